@@ -1,0 +1,202 @@
+package toolset
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ArgumentError says which argument of a call was wrong and what is allowed.
+// Handlers return it too, for what a schema cannot say.
+type ArgumentError struct {
+	// Name of the argument; "" when the arguments as a whole are wrong.
+	Name string
+	// Message is a whole sentence without the final period.
+	Message string
+	// Hint is what to do, "" when the message says it.
+	Hint string
+}
+
+func (e *ArgumentError) Error() string { return e.Message }
+
+// decode checks raw against the fields and fills the struct that into points
+// to. null counts as absent.
+func (in input) decode(raw json.RawMessage, into any) error {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+		raw = []byte("{}")
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &values); err != nil {
+		return &ArgumentError{Message: fmt.Sprintf("Arguments must be a JSON object, got %s", kindOf(raw))}
+	}
+	if err := in.refuseUnknown(values); err != nil {
+		return err
+	}
+	v := reflect.ValueOf(into).Elem()
+	for _, f := range in.fields {
+		value, ok := values[f.name]
+		if !ok || bytes.Equal(value, []byte("null")) {
+			if f.required {
+				return &ArgumentError{Name: f.name, Message: fmt.Sprintf("Missing required argument %q (%s)", f.name, f.allowed())}
+			}
+			continue
+		}
+		if f.jsonType == "integer" {
+			value = plainInteger(value)
+		}
+		target := v.Field(f.index)
+		if err := json.Unmarshal(value, target.Addr().Interface()); err != nil {
+			return f.wrong(err, value)
+		}
+		if err := f.check(target, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in input) refuseUnknown(values map[string]json.RawMessage) error {
+	var unknown []string
+	for name := range values {
+		if !slices.ContainsFunc(in.fields, func(f field) bool { return f.name == name }) {
+			unknown = append(unknown, strconv.Quote(name))
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	slices.Sort(unknown)
+	allowed := "this tool takes no arguments"
+	if len(in.fields) > 0 {
+		var names []string
+		for _, f := range in.fields {
+			names = append(names, f.name)
+		}
+		allowed = "allowed: " + strings.Join(names, ", ")
+	}
+	noun := "argument"
+	if len(unknown) > 1 {
+		noun = "arguments"
+	}
+	return &ArgumentError{Message: fmt.Sprintf("Unknown %s %s; %s", noun, strings.Join(unknown, ", "), allowed)}
+}
+
+// wrong explains why value did not fit. A type with its own rules says so by
+// returning an *ArgumentError from UnmarshalJSON.
+func (f field) wrong(err error, value json.RawMessage) error {
+	var own *ArgumentError
+	if errors.As(err, &own) {
+		return &ArgumentError{Name: f.name, Message: fmt.Sprintf("Argument %q: %s", f.name, own.Message), Hint: own.Hint}
+	}
+	return f.refuse(kindOf(value))
+}
+
+func (f field) refuse(got string) error {
+	return &ArgumentError{Name: f.name, Message: fmt.Sprintf("Argument %q must be %s, got %s", f.name, f.allowed(), got)}
+}
+
+// check holds a decoded value against enum and bounds.
+func (f field) check(v reflect.Value, raw json.RawMessage) error {
+	for v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if len(f.enum) > 0 && !slices.Contains(f.enum, v.String()) {
+		return f.refuse(clip(string(raw)))
+	}
+	if f.min == nil && f.max == nil {
+		return nil
+	}
+	var n float64
+	switch {
+	case v.CanInt():
+		n = float64(v.Int())
+	case v.CanUint():
+		n = float64(v.Uint())
+	case v.CanFloat():
+		n = v.Float()
+	}
+	if (f.min != nil && n < *f.min) || (f.max != nil && n > *f.max) {
+		return f.refuse(clip(string(raw)))
+	}
+	return nil
+}
+
+// allowed describes the values that f takes: `one of "open", "closed"`,
+// `an integer from 1 to 100`.
+func (f field) allowed() string {
+	if len(f.enum) > 0 {
+		quoted := make([]string, len(f.enum))
+		for i, e := range f.enum {
+			quoted[i] = strconv.Quote(e)
+		}
+		return "one of " + strings.Join(quoted, ", ")
+	}
+	s := map[string]string{
+		"string": "a string", "boolean": "true or false", "integer": "an integer",
+		"number": "a number", "array": "a list", "object": "an object",
+	}[f.jsonType]
+	if f.itemType != "" {
+		s += " of " + f.itemType + "s"
+	}
+	switch {
+	case f.min != nil && f.max != nil:
+		s += fmt.Sprintf(" from %s to %s", number(*f.min), number(*f.max))
+	case f.min != nil:
+		s += " of at least " + number(*f.min)
+	case f.max != nil:
+		s += " of at most " + number(*f.max)
+	}
+	return s
+}
+
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// plainInteger turns 5.0 and 1e3, which are integers to a JSON schema, into
+// what encoding/json takes for one.
+func plainInteger(raw json.RawMessage) json.RawMessage {
+	if !bytes.ContainsAny(raw, ".eE") || len(raw) > 32 {
+		return raw
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return raw
+	}
+	i, _ := big.NewFloat(f).Int(nil)
+	return json.RawMessage(i.String())
+}
+
+// kindOf names the JSON type of raw, with a short value where that helps.
+func kindOf(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return "nothing"
+	}
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "the string " + clip(string(raw))
+	case 't', 'f':
+		return string(raw)
+	case 'n':
+		return "null"
+	}
+	return clip(string(raw))
+}
+
+func clip(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

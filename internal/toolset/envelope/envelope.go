@@ -1,0 +1,103 @@
+// Package envelope is the result shape of the branches, github and jira
+// toolsets: {"status":"ok","data":…} or {"status":"error","error":{"code",
+// "message","hint"?}}, compact, the same in the text and in the structured
+// half.
+//
+// Handlers return an [*Error] where they know what went wrong. Anything else
+// becomes code "internal".
+package envelope
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// Code is the machine-readable kind of an error. The set is closed.
+type Code string
+
+// The codes, each with the meaning that the tools' users rely on.
+const (
+	NoRepo             Code = "no_repo"
+	NoTwigState        Code = "no_twig_state"
+	CredentialsMissing Code = "credentials_missing"
+	NotFound           Code = "not_found"
+	InvalidParams      Code = "invalid_params"
+	NetworkError       Code = "network_error"
+	RateLimited        Code = "rate_limited"
+	Internal           Code = "internal"
+)
+
+// Error is an error as the caller sees it.
+type Error struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Shape implements [toolset.Shape].
+type Shape struct{}
+
+var _ toolset.Shape = Shape{}
+
+// OK wraps data.
+func (Shape) OK(data json.RawMessage) toolset.Result {
+	doc := make(json.RawMessage, 0, len(data)+32)
+	doc = append(doc, `{"status":"ok","data":`...)
+	doc = append(doc, data...)
+	doc = append(doc, '}')
+	return toolset.Result{Text: []string{string(doc)}, Structured: doc}
+}
+
+// Fail wraps err.
+func (Shape) Fail(err error) toolset.Result {
+	doc := Document(err)
+	return toolset.Result{Text: []string{string(doc)}, Structured: doc, IsError: true}
+}
+
+// Document is the error envelope as JSON, for resources, which have no error
+// flag of their own.
+func Document(err error) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	// Three strings always encode.
+	_ = enc.Encode(struct {
+		Status string `json:"status"`
+		Error  *Error `json:"error"`
+	}{"error", Of(err)})
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// Of turns any error into the one that the caller sees.
+func Of(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	var arg *toolset.ArgumentError
+	if errors.As(err, &arg) {
+		return &Error{Code: InvalidParams, Message: arg.Message, Hint: arg.Hint}
+	}
+	return &Error{Code: Internal, Message: err.Error(), Hint: "This is a bug. Please report it."}
+}
+
+// Schema describes both forms of the envelope.
+func (Shape) Schema(data *jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{
+		Type: "object",
+		Properties: map[string]*jsonschema.Schema{
+			"status": {Enum: []any{"ok", "error"}},
+			"data":   data,
+			"error":  {Type: "object"},
+		},
+		PropertyOrder: []string{"status", "data", "error"},
+		Required:      []string{"status"},
+	}
+}

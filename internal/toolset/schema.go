@@ -1,0 +1,178 @@
+package toolset
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// field is one property of an input type.
+type field struct {
+	name        string
+	index       int
+	jsonType    string
+	itemType    string // of an array
+	description string
+	required    bool
+	enum        []string
+	min, max    *float64
+}
+
+// input is what [New] knows of an input type: the source of its schema and of
+// its checks, so that the two cannot disagree.
+type input struct {
+	fields []field
+}
+
+// inputOf reads the tags of In. Schemas are flat on purpose: no $ref, no
+// unions, no null, which some clients cannot take.
+func inputOf[In any]() input {
+	t := reflect.TypeFor[In]()
+	if t.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("toolset: input %v is not a struct", t))
+	}
+	var in input
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		name, optional := jsonName(sf)
+		if name == "" {
+			panic(fmt.Sprintf("toolset: field %v.%s has no JSON name", t, sf.Name))
+		}
+		f := field{
+			name:        name,
+			index:       i,
+			description: sf.Tag.Get("description"),
+			required:    !optional,
+		}
+		f.jsonType, f.itemType = jsonType(sf.Type)
+		if e := sf.Tag.Get("enum"); e != "" {
+			f.enum = strings.Split(e, ",")
+		}
+		f.min = bound(t, sf, "min")
+		f.max = bound(t, sf, "max")
+		in.fields = append(in.fields, f)
+	}
+	return in
+}
+
+func bound(t reflect.Type, sf reflect.StructField, tag string) *float64 {
+	s := sf.Tag.Get(tag)
+	if s == "" {
+		return nil
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		panic(fmt.Sprintf("toolset: tag %s of %v.%s: %v", tag, t, sf.Name, err))
+	}
+	return &n
+}
+
+func (in input) schema() *jsonschema.Schema {
+	s := &jsonschema.Schema{
+		Type:                 "object",
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
+	}
+	for _, f := range in.fields {
+		p := &jsonschema.Schema{
+			Type:        f.jsonType,
+			Description: f.description,
+			Minimum:     f.min,
+			Maximum:     f.max,
+		}
+		if f.itemType != "" {
+			p.Items = &jsonschema.Schema{Type: f.itemType}
+		}
+		for _, e := range f.enum {
+			p.Enum = append(p.Enum, e)
+		}
+		if s.Properties == nil {
+			s.Properties = make(map[string]*jsonschema.Schema)
+		}
+		s.Properties[f.name] = p
+		s.PropertyOrder = append(s.PropertyOrder, f.name)
+		if f.required {
+			s.Required = append(s.Required, f.name)
+		}
+	}
+	return s
+}
+
+// outputSchema describes the top level of Out only: names and types of its
+// fields. Whole schemas would double what a client reads at the start, and
+// clients do not show them to a model.
+func outputSchema[Out any]() *jsonschema.Schema {
+	t := reflect.TypeFor[Out]()
+	if t.Kind() != reflect.Struct {
+		panic(fmt.Sprintf("toolset: output %v is not a struct", t))
+	}
+	s := &jsonschema.Schema{Type: "object"}
+	addProperties(s, t)
+	return s
+}
+
+func addProperties(s *jsonschema.Schema, t reflect.Type) {
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		name, _ := jsonName(sf)
+		if sf.Anonymous && name == "" {
+			addProperties(s, sf.Type)
+			continue
+		}
+		if name == "" {
+			continue
+		}
+		typ, _ := jsonType(sf.Type)
+		if sf.Type.Kind() == reflect.Pointer {
+			typ = "" // may be null: say nothing rather than a union
+		}
+		if s.Properties == nil {
+			s.Properties = make(map[string]*jsonschema.Schema)
+		}
+		s.Properties[name] = &jsonschema.Schema{Type: typ}
+		s.PropertyOrder = append(s.PropertyOrder, name)
+	}
+}
+
+// jsonName is the field's name in JSON, "" if it has none, and whether it may
+// be left out.
+func jsonName(sf reflect.StructField) (name string, optional bool) {
+	name, opts, _ := strings.Cut(sf.Tag.Get("json"), ",")
+	if name == "-" {
+		name = ""
+	}
+	optional = strings.Contains(","+opts+",", ",omitempty,") || strings.Contains(","+opts+",", ",omitzero,")
+	return name, optional
+}
+
+// jsonType is the JSON type of a Go type, and of its elements for an array.
+// A type that marshals itself is taken for a string or an object by its kind.
+func jsonType(t reflect.Type) (typ, item string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Implements(reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]()) &&
+		!t.Implements(reflect.TypeFor[json.Marshaler]()) {
+		return "string", ""
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "string", ""
+	case reflect.Bool:
+		return "boolean", ""
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "integer", ""
+	case reflect.Float32, reflect.Float64:
+		return "number", ""
+	case reflect.Slice, reflect.Array:
+		item, _ = jsonType(t.Elem())
+		return "array", item
+	case reflect.Struct, reflect.Map:
+		return "object", ""
+	}
+	panic(fmt.Sprintf("toolset: type %v has no JSON schema", t))
+}

@@ -1,0 +1,74 @@
+package toolset
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Tool is one tool, ready to be served. Make it with [New].
+type Tool struct {
+	Spec
+	// Input and Output are the derived schemas. Output is nil for a tool that
+	// answers in text.
+	Input  *jsonschema.Schema
+	Output *jsonschema.Schema
+	// Call runs the tool on the arguments as they came ("" and null are {}).
+	// It never panics on account of the arguments, and returns errors in the
+	// toolset's shape.
+	Call func(ctx context.Context, arguments json.RawMessage) Result
+	// Fail writes an error in the toolset's shape, for what goes wrong around
+	// the call.
+	Fail func(err error) Result
+}
+
+// Spec is what a tool says of itself.
+type Spec struct {
+	Name        string
+	Title       string
+	Description string
+	Hints       Hints
+}
+
+// Hints are the annotations that clients read before they let a model call.
+type Hints struct {
+	// ReadOnly tools change nothing; --read-only serves no others.
+	ReadOnly bool
+	// Idempotent tools do no more when called twice with the same arguments.
+	Idempotent bool
+	// Destructive tools can lose something. Only for tools that are not
+	// ReadOnly.
+	Destructive bool
+	// OpenWorld tools talk to services outside this machine.
+	OpenWorld bool
+}
+
+// New makes a tool of a handler. In is a struct of JSON-tagged fields: those
+// without omitempty are required, and the tags description, enum ("a,b"), min
+// and max describe and bound a value. Out is a struct. A programming mistake in
+// either type panics here, at start, where a test sees it.
+func New[In, Out any](shape Shape, spec Spec, run func(context.Context, In) (Out, error)) Tool {
+	args := inputOf[In]()
+	return Tool{
+		Spec:   spec,
+		Input:  args.schema(),
+		Output: shape.Schema(outputSchema[Out]()),
+		Fail:   shape.Fail,
+		Call: func(ctx context.Context, raw json.RawMessage) Result {
+			var in In
+			if err := args.decode(raw, &in); err != nil {
+				return shape.Fail(err)
+			}
+			out, err := run(ctx, in)
+			if err != nil {
+				return shape.Fail(err)
+			}
+			data, err := marshal(out)
+			if err != nil {
+				return shape.Fail(err)
+			}
+			return shape.OK(data)
+		},
+	}
+}

@@ -1,0 +1,61 @@
+package toolset
+
+import "context"
+
+// Toolset is a named group of tools, prompts and resources.
+type Toolset struct {
+	// Name is the word of --toolsets: "branches", "github".
+	Name      string
+	Tools     []Tool
+	Prompts   []Prompt
+	Resources []Resource
+	Templates []Template
+}
+
+// Prompt is a reusable text with arguments, that a person picks in a client.
+type Prompt struct {
+	Name        string
+	Title       string
+	Description string
+	Arguments   []Argument
+	// Get renders the one user message of the prompt. An error becomes a
+	// protocol error, so it is for a broken call only: what is missing in the
+	// world belongs into the text.
+	Get func(ctx context.Context, args map[string]string) (string, error)
+}
+
+// Argument is one argument of a prompt, or one variable of a template.
+type Argument struct {
+	Name        string
+	Description string
+	Required    bool
+	// Complete lists the values that fit what was typed so far, best first.
+	// Nil means that there is nothing to offer.
+	Complete func(ctx context.Context, typed string) ([]string, error)
+}
+
+// Resource is a document at a fixed URI.
+type Resource struct {
+	URI         string
+	Name        string
+	Title       string
+	Description string
+	MIMEType    string
+	Read        func(ctx context.Context) (string, error)
+	// Watch, if set, makes the resource subscribable. It calls changed after
+	// each change of the content and returns when ctx ends. It runs only
+	// while somebody is subscribed.
+	Watch func(ctx context.Context, changed func()) error
+}
+
+// Template is a family of documents with one variable in its URI, written as
+// {name}. The variable's value reaches Read decoded.
+type Template struct {
+	URITemplate string
+	Name        string
+	Title       string
+	Description string
+	MIMEType    string
+	Variable    Argument
+	Read        func(ctx context.Context, value string) (string, error)
+}
