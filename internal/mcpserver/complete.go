@@ -1,0 +1,69 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// maxCompletions is the protocol's limit for one answer.
+const maxCompletions = 100
+
+// completions finds the argument that a completion request speaks of.
+type completions struct {
+	prompts   map[string][]toolset.Argument
+	templates map[string][]toolset.Argument
+}
+
+func (c *completions) add(set toolset.Toolset) {
+	if c.prompts == nil {
+		c.prompts = make(map[string][]toolset.Argument)
+		c.templates = make(map[string][]toolset.Argument)
+	}
+	for _, p := range set.Prompts {
+		c.prompts[p.Name] = p.Arguments
+	}
+	for _, t := range set.Templates {
+		c.templates[t.URITemplate] = []toolset.Argument{t.Variable}
+	}
+}
+
+func (c *completions) any() bool { return len(c.prompts)+len(c.templates) > 0 }
+
+func (c *completions) handle(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	var (
+		args  []toolset.Argument
+		known bool
+	)
+	switch ref := req.Params.Ref; ref.Type {
+	case "ref/prompt":
+		args, known = c.prompts[ref.Name]
+		if !known {
+			return nil, invalidParams("unknown prompt %q", ref.Name)
+		}
+	case "ref/resource":
+		args, known = c.templates[ref.URI]
+		if !known {
+			return nil, invalidParams("unknown resource template %q", ref.URI)
+		}
+	}
+	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
+	for _, a := range args {
+		if a.Name != req.Params.Argument.Name || a.Complete == nil {
+			continue
+		}
+		values, err := a.Complete(ctx, req.Params.Argument.Value)
+		if err != nil {
+			// Nothing to offer is a true answer where the facts cannot be had.
+			break
+		}
+		res.Completion.Total = len(values)
+		if len(values) > maxCompletions {
+			values, res.Completion.HasMore = values[:maxCompletions], true
+		}
+		res.Completion.Values = append(res.Completion.Values, values...)
+	}
+	return res, nil
+}

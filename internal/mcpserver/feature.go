@@ -1,0 +1,90 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"runtime/debug"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+func (s *Server) addPrompt(p toolset.Prompt) {
+	def := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
+	for _, a := range p.Arguments {
+		def.Arguments = append(def.Arguments, &mcp.PromptArgument{
+			Name: a.Name, Description: a.Description, Required: a.Required,
+		})
+	}
+	s.mcp.AddPrompt(def, func(ctx context.Context, req *mcp.GetPromptRequest) (_ *mcp.GetPromptResult, err error) {
+		defer s.recovered(ctx, "prompt "+p.Name, &err)
+		for _, a := range p.Arguments {
+			if a.Required && req.Params.Arguments[a.Name] == "" {
+				return nil, invalidParams("missing required argument %q of prompt %q", a.Name, p.Name)
+			}
+		}
+		text, err := p.Get(ctx, req.Params.Arguments)
+		if err != nil {
+			return nil, err
+		}
+		return &mcp.GetPromptResult{
+			Description: p.Description,
+			Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}},
+		}, nil
+	})
+}
+
+func (s *Server) addResource(r toolset.Resource) {
+	def := &mcp.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType}
+	s.mcp.AddResource(def, func(ctx context.Context, _ *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
+		defer s.recovered(ctx, "resource "+r.URI, &err)
+		text, err := r.Read(ctx)
+		return contents(text, err)
+	})
+}
+
+func (s *Server) addTemplate(t toolset.Template) {
+	def := &mcp.ResourceTemplate{
+		URITemplate: t.URITemplate, Name: t.Name, Title: t.Title, Description: t.Description, MIMEType: t.MIMEType,
+	}
+	before, after, ok := strings.Cut(t.URITemplate, "{"+t.Variable.Name+"}")
+	if !ok {
+		panic(fmt.Sprintf("mcpserver: template %s has no variable %s", t.URITemplate, t.Variable.Name))
+	}
+	s.mcp.AddResourceTemplate(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
+		defer s.recovered(ctx, "resource "+t.URITemplate, &err)
+		rest, ok := strings.CutPrefix(req.Params.URI, before)
+		raw, ok2 := strings.CutSuffix(rest, after)
+		// The value is decoded once, here; what it decodes to is data for Read.
+		value, err := url.PathUnescape(raw)
+		if !ok || !ok2 || err != nil || value == "" {
+			return nil, mcp.ResourceNotFoundError(req.Params.URI)
+		}
+		text, err := t.Read(ctx, value)
+		return contents(text, err)
+	})
+}
+
+func contents(text string, err error) (*mcp.ReadResourceResult, error) {
+	if err != nil {
+		return nil, err
+	}
+	// URI and MIME type are filled in from the definition.
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
+}
+
+// recovered turns a panic into a protocol error. Deferred.
+func (s *Server) recovered(ctx context.Context, what string, err *error) {
+	if p := recover(); p != nil {
+		s.logger.ErrorContext(ctx, "handler panicked", "handler", what, "panic", p, "stack", string(debug.Stack()))
+		*err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: what + " broke down on this call; this is a bug, please report it"}
+	}
+}
+
+func invalidParams(format string, args ...any) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
+}

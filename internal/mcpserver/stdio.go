@@ -1,0 +1,317 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// maxLine bounds one message of the client. A longer one is refused and
+	// skipped.
+	maxLine = 16 << 20
+	// drain is how long calls that are still running may take to answer
+	// after the input has ended, so that a script can pipe requests in.
+	drain = 500 * time.Millisecond
+)
+
+// stdio is one JSON-RPC message a line. The library's own stream transport
+// ends the connection at the first line that is not a message; this one
+// answers such a line with an error and goes on.
+type stdio struct {
+	in     io.Reader
+	out    io.Writer
+	logger *slog.Logger
+}
+
+var _ mcp.Transport = (*stdio)(nil)
+
+// Connect starts reading.
+func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
+	c := &stdioConn{
+		out:      t.out,
+		logger:   t.logger,
+		messages: make(chan jsonrpc.Message),
+		closed:   make(chan struct{}),
+		open:     make(map[jsonrpc.ID]*batch),
+		idle:     make(chan struct{}, 1),
+	}
+	go c.readLines(t.in)
+	return c, nil
+}
+
+type stdioConn struct {
+	logger   *slog.Logger
+	messages chan jsonrpc.Message // closed at the end of the input
+	closing  sync.Once
+	closed   chan struct{}
+
+	writing sync.Mutex
+	out     io.Writer
+
+	mu      sync.Mutex
+	open    map[jsonrpc.ID]*batch // requests without an answer; nil batch: none
+	pending int                   // answers that have not been written yet
+	idle    chan struct{}         // signalled when pending falls to 0
+}
+
+// batch is a JSON array of requests, which the revisions before 2025-06-18
+// allow; its answers leave together.
+type batch struct {
+	waiting int
+	answers []json.RawMessage
+}
+
+var _ mcp.Connection = (*stdioConn)(nil)
+
+// readLines turns lines into messages until the input ends. The goroutine
+// outlives the connection when a read of the input cannot be interrupted.
+func (c *stdioConn) readLines(in io.Reader) {
+	defer close(c.messages)
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(r)
+		if errors.Is(err, errLineTooLong) {
+			c.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("message is longer than %d MiB", maxLine>>20))
+			continue
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			for _, msg := range c.decode(line) {
+				select {
+				case c.messages <- msg:
+				case <-c.closed:
+					return
+				}
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+var errLineTooLong = errors.New("line too long")
+
+// readLine reads up to the next newline or the end of the input. A line that
+// is too long is consumed, not kept.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	tooLong := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(part) > maxLine; !tooLong {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if tooLong && err == nil {
+			return nil, errLineTooLong
+		}
+		return line, err
+	}
+}
+
+// decode turns a line into the messages that the server shall see, and answers
+// what is not one.
+func (c *stdioConn) decode(line []byte) []jsonrpc.Message {
+	if !json.Valid(line) {
+		c.refuse(jsonrpc.CodeParseError, "this line is not JSON")
+		return nil
+	}
+	if line[0] != '[' {
+		msg, err := decodeOne(line)
+		if err == nil {
+			err = c.opened(msg, nil)
+		}
+		if err != nil {
+			c.refuse(jsonrpc.CodeInvalidRequest, err.Error())
+			return nil
+		}
+		return []jsonrpc.Message{msg}
+	}
+	var lines []json.RawMessage
+	if err := json.Unmarshal(line, &lines); err != nil || len(lines) == 0 {
+		c.refuse(jsonrpc.CodeInvalidRequest, "an empty batch")
+		return nil
+	}
+	var msgs []jsonrpc.Message
+	together := &batch{}
+	for _, l := range lines {
+		msg, err := decodeOne(l)
+		if err == nil {
+			err = c.opened(msg, together)
+		}
+		if err != nil {
+			c.refuse(jsonrpc.CodeInvalidRequest, err.Error())
+			continue
+		}
+		msgs = append(msgs, msg)
+	}
+	return msgs
+}
+
+func decodeOne(line []byte) (jsonrpc.Message, error) {
+	msg, err := jsonrpc.DecodeMessage(line)
+	if err != nil {
+		return nil, fmt.Errorf("this is not a JSON-RPC 2.0 message: %w", err)
+	}
+	return msg, nil
+}
+
+// opened notes a request that wants an answer. An id that is in use would make
+// the answers ambiguous, and ends the library's connection: it is refused.
+func (c *stdioConn) opened(msg jsonrpc.Message, in *batch) error {
+	req, ok := msg.(*jsonrpc.Request)
+	// A listen request stays open until the client is gone.
+	if !ok || !req.IsCall() || req.Method == "subscriptions/listen" {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, used := c.open[req.ID]; used {
+		return fmt.Errorf("request id %v is in use by a call that has not been answered", req.ID.Raw())
+	}
+	c.open[req.ID] = in
+	c.pending++
+	if in != nil {
+		in.waiting++
+	}
+	return nil
+}
+
+// refuse answers a line from which no request id could be taken.
+func (c *stdioConn) refuse(code int64, message string) {
+	line, err := json.Marshal(struct {
+		Version string         `json:"jsonrpc"`
+		ID      *int           `json:"id"`
+		Error   *jsonrpc.Error `json:"error"`
+	}{"2.0", nil, &jsonrpc.Error{Code: code, Message: message}})
+	if err == nil {
+		err = c.writeLine(line)
+	}
+	c.logger.Warn("refused a line of the client", "reason", message, "error", err)
+}
+
+// Read returns the next message, io.EOF at the end of the input.
+func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-c.closed:
+		return nil, io.EOF
+	case msg, ok := <-c.messages:
+		if ok {
+			return msg, nil
+		}
+	}
+	c.awaitAnswers(ctx)
+	return nil, io.EOF
+}
+
+func (c *stdioConn) awaitAnswers(ctx context.Context) {
+	limit := time.NewTimer(drain)
+	defer limit.Stop()
+	for {
+		c.mu.Lock()
+		left := c.pending
+		c.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-c.idle:
+		case <-limit.C:
+			return
+		case <-ctx.Done():
+			return
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+// Write sends a message in one write, so that lines never mix.
+func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	line, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return fmt.Errorf("encode message: %w", err)
+	}
+	resp, ok := msg.(*jsonrpc.Response)
+	if !ok {
+		return c.writeLine(line)
+	}
+	line, answers := c.answered(resp.ID, line)
+	if line != nil {
+		err = c.writeLine(line)
+	}
+	c.written(answers)
+	return err
+}
+
+// answered closes a request. It gives back what is to be written now: the line
+// itself, a whole batch, or nil while the rest of a batch is missing; and how
+// many answers that makes. The id is free from here on, before the client can
+// have seen the answer.
+func (c *stdioConn) answered(id jsonrpc.ID, line []byte) ([]byte, int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	together, known := c.open[id]
+	delete(c.open, id)
+	switch {
+	case !known:
+		return line, 0
+	case together == nil:
+		return line, 1
+	}
+	together.answers = append(together.answers, line)
+	if together.waiting--; together.waiting > 0 {
+		return nil, 0
+	}
+	all, err := json.Marshal(together.answers)
+	if err != nil { // each of them was encoded before
+		return line, len(together.answers)
+	}
+	return all, len(together.answers)
+}
+
+// written notes that n answers have left.
+func (c *stdioConn) written(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pending -= n; c.pending == 0 && n > 0 {
+		select {
+		case c.idle <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (c *stdioConn) writeLine(line []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err := c.out.Write(append(line, '\n'))
+	return err
+}
+
+// Close ends Read. It does not close the streams, which belong to the caller.
+func (c *stdioConn) Close() error {
+	c.closing.Do(func() { close(c.closed) })
+	return nil
+}
+
+// SessionID is empty: a pair of streams is one session.
+func (c *stdioConn) SessionID() string { return "" }
