@@ -1,0 +1,123 @@
+package toolset_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+type in struct {
+	Name  string   `json:"name" description:"Who."`
+	State string   `json:"state,omitempty" enum:"open,closed"`
+	Limit int      `json:"limit,omitempty" min:"1" max:"100"`
+	PR    *uint32  `json:"pr,omitempty" min:"1"`
+	Tags  []string `json:"tags,omitempty"`
+	All   bool     `json:"all,omitempty"`
+}
+
+type out struct {
+	Got in `json:"got"`
+}
+
+// bare is a shape that shows data and errors as they are.
+type bare struct{}
+
+func (bare) OK(data json.RawMessage) toolset.Result            { return toolset.Result{Structured: data} }
+func (bare) Schema(data *jsonschema.Schema) *jsonschema.Schema { return data }
+func (bare) Fail(err error) toolset.Result {
+	var arg *toolset.ArgumentError
+	if errors.As(err, &arg) {
+		return toolset.Result{Text: []string{arg.Message}, IsError: true}
+	}
+	return toolset.Result{Text: []string{"other: " + err.Error()}, IsError: true}
+}
+
+func echo() toolset.Tool {
+	return toolset.New(bare{}, toolset.Spec{Name: "echo"}, func(_ context.Context, i in) (out, error) { return out{i}, nil })
+}
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	tool := echo()
+	for name, tt := range map[string]struct{ args, want string }{
+		"least":            {`{"name":"a"}`, `{"got":{"name":"a"}}`},
+		"all":              {`{"name":"a","state":"open","limit":100,"pr":7,"tags":["x"],"all":true}`, `{"got":{"name":"a","state":"open","limit":100,"pr":7,"tags":["x"],"all":true}}`},
+		"null is absent":   {`{"name":"a","state":null,"pr":null,"tags":null}`, `{"got":{"name":"a"}}`},
+		"whole float":      {`{"name":"a","pr":5.0,"limit":1e1}`, `{"got":{"name":"a","limit":10,"pr":5}}`},
+		"last key wins":    {`{"name":"a","name":"b"}`, `{"got":{"name":"b"}}`},
+		"no HTML escaping": {`{"name":"<&>"}`, `{"got":{"name":"<&>"}}`},
+
+		"none":             {``, `Missing required argument "name" (a string)`},
+		"null":             {`null`, `Missing required argument "name" (a string)`},
+		"required is null": {`{"name":null}`, `Missing required argument "name" (a string)`},
+		"unknown":          {`{"name":"a","nam":1}`, `Unknown argument "nam"; allowed: name, state, limit, pr, tags, all`},
+		"two unknown":      {`{"z":1,"Name":"a"}`, `Unknown arguments "Name", "z"; allowed: name, state, limit, pr, tags, all`},
+		"a list":           {`[1]`, `Arguments must be a JSON object, got a list`},
+		"a number":         {`7`, `Arguments must be a JSON object, got 7`},
+		"wrong type":       {`{"name":7}`, `Argument "name" must be a string, got 7`},
+		"wrong enum":       {`{"name":"a","state":"Open"}`, `Argument "state" must be one of "open", "closed", got "Open"`},
+		"too small":        {`{"name":"a","limit":0}`, `Argument "limit" must be an integer from 1 to 100, got 0`},
+		"too large":        {`{"name":"a","limit":101}`, `Argument "limit" must be an integer from 1 to 100, got 101`},
+		"negative":         {`{"name":"a","pr":-1}`, `Argument "pr" must be an integer of at least 1, got -1`},
+		"overflow":         {`{"name":"a","pr":4294967296}`, `Argument "pr" must be an integer of at least 1, got 4294967296`},
+		"fraction":         {`{"name":"a","limit":1.5}`, `Argument "limit" must be an integer from 1 to 100, got 1.5`},
+		"number as string": {`{"name":"a","limit":"5"}`, `Argument "limit" must be an integer from 1 to 100, got the string "5"`},
+		"list of numbers":  {`{"name":"a","tags":[1]}`, `Argument "tags" must be a list of strings, got a list`},
+		"not a boolean":    {`{"name":"a","all":"yes"}`, `Argument "all" must be true or false, got the string "yes"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := tool.Call(t.Context(), json.RawMessage(tt.args))
+			text := string(got.Structured)
+			if got.IsError {
+				text = got.Text[0]
+			}
+			if diff := cmp.Diff(tt.want, text); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	tool := echo()
+	for name, tt := range map[string]struct {
+		schema *jsonschema.Schema
+		want   string
+	}{
+		"input":  {tool.Input, `{"type":"object","properties":{"name":{"type":"string","description":"Who."},"state":{"type":"string","enum":["open","closed"]},"limit":{"type":"integer","minimum":1,"maximum":100},"pr":{"type":"integer","minimum":1},"tags":{"type":"array","items":{"type":"string"}},"all":{"type":"boolean"}},"required":["name"],"additionalProperties":false}`},
+		"output": {tool.Output, `{"type":"object","properties":{"got":{"type":"object"}}}`},
+	} {
+		got, err := json.Marshal(tt.schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if _, err := tt.schema.Resolve(nil); err != nil {
+			t.Errorf("%s does not resolve: %v", name, err)
+		}
+	}
+}
+
+// Whatever the arguments are, the outcome is a result.
+func FuzzArguments(f *testing.F) {
+	for _, s := range []string{`{"name":"a"}`, `{"name":"a","pr":1e400}`, `{"limit":-0.0,"name":""}`, `[`, `{"name":"\ud800"}`} {
+		f.Add(s)
+	}
+	tool := echo()
+	f.Fuzz(func(t *testing.T, args string) {
+		got := tool.Call(t.Context(), json.RawMessage(args))
+		if !got.IsError && !json.Valid(got.Structured) {
+			t.Errorf("%q: %s", args, got.Structured)
+		}
+	})
+}
