@@ -57,7 +57,7 @@ func (c *completions) handle(ctx context.Context, req *mcp.CompleteRequest) (*mc
 		values, err := a.Complete(ctx, req.Params.Argument.Value)
 		if err != nil {
 			// Nothing to offer is a true answer where the facts cannot be had.
-			break
+			return res, nil //nolint:nilerr // see above
 		}
 		res.Completion.Total = len(values)
 		if len(values) > maxCompletions {

@@ -92,8 +92,7 @@ func (in input) refuseUnknown(values map[string]json.RawMessage) error {
 // wrong explains why value did not fit. A type with its own rules says so by
 // returning an *ArgumentError from UnmarshalJSON.
 func (f field) wrong(err error, value json.RawMessage) error {
-	var own *ArgumentError
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*ArgumentError](err); ok {
 		return &ArgumentError{Name: f.name, Message: fmt.Sprintf("Argument %q: %s", f.name, own.Message), Hint: own.Hint}
 	}
 	return f.refuse(kindOf(value))

@@ -31,8 +31,7 @@ type bare struct{}
 func (bare) OK(data json.RawMessage) toolset.Result            { return toolset.Result{Structured: data} }
 func (bare) Schema(data *jsonschema.Schema) *jsonschema.Schema { return data }
 func (bare) Fail(err error) toolset.Result {
-	var arg *toolset.ArgumentError
-	if errors.As(err, &arg) {
+	if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
 		return toolset.Result{Text: []string{arg.Message}, IsError: true}
 	}
 	return toolset.Result{Text: []string{"other: " + err.Error()}, IsError: true}

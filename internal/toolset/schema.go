@@ -115,8 +115,8 @@ func outputSchema[Out any]() *jsonschema.Schema {
 }
 
 func addProperties(s *jsonschema.Schema, t reflect.Type) {
-	for i := range t.NumField() {
-		sf := t.Field(i)
+	for sf := range t.Fields() {
+		sf := sf
 		name, _ := jsonName(sf)
 		if sf.Anonymous && name == "" {
 			addProperties(s, sf.Type)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -77,13 +78,14 @@ func Document(err error) json.RawMessage {
 
 // Of turns any error into the one that the caller sees.
 func Of(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	var arg *toolset.ArgumentError
-	if errors.As(err, &arg) {
+	if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
 		return &Error{Code: InvalidParams, Message: arg.Message, Hint: arg.Hint}
+	}
+	if r, ok := errors.AsType[*remote.Error](err); ok {
+		return ofRemote(r)
 	}
 	return &Error{Code: Internal, Message: err.Error(), Hint: "This is a bug. Please report it."}
 }

@@ -1,0 +1,247 @@
+// Command bench measures copse beside a one-tool server on the same protocol
+// library, on the same machine, in turns within one run, so that a ratio means
+// something on any machine. It is run by hand or once a week; no test waits
+// for it.
+//
+//	go run ./bench [-rounds 200] [-json]
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 200, "how often each call is made")
+	asJSON := flag.Bool("json", false, "print JSON instead of a table")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	rows, err := run(ctx, *rounds)
+	stop()
+	if err == nil {
+		err = write(os.Stdout, rows, *asJSON)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// row is one measurement beside its yardstick and its budget.
+type row struct {
+	What   string  `json:"what"`
+	Unit   string  `json:"unit"`
+	Value  float64 `json:"value"`
+	Floor  float64 `json:"floor,omitempty"`
+	Ratio  float64 `json:"ratio,omitempty"`
+	Budget string  `json:"budget,omitempty"`
+	Within bool    `json:"within"`
+}
+
+func run(ctx context.Context, rounds int) ([]row, error) {
+	work, err := os.MkdirTemp("", "copse-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work)
+	build := exec.CommandContext(ctx, "go", "build", "-o", work+string(filepath.Separator), "./cmd/...", "./bench/floor")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build: %w: %s", err, out)
+	}
+	floor := []string{filepath.Join(work, "floor")}
+	copse := []string{filepath.Join(work, "copse"), "mcp", "serve"}
+	small, large := filepath.Join(work, "small"), filepath.Join(work, "large")
+	if err := repository(ctx, small, 30); err != nil {
+		return nil, err
+	}
+	if err := repository(ctx, large, 10_000); err != nil {
+		return nil, err
+	}
+
+	var rows []row
+	for _, measure := range []func() ([]row, error){
+		func() ([]row, error) { return start(ctx, small, floor, copse, max(rounds/5, 10)) },
+		func() ([]row, error) { return calls(ctx, small, floor, copse, rounds) },
+		func() ([]row, error) { return tenThousand(ctx, large, copse, max(rounds/5, 10)) },
+	} {
+		more, err := measure()
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	return rows, nil
+}
+
+// start measures what a client waits for, and what an idle server holds.
+func start(ctx context.Context, dir string, floor, copse []string, rounds int) ([]row, error) {
+	var first, list [2][]time.Duration
+	var memory [2]float64
+	for range rounds {
+		for i, argv := range [][]string{floor, copse} {
+			s, err := spawn(ctx, dir, argv...)
+			if err != nil {
+				return nil, err
+			}
+			first[i] = append(first[i], s.firstAnswer)
+			begin := time.Now()
+			if _, err := s.request("tools/list", "{}"); err != nil {
+				return nil, err
+			}
+			list[i] = append(list[i], s.firstAnswer+time.Since(begin))
+			memory[i] = max(memory[i], s.memory())
+			if err := s.stop(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return []row{
+		ratio("spawn to first answer", median(first[0]), median(first[1]), 2),
+		ratio("spawn to tools/list", median(list[0]), median(list[1]), 2),
+		limit("idle memory after tools/list", "MiB", memory[1], 25).beside(memory[0]),
+	}, nil
+}
+
+// calls measures single calls against the echo, in turns.
+func calls(ctx context.Context, dir string, floor, copse []string, rounds int) ([]row, error) {
+	yard, err := spawn(ctx, dir, floor...)
+	if err != nil {
+		return nil, err
+	}
+	s, err := spawn(ctx, dir, copse...)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for _, tool := range []string{"get_current_branch", "get_branch_stack", "list_branches", "get_branch_tree"} {
+		_, answer, err := s.call(tool, "{}") // the first call opens things
+		if err != nil {
+			return nil, err
+		}
+		// The yardstick says back as many bytes as the tool's text has.
+		var r struct {
+			Result struct{ Content []struct{ Text string } }
+		}
+		if err := json.Unmarshal(answer, &r); err != nil {
+			return nil, err
+		}
+		same, err := json.Marshal(map[string]string{"text": r.Result.Content[0].Text})
+		if err != nil {
+			return nil, err
+		}
+		var took [2][]time.Duration
+		for range rounds {
+			d, _, err := yard.call("echo", string(same))
+			if err != nil {
+				return nil, err
+			}
+			took[0] = append(took[0], d)
+			if d, _, err = s.call(tool, "{}"); err != nil {
+				return nil, err
+			}
+			took[1] = append(took[1], d)
+		}
+		rows = append(rows, ratio(tool, median(took[0]), median(took[1]), 1.5))
+	}
+	return rows, errors.Join(yard.stop(), s.stop())
+}
+
+// tenThousand measures a repository with 10,000 branches, all of them in the
+// state file.
+func tenThousand(ctx context.Context, dir string, copse []string, rounds int) ([]row, error) {
+	s, err := spawn(ctx, dir, copse...)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for _, c := range []struct {
+		tool   string
+		budget time.Duration
+	}{{"get_branch_tree", 100 * time.Millisecond}, {"get_branch_stack", 2 * time.Millisecond}} {
+		cold, _, err := s.call(c.tool, "{}")
+		if err != nil {
+			return nil, err
+		}
+		var took []time.Duration
+		for range rounds {
+			d, _, err := s.call(c.tool, "{}")
+			if err != nil {
+				return nil, err
+			}
+			took = append(took, d)
+		}
+		what := "10,000 branches: " + c.tool
+		if c.tool == "get_branch_tree" {
+			rows = append(rows, limit(what+", first call", "ms", ms(cold), ms(c.budget)))
+		}
+		rows = append(rows, limit(what+", warm", "ms", ms(median(took)), ms(c.budget)))
+	}
+	rows = append(rows, row{What: "10,000 branches: memory", Unit: "MiB", Value: s.memory(), Within: true})
+	return rows, s.stop()
+}
+
+func ratio(what string, floor, value time.Duration, most float64) row {
+	r := float64(value) / float64(floor)
+	return row{What: what, Unit: "ms", Value: ms(value), Floor: ms(floor), Ratio: r, Budget: fmt.Sprintf("%g×", most), Within: r <= most}
+}
+
+func limit(what, unit string, value, most float64) row {
+	return row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("%g %s", most, unit), Within: value <= most}
+}
+
+func (r row) beside(floor float64) row {
+	r.Floor, r.Ratio = floor, r.Value/floor
+	return r
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+func write(w io.Writer, rows []row, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(struct {
+			Machine string `json:"machine"`
+			Date    string `json:"date"`
+			Rows    []row  `json:"rows"`
+		}{machine(), time.Now().UTC().Format(time.DateOnly), rows})
+	}
+	fmt.Fprintf(w, "%s\n\n", machine())
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "what\tcopse\tone-tool server\tratio\tbudget\t")
+	for _, r := range rows {
+		floor, ratio, verdict := "", "", ""
+		if r.Floor != 0 {
+			floor, ratio = fmt.Sprintf("%.2f %s", r.Floor, r.Unit), fmt.Sprintf("%.2f×", r.Ratio)
+		}
+		if r.Budget != "" {
+			verdict = "missed"
+			if r.Within {
+				verdict = "ok"
+			}
+		}
+		fmt.Fprintf(t, "%s\t%.2f %s\t%s\t%s\t%s\t%s\n", r.What, r.Value, r.Unit, floor, ratio, r.Budget, verdict)
+	}
+	return t.Flush()
+}
+
+func machine() string {
+	return fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+}

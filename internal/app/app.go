@@ -1,0 +1,106 @@
+// Package app is what the programs have in common: the environment they run
+// in, as one value that tests can make, how they end, and how they log.
+//
+// A main function is os.Exit(app.Main(name.Run)); a program is a function of a
+// context and an [Env] to an exit code. Programs write results and protocol to
+// Env.Stdout, everything else to Env.Stderr, and read nothing of the process
+// but their Env.
+package app
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Exit codes, the same for every program.
+const (
+	// OK is success.
+	OK = 0
+	// Failed is for work that could not be done; stderr says why.
+	Failed = 1
+	// Usage is for a command line that could not be understood.
+	Usage = 2
+)
+
+// Env is everything a program gets from outside.
+type Env struct {
+	// Args are the arguments without the program's name.
+	Args   []string
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// Environ is the environment in the form KEY=value; for a key that occurs
+	// twice, the last one counts.
+	Environ []string
+	// Dir is the working folder, absolute.
+	Dir string
+	// GOOS chooses where files are looked for.
+	GOOS string
+	Now  func() time.Time
+}
+
+// Getenv is the value of a variable, "" if it is not set.
+func (e Env) Getenv(key string) string {
+	for _, v := range slices.Backward(e.Environ) {
+		k, v, _ := strings.Cut(v, "=")
+		if k == key || e.GOOS == "windows" && strings.EqualFold(k, key) {
+			return v
+		}
+	}
+	return ""
+}
+
+// Home is the user's home folder, "" if the environment does not tell.
+func (e Env) Home() string {
+	switch e.GOOS {
+	case "windows":
+		return e.Getenv("USERPROFILE")
+	case "plan9":
+		return e.Getenv("home")
+	}
+	return e.Getenv("HOME")
+}
+
+// Main runs a program in the environment of this process and gives its exit
+// code. SIGINT, SIGTERM and SIGHUP end the context; a program that has not
+// returned a second later is left behind, and a second signal kills at once.
+func Main(run func(context.Context, Env) int) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	dir, err := os.Getwd()
+	if err != nil {
+		// The folder was deleted. Programs that need one say so themselves.
+		dir = ""
+	}
+	env := Env{
+		Args:    os.Args[1:],
+		Stdin:   os.Stdin,
+		Stdout:  os.Stdout,
+		Stderr:  os.Stderr,
+		Environ: os.Environ(),
+		Dir:     dir,
+		GOOS:    runtime.GOOS,
+		Now:     time.Now,
+	}
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, env) }()
+	select {
+	case code := <-done:
+		return code
+	case <-ctx.Done():
+	}
+	stop() // from here on a signal has its usual effect
+	select {
+	case code := <-done:
+		return code
+	case <-time.After(900 * time.Millisecond):
+		return Failed
+	}
+}

@@ -1,0 +1,262 @@
+// Package mcptext holds conversations with an MCP server as text, so that a
+// test of a tool is a text file. A script has one request a line; [Run] sends
+// them one after the other and returns a transcript: each request behind "> ",
+// then what a model would see of the answer.
+//
+//	call NAME [JSON]             tools/call; the text half, with "ERROR " before an error
+//	read URI                     resources/read; the text
+//	prompt NAME [JSON]           prompts/get; the text of the message
+//	complete prompt NAME ARG [VALUE]
+//	complete resource URI ARG [VALUE]
+//	list tools|prompts|resources|templates    the names
+//	raw JSON                     a whole message, the answer as it came
+//	send JSON                    the same without waiting for an answer
+//	# comment
+//
+// The two halves of each tool result are held against each other; a difference
+// is printed as "MISMATCH".
+package mcptext
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+)
+
+// Era is the form of the requests.
+type Era string
+
+// The eras, by the revision that the client asks for.
+const (
+	Legacy Era = "2025-11-25"
+	Modern Era = "2026-07-28"
+)
+
+// Run holds the conversation of script over in and out, which are the server's
+// stdin and stdout, and gives the transcript.
+func Run(era Era, script string, in io.Writer, out io.Reader) (string, error) {
+	c := &conversation{era: era, in: in, out: bufio.NewReader(out)}
+	if era != Modern {
+		if _, err := c.request("initialize", map[string]any{
+			"protocolVersion": string(era),
+			"capabilities":    map[string]any{},
+			"clientInfo":      map[string]any{"name": "mcptext", "version": "0"},
+		}); err != nil {
+			return "", err
+		}
+		if err := c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`); err != nil {
+			return "", err
+		}
+	}
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		fmt.Fprintf(&c.transcript, "> %s\n", line)
+		if err := c.step(line); err != nil {
+			return c.transcript.String(), fmt.Errorf("%s: %w", line, err)
+		}
+	}
+	return c.transcript.String(), nil
+}
+
+type conversation struct {
+	era        Era
+	in         io.Writer
+	out        *bufio.Reader
+	id         int
+	transcript strings.Builder
+}
+
+func (c *conversation) step(line string) error {
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "raw":
+		if err := c.send(rest); err != nil {
+			return err
+		}
+		answer, err := c.out.ReadString('\n')
+		c.transcript.WriteString(answer)
+		return err
+	case "send":
+		return c.send(rest)
+	case "call":
+		name, args, _ := strings.Cut(rest, " ")
+		params := map[string]any{"name": name}
+		if args != "" {
+			params["arguments"] = json.RawMessage(args)
+		}
+		return c.show("tools/call", params, c.showTool)
+	case "read":
+		return c.show("resources/read", map[string]any{"uri": rest}, showContents)
+	case "prompt":
+		name, args, _ := strings.Cut(rest, " ")
+		params := map[string]any{"name": name}
+		if args != "" {
+			params["arguments"] = json.RawMessage(args)
+		}
+		return c.show("prompts/get", params, showPrompt)
+	case "complete":
+		return c.complete(strings.Fields(rest))
+	case "list":
+		method := rest + "/list"
+		if rest == "templates" {
+			method = "resources/templates/list"
+		}
+		return c.show(method, map[string]any{}, showNames)
+	}
+	return fmt.Errorf("unknown verb %q", verb)
+}
+
+func (c *conversation) complete(words []string) error {
+	if len(words) < 3 {
+		return errors.New("want: complete prompt|resource NAME ARGUMENT [VALUE]")
+	}
+	ref := map[string]any{"type": "ref/" + words[0]}
+	if words[0] == "prompt" {
+		ref["name"] = words[1]
+	} else {
+		ref["uri"] = words[1]
+	}
+	value := strings.Join(words[3:], " ")
+	return c.show("completion/complete", map[string]any{
+		"ref": ref, "argument": map[string]any{"name": words[2], "value": value},
+	}, func(result json.RawMessage) string {
+		var r struct {
+			Completion struct{ Values []string }
+		}
+		if err := json.Unmarshal(result, &r); err != nil {
+			return err.Error()
+		}
+		return strings.Join(r.Completion.Values, "\n")
+	})
+}
+
+// show sends a request and prints what render makes of its result.
+func (c *conversation) show(method string, params map[string]any, render func(json.RawMessage) string) error {
+	answer, err := c.request(method, params)
+	if err != nil {
+		return err
+	}
+	text := "PROTOCOL ERROR " + string(answer.Error)
+	if answer.Error == nil {
+		text = render(answer.Result)
+	}
+	if text != "" {
+		c.transcript.WriteString(strings.TrimSuffix(text, "\n") + "\n")
+	}
+	return nil
+}
+
+func (c *conversation) showTool(result json.RawMessage) string {
+	var r struct {
+		Content           []struct{ Type, Text string }
+		StructuredContent json.RawMessage
+		IsError           bool
+	}
+	if err := json.Unmarshal(result, &r); err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	if r.IsError {
+		b.WriteString("ERROR ")
+	}
+	for _, block := range r.Content {
+		b.WriteString(block.Text + "\n")
+	}
+	if r.StructuredContent != nil && !sameJSON([]byte(r.Content[0].Text), r.StructuredContent) {
+		fmt.Fprintf(&b, "MISMATCH %s\n", r.StructuredContent)
+	}
+	return b.String()
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+func showContents(result json.RawMessage) string {
+	var r struct{ Contents []struct{ Text string } }
+	if err := json.Unmarshal(result, &r); err != nil || len(r.Contents) != 1 {
+		return string(result)
+	}
+	return r.Contents[0].Text
+}
+
+func showPrompt(result json.RawMessage) string {
+	var r struct {
+		Messages []struct {
+			Role    string
+			Content struct{ Text string }
+		}
+	}
+	if err := json.Unmarshal(result, &r); err != nil || len(r.Messages) != 1 {
+		return string(result)
+	}
+	return r.Messages[0].Role + ":\n" + r.Messages[0].Content.Text
+}
+
+func showNames(result json.RawMessage) string {
+	var r map[string]json.RawMessage
+	if err := json.Unmarshal(result, &r); err != nil {
+		return err.Error()
+	}
+	var names []string
+	for _, key := range []string{"tools", "prompts", "resources", "resourceTemplates"} {
+		var items []struct{ Name, URI, URITemplate string }
+		if json.Unmarshal(r[key], &items) != nil {
+			continue
+		}
+		for _, i := range items {
+			names = append(names, strings.TrimSpace(i.Name+" "+i.URI+i.URITemplate))
+		}
+	}
+	return strings.Join(names, "\n")
+}
+
+type answer struct {
+	ID     json.RawMessage
+	Result json.RawMessage
+	Error  json.RawMessage
+}
+
+// request waits for the answer to its own id; notifications are passed over.
+func (c *conversation) request(method string, params map[string]any) (answer, error) {
+	if c.era == Modern {
+		params["_meta"] = map[string]any{
+			"io.modelcontextprotocol/protocolVersion":    string(c.era),
+			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+		}
+	}
+	c.id++
+	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params})
+	if err != nil {
+		return answer{}, err
+	}
+	if err := c.send(string(line)); err != nil {
+		return answer{}, err
+	}
+	for {
+		line, err := c.out.ReadBytes('\n')
+		if err != nil {
+			return answer{}, fmt.Errorf("read answer: %w", err)
+		}
+		var a answer
+		if err := json.Unmarshal(line, &a); err != nil {
+			return answer{}, fmt.Errorf("stdout carries something else than protocol: %q", line)
+		}
+		if string(a.ID) == fmt.Sprint(c.id) {
+			return a, nil
+		}
+	}
+}
+
+func (c *conversation) send(line string) error {
+	_, err := io.WriteString(c.in, line+"\n")
+	return err
+}
