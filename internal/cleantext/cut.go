@@ -1,0 +1,78 @@
+package cleantext
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ellipsis marks the place of a cut. It counts as one character.
+const ellipsis = "…"
+
+// Cut shortens s to at most n characters (code points). What was cut is
+// replaced by "…", which is one of the n; spaces before it go too. It does not
+// separate a character from its marks and joiners, nor the two halves of a
+// flag, unless nothing else would be left. Text that fits is returned as it is;
+// for n below 1 the result is empty.
+func Cut(s string, n int) string {
+	if n < 1 {
+		return ""
+	}
+	if len(s) <= n {
+		return s
+	}
+	end, count := len(s), 0 // end is where character n begins
+	for i := range s {
+		count++
+		if count == n {
+			end = i
+		}
+		if count > n {
+			at := boundary(s, end)
+			return strings.TrimRightFunc(s[:at], unicode.IsSpace) + ellipsis
+		}
+	}
+	return s
+}
+
+// boundary returns the last place at or before end where s may be cut.
+func boundary(s string, end int) int {
+	for at := end; at > 0; {
+		next, _ := utf8.DecodeRuneInString(s[at:])
+		prev, size := utf8.DecodeLastRuneInString(s[:at])
+		if !extends(next) && prev != 0x200d && (!isRegional(next) || regionals(s[:at])%2 != 1) {
+			return at
+		}
+		at -= size
+	}
+	return end
+}
+
+// extends reports whether r belongs to the character before it.
+func extends(r rune) bool {
+	switch {
+	case r < 0x300:
+		return false
+	case r == 0x200c || r == 0x200d:
+		return true
+	case r >= 0x1f3fb && r <= 0x1f3ff: // skin tones
+		return true
+	}
+	return unicode.Is(unicode.M, r)
+}
+
+func isRegional(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
+
+// regionals counts the regional indicators at the end of s; two make a flag.
+func regionals(s string) int {
+	n := 0
+	for s != "" {
+		r, size := utf8.DecodeLastRuneInString(s)
+		if !isRegional(r) {
+			break
+		}
+		n++
+		s = s[:len(s)-size]
+	}
+	return n
+}

@@ -1,0 +1,105 @@
+package cleantext
+
+import "unicode/utf8"
+
+// The introducers and terminators of ECMA-48 sequences, as the byte after ESC
+// and as C1 characters.
+const (
+	esc = 0x1b
+	bel = 0x07
+
+	dcs = 0x90 // ESC P
+	sos = 0x98 // ESC X
+	csi = 0x9b // ESC [
+	st  = 0x9c // ESC \
+	osc = 0x9d // ESC ]
+	pm  = 0x9e // ESC ^
+	apc = 0x9f // ESC _
+)
+
+// sequence returns the length of the control function that s begins with: a
+// single control character, or an escape sequence as a terminal would read it.
+// A sequence never reaches over a control character or a character beyond
+// ASCII that cannot be part of it, so a broken one takes no text with it.
+func sequence(s string) int {
+	r, n := utf8.DecodeRuneInString(s)
+	if r == esc {
+		if n == len(s) {
+			return n
+		}
+		switch c := s[n]; {
+		case c >= '@' && c <= '_':
+			r = rune(c) + 0x40 // the 7-bit form of a C1 control
+			n++
+		case c >= '0' && c <= '~':
+			return n + 1
+		case c >= ' ' && c <= '/':
+			return n + escape(s[n:])
+		default:
+			return n
+		}
+	}
+	switch r {
+	case csi:
+		return n + control(s[n:])
+	case osc, dcs, sos, pm, apc:
+		return n + payload(s[n:])
+	}
+	return n
+}
+
+// escape returns the length of intermediates and final byte of an escape
+// sequence such as the charset selection "ESC ( B".
+func escape(s string) int {
+	i := span(s, ' ', '/')
+	if i < len(s) && s[i] >= '0' && s[i] <= '~' {
+		i++
+	}
+	return i
+}
+
+// control returns the length of parameters, intermediates and final byte of a
+// control sequence such as "ESC [ 31 m".
+func control(s string) int {
+	i := span(s, '0', '?')
+	i += span(s[i:], ' ', '/')
+	if i < len(s) && s[i] >= '@' && s[i] <= '~' {
+		i++
+	}
+	return i
+}
+
+// payload returns the length of a control string with its terminator, or 0
+// when it is not terminated before the next control character.
+func payload(s string) int {
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == bel || r == st:
+			return i + size
+		case r == esc:
+			if i+1 < len(s) && s[i+1] == '\\' {
+				return i + 2
+			}
+			return 0
+		case r < ' ' || r >= 0x7f && r <= 0x9f:
+			return 0
+		}
+		i += size
+	}
+	return 0
+}
+
+// span returns how many leading bytes of s lie between lo and hi.
+func span(s string, lo, hi byte) int {
+	i := 0
+	for i < len(s) && s[i] >= lo && s[i] <= hi {
+		i++
+	}
+	return i
+}
