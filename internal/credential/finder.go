@@ -1,0 +1,213 @@
+package credential
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/netrc"
+)
+
+// ghTimeout is how long the gh program may take: it may ask a keyring, but not
+// the network.
+const ghTimeout = 5 * time.Second
+
+// ErrNotInstalled is what Finder.GHToken returns when there is no gh program.
+var ErrNotInstalled = errors.New("not installed")
+
+// Finder looks for credentials. All fields but GHToken must be set; Home may be
+// empty when there is no home folder. It may be used concurrently if its
+// functions may.
+type Finder struct {
+	Getenv func(name string) string
+	Home   string
+	// GOOS is the operating system, as in runtime.GOOS.
+	GOOS string
+	// GHToken runs "gh auth token --hostname HOST" and returns what it prints.
+	// It should keep the token variables of GitHub's point 2 from gh, which
+	// prefers them to its own login. Nil means that gh is not to be asked.
+	GHToken func(ctx context.Context, host string) (string, error)
+}
+
+// GitHub returns the credentials for host, a host name as in a remote URL and
+// without a port. The order is:
+//
+//  1. netrc machine host, for github.com then api.github.com;
+//  2. $GH_TOKEN, then $GITHUB_TOKEN, for github.com and *.ghe.com;
+//     $GH_ENTERPRISE_TOKEN, then $GITHUB_ENTERPRISE_TOKEN, for the host that
+//     $GH_HOST names;
+//  3. what gh is logged in with.
+//
+// The remote URL of a repository decides the host, and a cloned repository may
+// name any. So a token from the environment goes to no other host than those of
+// point 2, not even when gh offers it.
+//
+// The error is a *MissingError, or that of ctx.
+func (f Finder) GitHub(ctx context.Context, host string) (Credential, error) {
+	host = strings.ToLower(host)
+	if !isHost(host) {
+		return Credential{}, &MissingError{Host: strconv.Quote(host), Tried: []string{"not a host name"}}
+	}
+	machines := []string{host}
+	if host == "github.com" {
+		machines = append(machines, "api.github.com")
+	}
+	missing := &MissingError{Host: host}
+	if c, ok := f.fromNetrc(machines, missing); ok {
+		return c, nil
+	}
+	if c, ok := f.fromEnv(host, missing); ok {
+		return c, nil
+	}
+	if c, ok := f.fromGH(ctx, host, missing); ok {
+		return c, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return Credential{}, fmt.Errorf("find credentials for %s: %w", host, err)
+	}
+	return Credential{}, missing
+}
+
+// Jira returns the credentials of the first of machines that the netrc file has
+// a login for. The error is a *MissingError, or that of ctx.
+func (f Finder) Jira(ctx context.Context, machines []string) (Credential, error) {
+	if len(machines) == 0 {
+		return Credential{}, &MissingError{Host: "Jira", Tried: []string{"no host is known"}}
+	}
+	if err := ctx.Err(); err != nil {
+		return Credential{}, fmt.Errorf("find credentials for %s: %w", machines[0], err)
+	}
+	missing := &MissingError{Host: machines[0]}
+	if c, ok := f.fromNetrc(machines, missing); ok {
+		return c, nil
+	}
+	return Credential{}, missing
+}
+
+func (f Finder) fromNetrc(machines []string, missing *MissingError) (Credential, bool) {
+	path := netrc.Path(f.GOOS, f.Getenv, f.Home)
+	name := "~/" + filepath.Base(path)
+	switch {
+	case path == "":
+		missing.add("~/.netrc", "no home folder")
+		return Credential{}, false
+	case f.Getenv("NETRC") != "":
+		name = "$NETRC"
+	}
+	file, err := netrc.Read(path)
+	if err != nil {
+		missing.add(name, reason(err))
+		return Credential{}, false
+	}
+	var absent, results []string
+	for _, m := range machines {
+		if e, ok := file.Lookup(m); ok {
+			return Credential{Login: e.Login, Secret: e.Password, Source: name + " machine " + m}, true
+		}
+		if file.Has(m) {
+			results = append(results, "machine "+m+" lacks a login or a password")
+		} else {
+			absent = append(absent, m)
+		}
+	}
+	if len(absent) > 0 {
+		results = append(results, "no machine "+strings.Join(absent, " or "))
+	}
+	if file.HasDefault() {
+		results = append(results, "its default entry is not used")
+	}
+	missing.add(name, strings.Join(results, ", "))
+	return Credential{}, false
+}
+
+// reason is the cause of an error of netrc.Read, without the path.
+func reason(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "no such file"
+	}
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return "not read: " + pathErr.Err.Error()
+	}
+	return "not read: " + err.Error()
+}
+
+func (f Finder) fromEnv(host string, missing *MissingError) (Credential, bool) {
+	names := []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"}
+	if isGitHub(host) {
+		names = []string{"GH_TOKEN", "GITHUB_TOKEN"}
+	}
+	for _, name := range names {
+		token := f.env(name)
+		if token == "" {
+			continue
+		}
+		if !f.trusted(host) {
+			missing.add("$"+name, "set, but used only for the host that $GH_HOST names")
+			return Credential{}, false
+		}
+		return Credential{Secret: token, Source: "$" + name}, true
+	}
+	missing.add("$"+strings.Join(names, ", $"), "not set")
+	return Credential{}, false
+}
+
+func (f Finder) fromGH(ctx context.Context, host string, missing *MissingError) (Credential, bool) {
+	if f.GHToken == nil {
+		return Credential{}, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, ghTimeout)
+	defer cancel()
+	token, err := f.GHToken(ctx, host)
+	token = strings.TrimSpace(token)
+	switch {
+	case errors.Is(err, ErrNotInstalled):
+		missing.add("gh", "not installed")
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && err != nil:
+		missing.add("gh", "no answer in time")
+	case err != nil || token == "":
+		missing.add("gh", "not logged in to "+host)
+	case !f.trusted(host) && f.fromEnvironment(token):
+		missing.add("gh", "offered only a token from the environment, which is for other hosts")
+	default:
+		return Credential{Secret: token, Source: "gh auth token"}, true
+	}
+	return Credential{}, false
+}
+
+// trusted reports whether the tokens of the environment are meant for host: the
+// GitHub services themselves, and the one host that the user has named.
+func (f Finder) trusted(host string) bool {
+	return isGitHub(host) || strings.EqualFold(host, f.env("GH_HOST"))
+}
+
+// fromEnvironment reports whether token is one of the environment's, which gh
+// gives out like its own.
+func (f Finder) fromEnvironment(token string) bool {
+	for _, name := range []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"} {
+		if f.env(name) == token {
+			return true
+		}
+	}
+	return false
+}
+
+func (f Finder) env(name string) string { return strings.TrimSpace(f.Getenv(name)) }
+
+func isGitHub(host string) bool {
+	return host == "github.com" || strings.HasSuffix(host, ".ghe.com")
+}
+
+// isHost reports whether s can be a host name or an address, and so neither an
+// option to a program nor something that would garble a message.
+func isHost(s string) bool {
+	return s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-._:[]") == ""
+}
+
+func (e *MissingError) add(source, result string) {
+	e.Tried = append(e.Tried, source+": "+result)
+}

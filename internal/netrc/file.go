@@ -1,0 +1,65 @@
+package netrc
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// ErrNotRegular is the error for a path that is a folder, pipe or device.
+var ErrNotRegular = errors.New("not a regular file")
+
+// Path returns where the netrc file should be: $NETRC, else .netrc in home. On
+// Windows it is _netrc in home if that is there and .netrc is not. It is empty
+// if neither the variable nor home is set.
+func Path(goos string, getenv func(string) string, home string) string {
+	if p := getenv("NETRC"); p != "" {
+		return p
+	}
+	if home == "" {
+		return ""
+	}
+	p := filepath.Join(home, ".netrc")
+	if goos == "windows" && !exists(p) {
+		if alt := filepath.Join(home, "_netrc"); exists(alt) {
+			return alt
+		}
+	}
+	return p
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Read reads the file at path. It returns an *os.PathError, around an error of the
+// file system, of Parse, or ErrNotRegular. It never waits on a pipe. The null
+// device is an empty file, for those who set NETRC to it.
+func Read(path string) (*File, error) {
+	if path == os.DevNull {
+		return &File{}, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &os.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+	}
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	if err != nil {
+		return nil, err
+	}
+	f, err := Parse(data)
+	if err != nil {
+		return nil, &os.PathError{Op: "read", Path: path, Err: err}
+	}
+	return f, nil
+}
