@@ -1,0 +1,71 @@
+package page
+
+import (
+	"cmp"
+	"sort"
+	"strings"
+)
+
+// DefaultBudget is how many bytes the elements of one page take. It leaves the
+// rest of 10 KB to what is around them.
+const DefaultBudget = 9 << 10
+
+// List says how to page through a list in memory.
+type List[T any] struct {
+	// Key returns the key of an element. It must be unique in the list, and the
+	// same for as long as the element should count as the same. It goes into
+	// the cursor.
+	Key func(T) string
+	// Compare orders keys as the list is ordered, and must cope with any text.
+	// Nil is strings.Compare.
+	Compare func(a, b string) int
+	// Size returns the bytes that an element takes when shown. Nil means that
+	// pages have no budget.
+	Size func(T) int
+	// Budget is how many bytes a page may take; 0 is DefaultBudget.
+	Budget int
+}
+
+// Cut returns the page of w. The elements are the whole list, ordered by key. A
+// page has at least one element unless there is none left, even if that one is
+// larger than the budget.
+func (l List[T]) Cut(w Window, elements []T) Page[T] {
+	compare := l.Compare
+	if compare == nil {
+		compare = strings.Compare
+	}
+	rest := elements
+	if w.continued {
+		rest = elements[sort.Search(len(elements), func(i int) bool {
+			return compare(l.Key(elements[i]), w.After) > 0
+		}):]
+	}
+	n := min(w.Limit, len(rest))
+	if l.Size != nil {
+		n = Fit(rest[:n], l.Size, cmp.Or(l.Budget, DefaultBudget))
+	}
+	p := Page[T]{Items: append([]T{}, rest[:n]...), Total: new(len(elements))}
+	if n < len(rest) {
+		p.Next = w.Cursor(l.Key(rest[n-1]))
+	}
+	return p
+}
+
+// Fit returns how many of the first items take at most budget bytes, counting
+// one more for each as its separator. It is at least 1 unless there are no items,
+// so that a list always goes on.
+func Fit[T any](items []T, size func(T) int, budget int) int {
+	for i, item := range items {
+		budget -= size(item) + 1
+		if budget < 0 {
+			return max(i, 1)
+		}
+	}
+	return len(items)
+}
+
+// Numeric compares decimal numbers without sign and leading zeros, for lists
+// whose keys are such numbers.
+func Numeric(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
