@@ -1,0 +1,127 @@
+// Package cachedfile keeps a parsed file until the file changes.
+//
+// Make a [File] with [New] for every file that is read on each call of
+// something and seldom changes: state, a registry, a configuration. It
+// guarantees that
+//
+//   - [File.Get] answers for the content the file has when Get is called, also
+//     after an edit that kept size and modification time, and after one in the
+//     same tick of the file system's clock as the last reading;
+//   - a call that finds the file unchanged costs one stat, and the parse
+//     function runs once for one content, however many callers wait for it;
+//   - what the parse function refused stays refused, with the same error, until
+//     the file changes; what the file system refused is tried again each time;
+//   - nothing but a regular file is opened for its content, so a named pipe or
+//     a device in the file's place is an error and never hangs;
+//   - no error text names the file: the caller knows a better name than the
+//     path of this machine. errors.Is works with the errors of io/fs.
+//
+// Two limits remain. Where the system keeps no change time (Windows), an edit
+// that keeps the size and sets the modification time back is not noticed. A
+// program that rewrites a file in place can be caught half way; that answer
+// lasts until the next call.
+package cachedfile
+
+import (
+	"hash/maphash"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// window is how long after its last change a file is read again on each call
+// instead of being trusted by its times. A later edit could still fall into
+// the same tick of the file system's clock: two seconds on FAT, one on HFS+,
+// plus what that clock lags behind ours.
+const window = 3 * time.Second
+
+// File is one file, parsed to a T. It is safe for concurrent use.
+type File[T any] struct {
+	path   string
+	limit  int64
+	parse  func([]byte) (T, error)
+	window time.Duration
+	now    func() time.Time
+	open   func(path string) (*os.File, error)
+	seed   maphash.Seed
+
+	kept    atomic.Pointer[snapshot[T]]
+	reading sync.Mutex // one reader of the file, and so one parse, at a time
+}
+
+// snapshot is what one content of the file was parsed to.
+type snapshot[T any] struct {
+	sig     signature
+	settled bool   // sig alone can tell a later change
+	sum     uint64 // of the content, keyed with File.seed
+	value   T
+	err     error
+}
+
+// New returns the File at path. Nothing is read yet, and path need not exist.
+// A file of more than limit bytes is refused with a [*TooLargeError].
+//
+// The parse function must depend on its argument alone. It may keep the bytes.
+// Its value is handed to every caller of Get and must not be changed by any.
+func New[T any](path string, limit int64, parse func([]byte) (T, error)) *File[T] {
+	return &File[T]{
+		path:   path,
+		limit:  limit,
+		parse:  parse,
+		window: window,
+		now:    time.Now,
+		open:   openFile,
+		seed:   maphash.MakeSeed(),
+	}
+}
+
+// Get returns what the file's present content parses to. The error is the one
+// of the parse function, or [*NotRegularError], [*TooLargeError], or what the
+// file system said, without the path; a missing file is fs.ErrNotExist.
+func (f *File[T]) Get() (T, error) {
+	if s := f.kept.Load(); f.current(s) {
+		return s.value, s.err
+	}
+	f.reading.Lock()
+	defer f.reading.Unlock()
+	s := f.kept.Load()
+	if f.current(s) { // another caller has read it meanwhile
+		return s.value, s.err
+	}
+	s, err := f.load(s)
+	f.kept.Store(s)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return s.value, s.err
+}
+
+// current reports whether s is known, by one stat, to be of the present content.
+func (f *File[T]) current(s *snapshot[T]) bool {
+	if s == nil || !s.settled {
+		return false
+	}
+	info, err := os.Stat(f.path)
+	return err == nil && signatureOf(info) == s.sig
+}
+
+// load reads the file and parses it, unless its content is that of old.
+func (f *File[T]) load(old *snapshot[T]) (*snapshot[T], error) {
+	c, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot[T]{
+		sig:     c.sig,
+		settled: c.sig.newest().Add(f.window).Before(c.read),
+		sum:     maphash.Bytes(f.seed, c.bytes),
+	}
+	if old != nil && old.sig.size == s.sig.size && old.sum == s.sum {
+		s.value, s.err = old.value, old.err
+	} else {
+		s.value, s.err = f.parse(c.bytes)
+	}
+	return s, nil
+}

@@ -1,0 +1,7 @@
+//go:build !linux && !dragonfly && !openbsd && !solaris && !darwin && !freebsd && !netbsd
+
+package cachedfile
+
+import "io/fs"
+
+func identityOf(fs.FileInfo) identity { return identity{} }

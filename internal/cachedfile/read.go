@@ -1,0 +1,132 @@
+package cachedfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// attempts is how often a file that changes while it is read is read again
+// before the last reading is taken as it is.
+const attempts = 3
+
+// content is what a file held. No change after read has the signature sig,
+// unless it falls into the same tick of the file system's clock.
+type content struct {
+	bytes []byte
+	sig   signature
+	read  time.Time
+}
+
+func (f *File[T]) read() (content, error) {
+	// The mode is looked at before the file is opened, because opening a
+	// device can have effects, and after, because the file may have been
+	// replaced in between.
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return content{}, withoutPath(err)
+	}
+	if err := f.acceptable(info); err != nil {
+		return content{}, err
+	}
+	file, err := f.open(f.path)
+	if err != nil {
+		return content{}, withoutPath(err)
+	}
+	defer file.Close()
+
+	var c content
+	for range attempts {
+		var whole bool
+		if c, whole, err = f.readOnce(file); err != nil {
+			return content{}, withoutPath(err)
+		}
+		if whole {
+			break
+		}
+	}
+	return c, nil
+}
+
+// readOnce reads file from its start; whole says that it did not change
+// meanwhile.
+func (f *File[T]) readOnce(file *os.File) (c content, whole bool, err error) {
+	read := f.now()
+	before, err := file.Stat()
+	if err != nil {
+		return content{}, false, err
+	}
+	if err := f.acceptable(before); err != nil {
+		return content{}, false, err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return content{}, false, err
+	}
+	var buf bytes.Buffer
+	buf.Grow(int(before.Size()) + bytes.MinRead)
+	size, err := buf.ReadFrom(io.LimitReader(file, f.limit+1))
+	if err != nil {
+		return content{}, false, err
+	}
+	if size > f.limit {
+		return content{}, false, &TooLargeError{Size: size, Limit: f.limit}
+	}
+	after, err := file.Stat()
+	if err != nil {
+		return content{}, false, err
+	}
+	sig := signatureOf(before)
+	return content{bytes: buf.Bytes(), sig: sig, read: read}, sig == signatureOf(after), nil
+}
+
+func (f *File[T]) acceptable(info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return &NotRegularError{Mode: info.Mode().Type()}
+	}
+	if info.Size() > f.limit {
+		return &TooLargeError{Size: info.Size(), Limit: f.limit}
+	}
+	return nil
+}
+
+// withoutPath is the cause alone of an error that names a path.
+func withoutPath(err error) error {
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
+		return named.Err
+	}
+	return err
+}
+
+// NotRegularError says that there is something, but no regular file.
+type NotRegularError struct {
+	Mode fs.FileMode // type bits only
+}
+
+func (e *NotRegularError) Error() string {
+	kind := "a special file"
+	switch {
+	case e.Mode&fs.ModeDir != 0:
+		kind = "a directory"
+	case e.Mode&fs.ModeNamedPipe != 0:
+		kind = "a named pipe"
+	case e.Mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	case e.Mode&fs.ModeDevice != 0:
+		kind = "a device"
+	}
+	return "is " + kind + ", not a regular file"
+}
+
+// TooLargeError says that the file has more bytes than the File's limit.
+type TooLargeError struct {
+	Size  int64 // at least; the file may be growing
+	Limit int64
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("has %d bytes, more than the %d that are read", e.Size, e.Limit)
+}

@@ -1,0 +1,163 @@
+// Package jsonfile decodes JSON files that another program writes and a person
+// may have edited, and says in words what is wrong in them, and where.
+//
+// [Decode] takes what encoding/json takes, with three exceptions: the file must
+// be UTF-8, it must not begin with a byte order mark, and the key of a struct's
+// field must be written as its tag is. Of two equal keys the last counts. Errors
+// begin with a place:
+//
+//	line 7, column 3: invalid character '}' looking for beginning of value
+//	dependencies[3].child: want a string, got a number (line 41, column 16)
+package jsonfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	fastjson "github.com/segmentio/encoding/json"
+)
+
+// Decode decodes the one JSON value of data.
+//
+// The value comes from a decoder several times faster than encoding/json,
+// which is asked only when that one refuses data, for its precise errors.
+func Decode[T any](data []byte) (T, error) {
+	var v, none T
+	switch {
+	case len(bytes.Trim(data, space)) == 0:
+		return none, errors.New("the file is empty")
+	case bytes.HasPrefix(data, []byte("\uFEFF")):
+		return none, errors.New("the file begins with a byte order mark; save it as UTF-8 without one")
+	case !utf8.Valid(data):
+		return none, fmt.Errorf("%s: not UTF-8 text", positionOf(data, firstInvalid(data)))
+	}
+	if !deep(data) {
+		rest, err := fastjson.Parse(data, &v, fastjson.DontMatchCaseInsensitiveStructFields)
+		if err == nil && len(bytes.Trim(rest, space)) == 0 {
+			return v, nil
+		}
+		v = none
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		return none, explain(data, err)
+	}
+	return v, nil
+}
+
+const space = " \t\r\n" // JSON's
+
+// deep reports whether data nests so deeply that a decoder that is recursive
+// and, unlike encoding/json, without a limit must not see it.
+func deep(data []byte) bool {
+	const deepest = 1000
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '{', '[':
+			if depth++; depth > deepest {
+				return true
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return false
+}
+
+func explain(data []byte, err error) error {
+	if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("%s: %w", positionOf(data, broken.Offset-1), broken)
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return &TypeError{
+			Path: pathAt(data, wrong.Offset),
+			Want: wanted(wrong.Type),
+			Got:  found(wrong.Value),
+			At:   positionOf(data, wrong.Offset-1),
+		}
+	}
+	return err
+}
+
+// TypeError says that the value at Path has the wrong type.
+type TypeError struct {
+	Path      string // "dependencies[3].child"; empty for the whole document
+	Want, Got string // "a string", "a number"
+	At        Position
+}
+
+func (e *TypeError) Error() string {
+	path := e.Path
+	if path == "" {
+		path = "the file"
+	}
+	return fmt.Sprintf("%s: want %s, got %s (%s)", path, e.Want, e.Got, e.At)
+}
+
+// Position is a place in a text, counted in characters from 1.
+type Position struct{ Line, Column int }
+
+func (p Position) String() string { return fmt.Sprintf("line %d, column %d", p.Line, p.Column) }
+
+// positionOf is the position of the byte at offset.
+func positionOf(data []byte, offset int64) Position {
+	before := data[:max(0, min(offset, int64(len(data))))]
+	return Position{
+		Line:   bytes.Count(before, []byte("\n")) + 1,
+		Column: utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1,
+	}
+}
+
+func firstInvalid(data []byte) int64 {
+	for at := 0; at < len(data); {
+		r, size := utf8.DecodeRune(data[at:])
+		if r == utf8.RuneError && size == 1 {
+			return int64(at)
+		}
+		at += size
+	}
+	return int64(len(data))
+}
+
+// wanted describes the JSON that a Go type is decoded from.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Uint32:
+		return "a whole number from 0 to 4294967295"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	default:
+		return t.String()
+	}
+}
+
+// found gives encoding/json's description of a value its article.
+func found(value string) string {
+	switch {
+	case value == "bool":
+		return "true or false"
+	case value == "array" || value == "object":
+		return "an " + value
+	case strings.HasPrefix(value, "number "):
+		return strings.TrimPrefix(value, "number ")
+	default:
+		return "a " + value
+	}
+}
