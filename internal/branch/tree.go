@@ -1,0 +1,166 @@
+package branch
+
+import "slices"
+
+// Node is a branch in a tree, with what hangs under it.
+type Node struct {
+	Branch    string  `json:"branch"`
+	Children  []*Node `json:"children"` // never nil
+	JiraIssue string  `json:"jira_issue,omitempty"`
+	PRNumber  uint32  `json:"pr_number,omitempty"`
+	// Missing says that the branch is declared but git does not have it.
+	Missing bool `json:"missing,omitempty"`
+	// Current says that the branch is checked out.
+	Current bool `json:"current,omitempty"`
+	// Omitted is how many places below this one the tree had before it was
+	// cut here. Of the nodes of a tree, only those that lost children of their
+	// own count, so the sum is what the whole tree lost.
+	Omitted int `json:"omitted,omitempty"`
+}
+
+// Tree is a tree of branches, cut to a [Limit].
+type Tree struct {
+	Root    *Node
+	Shown   int // nodes in the tree
+	Omitted int // nodes that were cut off
+}
+
+// Limit bounds a tree; a zero field does not. The root always stays. What a
+// tree without Bytes takes as text grows with the square of its depth.
+type Limit struct {
+	// Nodes is the most nodes.
+	Nodes int
+	// Bytes is the most bytes that the nodes as JSON and the text as a JSON
+	// string take together, with or without HTML escapes.
+	Bytes int
+}
+
+// Tree returns the tree of the branch named root, or of the home root when root
+// is empty. A tree over the limit loses its lowest levels, of the last level
+// that stays the end. The error is [ErrNoBranches], [ErrNoRoot] or a
+// [*NotFoundError].
+func (g *Graph) Tree(root string, limit Limit) (*Tree, error) {
+	start, err := g.start(root)
+	if err != nil {
+		return nil, err
+	}
+	places := g.fromTop(start)
+	kept := len(places)
+	if !g.fits(places, limit) {
+		places = g.byLevel(start)
+		kept = g.cut(places, limit)
+	}
+	return g.build(places, kept), nil
+}
+
+func (g *Graph) start(root string) (int32, error) {
+	if root != "" {
+		if n, ok := g.ids[root]; ok {
+			return n, nil
+		}
+		return none, &NotFoundError{Branch: root, Nearest: nearest(root, g.names)}
+	}
+	switch {
+	case len(g.names) == 0:
+		return none, ErrNoBranches
+	case g.home == none:
+		return none, ErrNoRoot
+	}
+	return g.home, nil
+}
+
+// place is where a node stands in a tree. A node can have several places; its
+// children have theirs under one of them.
+type place struct {
+	node   int32
+	parent int32 // the index of the place above, or none
+	depth  int32
+}
+
+// fromTop returns the places of the tree in reading order.
+func (g *Graph) fromTop(start int32) []place {
+	var places []place
+	met := make([]bool, len(g.names))
+	todo := []place{{start, none, 0}}
+	for len(todo) > 0 {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		here := int32(len(places))
+		places = append(places, p)
+		if met[p.node] {
+			continue
+		}
+		met[p.node] = true
+		kids := g.children(p.node)
+		for _, kid := range slices.Backward(kids) {
+			todo = append(todo, place{kid, here, p.depth + 1})
+		}
+	}
+	return places
+}
+
+// byLevel returns the places of the tree level by level, those of siblings next
+// to each other.
+func (g *Graph) byLevel(start int32) []place {
+	places := []place{{start, none, 0}}
+	met := make([]bool, len(g.names))
+	for here := 0; here < len(places); here++ {
+		p := places[here]
+		if met[p.node] {
+			continue
+		}
+		met[p.node] = true
+		for _, kid := range g.children(p.node) {
+			places = append(places, place{kid, int32(here), p.depth + 1})
+		}
+	}
+	return places
+}
+
+// build makes the tree of the first kept places, in which every parent comes
+// before its children and siblings are in order.
+func (g *Graph) build(places []place, kept int) *Tree {
+	t := &Tree{Shown: kept, Omitted: len(places) - kept}
+	sizes := subtreeSizes(places)
+	nodes := make([]Node, kept)
+	for i, p := range places {
+		switch {
+		case i < kept:
+			nodes[i] = g.node(p.node)
+			if p.parent != none {
+				above := &nodes[p.parent]
+				above.Children = append(above.Children, &nodes[i])
+			}
+		case int(p.parent) < kept:
+			nodes[p.parent].Omitted += sizes[i]
+		}
+	}
+	t.Root = &nodes[0]
+	return t
+}
+
+// node is the Node of n, without children.
+func (g *Graph) node(n int32) Node {
+	name := g.names[n]
+	linked := g.state.Branches[name]
+	return Node{
+		Branch:    name,
+		Children:  []*Node{},
+		JiraIssue: linked.JiraIssue,
+		PRNumber:  linked.GitHubPR,
+		Missing:   !g.refs.exists(name),
+		Current:   g.refs.isCurrent(name),
+	}
+}
+
+// subtreeSizes returns for each place how many there are at and below it.
+func subtreeSizes(places []place) []int {
+	sizes := make([]int, len(places))
+	for i := len(places) - 1; i >= 0; i-- {
+		sizes[i]++
+		if parent := places[i].parent; parent != none {
+			sizes[parent] += sizes[i]
+		}
+	}
+	return sizes
+}

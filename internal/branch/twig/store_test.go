@@ -1,0 +1,137 @@
+package twig_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/cachedfile"
+)
+
+// put writes a state file below root.
+func put(tb testing.TB, root, content string) {
+	tb.Helper()
+	path := twig.Path(root)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func version(n string) string { return stateWith(`"version":` + n) }
+
+func wantVersion(t *testing.T, s *twig.Store, want uint32) {
+	t.Helper()
+	state, err := s.Load()
+	if err != nil || state.Version != want {
+		t.Fatalf("Load() = %+v, %v; want version %d", state, err, want)
+	}
+}
+
+func TestLoadFollowsTheFile(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	s := twig.NewStore(root, root)
+	if _, err := s.Load(); !errors.Is(err, twig.ErrNoState) {
+		t.Fatalf("no file: %v, want ErrNoState", err)
+	}
+	for _, v := range []string{"1", "2"} {
+		put(t, root, version(v))
+		wantVersion(t, s, uint32(v[0]-'0'))
+	}
+	put(t, root, "{}")
+	_, err := s.Load()
+	if _, ok := errors.AsType[*twig.BadStateError](err); !ok || err.Error() != ".twig/state.json: version: missing or null" {
+		t.Fatalf("broken file: %v", err)
+	}
+	put(t, root, version("3"))
+	wantVersion(t, s, 3)
+	if err := os.RemoveAll(filepath.Join(root, ".twig")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Load(); !errors.Is(err, twig.ErrNoState) {
+		t.Fatalf("removed file: %v, want ErrNoState", err)
+	}
+}
+
+func TestLinkedWorktree(t *testing.T) {
+	t.Parallel()
+	linked, main := t.TempDir(), t.TempDir()
+	s := twig.NewStore(linked, main)
+	if _, err := s.Load(); !errors.Is(err, twig.ErrNoState) {
+		t.Fatalf("no file anywhere: %v, want ErrNoState", err)
+	}
+	put(t, main, version("1"))
+	wantVersion(t, s, 1)
+	put(t, linked, version("2"))
+	wantVersion(t, s, 2)
+	put(t, linked, "")
+	if _, err := s.Load(); err == nil || err.Error() != ".twig/state.json: the file is empty" {
+		t.Fatalf("an own broken file must not be passed over: %v", err)
+	}
+	if err := os.Remove(twig.Path(linked)); err != nil {
+		t.Fatal(err)
+	}
+	wantVersion(t, s, 1)
+}
+
+func TestUnusableFile(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	if err := os.MkdirAll(twig.Path(root), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := twig.NewStore(root, "")
+	_, err := s.Load()
+	if _, ok := errors.AsType[*cachedfile.NotRegularError](err); !ok || err.Error() != ".twig/state.json: is a directory, not a regular file" {
+		t.Errorf("directory: %v", err)
+	}
+
+	if err := os.Remove(twig.Path(root)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, root, "")
+	if err := os.Truncate(twig.Path(root), twig.MaxSize+1); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Load()
+	if _, ok := errors.AsType[*cachedfile.TooLargeError](err); !ok {
+		t.Errorf("large file: %v", err)
+	}
+
+	if err := os.RemoveAll(filepath.Join(root, ".twig")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, ".twig"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Load()
+	if err == nil || strings.Contains(err.Error(), root) {
+		t.Errorf("a file in the folder's place: %v", err)
+	}
+}
+
+func TestErrorsKeepTheirCause(t *testing.T) {
+	t.Parallel()
+	err := error(&twig.BadStateError{Err: fs.ErrPermission})
+	if !errors.Is(err, fs.ErrPermission) || err.Error() != ".twig/state.json: permission denied" {
+		t.Error(err)
+	}
+	if got, want := twig.ErrNoState.Error(), ".twig/state.json: no such file"; got != want {
+		t.Errorf("ErrNoState is %q, want %q", got, want)
+	}
+}
+
+func BenchmarkLoadUnchanged(b *testing.B) {
+	root := b.TempDir()
+	put(b, root, string(bigState(10_000)))
+	s := twig.NewStore(root, "")
+	for b.Loop() {
+		if _, err := s.Load(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

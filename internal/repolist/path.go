@@ -1,0 +1,38 @@
+package repolist
+
+import (
+	"errors"
+	"path"
+	"strings"
+)
+
+// Path returns where twig keeps the list on a system: goos is the name that
+// runtime.GOOS has there, getenv looks up an environment variable, and home is
+// the user's home folder, empty when there is none.
+func Path(goos string, getenv func(string) string, home string) (string, error) {
+	var file string
+	switch goos {
+	case "windows":
+		roaming := strings.TrimRight(getenv("APPDATA"), `\/`)
+		if roaming == "" && home != "" {
+			roaming = strings.TrimRight(home, `\/`) + `\AppData\Roaming`
+		}
+		if roaming != "" {
+			file = roaming + `\twig\data\registry.json`
+		}
+	case "darwin":
+		if home != "" {
+			file = path.Join(home, "Library/Application Support/eddieland.twig/registry.json")
+		}
+	default:
+		if data := getenv("XDG_DATA_HOME"); path.IsAbs(data) {
+			file = path.Join(data, "twig/registry.json")
+		} else if home != "" {
+			file = path.Join(home, ".local/share/twig/registry.json")
+		}
+	}
+	if file == "" {
+		return "", errors.New("find the list of repositories: the user has no home folder")
+	}
+	return file, nil
+}

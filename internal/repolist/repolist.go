@@ -1,0 +1,97 @@
+// Package repolist reads the list of repositories that the program twig keeps
+// for a user, registry.json. It never writes it.
+//
+// [Path] says where the file is, [List] reads it afresh when it changed. The
+// format is twig's (github.com/eddieland/twig, 2025 to 2026): an array of objects
+// with the members path, name and last_fetch, of which the last may be absent
+// or null. Unknown members are ignored. Whether a repository is still there is
+// not looked into.
+package repolist
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/jsonfile"
+)
+
+// MaxSize is the size of the largest list that is read.
+const MaxSize = 16 << 20
+
+// Repository is an entry of the list.
+type Repository struct {
+	Name string
+	Path string // absolute, with symbolic links resolved
+	// LastFetch is when twig last fetched it, as it is written, in RFC 3339;
+	// empty when it never did.
+	LastFetch string
+}
+
+// List is the list of repositories. It is safe for concurrent use.
+type List struct {
+	file    *cachedfile.File[[]Repository]
+	nowhere error // why there is no file
+}
+
+// New returns the list that twig keeps at [Path]. Nothing is read yet. Without
+// a place for the file, every Load fails.
+func New(goos string, getenv func(string) string, home string) *List {
+	path, err := Path(goos, getenv, home)
+	if err != nil {
+		return &List{nowhere: err}
+	}
+	return &List{file: cachedfile.New(path, MaxSize, parse)}
+}
+
+// Load returns the present repositories in the order in which they were added;
+// none when there is no file. They must not be changed. An error about the file
+// begins with "registry.json: ", says what is wrong there, and does not name the
+// folder.
+func (l *List) Load() ([]Repository, error) {
+	if l.nowhere != nil {
+		return nil, l.nowhere
+	}
+	repositories, err := l.file.Get()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("registry.json: %w", err)
+	}
+	return repositories, nil
+}
+
+// record is an element of the file's array; a nil pointer is a member that is
+// absent or null.
+type record struct {
+	Path      *string `json:"path"`
+	Name      *string `json:"name"`
+	LastFetch string  `json:"last_fetch"`
+}
+
+func parse(data []byte) ([]Repository, error) {
+	records, err := jsonfile.Decode[[]record](data)
+	if err != nil {
+		return nil, err
+	}
+	if records == nil {
+		return nil, errors.New("the file: want an array, got null")
+	}
+	repositories := make([]Repository, len(records))
+	for i, r := range records {
+		switch {
+		case r.Path == nil:
+			return nil, missing(i, "path")
+		case r.Name == nil:
+			return nil, missing(i, "name")
+		}
+		repositories[i] = Repository{Name: *r.Name, Path: *r.Path, LastFetch: r.LastFetch}
+	}
+	return repositories, nil
+}
+
+func missing(i int, key string) error {
+	return fmt.Errorf("%s: missing or null", jsonfile.Key(jsonfile.Index("", i), key))
+}
