@@ -1,0 +1,158 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/remote"
+)
+
+const (
+	service = "GitHub"
+	// apiVersion is the one that github.com and all supported Enterprise
+	// servers know.
+	apiVersion = "2022-11-28"
+	mediaType  = "application/vnd.github+json"
+	// perPage is the most that GitHub gives in one answer.
+	perPage = 100
+	// maxPages bounds what is read of one list.
+	maxPages = 10
+)
+
+// Options make a [Client].
+type Options struct {
+	// API is where the API is; see [APIBase].
+	API *url.URL
+	// Credential is sent to API and nowhere else.
+	Credential credential.Credential
+	// Version is the program's own, for the User-Agent.
+	Version string
+	// CacheDir is the folder for answers; empty keeps none.
+	CacheDir string
+	// Timeout bounds one request; 0 is 15 seconds.
+	Timeout time.Duration
+	// Base sends the requests that are let out; nil is the network.
+	Base http.RoundTripper
+}
+
+// Client reads from one GitHub server with one credential. It may be used by
+// many goroutines.
+type Client struct {
+	http   *http.Client
+	api    *url.URL
+	header http.Header
+	source string
+}
+
+// New returns a client. It reads and sends nothing yet.
+func New(o Options) *Client {
+	header := http.Header{
+		"Accept":               {mediaType},
+		"X-Github-Api-Version": {apiVersion},
+		"User-Agent":           {"copse/" + o.Version},
+	}
+	if o.Credential.Secret != "" {
+		header.Set("Authorization", "Bearer "+o.Credential.Secret)
+	}
+	api := *o.API
+	return &Client{
+		http: &http.Client{Transport: remote.NewTransport(remote.Options{
+			Base:     o.Base,
+			Allow:    func(r *http.Request) bool { return readsFrom(&api, r) },
+			CacheDir: o.CacheDir,
+			Identity: remote.Identity(api.Host, o.Credential.Login, o.Credential.Secret),
+			Timeout:  o.Timeout,
+		})},
+		api:    &api,
+		header: header,
+		source: o.Credential.Source,
+	}
+}
+
+// readsFrom tells whether r only reads, and from the API. GitHub answers for a
+// repository that was renamed with a redirect to its number, on the same host.
+func readsFrom(api *url.URL, r *http.Request) bool {
+	return r.Method == http.MethodGet && r.Body == nil &&
+		r.URL.Scheme == api.Scheme && r.URL.Host == api.Host && strings.HasPrefix(r.URL.Path, api.Path+"/")
+}
+
+// get reads one answer into v.
+func (c *Client) get(ctx context.Context, u *url.URL, v any) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return answer{}, fmt.Errorf("read %s: %w", u.Path, err)
+	}
+	req.Header = c.header.Clone()
+	resp, err := c.http.Do(req) //nolint:bodyclose // CheckResponse and ReadJSON close it
+	if err != nil {
+		return answer{}, remote.TransportError(service, err)
+	}
+	if err := remote.CheckResponse(service, c.source, resp); err != nil {
+		return answer{}, err
+	}
+	if err := remote.ReadJSON(service, resp, v); err != nil {
+		return answer{}, err
+	}
+	return answer{asOf: remote.AsOf(resp), last: lastPage(resp), more: hasNext(resp)}, nil
+}
+
+// answer is what is known of an answer beside its body.
+type answer struct {
+	asOf time.Time
+	last int  // number of the last page; 0 when there is no further one
+	more bool // there is a next page
+}
+
+// endpoint returns the URL of a part of a repository.
+func (c *Client) endpoint(r Repo, query url.Values, parts ...string) *url.URL {
+	u := c.api.JoinPath(append([]string{"repos", r.Owner, r.Name}, parts...)...)
+	u.RawQuery = query.Encode()
+	return u
+}
+
+// malformed is the error for an answer that lacks what GitHub documents.
+func malformed(what string) error {
+	return &remote.Error{Service: service, Detail: "answered with something that is not " + what}
+}
+
+func page(n, size int) url.Values {
+	return url.Values{"page": {strconv.Itoa(n)}, "per_page": {strconv.Itoa(size)}}
+}
+
+func hasNext(resp *http.Response) bool { return link(resp, "next") != nil }
+
+func lastPage(resp *http.Response) int {
+	u := link(resp, "last")
+	if u == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(u.Query().Get("page"))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// link returns the target that a Link header (RFC 8288) gives for rel, in the
+// form that GitHub writes it: <url>; rel="next", <url>; rel="last".
+func link(resp *http.Response, rel string) *url.URL {
+	for _, h := range resp.Header.Values("Link") {
+		for part := range strings.SplitSeq(h, ",") {
+			target, params, ok := strings.Cut(part, ">")
+			target, found := strings.CutPrefix(strings.TrimSpace(target), "<")
+			if !ok || !found || !strings.Contains(params, `rel="`+rel+`"`) {
+				continue
+			}
+			if u, err := url.Parse(target); err == nil {
+				return u
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+// Package githubtest is a GitHub that holds what it is told to: a server with
+// the read part of the REST API that package github uses, over real HTTP, for
+// tests and demonstrations.
+//
+// Describe it with a [Fixture], in Go or in JSON ([Load]), and [Start] it. It
+// answers as GitHub does: with GitHub's fields, its pages and Link headers, its
+// ETags and "not modified", its rate-limit headers and the bodies of its
+// errors. It demands the token it was given, remembers every request, and
+// misbehaves when a [Fault] says so.
+package githubtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Fixture is what a server holds.
+type Fixture struct {
+	// Token is the one that is accepted; empty accepts every request.
+	Token        string       `json:"token"`
+	Repositories []Repository `json:"repositories"`
+	Faults       []Fault      `json:"faults,omitempty"`
+	// Date, RFC 3339, is what the server's clock shows; empty is the real time.
+	Date string `json:"date,omitempty"`
+}
+
+// Repository is one repository.
+type Repository struct {
+	Name string `json:"name"` // owner/name
+	// FormerNames are answered with a redirect, as after a rename.
+	FormerNames  []string      `json:"former_names,omitempty"`
+	PullRequests []PullRequest `json:"pull_requests"`
+}
+
+// PullRequest is one pull request, with what hangs on it. What is left out is
+// filled in; only Number is needed.
+type PullRequest struct {
+	Number             int      `json:"number"`
+	Title              string   `json:"title,omitempty"`
+	Body               *string  `json:"body,omitempty"`
+	State              string   `json:"state,omitempty"`  // open or closed
+	Author             string   `json:"author,omitempty"` // empty: the account was deleted, the user is null
+	Base               string   `json:"base,omitempty"`
+	Head               string   `json:"head,omitempty"`
+	SHA                string   `json:"sha,omitempty"` // of the head commit
+	Draft              bool     `json:"draft,omitempty"`
+	Mergeable          *bool    `json:"mergeable,omitempty"`
+	MergeableState     string   `json:"mergeable_state,omitempty"`
+	Merged             bool     `json:"merged,omitempty"`
+	CreatedAt          string   `json:"created_at,omitempty"`
+	UpdatedAt          string   `json:"updated_at,omitempty"`
+	RequestedReviewers []string `json:"requested_reviewers,omitempty"`
+	RequestedTeams     []string `json:"requested_teams,omitempty"`
+
+	Reviews   []Review   `json:"reviews,omitempty"` // the oldest first
+	CheckRuns []CheckRun `json:"check_runs,omitempty"`
+	Statuses  []Status   `json:"statuses,omitempty"`
+
+	// Override replaces fields of the answer, with null for one.
+	Override map[string]any `json:"override,omitempty"`
+}
+
+// Review is one review. A PENDING one has no time of submission.
+type Review struct {
+	Author string `json:"author,omitempty"` // empty: the user is null
+	State  string `json:"state"`
+	Body   string `json:"body,omitempty"`
+}
+
+// CheckRun is one check run.
+type CheckRun struct {
+	Name       string `json:"name"`
+	Status     string `json:"status,omitempty"`     // empty: completed
+	Conclusion string `json:"conclusion,omitempty"` // empty: null
+}
+
+// Status is one commit status.
+type Status struct {
+	Context string `json:"context"`
+	State   string `json:"state"` // pending, success, failure, error
+}
+
+// Fault makes the server misbehave.
+type Fault struct {
+	Kind Kind `json:"kind"`
+	// Path is a part of the path and query of the requests that it meets;
+	// empty meets all.
+	Path string `json:"path,omitempty"`
+	// Times is how many requests it meets; 0 is all.
+	Times int `json:"times,omitempty"`
+	// Location is where Redirect leads.
+	Location string `json:"location,omitempty"`
+}
+
+// Kind is what goes wrong.
+type Kind string
+
+// The kinds of faults.
+const (
+	Unauthorized       Kind = "unauthorized"         // 401, bad credentials
+	Forbidden          Kind = "forbidden"            // 403, the token may not
+	NotFound           Kind = "not_found"            // 404
+	Unprocessable      Kind = "unprocessable"        // 422
+	RateLimit          Kind = "rate_limit"           // 403, the primary limit, with X-RateLimit headers
+	SecondaryLimit     Kind = "secondary_limit"      // 403 with Retry-After
+	SecondaryLimitBare Kind = "secondary_limit_bare" // 403 that only the text tells from Forbidden
+	TooMany            Kind = "too_many"             // 429 with Retry-After
+	ServerError        Kind = "server_error"         // 500
+	BadGateway         Kind = "bad_gateway"          // 502 with a web page
+	WebPage            Kind = "web_page"             // 200 with a web page
+	Garbage            Kind = "garbage"              // 200 with something that is not JSON
+	EmptyObject        Kind = "empty_object"         // 200 with {}
+	Hang               Kind = "hang"                 // no answer
+	HangBody           Kind = "hang_body"            // half an answer, and no more
+	Truncate           Kind = "truncate"             // half an answer, and the connection closed
+	Reset              Kind = "reset"                // the connection closed with no answer
+	Redirect           Kind = "redirect"             // 302 to Location
+)
+
+var kinds = [...]Kind{
+	Unauthorized, Forbidden, NotFound, Unprocessable, RateLimit, SecondaryLimit, SecondaryLimitBare, TooMany,
+	ServerError, BadGateway, WebPage, Garbage, EmptyObject, Hang, HangBody, Truncate, Reset, Redirect,
+}
+
+// Load reads a fixture from JSON.
+func Load(r io.Reader) (Fixture, error) {
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	var f Fixture
+	if err := d.Decode(&f); err != nil {
+		return Fixture{}, fmt.Errorf("read fixture: %w", err)
+	}
+	return f, f.check()
+}
+
+func (f Fixture) check() error {
+	if _, err := time.Parse(time.RFC3339, f.Date); f.Date != "" && err != nil {
+		return fmt.Errorf("check fixture: date: %w", err)
+	}
+	for _, r := range f.Repositories {
+		if strings.Count(r.Name, "/") != 1 {
+			return fmt.Errorf("check fixture: repository %q: want owner/name", r.Name)
+		}
+		for _, p := range r.PullRequests {
+			if p.Number <= 0 {
+				return fmt.Errorf("check fixture: repository %q: pull request without a number", r.Name)
+			}
+		}
+	}
+	for _, fault := range f.Faults {
+		known := false
+		for _, k := range kinds {
+			known = known || k == fault.Kind
+		}
+		if !known {
+			return fmt.Errorf("check fixture: no fault %q; there are %q", fault.Kind, kinds)
+		}
+	}
+	return nil
+}
+
+// filled returns p with what was left out filled in.
+func (p PullRequest) filled() PullRequest {
+	made := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(p.Number) * time.Hour).Format(time.RFC3339)
+	p.Title = cmp.Or(p.Title, fmt.Sprintf("Pull request %d", p.Number))
+	p.State = cmp.Or(p.State, "open")
+	p.Base = cmp.Or(p.Base, "main")
+	p.Head = cmp.Or(p.Head, fmt.Sprintf("branch-%d", p.Number))
+	p.SHA = cmp.Or(p.SHA, fmt.Sprintf("%040x", p.Number))
+	p.MergeableState = cmp.Or(p.MergeableState, "unknown")
+	p.CreatedAt = cmp.Or(p.CreatedAt, made)
+	p.UpdatedAt = cmp.Or(p.UpdatedAt, p.CreatedAt)
+	return p
+}

@@ -1,0 +1,236 @@
+package github
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// Repo names one repository.
+type Repo struct {
+	// Host is lower-case and without a port: "github.com" for all of
+	// github.com's names, else that of an Enterprise server.
+	Host  string
+	Owner string
+	Name  string
+}
+
+// String is "owner/name".
+func (r Repo) String() string { return r.Owner + "/" + r.Name }
+
+// RemoteError says why a remote's URL names no GitHub repository.
+type RemoteError struct {
+	// URL is the remote's, without credentials, query and fragment.
+	URL    string
+	Reason string
+}
+
+func (e *RemoteError) Error() string {
+	return fmt.Sprintf("parse remote URL %q: %s", e.URL, e.Reason)
+}
+
+// ParseRemote tells which repository the URL of a git remote is: https, ssh and
+// git URLs, and scp-like addresses (git@github.com:owner/name.git). GitHub
+// Enterprise hosts are those that begin with a label "github…" or "ghe…", those
+// under ghe.com, and those that known, if not nil, says to be one. An ssh alias
+// "github.com-work" is github.com. The error is a [*RemoteError].
+func ParseRemote(remoteURL string, known func(host string) bool) (Repo, error) {
+	remoteURL = strings.TrimSpace(remoteURL)
+	fail := func(reason string) (Repo, error) {
+		return Repo{}, &RemoteError{URL: redact(remoteURL), Reason: reason}
+	}
+	scheme, host, path, ok := splitRemote(remoteURL)
+	if !ok {
+		return fail("not a URL of a remote repository")
+	}
+	switch scheme {
+	case "https", "http", "ssh", "git", "git+ssh", "ssh+git":
+	default:
+		return fail(fmt.Sprintf("scheme %q is none that GitHub speaks", scheme))
+	}
+	host, ok = canonicalHost(host, strings.Contains(scheme, "ssh"), known)
+	if !ok {
+		return fail("not a GitHub host")
+	}
+	owner, name, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
+	name, _, _ = strings.Cut(strings.TrimLeft(name, "/"), "/")
+	name = strings.TrimSuffix(name, ".git")
+	if !validName(owner) || !validName(name) {
+		return fail("the path is not owner/name")
+	}
+	return Repo{Host: host, Owner: owner, Name: name}, nil
+}
+
+// ParseFullName reads "owner/name".
+func ParseFullName(s string) (owner, name string, err error) {
+	owner, name, _ = strings.Cut(s, "/")
+	if !validName(owner) || !validName(name) {
+		return "", "", fmt.Errorf("parse repository %q: want owner/name", redact(s))
+	}
+	return owner, name, nil
+}
+
+// validName tells whether s can be an owner or a repository. GitHub allows
+// less; this is what needs no escaping in a path, and leads nowhere else.
+func validName(s string) bool {
+	if s == "" || s == "." || s == ".." || len(s) > 100 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// splitRemote takes a remote's URL apart as git does. The host is lower-case
+// and has no port, the path no query and no fragment.
+func splitRemote(s string) (scheme, host, path string, ok bool) {
+	scheme, rest, isURL := cutScheme(s)
+	if !isURL {
+		// scp-like: the first colon comes before any slash. The host may
+		// stand in brackets, with its port.
+		i := strings.IndexAny(s, ":/[")
+		if i >= 0 && s[i] == '[' {
+			end := strings.Index(s[i:], "]:")
+			if end < 0 {
+				return "", "", "", false
+			}
+			host, path = s[i+1:i+end], s[i+end+2:]
+		} else {
+			if i <= 0 || s[i] != ':' {
+				return "", "", "", false
+			}
+			host, path = s[:i], s[i+1:]
+		}
+		scheme = "ssh"
+	} else {
+		end := strings.IndexAny(rest, "/?#")
+		if end < 0 {
+			end = len(rest)
+		}
+		host, path = rest[:end], rest[end:]
+	}
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	if h, port, err := net.SplitHostPort(host); err == nil {
+		if strings.Trim(port, "0123456789") != "" {
+			return "", "", "", false
+		}
+		host = h
+	}
+	if end := strings.IndexAny(path, "?#"); end >= 0 {
+		path = path[:end]
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	return strings.ToLower(scheme), host, path, host != ""
+}
+
+// cutScheme splits s at "://", if what stands before it can be a scheme.
+func cutScheme(s string) (scheme, rest string, ok bool) {
+	scheme, rest, ok = strings.Cut(s, "://")
+	for _, c := range []byte(scheme) {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		ok = ok && (letter || '0' <= c && c <= '9' || c == '+' || c == '-')
+	}
+	if !ok {
+		return "", s, false
+	}
+	return scheme, rest, true
+}
+
+// canonicalHost returns the host by which a GitHub server is known.
+func canonicalHost(host string, ssh bool, known func(string) bool) (string, bool) {
+	const dotcom = "github.com"
+	if !validHost(host) {
+		return "", false
+	}
+	switch {
+	case host == dotcom, host == "www."+dotcom, host == "ssh."+dotcom,
+		ssh && strings.HasPrefix(host, dotcom+"-"):
+		return dotcom, true
+	case strings.HasSuffix(host, "."+dotcom):
+		return "", false // gist.github.com and its like hold no repositories
+	case known != nil && known(host):
+		return host, true
+	}
+	first, rest, dotted := strings.Cut(host, ".")
+	enterprise := dotted && rest != "" && (strings.HasPrefix(first, "github") || strings.HasPrefix(first, "ghe"))
+	return host, enterprise || isDataResidency(host)
+}
+
+// isDataResidency tells whether host is a tenant of GitHub's own Enterprise
+// service.
+func isDataResidency(host string) bool {
+	tenant, ok := strings.CutSuffix(host, ".ghe.com")
+	return ok && tenant != "" && !strings.Contains(tenant, ".")
+}
+
+func validHost(host string) bool {
+	for label := range strings.SplitSeq(host, ".") {
+		if !validName(label) {
+			return false
+		}
+	}
+	return true
+}
+
+// redact takes everything out of a remote's URL that may be secret: what
+// stands before its host, even where a stray "/" or "@" hides where that is,
+// and its query and fragment.
+func redact(s string) string {
+	scheme, rest, ok := cutScheme(s)
+	if ok {
+		scheme += "://"
+	}
+	user := ""
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		if rest[:i] == "git" {
+			user = "git@"
+		}
+		rest = rest[i+1:]
+	}
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	return scheme + user + rest
+}
+
+// APIBase returns where the API of host is. An override, $GITHUB_API_URL for
+// one, wins; it must be https, or http on the machine itself.
+func APIBase(host, override string) (*url.URL, error) {
+	if override != "" {
+		return parseOverride(override)
+	}
+	u := &url.URL{Scheme: "https", Host: host, Path: "/api/v3"}
+	switch {
+	case host == "github.com":
+		u.Host, u.Path = "api.github.com", ""
+	case isDataResidency(host):
+		u.Host, u.Path = "api."+host, ""
+	case !validHost(host):
+		return nil, fmt.Errorf("find API of host %q: not a host name", redact(host))
+	}
+	return u, nil
+}
+
+func parseOverride(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("use API URL %q: want https://host[/path]", redact(s))
+	}
+	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+		return nil, fmt.Errorf("use API URL %q: want https, or http on this machine", redact(s))
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = ""
+	return u, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}

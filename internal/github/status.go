@@ -1,0 +1,170 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/copse-dev/copse/internal/remote"
+)
+
+// Status is a pull request with its reviews and the checks of its head commit.
+type Status struct {
+	PullRequest PullRequest `json:"pull_request"`
+	// Reviews has the review that counts of each author first, the latest
+	// first, and then the others in the same order. What counts is an author's
+	// last approval, request for changes or dismissed review, and for who has
+	// none of these the last review.
+	Reviews []Review `json:"reviews"`
+	// Checks has the failing ones first, then those without a verdict, then
+	// the rest; each by name.
+	Checks  []Check `json:"checks"`
+	Summary Summary `json:"summary"`
+	// Notes say what is missing here, and why.
+	Notes []string `json:"notes,omitempty"`
+	// AsOf is when GitHub confirmed this: the earliest of its parts.
+	AsOf time.Time `json:"-"`
+}
+
+// Status reads pull request n with its reviews and checks. Of a list longer
+// than a thousand it reads a part, and says so in Notes. Checks that the
+// credentials do not reach are a note too, not an error.
+func (c *Client) Status(ctx context.Context, r Repo, n int) (Status, error) {
+	var (
+		pr             PullRequest
+		reviews        part[Review]
+		runs, statuses part[Check]
+	)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		reviews, err = read(gctx, c, "reviews", c.endpoint(r, nil, "pulls", strconv.Itoa(n), "reviews"), reviewsOf)
+		return err
+	})
+	g.Go(func() (err error) {
+		if pr, err = c.PullRequest(gctx, r, n); err != nil {
+			return err
+		}
+		if pr.HeadSHA == "" {
+			return malformed("a pull request with a head commit")
+		}
+		g.Go(func() (err error) {
+			runs, err = read(gctx, c, "check runs", c.endpoint(r, nil, "commits", pr.HeadSHA, "check-runs"), wireCheckRuns.model)
+			return runs.unlessRefused(err)
+		})
+		g.Go(func() (err error) {
+			statuses, err = read(gctx, c, "commit statuses", c.endpoint(r, nil, "commits", pr.HeadSHA, "status"), wireStatuses.model)
+			return statuses.unlessRefused(err)
+		})
+		return nil
+	})
+	if err := g.Wait(); err != nil {
+		return Status{}, err
+	}
+
+	checks := slices.Concat(runs.items, statuses.items)
+	slices.SortStableFunc(checks, compareChecks)
+	complete := runs.note == "" && statuses.note == ""
+	s := Status{
+		PullRequest: pr,
+		Reviews:     countingFirst(reviews.items),
+		Checks:      append([]Check{}, checks...),
+		Summary:     Summarize(pr, reviews.items, checks, complete),
+		AsOf:        earlier(earlier(pr.AsOf, reviews.asOf), earlier(runs.asOf, statuses.asOf)),
+	}
+	for _, note := range []string{reviews.note, runs.note, statuses.note} {
+		if note != "" {
+			s.Notes = append(s.Notes, note)
+		}
+	}
+	return s, nil
+}
+
+// part is a list that was read, maybe not to its end.
+type part[T any] struct {
+	items []T
+	note  string // what is missing, and why
+	asOf  time.Time
+	what  string
+}
+
+// unlessRefused makes a note of the error that says that the credentials do
+// not reach this part. Fine-grained tokens often allow pull requests, but not
+// checks.
+func (p *part[T]) unlessRefused(err error) error {
+	var e *remote.Error
+	if errors.As(err, &e) && (e.Kind == remote.Refused || e.Kind == remote.NotFound) {
+		p.note = fmt.Sprintf("the %s are unknown: %s", p.what, e.Detail)
+		return nil
+	}
+	return err
+}
+
+func reviewsOf(w []wireReview) []Review {
+	var reviews []Review
+	for _, r := range w {
+		reviews = append(reviews, r.model())
+	}
+	return reviews
+}
+
+// read reads the list at u: its first page and, if it has more than maxPages,
+// the last ones, where the latest reviews are. The pages are read one after the
+// other, as GitHub asks for.
+func read[W, T any](ctx context.Context, c *Client, what string, u *url.URL, model func(W) []T) (part[T], error) {
+	p := part[T]{what: what}
+	for n, pages := 1, 1; ; {
+		at := *u
+		at.RawQuery = page(n, perPage).Encode()
+		var w W
+		a, err := c.get(ctx, &at, &w)
+		if err != nil {
+			return p, err
+		}
+		p.items = append(p.items, model(w)...)
+		p.asOf = earlier(p.asOf, a.asOf)
+		switch {
+		case !a.more:
+			return p, nil
+		case pages == maxPages:
+			// A list without a last page, or one that grew meanwhile.
+			p.note = fmt.Sprintf("there are more %s than the %d read", what, len(p.items))
+			return p, nil
+		case n == 1 && a.last > maxPages:
+			n = a.last - maxPages + 2
+			p.note = fmt.Sprintf("only %d of %d pages of %s were read, the first and the last ones", maxPages, a.last, what)
+		default:
+			n++
+		}
+		pages++
+	}
+}
+
+// countingFirst orders reviews, which GitHub gives oldest first, as Status
+// promises.
+func countingFirst(reviews []Review) []Review {
+	counting := countingReviews(reviews)
+	out := make([]Review, 0, len(reviews))
+	for _, i := range counting {
+		out = append(out, reviews[i])
+	}
+	for i, review := range slices.Backward(reviews) {
+		if !slices.Contains(counting, i) {
+			out = append(out, review)
+		}
+	}
+	return out
+}
+
+func compareChecks(a, b Check) int {
+	if c := int(a.verdict()) - int(b.verdict()); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}

@@ -1,0 +1,90 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// ErrNotCached is the answer to a request under [WithCachedOnly] that the
+// cache cannot answer.
+var ErrNotCached = errors.New("not in the cache")
+
+type cachedOnlyKey struct{}
+
+// WithCachedOnly makes requests be answered from the cache alone, whatever
+// their age, or fail with [ErrNotCached]. Nothing is sent. [AsOf] tells how old
+// the answer is.
+func WithCachedOnly(ctx context.Context) context.Context {
+	return context.WithValue(ctx, cachedOnlyKey{}, true)
+}
+
+func cachedOnly(ctx context.Context) bool { return ctx.Value(cachedOnlyKey{}) != nil }
+
+// AsOf is when the service last confirmed the answer resp, which a [Transport]
+// gave: the Date of its answer or of its "not modified", else the local time
+// of that. It is the zero time for a response from elsewhere without a Date.
+func AsOf(resp *http.Response) time.Time {
+	t, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// Identity makes one name of what a credential is: host, login, secret. The
+// parts cannot be read back from it.
+func Identity(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// key is the name under which the answer to a GET is kept.
+func (t *Transport) key(req *http.Request) string {
+	return Identity(t.ident, req.URL.String(), req.Header.Get("Accept"))
+}
+
+func (t *Transport) fromCache(req *http.Request) (*http.Response, error) {
+	missing := fmt.Errorf("get %s: %w", req.URL.Host, ErrNotCached)
+	if t.store == nil || req.Method != http.MethodGet {
+		return nil, missing
+	}
+	b, ok := t.store.Get(t.key(req))
+	if !ok {
+		return nil, missing
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(b)), req)
+	if err != nil {
+		return nil, missing
+	}
+	return resp, nil
+}
+
+// outdated tells whether resp proves that an answer kept earlier is no longer
+// one: the thing is gone, or the service no longer wants its answer kept. A
+// broken connection, a 5xx or a refusal proves nothing.
+func outdated(resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusOK:
+		return resp.Header.Get("Cache-Control") == "no-store"
+	case http.StatusNotFound, http.StatusGone:
+		return true
+	}
+	return false
+}
+
+// keepOnFailure is a store from which httpcache does not delete: it would after
+// every failed request, so that a laptop without network lost the facts that it
+// could still show.
+type keepOnFailure struct{ *store }
+
+func (keepOnFailure) Delete(string) {}

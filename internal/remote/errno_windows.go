@@ -1,0 +1,10 @@
+package remote
+
+import "syscall"
+
+// Windows sockets have their own numbers, which syscall does not equate with
+// the POSIX names; WSAECONNREFUSED has no name there at all.
+const (
+	errConnReset   = syscall.WSAECONNRESET
+	errConnRefused = syscall.Errno(10061)
+)

@@ -1,0 +1,163 @@
+package remote
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// storeMagic begins every file; its number changes when the format does.
+	storeMagic = "copse-http-1 "
+
+	entrySuffix = ".entry"
+	tempSuffix  = ".tmp"
+)
+
+// Bounds of a store. Between two prunings it may grow beyond them by what the
+// processes that share it write.
+const (
+	maxStoreBytes  = 64 << 20
+	maxEntryBytes  = 16 << 20
+	maxStoreAge    = 30 * 24 * time.Hour
+	maxTempAge     = time.Hour
+	writesPerPrune = 16 << 20
+)
+
+// store keeps answers in files of one folder. It is a cache: whatever goes
+// wrong with a file is a miss, and no error of the disk reaches a request.
+//
+// A file is named after a hash of its key, and is one line, magic and SHA-256
+// of the rest, and the rest: the answer as it would be on the wire. Files are
+// replaced by rename, so that a reader in any process sees a whole one.
+type store struct {
+	dir string
+	now func() time.Time
+
+	mu      sync.Mutex
+	written int64 // bytes since the last pruning; -1 before the first
+}
+
+func newStore(dir string, now func() time.Time) *store {
+	return &store{dir: dir, now: now, written: -1}
+}
+
+func (s *store) path(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(s.dir, hex.EncodeToString(sum[:])+entrySuffix)
+}
+
+// Get returns the answer kept under key.
+func (s *store) Get(key string) ([]byte, bool) {
+	b, err := os.ReadFile(s.path(key))
+	if err != nil {
+		return nil, false
+	}
+	head, body, ok := bytes.Cut(b, []byte("\n"))
+	if !ok || string(head) != header(body) {
+		return nil, false
+	}
+	return body, true
+}
+
+func header(body []byte) string {
+	sum := sha256.Sum256(body)
+	return storeMagic + hex.EncodeToString(sum[:])
+}
+
+// Set keeps body under key, if the disk lets it.
+func (s *store) Set(key string, body []byte) {
+	if len(body) > maxEntryBytes {
+		s.Delete(key)
+		return
+	}
+	if err := s.write(s.path(key), body); err != nil {
+		return
+	}
+	s.account(int64(len(body)))
+}
+
+// write does not sync to disk: the checksum tells a torn file after a crash.
+func (s *store) write(path string, body []byte) error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(s.dir, "*"+tempSuffix) // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(header(body) + "\n")
+	if err == nil {
+		_, err = f.Write(body)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// Delete drops what is kept under key.
+func (s *store) Delete(key string) { _ = os.Remove(s.path(key)) }
+
+// account prunes after the first write of the process, and then each time that
+// much has been written again.
+func (s *store) account(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.written >= 0 && s.written+n < writesPerPrune {
+		s.written += n
+		return
+	}
+	s.written = 0
+	s.prune()
+}
+
+// prune drops what is too old, then the oldest until the rest fits.
+func (s *store) prune() {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return
+	}
+	var kept []fs.FileInfo
+	var total int64
+	now := s.now()
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		age := now.Sub(info.ModTime())
+		switch name := e.Name(); {
+		case strings.HasSuffix(name, tempSuffix) && age > maxTempAge,
+			strings.HasSuffix(name, entrySuffix) && age > maxStoreAge:
+			_ = os.Remove(filepath.Join(s.dir, name))
+		case strings.HasSuffix(name, entrySuffix):
+			kept = append(kept, info)
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(kept, func(a, b fs.FileInfo) int {
+		return cmp.Or(a.ModTime().Compare(b.ModTime()), strings.Compare(a.Name(), b.Name()))
+	})
+	for _, info := range kept {
+		if total <= maxStoreBytes {
+			return
+		}
+		_ = os.Remove(filepath.Join(s.dir, info.Name()))
+		total -= info.Size()
+	}
+}

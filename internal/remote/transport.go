@@ -1,0 +1,219 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/gohugoio/httpcache"
+)
+
+const (
+	defaultTimeout = 15 * time.Second
+	defaultMaxBody = 32 << 20
+	maxRedirects   = 3
+)
+
+var (
+	// ErrNotAllowed is the answer to a request that Allow does not let out.
+	ErrNotAllowed = errors.New("request not allowed")
+	// ErrTooLarge is what reading a body beyond MaxBody gives.
+	ErrTooLarge = errors.New("answer too large")
+	// ErrTimeout is the end of a request that took longer than Timeout. A
+	// deadline of the caller's own context stays context.DeadlineExceeded.
+	ErrTimeout = errors.New("no answer in time")
+)
+
+// Options say how a [Transport] behaves. Only Allow is needed.
+type Options struct {
+	// Base sends what is let out; nil is net/http's default transport with
+	// tighter limits, which honours the proxy variables of the environment.
+	Base http.RoundTripper
+	// Allow says whether a request may leave. It sees every request, the ones
+	// that follow a redirect too, and must not change it. Nil lets none out.
+	Allow func(*http.Request) bool
+	// CacheDir is the folder for answers, made with mode 0700 when the first
+	// one is kept; empty keeps none. Many processes may share it.
+	CacheDir string
+	// Identity names the credential without being it (see [Identity]). An
+	// answer that was kept for one identity is never served to another.
+	Identity string
+	// KeepNoStore keeps answers that the service marks no-store. Jira marks
+	// all of them, so that nothing of it could be shown from the cache.
+	KeepNoStore bool
+	// Timeout bounds one request, its second try and the reading of its body
+	// included; 0 is 15 seconds.
+	Timeout time.Duration
+	// MaxBody bounds a body in bytes; 0 is 32 MiB.
+	MaxBody int64
+	// Now is the clock for answers without a Date header and for the age of
+	// kept ones; nil is time.Now.
+	Now func() time.Time
+}
+
+// Transport is an http.RoundTripper for a service that is only read. Make one
+// with [NewTransport]; it may be used by many goroutines.
+type Transport struct {
+	allow   func(*http.Request) bool
+	timeout time.Duration
+	plain   http.RoundTripper // second try, then the wire
+	cached  http.RoundTripper // conditional requests over plain; nil without a cache
+	store   *store
+	ident   string
+}
+
+// NewTransport makes the transport of one client with one credential.
+func NewTransport(o Options) *Transport {
+	if o.Base == nil {
+		o.Base = newBase()
+	}
+	if o.Allow == nil {
+		o.Allow = func(*http.Request) bool { return false }
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = defaultMaxBody
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	t := &Transport{
+		allow:   o.Allow,
+		timeout: o.Timeout,
+		plain:   &retrier{next: &wire{base: o.Base, maxBody: o.MaxBody, keepNoStore: o.KeepNoStore, now: o.Now}},
+		ident:   o.Identity,
+	}
+	if o.CacheDir != "" {
+		t.store = newStore(o.CacheDir, o.Now)
+		t.cached = &httpcache.Transport{
+			Transport:   t.plain,
+			Cache:       keepOnFailure{t.store},
+			CacheKey:    t.key,
+			ShouldCache: func(_ *http.Request, resp *http.Response, _ string) bool { return resp.StatusCode == http.StatusOK },
+		}
+	}
+	return t
+}
+
+func newBase() http.RoundTripper {
+	base, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	base = base.Clone()
+	base.MaxIdleConnsPerHost = 8
+	base.MaxConnsPerHost = 16
+	base.IdleConnTimeout = 30 * time.Second
+	base.MaxResponseHeaderBytes = 1 << 20
+	return base
+}
+
+// RoundTrip sends req, or answers it from the cache.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !t.allow(req) {
+		closeBody(req)
+		return nil, fmt.Errorf("send %s to %s: %w", req.Method, req.URL.Host, ErrNotAllowed)
+	}
+	first, hops := origin(req)
+	if hops > maxRedirects {
+		closeBody(req)
+		return nil, fmt.Errorf("send %s to %s: stopped after %d redirects", req.Method, req.URL.Host, maxRedirects)
+	}
+	if cachedOnly(req.Context()) {
+		closeBody(req)
+		return t.fromCache(req)
+	}
+
+	ctx, cancel := context.WithTimeoutCause(req.Context(), t.timeout, fmt.Errorf("%w (%s)", ErrTimeout, t.timeout))
+	out := req.Clone(ctx)
+	if !sameOrigin(first, req) {
+		for _, name := range secretHeaders {
+			out.Header.Del(name)
+		}
+	}
+	resp, err := t.send(out)
+	if err != nil {
+		err = ended(ctx, err)
+		cancel()
+		return nil, err
+	}
+	resp.Request = req // what origin goes by
+	resp.Body = &timedBody{ReadCloser: resp.Body, ctx: ctx, cancel: cancel}
+	return resp, nil
+}
+
+func (t *Transport) send(req *http.Request) (*http.Response, error) {
+	if t.cached == nil || req.Method != http.MethodGet {
+		return t.plain.RoundTrip(req)
+	}
+	key := t.key(req)
+	resp, err := t.cached.RoundTrip(hideSecrets(req))
+	if err != nil {
+		return nil, err
+	}
+	if outdated(resp) {
+		t.store.Delete(key)
+	}
+	return resp, nil
+}
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+func (t *Transport) CloseIdleConnections() {
+	if c, ok := t.plain.(*retrier).next.(*wire).base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// origin returns the request that a chain of redirects began with, and how
+// many redirects led from it to req.
+func origin(req *http.Request) (*http.Request, int) {
+	hops := 0
+	for req.Response != nil && req.Response.Request != nil {
+		req = req.Response.Request
+		hops++
+	}
+	return req, hops
+}
+
+func sameOrigin(a, b *http.Request) bool {
+	return a.URL.Scheme == b.URL.Scheme && a.URL.Host == b.URL.Host
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+}
+
+// ended says why ctx ended, if that is what err comes from.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// timedBody keeps the time limit running until the body is read or closed.
+type timedBody struct {
+	io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = ended(b.ctx, err)
+	}
+	return n, err
+}
+
+func (b *timedBody) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}

@@ -1,0 +1,130 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// secretHeaders never reach another origin than the one they were meant for,
+// nor the disk.
+var secretHeaders = [...]string{"Authorization", "Cookie", "Proxy-Authorization"}
+
+type secretsKey struct{}
+
+// hideSecrets moves the secret headers of req to its context, where wire finds
+// them: what lies between the two writes answers, and the request headers they
+// vary by, to disk.
+func hideSecrets(req *http.Request) *http.Request {
+	secrets := http.Header{}
+	for _, name := range secretHeaders {
+		if v := req.Header[name]; len(v) > 0 {
+			secrets[name] = v
+		}
+	}
+	if len(secrets) == 0 {
+		return req
+	}
+	req = req.Clone(context.WithValue(req.Context(), secretsKey{}, secrets))
+	for name := range secrets {
+		delete(req.Header, name)
+	}
+	return req
+}
+
+// wire is the innermost part: it puts the secrets back, and gives an answer
+// the form in which the cache may keep it.
+type wire struct {
+	base        http.RoundTripper
+	maxBody     int64
+	keepNoStore bool
+	now         func() time.Time
+}
+
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	if secrets, ok := req.Context().Value(secretsKey{}).(http.Header); ok {
+		req = req.Clone(req.Context())
+		maps.Copy(req.Header, secrets)
+	}
+	resp, err := w.base.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := http.ParseTime(resp.Header.Get("Date")); err != nil {
+		resp.Header.Set("Date", w.now().UTC().Format(http.TimeFormat))
+	}
+	resp.Header.Del("Set-Cookie")
+	// A service's max-age would let an answer be served unconfirmed. Ours are
+	// always confirmed, or asked for as what they are: WithCachedOnly.
+	if noStore(resp) && !w.keepNoStore {
+		resp.Header.Set("Cache-Control", "no-store")
+	} else {
+		resp.Header.Set("Cache-Control", "no-cache")
+	}
+	if resp.ContentLength > w.maxBody {
+		_ = resp.Body.Close()
+		return nil, ErrTooLarge
+	}
+	resp.Body = &boundedBody{ReadCloser: resp.Body, left: w.maxBody}
+	return resp, nil
+}
+
+func noStore(resp *http.Response) bool {
+	return strings.Contains(strings.ToLower(strings.Join(resp.Header.Values("Cache-Control"), ",")), "no-store")
+}
+
+// boundedBody fails instead of giving more than left bytes.
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if int64(n) > b.left {
+		return int(b.left), ErrTooLarge
+	}
+	b.left -= int64(n)
+	return n, err
+}
+
+// retrier tries a GET a second time when the first broke off before an answer,
+// or was answered with a 5xx.
+type retrier struct{ next http.RoundTripper }
+
+func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := r.next.RoundTrip(req)
+	if req.Method != http.MethodGet || !worthRetrying(resp, err) {
+		return resp, err
+	}
+	pause := time.NewTimer(100*time.Millisecond + rand.N(200*time.Millisecond))
+	defer pause.Stop()
+	select {
+	case <-req.Context().Done():
+		return resp, err
+	case <-pause.C:
+	}
+	if resp != nil {
+		io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) //nolint:errcheck // only frees the connection
+		_ = resp.Body.Close()
+	}
+	return r.next.RoundTrip(req)
+}
+
+func worthRetrying(resp *http.Response, err error) bool {
+	if err != nil {
+		return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+			errors.Is(err, errConnReset) || errors.Is(err, syscall.EPIPE)
+	}
+	// A service that says when to come back is not asked sooner.
+	return resp.StatusCode >= 500 && resp.Header.Get("Retry-After") == ""
+}
