@@ -1,0 +1,107 @@
+// Package adf turns Atlassian Document Format, the JSON in which Jira Cloud
+// keeps rich text, into Markdown for a reader that has no Jira: a model, or a
+// person in a terminal.
+//
+// Use [Markdown]. It takes whatever Jira answers in a rich text field and never
+// fails: what it does not know, it reduces to the text inside. The result is
+// CommonMark with GitHub's tables, task lists and strikethrough; text that
+// would read as markup is escaped, and control, bidi and ANSI characters are
+// gone.
+//
+// The node and mark names are those of the JSON schema at
+// https://go.atlassian.com/adf-json-schema, the experimental ones included.
+package adf
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+)
+
+// maxDepth is how many levels of nodes are rendered as such; of what lies
+// deeper, only the text is kept. Jira's own editor stops at far fewer.
+const maxDepth = 200
+
+// Markdown returns the Markdown of raw, the JSON value of a rich text field: a
+// document, or null. A JSON string (the wiki text of Jira's older API) is
+// returned as it is, but cleaned. Anything else, broken JSON too, is "".
+func Markdown(raw []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return ""
+	}
+	switch v := v.(type) {
+	case string:
+		return cleantext.Block(v)
+	case map[string]any:
+		return join(renderer{}.flow([]node{v}), false)
+	}
+	return ""
+}
+
+// node is one JSON object of a document. Its methods answer for what is
+// missing, null or of the wrong type as if it were empty.
+type node map[string]any
+
+func (n node) kind() string { return str(n["type"]) }
+
+// attr is the attribute as text, numbers as they were written.
+func (n node) attr(name string) string {
+	attrs, _ := n["attrs"].(map[string]any)
+	return str(attrs[name])
+}
+
+// data is the JSON-LD object that cards may carry instead of a URL.
+func (n node) data() node {
+	attrs, _ := n["attrs"].(map[string]any)
+	d, _ := attrs["data"].(map[string]any)
+	return d
+}
+
+func (n node) children() []node { return nodes(n["content"]) }
+
+func (n node) marks() []node { return nodes(n["marks"]) }
+
+func nodes(v any) []node {
+	list, _ := v.([]any)
+	out := make([]node, 0, len(list))
+	for _, v := range list {
+		if m, ok := v.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func str(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}
+
+// plainText is all text below n, by a walk that no depth can exhaust.
+func plainText(n node) string {
+	var parts []string
+	stack := []node{n}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if text := str(n["text"]); text != "" {
+			parts = append(parts, text)
+		}
+		children := n.children()
+		for _, c := range slices.Backward(children) {
+			stack = append(stack, c)
+		}
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,164 @@
+package jira
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// HostVariable is the environment variable that users set to their Jira.
+const HostVariable = "JIRA_HOST"
+
+// fallbackMachine is the netrc entry that serves every Jira without its own.
+const fallbackMachine = "atlassian.net"
+
+// Host is the address of one Jira. Make it with [ParseHost].
+type Host struct {
+	scheme string
+	host   string // with the port, if it is not the scheme's own
+	path   string // the context path, without a slash at the end
+}
+
+var (
+	schemePattern = regexp.MustCompile(`^(?i)([a-z][a-z0-9+.-]*):/+`)
+	pathPattern   = regexp.MustCompile(`^[A-Za-z0-9._~/-]*$`)
+)
+
+// ParseHost reads the value of $JIRA_HOST: "acme.atlassian.net",
+// "jira.example.com:8443", "https://example.com/jira". Without a scheme it is
+// https; a single slash after the scheme is taken for a typing error, and such an
+// address is https too. The address of any page of a Cloud site stands for the
+// site. The error is an [*InvalidError], and repeats nothing of a value that may
+// hold a password.
+func ParseHost(raw string) (Host, error) {
+	refuse := func(message string) (Host, error) {
+		return Host{}, &InvalidError{Argument: HostVariable, Message: message + `; give the address of your Jira, such as "acme.atlassian.net" or "https://jira.example.com"`}
+	}
+	rest := strings.TrimSpace(raw)
+	if rest == "" {
+		return refuse("is empty")
+	}
+	scheme := "https"
+	if m := schemePattern.FindStringSubmatch(rest); m != nil {
+		given := strings.ToLower(m[1])
+		if given != "http" && given != "https" {
+			return refuse("has the scheme " + given + "://, which is not one Jira is read by")
+		}
+		if strings.HasSuffix(m[0], "//") {
+			scheme = given
+		}
+		rest = rest[len(m[0]):]
+	}
+	u, err := url.Parse(scheme + "://" + strings.TrimLeft(rest, "/"))
+	switch {
+	case err != nil:
+		return refuse("is not an address")
+	case u.User != nil:
+		return refuse("has a user name or password in it, which belong into ~/.netrc")
+	case !isHostname(u.Hostname()) || !isPort(u.Port()):
+		return refuse("has no host name, or one that cannot be")
+	}
+	h := Host{scheme: scheme, host: strings.ToLower(u.Hostname())}
+	if strings.Contains(h.host, ":") {
+		h.host = "[" + h.host + "]"
+	}
+	if port := u.Port(); port != "" && (scheme != "https" || port != "443") && (scheme != "http" || port != "80") {
+		h.host += ":" + port
+	}
+	if h.isSite() {
+		return h, nil
+	}
+	if u.RawQuery != "" || u.Fragment != "" || !pathPattern.MatchString(u.EscapedPath()) {
+		return refuse("is the address of a page")
+	}
+	h.path = strings.TrimRight(path.Clean("/"+u.Path), "/")
+	return h, nil
+}
+
+func isHostname(name string) bool {
+	if net.ParseIP(name) != nil {
+		return true
+	}
+	return strings.Trim(name, ".") != "" && strings.IndexFunc(name, func(c rune) bool {
+		return c != '-' && c != '.' && c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}) < 0
+}
+
+func isPort(port string) bool {
+	n, err := strconv.Atoi(port)
+	return port == "" || err == nil && n > 0 && n < 1<<16
+}
+
+// URL is the address that all of the API is below, without a slash at the end.
+func (h Host) URL() string { return h.scheme + "://" + h.host + h.path }
+
+// Machines are the names under which netrc may have the login, the first to be
+// looked up first.
+func (h Host) Machines() []string {
+	name := h.hostname()
+	all := []string{h.host + h.path, name, fallbackMachine}
+	return slices.Compact(all)
+}
+
+func (h Host) hostname() string {
+	u := url.URL{Host: h.host}
+	return u.Hostname()
+}
+
+// isSite tells whether h is a Cloud site by its name. A site has no context path.
+func (h Host) isSite() bool {
+	name := strings.TrimSuffix(h.hostname(), ".")
+	for _, domain := range []string{".atlassian.net", ".jira.com", ".atlassian-us-gov-mod.net"} {
+		if strings.HasSuffix(name, domain) {
+			return true
+		}
+	}
+	return false
+}
+
+// isGateway tells whether h is the address that tokens with scopes are for:
+// api.atlassian.com/ex/jira/<cloud id>. It is Cloud as well.
+func (h Host) isGateway() bool { return h.hostname() == "api.atlassian.com" }
+
+// The paths of the API that the client uses, below the host's.
+const (
+	cloudIssue       = "/rest/api/3/issue/"
+	cloudSearch      = "/rest/api/3/search/jql"
+	dataCenterIssue  = "/rest/api/2/issue/"
+	dataCenterSearch = "/rest/api/2/search"
+	serverInfo       = "/rest/api/2/serverInfo"
+)
+
+// Allow tells whether req is one of those that the client makes: GET of an
+// issue or of the server's kind, and POST of a search, of this host and nothing
+// that only looks like it.
+func (h Host) Allow(req *http.Request) bool {
+	u := req.URL
+	same := u.Scheme == h.scheme && u.Host == h.host && (req.Host == "" || req.Host == h.host)
+	plain := u.Opaque == "" && u.User == nil && u.RawPath == "" && u.EscapedPath() == u.Path
+	if !same || !plain || req.Header.Get("X-HTTP-Method-Override") != "" {
+		return false
+	}
+	rest, ok := strings.CutPrefix(u.Path, h.path)
+	if !ok {
+		return false
+	}
+	switch req.Method {
+	case http.MethodGet:
+		for _, prefix := range []string{cloudIssue, dataCenterIssue} {
+			if key, ok := strings.CutPrefix(rest, prefix); ok && keyPattern.MatchString(key) {
+				return true
+			}
+		}
+		return rest == serverInfo
+	case http.MethodPost:
+		return rest == cloudSearch || rest == dataCenterSearch
+	}
+	return false
+}

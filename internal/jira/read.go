@@ -1,0 +1,91 @@
+package jira
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/jira/adf"
+)
+
+// fields are those of an issue that are asked for.
+var fields = [...]string{"summary", "description", "status", "assignee"}
+
+// Issue returns the issue with the given key. The error is an [*InvalidError], or
+// a *remote.Error: of kind NotFound for an issue that does not exist, or that
+// the user may not see, which Jira does not tell apart.
+func (c *Client) Issue(ctx context.Context, key string) (Issue, error) {
+	key, err := checkKey(key)
+	if err != nil {
+		return Issue{}, err
+	}
+	kind, err := c.product(ctx)
+	if err != nil {
+		return Issue{}, err
+	}
+	path := cloudIssue
+	if kind == dataCenter {
+		path = dataCenterIssue
+	}
+	var answer wireIssue
+	asOf, err := c.call(ctx, http.MethodGet, path+url.PathEscape(key)+"?fields="+strings.Join(fields[:], ","), nil, &answer)
+	if err != nil {
+		return Issue{}, err
+	}
+	if answer.Key == "" {
+		return Issue{}, c.failed(http.StatusOK, "answered with something that is not an issue")
+	}
+	issue := answer.issue()
+	issue.AsOf = asOf
+	return issue, nil
+}
+
+// wireIssue is an issue as Jira sends it. Of its fields, any may be missing, null
+// or something else than documented; it then reads as empty.
+type wireIssue struct {
+	Key    string `json:"key"`
+	Fields struct {
+		Summary     json.RawMessage `json:"summary"`
+		Description json.RawMessage `json:"description"`
+		Status      json.RawMessage `json:"status"`
+		Assignee    json.RawMessage `json:"assignee"`
+	} `json:"fields"`
+}
+
+func (w wireIssue) issue() Issue {
+	return Issue{
+		Key:         cleantext.Line(w.Key),
+		Summary:     cleantext.Line(text(w.Fields.Summary)),
+		Description: strings.TrimSpace(adf.Markdown(w.Fields.Description)),
+		Status:      cleantext.Line(member(w.Fields.Status, "name")),
+		Assignee:    cleantext.Line(member(w.Fields.Assignee, "displayName", "name")),
+	}
+}
+
+// text is the JSON string raw, or "".
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// member is the first of the named members of the JSON object raw that is a
+// string and not empty.
+func member(raw json.RawMessage, names ...string) string {
+	var object map[string]json.RawMessage
+	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) || json.Unmarshal(raw, &object) != nil {
+		return ""
+	}
+	for _, name := range names {
+		if s := text(object[name]); s != "" {
+			return s
+		}
+	}
+	return ""
+}

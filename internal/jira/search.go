@@ -1,0 +1,154 @@
+package jira
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	// maxPage is the most issues Cloud gives in one answer when their fields
+	// are asked for.
+	maxPage = 100
+	// maxRequests bounds one search. Cloud may answer with pages that are
+	// shorter than asked, or empty, and still have more.
+	maxRequests = 20
+)
+
+// Page is a part of what a search found.
+type Page struct {
+	Issues []Issue
+	// Next is the cursor of what comes after Issues; empty when nothing does.
+	Next string
+	// Total is how many issues match, nil if Jira does not tell: Cloud does
+	// not, unless the page is all there is.
+	Total *int
+	// AsOf is when Jira last confirmed this.
+	AsOf time.Time
+}
+
+// Search returns up to limit issues that match q, from cursor on: the Next of an
+// earlier page of the same query, or "" for the beginning. A page may be short of
+// limit and yet have a Next. The error is an [*InvalidError] or a *remote.Error.
+func (c *Client) Search(ctx context.Context, q Query, limit int, cursor string) (Page, error) {
+	jql, err := q.JQL()
+	if err != nil {
+		return Page{}, err
+	}
+	if limit < 1 {
+		return Page{}, &InvalidError{Argument: "limit", Message: "must be at least 1"}
+	}
+	kind, err := c.product(ctx)
+	if err != nil {
+		return Page{}, err
+	}
+	fetch := c.cloudPage
+	if kind == dataCenter {
+		fetch = c.dataCenterPage
+	}
+	all := Page{Issues: []Issue{}, Next: cursor}
+	seen := map[string]bool{}
+	for range maxRequests {
+		seen[all.Next] = true
+		page, err := fetch(ctx, jql, min(limit-len(all.Issues), maxPage), all.Next)
+		if err != nil {
+			return Page{}, err
+		}
+		all.Issues = append(all.Issues, page.Issues...)
+		all.Next, all.Total = page.Next, page.Total
+		if all.AsOf.IsZero() {
+			all.AsOf = page.AsOf // the oldest is true of all
+		}
+		if all.Next == "" || len(all.Issues) >= limit {
+			break
+		}
+		if seen[all.Next] {
+			return Page{}, c.failed(http.StatusOK, "answered a search with the same page twice")
+		}
+	}
+	if all.Total == nil && all.Next == "" && cursor == "" {
+		total := len(all.Issues)
+		all.Total = &total
+	}
+	return all, nil
+}
+
+// cloudPage gets one page of Jira Cloud, whose cursors are tokens.
+func (c *Client) cloudPage(ctx context.Context, jql string, limit int, token string) (Page, error) {
+	var answer struct {
+		Issues        json.RawMessage `json:"issues"`
+		NextPageToken string          `json:"nextPageToken"`
+		IsLast        bool            `json:"isLast"`
+	}
+	asOf, err := c.call(ctx, http.MethodPost, cloudSearch, struct {
+		JQL           string   `json:"jql"`
+		MaxResults    int      `json:"maxResults"`
+		Fields        []string `json:"fields"`
+		NextPageToken string   `json:"nextPageToken,omitempty"`
+	}{jql, limit, fields[:], token}, &answer)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{AsOf: asOf}
+	if !answer.IsLast {
+		page.Next = answer.NextPageToken
+	}
+	page.Issues, err = c.issues(answer.Issues, asOf)
+	return page, err
+}
+
+// dataCenterPage gets one page of Jira Data Center, whose cursors are numbers of
+// issues.
+func (c *Client) dataCenterPage(ctx context.Context, jql string, limit int, cursor string) (Page, error) {
+	start := 0
+	if cursor != "" {
+		var err error
+		if start, err = strconv.Atoi(cursor); err != nil || start < 0 {
+			return Page{}, &InvalidError{Argument: "cursor", Message: "is not one that this Jira gave"}
+		}
+	}
+	var answer struct {
+		Issues json.RawMessage `json:"issues"`
+		Total  *int            `json:"total"`
+	}
+	asOf, err := c.call(ctx, http.MethodPost, dataCenterSearch, struct {
+		JQL        string   `json:"jql"`
+		StartAt    int      `json:"startAt"`
+		MaxResults int      `json:"maxResults"`
+		Fields     []string `json:"fields"`
+	}{jql, start, limit, fields[:]}, &answer)
+	if err != nil {
+		return Page{}, err
+	}
+	issues, err := c.issues(answer.Issues, asOf)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Issues: issues, Total: answer.Total, AsOf: asOf}
+	end := start + len(issues)
+	more := len(issues) == limit // if it does not tell
+	if answer.Total != nil {
+		more = len(issues) > 0 && end < *answer.Total
+	}
+	if more {
+		page.Next = strconv.Itoa(end)
+	}
+	return page, nil
+}
+
+// issues decodes the list of an answer to a search.
+func (c *Client) issues(raw json.RawMessage, asOf time.Time) ([]Issue, error) {
+	var list []wireIssue
+	if raw == nil || json.Unmarshal(raw, &list) != nil {
+		return nil, c.failed(http.StatusOK, "answered a search with something that is not a list of issues")
+	}
+	out := make([]Issue, 0, len(list))
+	for _, w := range list {
+		issue := w.issue()
+		issue.AsOf = asOf
+		out = append(out, issue)
+	}
+	return out, nil
+}
