@@ -1,0 +1,79 @@
+package git
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/git/gitconfig"
+)
+
+// format is what the configuration of a repository says about its files.
+type format struct {
+	hashLen        int // digits in the name of an object
+	worktreeConfig bool
+}
+
+// Extensions that are understood here, or that change nothing for a reader of
+// refs and configuration. With another one, what is read may mean something
+// else than it seems to. Format version 0 knows only the first group, which it
+// honours, and ignores unknown ones.
+var (
+	extensions0 = []string{"noop", "partialclone", "preciousobjects", "worktreeconfig"}
+	extensions1 = []string{
+		"noop-v1", "objectformat", "compatobjectformat", "refstorage",
+		"relativeworktrees", "submodulepathconfig",
+	}
+)
+
+// readFormat reads the format from the configuration in the file at path.
+func readFormat(cfg gitconfig.Config, path string) (format, error) {
+	f := format{hashLen: 40}
+	unsupported := func(what string) error {
+		return &BrokenError{
+			Path: path, Problem: "says that the repository has " + what + ", which is not supported",
+			Remedy: "use a newer release of this program, which may know it",
+		}
+	}
+	version, _ := cfg.Value("core.repositoryformatversion")
+	if !slices.Contains([]string{"", "0", "1"}, version) {
+		return f, unsupported("format version " + version)
+	}
+	for _, e := range cfg {
+		name, ok := strings.CutPrefix(e.Key, "extensions.")
+		if !ok {
+			continue
+		}
+		later := slices.Contains(extensions1, name)
+		switch {
+		case version != "1" && later:
+			return f, &BrokenError{
+				Path: path, Problem: "has extensions." + name + ", which format version 0 does not allow",
+				Remedy: "set core.repositoryformatversion in it to 1 if git made it so",
+			}
+		case version == "1" && !later && !slices.Contains(extensions0, name):
+			return f, unsupported("the extension " + name)
+		}
+		switch name {
+		case "worktreeconfig":
+			var err error
+			if f.worktreeConfig, err = cfg.Bool(e.Key, false); err != nil {
+				return f, badConfig(path, err)
+			}
+		case "objectformat":
+			switch e.Value {
+			case "sha1":
+				f.hashLen = 40
+			case "sha256":
+				f.hashLen = 64
+			default:
+				return f, unsupported("objects of the format " + e.Value)
+			}
+		case "refstorage":
+			// Which of the two it is can change, and is looked up each time.
+			if e.Value != "files" && e.Value != "reftable" {
+				return f, unsupported("refs of the format " + e.Value)
+			}
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,148 @@
+package gitconfig
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// maxDepth is git's limit on files that include files.
+const maxDepth = 10
+
+// entry adds e, and what it includes; from is the file e is written in.
+func (l *loader) entry(e Entry, from string) error {
+	l.cfg = append(l.cfg, e)
+	path, err := l.included(e, from)
+	if err != nil || path == "" {
+		return err
+	}
+	if l.depth++; l.depth > maxDepth {
+		return fmt.Errorf("read git configuration %q: includes are nested more than %d deep", from, maxDepth)
+	}
+	defer func() { l.depth-- }()
+	return l.file(path, false)
+}
+
+// included returns the file that e includes, "" if none.
+func (l *loader) included(e Entry, from string) (string, error) {
+	if e.Key != "include.path" {
+		condition, ok := strings.CutPrefix(e.Key, "includeif.")
+		if !ok {
+			return "", nil
+		}
+		if condition, ok = strings.CutSuffix(condition, ".path"); !ok {
+			return "", nil
+		}
+		if holds, err := l.holds(condition, from); err != nil || !holds {
+			return "", err
+		}
+	}
+	if e.NoValue {
+		return "", fmt.Errorf("read git configuration %q: %s has no value", from, e.Key)
+	}
+	path, err := l.expandHome(e.Value)
+	if err != nil || filepath.IsAbs(path) {
+		return path, err
+	}
+	if from == "" {
+		return "", fmt.Errorf("read git configuration from the environment: included path %q is not absolute", e.Value)
+	}
+	return filepath.Join(filepath.Dir(from), filepath.FromSlash(path)), nil
+}
+
+// expandHome replaces "~/" by the home folder.
+func (l *loader) expandHome(path string) (string, error) {
+	switch {
+	case path == "~", strings.HasPrefix(path, "~/"):
+		if l.Home == "" {
+			return "", fmt.Errorf("read git configuration: %q needs a home folder, and HOME is not set", path)
+		}
+		return l.Home + path[1:], nil
+	case strings.HasPrefix(path, "~"), strings.HasPrefix(path, "%(prefix)/"):
+		return "", fmt.Errorf("%w: path %q", ErrNeedsGit, path)
+	default:
+		return path, nil
+	}
+}
+
+// holds tells whether the condition of an includeIf is true.
+func (l *loader) holds(condition, from string) (bool, error) {
+	keyword, pattern, _ := strings.Cut(condition, ":")
+	if strings.ContainsAny(pattern, `[\`) {
+		return false, fmt.Errorf("%w: includeIf %q", ErrNeedsGit, condition)
+	}
+	switch keyword {
+	case "gitdir":
+		return l.inGitDir(pattern, from, false)
+	case "gitdir/i":
+		return l.inGitDir(pattern, from, true)
+	case "onbranch":
+		branch := l.Branch()
+		return branch != "" && matchPath(wholeFolder(pattern), branch, false), nil
+	default:
+		return false, fmt.Errorf("%w: includeIf %q", ErrNeedsGit, condition)
+	}
+}
+
+// inGitDir matches the repository's folder against a pattern of a path, in
+// which "~/" is the home folder, "./" the folder of the file it is written in,
+// and a relative path may begin anywhere.
+func (l *loader) inGitDir(pattern, from string, foldCase bool) (bool, error) {
+	prefix := "" // compared as it is, not as a pattern
+	switch {
+	case strings.HasPrefix(pattern, "./"):
+		if from == "" {
+			return false, fmt.Errorf("read git configuration from the environment: includeIf %q is relative to no file", pattern)
+		}
+		real, err := filepath.EvalSymlinks(from)
+		if err != nil {
+			return false, fmt.Errorf("read git configuration: %w", err)
+		}
+		prefix = slashed(filepath.Dir(real)) + "/"
+		pattern = pattern[len("./"):]
+	case strings.HasPrefix(pattern, "~"):
+		if l.Home == "" {
+			return false, nil
+		}
+		home, err := filepath.EvalSymlinks(l.Home)
+		if err != nil {
+			home = l.Home
+		}
+		resolved := loader{Sources: Sources{Home: home}}
+		if pattern, err = resolved.expandHome(pattern); err != nil {
+			return false, err
+		}
+		pattern = filepath.ToSlash(pattern)
+	case !filepath.IsAbs(pattern) && !strings.HasPrefix(pattern, "/"):
+		pattern = "**/" + pattern
+	}
+	for _, dir := range []string{l.GitDir, l.GitDirAlias} {
+		if dir == "" {
+			continue
+		}
+		rest, ok := cutPrefix(slashed(dir), prefix, foldCase)
+		if ok && matchPath(wholeFolder(pattern), rest, foldCase) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// wholeFolder lets a pattern that ends with a slash match everything below.
+func wholeFolder(pattern string) string {
+	if strings.HasSuffix(pattern, "/") {
+		return pattern + "**"
+	}
+	return pattern
+}
+
+func slashed(path string) string {
+	return strings.TrimSuffix(filepath.ToSlash(path), "/")
+}
+
+func cutPrefix(s, prefix string, foldCase bool) (string, bool) {
+	if foldCase && len(s) >= len(prefix) && asciiLower(s[:len(prefix)]) == asciiLower(prefix) {
+		return s[len(prefix):], true
+	}
+	return strings.CutPrefix(s, prefix)
+}

@@ -1,0 +1,200 @@
+package gitconfig
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// SyntaxError says which line git would not read.
+type SyntaxError struct{ Line int }
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("line %d is not valid git configuration", e.Line)
+}
+
+// Parse reads the text of a configuration file. Its error is a *SyntaxError.
+func Parse(text []byte) (Config, error) {
+	p := parser{rest: bytes.TrimPrefix(text, []byte("\ufeff")), line: 1}
+	var cfg Config
+	stem := "" // what a header puts before the names below it
+	for {
+		c := p.next()
+		switch {
+		case p.ended:
+			return cfg, nil
+		case isSpace(c):
+		case c == '#' || c == ';':
+			p.skipLine()
+		case c == '[':
+			var ok bool
+			if stem, ok = p.header(); !ok {
+				return cfg, &SyntaxError{p.lastLine}
+			}
+		case isAlpha(c):
+			e, ok := p.variable(stem, c)
+			if !ok {
+				return cfg, &SyntaxError{p.lastLine}
+			}
+			cfg = append(cfg, e)
+		default:
+			return cfg, &SyntaxError{p.lastLine}
+		}
+	}
+}
+
+type parser struct {
+	rest     []byte
+	line     int
+	lastLine int  // the line of what next gave last
+	ended    bool // next gave the newline at the end of the text
+}
+
+// next returns the next byte, with CR LF as one newline and a newline at the
+// end of the text.
+func (p *parser) next() byte {
+	p.lastLine = p.line
+	if bytes.HasPrefix(p.rest, []byte("\r\n")) {
+		p.rest = p.rest[1:]
+	}
+	if len(p.rest) == 0 {
+		p.ended = true
+		return '\n'
+	}
+	c := p.rest[0]
+	p.rest = p.rest[1:]
+	if c == '\n' {
+		p.line++
+	}
+	return c
+}
+
+func (p *parser) skipLine() {
+	for p.next() != '\n' {
+	}
+}
+
+// header reads what follows the opening bracket of a section, and returns
+// "section." or "section.subsection.".
+func (p *parser) header() (stem string, ok bool) {
+	var name []byte
+	for {
+		c := p.next()
+		switch {
+		case c == ']':
+			return string(name) + ".", len(name) > 0
+		case isSpace(c):
+			sub, ok := p.subsection(c)
+			return string(name) + "." + sub + ".", ok
+		case isKey(c) || c == '.':
+			name = append(name, lower(c))
+		default:
+			return "", false
+		}
+	}
+}
+
+// subsection reads a quoted name and the closing bracket; c is the blank in
+// front.
+func (p *parser) subsection(c byte) (string, bool) {
+	for isSpace(c) {
+		if c == '\n' {
+			return "", false
+		}
+		c = p.next()
+	}
+	if c != '"' {
+		return "", false
+	}
+	var sub []byte
+	for {
+		c := p.next()
+		switch c {
+		case '"':
+			return string(sub), p.next() == ']'
+		case '\\':
+			c = p.next()
+		}
+		if c == '\n' {
+			return "", false
+		}
+		sub = append(sub, c)
+	}
+}
+
+// variable reads a name that begins with first, and its value.
+func (p *parser) variable(stem string, first byte) (e Entry, ok bool) {
+	key := append([]byte(stem), lower(first))
+	c := p.next()
+	for ; isKey(c); c = p.next() {
+		key = append(key, lower(c))
+	}
+	e.Key = string(key)
+	for c == ' ' || c == '\t' {
+		c = p.next()
+	}
+	switch c {
+	case '\n':
+		e.NoValue = true
+		return e, true
+	case '=':
+		e.Value, ok = p.value()
+		return e, ok
+	default:
+		return e, false
+	}
+}
+
+// value reads to the end of the line or, behind a backslash or in quotes,
+// beyond it. Blanks around the value and comments are dropped.
+func (p *parser) value() (string, bool) {
+	var (
+		out   []byte
+		keep  int // out without the blanks at its end
+		quote bool
+	)
+	for {
+		c := p.next()
+		switch {
+		case c == '\n':
+			return string(out[:keep]), !quote
+		case isSpace(c) && !quote:
+			if len(out) > 0 {
+				out = append(out, c)
+			}
+			continue
+		case (c == '#' || c == ';') && !quote:
+			p.skipLine()
+			return string(out[:keep]), true
+		case c == '"':
+			quote = !quote
+		case c == '\\':
+			switch c = p.next(); c {
+			case '\n':
+			case 't':
+				out = append(out, '\t')
+			case 'b':
+				out = append(out, '\b')
+			case 'n':
+				out = append(out, '\n')
+			case '\\', '"':
+				out = append(out, c)
+			default:
+				return "", false
+			}
+		default:
+			out = append(out, c)
+		}
+		keep = len(out)
+	}
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+func isAlpha(c byte) bool { return 'a' <= lower(c) && lower(c) <= 'z' }
+func isKey(c byte) bool   { return isAlpha(c) || '0' <= c && c <= '9' || c == '-' }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}

@@ -1,0 +1,61 @@
+package git
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// parseGitfile reads the text of a .git file, which linked worktrees and
+// submodules have: "gitdir: " and a path.
+func parseGitfile(text string) (path string, ok bool) {
+	path, ok = strings.CutPrefix(text, "gitdir: ")
+	path = strings.TrimRight(path, "\r\n")
+	return path, ok && path != "" && !strings.Contains(path, "\x00")
+}
+
+// followGitfile returns the folder that the .git file at path leads to.
+func followGitfile(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", unreadable(path, err)
+	}
+	target, ok := parseGitfile(string(text))
+	if !ok {
+		return "", &BrokenError{
+			Path: path, Problem: `is a file, but not one that says "gitdir: <path>"`,
+			Remedy: "restore it or, if it is not git's, rename it",
+		}
+	}
+	target = filepath.FromSlash(target)
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(filepath.Dir(path), target)
+	}
+	if err := checkGitDir(target); err != nil {
+		return "", deadEnd(path, target, err)
+	}
+	gitDir, err := filepath.EvalSymlinks(target)
+	if err != nil {
+		return "", deadEnd(path, target, err)
+	}
+	return gitDir, nil
+}
+
+// deadEnd says what can be done about a .git file that leads to no repository.
+func deadEnd(path, target string, err error) error {
+	broken := &BrokenError{
+		Path: path, Problem: "points to " + target + ", where there is no git repository", Err: err,
+		Remedy: "correct the path in it, or clone the repository again",
+	}
+	worktrees, name := filepath.Split(target)
+	if main, ok := strings.CutSuffix(filepath.Clean(worktrees), string(filepath.Separator)+"worktrees"); ok {
+		broken.Problem = "belongs to a linked worktree, and the main repository is no longer at " + main
+		broken.Remedy = "if the main repository was moved, run `git worktree repair` in it, wherever it is now"
+		if checkGitDir(main) == nil {
+			broken.Problem = "belongs to a linked worktree that the main repository at " + main + " does not know"
+			broken.Remedy = "run `git worktree list` there; if " + name + " is missing (git prunes worktrees it cannot find), " +
+				"make it again with `git worktree add`"
+		}
+	}
+	return broken
+}

@@ -1,0 +1,131 @@
+// Package gittest runs the real git program for tests, away from the
+// developer's own configuration.
+//
+// The program is the one in the variable COPSE_TEST_GIT (an absolute path), so
+// that tests can be held against several releases, else the one on the PATH.
+// A test is skipped if there is none.
+package gittest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// ProgramVar names the git program to test with.
+const ProgramVar = "COPSE_TEST_GIT"
+
+// Git runs git with an environment of its own.
+type Git struct {
+	// TB is the test that is run.
+	TB testing.TB
+	// Env is the environment git runs in. It is empty but for PATH, a temporary
+	// HOME and the author's name, and can be changed.
+	Env xec.Env
+	// Home is the temporary home folder, with symbolic links resolved.
+	Home string
+}
+
+// New returns a Git for one test.
+func New(tb testing.TB) *Git {
+	tb.Helper()
+	path := os.Getenv("PATH")
+	if program := os.Getenv(ProgramVar); program != "" {
+		path = filepath.Dir(program) + string(filepath.ListSeparator) + path
+	}
+	home := Dir(tb)
+	g := &Git{TB: tb, Home: home, Env: xec.Env{
+		"PATH=" + path,
+		"HOME=" + home,
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com",
+		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com",
+		"GIT_AUTHOR_DATE=2026-01-02T03:04:05Z", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
+		"GIT_ALLOW_PROTOCOL=file",
+		"LC_ALL=C",
+		"SYSTEMROOT=" + os.Getenv("SYSTEMROOT"),
+	}}
+	if _, err := g.Env.LookPath("git"); err != nil {
+		tb.Skipf("git: %v", err)
+	}
+	return g
+}
+
+// Dir returns a temporary folder, with symbolic links resolved.
+func Dir(tb testing.TB) string {
+	tb.Helper()
+	dir, err := filepath.EvalSymlinks(tb.TempDir())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return dir
+}
+
+// Run runs git in dir and returns what it printed, without the newline at the
+// end.
+func (g *Git) Run(dir string, args ...string) string {
+	g.TB.Helper()
+	out, err := g.Try(dir, args...)
+	if err != nil {
+		g.TB.Fatalf("git %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+// Try is Run for a command that may fail. The error is the *xec.ExitError.
+func (g *Git) Try(dir string, args ...string) (string, error) {
+	g.TB.Helper()
+	res, err := xec.Run(g.TB.Context(), xec.Command{
+		Name: "git", Args: args, Dir: dir, Env: g.Env, MaxOutput: 64 << 20,
+	})
+	if _, exited := errors.AsType[*xec.ExitError](err); err != nil && !exited {
+		g.TB.Fatalf("git %s: %v", strings.Join(args, " "), err)
+	}
+	return strings.TrimSuffix(string(res.Stdout), "\n"), err
+}
+
+// Init makes a repository in a new folder and returns it. The branch is main;
+// args are further arguments of "git init".
+func (g *Git) Init(args ...string) string {
+	g.TB.Helper()
+	dir := filepath.Join(Dir(g.TB), "repo")
+	args = append([]string{"init", "-q", "--initial-branch=main"}, args...)
+	if _, err := g.Try(filepath.Dir(dir), append(args, dir)...); err != nil {
+		g.TB.Skipf("this git has no such repositories: %v", err)
+	}
+	return dir
+}
+
+// Commit makes an empty commit and returns its hash.
+func (g *Git) Commit(dir, message string) string {
+	g.TB.Helper()
+	g.Run(dir, "commit", "-q", "--allow-empty", "-m", message)
+	return g.Run(dir, "rev-parse", "HEAD")
+}
+
+// AtLeast tells whether git is this release or a newer one.
+func (g *Git) AtLeast(major, minor int) bool {
+	g.TB.Helper()
+	var haveMajor, haveMinor int
+	out := g.Run(g.Home, "version")
+	if _, err := fmt.Sscanf(out, "git version %d.%d", &haveMajor, &haveMinor); err != nil {
+		g.TB.Fatalf("git version printed %q: %v", out, err)
+	}
+	return haveMajor > major || haveMajor == major && haveMinor >= minor
+}
+
+// Write writes a file, and the folders it needs.
+func Write(tb testing.TB, path, text string) {
+	tb.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		tb.Fatal(err)
+	}
+}

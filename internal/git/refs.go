@@ -1,0 +1,125 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/git/refstore"
+)
+
+// Head is what is checked out.
+type Head struct {
+	// Branch is the short name of the branch; empty if Detached.
+	Branch string
+	// Commit is the hash of the commit; empty if Unborn.
+	Commit string
+	// Detached says that no branch is checked out but a commit, or a ref that
+	// is no branch.
+	Detached bool
+	// Unborn says that the branch has no commit yet.
+	Unborn bool
+}
+
+// Head returns what is checked out in this worktree. If the branch is known but
+// its commit cannot be read (the file of the ref is damaged), Branch is set
+// next to the error, which then wraps [refstore.ErrBroken].
+func (r *Repo) Head(ctx context.Context) (Head, error) {
+	return read(r, func() (Head, error) { return r.refs().head(ctx) })
+}
+
+// LocalBranches returns the names of all local branches, sorted by their
+// bytes. Branches that are symbolic refs are among them; broken refs are not.
+func (r *Repo) LocalBranches(ctx context.Context) ([]string, error) {
+	return read(r, func() ([]string, error) { return r.refs().branches(ctx) })
+}
+
+// HasBranch tells whether there is a local branch of this name.
+func (r *Repo) HasBranch(ctx context.Context, name string) (bool, error) {
+	return read(r, func() (bool, error) { return r.refs().hasBranch(ctx, name) })
+}
+
+// DefaultBranch returns the branch that others start from: the one that
+// origin's HEAD names, the one that init.defaultBranch names, main or master,
+// whichever first exists as a local branch; "" if none does.
+func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
+	return read(r, func() (string, error) {
+		const remote = "refs/remotes/origin/"
+		refs := r.refs()
+		head, err := refs.target(ctx, remote+"HEAD")
+		if err != nil {
+			return "", fmt.Errorf("find default branch: %w", err)
+		}
+		var names []string
+		if name, ok := strings.CutPrefix(head, remote); ok {
+			names = append(names, name)
+		}
+		cfg, err := r.config(ctx)
+		if err != nil {
+			return "", fmt.Errorf("find default branch: %w", err)
+		}
+		if name, _ := cfg.Value("init.defaultbranch"); name != "" {
+			names = append(names, name)
+		}
+		for _, name := range append(names, "main", "master") {
+			exists, err := refs.hasBranch(ctx, name)
+			if err != nil {
+				return "", fmt.Errorf("find default branch: %w", err)
+			}
+			if exists {
+				return name, nil
+			}
+		}
+		return "", nil
+	})
+}
+
+// refReader reads refs in one of the formats git keeps them in.
+type refReader interface {
+	head(ctx context.Context) (Head, error)
+	branches(ctx context.Context) ([]string, error)
+	hasBranch(ctx context.Context, name string) (bool, error)
+	// target returns the full name that a symbolic ref holds, "" if name is
+	// none.
+	target(ctx context.Context, name string) (string, error)
+}
+
+// refs returns the reader for the format in use now: git can convert a
+// repository at any time.
+func (r *Repo) refs() refReader {
+	if r.usesTable() {
+		return tableReader{r}
+	}
+	return fileReader{r.files}
+}
+
+// fileReader reads refs from files.
+type fileReader struct{ *refstore.Store }
+
+func (f fileReader) head(context.Context) (Head, error) {
+	ref, err := f.Resolve("HEAD")
+	branch, onBranch := strings.CutPrefix(ref.Name, refstore.BranchPrefix)
+	switch {
+	case errors.Is(err, refstore.ErrBroken) && onBranch && refstore.ValidName(ref.Name):
+		return Head{Branch: branch}, fmt.Errorf("read HEAD: %w", err)
+	case err != nil:
+		return Head{}, fmt.Errorf("read HEAD: %w", err)
+	case onBranch:
+		return Head{Branch: branch, Commit: ref.Hash, Unborn: ref.Hash == ""}, nil
+	case ref.Hash == "":
+		return Head{}, fmt.Errorf("read HEAD: %w: it names %q, which does not exist", refstore.ErrBroken, ref.Name)
+	default:
+		return Head{Detached: true, Commit: ref.Hash}, nil
+	}
+}
+
+func (f fileReader) branches(ctx context.Context) ([]string, error) { return f.Branches(ctx) }
+
+func (f fileReader) hasBranch(_ context.Context, name string) (bool, error) {
+	return f.HasBranch(name)
+}
+
+func (f fileReader) target(_ context.Context, name string) (string, error) {
+	return f.Target(name)
+}

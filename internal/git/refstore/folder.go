@@ -1,0 +1,144 @@
+package refstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// folder is what is kept of one folder of loose refs.
+type folder struct {
+	seen    stamp
+	refs    []looseRef // named by their files
+	folders map[string]*folder
+}
+
+// update brings f and the folders below up to date with the folder at path,
+// and tells whether anything changed. Folders that are symbolic links are
+// passed over.
+func (f *folder) update(ctx context.Context, path string, hashLen int) (changed bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	fi, err := os.Stat(path)
+	if isMissing(err) {
+		changed = len(f.refs) > 0 || len(f.folders) > 0
+		*f = folder{}
+		return changed, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if !f.seen.same(fi) {
+		seen := newStamp(fi)
+		refs, names, err := readFolder(path, hashLen)
+		if err != nil {
+			return false, err
+		}
+		folders := make(map[string]*folder, len(names))
+		for _, name := range names {
+			if folders[name] = f.folders[name]; folders[name] == nil {
+				folders[name] = new(folder)
+			}
+		}
+		*f = folder{seen: seen, refs: refs, folders: folders}
+		changed = true
+	}
+	for name, sub := range f.folders {
+		subChanged, err := sub.update(ctx, filepath.Join(path, name), hashLen)
+		if err != nil {
+			return false, err
+		}
+		changed = changed || subChanged
+	}
+	return changed, nil
+}
+
+// all returns the refs of f and of the folders below whose names git allows.
+func (f *folder) all(prefix string) []looseRef {
+	refs := make([]looseRef, 0, len(f.refs))
+	for _, ref := range f.refs {
+		ref.name = prefix + ref.name
+		if ValidName(BranchPrefix + ref.name) {
+			refs = append(refs, ref)
+		}
+	}
+	for name, sub := range f.folders {
+		refs = append(refs, sub.all(prefix+name+"/")...)
+	}
+	return refs
+}
+
+// readFolder reads the refs in one folder, and the names of the folders in it.
+// Every file is opened: one cut short or filled with zeros in a crash, or a
+// symbolic ref, can have the size of a good ref.
+func readFolder(path string, hashLen int) (refs []looseRef, folders []string, err error) {
+	dir, err := os.Open(path)
+	if isMissing(err) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = dir.Close() }()
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case strings.HasPrefix(name, "."), strings.HasSuffix(name, ".lock"):
+		case e.IsDir():
+			folders = append(folders, name)
+		default:
+			refs = append(refs, looseRef{name: name})
+		}
+	}
+	inParallel(refs, func(part []looseRef) {
+		buf := make([]byte, 512)
+		for i := range part {
+			part[i].kind = kindOf(dir, part[i].name, hashLen, buf)
+		}
+	})
+	kept := refs[:0]
+	for _, ref := range refs {
+		if ref.kind != missing {
+			kept = append(kept, ref)
+		}
+	}
+	return kept, folders, nil
+}
+
+// kindOf reads the ref in a file of dir. A file that cannot be read is a broken
+// ref.
+func kindOf(dir *os.File, name string, hashLen int, buf []byte) kind {
+	text, err := readSmall(dir, name, buf)
+	if err == nil {
+		return parseLoose(text, hashLen).kind
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing
+	}
+	v, err := readLoose(filepath.Join(dir.Name(), name), hashLen)
+	if err != nil {
+		return broken
+	}
+	return v.kind
+}
+
+// inParallel calls do for parts of items, on as many processors as there are.
+func inParallel[T any](items []T, do func(part []T)) {
+	const worthwhile = 128
+	n := min(runtime.GOMAXPROCS(0), (len(items)+worthwhile-1)/worthwhile)
+	var wg sync.WaitGroup
+	for i := range n {
+		part := items[len(items)*i/n : len(items)*(i+1)/n]
+		wg.Go(func() { do(part) })
+	}
+	wg.Wait()
+}

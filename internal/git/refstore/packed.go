@@ -1,0 +1,127 @@
+package refstore
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// packedRefs is what is kept of the file packed-refs: the branches, sorted by
+// name. Other refs, often many times as many, are looked up in the file.
+type packedRefs struct {
+	seen     stamp
+	branches []packedRef
+}
+
+type packedRef struct{ name, hash string } // name without refs/heads/
+
+// loadPacked brings s.packed up to date and tells whether it changed.
+func (s *Store) loadPacked() (changed bool, err error) {
+	path := s.packedPath()
+	fi, err := os.Stat(path)
+	if isMissing(err) {
+		changed = len(s.packed.branches) > 0
+		s.packed = packedRefs{}
+		return changed, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read packed refs: %w", err)
+	}
+	if s.packed.seen.same(fi) {
+		return false, nil
+	}
+	seen := newStamp(fi)
+	text, err := os.ReadFile(path)
+	if isMissing(err) {
+		text, err = nil, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read packed refs: %w", err)
+	}
+	var branches []packedRef
+	err = scanPacked(text, BranchPrefix, s.hashLen, func(ref packedRef) bool {
+		branches = append(branches, ref)
+		return true
+	})
+	if err != nil {
+		return false, fmt.Errorf("read packed refs %q: %w", path, err)
+	}
+	slices.SortFunc(branches, func(a, b packedRef) int { return strings.Compare(a.name, b.name) })
+	s.packed = packedRefs{seen: seen, branches: branches}
+	return true, nil
+}
+
+// packedHash returns the hash of one packed ref, "" if it is not packed.
+func (s *Store) packedHash(name string) (string, error) {
+	if branch, ok := strings.CutPrefix(name, BranchPrefix); ok {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if changed, err := s.loadPacked(); err != nil {
+			return "", err
+		} else if changed {
+			s.merged = nil
+		}
+		i, found := slices.BinarySearchFunc(s.packed.branches, branch, func(r packedRef, name string) int {
+			return strings.Compare(r.name, name)
+		})
+		if !found {
+			return "", nil
+		}
+		return s.packed.branches[i].hash, nil
+	}
+	path := s.packedPath()
+	text, err := os.ReadFile(path)
+	if isMissing(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read packed refs: %w", err)
+	}
+	var hash string
+	err = scanPacked(text, name, s.hashLen, func(ref packedRef) bool {
+		if ref.name == "" {
+			hash = ref.hash
+		}
+		return hash == ""
+	})
+	if err != nil {
+		return "", fmt.Errorf("read packed refs %q: %w", path, err)
+	}
+	return hash, nil
+}
+
+func (s *Store) packedPath() string { return filepath.Join(s.commonDir, "packed-refs") }
+
+// scanPacked calls found for every ref whose name is valid and begins with
+// prefix, which it cuts off, until found returns false.
+func scanPacked(text []byte, prefix string, hashLen int, found func(packedRef) bool) error {
+	for n := 1; len(text) > 0; n++ {
+		line, rest, ended := bytes.Cut(text, []byte("\n"))
+		text = rest
+		if len(line) > 0 && (line[0] == '^' || n == 1 && line[0] == '#') {
+			continue // the header, or what the tag in the line before names
+		}
+		if !ended || len(line) < hashLen+2 || line[hashLen] != ' ' || !isHash(line[:hashLen]) {
+			return fmt.Errorf("line %d is not one that git writes", n)
+		}
+		name := line[hashLen+1:]
+		if bytes.HasPrefix(name, []byte(prefix)) && ValidName(string(name)) {
+			if !found(packedRef{name: string(name[len(prefix):]), hash: string(line[:hashLen])}) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+func isHash(digits []byte) bool {
+	for _, c := range digits {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
+			return false
+		}
+	}
+	return true
+}

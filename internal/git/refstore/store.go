@@ -1,0 +1,216 @@
+// Package refstore reads the refs of a git repository from its files, without
+// running git: loose refs, packed refs, HEAD, symbolic refs. The other format,
+// reftable, is not read here.
+//
+// A [Store] answers from what is on disk at the time of the call. [Store.Branches]
+// keeps what it read of a folder, and of packed-refs, for as long as the
+// folder's or file's modification time, size and identity stay the same. One
+// that was modified in the two seconds before it was read is read again, as a
+// second change may not show in a coarse clock. The one change this misses is
+// a ref file that something else than git rewrites in place.
+//
+// Nothing is written and no lock is taken. Git replaces files as a whole, so a
+// read that comes in between sees the old or the new value of each ref.
+//
+// A ref is broken if its file holds neither a hash nor the name of another ref,
+// if it names a ref that does not exist, or if its name is not one that git
+// allows. As "git for-each-ref" does, lists leave broken refs out, and a broken
+// loose ref hides a packed one.
+package refstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// BranchPrefix is what the full name of a branch begins with.
+const BranchPrefix = "refs/heads/"
+
+// ErrBroken says that a ref exists but has no value.
+var ErrBroken = errors.New("broken ref")
+
+// Store reads the refs of one worktree. It is safe for concurrent use.
+type Store struct {
+	gitDir, commonDir string
+	hashLen           int
+
+	mu     sync.Mutex // guards what follows
+	heads  folder
+	packed packedRefs
+	merged []string // the branches in both; nil if it has to be made anew
+	links  []string // those of merged that are symbolic refs
+}
+
+// New returns the store of the worktree whose folder is gitDir, with what all
+// worktrees share in commonDir. The names of objects have hashLen digits.
+func New(gitDir, commonDir string, hashLen int) *Store {
+	return &Store{gitDir: gitDir, commonDir: commonDir, hashLen: hashLen}
+}
+
+// Ref is the end of a chain of symbolic refs.
+type Ref struct {
+	// Name is the full name of the ref the chain ends at.
+	Name string
+	// Hash is the object the ref names; empty if there is no such ref.
+	Hash string
+}
+
+// maxDepth is git's limit on symbolic refs that point to symbolic refs.
+const maxDepth = 5
+
+// Resolve follows the ref with the given full name. A chain that ends at a ref
+// that does not exist is no error. With [ErrBroken], the name of the result is
+// that of the broken ref.
+func (s *Store) Resolve(name string) (Ref, error) {
+	for range maxDepth {
+		v, err := s.read(name)
+		switch {
+		case err != nil:
+			return Ref{Name: name}, fmt.Errorf("read ref %q: %w", name, err)
+		case v.kind == symbolic:
+			name = v.text
+		case v.kind == broken:
+			return Ref{Name: name}, fmt.Errorf("read ref %q: %w", name, ErrBroken)
+		default:
+			return Ref{Name: name, Hash: v.text}, nil
+		}
+	}
+	return Ref{Name: name}, fmt.Errorf("read ref %q: %w: more than %d symbolic refs in a row", name, ErrBroken, maxDepth)
+}
+
+// Target returns the name that the symbolic ref name holds, whether or not
+// there is such a ref; "" if name is no symbolic ref.
+func (s *Store) Target(name string) (string, error) {
+	v, err := s.read(name)
+	if err != nil {
+		return "", fmt.Errorf("read ref %q: %w", name, err)
+	}
+	if v.kind != symbolic {
+		return "", nil
+	}
+	return v.text, nil
+}
+
+// HasBranch tells whether Branches would list the name.
+func (s *Store) HasBranch(name string) (bool, error) {
+	ref, err := s.Resolve(BranchPrefix + name)
+	if errors.Is(err, ErrBroken) {
+		return false, nil
+	}
+	return ref.Hash != "", err
+}
+
+type kind int
+
+const (
+	missing  kind = iota
+	direct        // text is a hash
+	symbolic      // text is the name of a ref
+	broken
+)
+
+// value is what one ref holds.
+type value struct {
+	kind kind
+	text string
+}
+
+// read returns the value of one ref, loose or else packed.
+func (s *Store) read(name string) (value, error) {
+	if !ValidName(name) {
+		return value{kind: broken}, nil
+	}
+	v, err := readLoose(s.path(name), s.hashLen)
+	if err != nil || v.kind != missing || !strings.HasPrefix(name, "refs/") {
+		return v, err
+	}
+	hash, err := s.packedHash(name)
+	if err != nil || hash == "" {
+		return value{}, err
+	}
+	return value{direct, hash}, nil
+}
+
+// readLoose reads the ref in the file at path.
+func readLoose(path string, hashLen int) (value, error) {
+	fi, err := os.Lstat(path)
+	switch {
+	case isMissing(err):
+		return value{}, nil
+	case err != nil:
+		return value{}, err
+	case fi.Mode()&fs.ModeSymlink != 0:
+		// The oldest form of a symbolic ref.
+		target, err := os.Readlink(path)
+		if target = filepath.ToSlash(target); err == nil && strings.HasPrefix(target, "refs/") && ValidName(target) {
+			return value{symbolic, target}, nil
+		}
+		if fi, err = os.Stat(path); err != nil {
+			return value{kind: broken}, nil
+		}
+	}
+	switch {
+	case fi.IsDir():
+		return value{}, nil
+	case !fi.Mode().IsRegular():
+		return value{kind: broken}, nil
+	}
+	text, err := os.ReadFile(path)
+	if isMissing(err) {
+		return value{}, nil // packed or deleted just now
+	}
+	if err != nil {
+		return value{}, err
+	}
+	return parseLoose(text, hashLen), nil
+}
+
+// path returns where a loose ref is. Refs of one worktree are with its HEAD.
+func (s *Store) path(name string) string {
+	dir := s.gitDir
+	if strings.HasPrefix(name, "refs/") && !perWorktree(name) {
+		dir = s.commonDir
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
+}
+
+func perWorktree(name string) bool {
+	for _, prefix := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// parseLoose reads the text of a loose ref: a hash, or "ref:" and a name. More
+// text may follow the hash behind a blank.
+func parseLoose(text []byte, hashLen int) value {
+	s := strings.TrimRight(string(text), blanks)
+	if target, ok := strings.CutPrefix(s, "ref:"); ok {
+		if target = strings.TrimLeft(target, blanks); ValidName(target) {
+			return value{symbolic, target}
+		}
+		return value{kind: broken}
+	}
+	if len(s) < hashLen || len(s) > hashLen && !strings.Contains(blanks, s[hashLen:hashLen+1]) {
+		return value{kind: broken}
+	}
+	hash := strings.ToLower(s[:hashLen])
+	if strings.Trim(hash, "0123456789abcdef") != "" || strings.Trim(hash, "0") == "" {
+		return value{kind: broken}
+	}
+	return value{direct, hash}
+}
+
+const blanks = " \t\n\r"
+
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}

@@ -1,0 +1,76 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/git/gitconfig"
+)
+
+// RemoteURL returns the URL that git fetches from for a remote, as
+// "git ls-remote --get-url" prints it: the first one configured, rewritten by
+// url.<base>.insteadOf. It may hold a password. A remote without a URL is
+// [ErrNoRemote].
+func (r *Repo) RemoteURL(ctx context.Context, name string) (string, error) {
+	return read(r, func() (string, error) {
+		cfg, err := r.config(ctx)
+		if err != nil {
+			return "", fmt.Errorf("read URL of remote %q: %w", name, err)
+		}
+		url, ok := remoteURL(cfg, name)
+		if !ok {
+			return "", fmt.Errorf("read URL of remote %q: %w", name, ErrNoRemote)
+		}
+		return url, nil
+	})
+}
+
+func remoteURL(cfg gitconfig.Config, name string) (string, bool) {
+	url, found := "", false
+	for remote, value := range cfg.Subsections("remote", "url") {
+		switch {
+		case remote != name:
+		case value == "":
+			url, found = "", false // an empty one takes back those before
+		case !found:
+			url, found = value, true
+		}
+	}
+	if !found {
+		return "", false
+	}
+	base, longest := "", -1
+	for b, prefix := range cfg.Subsections("url", "insteadof") {
+		if strings.HasPrefix(url, prefix) && len(prefix) > longest {
+			base, longest = b, len(prefix)
+		}
+	}
+	return base + url[max(longest, 0):], true
+}
+
+// config reads the configuration that is in force here.
+func (r *Repo) config(ctx context.Context) (gitconfig.Config, error) {
+	cfg, err := gitconfig.Load(gitconfig.Sources{
+		Lookup:      r.env.Lookup,
+		Home:        homeDir(r.env),
+		System:      r.systemConfig(),
+		CommonDir:   r.commonDir,
+		GitDir:      r.gitDir,
+		GitDirAlias: r.gitDirAlias,
+		Worktree:    r.format.worktreeConfig,
+		Branch: func() string {
+			head, _ := r.refs().head(ctx) // without one no condition holds
+			return head.Branch
+		},
+	})
+	if !errors.Is(err, gitconfig.ErrNeedsGit) {
+		return cfg, err
+	}
+	list, err := r.git(ctx, "config", "--list", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("read git configuration: %w", err)
+	}
+	return gitconfig.ParseList(list), nil
+}

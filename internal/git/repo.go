@@ -1,0 +1,111 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// Repo is a git repository as seen from one of its worktrees. [Discover] makes
+// it. All paths are absolute, with symbolic links resolved.
+type Repo struct {
+	root, mainRoot    string
+	gitDir, commonDir string
+	gitDirAlias       string // gitDir as it was reached, if over symbolic links
+	commandDir        string // where the git program is run
+	format            format
+
+	env          xec.Env // as given
+	gitEnv       xec.Env // for the git program
+	systemConfig func() string
+
+	files *refstore.Store
+	table tableRefs
+}
+
+// Root returns the root of the worktree; "" if the repository is bare. That of
+// a submodule is the submodule's own.
+func (r *Repo) Root() string { return r.root }
+
+// Bare tells whether there is no worktree.
+func (r *Repo) Bare() bool { return r.root == "" }
+
+// MainRoot returns the root of the main worktree, which is Root unless this is
+// a linked worktree; "" if the main repository is bare, or does not say where
+// its worktree is.
+func (r *Repo) MainRoot() string { return r.mainRoot }
+
+// GitDir returns git's folder for this worktree, with its HEAD and index.
+func (r *Repo) GitDir() string { return r.gitDir }
+
+// CommonDir returns git's folder for all worktrees, with branches and
+// configuration; in the main worktree it is GitDir.
+func (r *Repo) CommonDir() string { return r.commonDir }
+
+// Watch is a folder to watch.
+type Watch struct {
+	Path string
+	// Recursive says that folders below Path count too, also such as are made
+	// later.
+	Recursive bool
+	// Names are the files in Path that count; all if empty. Git replaces
+	// files by renaming, so the folder is to be watched and not the file.
+	Names []string
+}
+
+// Watches returns the folders in which a change can change what Head,
+// LocalBranches and HasBranch return. A folder that does not exist yet is left
+// out.
+func (r *Repo) Watches() []Watch {
+	candidates := []Watch{
+		{Path: r.gitDir, Names: []string{"HEAD"}},
+		{Path: r.commonDir, Names: []string{"packed-refs"}},
+		{Path: filepath.Join(r.commonDir, "refs", "heads"), Recursive: true},
+	}
+	if r.usesTable() {
+		candidates = []Watch{{Path: r.tableDir(r.commonDir), Names: []string{tableList}}}
+		if r.gitDir != r.commonDir {
+			candidates = append(candidates, Watch{Path: r.tableDir(r.gitDir), Names: []string{tableList}})
+		}
+	} else if r.gitDir == r.commonDir {
+		candidates[0].Names = []string{"HEAD", "packed-refs"}
+		candidates = append(candidates[:1], candidates[2])
+	}
+	var watches []Watch
+	for _, w := range candidates {
+		if _, err := os.Stat(w.Path); err == nil {
+			watches = append(watches, w)
+		}
+	}
+	return watches
+}
+
+// read calls answer if the repository is still there. If it is gone then or
+// afterwards, that is the error.
+func read[T any](r *Repo, answer func() (T, error)) (T, error) {
+	var zero T
+	if err := r.gone(); err != nil {
+		return zero, err
+	}
+	v, err := answer()
+	if err != nil {
+		if gone := r.gone(); gone != nil {
+			return zero, gone
+		}
+	}
+	return v, err
+}
+
+func (r *Repo) gone() error {
+	for _, path := range []string{filepath.Join(r.gitDir, "HEAD"), r.root} {
+		if _, err := os.Lstat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read git repository: %w any more: %q is gone", ErrNotRepository, path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Status is how a worktree differs from its commit, and the branch from its
+// upstream.
+type Status struct {
+	// Upstream is the short name of the branch's upstream ("origin/main");
+	// empty if it has none.
+	Upstream string
+	// UpstreamGone says that Upstream is configured but does not exist. Ahead
+	// and Behind are unknown then, as they are on an unborn branch.
+	UpstreamGone bool
+	// Ahead and Behind are commits that only the branch or only its upstream
+	// has.
+	Ahead, Behind int
+	// Staged and Modified are files that differ between commit and index, and
+	// between index and worktree; one file can be both. A renamed file is one.
+	Staged, Modified int
+	// Untracked are files and folders that git neither tracks nor ignores.
+	Untracked int
+	// Conflicted are files with merge conflicts, which are counted here alone.
+	Conflicted int
+}
+
+// Status asks the git program to compare the worktree. It takes as long as
+// "git status" takes; limit it by ctx. A bare repository is [ErrBare].
+func (r *Repo) Status(ctx context.Context) (Status, error) {
+	return read(r, func() (Status, error) {
+		if r.Bare() {
+			return Status{}, fmt.Errorf("read status: %w", ErrBare)
+		}
+		out, err := r.git(ctx, "status", "--porcelain=v2", "--branch", "--ahead-behind",
+			"--untracked-files=normal", "-z")
+		if err != nil {
+			return Status{}, fmt.Errorf("read status: %w", err)
+		}
+		return parseStatus(out)
+	})
+}
+
+// parseStatus reads the second porcelain format. Records end with a NUL.
+func parseStatus(out []byte) (Status, error) {
+	var s Status
+	compared, unborn := false, false
+	records := strings.Split(string(bytes.TrimSuffix(out, []byte("\x00"))), "\x00")
+	for i := 0; i < len(records); i++ {
+		record := records[i]
+		kind, rest, _ := strings.Cut(record, " ")
+		switch kind {
+		case "#":
+			if name, ok := strings.CutPrefix(rest, "branch.upstream "); ok {
+				s.Upstream = name
+			}
+			if rest == "branch.oid (initial)" {
+				unborn = true
+			}
+			if counts, ok := strings.CutPrefix(rest, "branch.ab "); ok {
+				if _, err := fmt.Sscanf(counts, "+%d -%d", &s.Ahead, &s.Behind); err != nil {
+					return Status{}, fmt.Errorf("read status: git printed %q: %w", record, err)
+				}
+				compared = true
+			}
+		case "1", "2":
+			if len(rest) < 2 {
+				return Status{}, fmt.Errorf("read status: git printed %q", record)
+			}
+			if rest[0] != '.' {
+				s.Staged++
+			}
+			if rest[1] != '.' {
+				s.Modified++
+			}
+			if kind == "2" {
+				i++ // the name it had before
+			}
+		case "u":
+			s.Conflicted++
+		case "?":
+			s.Untracked++
+		}
+	}
+	s.UpstreamGone = s.Upstream != "" && !compared && !unborn
+	return s, nil
+}

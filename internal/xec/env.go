@@ -1,0 +1,85 @@
+package xec
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Env is a complete environment as os.Environ gives it: "KEY=value" each, the
+// last of several equal keys counts.
+type Env []string
+
+// Get returns the value of key, "" when it is not set.
+func (e Env) Get(key string) string {
+	v, _ := e.Lookup(key)
+	return v
+}
+
+// Lookup returns the value of key, and whether it is set.
+func (e Env) Lookup(key string) (string, bool) {
+	for _, kv := range slices.Backward(e) {
+		if k, v, ok := cut(kv); ok && sameKey(k, key) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// With returns a copy of e in which each key of "KEY=value" pairs has that
+// value.
+func (e Env) With(pairs ...string) Env {
+	keys := make([]string, len(pairs))
+	for i, kv := range pairs {
+		keys[i], _, _ = cut(kv)
+	}
+	return append(e.Without(keys...), pairs...)
+}
+
+// Without returns a copy of e in which keys are not set.
+func (e Env) Without(keys ...string) Env {
+	out := make(Env, 0, len(e))
+	for _, kv := range e {
+		k, _, _ := cut(kv)
+		if !slices.ContainsFunc(keys, func(key string) bool { return sameKey(k, key) }) {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// LookPath returns the absolute path of the program name, looked up in e's
+// PATH; a name that is an absolute path already is only checked. Relative
+// entries of PATH are passed over, so that a program in the working folder is
+// never taken for an installed one. A program that is not there is
+// [ErrNotInstalled].
+func (e Env) LookPath(name string) (string, error) {
+	if filepath.IsAbs(name) {
+		if p, ok := e.executable(name); ok {
+			return p, nil
+		}
+		return "", ErrNotInstalled
+	}
+	if name == "" || filepath.Base(name) != name {
+		return "", fmt.Errorf("look up %q: neither a plain name nor an absolute path", name)
+	}
+	for _, dir := range filepath.SplitList(e.Get("PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if p, ok := e.executable(filepath.Join(dir, name)); ok {
+			return p, nil
+		}
+	}
+	return "", ErrNotInstalled
+}
+
+// cut splits "KEY=value". The key of Windows' "=C:=C:\dir" entries begins with
+// the equals sign.
+func cut(kv string) (key, value string, ok bool) {
+	if i := strings.IndexByte(kv[min(1, len(kv)):], '='); i >= 0 {
+		return kv[:i+1], kv[i+2:], true
+	}
+	return kv, "", false
+}

@@ -1,0 +1,43 @@
+package xec
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// ErrNotInstalled says that the program is not in the PATH it was looked up in.
+var ErrNotInstalled = errors.New("not installed or not on the PATH")
+
+// ExitError says that a program ran and ended with another status than 0.
+type ExitError struct {
+	Program string
+	// Code is the exit status, -1 when a signal ended the program.
+	Code int
+	// State says how it ended: "exit status 1", "signal: killed".
+	State string
+	// Stderr is the end of what the program wrote to its standard error.
+	Stderr string
+}
+
+func (e *ExitError) Error() string {
+	if e.Stderr == "" {
+		return fmt.Sprintf("run %s: %s", e.Program, e.State)
+	}
+	return fmt.Sprintf("run %s: %s: %s", e.Program, e.State, e.Stderr)
+}
+
+// maxExcerpt is how much of the standard error an ExitError carries. The end
+// is what counts: programs write their reason last.
+const maxExcerpt = 1024
+
+func excerpt(stderr []byte) string {
+	stderr = bytes.TrimSpace(stderr)
+	if over := len(stderr) - maxExcerpt; over > 0 {
+		stderr = stderr[over:]
+		if nl := bytes.IndexByte(stderr, '\n'); nl >= 0 {
+			stderr = stderr[nl+1:]
+		}
+	}
+	return string(bytes.ToValidUTF8(stderr, []byte("\uFFFD")))
+}

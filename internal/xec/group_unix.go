@@ -1,0 +1,33 @@
+//go:build unix
+
+package xec
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// group is the process group whose leader is the started program.
+type group struct{ cmd *exec.Cmd }
+
+func newGroup(cmd *exec.Cmd) (*group, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return &group{cmd}, nil
+}
+
+func (g *group) adopt(*os.Process) error { return nil }
+
+// kill ends every process of the group. After the leader's end its number
+// stays taken while a member lives; if none does, the kill finds nobody, as
+// systems do not hand out a number again at once.
+func (g *group) kill() error {
+	err := syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+func (g *group) close() {}

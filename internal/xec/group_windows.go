@@ -1,0 +1,59 @@
+package xec
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// group is a job object: what the started program starts belongs to it too,
+// and closing the job ends them all, even if this process is killed.
+type group struct{ job windows.Handle }
+
+func newGroup(cmd *exec.Cmd) (*group, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("create job object: %w", err)
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
+			LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
+		},
+	}
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return nil, fmt.Errorf("limit job object: %w", err)
+	}
+	// Not in this console's group, so that Ctrl-C reaches this process alone,
+	// which then ends its children.
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW,
+	}
+	return &group{job}, nil
+}
+
+// adopt puts the started program into the job. What it started in the moment
+// before is not in the job, which no program is fast enough to do.
+func (g *group) adopt(p *os.Process) error {
+	var assign error
+	err := p.WithHandle(func(h uintptr) {
+		assign = windows.AssignProcessToJobObject(g.job, windows.Handle(h))
+	})
+	if err == nil {
+		err = assign
+	}
+	if err != nil {
+		return fmt.Errorf("assign to job object: %w", err)
+	}
+	return nil
+}
+
+func (g *group) kill() error { return windows.TerminateJobObject(g.job, 1) }
+
+func (g *group) close() { _ = windows.CloseHandle(g.job) }

@@ -1,0 +1,171 @@
+// Package xec runs other programs, and is the only package that imports
+// os/exec.
+//
+// Use [Run] for a program that is asked something and answers: it starts the
+// program in a process group of its own, waits for it, and returns what it
+// wrote. Run guarantees that
+//
+//   - it ends: by the context, or by the time limit every command has;
+//   - what is left of the process group is killed before it returns, however
+//     the program ended, and a process that left the group but kept the output
+//     open does not hold it up;
+//   - it keeps at most [Command.MaxOutput] bytes of each stream, goes on
+//     reading what it does not keep, and says so in [Result.Truncated];
+//   - the program sees the environment it is given and nothing of this
+//     process's own, and is looked up in that environment's PATH;
+//   - there is no terminal and no standard input but what it is given.
+//
+// A program that ended with another status than 0 is an [*ExitError]; one that
+// is not there is [ErrNotInstalled]; one that took too long is
+// [context.DeadlineExceeded]. Errors name the program, never its arguments,
+// which may hold secrets.
+package xec
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// DefaultTimeout is the time limit of a command that names none.
+	DefaultTimeout = 10 * time.Second
+	// DefaultMaxOutput is how many bytes of each stream are kept of a command
+	// that names no other number.
+	DefaultMaxOutput = 1 << 20
+
+	// pipeDelay is how long Run waits for the output to be closed once the
+	// program itself has ended.
+	pipeDelay = 500 * time.Millisecond
+)
+
+// Command says what to run.
+type Command struct {
+	// Name is looked up in the PATH of Env, or is an absolute path.
+	Name string
+	Args []string
+	// Dir is the working folder; empty is this process's own.
+	Dir string
+	// Env is the complete environment.
+	Env Env
+	// Stdin is what the program reads; nothing when empty.
+	Stdin []byte
+	// Timeout is the time limit; 0 is DefaultTimeout.
+	Timeout time.Duration
+	// MaxOutput is how many bytes are kept of each of the two streams; 0 is
+	// DefaultMaxOutput.
+	MaxOutput int
+}
+
+// Result is what a program wrote.
+type Result struct {
+	Stdout, Stderr []byte
+	// Truncated says that a stream was longer than what was kept of it.
+	Truncated bool
+}
+
+// Run runs c to its end. The result holds what was written so far also when
+// there is an error.
+func Run(ctx context.Context, c Command) (Result, error) {
+	path, err := c.Env.LookPath(c.Name)
+	if err != nil {
+		return Result{}, fmt.Errorf("run %s: %w", c.Name, err)
+	}
+	timeout := cmp.Or(c.Timeout, DefaultTimeout)
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+
+	limit := cmp.Or(c.MaxOutput, DefaultMaxOutput)
+	stdout, stderr := capture{limit: limit}, capture{limit: limit}
+
+	cmd := exec.CommandContext(limited, path, c.Args...)
+	cmd.Args[0] = c.Name
+	cmd.Dir = c.Dir
+	cmd.Env = append([]string{}, c.Env...) // nil would mean this process's own
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if len(c.Stdin) > 0 {
+		cmd.Stdin = bytes.NewReader(c.Stdin)
+	}
+	cmd.WaitDelay = pipeDelay
+
+	killed, err := runInGroup(cmd)
+	res := Result{
+		Stdout:    stdout.kept.Bytes(),
+		Stderr:    stderr.kept.Bytes(),
+		Truncated: stdout.cut || stderr.cut,
+	}
+
+	exit, exited := errors.AsType[*exec.ExitError](err)
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return res, nil
+	case killed && ctx.Err() != nil:
+		return res, fmt.Errorf("run %s: %w", c.Name, context.Cause(ctx))
+	case killed:
+		return res, fmt.Errorf("run %s: not finished after %s: %w", c.Name, timeout, context.DeadlineExceeded)
+	case exited:
+		return res, &ExitError{
+			Program: c.Name,
+			Code:    exit.ExitCode(),
+			State:   exit.String(),
+			Stderr:  excerpt(res.Stderr),
+		}
+	default:
+		return res, fmt.Errorf("run %s: %w", c.Name, err)
+	}
+}
+
+// runInGroup starts cmd in a group of its own, waits for it, and kills what is
+// left of the group. It tells whether the context ended the program.
+func runInGroup(cmd *exec.Cmd) (killed bool, err error) {
+	g, err := newGroup(cmd)
+	if err != nil {
+		return false, err
+	}
+	defer g.close()
+	var cancelled atomic.Bool
+	cmd.Cancel = func() error {
+		cancelled.Store(true)
+		return g.kill()
+	}
+	if err := cmd.Start(); err != nil {
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return true, err
+		}
+		// The error of a missing folder reads as if the program was missing.
+		if _, dirErr := os.Stat(cmd.Dir); cmd.Dir != "" && dirErr != nil {
+			err = dirErr
+		}
+		return false, err
+	}
+	if err := g.adopt(cmd.Process); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return false, err
+	}
+	err = cmd.Wait()
+	_ = g.kill()
+	return cancelled.Load(), err
+}
+
+// capture keeps the first limit bytes written to it.
+type capture struct {
+	kept  bytes.Buffer
+	limit int
+	cut   bool
+}
+
+func (c *capture) Write(p []byte) (int, error) {
+	if room := c.limit - c.kept.Len(); len(p) > room {
+		c.cut = true
+		c.kept.Write(p[:room])
+		return len(p), nil
+	}
+	return c.kept.Write(p)
+}
