@@ -48,7 +48,7 @@ func BenchmarkTree(b *testing.B) {
 func BenchmarkStack(b *testing.B) {
 	state, refs := big(10_000)
 	for b.Loop() {
-		if _, err := branch.Stack(state, refs, "feature/branch-09999"); err != nil {
+		if _, err := branch.Stack(state, refs.Has, "feature/branch-09999"); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -57,8 +57,8 @@ func BenchmarkStack(b *testing.B) {
 func BenchmarkUnknown(b *testing.B) {
 	state, refs := big(10_000)
 	for b.Loop() {
-		if _, err := branch.Stack(state, refs, "feature/brunch-0999"); err == nil {
-			b.Fatal("found")
+		if e := branch.NotFound(state, refs, "feature/brunch-0999"); len(e.Nearest) == 0 {
+			b.Fatal("nothing near")
 		}
 	}
 }

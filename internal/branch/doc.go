@@ -7,7 +7,8 @@
 //
 //   - [NewGraph] joins the two, [Graph.Tree] cuts a tree to a [Limit] from it, and
 //     [Node.Text] draws that tree;
-//   - [Stack] needs no graph and costs what the stack is long.
+//   - [Stack] needs no graph and no list of branches; it costs what the stack is
+//     long.
 //
 // A branch is missing when twig's file declares it, as one end of a dependency
 // or as a root, and git does not have it. Missing branches are shown and marked,

@@ -214,7 +214,7 @@ func inCycle(state *twig.State, name string) bool {
 // a reason.
 func checkStacks(t *rapid.T, state *twig.State, refs branch.Refs, names []string) {
 	for _, name := range names {
-		stack, err := branch.Stack(state, refs, name)
+		stack, err := branch.Stack(state, refs.Has, name)
 		if err != nil {
 			continue
 		}

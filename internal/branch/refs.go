@@ -24,6 +24,9 @@ func NewRefs(local []string, defaultBranch, current string) Refs {
 	return Refs{local: local, defaultBranch: defaultBranch, current: current}
 }
 
+// Has is what [Stack] asks, for refs that are at hand.
+func (r Refs) Has(name string) (bool, error) { return r.exists(name), nil }
+
 // exists reports whether git has the branch. The current one exists also
 // before its first commit.
 func (r Refs) exists(name string) bool {

@@ -11,20 +11,32 @@ type Entry struct {
 
 // Stack returns the branches from start, index 0, by the first parent of each
 // up to the first that is a root, that has no parent, that is missing, or whose
-// parent is in the stack already. The error is a [*NotFoundError].
-func Stack(state *twig.State, refs Refs, start string) ([]Entry, error) {
-	if !refs.exists(start) && !state.Known(start) {
-		return nil, &NotFoundError{Branch: start, Nearest: nearest(start, allNames(state, refs))}
-	}
+// parent is in the stack already. has tells whether git has a branch, the one
+// checked out included; it is asked once for each branch of the stack and no
+// other. The error is one of has, or a [*NotFoundError] without the nearest
+// names, which [NotFound] finds.
+func Stack(state *twig.State, has func(name string) (bool, error), start string) ([]Entry, error) {
 	var stack []Entry
 	met := make(map[string]bool)
 	for name, more := start, true; more && !met[name]; name, more = state.Parent(name) {
 		met[name] = true
-		missing := !refs.exists(name)
-		stack = append(stack, Entry{Metadata: state.Metadata(name), Missing: missing})
-		if missing || state.IsRoot(name) {
+		exists, err := has(name)
+		if err != nil {
+			return nil, err
+		}
+		if !exists && name == start && !state.Known(start) {
+			return nil, &NotFoundError{Branch: start}
+		}
+		stack = append(stack, Entry{Metadata: state.Metadata(name), Missing: !exists})
+		if !exists || state.IsRoot(name) {
 			break
 		}
 	}
 	return stack, nil
+}
+
+// NotFound is the error for a branch that neither git nor the state knows, with
+// the names that are nearest to it.
+func NotFound(state *twig.State, refs Refs, name string) *NotFoundError {
+	return &NotFoundError{Branch: name, Nearest: nearest(name, allNames(state, refs))}
 }

@@ -47,7 +47,7 @@ func TestStack(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			stack, err := branch.Stack(tt.repo.state(), tt.repo.refs(), tt.start)
+			stack, err := branch.Stack(tt.repo.state(), tt.repo.refs().Has, tt.start)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestStack(t *testing.T) {
 func TestStackOfAnUnknownBranch(t *testing.T) {
 	t.Parallel()
 	for _, start := range []string{"feature", ""} {
-		_, err := branch.Stack(shop.state(), shop.refs(), start)
+		_, err := branch.Stack(shop.state(), shop.refs().Has, start)
 		if _, ok := errors.AsType[*branch.NotFoundError](err); !ok {
 			t.Errorf("%q: %v, want a NotFoundError", start, err)
 		}
@@ -90,11 +90,7 @@ func TestNearestNames(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := branch.Stack(new(twig.State), repo{local: tt.local}.refs(), tt.asked)
-			unknown, ok := errors.AsType[*branch.NotFoundError](err)
-			if !ok {
-				t.Fatalf("%v, want a NotFoundError", err)
-			}
+			unknown := branch.NotFound(new(twig.State), repo{local: tt.local}.refs(), tt.asked)
 			if diff := cmp.Diff(tt.want, unknown.Nearest); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}

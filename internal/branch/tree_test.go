@@ -371,7 +371,7 @@ func TestDeepChain(t *testing.T) {
 	if size := encodedSize(t, tree.Root); size > 10_000 {
 		t.Errorf("cut tree takes %d bytes", size)
 	}
-	stack, err := branch.Stack(state, refs, local[depth-1])
+	stack, err := branch.Stack(state, refs.Has, local[depth-1])
 	if err != nil || len(stack) != depth {
 		t.Errorf("stack of %d, %v; want %d", len(stack), err, depth)
 	}

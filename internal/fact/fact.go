@@ -28,6 +28,10 @@ const (
 	StateUnavailable State = "unavailable"
 )
 
+// NotFetched is the reason of a fact that is not at hand, where only what is at
+// hand was asked for.
+const NotFetched = "not fetched yet"
+
 // Fact is a value of type T, or why there is none. Its fields are for reading,
 // and for the JSON schema that is made from them; see Get and Why.
 type Fact[T any] struct {

@@ -60,12 +60,8 @@ func wireResult(r toolset.Result) *mcp.CallToolResult {
 }
 
 func annotations(h toolset.Hints) *mcp.ToolAnnotations {
-	a := &mcp.ToolAnnotations{
-		ReadOnlyHint:   h.ReadOnly,
-		IdempotentHint: h.Idempotent,
-		OpenWorldHint:  &h.OpenWorld,
-	}
-	if !h.ReadOnly {
+	a := &mcp.ToolAnnotations{ReadOnlyHint: h.ReadOnly, IdempotentHint: h.Idempotent}
+	if !h.ReadOnly { // it means nothing for the others
 		a.DestructiveHint = &h.Destructive
 	}
 	return a

@@ -15,7 +15,7 @@ import (
 type in struct {
 	Name  string   `json:"name" description:"Who."`
 	State string   `json:"state,omitempty" enum:"open,closed"`
-	Limit int      `json:"limit,omitempty" min:"1" max:"100"`
+	Limit int      `json:"limit,omitempty" min:"1" max:"100" default:"30"`
 	PR    *uint32  `json:"pr,omitempty" min:"1"`
 	Tags  []string `json:"tags,omitempty"`
 	All   bool     `json:"all,omitempty"`
@@ -28,8 +28,8 @@ type out struct {
 // bare is a shape that shows data and errors as they are.
 type bare struct{}
 
-func (bare) OK(data json.RawMessage) toolset.Result            { return toolset.Result{Structured: data} }
-func (bare) Schema(data *jsonschema.Schema) *jsonschema.Schema { return data }
+func (bare) OK(data json.RawMessage) toolset.Result { return toolset.Result{Structured: data} }
+func (bare) Schema() *jsonschema.Schema             { return nil }
 func (bare) Fail(err error) toolset.Result {
 	if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
 		return toolset.Result{Text: []string{arg.Message}, IsError: true}
@@ -84,26 +84,19 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-func TestSchemas(t *testing.T) {
+func TestSchema(t *testing.T) {
 	t.Parallel()
 	tool := echo()
-	for name, tt := range map[string]struct {
-		schema *jsonschema.Schema
-		want   string
-	}{
-		"input":  {tool.Input, `{"type":"object","properties":{"name":{"type":"string","description":"Who."},"state":{"type":"string","enum":["open","closed"]},"limit":{"type":"integer","minimum":1,"maximum":100},"pr":{"type":"integer","minimum":1},"tags":{"type":"array","items":{"type":"string"}},"all":{"type":"boolean"}},"required":["name"],"additionalProperties":false}`},
-		"output": {tool.Output, `{"type":"object","properties":{"got":{"type":"object"}}}`},
-	} {
-		got, err := json.Marshal(tt.schema)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(tt.want, string(got)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-		if _, err := tt.schema.Resolve(nil); err != nil {
-			t.Errorf("%s does not resolve: %v", name, err)
-		}
+	got, err := json.Marshal(tool.Input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"type":"object","properties":{"name":{"type":"string","description":"Who."},"state":{"type":"string","enum":["open","closed"]},"limit":{"type":"integer","default":30,"minimum":1,"maximum":100},"pr":{"type":"integer","minimum":1},"tags":{"type":"array","items":{"type":"string"}},"all":{"type":"boolean"}},"required":["name"]}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := tool.Input.Resolve(nil); err != nil {
+		t.Errorf("the schema does not resolve: %v", err)
 	}
 }
 

@@ -6,10 +6,9 @@
 // server, and is the only user of the protocol library. A seventh toolset is
 // one new package that returns a [Toolset], and one line of wiring.
 //
-// Use [New] for a tool. It derives the input schema from the In type and a
-// short output schema from the Out type, checks the arguments (unknown ones,
-// missing ones, wrong types, enums, ranges) before the handler runs, and gives
-// outcome and errors the toolset's [Shape], the same facts in both halves of
-// a result. A handler is a plain function of a context and an In; tests call
+// Use [New] for a tool. It derives the input schema from the In type, checks the
+// arguments (unknown ones, missing ones, wrong types, enums, ranges) before the
+// handler runs, and gives outcome and errors the toolset's [Shape], the same
+// facts in both halves of a result. A handler is a plain function of a context and an In; tests call
 // it directly.
 package toolset

@@ -25,12 +25,15 @@ type Shape interface {
 	OK(data json.RawMessage) Result
 	// Fail writes an error, an [*ArgumentError] among others.
 	Fail(err error) Result
-	// Schema is the output schema of a tool whose output has the schema data.
-	Schema(data *jsonschema.Schema) *jsonschema.Schema
+	// Schema is the output schema of every tool of the toolset, nil for tools
+	// that answer in text. It describes the form, not the data: whole schemas
+	// would nearly double what each client reads at the start, and clients do
+	// not show them to a model. The reference of the tools has the data.
+	Schema() *jsonschema.Schema
 }
 
-// marshal is json.Marshal without HTML escaping and without a final newline.
-func marshal(v any) (json.RawMessage, error) {
+// Marshal is json.Marshal without HTML escaping, as results have it.
+func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

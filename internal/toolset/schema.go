@@ -20,6 +20,7 @@ type field struct {
 	required    bool
 	enum        []string
 	min, max    *float64
+	fallback    json.RawMessage // the default, for people to know
 }
 
 // input is what [New] knows of an input type: the source of its schema and of
@@ -54,6 +55,12 @@ func inputOf[In any]() input {
 		}
 		f.min = bound(t, sf, "min")
 		f.max = bound(t, sf, "max")
+		if d := sf.Tag.Get("default"); d != "" {
+			f.fallback = json.RawMessage(d)
+			if !json.Valid(f.fallback) {
+				panic(fmt.Sprintf("toolset: tag default of %v.%s is not JSON", t, sf.Name))
+			}
+		}
 		in.fields = append(in.fields, f)
 	}
 	return in
@@ -72,16 +79,14 @@ func bound(t reflect.Type, sf reflect.StructField, tag string) *float64 {
 }
 
 func (in input) schema() *jsonschema.Schema {
-	s := &jsonschema.Schema{
-		Type:                 "object",
-		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
-	}
+	s := &jsonschema.Schema{Type: "object"}
 	for _, f := range in.fields {
 		p := &jsonschema.Schema{
 			Type:        f.jsonType,
 			Description: f.description,
 			Minimum:     f.min,
 			Maximum:     f.max,
+			Default:     f.fallback,
 		}
 		if f.itemType != "" {
 			p.Items = &jsonschema.Schema{Type: f.itemType}
@@ -99,42 +104,6 @@ func (in input) schema() *jsonschema.Schema {
 		}
 	}
 	return s
-}
-
-// outputSchema describes the top level of Out only: names and types of its
-// fields. Whole schemas would double what a client reads at the start, and
-// clients do not show them to a model.
-func outputSchema[Out any]() *jsonschema.Schema {
-	t := reflect.TypeFor[Out]()
-	if t.Kind() != reflect.Struct {
-		panic(fmt.Sprintf("toolset: output %v is not a struct", t))
-	}
-	s := &jsonschema.Schema{Type: "object"}
-	addProperties(s, t)
-	return s
-}
-
-func addProperties(s *jsonschema.Schema, t reflect.Type) {
-	for sf := range t.Fields() {
-		sf := sf
-		name, _ := jsonName(sf)
-		if sf.Anonymous && name == "" {
-			addProperties(s, sf.Type)
-			continue
-		}
-		if name == "" {
-			continue
-		}
-		typ, _ := jsonType(sf.Type)
-		if sf.Type.Kind() == reflect.Pointer {
-			typ = "" // may be null: say nothing rather than a union
-		}
-		if s.Properties == nil {
-			s.Properties = make(map[string]*jsonschema.Schema)
-		}
-		s.Properties[name] = &jsonschema.Schema{Type: typ}
-		s.PropertyOrder = append(s.PropertyOrder, name)
-	}
 }
 
 // jsonName is the field's name in JSON, "" if it has none, and whether it may

@@ -3,6 +3,7 @@ package toolset
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -21,6 +22,8 @@ type Tool struct {
 	// Fail writes an error in the toolset's shape, for what goes wrong around
 	// the call.
 	Fail func(err error) Result
+
+	out reflect.Type
 }
 
 // Spec is what a tool says of itself.
@@ -40,21 +43,21 @@ type Hints struct {
 	// Destructive tools can lose something. Only for tools that are not
 	// ReadOnly.
 	Destructive bool
-	// OpenWorld tools talk to services outside this machine.
-	OpenWorld bool
 }
 
 // New makes a tool of a handler. In is a struct of JSON-tagged fields: those
-// without omitempty are required, and the tags description, enum ("a,b"), min
-// and max describe and bound a value. Out is a struct. A programming mistake in
-// either type panics here, at start, where a test sees it.
+// without omitempty are required; the tags description, enum ("a,b"), min, max
+// and default (in JSON; the handler applies it) describe and bound a value. Out
+// is anything that encodes to JSON. A programming mistake in In panics here, at
+// start, where a test sees it.
 func New[In, Out any](shape Shape, spec Spec, run func(context.Context, In) (Out, error)) Tool {
 	args := inputOf[In]()
 	return Tool{
 		Spec:   spec,
 		Input:  args.schema(),
-		Output: shape.Schema(outputSchema[Out]()),
+		Output: shape.Schema(),
 		Fail:   shape.Fail,
+		out:    reflect.TypeFor[Out](),
 		Call: func(ctx context.Context, raw json.RawMessage) Result {
 			var in In
 			if err := args.decode(raw, &in); err != nil {
@@ -64,7 +67,7 @@ func New[In, Out any](shape Shape, spec Spec, run func(context.Context, In) (Out
 			if err != nil {
 				return shape.Fail(err)
 			}
-			data, err := marshal(out)
+			data, err := Marshal(out)
 			if err != nil {
 				return shape.Fail(err)
 			}

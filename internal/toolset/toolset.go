@@ -1,6 +1,9 @@
 package toolset
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Toolset is a named group of tools, prompts and resources.
 type Toolset struct {
@@ -58,4 +61,20 @@ type Template struct {
 	MIMEType    string
 	Variable    Argument
 	Read        func(ctx context.Context, value string) (string, error)
+}
+
+// Without leaves out the toolsets that disabled names, and all prompts if it
+// names "prompts".
+func Without(sets []Toolset, disabled []string) []Toolset {
+	var kept []Toolset
+	for _, set := range sets {
+		if slices.Contains(disabled, set.Name) {
+			continue
+		}
+		if slices.Contains(disabled, "prompts") {
+			set.Prompts = nil
+		}
+		kept = append(kept, set)
+	}
+	return kept
 }

@@ -38,9 +38,13 @@ type Error struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	// Err is the cause, for errors.Is; it is not shown.
+	Err error `json:"-"`
 }
 
 func (e *Error) Error() string { return e.Message }
+
+func (e *Error) Unwrap() error { return e.Err }
 
 // Shape implements [toolset.Shape].
 type Shape struct{}
@@ -91,12 +95,12 @@ func Of(err error) *Error {
 }
 
 // Schema describes both forms of the envelope.
-func (Shape) Schema(data *jsonschema.Schema) *jsonschema.Schema {
+func (Shape) Schema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object",
 		Properties: map[string]*jsonschema.Schema{
 			"status": {Enum: []any{"ok", "error"}},
-			"data":   data,
+			"data":   {Type: "object"},
 			"error":  {Type: "object"},
 		},
 		PropertyOrder: []string{"status", "data", "error"},

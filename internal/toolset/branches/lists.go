@@ -1,0 +1,137 @@
+package branches
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/toolset/envelope"
+)
+
+// PageIn selects a page of a list without a limit of its own.
+type PageIn struct {
+	Cursor string `json:"cursor,omitempty"`
+}
+
+// Repository is a registered repository.
+type Repository struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// ListRepositoriesOut is a page of repositories, in the order of the registry.
+type ListRepositoriesOut struct {
+	Repositories []Repository `json:"repositories"`
+	Showing      string       `json:"showing,omitempty"`
+	NextCursor   string       `json:"next_cursor,omitempty"`
+}
+
+// ListRepositories lists the repositories that the user registered.
+func (t *Tools) ListRepositories(_ context.Context, in PageIn) (ListRepositoriesOut, error) {
+	entries, err := t.opts.Repositories.Load()
+	if err != nil {
+		return ListRepositoriesOut{}, &envelope.Error{
+			Code:    envelope.Internal,
+			Message: fmt.Sprintf("Failed to load registry: %v", err),
+			Hint:    "Correct or remove the file; `twig init` makes a new one.",
+		}
+	}
+	all := make([]Repository, len(entries))
+	for i, e := range entries {
+		all[i] = Repository{Name: e.Name, Path: e.Path}
+	}
+	found, err := inOrder(ListIn{Cursor: in.Cursor}, "list_repositories", all)
+	if err != nil {
+		return ListRepositoriesOut{}, err
+	}
+	return ListRepositoriesOut{
+		Repositories: found.Items, NextCursor: found.Next, Showing: showing(found, ListIn{Cursor: in.Cursor}),
+	}, nil
+}
+
+// Worktree is a worktree. Branch is "(detached HEAD)" where none is checked out.
+type Worktree struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	Branch string `json:"branch"`
+}
+
+// GetWorktreesOut is a page of worktrees.
+type GetWorktreesOut struct {
+	Worktrees  []Worktree `json:"worktrees"`
+	Showing    string     `json:"showing,omitempty"`
+	NextCursor string     `json:"next_cursor,omitempty"`
+}
+
+// GetWorktrees lists the worktrees that the state names, or, without a state
+// file, those that git has.
+func (t *Tools) GetWorktrees(ctx context.Context, in PageIn) (GetWorktreesOut, error) {
+	all, err := t.worktrees(ctx)
+	if err != nil {
+		return GetWorktreesOut{}, err
+	}
+	found, err := inOrder(ListIn{Cursor: in.Cursor}, "get_worktrees", all)
+	if err != nil {
+		return GetWorktreesOut{}, err
+	}
+	return GetWorktreesOut{
+		Worktrees: found.Items, NextCursor: found.Next, Showing: showing(found, ListIn{Cursor: in.Cursor}),
+	}, nil
+}
+
+func (t *Tools) worktrees(ctx context.Context) ([]Worktree, error) {
+	state, err := t.place.State(ctx)
+	if err == nil {
+		all := make([]Worktree, len(state.Worktrees))
+		for i, w := range state.Worktrees {
+			all[i] = Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch}
+		}
+		return all, nil
+	}
+	if !errors.Is(err, twig.ErrNoState) {
+		return nil, err
+	}
+	repo, err := t.place.Repo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := repo.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Worktree, len(listed))
+	for i, w := range listed {
+		all[i] = Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch}
+		if w.Detached {
+			all[i].Branch = "(detached HEAD)"
+		}
+	}
+	return all, nil
+}
+
+// inOrder cuts a list that keeps the order of its file. A position is an index:
+// such lists grow at the end.
+func inOrder[T any](in ListIn, query string, all []T) (page.Page[T], error) {
+	type numbered struct {
+		key   string
+		value T
+	}
+	list := make([]numbered, len(all))
+	for i, v := range all {
+		list[i] = numbered{fmt.Sprintf("%08d", i), v}
+	}
+	found, err := cut(in, query, list, page.List[numbered]{
+		Key:  func(n numbered) string { return n.key },
+		Size: func(n numbered) int { return size(n.value) },
+	})
+	if err != nil {
+		return page.Page[T]{}, err
+	}
+	out := page.Page[T]{Items: make([]T, len(found.Items)), Total: found.Total, Next: found.Next}
+	for i, n := range found.Items {
+		out.Items[i] = n.value
+	}
+	return out, nil
+}

@@ -1,0 +1,120 @@
+package branches
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/envelope"
+)
+
+// None is the input of a tool without arguments.
+type None struct{}
+
+// GetCurrentBranch tells the branch that is checked out, and what is linked to
+// it. Without a readable state it is the name alone.
+func (t *Tools) GetCurrentBranch(ctx context.Context, _ None) (twig.Metadata, error) {
+	head, err := t.place.Head(ctx)
+	if err != nil {
+		return twig.Metadata{}, err
+	}
+	if head.Detached {
+		return twig.Metadata{}, &envelope.Error{
+			Code:    envelope.NotFound,
+			Message: "Not on any branch (detached HEAD state)",
+		}
+	}
+	state, err := t.place.State(ctx)
+	if err != nil {
+		return twig.Metadata{Branch: head.Branch}, nil //nolint:nilerr // the name is known all the same
+	}
+	return state.Metadata(head.Branch), nil
+}
+
+// BranchIn names a branch.
+type BranchIn struct {
+	Branch string `json:"branch" description:"Branch name to look up."`
+}
+
+// GetBranchMetadata tells what is linked to a branch that the state knows.
+func (t *Tools) GetBranchMetadata(ctx context.Context, in BranchIn) (twig.Metadata, error) {
+	state, err := t.place.State(ctx)
+	if err != nil {
+		return twig.Metadata{}, err
+	}
+	if !state.Known(in.Branch) {
+		return twig.Metadata{}, &envelope.Error{
+			Code:    envelope.NotFound,
+			Message: fmt.Sprintf("Branch '%s' not found in twig state", in.Branch),
+			Hint:    "Use `list_branches` to see tracked branches.",
+		}
+	}
+	return state.Metadata(in.Branch), nil
+}
+
+// ListIn selects a page.
+type ListIn struct {
+	Limit  *int   `json:"limit,omitempty" min:"1" max:"1000" default:"100"`
+	Cursor string `json:"cursor,omitempty"`
+}
+
+// ListBranchesOut is a page of branches, sorted by name.
+type ListBranchesOut struct {
+	Branches   []twig.Metadata `json:"branches"`
+	Showing    string          `json:"showing,omitempty"`
+	NextCursor string          `json:"next_cursor,omitempty"`
+}
+
+// limits of the lists here; the size budget cuts before them as a rule.
+var limits = page.Limits{Default: 100, Max: 1000}
+
+// ListBranches lists the branches that the state knows.
+func (t *Tools) ListBranches(ctx context.Context, in ListIn) (ListBranchesOut, error) {
+	state, err := t.place.State(ctx)
+	if err != nil {
+		return ListBranchesOut{}, err
+	}
+	// Metadata is made for what is shown, not for all there is.
+	found, err := cut(in, "list_branches", state.Names(), page.List[string]{
+		Key:  func(name string) string { return name },
+		Size: func(name string) int { return size(state.Metadata(name)) },
+	})
+	if err != nil {
+		return ListBranchesOut{}, err
+	}
+	out := ListBranchesOut{Branches: make([]twig.Metadata, len(found.Items)), NextCursor: found.Next}
+	for i, name := range found.Items {
+		out.Branches[i] = state.Metadata(name)
+	}
+	out.Showing = showing(found, in)
+	return out, nil
+}
+
+// cut takes the page of a list that in asks for.
+func cut[T any](in ListIn, query string, all []T, list page.List[T]) (page.Page[T], error) {
+	window, err := limits.Open(page.Request{Limit: in.Limit, Cursor: in.Cursor}, query)
+	if err != nil {
+		return page.Page[T]{}, &toolset.ArgumentError{Message: err.Error()}
+	}
+	return list.Cut(window, all), nil
+}
+
+// showing says how much of a list is shown, where that is not all.
+func showing[T any](p page.Page[T], in ListIn) string {
+	if p.Next == "" && in.Cursor == "" {
+		return ""
+	}
+	return p.Showing()
+}
+
+// size is the length of v in JSON.
+func size[T any](v T) int {
+	data, err := json.Marshal(v)
+	if err != nil { // plain data always encodes
+		return 0
+	}
+	return len(data)
+}

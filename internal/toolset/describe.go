@@ -1,0 +1,64 @@
+package toolset
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Result describes the data that the tool answers with, for the reference:
+// names and nesting of the fields in JSON, "?" behind those that may be absent.
+//
+//	{stack: [{branch, jira_issue?, pr_number?}], showing?}
+func (t Tool) Result() string { return describe(t.out, nil) }
+
+func describe(t reflect.Type, above []reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t.Kind() == reflect.Slice:
+		inner := describe(t.Elem(), above)
+		if inner == "" {
+			return "[…]"
+		}
+		return "[" + inner + "]"
+	case t.Kind() != reflect.Struct || t.PkgPath() == "time":
+		return ""
+	case slices.Contains(above, t):
+		return "…" // the same again
+	}
+	return "{" + strings.Join(describeFields(t, append(above, t), nil), ", ") + "}"
+}
+
+// describeFields lists the fields of t, with those of embedded structs in their
+// place. A field that an outer struct has already hides an inner one.
+func describeFields(t reflect.Type, above []reflect.Type, hidden []string) []string {
+	var own []string
+	for f := range t.Fields() {
+		if name, _ := jsonName(f); name != "" {
+			own = append(own, name)
+		}
+	}
+	var parts []string
+	for f := range t.Fields() {
+		name, optional := jsonName(f)
+		switch {
+		case f.Anonymous && name == "":
+			parts = append(parts, describeFields(f.Type, above, append(slices.Clone(hidden), own...))...)
+			continue
+		case name == "" || slices.Contains(hidden, name):
+			continue
+		}
+		part := name
+		if optional {
+			part += "?"
+		}
+		if inner := describe(f.Type, above); inner != "" {
+			part = fmt.Sprintf("%s: %s", part, inner)
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}

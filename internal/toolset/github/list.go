@@ -1,0 +1,84 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	gh "github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// ListIn selects pull requests.
+type ListIn struct {
+	State      string `json:"state,omitempty" enum:"open,closed,all"`
+	Repository string `json:"repository,omitempty" description:"owner/name; defaults to origin."`
+	Limit      *int   `json:"limit,omitempty" min:"1" max:"100" default:"30"`
+	Cursor     string `json:"cursor,omitempty"`
+}
+
+// ListOut is a page of pull requests.
+type ListOut struct {
+	PullRequests []gh.PullRequest `json:"pull_requests"`
+	Showing      string           `json:"showing,omitempty"`
+	NextCursor   string           `json:"next_cursor,omitempty"`
+	AsOf         time.Time        `json:"as_of"`
+}
+
+var listLimits = page.Limits{Default: 30, Max: 100}
+
+// ListPullRequests reads a page of a repository's pull requests, newest first.
+func (t *Tools) ListPullRequests(ctx context.Context, in ListIn) (ListOut, error) {
+	state, err := gh.ParseState(in.State)
+	if err != nil {
+		return ListOut{}, &toolset.ArgumentError{Name: "state", Message: err.Error()}
+	}
+	repo, err := t.repository(ctx, in.Repository)
+	if err != nil {
+		return ListOut{}, err
+	}
+	window, err := listLimits.Open(page.Request{Limit: in.Limit, Cursor: in.Cursor},
+		strings.Join([]string{"list_pull_requests", repo.Host, repo.String(), string(state)}, "\n"))
+	if err != nil {
+		return ListOut{}, &toolset.ArgumentError{Message: err.Error()}
+	}
+	from, err := parsePosition(window.After)
+	if err != nil {
+		return ListOut{}, err
+	}
+	client, err := t.clients.GitHub(ctx, repo.Host)
+	if err != nil {
+		return ListOut{}, err
+	}
+	found, err := client.PullRequests(ctx, repo, state, from, window.Limit)
+	if err != nil {
+		return ListOut{}, err
+	}
+	out := ListOut{PullRequests: found.PullRequests, AsOf: stamp(found.AsOf)}
+	next := found.Next
+	if n := page.Fit(found.PullRequests, size[gh.PullRequest], page.DefaultBudget); n < len(found.PullRequests) {
+		out.PullRequests = found.PullRequests[:n]
+		next = &gh.Cursor{After: found.PullRequests[n-1].Number, Offset: from.Offset + n}
+	}
+	if next != nil {
+		out.NextCursor = window.Cursor(position(*next))
+		out.Showing = page.Page[gh.PullRequest]{Items: out.PullRequests, Next: out.NextCursor}.Showing()
+	}
+	return out, nil
+}
+
+// position is a place in the list as a cursor carries it.
+func position(c gh.Cursor) string { return fmt.Sprintf("%d %d", c.After, c.Offset) }
+
+func parsePosition(s string) (gh.Cursor, error) {
+	var c gh.Cursor
+	if s == "" {
+		return c, nil
+	}
+	if _, err := fmt.Sscanf(s, "%d %d", &c.After, &c.Offset); err != nil || c.After < 1 || c.Offset < 0 {
+		return c, &toolset.ArgumentError{Name: "cursor", Message: "cursor is damaged; call again without cursor"}
+	}
+	return c, nil
+}

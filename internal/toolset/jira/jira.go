@@ -1,0 +1,219 @@
+// Package jira is the toolset for Jira issues: two read-only tools over one
+// Jira client.
+//
+// Use [New]. [Place] knows the issue of the branch that is checked out,
+// [Clients] finds a client. Both return errors in the envelope's form, or
+// errors that the envelope knows. Checks happen in this order: arguments, key,
+// credentials, network.
+package jira
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/jira"
+	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/envelope"
+)
+
+// Place is where the server stands.
+type Place interface {
+	// LinkedIssue is the key linked to the branch checked out.
+	LinkedIssue(ctx context.Context) (string, error)
+}
+
+// Clients finds credentials, and makes a client of them.
+type Clients interface {
+	Jira(ctx context.Context) (Client, error)
+}
+
+// Client is what the tools ask of Jira.
+type Client interface {
+	Issue(ctx context.Context, key string) (jira.Issue, error)
+	Search(ctx context.Context, q jira.Query, limit int, cursor string) (jira.Page, error)
+}
+
+var _ Client = (*jira.Client)(nil)
+
+// excerpt is how much of a description a list shows, in characters.
+const excerpt = 280
+
+// Tools holds the handlers.
+type Tools struct {
+	place   Place
+	clients Clients
+}
+
+// New makes the handlers.
+func New(place Place, clients Clients) *Tools { return &Tools{place: place, clients: clients} }
+
+// Toolset is the toolset "jira".
+func (t *Tools) Toolset() toolset.Toolset {
+	var shape envelope.Shape
+	hints := toolset.Hints{ReadOnly: true}
+	return toolset.Toolset{
+		Name: "jira",
+		Tools: []toolset.Tool{
+			toolset.New(shape, toolset.Spec{
+				Name:        "get_jira_issue",
+				Title:       "Jira issue",
+				Description: "Get details for a Jira issue. Defaults to the current branch's linked issue.",
+				Hints:       hints,
+			}, t.GetJiraIssue),
+			toolset.New(shape, toolset.Spec{
+				Name:        "list_jira_issues",
+				Title:       "Jira issues",
+				Description: "List Jira issues for a project, last updated first, with optional status and assignee filters.",
+				Hints:       hints,
+			}, t.ListJiraIssues),
+		},
+	}
+}
+
+// IssueIn selects an issue.
+type IssueIn struct {
+	IssueKey string `json:"issue_key,omitempty" description:"E.g. PROJ-123. Defaults to the current branch's issue."`
+}
+
+// IssueOut is one issue, with its whole description.
+type IssueOut struct {
+	jira.Issue
+	AsOf time.Time `json:"as_of"`
+}
+
+// GetJiraIssue reads one issue.
+func (t *Tools) GetJiraIssue(ctx context.Context, in IssueIn) (IssueOut, error) {
+	key := in.IssueKey
+	if key == "" {
+		var err error
+		if key, err = t.place.LinkedIssue(ctx); err != nil {
+			return IssueOut{}, err
+		}
+	}
+	client, err := t.clients.Jira(ctx)
+	if err != nil {
+		return IssueOut{}, err
+	}
+	issue, err := client.Issue(ctx, key)
+	if err != nil {
+		return IssueOut{}, argument(err)
+	}
+	return IssueOut{Issue: issue, AsOf: stamp(issue.AsOf)}, nil
+}
+
+// ListIn selects issues.
+type ListIn struct {
+	Project  string `json:"project" description:"Project key, e.g. PROJ."`
+	Status   string `json:"status,omitempty" description:"Status name, e.g. In Progress."`
+	Assignee string `json:"assignee,omitempty" description:"\"me\" is the current user."`
+	Limit    *int   `json:"limit,omitempty" min:"1" max:"100" default:"50"`
+	Cursor   string `json:"cursor,omitempty"`
+}
+
+// ListOut is a page of issues, their descriptions cut.
+type ListOut struct {
+	Issues     []jira.Issue `json:"issues"`
+	Showing    string       `json:"showing,omitempty"`
+	NextCursor string       `json:"next_cursor,omitempty"`
+	AsOf       time.Time    `json:"as_of"`
+}
+
+var listLimits = page.Limits{Default: 50, Max: 100}
+
+// ListJiraIssues reads a page of a project's issues.
+func (t *Tools) ListJiraIssues(ctx context.Context, in ListIn) (ListOut, error) {
+	query := jira.Query{Project: in.Project, Status: in.Status, Assignee: in.Assignee}
+	jql, err := query.JQL()
+	if err != nil {
+		return ListOut{}, argument(err)
+	}
+	window, err := listLimits.Open(page.Request{Limit: in.Limit, Cursor: in.Cursor}, "list_jira_issues\n"+jql)
+	if err != nil {
+		return ListOut{}, &toolset.ArgumentError{Message: err.Error()}
+	}
+	position, skip, err := parsePosition(window.After)
+	if err != nil {
+		return ListOut{}, err
+	}
+	client, err := t.clients.Jira(ctx)
+	if err != nil {
+		return ListOut{}, err
+	}
+	found, err := client.Search(ctx, query, window.Limit+skip, position)
+	if err != nil {
+		return ListOut{}, argument(err)
+	}
+	return t.cut(found, window, position, skip), nil
+}
+
+// cut makes a page of what was found: the first skip issues were shown before,
+// and what does not fit the budget is left for the next page, which begins at
+// the same position of Jira's.
+func (t *Tools) cut(found jira.Page, window page.Window, position string, skip int) ListOut {
+	issues := found.Issues[min(skip, len(found.Issues)):]
+	for i := range issues {
+		issues[i].Description = cleantext.Cut(issues[i].Description, excerpt)
+	}
+	n := page.Fit(issues, size, page.DefaultBudget)
+	out := ListOut{Issues: issues[:n], AsOf: stamp(found.AsOf)}
+	switch {
+	case n < len(issues):
+		out.NextCursor = window.Cursor(formatPosition(position, skip+n))
+	case found.Next != "":
+		out.NextCursor = window.Cursor(formatPosition(found.Next, 0))
+	default:
+		return out
+	}
+	out.Showing = page.Page[jira.Issue]{Items: out.Issues, Total: found.Total, Next: out.NextCursor}.Showing()
+	return out
+}
+
+// formatPosition is a place in the list as a cursor carries it: a position of
+// Jira's, and how many issues to pass over from there.
+func formatPosition(position string, skip int) string {
+	data, err := json.Marshal(place{position, skip})
+	if err != nil { // a string and a number always encode
+		return ""
+	}
+	return string(data)
+}
+
+func parsePosition(s string) (position string, skip int, err error) {
+	if s == "" {
+		return "", 0, nil
+	}
+	var p place
+	if err := json.Unmarshal([]byte(s), &p); err != nil || p.Skip < 0 || p.Skip > listLimits.Max {
+		return "", 0, &toolset.ArgumentError{Name: "cursor", Message: "cursor is damaged; call again without cursor"}
+	}
+	return p.Position, p.Skip, nil
+}
+
+type place struct {
+	Position string `json:"p,omitempty"`
+	Skip     int    `json:"s,omitempty"`
+}
+
+// argument turns an argument that the client refused into the tools' error.
+func argument(err error) error {
+	if bad, ok := errors.AsType[*jira.InvalidError](err); ok {
+		name := bad.Argument
+		return &toolset.ArgumentError{Name: name, Message: strings.ToUpper(name[:1]) + name[1:] + " " + bad.Message}
+	}
+	return err
+}
+
+func size(i jira.Issue) int {
+	data, err := json.Marshal(i)
+	if err != nil { // plain data always encodes
+		return 0
+	}
+	return len(data)
+}
+
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
