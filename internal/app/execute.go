@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// UsageError is an error in a command line. It ends the program with Usage.
+type UsageError string
+
+func (e UsageError) Error() string { return string(e) }
+
+// Execute runs a command in env and gives the exit code. Errors go to stderr in
+// one line, behind the command's name; nobody but main exits.
+func Execute(ctx context.Context, env Env, cmd *cobra.Command) int {
+	cmd.SetArgs(env.Args)
+	cmd.SetIn(env.Stdin)
+	cmd.SetOut(env.Stdout)
+	cmd.SetErr(env.Stderr)
+	cmd.SilenceErrors = true
+	cmd.SilenceUsage = true
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return UsageError(err.Error()) })
+	ran, err := cmd.ExecuteContextC(ctx)
+	if err == nil {
+		return OK
+	}
+	fmt.Fprintf(env.Stderr, "%s: %v\n", ran.CommandPath(), err)
+	if _, usage := errors.AsType[UsageError](err); usage {
+		fmt.Fprintf(env.Stderr, "Run '%s --help' for what is allowed.\n", ran.CommandPath())
+		return Usage
+	}
+	return Failed
+}
+
+// NoArgs refuses arguments, as a usage error.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if err := cobra.NoArgs(cmd, args); err != nil {
+		return UsageError(err.Error())
+	}
+	return nil
+}
+
+// Subcommands is the Args of a command that only groups others: a word that is
+// none of them is a usage error.
+func Subcommands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	message := fmt.Sprintf("unknown command %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		message += fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return UsageError(message)
+}
+
+// Help is the RunE of a command that only groups others.
+func Help(cmd *cobra.Command, _ []string) error { return cmd.Help() }

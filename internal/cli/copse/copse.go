@@ -1,0 +1,46 @@
+// Package copse is the program copse: its root command, and what belongs to no
+// noun.
+package copse
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	contextcmd "github.com/copse-dev/copse/internal/cli/context"
+	"github.com/copse-dev/copse/internal/cli/mcp"
+)
+
+// Run is the program.
+func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command(env)) }
+
+// Command is the root command, for running and for the documentation.
+func Command(env app.Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "copse",
+		Short: "The developer's working context, for AI assistants and people",
+		Long: `copse gives an AI assistant the context a developer works in: the branch and its
+stack, the Jira issue behind it, the pull request and its checks.`,
+		Example: `  copse context                              # what an assistant would be told
+  claude mcp add copse -- copse mcp serve    # let one ask for itself`,
+		Version: app.Version(),
+		Args:    app.Subcommands,
+		RunE:    app.Help,
+	}
+	root.AddCommand(contextcmd.Command(env), mcp.Command(env), version(env))
+	return root
+}
+
+func version(env app.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version and where it comes from",
+		Args:  app.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(env.Stdout, "copse %s (%s)\n", app.Version(), app.Platform())
+			return err
+		},
+	}
+}

@@ -1,0 +1,74 @@
+// Package twigmcp is the command line of twig-mcp: the read-only MCP server for
+// branch stacks, GitHub pull requests and Jira issues, on stdio.
+package twigmcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/wiring"
+)
+
+const instructions = "Twig MCP server. Provides read-only access to branch metadata, Jira issues, and GitHub PRs for the current repository."
+
+// groups are what --disable takes.
+var groups = []string{"github", "jira", "prompts"}
+
+// Run is the program.
+func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command(env)) }
+
+// Command is the program's command, for running and for the documentation.
+func Command(env app.Env) *cobra.Command {
+	var (
+		verbosity int
+		repo      string
+		disabled  []string
+		timeout   time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "twig-mcp",
+		Short: "Read-only MCP server for branch stacks, GitHub PRs and Jira issues",
+		Long: `twig-mcp answers an MCP client on its standard input and output from the git
+repository it is started in: branches, stacks and worktrees, pull requests with
+reviews and checks, and Jira issues. It changes nothing.`,
+		Example: `  twig-mcp                          # as a client starts it
+  twig-mcp --repo ~/src/app -v      # another repository, with log lines
+  claude mcp add twig-mcp -- twig-mcp`,
+		Version: app.Version(),
+		Args:    app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, g := range disabled {
+				if !slices.Contains(groups, g) {
+					return app.UsageError(fmt.Sprintf("invalid value %q for --disable: use github, jira or prompts", g))
+				}
+			}
+			sources := wiring.New(wiring.Options{Program: "twig-mcp", Env: env, Repo: repo, Timeout: timeout, Disabled: disabled})
+			server := mcpserver.New(mcpserver.Options{
+				Name:         "twig-mcp",
+				Version:      app.Version(),
+				Instructions: instructions,
+				Toolsets:     toolset.Without(sources.Toolsets(), disabled),
+				Logger:       app.NewLogger(env.Stderr, verbosity),
+			})
+			err := server.ServeStdio(cmd.Context(), env.Stdin, env.Stdout)
+			if errors.Is(err, context.Canceled) {
+				return nil // a signal is an orderly end
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.CountVarP(&verbosity, "verbose", "v", "log more: once for information, twice for debugging, three times for everything")
+	f.StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
+	f.StringArrayVar(&disabled, "disable", nil, "leave out a `group`: github, jira or prompts; may be repeated")
+	f.DurationVar(&timeout, "timeout", 0, "limit for one request to GitHub or Jira (default 15s)")
+	return cmd
+}
