@@ -1,0 +1,208 @@
+package copse_test
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/go/packages"
+)
+
+const module = "github.com/copse-dev/copse"
+
+// layers are the packages from the bottom up. A package may import its own
+// layer and those below, and no package is outside of them: a new one finds its
+// place here first.
+var layers = []struct {
+	name     string
+	prefixes []string
+}{
+	{"infrastructure", []string{
+		"internal/cachedfile", "internal/cleantext", "internal/credential", "internal/fact", "internal/git",
+		"internal/github", "internal/jira", "internal/jsonfile", "internal/netrc", "internal/page", "internal/remote", "internal/watch", "internal/xec",
+	}},
+	{"domain", []string{"internal/branch", "internal/repolist", "internal/workspace"}},
+	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/cli", "internal/app", "internal/wiring"}},
+	{"programs", []string{"cmd", "bench", "internal/test"}},
+}
+
+func layerOf(path string) int {
+	rel := strings.TrimPrefix(path, module+"/")
+	for i, l := range layers {
+		if slices.ContainsFunc(l.prefixes, func(p string) bool { return rel == p || strings.HasPrefix(rel, p+"/") }) {
+			return i
+		}
+	}
+	return -1
+}
+
+func load(t *testing.T, mode packages.LoadMode, patterns ...string) []*packages.Package {
+	t.Helper()
+	pkgs, err := packages.Load(&packages.Config{Mode: mode, Context: t.Context()}, patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pkgs {
+		for _, e := range p.Errors {
+			t.Fatal(e)
+		}
+	}
+	return pkgs
+}
+
+// Dependencies point one way.
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	for _, p := range load(t, packages.NeedName|packages.NeedImports, "./...") {
+		if p.PkgPath == module {
+			continue
+		}
+		from := layerOf(p.PkgPath)
+		if from < 0 {
+			t.Errorf("%s is in no layer: add it to the layers in this test, and to docs/architecture.md", p.PkgPath)
+			continue
+		}
+		for path := range p.Imports {
+			if to := layerOf(path); strings.HasPrefix(path, module) && to > from {
+				t.Errorf("%s (%s) imports %s (%s)", p.PkgPath, layers[from].name, path, layers[to].name)
+			}
+		}
+		if _, ok := p.Imports["os/exec"]; ok && p.PkgPath != module+"/internal/xec" && from < len(layers)-1 {
+			t.Errorf("%s imports os/exec: subprocesses go through internal/xec", p.PkgPath)
+		}
+	}
+}
+
+// twigMCP are our packages that the read-only program is made of, in full. A
+// package that writes must never turn up here.
+var twigMCP = []string{
+	"cmd/twig-mcp",
+	"internal/app",
+	"internal/branch",
+	"internal/cachedfile",
+	"internal/cleantext",
+	"internal/cli/twigmcp",
+	"internal/credential",
+	"internal/fact",
+	"internal/git",
+	"internal/github",
+	"internal/jira",
+	"internal/jira/adf",
+	"internal/mcpserver",
+	"internal/netrc",
+	"internal/page",
+	"internal/remote",
+	"internal/repolist",
+	"internal/toolset",
+	"internal/toolset/branches",
+	"internal/toolset/envelope",
+	"internal/toolset/github",
+	"internal/toolset/jira",
+	"internal/wiring",
+	"internal/workspace",
+	"internal/xec",
+}
+
+// mayWrite names the packages of twig-mcp that change files, and why.
+var mayWrite = map[string]string{
+	"internal/remote": "keeps answers of services in the user's cache folder",
+}
+
+// TestTwigMCPIsReadOnly proves that the program cannot change what it reads:
+// of our packages it links only the ones listed, and of those only the
+// excepted ones call a function that creates, changes or removes a file.
+func TestTwigMCPIsReadOnly(t *testing.T) {
+	t.Parallel()
+	const mode = packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedSyntax |
+		packages.NeedTypes | packages.NeedTypesInfo | packages.NeedFiles | packages.NeedModule
+	var linked []string
+	packages.Visit(load(t, mode, "./cmd/twig-mcp"), nil, func(p *packages.Package) {
+		rel, ours := strings.CutPrefix(p.PkgPath, module+"/")
+		if !ours {
+			return
+		}
+		linked = append(linked, rel)
+		writes := writers(p)
+		if _, ok := mayWrite[rel]; ok {
+			if len(writes) == 0 {
+				t.Errorf("%s is excepted as a writer and writes nothing: remove the exception", rel)
+			}
+			return
+		}
+		for _, w := range writes {
+			t.Errorf("%s in a program that only reads", w)
+		}
+	})
+	slices.Sort(linked)
+	if diff := cmp.Diff(twigMCP, linked); diff != "" {
+		t.Errorf("the packages of twig-mcp changed; make sure that none of them writes, then update the list (-listed +linked):\n%s", diff)
+	}
+}
+
+// writers lists the uses of functions that change files.
+func writers(p *packages.Package) []string {
+	changing := map[string][]string{
+		"os": {
+			"Chmod", "Chown", "Chtimes", "Create", "CreateTemp", "Lchown", "Link", "Mkdir", "MkdirAll", "MkdirTemp",
+			"OpenFile", "Remove", "RemoveAll", "Rename", "Symlink", "Truncate", "WriteFile",
+		},
+		"io/ioutil":                                  {"WriteFile", "TempFile", "TempDir"},
+		"github.com/google/renameio/v2":              nil, // nil: all of it
+		"github.com/gofrs/flock":                     nil,
+		"github.com/rogpeppe/go-internal/lockedfile": nil,
+	}
+	var found []string
+	for _, file := range p.Syntax {
+		ast.Inspect(file, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			obj, ok := p.TypesInfo.Uses[id].(*types.Func)
+			if !ok || obj.Pkg() == nil {
+				return true
+			}
+			names, listed := changing[obj.Pkg().Path()]
+			if !listed || names != nil && !slices.Contains(names, obj.Name()) {
+				return true
+			}
+			if obj.Name() == "OpenFile" && readsOnly(file, id) {
+				return true
+			}
+			found = append(found, p.Fset.Position(id.Pos()).String()+": "+obj.FullName())
+			return true
+		})
+	}
+	return found
+}
+
+// readsOnly reports whether the call that id names has a flag argument that
+// asks for reading.
+func readsOnly(file *ast.File, id *ast.Ident) bool {
+	ok := false
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, isCall := n.(*ast.CallExpr)
+		if !isCall || len(call.Args) != 3 {
+			return true
+		}
+		sel, isSel := call.Fun.(*ast.SelectorExpr)
+		if !isSel || sel.Sel != id {
+			return true
+		}
+		ok = true
+		ast.Inspect(call.Args[1], func(n ast.Node) bool {
+			if flag, isIdent := n.(*ast.Ident); isIdent {
+				switch flag.Name {
+				case "O_WRONLY", "O_RDWR", "O_CREATE", "O_TRUNC", "O_APPEND", "O_CREAT":
+					ok = false
+				}
+			}
+			return true
+		})
+		return false
+	})
+	return ok
+}

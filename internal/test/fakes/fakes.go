@@ -1,0 +1,78 @@
+// Package fakes gives testscripts a GitHub and a Jira: commands that start a
+// fake server for the rest of a script and point the environment at it. Their
+// clocks stand still, so that answers can be compared.
+package fakes
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/jira/jiratest"
+)
+
+// Date is what the clocks of the servers show.
+const Date = "2026-03-04T05:06:07Z"
+
+// GitHub is the command "github FIXTURE": it starts a fake GitHub with the JSON
+// of a githubtest.Fixture and sets GITHUB_API_URL.
+func GitHub(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: github fixture.json")
+	}
+	file, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer file.Close()
+	fixture, err := githubtest.Load(file)
+	ts.Check(err)
+	if fixture.Date == "" {
+		fixture.Date = Date
+	}
+	server, err := githubtest.Start(fixture)
+	ts.Check(err)
+	ts.Defer(server.Close)
+	ts.Setenv("GITHUB_API_URL", server.URL)
+}
+
+// failures are the names that scripts give to what a Jira can do wrong.
+var failures = map[string]jiratest.Failure{
+	"hang": jiratest.Hang, "truncate": jiratest.Truncate, "html": jiratest.HTML, "unavailable": jiratest.Unavailable,
+	"internal": jiratest.Internal, "rate-limited": jiratest.RateLimited, "captcha": jiratest.Captcha,
+	"forbidden": jiratest.Forbidden, "gone": jiratest.Gone, "redirect": jiratest.Redirect,
+}
+
+// Jira is the command "jira FIXTURE [PATH=FAILURE...]": it starts a fake Jira
+// with the JSON of a jiratest.Fixture and sets JIRA_HOST. Each further argument
+// breaks the requests whose path ends in PATH.
+func Jira(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: jira fixture.json [path=failure...]")
+	}
+	file, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer file.Close()
+	fixture, err := jiratest.Load(file)
+	ts.Check(err)
+	jira := jiratest.New(fixture)
+	for _, arg := range args[1:] {
+		path, name, _ := strings.Cut(arg, "=")
+		failure, ok := failures[name]
+		if !ok {
+			ts.Fatalf("unknown failure %q", name)
+		}
+		jira.Break(path, failure, 1<<30)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", "Wed, 04 Mar 2026 05:06:07 GMT")
+		jira.ServeHTTP(w, r)
+	}))
+	ts.Defer(func() {
+		jira.Close()
+		server.Close()
+	})
+	ts.Setenv("JIRA_HOST", server.URL)
+}

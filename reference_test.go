@@ -1,0 +1,224 @@
+package copse_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/copse"
+	"github.com/copse-dev/copse/internal/cli/twigmcp"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/wiring"
+)
+
+// noEnv is an environment with nothing in it.
+func noEnv() app.Env {
+	return app.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: os.TempDir(), GOOS: "linux", Now: time.Now}
+}
+
+func toolsets() []toolset.Toolset {
+	return wiring.New(wiring.Options{Program: "copse", Env: noEnv()}).Toolsets()
+}
+
+// golden compares got with a committed file, or rewrites it with COPSE_UPDATE=1.
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if os.Getenv("COPSE_UPDATE") != "" {
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s is out of date; look at the difference, then run COPSE_UPDATE=1 go test .\n%s", path, diff)
+	}
+}
+
+// listBudget is how many bytes tools/list may take: every client pays for them
+// at the start. All toolsets of the product together have 16 KiB.
+const listBudget = 6500
+
+// TestToolsList pins what clients read of the tools, and what it costs.
+func TestToolsList(t *testing.T) {
+	t.Parallel()
+	type tool struct {
+		Name, Title, Description string
+		Hints                    toolset.Hints
+		Input, Output            *jsonschema.Schema
+	}
+	var tools []tool
+	for _, set := range toolsets() {
+		for _, d := range set.Tools {
+			tools = append(tools, tool{d.Name, d.Title, d.Description, d.Hints, d.Input, d.Output})
+		}
+	}
+	var pretty bytes.Buffer
+	enc := json.NewEncoder(&pretty)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(tools); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, filepath.Join("testdata", "tools.json"), pretty.Bytes())
+
+	var stdout bytes.Buffer
+	env := noEnv()
+	env.Args = []string{"mcp", "serve"}
+	env.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`)
+	env.Stdout = &stdout
+	if code := copse.Run(t.Context(), env); code != app.OK {
+		t.Fatalf("the server ended with %d", code)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	if size := len(lines[len(lines)-1]); size > listBudget {
+		t.Errorf("tools/list takes %d bytes, %d more than it may", size, size-listBudget)
+	}
+}
+
+// TestReferences keeps the generated pages of docs true.
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	golden(t, filepath.Join("docs", "tools.md"), toolReference(toolsets()))
+	var b bytes.Buffer
+	b.WriteString(`# Command line
+
+Generated from the programs; do not edit. Results go to stdout, everything else to
+stderr. Exit codes: 0 for success, 1 when something could not be done, 2 for a
+command line that could not be understood.
+`)
+	for _, c := range []*cobra.Command{copse.Command(noEnv()), twigmcp.Command(noEnv())} {
+		commandReference(&b, c)
+	}
+	golden(t, filepath.Join("docs", "cli.md"), b.Bytes())
+}
+
+func toolReference(sets []toolset.Toolset) []byte {
+	var b bytes.Buffer
+	b.WriteString(`# Tools
+
+Generated from the toolsets; do not edit. A result is
+` + "`{\"status\":\"ok\",\"data\":…}`" + ` or
+` + "`{\"status\":\"error\",\"error\":{\"code\",\"message\",\"hint\"?}}`" + `, the same as text and as structured
+content. The codes are no_repo, no_twig_state, credentials_missing, not_found,
+invalid_params, network_error, rate_limited and internal. In the shapes below "?"
+marks what may be absent. A list that was cut has ` + "`showing`" + ` and ` + "`next_cursor`" + `.
+`)
+	for _, set := range sets {
+		fmt.Fprintf(&b, "\n## %s\n", set.Name)
+		for _, d := range set.Tools {
+			fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n", d.Name, strings.TrimSuffix(d.Description, "."))
+			for _, name := range d.Input.PropertyOrder {
+				p := d.Input.Properties[name]
+				fmt.Fprintf(&b, "- `%s` (%s%s)%s\n", name, p.Type, bounds(p, d.Input.Required, name), describeProperty(p))
+			}
+			if len(d.Input.Properties) > 0 {
+				b.WriteString("\n")
+			}
+			fmt.Fprintf(&b, "Answers `%s`.\n", d.Result())
+		}
+		if len(set.Prompts) > 0 {
+			b.WriteString("\n### Prompts\n\n")
+			for _, p := range set.Prompts {
+				fmt.Fprintf(&b, "- `%s`: %s", p.Name, p.Description)
+				for _, a := range p.Arguments {
+					fmt.Fprintf(&b, " Argument `%s`: %s", a.Name, a.Description)
+				}
+				b.WriteString("\n")
+			}
+		}
+		if len(set.Resources)+len(set.Templates) > 0 {
+			b.WriteString("\n### Resources\n\n")
+			for _, r := range set.Resources {
+				also := ""
+				if r.Watch != nil {
+					also = " It can be subscribed to."
+				}
+				fmt.Fprintf(&b, "- `%s`: %s.%s\n", r.URI, r.Description, also)
+			}
+			for _, r := range set.Templates {
+				fmt.Fprintf(&b, "- `%s`: %s. `%s`: %s\n", r.URITemplate, r.Description, r.Variable.Name, r.Variable.Description)
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+func bounds(p *jsonschema.Schema, required []string, name string) string {
+	var s string
+	if p.Minimum != nil && p.Maximum != nil {
+		s += fmt.Sprintf(" from %g to %g", *p.Minimum, *p.Maximum)
+	} else if p.Minimum != nil {
+		s += fmt.Sprintf(" of at least %g", *p.Minimum)
+	}
+	if len(p.Enum) > 0 {
+		s += fmt.Sprintf(", one of %v", p.Enum)
+	}
+	if p.Default != nil {
+		s += ", default " + string(p.Default)
+	}
+	for _, r := range required {
+		if r == name {
+			s += ", required"
+		}
+	}
+	return s
+}
+
+func describeProperty(p *jsonschema.Schema) string {
+	if p.Description == "" {
+		return ""
+	}
+	return ": " + p.Description
+}
+
+func commandReference(b *bytes.Buffer, c *cobra.Command) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n", c.CommandPath(), strings.TrimSpace(cmp.Or(c.Long, c.Short+".")))
+	if c.Example != "" {
+		fmt.Fprintf(b, "\n```sh\n%s\n```\n", strings.ReplaceAll(strings.TrimLeft(c.Example, " "), "\n  ", "\n"))
+	}
+	first := true
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" || f.Hidden {
+			return
+		}
+		if first {
+			b.WriteString("\n")
+			first = false
+		}
+		name, usage := pflag.UnquoteUsage(f)
+		if f.Shorthand != "" {
+			fmt.Fprintf(b, "- `-%s`, `--%s`", f.Shorthand, f.Name)
+		} else {
+			fmt.Fprintf(b, "- `--%s`", f.Name)
+		}
+		if name != "" && name != "count" {
+			fmt.Fprintf(b, " *%s*", name)
+		}
+		fmt.Fprintf(b, ": %s\n", usage)
+	})
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			commandReference(b, sub)
+		}
+	}
+}

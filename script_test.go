@@ -1,0 +1,135 @@
+package copse_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/copse"
+	"github.com/copse-dev/copse/internal/cli/twigmcp"
+	"github.com/copse-dev/copse/internal/test/fakes"
+	"github.com/copse-dev/copse/internal/test/mcptext"
+)
+
+// programs are what scripts can run, as processes with exec and in this process
+// with mcp.
+var programs = map[string]func(context.Context, app.Env) int{
+	"copse":    copse.Run,
+	"twig-mcp": twigmcp.Run,
+}
+
+func TestMain(m *testing.M) {
+	commands := make(map[string]func())
+	for name, run := range programs {
+		commands[name] = func() { os.Exit(app.Main(run)) }
+	}
+	testscript.Main(m, commands)
+}
+
+// TestScript runs the programs from end to end. A new behaviour is a new file in
+// testdata/script; besides testscript's own commands there are
+//
+//	mcp [-modern] CONVERSATION PROGRAM [ARG…]   hold a conversation (see package
+//	                                            mcptext); the transcript is stdout
+//	github FIXTURE [TOKEN]   start a fake GitHub, set GITHUB_API_URL
+//	jira FIXTURE             start a fake Jira, set JIRA_HOST
+//
+// Set COPSE_UPDATE=1 to rewrite the expected output after a wanted change.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		UpdateScripts:       os.Getenv("COPSE_UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setup,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"mcp":    converse,
+			"github": fakes.GitHub,
+			"jira":   fakes.Jira,
+		},
+	})
+}
+
+// setup gives a script a home of its own, and a git that behaves the same
+// everywhere.
+func setup(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return err
+	}
+	const when = "2026-01-02T03:04:05Z"
+	for k, v := range map[string]string{
+		"HOME":                home,
+		"USERPROFILE":         home,
+		"XDG_CACHE_HOME":      filepath.Join(home, "cache"),
+		"XDG_DATA_HOME":       filepath.Join(home, "data"),
+		"GIT_CONFIG_GLOBAL":   filepath.Join(home, ".gitconfig"),
+		"GIT_CONFIG_NOSYSTEM": "1",
+		"GIT_AUTHOR_NAME":     "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_AUTHOR_DATE": when,
+		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com", "GIT_COMMITTER_DATE": when,
+		"NO_COLOR": "1",
+	} {
+		env.Setenv(k, v)
+	}
+	return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[init]\n\tdefaultBranch = main\n"), 0o600)
+}
+
+// inherited are the variables that a conversation's server sees of a script.
+var inherited = []string{
+	"HOME", "USERPROFILE", "PATH", "XDG_CACHE_HOME", "XDG_DATA_HOME", "NETRC", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST",
+	"GITHUB_API_URL", "GITHUB_SERVER_URL", "JIRA_HOST", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "SYSTEMROOT", "TMPDIR",
+}
+
+func converse(ts *testscript.TestScript, neg bool, args []string) {
+	era := mcptext.Legacy
+	if len(args) > 0 && args[0] == "-modern" {
+		era, args = mcptext.Modern, args[1:]
+	}
+	if neg || len(args) < 2 || programs[args[1]] == nil {
+		ts.Fatalf("usage: mcp [-modern] conversation copse|twig-mcp [arg...]")
+	}
+	script := ts.ReadFile(args[0])
+	var stderr strings.Builder
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	env := app.Env{
+		Args: args[2:], Stdin: in, Stdout: out, Stderr: &stderr,
+		Dir: ts.MkAbs("."), GOOS: runtime.GOOS, Now: time.Now,
+	}
+	for _, k := range inherited {
+		if v := ts.Getenv(k); v != "" {
+			env.Environ = append(env.Environ, k+"="+v)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- programs[args[1]](ctx, env)
+		out.Close()
+	}()
+	transcript, err := mcptext.Run(era, script, toServer, fromServer)
+	toServer.Close()
+	go io.Copy(io.Discard, fromServer)
+	code := <-ended
+	// Paths differ from run to run.
+	transcript = strings.ReplaceAll(transcript, ts.Getenv("WORK"), "$WORK")
+	fmt.Fprint(ts.Stdout(), transcript)
+	fmt.Fprint(ts.Stderr(), stderr.String())
+	if err != nil {
+		ts.Fatalf("%v\n%s", err, stderr.String())
+	}
+	if code != app.OK {
+		ts.Fatalf("the server ended with %d: %s", code, stderr.String())
+	}
+}
