@@ -47,7 +47,7 @@ func repository(t *testing.T) (dir string, env []string) {
 	} {
 		git(t, dir, env, args...)
 	}
-	writeState(t, dir, "feature/login")
+	writeState(t, dir, "main")
 	return dir, env
 }
 
@@ -60,14 +60,14 @@ func git(t *testing.T, dir string, env []string, args ...string) {
 	}
 }
 
-func writeState(t *testing.T, dir, child string) {
+func writeState(t *testing.T, dir, parent string) {
 	t.Helper()
 	const when = "2026-01-02T03:04:05Z"
 	state := fmt.Sprintf(`{"version":1,"updated_at":%q,"worktrees":[],
 "branches":{"feature/login":{"branch":"feature/login","jira_issue":null,"github_pr":7,"created_at":%q}},
-"dependencies":[{"id":"00000000-0000-4000-8000-000000000000","child":%q,"parent":"main","created_at":%q}],
+"dependencies":[{"id":"00000000-0000-4000-8000-000000000000","child":"feature/login","parent":%q,"created_at":%q}],
 "root_branches":[{"id":"00000000-0000-4000-8000-000000000001","branch":"main","is_default":true,"created_at":%q}]}`,
-		when, when, child, when, when)
+		when, when, parent, when, when)
 	if err := os.MkdirAll(filepath.Join(dir, ".twig"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,10 @@ type process struct {
 
 func start(t *testing.T, dir string, env []string, argv ...string) *process {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	// A server that falls silent is killed, so that the test ends.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, env, os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -164,8 +167,12 @@ func TestServersEnd(t *testing.T) {
 				p.initialize()
 				asked := len(github.Requests())
 				p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_pull_request","arguments":{}}}`)
-				for len(github.Requests()) == asked { // the call hangs in the network now
-					time.Sleep(time.Millisecond)
+				for len(github.Requests()) == asked { // then the call hangs in the network
+					select {
+					case <-time.After(time.Millisecond):
+					case <-t.Context().Done():
+						t.Fatal("the call never reached the network")
+					}
 				}
 				begin := time.Now()
 				end(p)

@@ -107,13 +107,16 @@ func New(o Options) *Server {
 	return s
 }
 
-// ServeStdio answers one client until its input ends, which returns nil, or
-// until ctx ends, which returns the context's error.
+// ServeStdio answers one client until its input or ctx ends, which returns nil.
+// Calls that are running when ctx ends are cancelled at once.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if s.watchers != nil {
 		defer s.watchers.close()
 	}
-	return s.mcp.Run(ctx, &stdio{in: in, out: out, logger: s.logger})
+	// When its own context ends, the library waits for running calls without
+	// cancelling them; at the end of the input it cancels them. So the end of
+	// ctx is made the end of the input.
+	return s.mcp.Run(context.WithoutCancel(ctx), &stdio{in: in, out: out, stop: ctx.Done(), logger: s.logger})
 }
 
 func (s *Server) updated(uri string) {

@@ -31,6 +31,7 @@ const (
 type stdio struct {
 	in     io.Reader
 	out    io.Writer
+	stop   <-chan struct{} // ends the connection as the end of the input does, at once
 	logger *slog.Logger
 }
 
@@ -41,6 +42,7 @@ func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
 	c := &stdioConn{
 		out:      t.out,
 		logger:   t.logger,
+		stop:     t.stop,
 		messages: make(chan jsonrpc.Message),
 		closed:   make(chan struct{}),
 		open:     make(map[jsonrpc.ID]*batch),
@@ -52,6 +54,7 @@ func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
 
 type stdioConn struct {
 	logger   *slog.Logger
+	stop     <-chan struct{}
 	messages chan jsonrpc.Message // closed at the end of the input
 	closing  sync.Once
 	closed   chan struct{}
@@ -210,6 +213,8 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 		return nil, ctx.Err()
 	case <-c.closed:
 		return nil, io.EOF
+	case <-c.stop:
+		return nil, io.EOF
 	case msg, ok := <-c.messages:
 		if ok {
 			return msg, nil
@@ -236,6 +241,8 @@ func (c *stdioConn) awaitAnswers(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-c.closed:
+			return
+		case <-c.stop:
 			return
 		}
 	}

@@ -3,7 +3,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,11 +98,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		ReadOnly:     o.readOnly,
 		Logger:       app.NewLogger(env.Stderr, o.verbosity),
 	})
-	err := server.ServeStdio(ctx, env.Stdin, env.Stdout)
-	if errors.Is(err, context.Canceled) {
-		return nil // a signal is an orderly end
-	}
-	return err
+	return server.ServeStdio(ctx, env.Stdin, env.Stdout)
 }
 
 func check(flag string, given, known []string) error {

@@ -4,7 +4,6 @@ package twigmcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -58,11 +57,7 @@ reviews and checks, and Jira issues. It changes nothing.`,
 				Toolsets:     toolset.Without(sources.Toolsets(), disabled),
 				Logger:       app.NewLogger(env.Stderr, verbosity),
 			})
-			err := server.ServeStdio(cmd.Context(), env.Stdin, env.Stdout)
-			if errors.Is(err, context.Canceled) {
-				return nil // a signal is an orderly end
-			}
-			return err
+			return server.ServeStdio(cmd.Context(), env.Stdin, env.Stdout)
 		},
 	}
 	f := cmd.Flags()
