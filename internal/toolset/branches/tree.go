@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/copse-dev/copse/internal/branch"
+	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 )
@@ -50,13 +53,23 @@ func (t *Tools) GetBranchTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	return out, nil
 }
 
+// graph reads state and branches at the same time: in a large repository that
+// nothing is known of yet, each takes a while.
 func (t *Tools) graph(ctx context.Context) (*branch.Graph, error) {
-	state, err := t.place.State(ctx)
-	if err != nil {
-		return nil, err
-	}
-	refs, err := t.refs(ctx)
-	if err != nil {
+	var (
+		state   *twig.State
+		refs    branch.Refs
+		reading errgroup.Group
+	)
+	reading.Go(func() (err error) {
+		state, err = t.place.State(ctx)
+		return err
+	})
+	reading.Go(func() (err error) {
+		refs, err = t.refs(ctx)
+		return err
+	})
+	if err := reading.Wait(); err != nil {
 		return nil, err
 	}
 	return branch.NewGraph(state, refs), nil
