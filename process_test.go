@@ -102,9 +102,13 @@ func start(t *testing.T, dir string, env []string, argv ...string) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, cmd: cmd, in: in, out: bufio.NewScanner(out)}
-	p.out.Buffer(nil, 16<<20)
-	return p
+	return &process{t: t, cmd: cmd, in: in, out: newLines(out)}
+}
+
+func newLines(r io.Reader) *bufio.Scanner {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, 16<<20)
+	return s
 }
 
 func (p *process) send(lines ...string) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 // TestScript runs the programs from end to end. A new behaviour is a new file in
 // testdata/script; besides testscript's own commands there are
 //
-//	mcp [-modern] CONVERSATION PROGRAM [ARG…]   hold a conversation (see package
+//	mcp [-modern|-bare] CONVERSATION PROGRAM [ARG…]   hold a conversation (see package
 //	                                            mcptext); the transcript is stdout
 //	github FIXTURE [TOKEN]   start a fake GitHub, set GITHUB_API_URL
 //	jira FIXTURE             start a fake Jira, set JIRA_HOST
@@ -90,13 +91,20 @@ var inherited = []string{
 	"GITHUB_API_URL", "GITHUB_SERVER_URL", "JIRA_HOST", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "SYSTEMROOT", "TMPDIR",
 }
 
+var port = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+
 func converse(ts *testscript.TestScript, neg bool, args []string) {
 	era := mcptext.Legacy
-	if len(args) > 0 && args[0] == "-modern" {
-		era, args = mcptext.Modern, args[1:]
+	if len(args) > 0 {
+		switch args[0] {
+		case "-modern":
+			era, args = mcptext.Modern, args[1:]
+		case "-bare":
+			era, args = mcptext.Bare, args[1:]
+		}
 	}
 	if neg || len(args) < 2 || programs[args[1]] == nil {
-		ts.Fatalf("usage: mcp [-modern] conversation copse|twig-mcp [arg...]")
+		ts.Fatalf("usage: mcp [-modern|-bare] conversation copse|twig-mcp [arg...]")
 	}
 	script := ts.ReadFile(args[0])
 	var stderr strings.Builder
@@ -122,8 +130,9 @@ func converse(ts *testscript.TestScript, neg bool, args []string) {
 	toServer.Close()
 	go io.Copy(io.Discard, fromServer)
 	code := <-ended
-	// Paths differ from run to run.
+	// Paths and ports differ from run to run.
 	transcript = strings.ReplaceAll(transcript, ts.Getenv("WORK"), "$WORK")
+	transcript = port.ReplaceAllString(transcript, "127.0.0.1:PORT")
 	fmt.Fprint(ts.Stdout(), transcript)
 	fmt.Fprint(ts.Stderr(), stderr.String())
 	if err != nil {

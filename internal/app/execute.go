@@ -50,6 +50,7 @@ func Subcommands(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	message := fmt.Sprintf("unknown command %q", args[0])
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		message += fmt.Sprintf("; did you mean %q?", near[0])
 	}

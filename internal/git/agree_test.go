@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/gittest"
 )
 
 // In every scenario, what is found and read is what git says.

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/refstore"
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestHeadBroken(t *testing.T) {

@@ -4,10 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/xec"
-	"github.com/google/go-cmp/cmp"
 )
 
 // The program never sees a variable that git itself would hide from a command
@@ -15,7 +16,7 @@ import (
 func TestGitEnvHidesLocalVariables(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)
-	for _, name := range strings.Fields(g.Run(g.Home, "rev-parse", "--local-env-vars")) {
+	for name := range strings.FieldsSeq(g.Run(g.Home, "rev-parse", "--local-env-vars")) {
 		_, set := gitEnv(xec.Env{name + "=x"}).Lookup(name)
 		if set != (name == "GIT_CONFIG_COUNT") {
 			t.Errorf("%s is set: %v", name, set)

@@ -173,7 +173,7 @@ func TestDefaultBranch(t *testing.T) {
 				dir := g.Init(args...)
 				g.Run(dir, "symbolic-ref", "HEAD", "refs/heads/start")
 				g.Commit(dir, "first")
-				for _, branch := range strings.Fields(tt.branches) {
+				for branch := range strings.FieldsSeq(tt.branches) {
 					g.Run(dir, "branch", branch)
 				}
 				if tt.origin != "" {

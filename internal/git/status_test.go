@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestStatus(t *testing.T) {

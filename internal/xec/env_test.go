@@ -7,8 +7,9 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/xec"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/xec"
 )
 
 func TestEnv(t *testing.T) {

@@ -16,8 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/copse-dev/copse/internal/xec"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/xec"
 )
 
 // The test binary is also the program the tests run: with modeVar set it does

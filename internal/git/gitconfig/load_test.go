@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/xec"
-	"github.com/google/go-cmp/cmp"
 )
 
 // Each case writes files and says what the environment is; what is loaded must

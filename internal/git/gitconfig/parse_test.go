@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/git/gitconfig"
-	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/git/gitconfig"
+	"github.com/copse-dev/copse/internal/git/gittest"
 )
 
 // texts are files that the table test, the comparison with git and the fuzz

@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/refstore"
-	"pgregory.net/rapid"
 )
 
 func TestValidName(t *testing.T) {

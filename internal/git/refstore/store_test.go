@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/refstore"
-	"github.com/google/go-cmp/cmp"
 )
 
 // repository is a repository and a store that lives as long as it does.

@@ -13,6 +13,8 @@
 //	send JSON                    the same without waiting for an answer
 //	# comment
 //
+// "$cursor" in a line stands for the last next_cursor that an answer had.
+//
 // The two halves of each tool result are held against each other; a difference
 // is printed as "MISMATCH".
 package mcptext
@@ -24,6 +26,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strings"
 )
 
@@ -34,13 +37,15 @@ type Era string
 const (
 	Legacy Era = "2025-11-25"
 	Modern Era = "2026-07-28"
+	// Bare shakes no hands: the script does, with raw.
+	Bare Era = ""
 )
 
 // Run holds the conversation of script over in and out, which are the server's
 // stdin and stdout, and gives the transcript.
 func Run(era Era, script string, in io.Writer, out io.Reader) (string, error) {
 	c := &conversation{era: era, in: in, out: bufio.NewReader(out)}
-	if era != Modern {
+	if era == Legacy {
 		if _, err := c.request("initialize", map[string]any{
 			"protocolVersion": string(era),
 			"capabilities":    map[string]any{},
@@ -58,7 +63,7 @@ func Run(era Era, script string, in io.Writer, out io.Reader) (string, error) {
 			continue
 		}
 		fmt.Fprintf(&c.transcript, "> %s\n", line)
-		if err := c.step(line); err != nil {
+		if err := c.step(strings.ReplaceAll(line, "$cursor", c.cursor)); err != nil {
 			return c.transcript.String(), fmt.Errorf("%s: %w", line, err)
 		}
 	}
@@ -70,6 +75,7 @@ type conversation struct {
 	in         io.Writer
 	out        *bufio.Reader
 	id         int
+	cursor     string
 	transcript strings.Builder
 }
 
@@ -162,6 +168,9 @@ func (c *conversation) showTool(result json.RawMessage) string {
 	if err := json.Unmarshal(result, &r); err != nil {
 		return err.Error()
 	}
+	if m := nextCursor.FindSubmatch(result); m != nil {
+		c.cursor = string(m[1])
+	}
 	var b strings.Builder
 	if r.IsError {
 		b.WriteString("ERROR ")
@@ -174,6 +183,8 @@ func (c *conversation) showTool(result json.RawMessage) string {
 	}
 	return b.String()
 }
+
+var nextCursor = regexp.MustCompile(`\\"next_cursor\\":\\"([^"\\]+)`)
 
 func sameJSON(a, b []byte) bool {
 	var x, y any

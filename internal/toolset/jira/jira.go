@@ -11,7 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
+	"fmt"
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -202,8 +202,7 @@ type place struct {
 // argument turns an argument that the client refused into the tools' error.
 func argument(err error) error {
 	if bad, ok := errors.AsType[*jira.InvalidError](err); ok {
-		name := bad.Argument
-		return &toolset.ArgumentError{Name: name, Message: strings.ToUpper(name[:1]) + name[1:] + " " + bad.Message}
+		return &toolset.ArgumentError{Name: bad.Argument, Message: fmt.Sprintf("Argument %q %s", bad.Argument, bad.Message)}
 	}
 	return err
 }
