@@ -8,9 +8,6 @@ import (
 	"github.com/copse-dev/copse/internal/github"
 )
 
-//go:fix inline
-func ptr[T any](v T) *T { return new(v) }
-
 func done(name, conclusion string) github.Check {
 	return github.Check{Name: name, Status: "completed", Conclusion: &conclusion}
 }

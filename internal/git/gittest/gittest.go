@@ -96,7 +96,10 @@ func (g *Git) Init(args ...string) string {
 	dir := filepath.Join(Dir(g.TB), "repo")
 	args = append([]string{"init", "-q", "--initial-branch=main"}, args...)
 	if _, err := g.Try(filepath.Dir(dir), append(args, dir)...); err != nil {
-		g.TB.Skipf("this git has no such repositories: %v", err)
+		if os.Getenv("COPSE_TEST_NO_SKIP") != "" {
+			g.TB.Fatalf("this git has no such repositories; set %s to a newer one: %v", ProgramVar, err)
+		}
+		g.TB.Skipf("this git has no such repositories; set %s to a newer one: %v", ProgramVar, err)
 	}
 	return dir
 }

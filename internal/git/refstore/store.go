@@ -152,7 +152,7 @@ func readLoose(path string, hashLen int) (value, error) {
 			return value{symbolic, target}, nil
 		}
 		if fi, err = os.Stat(path); err != nil {
-			return value{kind: broken}, nil
+			return value{kind: broken}, nil //nolint:nilerr // a link to nothing is a broken ref
 		}
 	}
 	switch {
