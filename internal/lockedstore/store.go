@@ -1,0 +1,160 @@
+// Package lockedstore changes the files of a folder that many processes share.
+//
+// Make a [Store] with [New] for a folder and do every change of its files in
+// [Store.Change]; for one file that stands alone, use [Edit]. Then
+//
+//   - one change runs at a time, in all processes and goroutines, because all of
+//     them lock the same file first. The lock belongs to the process and ends
+//     with it, however it ends; the file itself is empty and stays;
+//   - readers take no lock and never wait: a file is replaced whole, so they see
+//     the old content or the new;
+//   - what Change has returned nil for is on disk and survives a loss of power;
+//   - files that are written together are all on disk before the first is put in
+//     its place, so a full disk changes nothing;
+//   - a process that is killed leaves at most temporary files. They are named
+//     after the lock file, harm nobody, and give way to those of the next change;
+//   - no error names the folder. The names in errors are those in the folder,
+//     and errors.Is works with the errors of io/fs and syscall.
+//
+// A change of several files is not one: killed half way, it has put some of
+// them in place. Write them in an order in which each state is a good one, or
+// write down first what is to be done, with [Tx.Flush] after it.
+package lockedstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// How long a process that waits for the lock sleeps between two looks at it.
+const (
+	shortestNap = 500 * time.Microsecond
+	longestNap  = 20 * time.Millisecond
+)
+
+// Store is a folder whose files are changed under one lock. It is safe for
+// concurrent use.
+type Store struct {
+	path string
+	lock string
+	wait time.Duration
+	turn chan struct{} // held by the goroutine that wants or has the lock
+}
+
+// New returns the Store of the folder at path. The lock is the file of that name
+// in it, slash-separated; every process must use the same. It is made when it is
+// first needed, with its folder. Change waits for it no longer than wait.
+func New(path, lock string, wait time.Duration) *Store {
+	return &Store{path: path, lock: lock, wait: wait, turn: make(chan struct{}, 1)}
+}
+
+// BusyError says that another process kept the lock for too long.
+type BusyError struct {
+	Waited time.Duration
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("another process has been changing the same files for %s; try again, or look for one that hangs", e.Waited)
+}
+
+// Change calls change while no other process changes the folder. Its error is
+// that of change, a [*BusyError], that of ctx when it ends while waiting, or what
+// the file system said. The Tx is of no use after Change has returned.
+func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
+	waiting, cancel := context.WithTimeoutCause(ctx, s.wait, &BusyError{Waited: s.wait})
+	defer cancel()
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-waiting.Done():
+		return context.Cause(waiting)
+	}
+	root, err := os.OpenRoot(s.path)
+	if err != nil {
+		return fmt.Errorf("open the folder: %w", WithoutPath(err))
+	}
+	defer root.Close()
+	unlock, err := s.acquire(waiting, root)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+
+	tx := &Tx{root: root, temporary: s.lock + ".new", unsynced: map[string]bool{}}
+	err = change(tx)
+	if flushErr := tx.Flush(); err == nil {
+		err = flushErr
+	}
+	return err
+}
+
+// acquire locks the lock file in root until unlock is called.
+func (s *Store) acquire(ctx context.Context, root *os.Root) (unlock func(), err error) {
+	for nap := shortestNap; ; nap = min(2*nap, longestNap) {
+		unlock, err := s.try(root)
+		if unlock != nil || err != nil {
+			return unlock, err
+		}
+		select {
+		case <-time.After(nap/2 + rand.N(nap)): // not in step with the others
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// try locks the lock file if it is free; else unlock is nil.
+func (s *Store) try(root *os.Root) (unlock func(), err error) {
+	switch info, err := root.Lstat(s.lock); {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := root.MkdirAll(path.Dir(s.lock), 0o777); err != nil {
+			return nil, fmt.Errorf("make a folder for the lock: %w", WithoutPath(err))
+		}
+	case err != nil:
+		return nil, fmt.Errorf("look at lock %q: %w", s.lock, WithoutPath(err))
+	case !info.Mode().IsRegular(): // a link could lead anywhere
+		return nil, fmt.Errorf("lock %q is not a regular file; remove it", s.lock)
+	}
+	name := filepath.Join(s.path, filepath.FromSlash(s.lock))
+	lock := flock.New(name, flock.SetPermissions(0o666))
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock %q: %w", s.lock, WithoutPath(err))
+	}
+	if !locked {
+		return nil, nil
+	}
+	// A file that was removed in between keeps nobody else out.
+	held, err := lock.Stat()
+	if err == nil {
+		var there fs.FileInfo
+		if there, err = root.Lstat(s.lock); err == nil && os.SameFile(held, there) {
+			return func() { _ = lock.Unlock() }, nil // closing it would unlock, too
+		}
+	}
+	_ = lock.Unlock()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("look at lock %q: %w", s.lock, WithoutPath(err))
+	}
+	return nil, nil
+}
+
+// WithoutPath is the cause alone of an error that names a path of this machine.
+func WithoutPath(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	if between, ok := errors.AsType[*os.LinkError](err); ok {
+		return between.Err
+	}
+	return err
+}

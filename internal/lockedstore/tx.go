@@ -1,0 +1,160 @@
+package lockedstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// concurrentSyncs is how many files are brought to disk at once. The file
+// system writes them in one go, so this costs little more than one.
+const concurrentSyncs = 8
+
+// Tx is a change that is going on. It is for one goroutine.
+type Tx struct {
+	root      *os.Root
+	temporary string // temporary files have this name and a number
+	unsynced  map[string]bool
+}
+
+// File is a file to write. Its name is slash-separated, relative to the folder.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Root is the folder, for reading.
+func (tx *Tx) Root() *os.Root { return tx.root }
+
+// Write puts the files in place, in this order, once the content of all of them
+// is on disk. A file that exists keeps its permissions. Folders are not made.
+func (tx *Tx) Write(files ...File) error {
+	staged := make([]string, len(files))
+	var group errgroup.Group
+	group.SetLimit(concurrentSyncs)
+	for i, f := range files {
+		staged[i] = tx.temporary + strconv.Itoa(i)
+		group.Go(func() error {
+			if err := tx.stage(staged[i], f); err != nil {
+				return fmt.Errorf("write %q: %w", f.Name, WithoutPath(err))
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		tx.drop(staged)
+		return err
+	}
+	for i, f := range files {
+		if err := rename(tx.root, staged[i], f.Name); err != nil {
+			tx.drop(staged[i:])
+			return fmt.Errorf("replace %q: %w", f.Name, WithoutPath(err))
+		}
+		tx.unsynced[path.Dir(f.Name)] = true
+	}
+	return nil
+}
+
+// stage writes the content of f, with the permissions of the file it is to
+// replace, and waits until it is on disk.
+func (tx *Tx) stage(name string, f File) error {
+	old, err := tx.root.Lstat(f.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case !old.Mode().IsRegular():
+		return errors.New("there is something that is not a regular file")
+	}
+	file, err := tx.create(name)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(f.Data)
+	if err == nil && old != nil {
+		err = file.Chmod(old.Mode().Perm())
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// create makes a new file, in the place of what a killed process has left.
+func (tx *Tx) create(name string) (*os.File, error) {
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL // follows no link
+	file, err := tx.root.OpenFile(name, flags, 0o666)
+	if !errors.Is(err, fs.ErrExist) {
+		return file, err
+	}
+	if err := tx.root.Remove(name); err != nil {
+		return nil, err
+	}
+	return tx.root.OpenFile(name, flags, 0o666)
+}
+
+// drop removes temporary files. One that stays gives way to the next.
+func (tx *Tx) drop(names []string) {
+	for _, name := range names {
+		_ = tx.root.Remove(name)
+	}
+}
+
+// Move renames a file. What is at the new name is replaced.
+func (tx *Tx) Move(from, to string) error {
+	if err := rename(tx.root, from, to); err != nil {
+		return fmt.Errorf("move %q to %q: %w", from, to, WithoutPath(err))
+	}
+	tx.unsynced[path.Dir(from)] = true
+	tx.unsynced[path.Dir(to)] = true
+	return nil
+}
+
+// Remove removes a file.
+func (tx *Tx) Remove(name string) error {
+	if err := tx.root.Remove(name); err != nil {
+		return fmt.Errorf("remove %q: %w", name, WithoutPath(err))
+	}
+	tx.unsynced[path.Dir(name)] = true
+	return nil
+}
+
+// MakeFolder makes a folder unless there is one.
+func (tx *Tx) MakeFolder(name string) error {
+	err := tx.root.Mkdir(name, 0o777)
+	if errors.Is(err, fs.ErrExist) {
+		info, statErr := tx.root.Stat(name)
+		if statErr == nil && info.IsDir() {
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("make folder %q: %w", name, WithoutPath(err))
+	}
+	tx.unsynced[path.Dir(name)] = true
+	return nil
+}
+
+// Flush waits until all that was done so far is on disk. Change does it at its
+// end; before that it is needed where the order on disk matters.
+func (tx *Tx) Flush() error {
+	var group errgroup.Group
+	for folder := range tx.unsynced {
+		group.Go(func() error {
+			if err := syncFolder(tx.root, folder); err != nil {
+				return fmt.Errorf("bring folder %q to disk: %w", folder, WithoutPath(err))
+			}
+			return nil
+		})
+	}
+	clear(tx.unsynced)
+	return group.Wait()
+}
