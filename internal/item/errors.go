@@ -1,0 +1,58 @@
+package item
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNoProject says that there is no store of items, and none was asked for.
+var ErrNoProject = errors.New("not a tic project (no .tic/ directory found)")
+
+// NotFoundError says that there is no such item.
+type NotFoundError struct {
+	ID ID
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("Work item #%d not found", e.ID) }
+
+// InvalidError says that an input breaks a rule.
+type InvalidError struct {
+	Field   string // "title", "parent"; as in the files: "depends_on"
+	Problem string
+}
+
+func (e *InvalidError) Error() string { return e.Problem }
+
+// ChangedError says that an item is not any more what was previewed.
+type ChangedError struct {
+	ID ID
+}
+
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("Work item #%d changed since the preview. Call delete_item again.", e.ID)
+}
+
+// BrokenError says that there is an item but it cannot be used as it is stored.
+type BrokenError struct {
+	ID     ID
+	File   string // as in a Warning
+	Reason string
+}
+
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("Work item #%d cannot be used: %s %s", e.ID, e.File, e.Reason)
+}
+
+// ConfigError says that the project's configuration cannot be used.
+type ConfigError struct {
+	File   string // as in a Warning
+	Reason string // with what to do
+}
+
+func (e *ConfigError) Error() string { return e.File + " " + e.Reason }
+
+// IsNotFound reports whether err says that there is no such item.
+func IsNotFound(err error) bool {
+	_, ok := errors.AsType[*NotFoundError](err)
+	return ok
+}

@@ -1,0 +1,159 @@
+// Package item is the domain of the work-item tracker: what an item is, the
+// rules that hold for all of them, and the questions that can be asked.
+//
+// Items live in a [Backend]. Ask it for a [Snapshot] to list, search, or look at
+// the tree; for one [Item] with its description and comments; and tell it to
+// create, update, comment, delete and restore. A backend keeps the rules of this
+// package by calling [Config.Complete], [Config.Check], [Text] and
+// [CheckRelations] where nobody else can change its items at the same time.
+//
+// All errors of a rule are an [*InvalidError]; their texts say what is wrong and
+// what is allowed, and are meant for the user as they are.
+package item
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ID is the number of an item, at least 1. 0 is no item.
+type ID int64
+
+// MaxID is the largest number that is the same in every JSON implementation.
+const MaxID ID = 1<<53 - 1
+
+// ParseID reads a number as a file or a person writes it: decimal digits, no
+// leading zeros.
+func ParseID(s string) (ID, error) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil || n == 0 || n > uint64(MaxID) || s[0] == '0' || s[0] == '+' {
+		return 0, &InvalidError{Field: "id", Problem: fmt.Sprintf("Invalid id %q. An id is a whole number from 1 to %d", shorten(s), MaxID)}
+	}
+	return ID(n), nil
+}
+
+// shorten keeps what a user sent from filling the answer.
+func shorten(s string) string {
+	const enough = 80
+	if len(s) <= enough {
+		return s
+	}
+	return strings.ToValidUTF8(s[:enough], "") + "…"
+}
+
+// String is the decimal number.
+func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+// UnmarshalJSON takes a number, 3, or a text with one, "3".
+func (id *ID) UnmarshalJSON(data []byte) error {
+	text := string(data)
+	if strings.HasPrefix(text, `"`) {
+		if err := json.Unmarshal(data, &text); err != nil {
+			return err
+		}
+	}
+	parsed, err := ParseID(text)
+	if err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}
+
+// Summary is an item without its long parts.
+type Summary struct {
+	ID        ID
+	Title     string
+	Type      string
+	Status    string
+	Iteration string
+	Priority  string
+	Assignee  string
+	Labels    []string
+	Created   string // as written; ours are RFC 3339 in UTC with milliseconds
+	Updated   string
+	Parent    ID // 0 if it has none
+	DependsOn []ID
+}
+
+// Item is a work item.
+type Item struct {
+	Summary
+	Description string
+	Comments    []Comment
+}
+
+// Comment is what somebody said about an item.
+type Comment struct {
+	Author string
+	Date   string // as Summary.Created
+	Body   string
+}
+
+// Anonymous is the author of a comment that names none.
+const Anonymous = "anonymous"
+
+// DefaultType is the type of an item whose source has none.
+const DefaultType = "issue"
+
+// Priorities are the values that a priority can have, lowest first.
+func Priorities() []string { return []string{"low", defaultPriority, "high", "critical"} }
+
+const defaultPriority = "medium"
+
+// Config is what a project says about its items.
+type Config struct {
+	Types    []string
+	Statuses []string // the first is that of new items, the last means done
+	// Iterations are the known ones. CurrentIteration is that of new items and
+	// of lists that ask for none; if it is empty, lists have all iterations.
+	Iterations       []string
+	CurrentIteration string
+	// Warnings are about the project as a whole.
+	Warnings []Warning
+}
+
+// Done is the status that means so.
+func (c Config) Done() string {
+	if len(c.Statuses) == 0 {
+		return ""
+	}
+	return c.Statuses[len(c.Statuses)-1]
+}
+
+// Warning is about a part of the store that cannot be used as it is. The rest
+// is not touched by it.
+type Warning struct {
+	File   string // relative to the store: "items/3.md"
+	Reason string // with what to do
+}
+
+// Draft is an item to create. What is empty gets its default.
+type Draft struct {
+	Title       string
+	Type        string
+	Status      string
+	Priority    string
+	Assignee    string
+	Iteration   string
+	Labels      []string
+	Parent      ID
+	DependsOn   []ID
+	Description string
+}
+
+// Patch is a change of an item. What is nil stays.
+type Patch struct {
+	Title       *string
+	Type        *string
+	Status      *string
+	Priority    *string
+	Assignee    *string
+	Iteration   *string
+	Labels      *[]string
+	Parent      *ID // 0 for none
+	DependsOn   *[]ID
+	Description *string
+}

@@ -1,0 +1,85 @@
+package item
+
+import "fmt"
+
+// Lookup finds an item among those that are stored. The error is a
+// [*NotFoundError] if there is none.
+type Lookup func(ID) (*Summary, error)
+
+// CheckRelations checks what item id is about to refer to; what is nil is not
+// looked at. Each reference must be to another item that exists, and neither
+// parents nor dependencies may lead back to id.
+func CheckRelations(find Lookup, id ID, parent *ID, dependsOn *[]ID) error {
+	if parent != nil && *parent != 0 {
+		if err := checkParent(find, id, *parent); err != nil {
+			return err
+		}
+	}
+	if dependsOn != nil {
+		return checkDependencies(find, id, *dependsOn)
+	}
+	return nil
+}
+
+func checkParent(find Lookup, id, parent ID) error {
+	if parent == id {
+		return invalidRelation("parent", "Work item #%d cannot be its own parent", id)
+	}
+	up := func(s *Summary) []ID { return []ID{s.Parent} }
+	if err := exists(find, parent, "parent", "Parent #%d does not exist"); err != nil {
+		return err
+	}
+	if leads(find, []ID{parent}, id, up) {
+		return invalidRelation("parent", "Circular parent chain detected for #%d", id)
+	}
+	return nil
+}
+
+func checkDependencies(find Lookup, id ID, dependsOn []ID) error {
+	for _, dependency := range dependsOn {
+		if dependency == id {
+			return invalidRelation("depends_on", "Work item #%d cannot depend on itself", id)
+		}
+		if err := exists(find, dependency, "depends_on", "Dependency #%d does not exist"); err != nil {
+			return err
+		}
+	}
+	down := func(s *Summary) []ID { return s.DependsOn }
+	if leads(find, dependsOn, id, down) {
+		return invalidRelation("depends_on", "Circular dependency chain detected for #%d", id)
+	}
+	return nil
+}
+
+func invalidRelation(field, format string, id ID) error {
+	return &InvalidError{Field: field, Problem: fmt.Sprintf(format, id)}
+}
+
+func exists(find Lookup, id ID, field, missing string) error {
+	_, err := find(id)
+	if IsNotFound(err) {
+		return invalidRelation(field, missing, id)
+	}
+	return err
+}
+
+// leads reports whether one comes to target by going on from one of from. What
+// cannot be read leads nowhere.
+func leads(find Lookup, from []ID, target ID, next func(*Summary) []ID) bool {
+	seen := map[ID]bool{}
+	for queue := from; len(queue) > 0; {
+		id := queue[len(queue)-1]
+		queue = queue[: len(queue)-1 : len(queue)-1]
+		switch {
+		case id == target:
+			return true
+		case id == 0, seen[id]:
+			continue
+		}
+		seen[id] = true
+		if s, err := find(id); err == nil {
+			queue = append(queue, next(s)...)
+		}
+	}
+	return false
+}

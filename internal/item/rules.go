@@ -1,0 +1,173 @@
+package item
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxText is how many bytes a description or the body of a comment can have.
+const MaxText = 1 << 20
+
+// Complete fills in the defaults of a draft and checks all of it but its
+// relations.
+func (c Config) Complete(d Draft) (Draft, error) {
+	if d.Type == "" {
+		d.Type = c.defaultType()
+	}
+	if d.Status == "" && len(c.Statuses) > 0 {
+		d.Status = c.Statuses[0]
+	}
+	if d.Priority == "" {
+		d.Priority = defaultPriority
+	}
+	if d.Iteration == "" {
+		d.Iteration = c.CurrentIteration
+	}
+	p, err := c.Check(Patch{
+		Title:       &d.Title,
+		Type:        &d.Type,
+		Status:      &d.Status,
+		Priority:    &d.Priority,
+		Assignee:    &d.Assignee,
+		Iteration:   &d.Iteration,
+		Labels:      &d.Labels,
+		Description: &d.Description,
+	})
+	if err != nil {
+		return Draft{}, err
+	}
+	d.Labels, d.Description = *p.Labels, *p.Description
+	return d, nil
+}
+
+func (c Config) defaultType() string {
+	const preferred = "task"
+	if slices.Contains(c.Types, preferred) || len(c.Types) == 0 {
+		return preferred
+	}
+	return c.Types[0]
+}
+
+// Check checks all of a patch but its relations, and returns it as it is to be
+// stored.
+func (c Config) Check(p Patch) (Patch, error) {
+	if p.Title != nil && strings.TrimSpace(*p.Title) == "" {
+		return Patch{}, &InvalidError{Field: "title", Problem: "Title may not be empty"}
+	}
+	if p.Description != nil {
+		p.Description = new(Text(*p.Description))
+		if err := checkSize("description", *p.Description); err != nil {
+			return Patch{}, err
+		}
+	}
+	if err := p.checkEncoding(); err != nil {
+		return Patch{}, err
+	}
+	for _, f := range []struct {
+		name, plural string
+		value        *string
+		valid        []string
+	}{
+		{"type", "types", p.Type, c.Types},
+		{"status", "statuses", p.Status, c.Statuses},
+		{"priority", "priorities", p.Priority, Priorities()},
+	} {
+		if f.value != nil && !slices.Contains(f.valid, *f.value) {
+			return Patch{}, &InvalidError{
+				Field:   f.name,
+				Problem: fmt.Sprintf(`Invalid %s "%s". Valid %s: %s`, f.name, shorten(*f.value), f.plural, strings.Join(f.valid, ", ")),
+			}
+		}
+	}
+	if p.Labels != nil {
+		p.Labels = new(cleanLabels(*p.Labels))
+	}
+	return p, nil
+}
+
+// checkEncoding refuses what no file could give back.
+func (p Patch) checkEncoding() error {
+	fields := []struct {
+		name  string
+		value *string
+	}{
+		{"title", p.Title}, {"type", p.Type}, {"status", p.Status}, {"priority", p.Priority},
+		{"assignee", p.Assignee}, {"iteration", p.Iteration}, {"description", p.Description},
+	}
+	for _, f := range fields {
+		if f.value != nil && !utf8.ValidString(*f.value) {
+			return notUTF8(f.name)
+		}
+	}
+	if p.Labels != nil && slices.ContainsFunc(*p.Labels, func(s string) bool { return !utf8.ValidString(s) }) {
+		return notUTF8("labels")
+	}
+	return nil
+}
+
+func notUTF8(field string) error {
+	return &InvalidError{Field: field, Problem: fmt.Sprintf("Invalid %s: it is not UTF-8 text", field)}
+}
+
+func checkSize(field, s string) error {
+	if len(s) <= MaxText {
+		return nil
+	}
+	return &InvalidError{
+		Field:   field,
+		Problem: fmt.Sprintf("The %s has %d bytes, more than the %d (1 MiB) allowed", field, len(s), MaxText),
+	}
+}
+
+// CheckComment completes and checks a comment by an author, who may be empty.
+func CheckComment(author, body string) (Comment, error) {
+	if author == "" {
+		author = Anonymous
+	}
+	c := Comment{Author: author, Body: Text(body)}
+	switch {
+	case c.Body == "":
+		return Comment{}, &InvalidError{Field: "text", Problem: "Comment text may not be empty"}
+	case !utf8.ValidString(c.Body):
+		return Comment{}, notUTF8("text")
+	case !utf8.ValidString(author):
+		return Comment{}, notUTF8("author")
+	}
+	return c, checkSize("comment", c.Body)
+}
+
+// CheckIteration checks the name of an iteration.
+func CheckIteration(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return &InvalidError{Field: "name", Problem: "Iteration name may not be empty"}
+	case !utf8.ValidString(name):
+		return notUTF8("name")
+	}
+	return nil
+}
+
+// Text is what a description or the body of a comment keeps of s: all but empty
+// lines at its beginning and white space at its end.
+func Text(s string) string {
+	const space = " \t\r\n\v\f"
+	s = strings.TrimRight(s, space)
+	margin := len(s) - len(strings.TrimLeft(s, space))
+	return s[strings.LastIndexByte(s[:margin], '\n')+1:]
+}
+
+// SplitLabels reads labels that are written in one text, separated by commas.
+func SplitLabels(s string) []string { return cleanLabels(strings.Split(s, ",")) }
+
+// cleanLabels takes the margins off labels, and drops empty ones.
+func cleanLabels(labels []string) []string {
+	cleaned := make([]string, 0, len(labels))
+	for _, label := range labels {
+		if label = strings.TrimSpace(label); label != "" {
+			cleaned = append(cleaned, label)
+		}
+	}
+	return cleaned
+}

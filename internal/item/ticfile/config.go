@@ -1,0 +1,213 @@
+package ticfile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/yamlmap"
+)
+
+// The keys of the configuration that are used here.
+const (
+	keyBackend          = "backend"
+	keyTypes            = "types"
+	keyStatuses         = "statuses"
+	keyCurrentIteration = "current_iteration"
+	keyIterations       = "iterations"
+	keyNextID           = "next_id"
+)
+
+// backendLocal is the only backend that is served.
+const backendLocal = "local"
+
+// NewConfig is the text of a new project's configuration.
+const NewConfig = `backend: local
+types:
+  - epic
+  - issue
+  - task
+statuses:
+  - backlog
+  - todo
+  - in-progress
+  - review
+  - done
+current_iteration: default
+iterations:
+  - default
+next_id: 1
+branchMode: worktree
+autoUpdate: true
+`
+
+// Config is the configuration file of a project. It is not for concurrent use.
+type Config struct {
+	bom    string
+	front  *yamlmap.Map
+	values item.Config
+	nextID item.ID
+}
+
+// ParseConfig reads a configuration. There are no defaults: what cannot be used
+// is an error, which goes on from the name of the file.
+func ParseConfig(text string) (*Config, error) {
+	c, err := parseConfig(text)
+	if err != nil && hasConflict(text) {
+		return nil, ErrConflict
+	}
+	return c, err
+}
+
+func parseConfig(text string) (*Config, error) {
+	c := &Config{}
+	rest, ok := strings.CutPrefix(text, "\ufeff")
+	if ok {
+		c.bom = "\ufeff"
+	}
+	if strings.TrimSpace(rest) == "" {
+		return nil, errors.New("is empty; restore it, or remove it and initialize the project again")
+	}
+	front, err := yamlmap.Parse(rest)
+	if err != nil {
+		return nil, fmt.Errorf("is not YAML that can be used: %w", err)
+	}
+	c.front = front
+	r := configReader{front: front}
+	if backend := r.text(keyBackend); backend != "" && backend != backendLocal && r.err == nil {
+		return nil, fmt.Errorf("says backend %q; only %q is supported", backend, backendLocal)
+	}
+	c.values = item.Config{
+		Types:            r.list(keyTypes),
+		Statuses:         r.list(keyStatuses),
+		CurrentIteration: r.text(keyCurrentIteration),
+		Iterations:       r.list(keyIterations),
+	}
+	c.nextID = r.id(keyNextID)
+	if r.err != nil {
+		return nil, r.err
+	}
+	for key, list := range map[string][]string{keyTypes: c.values.Types, keyStatuses: c.values.Statuses} {
+		if len(list) == 0 {
+			return nil, fmt.Errorf("is not the configuration of a tic project: it has no %s", key)
+		}
+	}
+	return c, nil
+}
+
+// configReader takes values from a configuration. Its error is the first.
+type configReader struct {
+	front *yamlmap.Map
+	err   error
+}
+
+func (r *configReader) refuse(key, want string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("has a %s that is not %s", key, want)
+	}
+}
+
+func (r *configReader) text(key string) string {
+	v := r.front.Get(key)
+	if v.Kind == yamlmap.List || v.Kind == yamlmap.Other {
+		r.refuse(key, "a text")
+	}
+	return v.Text
+}
+
+func (r *configReader) list(key string) []string {
+	v := r.front.Get(key)
+	if v.Kind == yamlmap.Scalar || v.Kind == yamlmap.Other {
+		r.refuse(key, "a list of texts")
+	}
+	return v.Items
+}
+
+func (r *configReader) id(key string) item.ID {
+	text := r.text(key)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 || item.ID(n) > item.MaxID+1 {
+		r.refuse(key, "a whole number")
+	}
+	return item.ID(n)
+}
+
+// Values are the values of the configuration. They must not be changed.
+func (c *Config) Values() item.Config { return c.values }
+
+// NextID is the number for the next item, 0 if there is none.
+func (c *Config) NextID() item.ID { return c.nextID }
+
+// SetNextID sets the number for the next item.
+func (c *Config) SetNextID(id item.ID) error {
+	if id == c.nextID {
+		return nil
+	}
+	c.nextID = id
+	return c.front.SetInt(keyNextID, int64(id))
+}
+
+// AddIteration makes an iteration known.
+func (c *Config) AddIteration(name string) error {
+	if slices.Contains(c.values.Iterations, name) {
+		return nil
+	}
+	c.values.Iterations = append(slices.Clone(c.values.Iterations), name)
+	return c.front.Append(keyIterations, name)
+}
+
+// SetCurrentIteration makes an iteration the current one.
+func (c *Config) SetCurrentIteration(name string) error {
+	if name == c.values.CurrentIteration {
+		return nil
+	}
+	c.values.CurrentIteration = name
+	return c.front.SetText(keyCurrentIteration, name)
+}
+
+// Text is the text of the file.
+func (c *Config) Text() string { return c.bom + c.front.Text() }
+
+// MergeConfig finishes a merge that git could not: the lists have what either
+// version has, the next number is the larger one, and else ours counts.
+func MergeConfig(text string) (*Config, error) {
+	ourText, theirText, ok := Versions(text)
+	if !ok {
+		return nil, ErrConflict
+	}
+	ours, err := ParseConfig(ourText)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := ParseConfig(theirText)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range []struct {
+		key          string
+		ours, theirs []string
+		at           int // where the ones that ours lacks go
+	}{
+		{keyTypes, ours.values.Types, theirs.values.Types, len(ours.values.Types)},
+		{keyStatuses, ours.values.Statuses, theirs.values.Statuses, len(ours.values.Statuses) - 1}, // the last means done
+		{keyIterations, ours.values.Iterations, theirs.values.Iterations, len(ours.values.Iterations)},
+	} {
+		missing := slices.DeleteFunc(slices.Clone(list.theirs), func(s string) bool { return slices.Contains(list.ours, s) })
+		if len(missing) == 0 {
+			continue
+		}
+		if err := ours.front.SetList(list.key, slices.Insert(slices.Clone(list.ours), list.at, missing...)); err != nil {
+			return nil, err
+		}
+	}
+	if err := ours.SetNextID(max(ours.nextID, theirs.nextID)); err != nil {
+		return nil, err
+	}
+	return ParseConfig(ours.Text())
+}

@@ -1,0 +1,133 @@
+package ticfile_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+)
+
+func parseConfig(t *testing.T, text string) *ticfile.Config {
+	t.Helper()
+	c, err := ticfile.ParseConfig(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestNewConfig(t *testing.T) {
+	t.Parallel()
+	c := parseConfig(t, ticfile.NewConfig)
+	diff(t, "values", item.Config{
+		Types:            []string{"epic", "issue", "task"},
+		Statuses:         []string{"backlog", "todo", "in-progress", "review", "done"},
+		Iterations:       []string{"default"},
+		CurrentIteration: "default",
+	}, c.Values())
+	diff(t, "next id", item.ID(1), c.NextID())
+	diff(t, "text", ticfile.NewConfig, c.Text())
+}
+
+func TestConfigIsEditedInPlace(t *testing.T) {
+	t.Parallel()
+	const source = "\ufeff# ours\r\nnext_id: 7 # counts\r\ntypes: [task] # few\r\nstatuses:\r\n- open\r\n- closed\r\n\r\n" +
+		"iterations:\r\n    - one # first\r\n\r\ncurrent_iteration: 'one'\r\njira:\r\n  site: x # y\r\n"
+	c := parseConfig(t, source)
+	for range 2 { // the second time changes nothing
+		err := errors.Join(c.SetNextID(8), c.AddIteration("a: b"), c.AddIteration("one"), c.SetCurrentIteration("a: b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := strings.NewReplacer("7 #", "8 #", "first\r\n", "first\r\n    - \"a: b\"\r\n", "'one'", `"a: b"`).Replace(source)
+	diff(t, "text", want, c.Text())
+	changed := parseConfig(t, c.Text())
+	diff(t, "values", c.Values(), changed.Values())
+	diff(t, "next id", item.ID(8), changed.NextID())
+}
+
+func TestSmallConfig(t *testing.T) {
+	t.Parallel()
+	c := parseConfig(t, "types: [a]\nstatuses: [b]")
+	diff(t, "values", item.Config{Types: []string{"a"}, Statuses: []string{"b"}}, c.Values())
+	if err := errors.Join(c.SetNextID(2), c.AddIteration("x"), c.SetCurrentIteration("x")); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, "text", "types: [a]\nstatuses: [b]\nnext_id: 2\niterations:\n  - x\ncurrent_iteration: x\n", c.Text())
+}
+
+func TestConfigErrors(t *testing.T) {
+	t.Parallel()
+	const good = "types: [a]\nstatuses: [b]\n"
+	for text, want := range map[string]string{
+		"":                                      "is empty; restore it, or remove it and initialize the project again",
+		"\ufeff \n":                             "is empty; restore it, or remove it and initialize the project again",
+		"# nothing":                             "is not the configuration of a tic project: it has no types",
+		"hello":                                 "is not YAML that can be used: it is not a mapping; write lines `key: value`",
+		"a: [":                                  "is not YAML that can be used: line 1: sequence end token ']' not found",
+		"next_id: 1\nversion: 3":                "is not the configuration of a tic project: it has no types",
+		"types: [a]\n":                          "is not the configuration of a tic project: it has no statuses",
+		"types: a\nstatuses: [b]\n":             "has a types that is not a list of texts",
+		"types: []\nstatuses: [b]\n":            "is not the configuration of a tic project: it has no types",
+		good + "backend: github\n":              `says backend "github"; only "local" is supported`,
+		good + "next_id: x\n":                   "has a next_id that is not a whole number",
+		good + "next_id: -1\n":                  "has a next_id that is not a whole number",
+		good + "next_id: 1e3\n":                 "has a next_id that is not a whole number",
+		good + "backend: [x]\n":                 "has a backend that is not a text",
+		"<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n": "has merge conflict markers; choose between the versions and remove the markers",
+	} {
+		if _, err := ticfile.ParseConfig(text); err == nil || err.Error() != want {
+			t.Errorf("%q gives %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestMergeConfig(t *testing.T) {
+	t.Parallel()
+	const conflict = `backend: local
+types:
+  - task
+statuses:
+  - open
+<<<<<<< HEAD
+  - done
+current_iteration: one
+iterations:
+  - one
+next_id: 7
+=======
+  - tested
+  - done
+current_iteration: two
+iterations:
+  - one
+  - two
+next_id: 9
+>>>>>>> other
+custom: kept # so
+`
+	c, err := ticfile.MergeConfig(conflict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, "text", `backend: local
+types:
+  - task
+statuses:
+  - open
+  - tested
+  - done
+current_iteration: one
+iterations:
+  - one
+  - two
+next_id: 9
+custom: kept # so
+`, c.Text())
+	if _, err := ticfile.MergeConfig("types: [a]\nstatuses: [b]\n"); !errors.Is(err, ticfile.ErrConflict) {
+		t.Errorf("without a conflict: %v", err)
+	}
+}

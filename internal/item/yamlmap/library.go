@@ -1,0 +1,172 @@
+package yamlmap
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// The library is given no more than this: it is recursive, and slow with much.
+const (
+	maxForLibrary  = 64 << 10
+	maxOpenForFlow = 1000
+)
+
+// readByLibrary reads m.text with the YAML library and takes from it the values
+// of the entries that decode does not know.
+func (m *Map) readByLibrary() error {
+	if strings.TrimSpace(m.text) == "" {
+		m.entries = nil
+		return nil
+	}
+	if len(m.text) > maxForLibrary || strings.Count(m.text, "[")+strings.Count(m.text, "{") > maxOpenForFlow {
+		return &SyntaxError{Problem: "it is too long for its complicated YAML; write each value as a line `key: value`"}
+	}
+	values, err := parseByLibrary(m.text)
+	if err != nil {
+		return err
+	}
+	l := &library{anchors: map[string]ast.Node{}}
+	var read []entry
+	for _, pair := range values {
+		l.note(pair.Value)
+	}
+	for _, pair := range values {
+		key, ok := l.scalar(pair.Key)
+		if !ok {
+			return &SyntaxError{Line: pair.Key.GetToken().Position.Line, Problem: "the key is not a text"}
+		}
+		read = append(read, entry{key: key.Text, value: l.value(pair.Value)})
+	}
+	if !sameKeys(m.entries, read) {
+		m.entries, m.foreign = read, true
+		return nil
+	}
+	for i := range m.entries {
+		e := &m.entries[i]
+		if _, _, ok := decode(m.text[e.after:e.end]); !ok {
+			e.value, e.span = read[i].value, span{}
+		}
+	}
+	return nil
+}
+
+func sameKeys(a, b []entry) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].key != b[i].key {
+			return false
+		}
+	}
+	return true
+}
+
+// parseByLibrary parses the text as one mapping.
+func parseByLibrary(text string) (values []*ast.MappingValueNode, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &SyntaxError{Problem: fmt.Sprintf("it is not YAML that can be read (%v)", r)}
+		}
+	}()
+	text = strings.ReplaceAll(text, "\r\n", "\n") // it reads folds wrongly with the former
+	file, err := parser.ParseBytes([]byte(text), 0)
+	if err != nil {
+		if at, ok := errors.AsType[yaml.Error](err); ok && at.GetToken() != nil {
+			return nil, &SyntaxError{Line: at.GetToken().Position.Line, Problem: at.GetMessage()}
+		}
+		return nil, &SyntaxError{Problem: "it is not YAML: " + firstLine(err.Error())}
+	}
+	if len(file.Docs) == 1 {
+		switch body := file.Docs[0].Body.(type) {
+		case *ast.MappingNode:
+			return body.Values, nil
+		case *ast.MappingValueNode:
+			return []*ast.MappingValueNode{body}, nil
+		case *ast.CommentGroupNode, nil:
+			return nil, nil
+		}
+	}
+	return nil, &SyntaxError{Problem: "it is not a mapping; write lines `key: value`"}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// library turns nodes of the library into values.
+type library struct {
+	anchors map[string]ast.Node
+}
+
+// note remembers the anchors in a node.
+func (l *library) note(node ast.Node) {
+	ast.Walk(l, node)
+}
+
+// Visit is for ast.Walk.
+func (l *library) Visit(node ast.Node) ast.Visitor {
+	if anchor, ok := node.(*ast.AnchorNode); ok {
+		l.anchors[anchor.Name.GetToken().Value] = anchor.Value
+	}
+	return l
+}
+
+// strip takes anchor, tag and alias from a node.
+func (l *library) strip(node ast.Node) ast.Node {
+	for range maxOpenForFlow { // an alias can stand for itself
+		switch n := node.(type) {
+		case *ast.AnchorNode:
+			node = n.Value
+		case *ast.TagNode:
+			node = n.Value
+		case *ast.AliasNode:
+			node = l.anchors[n.Value.GetToken().Value]
+		default:
+			return node
+		}
+	}
+	return nil
+}
+
+func (l *library) value(node ast.Node) Value {
+	sequence, ok := l.strip(node).(*ast.SequenceNode)
+	if !ok {
+		if v, ok := l.scalar(node); ok {
+			return v
+		}
+		return Value{Kind: Other}
+	}
+	v := Value{Kind: List}
+	for _, item := range sequence.Values {
+		one, ok := l.scalar(item)
+		if !ok {
+			return Value{Kind: Other}
+		}
+		v.Items = append(v.Items, one.Text)
+	}
+	return v
+}
+
+func (l *library) scalar(node ast.Node) (Value, bool) {
+	switch n := l.strip(node).(type) {
+	case *ast.NullNode:
+		return Value{Kind: Null}, true
+	case *ast.StringNode:
+		return Value{Kind: Scalar, Text: n.Value}, true
+	case *ast.LiteralNode:
+		return Value{Kind: Scalar, Text: n.Value.Value}, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode, *ast.MergeKeyNode:
+		return Value{Kind: Scalar, Text: n.GetToken().Value}, true
+	case *ast.MappingKeyNode:
+		return l.scalar(n.Value)
+	default:
+		return Value{}, false
+	}
+}
