@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
@@ -46,6 +47,10 @@ func (h *Here) Head(ctx context.Context) (git.Head, error) {
 		return git.Head{}, err
 	}
 	head, err := repo.Head(ctx)
+	if head.Branch != "" && errors.Is(err, refstore.ErrBroken) {
+		// The file of the ref is damaged; which branch it is, is known.
+		return head, nil
+	}
 	return head, h.explain(err)
 }
 
@@ -80,7 +85,12 @@ func (h *Here) explain(err error) error {
 		}
 	}
 	if broken, ok := errors.AsType[*git.BrokenError](err); ok {
-		return &envelope.Error{Code: envelope.NoRepo, Message: broken.Error(), Hint: broken.Remedy, Err: err}
+		return &envelope.Error{
+			Code:    envelope.NoRepo,
+			Message: fmt.Sprintf("The git repository cannot be used: %q %s", broken.Path, broken.Problem),
+			Hint:    "Remedy: " + broken.Remedy + ".",
+			Err:     err,
+		}
 	}
 	return err
 }
