@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"encoding/json"
 	"sort"
 	"strings"
 )
@@ -62,6 +63,15 @@ func Fit[T any](items []T, size func(T) int, budget int) int {
 		}
 	}
 	return len(items)
+}
+
+// Size returns the bytes that v takes in JSON, for lists that are shown as JSON.
+func Size[T any](v T) int {
+	data, err := json.Marshal(v)
+	if err != nil { // what cannot be encoded is not shown either
+		return 0
+	}
+	return len(data)
 }
 
 // Numeric compares decimal numbers without sign and leading zeros, for lists

@@ -124,7 +124,7 @@ func inOrder[T any](in ListIn, query string, all []T) (page.Page[T], error) {
 	}
 	found, err := cut(in, query, list, page.List[numbered]{
 		Key:  func(n numbered) string { return n.key },
-		Size: func(n numbered) int { return size(n.value) },
+		Size: func(n numbered) int { return page.Size(n.value) },
 	})
 	if err != nil {
 		return page.Page[T]{}, err

@@ -2,7 +2,6 @@ package branches
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
@@ -80,7 +79,7 @@ func (t *Tools) ListBranches(ctx context.Context, in ListIn) (ListBranchesOut, e
 	// Metadata is made for what is shown, not for all there is.
 	found, err := cut(in, "list_branches", state.Names(), page.List[string]{
 		Key:  func(name string) string { return name },
-		Size: func(name string) int { return size(state.Metadata(name)) },
+		Size: func(name string) int { return page.Size(state.Metadata(name)) },
 	})
 	if err != nil {
 		return ListBranchesOut{}, err
@@ -108,13 +107,4 @@ func showing[T any](p page.Page[T], in ListIn) string {
 		return ""
 	}
 	return p.Showing()
-}
-
-// size is the length of v in JSON.
-func size[T any](v T) int {
-	data, err := json.Marshal(v)
-	if err != nil { // plain data always encodes
-		return 0
-	}
-	return len(data)
 }

@@ -135,7 +135,7 @@ func (t *Tools) GetBranchStack(ctx context.Context, in StackIn) (StackOut, error
 		return StackOut{}, err
 	}
 	out := StackOut{Stack: stack}
-	if n := page.Fit(stack, size[branch.Entry], page.DefaultBudget); n < len(stack) {
+	if n := page.Fit(stack, page.Size, page.DefaultBudget); n < len(stack) {
 		out.Stack = stack[:n]
 		out.Showing = fmt.Sprintf("%d of %d; for the rest pass branch %q", n, len(stack), stack[n].Branch)
 	}

@@ -102,7 +102,7 @@ func (t *Tools) GetPullRequest(ctx context.Context, in PullRequestIn) (PullReque
 	if err != nil {
 		return PullRequestOut{}, err
 	}
-	return PullRequestOut{PullRequest: pr, AsOf: stamp(pr.AsOf)}, nil
+	return PullRequestOut{PullRequest: pr, AsOf: pr.AsOf}, nil
 }
 
 // resolve finds repository, number and client, in this order.
@@ -133,6 +133,3 @@ func (t *Tools) repository(ctx context.Context, name string) (gh.Repo, error) {
 	}
 	return t.place.NamedRepository(ctx, name)
 }
-
-// stamp is a time as results show it.
-func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }

@@ -56,9 +56,9 @@ func (t *Tools) ListPullRequests(ctx context.Context, in ListIn) (ListOut, error
 	if err != nil {
 		return ListOut{}, err
 	}
-	out := ListOut{PullRequests: found.PullRequests, AsOf: stamp(found.AsOf)}
+	out := ListOut{PullRequests: found.PullRequests, AsOf: found.AsOf}
 	next := found.Next
-	if n := page.Fit(found.PullRequests, size[gh.PullRequest], page.DefaultBudget); n < len(found.PullRequests) {
+	if n := page.Fit(found.PullRequests, page.Size, page.DefaultBudget); n < len(found.PullRequests) {
 		out.PullRequests = found.PullRequests[:n]
 		next = &gh.Cursor{After: found.PullRequests[n-1].Number, Offset: from.Offset + n}
 	}

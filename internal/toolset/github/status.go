@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -34,33 +33,24 @@ func (t *Tools) GetPRStatus(ctx context.Context, in PullRequestIn) (StatusOut, e
 	if err != nil {
 		return StatusOut{}, err
 	}
-	return StatusOut{Status: fit(s), AsOf: stamp(s.AsOf)}, nil
+	return StatusOut{Status: fit(s), AsOf: s.AsOf}, nil
 }
 
 // fit cuts the lists of a status to their budgets, and says so in its notes.
 func fit(s gh.Status) gh.Status {
 	// No note may be written into a list that the client keeps.
 	s.Notes = append([]string(nil), s.Notes...)
-	if n := page.Fit(s.Checks, size[gh.Check], checksBudget); n < len(s.Checks) {
+	if n := page.Fit(s.Checks, page.Size, checksBudget); n < len(s.Checks) {
 		s.Notes = append(s.Notes, fmt.Sprintf("showing %d of %d checks, failing ones first, then pending ones", n, len(s.Checks)))
 		s.Checks = s.Checks[:n]
 	}
-	if n := page.Fit(s.Reviews, size[gh.Review], reviewsBudget); n < len(s.Reviews) {
+	if n := page.Fit(s.Reviews, page.Size, reviewsBudget); n < len(s.Reviews) {
 		s.Notes = append(s.Notes, fmt.Sprintf("showing %d of %d reviews, the ones that count first", n, len(s.Reviews)))
 		s.Reviews = s.Reviews[:n]
 	}
-	if n := page.Fit(s.Summary.Failing, size[string], failingBudget); n < len(s.Summary.Failing) {
+	if n := page.Fit(s.Summary.Failing, page.Size, failingBudget); n < len(s.Summary.Failing) {
 		s.Notes = append(s.Notes, fmt.Sprintf("naming %d of %d failing checks", n, len(s.Summary.Failing)))
 		s.Summary.Failing = s.Summary.Failing[:n]
 	}
 	return s
-}
-
-// size is the length of v in JSON.
-func size[T any](v T) int {
-	data, err := json.Marshal(v)
-	if err != nil { // plain data always encodes
-		return 0
-	}
-	return len(data)
 }

@@ -103,7 +103,7 @@ func (t *Tools) GetJiraIssue(ctx context.Context, in IssueIn) (IssueOut, error) 
 	if err != nil {
 		return IssueOut{}, argument(err)
 	}
-	return IssueOut{Issue: issue, AsOf: stamp(issue.AsOf)}, nil
+	return IssueOut{Issue: issue, AsOf: issue.AsOf}, nil
 }
 
 // ListIn selects issues.
@@ -159,8 +159,8 @@ func (t *Tools) cut(found jira.Page, window page.Window, position string, skip i
 	for i := range issues {
 		issues[i].Description = cleantext.Cut(issues[i].Description, excerpt)
 	}
-	n := page.Fit(issues, size, page.DefaultBudget)
-	out := ListOut{Issues: issues[:n], AsOf: stamp(found.AsOf)}
+	n := page.Fit(issues, page.Size, page.DefaultBudget)
+	out := ListOut{Issues: issues[:n], AsOf: found.AsOf}
 	switch {
 	case n < len(issues):
 		out.NextCursor = window.Cursor(formatPosition(position, skip+n))
@@ -206,13 +206,3 @@ func argument(err error) error {
 	}
 	return err
 }
-
-func size(i jira.Issue) int {
-	data, err := json.Marshal(i)
-	if err != nil { // plain data always encodes
-		return 0
-	}
-	return len(data)
-}
-
-func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
