@@ -101,6 +101,11 @@ func (f *File) Forget(id item.ID) error {
 			return err
 		}
 	}
+	return f.NotDependOn(id)
+}
+
+// NotDependOn takes item id out of the dependencies.
+func (f *File) NotDependOn(id item.ID) error {
 	texts := f.front.Get(keyDependsOn).Items
 	kept := slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == id.String() })
 	if len(kept) == len(texts) {

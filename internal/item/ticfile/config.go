@@ -90,8 +90,8 @@ func parseConfig(text string) (*Config, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	for key, list := range map[string][]string{keyTypes: c.values.Types, keyStatuses: c.values.Statuses} {
-		if len(list) == 0 {
+	for _, key := range []string{keyTypes, keyStatuses} {
+		if len(r.list(key)) == 0 {
 			return nil, fmt.Errorf("is not the configuration of a tic project: it has no %s", key)
 		}
 	}
