@@ -27,11 +27,16 @@ type view struct {
 	Origin      string                    `json:"origin,omitempty"`
 	Status      fact.Fact[git.Status]     `json:"status"`
 	Stack       fact.Fact[[]branch.Entry] `json:"stack"`
+	StackNote   string                    `json:"stack_showing,omitempty"` // set where the stack was cut
+	Commits     []git.Commit              `json:"commits"`
 	Branches    []string                  `json:"branches"`
 	Worktrees   []git.Worktree            `json:"worktrees,omitempty"`
 	Jira        fact.Fact[jira.Issue]     `json:"jira"`
 	PullRequest fact.Fact[github.Status]  `json:"pull_request"`
 }
+
+// maxCommits is how many of the last commits are shown.
+const maxCommits = 3
 
 // look asks all sources, the slow ones at the same time.
 func look(ctx context.Context, s *wiring.Sources) (view, error) {
@@ -56,18 +61,25 @@ func look(ctx context.Context, s *wiring.Sources) (view, error) {
 	var asking sync.WaitGroup
 	asking.Go(func() { v.Status = status(ctx, repo) })
 	asking.Go(func() {
+		// Like the worktrees, these are left out where git cannot tell.
+		if commits, err := repo.Log(ctx, maxCommits); err == nil {
+			v.Commits = commits
+		}
+	})
+	asking.Go(func() {
 		// The list is a nicety; without it the rest still stands.
 		if list, err := repo.Worktrees(ctx); err == nil && len(list) > 1 {
 			v.Worktrees = list
 		}
 	})
-	v.Stack = stack(ctx, s)
+	v.Stack, v.StackNote = stack(ctx, s)
 	if linked, ok := v.Stack.Get(); ok {
 		asking.Go(func() { v.Jira = ask(ctx, linked[0].JiraIssue, s.Jira.Linked) })
 		asking.Go(func() { v.PullRequest = ask(ctx, linked[0].PRNumber, s.GitHub.Linked) })
 	}
 	asking.Wait()
-	return v, nil
+	// An interrupted look is no view: what is missing would seem unknown.
+	return v, ctx.Err()
 }
 
 func status(ctx context.Context, repo *git.Repo) fact.Fact[git.Status] {
@@ -81,16 +93,17 @@ func status(ctx context.Context, repo *git.Repo) fact.Fact[git.Status] {
 	return fact.Fact[git.Status]{State: fact.StateKnown, Value: st, Source: "git"}
 }
 
-func stack(ctx context.Context, s *wiring.Sources) fact.Fact[[]branch.Entry] {
+// stack is the stack, and what was cut from it.
+func stack(ctx context.Context, s *wiring.Sources) (found fact.Fact[[]branch.Entry], note string) {
 	out, err := s.Branches.GetBranchStack(ctx, branches.StackIn{})
 	switch {
 	case errors.Is(err, twig.ErrNoState):
-		return fact.Fact[[]branch.Entry]{State: fact.StateNone, Source: twig.Name}
+		return fact.Fact[[]branch.Entry]{State: fact.StateNone, Source: twig.Name}, ""
 	case err != nil:
 		e := envelope.Of(err)
-		return fact.Unavailable[[]branch.Entry](e.Message, e.Hint)
+		return fact.Unavailable[[]branch.Entry](e.Message, e.Hint), ""
 	}
-	return fact.Fact[[]branch.Entry]{State: fact.StateKnown, Value: slices.Clone(out.Stack), Source: twig.Name}
+	return fact.Fact[[]branch.Entry]{State: fact.StateKnown, Value: slices.Clone(out.Stack), Source: twig.Name}, out.Showing
 }
 
 // ask asks for what is linked, if something is.

@@ -27,6 +27,7 @@ func (v view) write(w io.Writer, now time.Time) error {
 	v.writeStack(&b)
 	v.writeIssue(&b, now)
 	v.writePullRequest(&b, now)
+	v.writeCommits(&b, now)
 	v.writeWorktrees(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -41,7 +42,7 @@ func (v view) where() string {
 	st, known := v.Status.Get()
 	if !known {
 		if why := v.Status.Why(); why != "" {
-			return at + ". Changes: " + why + "."
+			return at + ". Changes: " + cleantext.Line(why) + "."
 		}
 		return at + ". A bare repository."
 	}
@@ -91,6 +92,10 @@ func (v view) writeStack(b *strings.Builder) {
 				mark = "  <- here"
 			}
 			fmt.Fprintf(b, "%s%s\n", label(e), mark)
+		}
+		if v.StackNote != "" {
+			showing, _, _ := strings.Cut(v.StackNote, ";")
+			fmt.Fprintf(b, "… showing %s\n", showing)
 		}
 	case v.Stack.State == fact.StateNone:
 		fmt.Fprintf(b, "\n## Branches\n\nNo stack: there is no %s here.\n", v.Stack.Source)
@@ -174,6 +179,16 @@ func (v view) writeUnknown(b *strings.Builder, what string, state fact.State, wh
 		hint = "`copse context --fresh` asks for it."
 	}
 	fmt.Fprintf(b, "\n## %s\n\nNot known: %s. %s\n", what, why, hint)
+}
+
+func (v view) writeCommits(b *strings.Builder, now time.Time) {
+	if len(v.Commits) == 0 {
+		return
+	}
+	b.WriteString("\n## Last commits\n\n")
+	for _, c := range v.Commits {
+		fmt.Fprintf(b, "%s %s (%s)\n", c.Hash, cleantext.Line(c.Subject), fact.Age(c.When, now))
+	}
 }
 
 func (v view) writeWorktrees(b *strings.Builder) {
