@@ -165,6 +165,9 @@ func (c *stdioConn) decode(line []byte) []jsonrpc.Message {
 }
 
 func decodeOne(line []byte) (jsonrpc.Message, error) {
+	if line[0] != '{' {
+		return nil, errors.New("this is not a JSON-RPC 2.0 message: it is not an object")
+	}
 	msg, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
 		return nil, fmt.Errorf("this is not a JSON-RPC 2.0 message: %w", err)
@@ -237,6 +240,7 @@ func (c *stdioConn) awaitAnswers(ctx context.Context) {
 		select {
 		case <-c.idle:
 		case <-limit.C:
+			c.logger.Warn("the input ended before all calls were answered", "calls", left)
 			return
 		case <-ctx.Done():
 			return

@@ -2,14 +2,20 @@
 // repository, and the state that belongs to it.
 //
 // Make a [Workspace] with [New]. It is found once, from a folder upwards, when
-// it is first needed; while there is none, each call looks again. Everything
+// it is first needed; while there is none, or none any more, each call looks
+// again, but never settles for another repository further up. Everything
 // in it is read afresh on each call, at the cost of a few stats while nothing
 // has changed. It may be used by many goroutines.
 package workspace
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
@@ -56,15 +62,33 @@ func (w *Workspace) State(ctx context.Context) (*twig.State, error) {
 func (w *Workspace) open(ctx context.Context) (*git.Repo, *twig.Store, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.repo == nil {
-		repo, err := git.Discover(ctx, w.start, w.opts)
-		if err != nil {
-			return nil, nil, fmt.Errorf("find repository: %w", err)
-		}
-		w.repo = repo
-		if root := repo.Root(); root != "" {
-			w.state = twig.NewStore(root, repo.MainRoot())
-		}
+	if w.repo != nil && !isGone(w.repo) {
+		return w.repo, w.state, nil
+	}
+	repo, err := git.Discover(ctx, w.start, w.opts)
+	if err == nil && w.repo != nil && place(repo) != place(w.repo) {
+		err = git.ErrNotRepository
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("find repository: %w", err)
+	}
+	w.repo, w.state = repo, nil
+	if root := repo.Root(); root != "" {
+		w.state = twig.NewStore(root, repo.MainRoot())
 	}
 	return w.repo, w.state, nil
 }
+
+// isGone reports whether the repository was deleted or moved. A worktree that
+// was removed and made again has another folder of git's.
+func isGone(repo *git.Repo) bool {
+	for _, path := range []string{filepath.Join(repo.GitDir(), "HEAD"), place(repo)} {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
+// place is the folder that a repository is known by.
+func place(repo *git.Repo) string { return cmp.Or(repo.Root(), repo.GitDir()) }

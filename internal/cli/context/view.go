@@ -79,7 +79,7 @@ func look(ctx context.Context, s *wiring.Sources) (view, error) {
 	}
 	asking.Wait()
 	// An interrupted look is no view: what is missing would seem unknown.
-	return v, ctx.Err()
+	return v, context.Cause(ctx)
 }
 
 func status(ctx context.Context, repo *git.Repo) fact.Fact[git.Status] {

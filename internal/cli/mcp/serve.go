@@ -79,6 +79,9 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 	if err := check("--disable", o.disabled, append(slices.Clone(known), "prompts")); err != nil {
 		return err
 	}
+	if o.timeout < 0 {
+		return app.UsageError(fmt.Sprintf("invalid value %v for --timeout: use a positive duration, such as 15s", o.timeout))
+	}
 	disabled := slices.Clone(o.disabled)
 	if len(o.toolsets) > 0 {
 		for _, name := range known {

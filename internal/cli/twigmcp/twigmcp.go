@@ -49,6 +49,9 @@ reviews and checks, and Jira issues. It changes nothing.`,
 					return app.UsageError(fmt.Sprintf("invalid value %q for --disable: use github, jira or prompts", g))
 				}
 			}
+			if timeout < 0 {
+				return app.UsageError(fmt.Sprintf("invalid value %v for --timeout: use a positive duration, such as 15s", timeout))
+			}
 			sources := wiring.New(wiring.Options{Program: "twig-mcp", Env: env, Repo: repo, Timeout: timeout, Disabled: disabled})
 			server := mcpserver.New(mcpserver.Options{
 				Name:         "twig-mcp",

@@ -20,12 +20,14 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/here"
 )
 
-// Place is where the server stands. Its errors are in the envelope's form.
+// Place is where the server stands. Its errors are in the envelope's form; those
+// of the repository itself are brought into it by Explain.
 type Place interface {
 	Repo(ctx context.Context) (*git.Repo, error)
 	Head(ctx context.Context) (git.Head, error)
 	Branches(ctx context.Context) ([]string, error)
 	State(ctx context.Context) (*twig.State, error)
+	Explain(err error) error
 }
 
 var _ Place = (*here.Here)(nil)

@@ -51,7 +51,8 @@ func (t *Tools) ListRepositories(_ context.Context, in PageIn) (ListRepositories
 	}, nil
 }
 
-// Worktree is a worktree. Branch is "(detached HEAD)" where none is checked out.
+// Worktree is a worktree. Branch is "(detached HEAD)" where none is checked out,
+// and "(bare)" for a main repository without files, as git words it.
 type Worktree struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
@@ -99,13 +100,16 @@ func (t *Tools) worktrees(ctx context.Context) ([]Worktree, error) {
 	}
 	listed, err := repo.Worktrees(ctx)
 	if err != nil {
-		return nil, err
+		return nil, t.place.Explain(err)
 	}
 	all := make([]Worktree, len(listed))
 	for i, w := range listed {
 		all[i] = Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch}
-		if w.Detached {
+		switch {
+		case w.Detached:
 			all[i].Branch = "(detached HEAD)"
+		case w.Bare:
+			all[i].Branch = "(bare)"
 		}
 	}
 	return all, nil

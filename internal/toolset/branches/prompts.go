@@ -114,7 +114,8 @@ func (t *Tools) details(ctx context.Context) string {
 		}
 		lines = append(lines, cleantext.Line(line))
 	}
-	if n := page.Fit(lines, func(s string) int { return len(s) }, page.DefaultBudget); n < len(lines) {
+	// The trees above take the other half of the budget.
+	if n := page.Fit(lines, func(s string) int { return len(s) }, page.DefaultBudget/2); n < len(lines) {
 		lines = append(lines[:n], fmt.Sprintf("… %d more; use list_branches", len(lines)-n))
 	}
 	return strings.Join(lines, "\n")

@@ -167,5 +167,5 @@ func (t *Tools) stack(ctx context.Context, start string) ([]branch.Entry, error)
 		}
 		return nil, explain(branch.NotFound(state, refs, start))
 	}
-	return stack, err
+	return stack, t.place.Explain(err)
 }

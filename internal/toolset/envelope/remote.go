@@ -36,8 +36,12 @@ func retryAfter(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "a few minutes"
+	case d <= time.Second:
+		return "1 second"
 	case d < time.Minute:
 		return fmt.Sprintf("%d seconds", int((d+time.Second-1)/time.Second))
+	case d == time.Minute:
+		return "1 minute"
 	}
 	return fmt.Sprintf("%d minutes", int((d+time.Minute-1)/time.Minute))
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/github"
@@ -31,13 +32,13 @@ type Here struct {
 // Repo is the repository.
 func (h *Here) Repo(ctx context.Context) (*git.Repo, error) {
 	repo, err := h.Workspace.Repo(ctx)
-	return repo, h.explain(err)
+	return repo, h.Explain(err)
 }
 
 // State is the branch state of the repository.
 func (h *Here) State(ctx context.Context) (*twig.State, error) {
 	state, err := h.Workspace.State(ctx)
-	return state, h.explain(err)
+	return state, h.Explain(err)
 }
 
 // Head is what is checked out.
@@ -51,7 +52,7 @@ func (h *Here) Head(ctx context.Context) (git.Head, error) {
 		// The file of the ref is damaged; which branch it is, is known.
 		return head, nil
 	}
-	return head, h.explain(err)
+	return head, h.Explain(err)
 }
 
 // Branches are the local branches, sorted by bytes.
@@ -61,11 +62,11 @@ func (h *Here) Branches(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	names, err := repo.LocalBranches(ctx)
-	return names, h.explain(err)
+	return names, h.Explain(err)
 }
 
-// explain gives an error of the repository or its state the envelope's form.
-func (h *Here) explain(err error) error {
+// Explain gives an error of the repository or its state the envelope's form.
+func (h *Here) Explain(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -92,7 +93,13 @@ func (h *Here) explain(err error) error {
 			Err:     err,
 		}
 	}
-	return err
+	// What is left is a fault of the repository's files, or of the git program.
+	return &envelope.Error{
+		Code:    envelope.Internal,
+		Message: "The git repository cannot be read: " + cleantext.Line(err.Error()),
+		Hint:    "Check that `git status` works in it.",
+		Err:     err,
+	}
 }
 
 // linked is the metadata of the branch that is checked out. The argument and
@@ -167,7 +174,7 @@ func (h *Here) GitHubRepository(ctx context.Context) (github.Repo, error) {
 		}
 	}
 	if err != nil {
-		return github.Repo{}, h.explain(err)
+		return github.Repo{}, h.Explain(err)
 	}
 	named, err := github.ParseRemote(url, func(host string) bool { return host == h.GitHubHost })
 	if err != nil {
