@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 //	                                            mcptext); the transcript is stdout
 //	github FIXTURE [TOKEN]   start a fake GitHub, set GITHUB_API_URL
 //	jira FIXTURE             start a fake Jira, set JIRA_HOST
+//	generate WHAT N FILE     see generate
 //
 // Set COPSE_UPDATE=1 to rewrite the expected output after a wanted change.
 func TestScript(t *testing.T) {
@@ -54,9 +55,10 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               setup,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"mcp":    converse,
-			"github": fakes.GitHub,
-			"jira":   fakes.Jira,
+			"mcp":      converse,
+			"generate": generate,
+			"github":   fakes.GitHub,
+			"jira":     fakes.Jira,
 		},
 	})
 }
@@ -126,7 +128,7 @@ func converse(ts *testscript.TestScript, neg bool, args []string) {
 		ended <- programs[args[1]](ctx, env)
 		out.Close()
 	}()
-	transcript, err := mcptext.Run(era, script, toServer, fromServer)
+	transcript, err := mcptext.Run(era, script, toServer, fromServer, ts.Exec)
 	toServer.Close()
 	go io.Copy(io.Discard, fromServer)
 	code := <-ended

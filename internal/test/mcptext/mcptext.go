@@ -11,6 +11,7 @@
 //	list tools|prompts|resources|templates    the names
 //	raw JSON                     a whole message, the answer as it came
 //	send JSON                    the same without waiting for an answer
+//	do PROGRAM [ARG…]            run a program in between, to change what the server sees
 //	# comment
 //
 // "$cursor" in a line stands for the last next_cursor that an answer had.
@@ -42,9 +43,9 @@ const (
 )
 
 // Run holds the conversation of script over in and out, which are the server's
-// stdin and stdout, and gives the transcript.
-func Run(era Era, script string, in io.Writer, out io.Reader) (string, error) {
-	c := &conversation{era: era, in: in, out: bufio.NewReader(out)}
+// stdin and stdout, and gives the transcript. The verb do calls do.
+func Run(era Era, script string, in io.Writer, out io.Reader, do func(program string, args ...string) error) (string, error) {
+	c := &conversation{era: era, in: in, out: bufio.NewReader(out), do: do}
 	if era == Legacy {
 		if _, err := c.request("initialize", map[string]any{
 			"protocolVersion": string(era),
@@ -74,6 +75,7 @@ type conversation struct {
 	era        Era
 	in         io.Writer
 	out        *bufio.Reader
+	do         func(program string, args ...string) error
 	id         int
 	cursor     string
 	transcript strings.Builder
@@ -91,6 +93,10 @@ func (c *conversation) step(line string) error {
 		return err
 	case "send":
 		return c.send(rest)
+	case "do":
+		if words := strings.Fields(rest); len(words) > 0 {
+			return c.do(words[0], words[1:]...)
+		}
 	case "call":
 		name, args, _ := strings.Cut(rest, " ")
 		params := map[string]any{"name": name}

@@ -1,0 +1,81 @@
+package copse_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/copse-dev/copse/internal/github/githubtest"
+)
+
+// generate is the command that writes what is too long for an archive:
+//
+//	generate branches N REPOSITORY   N branches team/0000… at main, of which
+//	                                 each tenth is stacked on the one ten before
+//	generate pulls N FIXTURE         a GitHub with N pull requests that have long
+//	                                 titles, reviews and checks
+func generate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: generate branches|pulls n file")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	switch args[0] {
+	case "branches":
+		generateBranches(ts, n, ts.MkAbs(args[2]))
+	case "pulls":
+		data, err := json.Marshal(githubtest.Fixture{
+			Token: "s3cret", Repositories: []githubtest.Repository{{Name: "acme/app", PullRequests: pulls(n)}},
+		})
+		ts.Check(err)
+		ts.Check(os.WriteFile(ts.MkAbs(args[2]), data, 0o600))
+	default:
+		ts.Fatalf("generate what? %s", args[0])
+	}
+}
+
+func generateBranches(ts *testscript.TestScript, n int, dir string) {
+	head := strings.TrimSpace(ts.ReadFile(filepath.Join(dir, ".git", "refs", "heads", "main")))
+	type object map[string]any
+	const when = "2026-11-20T23:28:36Z"
+	var refs strings.Builder
+	branches, dependencies := object{}, []object{}
+	name := func(i int) string { return fmt.Sprintf("team/%04d", i) }
+	for i := range n {
+		fmt.Fprintf(&refs, "%s refs/heads/%s\n", head, name(i))
+		branches[name(i)] = object{"branch": name(i), "jira_issue": fmt.Sprintf("PROJ-%d", i), "created_at": when}
+		if i >= 10 && i%10 == 0 {
+			dependencies = append(dependencies, object{"id": fmt.Sprint(i), "child": name(i), "parent": name(i - 10), "created_at": when})
+		}
+	}
+	state, err := json.Marshal(object{
+		"version": 1, "updated_at": when, "worktrees": []object{}, "branches": branches, "dependencies": dependencies,
+		"root_branches": []object{{"id": "r", "branch": "main", "is_default": true, "created_at": when}},
+	})
+	ts.Check(err)
+	ts.Check(os.WriteFile(filepath.Join(dir, ".git", "packed-refs"), []byte(refs.String()), 0o600))
+	ts.Check(os.MkdirAll(filepath.Join(dir, ".twig"), 0o755))
+	ts.Check(os.WriteFile(filepath.Join(dir, ".twig", "state.json"), state, 0o600))
+}
+
+func pulls(n int) []githubtest.PullRequest {
+	var all []githubtest.PullRequest
+	for i := 1; i <= n; i++ {
+		p := githubtest.PullRequest{Number: i, Title: strings.Repeat(fmt.Sprintf("long %d ", i), 25), Author: "ada"}
+		for c := range 200 {
+			conclusion := "success"
+			if c%2 == 0 {
+				conclusion = "failure"
+			}
+			p.CheckRuns = append(p.CheckRuns, githubtest.CheckRun{Name: fmt.Sprintf("check number %d", c), Conclusion: conclusion})
+			p.Reviews = append(p.Reviews, githubtest.Review{Author: fmt.Sprintf("reviewer%d", c), State: "COMMENTED"})
+		}
+		all = append(all, p)
+	}
+	return all
+}
