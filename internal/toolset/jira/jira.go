@@ -100,6 +100,13 @@ func (t *Tools) GetJiraIssue(ctx context.Context, in IssueIn) (IssueOut, error) 
 		return IssueOut{}, err
 	}
 	issue, err := client.Issue(ctx, key)
+	if _, bad := errors.AsType[*jira.InvalidError](err); bad && in.IssueKey == "" {
+		return IssueOut{}, &envelope.Error{
+			Code:    envelope.InvalidParams,
+			Message: fmt.Sprintf("The current branch is linked to %q, which is not a Jira issue key", cleantext.Line(key)),
+			Hint:    "Provide an explicit issue_key parameter.",
+		}
+	}
 	if err != nil {
 		return IssueOut{}, argument(err)
 	}
