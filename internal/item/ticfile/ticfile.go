@@ -69,8 +69,11 @@ const (
 	keyDependsOn = "depends_on"
 )
 
+// order has those of a deleted item first: there, git can merge them with what
+// somebody else does to the item.
 func order() []string {
 	return []string{
+		keyDeleted, keyDeletedChildren, keyDeletedDependents,
 		keyID, keyTitle, keyType, keyStatus, keyIteration, keyPriority, keyAssignee, keyLabels,
 		keyCreated, keyUpdated, keyParent, keyDependsOn,
 	}
