@@ -91,6 +91,13 @@ func Of(err error) *Error {
 	if r, ok := errors.AsType[*remote.Error](err); ok {
 		return ofRemote(r)
 	}
+	if errors.Is(err, remote.ErrNotAllowed) {
+		// Only a redirect leads there: clients ask for what is allowed.
+		return &Error{
+			Code: NetworkError, Message: "The service answered with a redirect to where nothing is sent: " + err.Error(),
+			Hint: "Check the address of the service and the name of the repository.",
+		}
+	}
 	return &Error{Code: Internal, Message: err.Error(), Hint: "This is a bug. Please report it."}
 }
 
