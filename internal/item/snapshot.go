@@ -3,6 +3,8 @@ package item
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
+	"unique"
 )
 
 // Snapshot is all items of a store as they were at one moment. It never
@@ -20,16 +22,52 @@ type Entry struct {
 	title, description string // folded; of one piece of memory
 }
 
-// NewEntry returns the entry of an item. It keeps none of the memory of the
-// item's description and title.
+// NewEntry returns the entry of an item. It shares no memory with it, so that
+// the text which an item was read from is not kept for the sake of its title.
 func NewEntry(it *Item) *Entry {
-	title := fold(it.Title)
-	both := strings.Clone(title + fold(it.Description))
-	return &Entry{Summary: it.Summary, title: both[:len(title)], description: both[len(title):]}
+	both := make([]byte, 0, len(it.Title)+len(it.Description))
+	both = appendFold(both, it.Title)
+	title := len(both)
+	text := string(appendFold(both, it.Description))
+	return &Entry{Summary: compact(it.Summary), title: text[:title], description: text[title:]}
+}
+
+// compact returns a copy in which values that many items have are kept once.
+func compact(s Summary) Summary {
+	once := func(s string) string { return unique.Make(s).Value() }
+	c := Summary{
+		ID: s.ID, Title: strings.Clone(s.Title), Type: once(s.Type), Status: once(s.Status), Iteration: once(s.Iteration),
+		Priority: once(s.Priority), Assignee: once(s.Assignee), Created: strings.Clone(s.Created), Parent: s.Parent,
+		Labels: slices.Clone(s.Labels), DependsOn: slices.Clone(s.DependsOn),
+	}
+	c.Updated = c.Created
+	if s.Updated != s.Created {
+		c.Updated = strings.Clone(s.Updated)
+	}
+	for i, label := range c.Labels {
+		c.Labels[i] = once(label)
+	}
+	return c
 }
 
 // fold makes texts that differ in case only the same, character by character.
 func fold(s string) string { return strings.ToLower(s) }
+
+// appendFold appends the folded text to b.
+func appendFold(b []byte, s string) []byte {
+	begin := len(b)
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return append(b[:begin], fold(s)...)
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b
+}
 
 // NewSnapshot returns a snapshot of the entries, which must be sorted by ID.
 func NewSnapshot(entries []*Entry, warnings []Warning) *Snapshot {

@@ -26,19 +26,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
-)
-
-// How long a process that waits for the lock sleeps between two looks at it.
-const (
-	shortestNap = 500 * time.Microsecond
-	longestNap  = 20 * time.Millisecond
 )
 
 // Store is a folder whose files are changed under one lock. It is safe for
@@ -97,55 +90,78 @@ func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
 	return err
 }
 
-// acquire locks the lock file in root until unlock is called.
+// acquire locks the lock file in root until unlock is called. The holder of
+// s.turn calls it.
 func (s *Store) acquire(ctx context.Context, root *os.Root) (unlock func(), err error) {
-	for nap := shortestNap; ; nap = min(2*nap, longestNap) {
-		unlock, err := s.try(root)
-		if unlock != nil || err != nil {
-			return unlock, err
+	for {
+		if err := s.prepare(root); err != nil {
+			return nil, err
 		}
-		select {
-		case <-time.After(nap/2 + rand.N(nap)): // not in step with the others
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		lock, err := s.queue(ctx)
+		if err != nil {
+			return nil, err
+		}
+		// A file that was removed in between keeps nobody else out.
+		held, err := lock.Stat()
+		if err == nil {
+			var there fs.FileInfo
+			if there, err = root.Lstat(s.lock); err == nil && os.SameFile(held, there) {
+				return func() { _ = lock.Unlock() }, nil // closing it would unlock, too
+			}
+		}
+		_ = lock.Unlock()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("look at lock %q: %w", s.lock, WithoutPath(err))
 		}
 	}
 }
 
-// try locks the lock file if it is free; else unlock is nil.
-func (s *Store) try(root *os.Root) (unlock func(), err error) {
+// prepare makes sure that the lock file, if it exists, is one that can be
+// locked, and that its folder exists.
+func (s *Store) prepare(root *os.Root) error {
 	switch info, err := root.Lstat(s.lock); {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := root.MkdirAll(path.Dir(s.lock), 0o777); err != nil {
-			return nil, fmt.Errorf("make a folder for the lock: %w", WithoutPath(err))
+			return fmt.Errorf("make a folder for the lock: %w", WithoutPath(err))
 		}
 	case err != nil:
-		return nil, fmt.Errorf("look at lock %q: %w", s.lock, WithoutPath(err))
+		return fmt.Errorf("look at lock %q: %w", s.lock, WithoutPath(err))
 	case !info.Mode().IsRegular(): // a link could lead anywhere
-		return nil, fmt.Errorf("lock %q is not a regular file; remove it", s.lock)
+		return fmt.Errorf("lock %q is not a regular file; remove it", s.lock)
 	}
+	return nil
+}
+
+// queue waits in the system's queue for the lock, so that among many processes
+// each gets its turn.
+func (s *Store) queue(ctx context.Context) (*flock.Flock, error) {
 	name := filepath.Join(s.path, filepath.FromSlash(s.lock))
 	lock := flock.New(name, flock.SetPermissions(0o666))
-	locked, err := lock.TryLock()
-	if err != nil {
+	if locked, err := lock.TryLock(); locked {
+		return lock, nil
+	} else if err != nil {
 		return nil, fmt.Errorf("lock %q: %w", s.lock, WithoutPath(err))
 	}
-	if !locked {
-		return nil, nil
-	}
-	// A file that was removed in between keeps nobody else out.
-	held, err := lock.Stat()
-	if err == nil {
-		var there fs.FileInfo
-		if there, err = root.Lstat(s.lock); err == nil && os.SameFile(held, there) {
-			return func() { _ = lock.Unlock() }, nil // closing it would unlock, too
+	// The system's call cannot be ended from here. Whoever gives up leaves it to
+	// give back what it gets.
+	got := make(chan error)
+	go func() {
+		err := lock.Lock()
+		select {
+		case got <- err:
+		case <-ctx.Done():
+			_ = lock.Unlock()
 		}
+	}()
+	select {
+	case err := <-got:
+		if err != nil {
+			return nil, fmt.Errorf("lock %q: %w", s.lock, WithoutPath(err))
+		}
+		return lock, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	_ = lock.Unlock()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("look at lock %q: %w", s.lock, WithoutPath(err))
-	}
-	return nil, nil
 }
 
 // WithoutPath is the cause alone of an error that names a path of this machine.

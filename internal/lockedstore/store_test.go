@@ -279,6 +279,12 @@ func TestWaiting(t *testing.T) {
 	if got := contents(t, dir); len(got) > 0 {
 		t.Errorf("changed without the lock: %v", got)
 	}
+	// Those who gave up are still in the queue; they keep nobody out.
+	for range 2 {
+		if err := lockedstore.New(dir, lockName, patience).Change(t.Context(), increment); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestErrorOfTheChange(t *testing.T) {

@@ -10,9 +10,10 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// The library is given no more than this: it is recursive, and slow with much.
+// The library is given no more than this: it is recursive, and takes time with
+// the square of some texts, half a second for so much.
 const (
-	maxForLibrary  = 64 << 10
+	maxForLibrary  = 16 << 10
 	maxOpenForFlow = 1000
 )
 

@@ -1,0 +1,65 @@
+package local
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+)
+
+// file is one file of the folder.
+type file struct {
+	id       item.ID // that its name says; 0 if none
+	entry    *item.Entry
+	inner    item.ID // that its content says; 0 if none
+	problems []string
+	stamp    stamp
+	settled  bool
+}
+
+// misnamed reports whether the content says another number than the name.
+func (f *file) misnamed() bool { return f.inner != f.id && f.inner != 0 }
+
+// parse reads the content of a file.
+func parse(name, text string) *file {
+	content, err := ticfile.Parse(text)
+	if err != nil {
+		return broken(name, err)
+	}
+	it, problems, err := content.Item()
+	if err != nil {
+		return broken(name, err)
+	}
+	f := &file{inner: it.ID, problems: problems}
+	if f.id, err = idOf(name); err != nil {
+		if f.inner == 0 {
+			f.problems = append(f.problems, err.Error())
+		}
+		return f
+	}
+	it.ID = f.id
+	f.entry = item.NewEntry(&it)
+	return f
+}
+
+func broken(name string, err error) *file {
+	f := &file{problems: []string{err.Error()}}
+	f.id, _ = idOf(name)
+	return f
+}
+
+// idOf is the number of the item that a file name is for.
+func idOf(name string) (item.ID, error) {
+	id, err := item.ParseID(strings.TrimSuffix(name, extension))
+	if err != nil {
+		return 0, errors.New("is not named after a number, as 3.md is, and is not used")
+	}
+	return id, nil
+}
+
+func fileName(id item.ID) string { return id.String() + extension }
+
+func brokenError(id item.ID, err error) error {
+	return &item.BrokenError{ID: id, File: itemsFolder + "/" + fileName(id), Reason: err.Error()}
+}

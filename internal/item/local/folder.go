@@ -1,0 +1,264 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// What is in the folder of a store. The private one has what only this package
+// uses, and ignores itself in git.
+const (
+	configName    = "config.yml"
+	itemsFolder   = "items"
+	trashFolder   = "trash"
+	privateFolder = ".copse"
+	lockName      = privateFolder + "/lock"
+	ignoreName    = privateFolder + "/.gitignore"
+	ignoreText    = "*\n"
+	newerName     = "tic.db" // where later versions of tic keep all
+)
+
+// lockWait is how long a change waits for others to finish theirs.
+const lockWait = 10 * time.Second
+
+// folder is one .tic folder. It is safe for concurrent use.
+type folder struct {
+	path     string
+	watching bool
+	now      func() time.Time
+	config   *cachedfile.File[configuration]
+	locked   *lockedstore.Store
+
+	mu    sync.Mutex
+	index *index // nil before it is needed, and while there is no folder of items
+}
+
+// configuration is a configuration file that was read.
+type configuration struct {
+	values item.Config
+	// unmerged is set when the values are those of an unfinished merge.
+	unmerged bool
+}
+
+func openFolder(path string, watching bool, now func() time.Time) *folder {
+	return &folder{
+		path:     path,
+		watching: watching,
+		now:      now,
+		config:   cachedfile.New(filepath.Join(path, configName), ticfile.MaxSize, parseConfiguration),
+		locked:   lockedstore.New(path, lockName, lockWait),
+	}
+}
+
+func (f *folder) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drop()
+}
+
+func (f *folder) drop() {
+	if f.index != nil {
+		f.index.close()
+		f.index = nil
+	}
+}
+
+// parseConfiguration reads a configuration for looking at items. For that, an
+// unfinished merge is finished in memory.
+func parseConfiguration(data []byte) (configuration, error) {
+	text := string(data)
+	c, err := ticfile.ParseConfig(text)
+	unmerged := errors.Is(err, ticfile.ErrConflict)
+	if unmerged {
+		if c, err = ticfile.MergeConfig(text); err != nil {
+			err = ticfile.ErrConflict
+		}
+	}
+	if err != nil {
+		return configuration{}, configError(err)
+	}
+	values := c.Values()
+	if unmerged {
+		values.Warnings = []item.Warning{{File: configName, Reason: ticfile.ErrConflict.Error()}}
+	}
+	return configuration{values: values, unmerged: unmerged}, nil
+}
+
+func configError(err error) error { return &item.ConfigError{File: configName, Reason: err.Error()} }
+
+// readConfig returns the values of the configuration.
+func (f *folder) readConfig() (item.Config, error) {
+	c, err := f.config.Get()
+	if err == nil {
+		return c.values, nil
+	}
+	return item.Config{}, f.explain(err)
+}
+
+// explain makes a *item.ConfigError of what reading the configuration gave.
+func (f *folder) explain(err error) error {
+	if _, ok := errors.AsType[*item.ConfigError](err); ok {
+		return err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return configError(fmt.Errorf("cannot be used: %w", err))
+	}
+	if _, err := os.Lstat(filepath.Join(f.path, newerName)); err == nil {
+		return configError(errors.New("is missing: this store is kept in " + newerName + " by a newer tic, which is not read here"))
+	}
+	return configError(errors.New("is missing; restore it, or initialize the project again"))
+}
+
+// snapshot returns all items as they are now.
+func (f *folder) snapshot() (*item.Snapshot, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.refresh(); err != nil {
+		return nil, err
+	}
+	if f.index == nil {
+		return item.NewSnapshot(nil, nil), nil
+	}
+	return f.index.snapshot, nil
+}
+
+// refresh brings the index up to date. The caller holds f.mu.
+func (f *folder) refresh() error {
+	// The folder can be replaced while it is opened.
+	const attempts = 3
+	for range attempts {
+		if f.index != nil {
+			ok, err := f.index.update()
+			if ok && err == nil {
+				return nil
+			}
+			f.drop()
+		}
+		path := filepath.Join(f.path, itemsFolder)
+		switch info, err := os.Lstat(path); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return fmt.Errorf("look at folder %q: %w", itemsFolder, lockedstore.WithoutPath(err))
+		case !info.IsDir():
+			return fmt.Errorf("%q in the store is not a folder", itemsFolder)
+		}
+		index, err := openIndex(path, f.watching)
+		if err != nil {
+			return fmt.Errorf("read folder %q: %w", itemsFolder, err)
+		}
+		f.index = index
+		if index.current() {
+			return nil
+		}
+	}
+	return fmt.Errorf("read folder %q: it is being replaced again and again", itemsFolder)
+}
+
+// lookup is an [item.Lookup] that knows broken items, too.
+func (f *folder) lookup(id item.ID) (*item.Summary, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.refresh(); err != nil {
+		return nil, err
+	}
+	if f.index == nil {
+		return nil, &item.NotFoundError{ID: id}
+	}
+	return f.index.find(id)
+}
+
+// loaded reports whether the index is in memory, so that using it is cheap.
+func (f *folder) loaded() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.index != nil
+}
+
+// open reads the file of an item in a folder of the store.
+func (f *folder) open(root *os.Root, folder string, id item.ID) (*ticfile.File, item.Item, error) {
+	name := folder + "/" + fileName(id)
+	info, err := root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, item.Item{}, &item.NotFoundError{ID: id}
+	}
+	if err == nil {
+		err = isFile(info.Mode())
+	} else {
+		err = unreadable(err)
+	}
+	var content *ticfile.File
+	var it item.Item
+	if err == nil {
+		content, it, err = readItem(root, name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, item.Item{}, &item.NotFoundError{ID: id}
+	case err != nil:
+		return nil, item.Item{}, &item.BrokenError{ID: id, File: name, Reason: err.Error()}
+	}
+	it.ID = id
+	return content, it, nil
+}
+
+func readItem(root *os.Root, name string) (*ticfile.File, item.Item, error) {
+	text, _, err := readFile(root, name, new(bytes.Buffer))
+	if err != nil {
+		return nil, item.Item{}, err
+	}
+	content, err := ticfile.Parse(text)
+	if err != nil {
+		return nil, item.Item{}, err
+	}
+	it, _, err := content.Item()
+	return content, it, err
+}
+
+// item reads one item.
+func (f *folder) item(id item.ID) (item.Item, error) {
+	root, err := os.OpenRoot(f.path)
+	if err != nil {
+		return item.Item{}, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
+	}
+	defer root.Close()
+	_, it, err := f.open(root, itemsFolder, id)
+	return it, err
+}
+
+// change calls do while nobody else changes the store, after what a process that
+// was killed has left unfinished.
+func (f *folder) change(ctx context.Context, do func(*writer) error) error {
+	err := f.locked.Change(ctx, func(tx *lockedstore.Tx) error {
+		w := &writer{folder: f, tx: tx}
+		if err := w.prepare(); err != nil {
+			return err
+		}
+		return do(w)
+	})
+	if err == nil || isRule(err) || ctx.Err() != nil {
+		return err
+	}
+	return fmt.Errorf("change the items in %s: %w", folderName, err)
+}
+
+// isRule reports whether an error is for the user as it is.
+func isRule(err error) bool {
+	_, invalid := errors.AsType[*item.InvalidError](err)
+	_, changed := errors.AsType[*item.ChangedError](err)
+	_, broken := errors.AsType[*item.BrokenError](err)
+	_, config := errors.AsType[*item.ConfigError](err)
+	return invalid || changed || broken || config || item.IsNotFound(err)
+}

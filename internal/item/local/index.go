@@ -1,0 +1,325 @@
+package local
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+const extension = ".md"
+
+// manyNames is how many changed files are better read in parallel.
+const manyNames = 200
+
+// index is what the files of a folder of items hold. It is for one goroutine.
+//
+// Where the system can say exactly which files changed, an update reads those
+// and looks at no other. Else it looks at each and reads the ones whose stamp
+// has changed or could not show a change. Either way it sees what was written
+// before it was called, with three exceptions: a write through a memory map
+// counts when the file is closed or synced; one through a hard link in another
+// folder only where there is no watching; and where there are no change times
+// (Windows), a change that keeps size and modification time goes unseen.
+type index struct {
+	path     string
+	folder   fs.FileInfo
+	root     *os.Root
+	watcher  *watcher // nil if all files must be looked at
+	watching bool     // a watcher is still to be tried
+	files    map[string]*file
+	troubled map[string]bool // files with problems
+	snapshot *item.Snapshot
+	entries  []*item.Entry // of the snapshot
+}
+
+// openIndex reads all files of the folder at path.
+func openIndex(path string, watching bool) (*index, error) {
+	x := &index{path: path, watching: watching, files: map[string]*file{}, troubled: map[string]bool{}}
+	err := x.open()
+	if err == nil {
+		err = x.scan() // of what is at the path; the caller makes sure that it is this folder
+	}
+	if err != nil {
+		x.close()
+		return nil, err
+	}
+	return x, nil
+}
+
+func (x *index) open() error {
+	root, err := os.OpenRoot(x.path)
+	if err != nil {
+		return lockedstore.WithoutPath(err)
+	}
+	x.root = root
+	x.folder, err = root.Stat(".")
+	return err
+}
+
+func (x *index) close() {
+	if x.watcher != nil {
+		_ = x.watcher.close()
+	}
+	if x.root != nil {
+		_ = x.root.Close()
+	}
+}
+
+// current reports whether the folder at the path is still the one of the index.
+func (x *index) current() bool {
+	info, err := os.Lstat(x.path)
+	return err == nil && os.SameFile(info, x.folder)
+}
+
+// update brings the index up to date; ok is false if it must be opened anew.
+func (x *index) update() (ok bool, err error) {
+	if !x.current() {
+		return false, nil
+	}
+	if x.watcher == nil {
+		x.watch()
+		return x.current(), x.scan() // in this order: the folder can have been replaced meanwhile
+	}
+	names, ok := x.watcher.changed()
+	if !ok {
+		return false, nil
+	}
+	if len(names) > manyNames {
+		return true, x.scan()
+	}
+	changes := map[string]*file{}
+	var buf bytes.Buffer
+	for _, name := range names {
+		if _, done := changes[name]; done || !strings.HasSuffix(name, extension) {
+			continue
+		}
+		changes[name] = x.look(name, &buf)
+	}
+	x.apply(changes)
+	return true, nil
+}
+
+// watch begins to watch, if that was not tried yet. It is not done at once,
+// because a program that asks only once is sooner done without.
+func (x *index) watch() {
+	if x.watching {
+		x.watching = false
+		x.watcher = watch(x.path)
+	}
+}
+
+// look reads a file that may have changed in any way; nil if there is none.
+func (x *index) look(name string, buf *bytes.Buffer) *file {
+	info, err := x.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = isFile(info.Mode())
+	}
+	if err != nil {
+		return broken(name, err)
+	}
+	return x.read(name, buf)
+}
+
+// read reads a file; nil if there is none.
+func (x *index) read(name string, buf *bytes.Buffer) *file {
+	at := time.Now() // not the store's clock: this is about the file system's
+	text, from, err := readFile(x.root, name, buf)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return broken(name, err)
+	}
+	f := parse(name, text)
+	f.stamp, f.settled = from, from.settled(at)
+	return f
+}
+
+// scan looks at all files.
+func (x *index) scan() error {
+	folder, err := os.Open(x.path) // one opened in the root would stat every file
+	if err != nil {
+		return lockedstore.WithoutPath(err)
+	}
+	listed, err := folder.ReadDir(-1)
+	_ = folder.Close()
+	if err != nil {
+		return lockedstore.WithoutPath(err)
+	}
+	listed = slices.DeleteFunc(listed, func(d fs.DirEntry) bool { return !strings.HasSuffix(d.Name(), extension) })
+
+	found := make([]*file, len(listed))
+	inParallel(len(listed), func(begin, end int) {
+		var buf bytes.Buffer
+		for i := begin; i < end; i++ {
+			found[i] = x.examine(listed[i], &buf)
+		}
+	})
+	changes := map[string]*file{}
+	present := make(map[string]bool, len(listed))
+	for i, d := range listed {
+		present[d.Name()] = true
+		if found[i] != x.files[d.Name()] {
+			changes[d.Name()] = found[i]
+		}
+	}
+	for name := range x.files {
+		if !present[name] {
+			changes[name] = nil
+		}
+	}
+	x.apply(changes)
+	return nil
+}
+
+// inParallel calls do for parts of n things.
+func inParallel(n int, do func(begin, end int)) {
+	const worthAnother = 64
+	parts := max(1, min(2*runtime.GOMAXPROCS(0), n/worthAnother)) // more than processors, as they wait for the disk
+	var group sync.WaitGroup
+	for i := range parts {
+		group.Go(func() { do(i*n/parts, (i+1)*n/parts) })
+	}
+	group.Wait()
+}
+
+// examine returns a listed file: the known one, if it is as it was.
+func (x *index) examine(d fs.DirEntry, buf *bytes.Buffer) *file {
+	known := x.files[d.Name()]
+	if known == nil && d.Type().IsRegular() {
+		return x.read(d.Name(), buf)
+	}
+	if known == nil || !known.settled {
+		return x.look(d.Name(), buf)
+	}
+	info, err := x.root.Lstat(d.Name())
+	if err == nil && info.Mode().IsRegular() && stampOf(info) == known.stamp {
+		return known
+	}
+	return x.look(d.Name(), buf)
+}
+
+// apply puts files in the place of those with the same names; nil is none.
+func (x *index) apply(changes map[string]*file) {
+	if len(changes) == 0 && x.snapshot != nil {
+		return
+	}
+	entries := map[item.ID]*item.Entry{}
+	for name, f := range changes {
+		if old := x.files[name]; old != nil && old.id != 0 {
+			entries[old.id] = nil
+		}
+		if f == nil {
+			delete(x.files, name)
+			delete(x.troubled, name)
+			continue
+		}
+		x.files[name] = f
+		if f.id != 0 {
+			entries[f.id] = f.entry
+		}
+		delete(x.troubled, name)
+		if len(f.problems) > 0 || f.misnamed() {
+			x.troubled[name] = true
+		}
+	}
+	x.entries = merge(x.entries, entries)
+	x.snapshot = item.NewSnapshot(x.entries, x.warnings())
+}
+
+// merge returns the entries with changes, by ID; nil is for one that is gone.
+func merge(entries []*item.Entry, changes map[item.ID]*item.Entry) []*item.Entry {
+	merged := make([]*item.Entry, 0, len(entries)+len(changes))
+	ids := slices.Sorted(maps.Keys(changes))
+	for _, e := range entries {
+		for len(ids) > 0 && ids[0] < e.ID {
+			merged = appendEntry(merged, changes[ids[0]])
+			ids = ids[1:]
+		}
+		if len(ids) == 0 || ids[0] != e.ID {
+			merged = append(merged, e)
+		}
+	}
+	for _, id := range ids {
+		merged = appendEntry(merged, changes[id])
+	}
+	return merged
+}
+
+func appendEntry(entries []*item.Entry, e *item.Entry) []*item.Entry {
+	if e == nil {
+		return entries
+	}
+	return append(entries, e)
+}
+
+// warnings says what is wrong with files, by their names.
+func (x *index) warnings() []item.Warning {
+	var list []item.Warning
+	for _, name := range slices.SortedFunc(maps.Keys(x.troubled), byNumber) {
+		f := x.files[name]
+		problems := f.problems
+		if f.misnamed() {
+			problems = append(slices.Clip(problems), x.misnamed(f))
+		}
+		for _, problem := range problems {
+			list = append(list, item.Warning{File: itemsFolder + "/" + name, Reason: problem})
+		}
+	}
+	return list
+}
+
+// misnamed says what is wrong with a file whose id is not that of its name.
+func (x *index) misnamed(f *file) string {
+	also := ""
+	if other := fileName(f.inner); x.files[other] != nil {
+		also = fmt.Sprintf(", as %s/%s is", itemsFolder, other)
+	}
+	used := "it is not used"
+	if f.id != 0 {
+		used = fmt.Sprintf("it is used as #%d, by its name", f.id)
+	}
+	return fmt.Sprintf("says that it is item %d%s; %s. Give it a number that is free, in its name and inside", f.inner, also, used)
+}
+
+// byNumber orders names so that 2.md comes before 10.md.
+func byNumber(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}
+
+// find is an [item.Lookup].
+func (x *index) find(id item.ID) (*item.Summary, error) {
+	if f := x.files[fileName(id)]; f != nil && f.entry == nil {
+		return nil, brokenError(id, errors.New(f.problems[0]))
+	}
+	return x.snapshot.Find(id)
+}
+
+// largest is the largest number that a file has.
+func (x *index) largest() item.ID {
+	var largest item.ID
+	if n := len(x.entries); n > 0 {
+		largest = x.entries[n-1].ID
+	}
+	for name := range x.troubled {
+		largest = max(largest, x.files[name].id)
+	}
+	return largest
+}

@@ -1,0 +1,165 @@
+package local_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/test/need"
+)
+
+// clone is a git repository with a store.
+type clone struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+func newGit(t *testing.T) clone {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		need.Skip(t, "git is not installed")
+	}
+	home := t.TempDir()
+	env := append(os.Environ(),
+		"HOME="+home, "XDG_CONFIG_HOME="+home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com",
+	)
+	c := clone{t, t.TempDir(), env}
+	c.git("init", "-q", "-b", "main")
+	return c
+}
+
+func (c clone) run(args ...string) (string, error) {
+	cmd := exec.CommandContext(c.t.Context(), "git", args...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (c clone) git(args ...string) string {
+	c.t.Helper()
+	out, err := c.run(args...)
+	if err != nil {
+		c.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+func (c clone) commit() {
+	c.t.Helper()
+	c.git("add", "-A")
+	c.git("commit", "-q", "-m", "x")
+}
+
+// clone makes another clone beside.
+func (c clone) clone() clone {
+	c.t.Helper()
+	other := clone{c.t, filepath.Join(c.t.TempDir(), "clone"), c.env}
+	c.git("clone", "-q", c.dir, other.dir)
+	return other
+}
+
+func (c clone) create(titles ...string) {
+	c.t.Helper()
+	s := open(c.t, c.dir, true)
+	for _, title := range titles {
+		if _, err := s.Create(c.t.Context(), item.Draft{Title: title}); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+func (c clone) comment(id item.ID, text string) {
+	c.t.Helper()
+	if _, err := open(c.t, c.dir, true).AddComment(c.t.Context(), id, "x", text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Two clones create items with the same numbers, and comment the same one.
+func TestMergedClones(t *testing.T) {
+	t.Parallel()
+	ours := newGit(t)
+	if _, err := open(t, ours.dir, true).Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ours.create("old")
+	ours.commit()
+	if files := ours.git("ls-files"); strings.Contains(files, ".copse") {
+		t.Errorf("committed: %s", files)
+	}
+	theirs := ours.clone()
+	ours.create("ours 2")
+	ours.comment(1, "our comment")
+	ours.commit()
+	theirs.create("theirs 2", "theirs 3")
+	theirs.comment(1, "their comment")
+	theirs.commit()
+	if out, err := ours.run("pull", "-q", "--no-rebase", theirs.dir, "main"); err == nil {
+		t.Fatalf("git merged everything: %s", out)
+	}
+
+	s := open(t, ours.dir, true)
+	got, warnings := titles(t, s)
+	diff(t, "items while it is not merged", "3 theirs 3", got)
+	const reason = "has merge conflict markers; choose between the versions and remove the markers"
+	diff(t, "warnings", []item.Warning{{File: "items/1.md", Reason: reason}, {File: "items/2.md", Reason: reason}}, warnings)
+	c, err := s.Config(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, "warnings of the project", []item.Warning{{File: "config.yml", Reason: reason}}, c.Warnings)
+
+	if _, err := s.Repair(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got, warnings = titles(t, s)
+	diff(t, "items", "1 old, 2 ours 2, 3 theirs 3, 4 theirs 2", got)
+	diff(t, "warnings", []item.Warning(nil), warnings)
+	it, err := s.Item(t.Context(), 1)
+	if err != nil || len(it.Comments) != 2 {
+		t.Errorf("comments: %v, %v", it.Comments, err)
+	}
+	ours.create("new")
+	got, _ = titles(t, s)
+	diff(t, "items", "1 old, 2 ours 2, 3 theirs 3, 4 theirs 2, 5 new", got)
+	ours.commit()
+	diff(t, "left to commit", "", ours.git("status", "--porcelain"))
+}
+
+// Changes of different items merge by themselves, and so does a deletion in
+// one clone of what was changed in the other.
+func TestMergedWithoutConflict(t *testing.T) {
+	t.Parallel()
+	ours := newGit(t)
+	if _, err := open(t, ours.dir, true).Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ours.create("1", "2")
+	if _, err := open(t, ours.dir, true).Update(t.Context(), 2, item.Patch{Description: new(strings.Repeat("A long text.\n", 20))}); err != nil {
+		t.Fatal(err)
+	}
+	ours.commit()
+	theirs := ours.clone()
+	if err := open(t, ours.dir, true).Delete(t.Context(), 2, ""); err != nil {
+		t.Fatal(err)
+	}
+	ours.comment(1, "x")
+	ours.commit()
+	theirs.comment(2, "said after it was deleted")
+	theirs.commit()
+	ours.git("pull", "-q", "--no-rebase", theirs.dir, "main")
+
+	s := open(t, ours.dir, true)
+	got, warnings := titles(t, s)
+	diff(t, "items", "1 1", got)
+	diff(t, "warnings", []item.Warning(nil), warnings)
+	it, err := s.Restore(t.Context(), 2)
+	if err != nil || len(it.Comments) != 1 {
+		t.Errorf("restored with %v, %v", it.Comments, err)
+	}
+}

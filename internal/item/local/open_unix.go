@@ -1,0 +1,11 @@
+//go:build unix
+
+package local
+
+import (
+	"os"
+	"syscall"
+)
+
+// openFlags keep a named pipe in the place of a file from making us wait.
+const openFlags = os.O_RDONLY | syscall.O_NONBLOCK

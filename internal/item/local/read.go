@@ -1,0 +1,62 @@
+package local
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// readFile reads a file of root whole, by way of buf. The stamp is from before,
+// so that a change while it is read gives the file another one. Errors name no
+// path, and go on from the name of the file; a missing one is fs.ErrNotExist.
+func readFile(root *os.Root, name string, buf *bytes.Buffer) (text string, from stamp, err error) {
+	file, err := root.OpenFile(name, openFlags, 0)
+	if err != nil {
+		return "", stamp{}, unreadable(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", stamp{}, unreadable(err)
+	}
+	if err := isFile(info.Mode()); err != nil {
+		return "", stamp{}, err
+	}
+	from = stampOf(info)
+	if from.size > ticfile.MaxSize {
+		return "", from, fmt.Errorf("has %d bytes, more than the %d that are read", from.size, ticfile.MaxSize)
+	}
+	buf.Reset()
+	buf.Grow(int(from.size) + bytes.MinRead) // or it would grow at the end of the file
+	if _, err := buf.ReadFrom(io.LimitReader(file, ticfile.MaxSize+1)); err != nil {
+		return "", from, unreadable(err)
+	}
+	return buf.String(), from, nil
+}
+
+func unreadable(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fs.ErrNotExist
+	}
+	return fmt.Errorf("cannot be read: %w", lockedstore.WithoutPath(err))
+}
+
+// isFile refuses all but regular files. Links are not followed: they could lead
+// anywhere, and a repository can bring them along.
+func isFile(mode fs.FileMode) error {
+	switch {
+	case mode.IsRegular():
+		return nil
+	case mode&fs.ModeSymlink != 0:
+		return errors.New("is a symbolic link, which is not followed; replace it by the file")
+	case mode.IsDir():
+		return errors.New("is a folder")
+	}
+	return errors.New("is not a regular file")
+}

@@ -1,0 +1,201 @@
+package local
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+func (w *writer) restore(id item.ID) (item.Item, error) {
+	if _, _, err := w.open(w.tx.Root(), itemsFolder, id); !item.IsNotFound(err) {
+		return item.Item{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not deleted", id)}
+	}
+	if _, _, err := w.open(w.tx.Root(), trashFolder, id); err != nil {
+		return item.Item{}, err
+	}
+	if err := w.perform(pending{Restore: id}); err != nil {
+		return item.Item{}, err
+	}
+	_, it, err := w.open(w.tx.Root(), itemsFolder, id)
+	return it, err
+}
+
+// bringBack gives an item that came from the trash its relations again, as far
+// as they are possible.
+func (w *writer) bringBack(id item.ID) error {
+	r := &restoration{writer: w, id: id, items: map[item.ID]*opened{}, trash: map[item.ID]*opened{}}
+	it, err := r.open(id)
+	if err != nil {
+		return err
+	}
+	lost := it.content.Lost()
+	if err := r.keepPossible(it); err != nil {
+		return err
+	}
+	for _, child := range lost.Children {
+		if err := r.adopt(child); err != nil {
+			return err
+		}
+	}
+	for _, dependent := range lost.Dependents {
+		if err := r.depend(dependent); err != nil {
+			return err
+		}
+	}
+	if err := it.content.Restore(); err != nil {
+		return unchangeable(id, err)
+	}
+	file, err := fileOf(itemsFolder, id, it.content)
+	if err != nil {
+		return err
+	}
+	delete(r.items, id)
+	others, err := r.changed()
+	if err != nil {
+		return err
+	}
+	// The item last: until then its file has what it lost.
+	return w.tx.Write(append(others, file)...)
+}
+
+// restoration is what files will have when an item has been restored.
+type restoration struct {
+	*writer
+	id    item.ID
+	items map[item.ID]*opened // those that were looked at
+	trash map[item.ID]*opened // as items, of deleted ones
+}
+
+type opened struct {
+	content *ticfile.File
+	summary item.Summary
+	changed bool
+}
+
+func (r *restoration) open(id item.ID) (*opened, error) {
+	return r.openIn(itemsFolder, r.items, id)
+}
+
+func (r *restoration) openDeleted(id item.ID) (*opened, error) {
+	return r.openIn(trashFolder, r.trash, id)
+}
+
+// openAny opens an item that is deleted if there is no other.
+func (r *restoration) openAny(id item.ID) (*opened, error) {
+	o, err := r.open(id)
+	if item.IsNotFound(err) {
+		return r.openDeleted(id)
+	}
+	return o, err
+}
+
+func (r *restoration) openIn(folder string, known map[item.ID]*opened, id item.ID) (*opened, error) {
+	if o := known[id]; o != nil {
+		return o, nil
+	}
+	content, it, err := r.writer.open(r.tx.Root(), folder, id)
+	if err != nil {
+		return nil, err
+	}
+	known[id] = &opened{content: content, summary: it.Summary}
+	return known[id], nil
+}
+
+// find is an [item.Lookup] of what will be.
+func (r *restoration) find(id item.ID) (*item.Summary, error) {
+	if o := r.items[id]; o != nil {
+		return &o.summary, nil
+	}
+	return r.writer.find(id)
+}
+
+// keepPossible takes out of the restored item what it cannot refer to any more.
+// If that is in the trash, it is noted there, as if the item had been here when
+// the other was deleted.
+func (r *restoration) keepPossible(it *opened) error {
+	parent := it.summary.Parent
+	if parent != 0 && item.CheckRelations(r.find, r.id, &parent, nil) != nil {
+		it.summary.Parent = 0
+		if err := it.content.SetParent(0); err != nil {
+			return unchangeable(r.id, err)
+		}
+		err := r.note(parent, func(lost *ticfile.Lost) *[]item.ID { return &lost.Children })
+		if err != nil {
+			return err
+		}
+	}
+	for _, dependency := range slices.Clone(it.summary.DependsOn) {
+		if item.CheckRelations(r.find, r.id, nil, &[]item.ID{dependency}) == nil {
+			continue
+		}
+		it.summary.DependsOn = slices.DeleteFunc(slices.Clone(it.summary.DependsOn), func(id item.ID) bool { return id == dependency })
+		if err := it.content.NotDependOn(dependency); err != nil {
+			return unchangeable(r.id, err)
+		}
+		err := r.note(dependency, func(lost *ticfile.Lost) *[]item.ID { return &lost.Dependents })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note adds the restored item to one of the lists of a deleted one, if there is
+// such.
+func (r *restoration) note(deleted item.ID, list func(*ticfile.Lost) *[]item.ID) error {
+	o, err := r.openDeleted(deleted)
+	if err != nil {
+		return nil //nolint:nilerr // what is gone for good, or broken, cannot come back to it
+	}
+	lost := o.content.Lost()
+	ids := list(&lost)
+	if slices.Contains(*ids, r.id) {
+		return nil
+	}
+	*ids = append(*ids, r.id)
+	o.changed = true
+	return o.content.SetLost(lost)
+}
+
+// adopt makes the restored item the parent of a former child that has none. One
+// that is deleted itself gets it in the trash, for when it comes back.
+func (r *restoration) adopt(child item.ID) error {
+	o, err := r.openAny(child)
+	if err != nil || o.summary.Parent != 0 || item.CheckRelations(r.find, child, &r.id, nil) != nil {
+		return nil //nolint:nilerr // what is gone, or broken, stays as it is
+	}
+	o.summary.Parent, o.changed = r.id, true
+	return o.content.SetParent(r.id)
+}
+
+// depend makes a former dependent depend on the restored item again, likewise.
+func (r *restoration) depend(dependent item.ID) error {
+	o, err := r.openAny(dependent)
+	if err != nil || slices.Contains(o.summary.DependsOn, r.id) ||
+		item.CheckRelations(r.find, dependent, nil, &[]item.ID{r.id}) != nil {
+		return nil //nolint:nilerr // as above
+	}
+	o.summary.DependsOn, o.changed = append(slices.Clone(o.summary.DependsOn), r.id), true
+	return o.content.DependOn(r.id)
+}
+
+// changed are the files of others to write.
+func (r *restoration) changed() ([]lockedstore.File, error) {
+	var files []lockedstore.File
+	for folder, items := range map[string]map[item.ID]*opened{trashFolder: r.trash, itemsFolder: r.items} {
+		for id, o := range items {
+			if !o.changed {
+				continue
+			}
+			file, err := fileOf(folder, id, o.content)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, file)
+		}
+	}
+	return files, nil
+}

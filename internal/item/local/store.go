@@ -1,0 +1,207 @@
+// Package local keeps work items in the files of a .tic folder, as tic 1.26
+// does; package ticfile has their format.
+//
+// [New] makes a [Store], an [item.Backend]. It finds the folder anew for each
+// call, so it can be made before there is one, and [Store.Init] makes one. It
+// guarantees that
+//
+//   - any number of processes can change the store at once, with no daemon:
+//     changes run one after the other under a lock, on what the files have then;
+//   - a change that was acknowledged is on disk, and a process that is killed
+//     harms nothing: single files are replaced whole, and what is done to several
+//     (deleting, restoring) is written down first and finished by the next change;
+//   - reading takes no lock, and sees all changes that were made before, also by
+//     an editor or git; see index.go for how, and for three exceptions;
+//   - a number is given to one item only, deleted ones included;
+//   - a file that is no item, or twice the same one, or was not merged, is said
+//     in the warnings of the snapshot and touches no other;
+//   - nothing outside of the folder is read or written, and no error names a path
+//     of this machine.
+//
+// Besides the files of tic there are trash/, which has deleted items with what
+// their deletion took from others, and .copse/, which has the lock and what is
+// going on, and which git ignores.
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// Store is the items of a place. It is safe for concurrent use.
+type Store struct {
+	place    Place
+	now      func() time.Time
+	watching bool
+
+	mu     sync.Mutex
+	folder *folder // the last that was found
+}
+
+var _ item.Backend = (*Store)(nil)
+
+// New returns the store of a place. Nothing is looked at yet.
+func New(place Place, now func() time.Time) *Store {
+	return &Store{place: place, now: now, watching: true}
+}
+
+// Close lets go of what the system holds for the store. A store that is used
+// again takes it again.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.folder != nil {
+		s.folder.close()
+		s.folder = nil
+	}
+	return nil
+}
+
+// find returns the folder that is the store now.
+func (s *Store) find(ctx context.Context) (*folder, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	path, ok := s.place.find()
+	if !ok {
+		return nil, item.ErrNoProject
+	}
+	return s.at(path), nil
+}
+
+// at returns the folder at path.
+func (s *Store) at(path string) *folder {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.folder == nil || s.folder.path != path {
+		if s.folder != nil {
+			s.folder.close()
+		}
+		s.folder = openFolder(path, s.watching, s.now)
+	}
+	return s.folder
+}
+
+// Init makes a project, with its folder in the working folder, unless there is
+// one already. created tells which.
+func (s *Store) Init(ctx context.Context) (created bool, err error) {
+	path, ok := s.place.find()
+	if !ok {
+		path = filepath.Join(s.place.Dir, folderName)
+		if err := os.Mkdir(path, 0o777); err != nil && !os.IsExist(err) {
+			return false, fmt.Errorf("make folder %s: %w", folderName, lockedstore.WithoutPath(err))
+		}
+	}
+	err = s.at(path).change(ctx, func(w *writer) error {
+		created, err = w.initialize()
+		return err
+	})
+	return created, err
+}
+
+// Config is of item.Backend.
+func (s *Store) Config(ctx context.Context) (item.Config, error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return item.Config{}, err
+	}
+	return f.readConfig()
+}
+
+// Snapshot is of item.Backend.
+func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return f.snapshot()
+}
+
+// Item is of item.Backend.
+func (s *Store) Item(ctx context.Context, id item.ID) (item.Item, error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return item.Item{}, err
+	}
+	return f.item(id)
+}
+
+// File returns the path of an item's file, for an editor. It may be broken.
+func (s *Store) File(ctx context.Context, id item.ID) (path string, err error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return "", err
+	}
+	if _, err := f.item(id); item.IsNotFound(err) {
+		return "", err
+	}
+	return filepath.Join(f.path, itemsFolder, fileName(id)), nil
+}
+
+// Create is of item.Backend.
+func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err error) {
+	err = s.change(ctx, func(w *writer) error {
+		it, err = w.create(d)
+		return err
+	})
+	return it, err
+}
+
+// Update is of item.Backend.
+func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.Item, err error) {
+	err = s.change(ctx, func(w *writer) error {
+		it, err = w.update(id, p)
+		return err
+	})
+	return it, err
+}
+
+// AddComment is of item.Backend.
+func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
+	c, err := item.CheckComment(author, text)
+	if err != nil {
+		return item.Comment{}, err
+	}
+	err = s.change(ctx, func(w *writer) error {
+		c, err = w.addComment(id, c)
+		return err
+	})
+	return c, err
+}
+
+// Delete is of item.Backend. The item goes to the trash.
+func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
+	return s.change(ctx, func(w *writer) error { return w.delete(id, seen) })
+}
+
+// Restore is of item.Backend. The item comes from the trash.
+func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err error) {
+	err = s.change(ctx, func(w *writer) error {
+		it, err = w.restore(id)
+		return err
+	})
+	return it, err
+}
+
+// SetIteration is of item.Backend.
+func (s *Store) SetIteration(ctx context.Context, name string) error {
+	if err := item.CheckIteration(name); err != nil {
+		return err
+	}
+	return s.change(ctx, func(w *writer) error { return w.setIteration(name) })
+}
+
+func (s *Store) change(ctx context.Context, do func(*writer) error) error {
+	f, err := s.find(ctx)
+	if err != nil {
+		return err
+	}
+	return f.change(ctx, do)
+}

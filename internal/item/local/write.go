@@ -1,0 +1,254 @@
+package local
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// writer changes a store, under its lock. It is for one goroutine.
+type writer struct {
+	*folder
+	tx *lockedstore.Tx
+}
+
+// prepare makes what the private folder needs, and finishes what was begun.
+func (w *writer) prepare() error {
+	if _, err := w.tx.Root().Lstat(ignoreName); errors.Is(err, fs.ErrNotExist) {
+		if err := w.tx.Write(lockedstore.File{Name: ignoreName, Data: []byte(ignoreText)}); err != nil {
+			return err
+		}
+	}
+	return w.finish()
+}
+
+// timestamp is the time of a change, as tic writes it.
+func (w *writer) timestamp() string { return w.now().UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// configuration reads the configuration afresh, to be changed.
+func (w *writer) configuration() (*ticfile.Config, error) {
+	text, _, err := readFile(w.tx.Root(), configName, new(bytes.Buffer))
+	if err != nil {
+		return nil, w.explain(err)
+	}
+	config, err := ticfile.ParseConfig(text)
+	if err != nil {
+		return nil, configError(err)
+	}
+	return config, nil
+}
+
+// find is an [item.Lookup]. It looks at single files unless all are known.
+func (w *writer) find(id item.ID) (*item.Summary, error) {
+	if w.loaded() {
+		return w.lookup(id)
+	}
+	_, it, err := w.open(w.tx.Root(), itemsFolder, id)
+	return &it.Summary, err
+}
+
+// nextID is a number that no item has or had.
+func (w *writer) nextID(config *ticfile.Config) (item.ID, error) {
+	largest, err := w.largest()
+	if err != nil {
+		return 0, err
+	}
+	for id := max(config.NextID(), largest+1, 1); id <= item.MaxID; id++ {
+		free, err := w.free(id)
+		if free || err != nil {
+			return id, err
+		}
+	}
+	return 0, fmt.Errorf("no number is left for a new item: %s or a file in %q has the largest there is", configName, itemsFolder)
+}
+
+// free reports whether no file is that of item id, deleted or not.
+func (w *writer) free(id item.ID) (bool, error) {
+	for _, folder := range []string{itemsFolder, trashFolder} {
+		switch _, err := w.tx.Root().Lstat(folder + "/" + fileName(id)); {
+		case err == nil:
+			return false, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return false, fmt.Errorf("look at %q: %w", folder, lockedstore.WithoutPath(err))
+		}
+	}
+	return true, nil
+}
+
+// largest is the largest number in the folder of items.
+func (w *writer) largest() (item.ID, error) {
+	if w.loaded() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if err := w.refresh(); err != nil || w.index == nil {
+			return 0, err
+		}
+		return w.index.largest(), nil
+	}
+	names, err := readNames(w.tx.Root(), itemsFolder)
+	var largest item.ID
+	for _, name := range names {
+		if id, err := idOf(name); err == nil {
+			largest = max(largest, id)
+		}
+	}
+	return largest, err
+}
+
+// readNames lists a folder of the store; one that does not exist is empty.
+func readNames(root *os.Root, name string) ([]string, error) {
+	folder, err := root.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open folder %q: %w", name, lockedstore.WithoutPath(err))
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("read folder %q: %w", name, lockedstore.WithoutPath(err))
+	}
+	return names, nil
+}
+
+// fileOf is the content of an item's file, to be written to a folder.
+func fileOf(folder string, id item.ID, content *ticfile.File) (lockedstore.File, error) {
+	text, err := content.Text()
+	return lockedstore.File{Name: folder + "/" + fileName(id), Data: []byte(text)}, err
+}
+
+func (w *writer) create(d item.Draft) (item.Item, error) {
+	config, err := w.configuration()
+	if err != nil {
+		return item.Item{}, err
+	}
+	if d, err = config.Values().Complete(d); err != nil {
+		return item.Item{}, err
+	}
+	id, err := w.nextID(config)
+	if err != nil {
+		return item.Item{}, err
+	}
+	if err := item.CheckRelations(w.find, id, &d.Parent, &d.DependsOn); err != nil {
+		return item.Item{}, err
+	}
+	now := w.timestamp()
+	it := item.Item{
+		Summary: item.Summary{
+			ID: id, Title: d.Title, Type: d.Type, Status: d.Status, Iteration: d.Iteration, Priority: d.Priority,
+			Assignee: d.Assignee, Labels: d.Labels, Created: now, Updated: now, Parent: d.Parent, DependsOn: d.DependsOn,
+		},
+		Description: d.Description,
+	}
+	return it, w.add(config, it)
+}
+
+// add writes a new item, and that its number is taken.
+func (w *writer) add(config *ticfile.Config, it item.Item) error {
+	content, err := ticfile.New(it)
+	if err != nil {
+		return err
+	}
+	file, err := fileOf(itemsFolder, it.ID, content)
+	if err != nil {
+		return err
+	}
+	if err := config.SetNextID(it.ID + 1); err != nil {
+		return configError(err)
+	}
+	if it.Iteration != "" {
+		if err := config.AddIteration(it.Iteration); err != nil {
+			return configError(err)
+		}
+	}
+	if err := w.tx.MakeFolder(itemsFolder); err != nil {
+		return err
+	}
+	// In this order a number is lost at worst.
+	return w.tx.Write(lockedstore.File{Name: configName, Data: []byte(config.Text())}, file)
+}
+
+func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
+	config, err := w.configuration()
+	if err != nil {
+		return item.Item{}, err
+	}
+	if p, err = config.Values().Check(p); err != nil {
+		return item.Item{}, err
+	}
+	content, _, err := w.open(w.tx.Root(), itemsFolder, id)
+	if err != nil {
+		return item.Item{}, err
+	}
+	if err := item.CheckRelations(w.find, id, p.Parent, p.DependsOn); err != nil {
+		return item.Item{}, err
+	}
+	if err := content.Update(id, p, w.timestamp()); err != nil {
+		return item.Item{}, unchangeable(id, err)
+	}
+	return w.save(id, content)
+}
+
+// unchangeable says that the file of an item is read, but not changed.
+func unchangeable(id item.ID, err error) error {
+	return brokenError(id, fmt.Errorf("cannot be changed: %w", err))
+}
+
+// save writes the changed file of an item, and returns what it has now.
+func (w *writer) save(id item.ID, content *ticfile.File) (item.Item, error) {
+	file, err := fileOf(itemsFolder, id, content)
+	if err != nil {
+		return item.Item{}, err
+	}
+	it, _, err := content.Item()
+	if err != nil {
+		return item.Item{}, brokenError(id, err)
+	}
+	return it, w.tx.Write(file)
+}
+
+func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
+	content, _, err := w.open(w.tx.Root(), itemsFolder, id)
+	if err != nil {
+		return item.Comment{}, err
+	}
+	c.Date = w.timestamp()
+	if err := content.AddComment(id, c); err != nil {
+		return item.Comment{}, unchangeable(id, err)
+	}
+	_, err = w.save(id, content)
+	return c, err
+}
+
+func (w *writer) setIteration(name string) error {
+	config, err := w.configuration()
+	if err != nil {
+		return err
+	}
+	before := config.Text()
+	if err := errors.Join(config.AddIteration(name), config.SetCurrentIteration(name)); err != nil {
+		return configError(fmt.Errorf("cannot be changed: %w", err))
+	}
+	if config.Text() == before {
+		return nil
+	}
+	return w.tx.Write(lockedstore.File{Name: configName, Data: []byte(config.Text())})
+}
+
+// initialize writes the configuration of a new project, unless there is one.
+func (w *writer) initialize() (created bool, err error) {
+	switch _, err := w.tx.Root().Lstat(configName); {
+	case err == nil:
+		return false, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, fmt.Errorf("look at %q: %w", configName, lockedstore.WithoutPath(err))
+	}
+	return true, w.tx.Write(lockedstore.File{Name: configName, Data: []byte(ticfile.NewConfig)})
+}
