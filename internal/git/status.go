@@ -12,20 +12,22 @@ import (
 type Status struct {
 	// Upstream is the short name of the branch's upstream ("origin/main");
 	// empty if it has none.
-	Upstream string
+	Upstream string `json:"upstream,omitempty"`
 	// UpstreamGone says that Upstream is configured but does not exist. Ahead
 	// and Behind are unknown then, as they are on an unborn branch.
-	UpstreamGone bool
+	UpstreamGone bool `json:"upstream_gone,omitempty"`
 	// Ahead and Behind are commits that only the branch or only its upstream
 	// has.
-	Ahead, Behind int
+	Ahead  int `json:"ahead"`
+	Behind int `json:"behind"`
 	// Staged and Modified are files that differ between commit and index, and
 	// between index and worktree; one file can be both. A renamed file is one.
-	Staged, Modified int
+	Staged   int `json:"staged"`
+	Modified int `json:"modified"`
 	// Untracked are files and folders that git neither tracks nor ignores.
-	Untracked int
+	Untracked int `json:"untracked"`
 	// Conflicted are files with merge conflicts, which are counted here alone.
-	Conflicted int
+	Conflicted int `json:"conflicted"`
 }
 
 // Status asks the git program to compare the worktree. It takes as long as

@@ -15,19 +15,21 @@ import (
 // Worktree is one of a repository's worktrees.
 type Worktree struct {
 	// Name is the last part of Path.
-	Name string
-	Path string
+	Name string `json:"name"`
+	Path string `json:"path"`
 	// Branch is the short name of the branch; empty if Detached, or if git
 	// cannot tell.
-	Branch string
+	Branch string `json:"branch,omitempty"`
 	// Head is the hash of the commit; empty if there is none yet, or Bare.
-	Head string
+	Head string `json:"head,omitempty"`
 	// Detached says that no branch is checked out; Bare, that this is the main
 	// repository and has no files.
-	Detached, Bare bool
+	Detached bool `json:"detached,omitempty"`
+	Bare     bool `json:"bare,omitempty"`
 	// Locked says that git does not prune it; Prunable, that it would, mostly
 	// as the folder is gone.
-	Locked, Prunable bool
+	Locked   bool `json:"locked,omitempty"`
+	Prunable bool `json:"prunable,omitempty"`
 }
 
 // Worktrees returns all worktrees as git lists them: the main one, or the bare

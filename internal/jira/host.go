@@ -102,7 +102,7 @@ func (h Host) URL() string { return h.scheme + "://" + h.host + h.path }
 // looked up first.
 func (h Host) Machines() []string {
 	name := h.hostname()
-	all := []string{h.host + h.path, name, fallbackMachine}
+	all := []string{h.host + h.path, h.host, name, fallbackMachine}
 	return slices.Compact(all)
 }
 

@@ -36,7 +36,7 @@ func TestParseHost(t *testing.T) {
 		{"jira.example.com:443", "https://jira.example.com", []string{"jira.example.com"}},
 		{"http://jira.example.com:80/", "http://jira.example.com", []string{"jira.example.com"}},
 		{"http://jira.example.com:443", "http://jira.example.com:443", []string{"jira.example.com:443", "jira.example.com"}},
-		{"http://localhost:8080/jira/", "http://localhost:8080/jira", []string{"localhost:8080/jira", "localhost"}},
+		{"http://localhost:8080/jira/", "http://localhost:8080/jira", []string{"localhost:8080/jira", "localhost:8080", "localhost"}},
 		{"example.com/jira//", "https://example.com/jira", []string{"example.com/jira", "example.com"}},
 		{"example.com/a/../jira", "https://example.com/jira", []string{"example.com/jira", "example.com"}},
 		{"http://[::1]:8080", "http://[::1]:8080", []string{"[::1]:8080", "::1"}},

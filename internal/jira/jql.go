@@ -59,8 +59,9 @@ func quote(s string) string {
 
 var quoteReplacer = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// checkKey returns key in the form Jira shows it in.
-func checkKey(key string) (string, error) {
+// ParseKey returns key in the form Jira shows it in. The error is an
+// [*InvalidError].
+func ParseKey(key string) (string, error) {
 	key = strings.TrimSpace(key)
 	if !keyPattern.MatchString(key) {
 		return "", &InvalidError{Argument: "issue_key", Message: `must be an issue key such as "PROJ-123"`}

@@ -19,7 +19,7 @@ var fields = [...]string{"summary", "description", "status", "assignee"}
 // a *remote.Error: of kind NotFound for an issue that does not exist, or that
 // the user may not see, which Jira does not tell apart.
 func (c *Client) Issue(ctx context.Context, key string) (Issue, error) {
-	key, err := checkKey(key)
+	key, err := ParseKey(key)
 	if err != nil {
 		return Issue{}, err
 	}

@@ -88,29 +88,40 @@ type IssueOut struct {
 
 // GetJiraIssue reads one issue.
 func (t *Tools) GetJiraIssue(ctx context.Context, in IssueIn) (IssueOut, error) {
-	key := in.IssueKey
-	if key == "" {
-		var err error
-		if key, err = t.place.LinkedIssue(ctx); err != nil {
-			return IssueOut{}, err
-		}
+	key, err := t.key(ctx, in.IssueKey)
+	if err != nil {
+		return IssueOut{}, err
 	}
 	client, err := t.clients.Jira(ctx)
 	if err != nil {
 		return IssueOut{}, err
 	}
 	issue, err := client.Issue(ctx, key)
-	if _, bad := errors.AsType[*jira.InvalidError](err); bad && in.IssueKey == "" {
-		return IssueOut{}, &envelope.Error{
-			Code:    envelope.InvalidParams,
-			Message: fmt.Sprintf("The current branch is linked to %q, which is not a Jira issue key", cleantext.Line(key)),
-			Hint:    "Provide an explicit issue_key parameter.",
-		}
-	}
 	if err != nil {
 		return IssueOut{}, argument(err)
 	}
 	return IssueOut{Issue: issue, AsOf: issue.AsOf}, nil
+}
+
+// key is the given key, else that of the branch, in the form that Jira has.
+func (t *Tools) key(ctx context.Context, given string) (string, error) {
+	if given != "" {
+		key, err := jira.ParseKey(given)
+		return key, argument(err)
+	}
+	linked, err := t.place.LinkedIssue(ctx)
+	if err != nil {
+		return "", err
+	}
+	key, err := jira.ParseKey(linked)
+	if err != nil {
+		return "", &envelope.Error{
+			Code:    envelope.InvalidParams,
+			Message: fmt.Sprintf("The current branch is linked to %q, which is not a Jira issue key", cleantext.Line(linked)),
+			Hint:    "Provide an explicit issue_key parameter.",
+		}
+	}
+	return key, nil
 }
 
 // ListIn selects issues.
