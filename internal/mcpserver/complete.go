@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -13,24 +14,45 @@ const maxCompletions = 100
 
 // completions finds the argument that a completion request speaks of.
 type completions struct {
-	prompts   map[string][]toolset.Argument
 	templates map[string][]toolset.Argument
+
+	mu      sync.Mutex
+	prompts map[string][]toolset.Argument
 }
 
-func (c *completions) add(set toolset.Toolset) {
-	if c.prompts == nil {
-		c.prompts = make(map[string][]toolset.Argument)
-		c.templates = make(map[string][]toolset.Argument)
+func newCompletions(sets []toolset.Toolset) *completions {
+	c := &completions{prompts: make(map[string][]toolset.Argument), templates: make(map[string][]toolset.Argument)}
+	for _, set := range sets {
+		for _, p := range set.Prompts {
+			c.set(p)
+		}
+		for _, t := range set.Templates {
+			c.templates[t.URITemplate] = []toolset.Argument{t.Variable}
+		}
 	}
-	for _, p := range set.Prompts {
-		c.prompts[p.Name] = p.Arguments
-	}
-	for _, t := range set.Templates {
-		c.templates[t.URITemplate] = []toolset.Argument{t.Variable}
-	}
+	return c
 }
 
-func (c *completions) any() bool { return len(c.prompts)+len(c.templates) > 0 }
+// set adds the arguments of a prompt, or replaces them.
+func (c *completions) set(p toolset.Prompt) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.prompts[p.Name] = p.Arguments
+}
+
+// drop removes the arguments of a prompt.
+func (c *completions) drop(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.prompts, name)
+}
+
+func (c *completions) prompt(name string) ([]toolset.Argument, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	args, known := c.prompts[name]
+	return args, known
+}
 
 func (c *completions) handle(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	var (
@@ -39,7 +61,7 @@ func (c *completions) handle(ctx context.Context, req *mcp.CompleteRequest) (*mc
 	)
 	switch ref := req.Params.Ref; ref.Type {
 	case "ref/prompt":
-		args, known = c.prompts[ref.Name]
+		args, known = c.prompt(ref.Name)
 		if !known {
 			return nil, invalidParams("unknown prompt %q", ref.Name)
 		}

@@ -28,17 +28,20 @@ type Options struct {
 	Logger   *slog.Logger
 }
 
-// Server is an MCP server with a fixed set of tools, prompts and resources. It
-// can serve several clients at once.
+// Server is an MCP server with a fixed set of tools; prompts and resources can
+// change. It can serve several clients at once.
 type Server struct {
 	mcp      *mcp.Server
 	logger   *slog.Logger
 	watchers *watchers
 }
 
-// listTTL is how long a client may keep a list. Lists change only when another
+// listTTL is how long a client may keep a list that changes only when another
 // version of the program is installed.
 const listTTL = 5 * time.Minute
+
+// pageSize is how many entries a page of a list has.
+const pageSize = 100
 
 // New assembles a server. Nothing is opened, asked or read: the first answer
 // costs what the protocol costs.
@@ -46,9 +49,12 @@ func New(o Options) *Server {
 	s := &Server{logger: o.Logger}
 	caps := &mcp.ServerCapabilities{}
 	var (
-		completions completions
+		completions = newCompletions(o.Toolsets)
+		changing    = &offers{server: s, completions: completions}
 		watchable   = make(map[string]toolset.Resource)
 		tools       []toolset.Tool
+
+		hasPrompts, hasResources bool
 	)
 	for _, set := range o.Toolsets {
 		for _, t := range set.Tools {
@@ -61,13 +67,18 @@ func New(o Options) *Server {
 				watchable[r.URI] = r
 			}
 		}
-		completions.add(set)
-		if len(set.Prompts) > 0 {
-			caps.Prompts = &mcp.PromptCapabilities{}
+		if set.Offer != nil {
+			changing.each = append(changing.each, offer{ask: set.Offer})
 		}
-		if len(set.Resources)+len(set.Templates) > 0 {
-			caps.Resources = &mcp.ResourceCapabilities{}
-		}
+		hasPrompts = hasPrompts || len(set.Prompts) > 0
+		hasResources = hasResources || len(set.Resources)+len(set.Templates) > 0
+	}
+	changes := len(changing.each) > 0
+	if hasPrompts || changes {
+		caps.Prompts = &mcp.PromptCapabilities{ListChanged: changes}
+	}
+	if hasResources || changes {
+		caps.Resources = &mcp.ResourceCapabilities{ListChanged: changes}
 	}
 	slices.SortFunc(tools, func(a, b toolset.Tool) int { return cmp.Compare(a.Name, b.Name) })
 	if len(tools) > 0 {
@@ -78,9 +89,10 @@ func New(o Options) *Server {
 		Instructions: o.Instructions,
 		Logger:       slog.New(quiet{o.Logger.Handler()}),
 		Capabilities: caps,
-		SetCacheable: cacheHints,
+		SetCacheable: cacheHints(changes),
+		PageSize:     pageSize,
 	}
-	if completions.any() {
+	if hasPrompts || hasResources || changes {
 		opts.CompletionHandler = completions.handle
 	}
 	if len(watchable) > 0 {
@@ -90,6 +102,9 @@ func New(o Options) *Server {
 	}
 
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, opts)
+	if changes {
+		s.mcp.AddReceivingMiddleware(changing.middleware)
+	}
 	for _, t := range tools {
 		s.addTool(t)
 	}
@@ -125,9 +140,17 @@ func (s *Server) updated(uri string) {
 }
 
 // cacheHints lets clients keep the lists, and nothing that can change.
-func cacheHints(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
-	c.CacheScope = "private"
-	if _, isRead := req.(*mcp.ReadResourceRequest); !isRead {
+func cacheHints(changes bool) func(context.Context, mcp.Request, *mcp.Cacheable) {
+	return func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
+		c.CacheScope = "private"
+		switch req.(type) {
+		case *mcp.ReadResourceRequest:
+			return
+		case *mcp.ListPromptsRequest, *mcp.ListResourcesRequest:
+			if changes {
+				return
+			}
+		}
 		c.TTLMs = int(listTTL.Milliseconds())
 	}
 }

@@ -3,6 +3,7 @@ package toolset
 import (
 	"context"
 	"slices"
+	"sync"
 )
 
 // Toolset is a named group of tools, prompts and resources.
@@ -13,6 +14,17 @@ type Toolset struct {
 	Prompts   []Prompt
 	Resources []Resource
 	Templates []Template
+	// Offer, if set, gives the prompts and resources that can change while the
+	// server runs. It is asked whenever a client looks at prompts or resources,
+	// so it must be quick; the same pointer as before says that nothing changed.
+	Offer func(ctx context.Context) *Offer
+}
+
+// Offer is what a toolset has of changing prompts and resources at one moment.
+// It is not changed after it was handed out.
+type Offer struct {
+	Prompts   []Prompt
+	Resources []Resource
 }
 
 // Prompt is a reusable text with arguments, that a person picks in a client.
@@ -73,8 +85,32 @@ func Without(sets []Toolset, disabled []string) []Toolset {
 		}
 		if slices.Contains(disabled, "prompts") {
 			set.Prompts = nil
+			set.Offer = withoutPrompts(set.Offer)
 		}
 		kept = append(kept, set)
 	}
 	return kept
+}
+
+// withoutPrompts is offer without its prompts; the same one for the same one.
+func withoutPrompts(offer func(context.Context) *Offer) func(context.Context) *Offer {
+	if offer == nil {
+		return nil
+	}
+	var (
+		mu       sync.Mutex
+		of, rest *Offer
+	)
+	return func(ctx context.Context) *Offer {
+		now := offer(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		if rest == nil || now != of {
+			of, rest = now, &Offer{}
+			if now != nil {
+				rest.Resources = now.Resources
+			}
+		}
+		return rest
+	}
 }
