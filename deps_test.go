@@ -21,10 +21,11 @@ var layers = []struct {
 	prefixes []string
 }{
 	{"infrastructure", []string{
-		"internal/cachedfile", "internal/cleantext", "internal/credential", "internal/fact", "internal/git",
-		"internal/github", "internal/jira", "internal/jsonfile", "internal/lockedstore", "internal/netrc", "internal/page", "internal/remote", "internal/watch", "internal/xec",
+		"internal/cachedfile", "internal/cleantext", "internal/credential", "internal/docker", "internal/fact", "internal/git",
+		"internal/github", "internal/httpguard", "internal/ignore", "internal/jira", "internal/jsonfile", "internal/lockedstore", "internal/netrc",
+		"internal/page", "internal/remote", "internal/rooted", "internal/watch", "internal/xec",
 	}},
-	{"domain", []string{"internal/branch", "internal/item", "internal/repolist", "internal/workspace"}},
+	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
 	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/cli", "internal/app", "internal/wiring"}},
 	{"programs", []string{"cmd", "bench", "internal/test"}},
 }

@@ -19,9 +19,11 @@ import (
 //	                                 each tenth is stacked on the one ten before
 //	generate pulls N FIXTURE         a GitHub with N pull requests that have long
 //	                                 titles, reviews and checks
+//	generate items N FOLDER          a store of N work items, each ten below the one
+//	                                 of a tenth of their number
 func generate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
-		ts.Fatalf("usage: generate branches|pulls n file")
+		ts.Fatalf("usage: generate branches|pulls|items n path")
 	}
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -34,6 +36,8 @@ func generate(ts *testscript.TestScript, neg bool, args []string) {
 		})
 		ts.Check(err)
 		ts.Check(os.WriteFile(ts.MkAbs(args[2]), data, 0o600))
+	case "items":
+		generateItems(ts, n, ts.MkAbs(args[2]))
 	default:
 		ts.Fatalf("generate what? %s", args[0])
 	}
@@ -78,4 +82,20 @@ func pulls(n int) []githubtest.PullRequest {
 		all = append(all, p)
 	}
 	return all
+}
+
+func generateItems(ts *testscript.TestScript, n int, dir string) {
+	items := filepath.Join(dir, ".tic", "items")
+	ts.Check(os.MkdirAll(items, 0o755))
+	config := fmt.Sprintf("types:\n  - task\nstatuses:\n  - todo\n  - done\ncurrent_iteration: default\niterations:\n  - default\nnext_id: %d\n", n+1)
+	ts.Check(os.WriteFile(filepath.Join(dir, ".tic", "config.yml"), []byte(config), 0o600))
+	for id := 1; id <= n; id++ {
+		parent := ""
+		if id >= 10 {
+			parent = fmt.Sprintf("parent: \"%d\"\n", id/10)
+		}
+		text := fmt.Sprintf("---\nid: \"%d\"\ntitle: Item number %d\ntype: task\nstatus: todo\niteration: default\npriority: low\nassignee: \"\"\nlabels: []\n"+
+			"created: 2026-01-02T03:04:05.000Z\nupdated: 2026-01-02T03:04:05.000Z\n%s---\nSome text.\n", id, id, parent)
+		ts.Check(os.WriteFile(filepath.Join(items, fmt.Sprintf("%d.md", id)), []byte(text), 0o600))
+	}
 }

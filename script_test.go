@@ -16,6 +16,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/copse"
+	"github.com/copse-dev/copse/internal/cli/tic"
 	"github.com/copse-dev/copse/internal/cli/twigmcp"
 	"github.com/copse-dev/copse/internal/test/fakes"
 	"github.com/copse-dev/copse/internal/test/mcptext"
@@ -25,6 +26,7 @@ import (
 // with mcp.
 var programs = map[string]func(context.Context, app.Env) int{
 	"copse":    copse.Run,
+	"tic":      tic.Run,
 	"twig-mcp": twigmcp.Run,
 }
 
@@ -43,7 +45,7 @@ func TestMain(m *testing.M) {
 //	                                            mcptext); the transcript is stdout
 //	github FIXTURE [TOKEN]   start a fake GitHub, set GITHUB_API_URL
 //	jira FIXTURE             start a fake Jira, set JIRA_HOST
-//	generate WHAT N FILE     see generate
+//	generate WHAT N PATH     see generate
 //
 // Set COPSE_UPDATE=1 to rewrite the expected output after a wanted change.
 func TestScript(t *testing.T) {
@@ -93,7 +95,10 @@ var inherited = []string{
 	"GITHUB_API_URL", "GITHUB_SERVER_URL", "JIRA_HOST", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "SYSTEMROOT", "TMPDIR",
 }
 
-var port = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+var (
+	port  = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+	stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+)
 
 func converse(ts *testscript.TestScript, neg bool, args []string) {
 	era := mcptext.Legacy
@@ -106,7 +111,7 @@ func converse(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	if neg || len(args) < 2 || programs[args[1]] == nil {
-		ts.Fatalf("usage: mcp [-modern|-bare] conversation copse|twig-mcp [arg...]")
+		ts.Fatalf("usage: mcp [-modern|-bare] conversation copse|tic|twig-mcp [arg...]")
 	}
 	script := ts.ReadFile(args[0])
 	var stderr strings.Builder
@@ -132,9 +137,15 @@ func converse(ts *testscript.TestScript, neg bool, args []string) {
 	toServer.Close()
 	go io.Copy(io.Discard, fromServer)
 	code := <-ended
-	// Paths and ports differ from run to run.
+	// Paths, ports and the present differ from run to run.
 	transcript = strings.ReplaceAll(transcript, ts.Getenv("WORK"), "$WORK")
 	transcript = port.ReplaceAllString(transcript, "127.0.0.1:PORT")
+	transcript = stamp.ReplaceAllStringFunc(transcript, func(s string) string {
+		if when, err := time.Parse(time.RFC3339, s); err != nil || time.Since(when).Abs() > time.Hour {
+			return s
+		}
+		return "NOW"
+	})
 	fmt.Fprint(ts.Stdout(), transcript)
 	fmt.Fprint(ts.Stderr(), stderr.String())
 	if err != nil {

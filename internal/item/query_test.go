@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/copse-dev/copse/internal/item"
@@ -226,6 +227,31 @@ func showNodes(nodes []*item.Node) string {
 	return strings.Join(parts, " ")
 }
 
+// A tree ends where its reader has no more room, breadth first.
+func TestTreeRoom(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	room := func(it *item.Summary, depth int) bool {
+		asked = append(asked, fmt.Sprintf("%d@%d", it.ID, depth))
+		return len(asked) < 4
+	}
+	s := snapshot(
+		item.Item{Summary: item.Summary{ID: 1}}, item.Item{Summary: item.Summary{ID: 2}},
+		item.Item{Summary: item.Summary{ID: 3, Parent: 1}}, item.Item{Summary: item.Summary{ID: 4, Parent: 1}},
+		item.Item{Summary: item.Summary{ID: 5, Parent: 4}}, item.Item{Summary: item.Summary{ID: 6, Parent: 2}},
+	)
+	tree, err := s.Tree(config, item.Filter{All: true}, 0, room)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1@0", "2@0", "3@1", "4@1"}, asked); diff != "" {
+		t.Error(diff)
+	}
+	if len(tree.Roots) != 2 || tree.Omitted != 0 || tree.Roots[0].Omitted != 2 || len(tree.Roots[0].Children) != 1 || tree.Roots[1].Omitted != 1 {
+		t.Errorf("got %+v", tree)
+	}
+}
+
 func TestTree(t *testing.T) {
 	t.Parallel()
 	plain := snapshot(one(1), one(2, below(1)), one(3, below(2), status("done")), one(4, below(3)), one(5, below(99)), one(6, below(1)))
@@ -250,14 +276,14 @@ func TestTree(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tree, err := test.s.Tree(config, test.filter, test.root)
+			tree, err := test.s.Tree(config, test.filter, test.root, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			diff(t, "tree", test.want, show(tree))
 		})
 	}
-	if _, err := plain.Tree(config, item.Filter{}, 98); !item.IsNotFound(err) {
+	if _, err := plain.Tree(config, item.Filter{}, 98, nil); !item.IsNotFound(err) {
 		t.Errorf("a root that does not exist: %v", err)
 	}
 }
@@ -272,7 +298,7 @@ func TestTreeIsCutBreadthFirst(t *testing.T) {
 		items = append(items, one(id, below(1)))
 	}
 	items = append(items, one(251, below(151)), one(252, below(251)), one(253, below(250)))
-	tree, err := snapshot(items...).Tree(config, item.Filter{}, 0)
+	tree, err := snapshot(items...).Tree(config, item.Filter{}, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +312,7 @@ func TestTreeIsCutBreadthFirst(t *testing.T) {
 	for id := item.ID(254); id <= 400; id++ {
 		items = append(items, one(id))
 	}
-	tree, err = snapshot(items...).Tree(config, item.Filter{}, 0)
+	tree, err = snapshot(items...).Tree(config, item.Filter{}, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +330,7 @@ func TestTreeLosesNothing(t *testing.T) {
 		for id := range n {
 			items = append(items, one(item.ID(id+1), below(item.ID(rapid.IntRange(0, n+1).Draw(t, "parent")))))
 		}
-		tree, err := snapshot(items...).Tree(config, item.Filter{}, 0)
+		tree, err := snapshot(items...).Tree(config, item.Filter{}, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -392,7 +418,7 @@ func BenchmarkQueries(b *testing.B) {
 			"ready":        func() { s.List(config, item.Filter{Ready: true}) },
 			"search/found": func() { s.Search(config, "session token", item.Filter{}) },
 			"search/none":  func() { s.Search(config, "tohen ser", item.Filter{}) },
-			"tree":         func() { _, _ = s.Tree(config, item.Filter{}, 0) },
+			"tree":         func() { _, _ = s.Tree(config, item.Filter{}, 0, nil) },
 		} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {

@@ -21,11 +21,16 @@ type Node struct {
 	Omitted int
 }
 
+// Room says whether there is room for one more node, so deep in the tree; roots
+// have depth 0. Once it says no it is not asked again.
+type Room func(it *Summary, depth int) bool
+
 // Tree arranges the items that a filter selects. One whose parent does not exist
 // or is not selected is a root; so is the first in a circle of parents. With a
 // root, which need not be selected, there is only what is below that one, and
-// the error can be a [*NotFoundError]. Trees are cut breadth first.
-func (s *Snapshot) Tree(c Config, f Filter, root ID) (Tree, error) {
+// the error can be a [*NotFoundError]. Trees are cut breadth first, at
+// MaxTreeNodes or before if room, which may be nil, says so.
+func (s *Snapshot) Tree(c Config, f Filter, root ID, room Room) (Tree, error) {
 	selected := s.List(c, f)
 	if root != 0 {
 		top, err := s.Find(root)
@@ -35,7 +40,7 @@ func (s *Snapshot) Tree(c Config, f Filter, root ID) (Tree, error) {
 		selected = s.below(top, selected)
 	}
 	forest := newForest(selected, root)
-	return forest.cut(MaxTreeNodes), nil
+	return forest.cut(room), nil
 }
 
 // below returns top and those of selected that are somewhere below it, by ID.
@@ -134,37 +139,44 @@ func breakCircles(parent []int) {
 	}
 }
 
-// cut makes nodes of the first limit items, breadth first.
-func (f *forest) cut(limit int) Tree {
+// cut makes nodes of the first items, breadth first, as long as there is room.
+func (f *forest) cut(room Room) Tree {
 	var t Tree
 	f.measure()
 	type place struct {
-		node *Node
-		at   int
+		node      *Node
+		at, depth int
 	}
 	var queue []place
-	take := func(i int) *Node {
+	left := MaxTreeNodes
+	take := func(i, depth int) *Node {
+		if left > 0 && room != nil && !room(f.items[i], depth) {
+			left = 0
+		}
+		if left == 0 {
+			return nil
+		}
+		left--
 		node := &Node{Summary: f.items[i]}
-		queue = append(queue, place{node, i})
-		limit--
+		queue = append(queue, place{node, i, depth})
 		return node
 	}
 	for _, i := range f.roots {
-		if limit == 0 {
+		if node := take(i, 0); node != nil {
+			t.Roots = append(t.Roots, node)
+		} else {
 			t.Omitted += f.size[i]
-			continue
 		}
-		t.Roots = append(t.Roots, take(i))
 	}
 	for len(queue) > 0 {
 		p := queue[0]
 		queue = queue[1:]
 		for _, i := range f.children[p.at] {
-			if limit == 0 {
+			if node := take(i, p.depth+1); node != nil {
+				p.node.Children = append(p.node.Children, node)
+			} else {
 				p.node.Omitted += f.size[i]
-				continue
 			}
-			p.node.Children = append(p.node.Children, take(i))
 		}
 	}
 	return t

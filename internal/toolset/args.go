@@ -43,7 +43,7 @@ func (in input) decode(raw json.RawMessage, into any) error {
 	v := reflect.ValueOf(into).Elem()
 	for _, f := range in.fields {
 		value, ok := values[f.name]
-		if !ok || bytes.Equal(value, []byte("null")) {
+		if !ok || bytes.Equal(value, []byte("null")) && !f.nullable {
 			if f.required {
 				return &ArgumentError{Name: f.name, Message: fmt.Sprintf("Missing required argument %q (%s)", f.name, f.allowed())}
 			}
@@ -95,6 +95,9 @@ func (f field) wrong(err error, value json.RawMessage) error {
 	if own, ok := errors.AsType[*ArgumentError](err); ok {
 		return &ArgumentError{Name: f.name, Message: fmt.Sprintf("Argument %q: %s", f.name, own.Message), Hint: own.Hint}
 	}
+	if f.itemType != "" && value[0] == '[' {
+		return f.refuse("the list " + clip(string(value)))
+	}
 	return f.refuse(kindOf(value))
 }
 
@@ -106,6 +109,12 @@ func (f field) refuse(got string) error {
 func (f field) check(v reflect.Value, raw json.RawMessage) error {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
+	}
+	if o, ok := reflect.TypeAssert[optional](v); ok {
+		if bytes.Equal(raw, []byte("null")) {
+			return nil
+		}
+		v = o.value()
 	}
 	if len(f.enum) > 0 && !slices.Contains(f.enum, v.String()) {
 		return f.refuse(clip(string(raw)))

@@ -67,7 +67,7 @@ func TestArguments(t *testing.T) {
 		"overflow":         {`{"name":"a","pr":4294967296}`, `Argument "pr" must be an integer of at least 1, got 4294967296`},
 		"fraction":         {`{"name":"a","limit":1.5}`, `Argument "limit" must be an integer from 1 to 100, got 1.5`},
 		"number as string": {`{"name":"a","limit":"5"}`, `Argument "limit" must be an integer from 1 to 100, got the string "5"`},
-		"list of numbers":  {`{"name":"a","tags":[1]}`, `Argument "tags" must be a list of strings, got a list`},
+		"list of numbers":  {`{"name":"a","tags":[1]}`, `Argument "tags" must be a list of strings, got the list [1]`},
 		"not a boolean":    {`{"name":"a","all":"yes"}`, `Argument "all" must be true or false, got the string "yes"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +97,39 @@ func TestSchema(t *testing.T) {
 	}
 	if _, err := tool.Input.Resolve(nil); err != nil {
 		t.Errorf("the schema does not resolve: %v", err)
+	}
+}
+
+// null is a value where an argument can be taken away.
+func TestOptional(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		Parent toolset.Optional[int] `json:"parent,omitzero" min:"1"`
+	}
+	tool := toolset.New(bare{}, toolset.Spec{Name: "x"}, func(_ context.Context, i in) (in, error) { return i, nil })
+	for args, want := range map[string]string{
+		`{}`:              `{}`,
+		`{"parent":null}`: `{"parent":{"Set":true,"Value":0}}`,
+		`{"parent":7}`:    `{"parent":{"Set":true,"Value":7}}`,
+		`{"parent":7.0}`:  `{"parent":{"Set":true,"Value":7}}`,
+		`{"parent":0}`:    `Argument "parent" must be an integer of at least 1, got 0`,
+		`{"parent":"x"}`:  `Argument "parent" must be an integer of at least 1, got the string "x"`,
+	} {
+		got := tool.Call(t.Context(), json.RawMessage(args))
+		text := string(got.Structured)
+		if got.IsError {
+			text = got.Text[0]
+		}
+		if diff := cmp.Diff(want, text); diff != "" {
+			t.Errorf("%s: %s", args, diff)
+		}
+	}
+	schema, err := json.Marshal(tool.Input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(`{"type":"object","properties":{"parent":{"type":"integer","minimum":1}}}`, string(schema)); diff != "" {
+		t.Error(diff)
 	}
 }
 

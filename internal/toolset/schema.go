@@ -18,6 +18,7 @@ type field struct {
 	itemType    string // of an array
 	description string
 	required    bool
+	nullable    bool // null is a value, not absence
 	enum        []string
 	min, max    *float64
 	fallback    json.RawMessage // the default, for people to know
@@ -39,7 +40,7 @@ func inputOf[In any]() input {
 	var in input
 	for i := range t.NumField() {
 		sf := t.Field(i)
-		name, optional := jsonName(sf)
+		name, omissible := jsonName(sf)
 		if name == "" {
 			panic(fmt.Sprintf("toolset: field %v.%s has no JSON name", t, sf.Name))
 		}
@@ -47,9 +48,13 @@ func inputOf[In any]() input {
 			name:        name,
 			index:       i,
 			description: sf.Tag.Get("description"),
-			required:    !optional,
+			required:    !omissible,
 		}
-		f.jsonType, f.itemType = jsonType(sf.Type)
+		t := sf.Type
+		if o, ok := reflect.TypeAssert[optional](reflect.Zero(t)); ok {
+			f.nullable, t = true, o.value().Type()
+		}
+		f.jsonType, f.itemType = jsonType(t)
 		if e := sf.Tag.Get("enum"); e != "" {
 			f.enum = strings.Split(e, ",")
 		}

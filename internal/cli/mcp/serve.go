@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/product"
 )
 
 // instructions are read by every client's model at the start.
@@ -61,7 +62,7 @@ It speaks every protocol revision from 2024-11-05 to 2026-07-28.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), env, o) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.toolsets, "toolsets", nil, "serve only these, `comma-separated`: branches, github, jira (default all)")
+	f.StringSliceVar(&o.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(product.Names(), ", ")+" (default all)")
 	f.StringSliceVar(&o.disabled, "disable", nil, "leave out `toolsets`, or \"prompts\"")
 	f.BoolVar(&o.readOnly, "read-only", false, "serve only tools that change nothing")
 	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
@@ -72,7 +73,7 @@ It speaks every protocol revision from 2024-11-05 to 2026-07-28.`,
 }
 
 func runServe(ctx context.Context, env app.Env, o serveOptions) error {
-	known := []string{"branches", "github", "jira"}
+	known := product.Names()
 	if err := check("--toolsets", o.toolsets, known); err != nil {
 		return err
 	}
@@ -90,14 +91,15 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 			}
 		}
 	}
-	sources := wiring.New(wiring.Options{
+	all := product.New(ctx, wiring.Options{
 		Program: "copse", Env: env, Repo: o.repo, Timeout: o.timeout, Disabled: disabled,
 	})
+	defer all.Close()
 	server := mcpserver.New(mcpserver.Options{
 		Name:         o.name,
 		Version:      app.Version(),
 		Instructions: instructions,
-		Toolsets:     toolset.Without(sources.Toolsets(), disabled),
+		Toolsets:     toolset.Without(all.Toolsets, disabled),
 		ReadOnly:     o.readOnly,
 		Logger:       app.NewLogger(env.Stderr, o.verbosity),
 	})

@@ -184,17 +184,58 @@ func (c *conversation) showTool(result json.RawMessage) string {
 	for _, block := range r.Content {
 		b.WriteString(block.Text + "\n")
 	}
-	if r.StructuredContent != nil && !sameJSON([]byte(r.Content[0].Text), r.StructuredContent) {
+	var blocks []string
+	for _, block := range r.Content {
+		blocks = append(blocks, block.Text)
+	}
+	if r.StructuredContent != nil && !sameFacts(blocks, r.StructuredContent) {
 		fmt.Fprintf(&b, "MISMATCH %s\n", r.StructuredContent)
 	}
 	return b.String()
 }
 
-var nextCursor = regexp.MustCompile(`\\"next_cursor\\":\\"([^"\\]+)`)
+var nextCursor = regexp.MustCompile(`\\?"next_cursor\\?":\\?"([^"\\]+)`)
 
-func sameJSON(a, b []byte) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+// sameFacts reports whether text blocks say all that the structured half says:
+// the same JSON; or, for a list, one of its fields as an array, and what the other
+// fields say that was cut or went wrong in the words of the second block.
+func sameFacts(blocks []string, structured json.RawMessage) bool {
+	if len(blocks) == 0 {
+		return false
+	}
+	var text, facts any
+	if json.Unmarshal([]byte(blocks[0]), &text) != nil || json.Unmarshal(structured, &facts) != nil {
+		return false
+	}
+	fields, isObject := facts.(map[string]any)
+	if _, isList := text.([]any); !isList || !isObject {
+		return len(blocks) == 1 && reflect.DeepEqual(text, facts)
+	}
+	var words []string
+	shown := false
+	for name, value := range fields {
+		switch {
+		case !shown && reflect.DeepEqual(value, text):
+			shown = true
+		case name == "total":
+			if fields["next_cursor"] != nil || fields["omitted"] != nil {
+				words = append(words, fmt.Sprintf(" of %v", value))
+			}
+		case name == "warnings":
+			for _, w := range value.([]any) {
+				words = append(words, w.(string))
+			}
+		default:
+			words = append(words, fmt.Sprint(value))
+		}
+	}
+	rest := strings.Join(blocks[1:], "\n")
+	for _, w := range words {
+		if !strings.Contains(rest, w) {
+			return false
+		}
+	}
+	return shown && (len(words) > 0) == (rest != "")
 }
 
 func showContents(result json.RawMessage) string {

@@ -1,0 +1,143 @@
+package items
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// previewLife is how long a preview can be confirmed.
+const previewLife = 10 * time.Minute
+
+// preview is a deletion that was looked at.
+type preview struct {
+	seen item.Fingerprint
+	at   time.Time
+}
+
+// DeleteIn selects an item.
+type DeleteIn struct {
+	ID item.ID `json:"id" min:"1"`
+}
+
+// DeleteOut is what a deletion would do.
+type DeleteOut struct {
+	Preview            bool    `json:"preview"`
+	Item               Subject `json:"item"`
+	AffectedChildren   []Named `json:"affectedChildren"`
+	AffectedDependents []Named `json:"affectedDependents"`
+	Message            string  `json:"message"`
+}
+
+// Subject is the item that would be deleted.
+type Subject struct {
+	ID     item.ID `json:"id"`
+	Title  string  `json:"title"`
+	Type   string  `json:"type"`
+	Status string  `json:"status"`
+}
+
+// Named is an item by its title.
+type Named struct {
+	ID    item.ID `json:"id"`
+	Title string  `json:"title"`
+}
+
+// affectedBudget is how many bytes the names of the items of each kind take.
+const affectedBudget = 4 << 10
+
+// DeleteItem looks at what deleting an item would do, and remembers it.
+func (t *Tools) DeleteItem(ctx context.Context, in DeleteIn) (DeleteOut, error) {
+	it, err := t.project.Item(ctx, in.ID)
+	if err != nil {
+		return DeleteOut{}, err
+	}
+	s, err := t.project.Snapshot(ctx)
+	if err != nil {
+		return DeleteOut{}, err
+	}
+	p, err := s.Preview(it)
+	if err != nil {
+		return DeleteOut{}, err
+	}
+	t.remember(in.ID, p.Fingerprint)
+	out := DeleteOut{
+		Preview: true, Item: Subject{it.ID, it.Title, it.Type, it.Status},
+		AffectedChildren: named(p.Children), AffectedDependents: named(p.Dependents),
+		Message: "Use confirm_delete to proceed with deletion.",
+	}
+	if more := len(p.Children) + len(p.Dependents) - len(out.AffectedChildren) - len(out.AffectedDependents); more > 0 {
+		out.Message += fmt.Sprintf(" %d more items are affected; get_children and get_dependents list them.", more)
+	}
+	return out, nil
+}
+
+func named(list []*item.Summary) []Named {
+	names := []Named{}
+	for _, s := range list {
+		names = append(names, Named{s.ID, s.Title})
+	}
+	return names[:page.Fit(names, func(n Named) int { return shown(n, 2) }, affectedBudget)]
+}
+
+// remember notes a preview, and forgets those that cannot be confirmed any more.
+func (t *Tools) remember(id item.ID, seen item.Fingerprint) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	for id, p := range t.previews {
+		if now.Sub(p.at) > previewLife {
+			delete(t.previews, id)
+		}
+	}
+	t.previews[id] = preview{seen, now}
+}
+
+// recall returns the preview of an item, if it can still be confirmed.
+func (t *Tools) recall(id item.ID) (preview, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p, ok := t.previews[id]
+	switch age := t.now().Sub(p.at); {
+	case !ok:
+		return preview{}, &toolset.ArgumentError{
+			Name: "id", Message: fmt.Sprintf("No pending delete for item %d. Call delete_item first to preview.", id),
+		}
+	case age > previewLife:
+		delete(t.previews, id)
+		return preview{}, &toolset.ArgumentError{
+			Name: "id", Message: fmt.Sprintf("The preview of item %d is older than 10 minutes. Call delete_item again.", id),
+		}
+	}
+	return p, nil
+}
+
+// ConfirmOut is the item that was deleted.
+type ConfirmOut struct {
+	Deleted item.ID `json:"deleted"`
+}
+
+// ConfirmDelete deletes an item as it was previewed.
+func (t *Tools) ConfirmDelete(ctx context.Context, in DeleteIn) (ConfirmOut, error) {
+	if _, err := t.project.Config(ctx); errors.Is(err, item.ErrNoProject) {
+		return ConfirmOut{}, err
+	}
+	p, err := t.recall(in.ID)
+	if err != nil {
+		return ConfirmOut{}, err
+	}
+	if err := t.project.Delete(ctx, in.ID, p.seen); err != nil {
+		return ConfirmOut{}, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.previews[in.ID] == p {
+		delete(t.previews, in.ID)
+	}
+	return ConfirmOut{Deleted: in.ID}, nil
+}

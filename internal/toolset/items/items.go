@@ -1,0 +1,128 @@
+// Package items is the toolset of the work-item tracker: fourteen tools and a
+// resource over an [item.Backend].
+//
+// Use [New]. The handlers are methods of [Tools], plain functions of a context
+// and a typed input that tests call directly; what they answer is defined beside
+// them. Errors of the domain are shown as they are; nothing names a path of the
+// machine. What a tool answers by default fits 10 KB: lists go on with a cursor,
+// long texts with an offset.
+package items
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/plain"
+)
+
+// Project keeps the items, and can be made where there is none.
+type Project interface {
+	item.Backend
+	// Init makes a project. created is false if there is one already.
+	Init(ctx context.Context) (created bool, err error)
+}
+
+// Tools holds the handlers, and what deletions were previewed.
+type Tools struct {
+	project Project
+	now     func() time.Time
+
+	mu       sync.Mutex
+	previews map[item.ID]preview
+}
+
+// New makes the handlers. The clock is that of the previews.
+func New(p Project, now func() time.Time) *Tools {
+	return &Tools{project: p, now: now, previews: make(map[item.ID]preview)}
+}
+
+// indent is what the text of this toolset has always been indented by.
+const indent = "  "
+
+// message words an error for a model, which has the tools and not the program.
+func message(err error) string {
+	if errors.Is(err, item.ErrNoProject) {
+		return "Not a tic project. Use the init_project tool first."
+	}
+	return err.Error()
+}
+
+// Toolset is the toolset "items".
+func (t *Tools) Toolset() toolset.Toolset {
+	var (
+		object = plain.Shape{Indent: indent, Message: message}
+		list   = plain.Shape{Indent: indent, Message: message, List: "items"}
+		tree   = plain.Shape{Indent: indent, Message: message, List: "tree"}
+
+		reads   = toolset.Hints{ReadOnly: true, Idempotent: true}
+		adds    = toolset.Hints{}
+		sets    = toolset.Hints{Idempotent: true}
+		deletes = toolset.Hints{Destructive: true}
+	)
+	return toolset.Toolset{
+		Name: "items",
+		Tools: []toolset.Tool{
+			toolset.New(object, toolset.Spec{
+				Name: "init_project", Title: "New project", Hints: sets,
+				Description: "Initialize a new .tic project in the current directory.",
+			}, t.InitProject),
+			toolset.New(object, toolset.Spec{
+				Name: "get_config", Title: "Project config", Hints: reads,
+				Description: "Get the valid types, statuses and iterations, and the current iteration.",
+			}, t.GetConfig),
+			toolset.New(list, toolset.Spec{
+				Name: "list_items", Title: "Work items", Hints: reads,
+				Description: "List work items without their descriptions, by default of the current iteration.",
+			}, t.ListItems),
+			toolset.New(object, toolset.Spec{
+				Name: "show_item", Title: "Work item", Hints: reads,
+				Description: "Get one work item with description and comments.",
+			}, t.ShowItem),
+			toolset.New(object, toolset.Spec{
+				Name: "create_item", Title: "New item", Hints: adds,
+				Description: "Create a work item. Defaults come from the project config.",
+			}, t.CreateItem),
+			toolset.New(object, toolset.Spec{
+				Name: "update_item", Title: "Change item", Hints: sets,
+				Description: "Update the given fields of a work item.",
+			}, t.UpdateItem),
+			toolset.New(object, toolset.Spec{
+				Name: "delete_item", Title: "Preview deletion", Hints: sets,
+				Description: "Preview what deleting a work item would do. Deletes nothing.",
+			}, t.DeleteItem),
+			toolset.New(object, toolset.Spec{
+				Name: "confirm_delete", Title: "Delete item", Hints: deletes,
+				Description: "Delete a work item that delete_item has previewed.",
+			}, t.ConfirmDelete),
+			toolset.New(object, toolset.Spec{
+				Name: "add_comment", Title: "Comment", Hints: adds,
+				Description: "Add a comment to a work item.",
+			}, t.AddComment),
+			toolset.New(object, toolset.Spec{
+				Name: "set_iteration", Title: "Current iteration", Hints: sets,
+				Description: "Set the current iteration; an unknown name becomes a new one.",
+			}, t.SetIteration),
+			toolset.New(list, toolset.Spec{
+				Name: "search_items", Title: "Search items", Hints: reads,
+				Description: "Search titles and descriptions of work items for a text, in whatever case.",
+			}, t.SearchItems),
+			toolset.New(list, toolset.Spec{
+				Name: "get_children", Title: "Children", Hints: reads,
+				Description: "Get the items whose parent is a work item.",
+			}, t.GetChildren),
+			toolset.New(list, toolset.Spec{
+				Name: "get_dependents", Title: "Dependents", Hints: reads,
+				Description: "Get the items that depend on a work item.",
+			}, t.GetDependents),
+			toolset.New(tree, toolset.Spec{
+				Name: "get_item_tree", Title: "Item tree", Hints: reads,
+				Description: "Get work items nested under their parents.",
+			}, t.GetItemTree),
+		},
+		Templates: []toolset.Template{t.template()},
+	}
+}

@@ -1,0 +1,117 @@
+package items
+
+import (
+	"context"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// InitOut says whether a project was made. One of the two is set.
+type InitOut struct {
+	Initialized   bool `json:"initialized,omitempty"`
+	AlreadyExists bool `json:"alreadyExists,omitempty"`
+}
+
+// InitProject makes a project unless there is one.
+func (t *Tools) InitProject(ctx context.Context, _ None) (InitOut, error) {
+	created, err := t.project.Init(ctx)
+	if err != nil {
+		return InitOut{}, err
+	}
+	return InitOut{Initialized: created, AlreadyExists: !created}, nil
+}
+
+// CreateIn is a new item. What is empty gets its default.
+type CreateIn struct {
+	Title       string    `json:"title"`
+	Type        string    `json:"type,omitempty"`
+	Status      string    `json:"status,omitempty"`
+	Priority    string    `json:"priority,omitempty"`
+	Assignee    string    `json:"assignee,omitempty"`
+	Labels      Labels    `json:"labels,omitempty" description:"Separated by commas."`
+	Iteration   string    `json:"iteration,omitempty"`
+	Parent      item.ID   `json:"parent,omitempty" min:"1"`
+	DependsOn   []item.ID `json:"depends_on,omitempty"`
+	Description string    `json:"description,omitempty" description:"Markdown."`
+}
+
+// CreateItem makes an item.
+func (t *Tools) CreateItem(ctx context.Context, in CreateIn) (Item, error) {
+	it, err := t.project.Create(ctx, item.Draft{
+		Title: in.Title, Type: in.Type, Status: in.Status, Priority: in.Priority, Assignee: in.Assignee,
+		Labels: in.Labels, Iteration: in.Iteration, Parent: in.Parent, DependsOn: in.DependsOn, Description: in.Description,
+	})
+	if err != nil {
+		return Item{}, err
+	}
+	return itemOf(&it, section{}), nil
+}
+
+// UpdateIn is a change of an item. What is absent stays.
+type UpdateIn struct {
+	ID          item.ID                   `json:"id" min:"1"`
+	Title       *string                   `json:"title,omitempty"`
+	Type        *string                   `json:"type,omitempty"`
+	Status      *string                   `json:"status,omitempty"`
+	Priority    *string                   `json:"priority,omitempty"`
+	Assignee    *string                   `json:"assignee,omitempty"`
+	Labels      *Labels                   `json:"labels,omitempty" description:"Replaces all; \"\" clears."`
+	Iteration   *string                   `json:"iteration,omitempty"`
+	Parent      toolset.Optional[item.ID] `json:"parent,omitzero" min:"1" description:"null clears."`
+	DependsOn   *[]item.ID                `json:"depends_on,omitempty" description:"Replaces all; [] clears."`
+	Description *string                   `json:"description,omitempty"`
+}
+
+// UpdateItem changes the given fields, nothing else.
+func (t *Tools) UpdateItem(ctx context.Context, in UpdateIn) (Item, error) {
+	p := item.Patch{
+		Title: in.Title, Type: in.Type, Status: in.Status, Priority: in.Priority, Assignee: in.Assignee,
+		Labels: (*[]string)(in.Labels), Iteration: in.Iteration, DependsOn: in.DependsOn, Description: in.Description,
+	}
+	if in.Parent.Set {
+		p.Parent = &in.Parent.Value
+	}
+	it, err := t.project.Update(ctx, in.ID, p)
+	if err != nil {
+		return Item{}, err
+	}
+	return itemOf(&it, section{}), nil
+}
+
+// CommentIn is a comment on an item.
+type CommentIn struct {
+	ID     item.ID `json:"id" min:"1"`
+	Text   string  `json:"text"`
+	Author string  `json:"author,omitempty" default:"\"anonymous\""`
+}
+
+// AddComment adds a comment.
+func (t *Tools) AddComment(ctx context.Context, in CommentIn) (Comment, error) {
+	c, err := t.project.AddComment(ctx, in.ID, in.Author, in.Text)
+	if err != nil {
+		return Comment{}, err
+	}
+	if encoded(c.Body) > aloneText {
+		c.Body = c.Body[:characterAt(c.Body, fitting(c.Body, 0, aloneText))] + "…"
+	}
+	return Comment(c), nil
+}
+
+// IterationIn names an iteration.
+type IterationIn struct {
+	Name string `json:"name"`
+}
+
+// IterationOut is the current iteration.
+type IterationOut struct {
+	CurrentIteration string `json:"currentIteration"`
+}
+
+// SetIteration makes an iteration the current one.
+func (t *Tools) SetIteration(ctx context.Context, in IterationIn) (IterationOut, error) {
+	if err := t.project.SetIteration(ctx, in.Name); err != nil {
+		return IterationOut{}, err
+	}
+	return IterationOut{CurrentIteration: in.Name}, nil
+}
