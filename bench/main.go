@@ -82,6 +82,7 @@ func run(ctx context.Context, rounds int) ([]row, error) {
 		func() ([]row, error) { return start(ctx, small, floor, copse, max(rounds/5, 10)) },
 		func() ([]row, error) { return calls(ctx, small, floor, copse, rounds) },
 		func() ([]row, error) { return tenThousand(ctx, large, copse, max(rounds/5, 10)) },
+		func() ([]row, error) { return workItems(ctx, work, floor, copse, max(rounds/5, 10)) },
 	} {
 		more, err := measure()
 		if err != nil {
@@ -121,48 +122,57 @@ func start(ctx context.Context, dir string, floor, copse []string, rounds int) (
 	}, nil
 }
 
-// calls measures single calls against the echo, in turns.
+// calls measures single calls against the echo.
 func calls(ctx context.Context, dir string, floor, copse []string, rounds int) ([]row, error) {
+	var rows []row
+	for _, tool := range []string{"get_current_branch", "get_branch_stack", "list_branches", "get_branch_tree"} {
+		r, err := besideEcho(ctx, dir, floor, copse, rounds, tool, "{}")
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// besideEcho measures calls of a tool and of the echo, in turns.
+func besideEcho(ctx context.Context, dir string, floor, copse []string, rounds int, tool, args string) (row, error) {
 	yard, err := spawn(ctx, dir, floor...)
 	if err != nil {
-		return nil, err
+		return row{}, err
 	}
 	s, err := spawn(ctx, dir, copse...)
 	if err != nil {
-		return nil, err
+		return row{}, err
 	}
-	var rows []row
-	for _, tool := range []string{"get_current_branch", "get_branch_stack", "list_branches", "get_branch_tree"} {
-		_, answer, err := s.call(tool, "{}") // the first call opens things
-		if err != nil {
-			return nil, err
-		}
-		// The yardstick says back as many bytes as the tool's text has.
-		var r struct {
-			Result struct{ Content []struct{ Text string } }
-		}
-		if err := json.Unmarshal(answer, &r); err != nil {
-			return nil, err
-		}
-		same, err := json.Marshal(map[string]string{"text": r.Result.Content[0].Text})
-		if err != nil {
-			return nil, err
-		}
-		var took [2][]time.Duration
-		for range rounds {
-			d, _, err := yard.call("echo", string(same))
-			if err != nil {
-				return nil, err
-			}
-			took[0] = append(took[0], d)
-			if d, _, err = s.call(tool, "{}"); err != nil {
-				return nil, err
-			}
-			took[1] = append(took[1], d)
-		}
-		rows = append(rows, ratio(tool, median(took[0]), median(took[1]), 1.5))
+	_, answer, err := s.call(tool, args) // the first call opens things
+	if err != nil {
+		return row{}, err
 	}
-	return rows, errors.Join(yard.stop(), s.stop())
+	// The yardstick says back as many bytes as the tool's text has.
+	var r struct {
+		Result struct{ Content []struct{ Text string } }
+	}
+	if err := json.Unmarshal(answer, &r); err != nil {
+		return row{}, err
+	}
+	same, err := json.Marshal(map[string]string{"text": r.Result.Content[0].Text})
+	if err != nil {
+		return row{}, err
+	}
+	var took [2][]time.Duration
+	for range rounds {
+		d, _, err := yard.call("echo", string(same))
+		if err != nil {
+			return row{}, err
+		}
+		took[0] = append(took[0], d)
+		if d, _, err = s.call(tool, args); err != nil {
+			return row{}, err
+		}
+		took[1] = append(took[1], d)
+	}
+	return ratio(tool, median(took[0]), median(took[1]), 1.5), errors.Join(yard.stop(), s.stop())
 }
 
 // tenThousand measures a repository with 10,000 branches, all of them in the

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Budgets of a store with 10,000 items. With 100,000 everything may take ten
+// times as long.
+const (
+	firstList   = 300 * time.Millisecond
+	warmItems   = 5 * time.Millisecond
+	createItem  = 10 * time.Millisecond
+	itemsMemory = 60 // MiB
+)
+
+// workItems measures the tracker with 10,000 and 100,000 items of 1 KB.
+func workItems(ctx context.Context, work string, floor, copse []string, rounds int) ([]row, error) {
+	var rows []row
+	var small []row
+	for _, n := range []int{10_000, 100_000} {
+		dir := filepath.Join(work, fmt.Sprintf("items-%d", n))
+		if err := project(dir, n); err != nil {
+			return nil, err
+		}
+		time.Sleep(settle)
+		measured, err := someItems(ctx, dir, n, copse, rounds)
+		if err != nil {
+			return nil, err
+		}
+		if small == nil {
+			small = measured
+		} else {
+			for i := range measured {
+				r := &measured[i]
+				r.Floor, r.Ratio, r.Budget = small[i].Value, r.Value/small[i].Value, "10× of 10,000"
+				r.Within = r.Ratio <= 10
+			}
+		}
+		rows = append(rows, measured...)
+		if n == 10_000 {
+			disk, err := syncs(dir, rounds)
+			if err != nil {
+				return nil, err
+			}
+			show, err := besideEcho(ctx, dir, floor, copse, rounds, "show_item", `{"id":3}`)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, disk, show)
+		}
+	}
+	return rows, nil
+}
+
+// someItems measures a store with n items. The rows are in the same order for
+// all n.
+func someItems(ctx context.Context, dir string, n int, copse []string, rounds int) ([]row, error) {
+	s, err := spawn(ctx, dir, copse...)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSuffix(fmt.Sprint(n), "000") + ",000 items: "
+	first, _, err := s.call("list_items", `{"all":true}`)
+	if err != nil {
+		return nil, err
+	}
+	rows := []row{limit(name+"first list after start", "ms", ms(first), ms(firstList))}
+	for _, c := range []struct{ what, tool, args string }{
+		{"filtered list, warm", "list_items", `{"all":true,"status":"todo","label":"two"}`},
+		{"search, warm", "search_items", `{"all":true,"query":"session token crash"}`},
+		{"tree, warm", "get_item_tree", `{"all":true}`},
+	} {
+		took, err := repeat(s, rounds, c.tool, func(int) string { return c.args })
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, limit(name+c.what, "ms", ms(took), ms(warmItems)))
+	}
+	rows = append(rows, limit(name+"memory", "MiB", s.memory(), itemsMemory))
+	took, err := repeat(s, rounds, "create_item", func(i int) string {
+		return fmt.Sprintf(`{"title":"new %d","description":%q,"parent":%d}`, i, strings.Repeat("text ", 200), i+1)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, limit(name+"create", "ms", ms(took), ms(createItem)))
+	return rows, s.stop()
+}
+
+// repeat is the median time of calls of a tool; the first is not counted.
+func repeat(s *server, rounds int, tool string, args func(int) string) (time.Duration, error) {
+	var took []time.Duration
+	for i := range rounds + 1 {
+		d, _, err := s.call(tool, args(i))
+		if err != nil {
+			return 0, err
+		}
+		took = append(took, d)
+	}
+	return median(took[1:]), nil
+}
+
+// syncs is what the disk takes of a creation: the content of two files, at
+// once, and then their folders.
+func syncs(dir string, rounds int) (row, error) {
+	text := []byte(strings.Repeat("some text ", 110))
+	var took []time.Duration
+	for range rounds {
+		start := time.Now()
+		for _, step := range []func(folder string) error{
+			func(folder string) error { return writeSynced(filepath.Join(folder, "bench.tmp"), text) },
+			syncFolder,
+		} {
+			done := make(chan error)
+			folders := []string{dir, filepath.Join(dir, ".tic")}
+			for _, folder := range folders {
+				go func() { done <- step(folder) }()
+			}
+			for range folders {
+				if err := <-done; err != nil {
+					return row{}, err
+				}
+			}
+		}
+		took = append(took, time.Since(start))
+	}
+	return row{What: "fsync's own share of a create", Unit: "ms", Value: ms(median(took)), Within: true}, nil
+}
+
+func writeSynced(path string, data []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// project makes a store with n items of about 1 KB, each below another.
+func project(dir string, n int) error {
+	items := filepath.Join(dir, ".tic", "items")
+	if err := os.MkdirAll(items, 0o755); err != nil {
+		return err
+	}
+	config := fmt.Sprintf("backend: local\ntypes:\n  - epic\n  - issue\n  - task\nstatuses:\n  - backlog\n  - todo\n  - done\n"+
+		"current_iteration: default\niterations:\n  - default\nnext_id: %d\n", n+1)
+	if err := os.WriteFile(filepath.Join(dir, ".tic", "config.yml"), []byte(config), 0o644); err != nil {
+		return err
+	}
+	words := strings.Fields("the login session token crash when a user opens the page and server returns an error because of missing " +
+		"header in request with proxy config enabled on staging environment after deployment expected actual steps")
+	random := rand.New(rand.NewPCG(1, 2))
+	statuses := []string{"backlog", "todo", "done"}
+	for id := 1; id <= n; id++ {
+		if err := writeItem(filepath.Join(items, fmt.Sprintf("%d.md", id)), id, statuses[id%len(statuses)], words, random); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeItem(path string, id int, status string, words []string, random *rand.Rand) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	fmt.Fprintf(w, "---\nid: \"%d\"\ntitle: Item %d of many\ntype: task\nstatus: %s\niteration: default\npriority: medium\nassignee: alice\n"+
+		"labels:\n  - one\n  - two\ncreated: %s\nupdated: %s\n", id, id, status, "2026-03-02T08:00:00.000Z", "2026-03-02T08:00:00.000Z")
+	if id > 1 {
+		fmt.Fprintf(w, "parent: \"%d\"\ndepends_on:\n  - \"%d\"\n", max(1, id/10), 1+random.IntN(id-1))
+	}
+	w.WriteString("---\n")
+	for size := 250; size < 1000; {
+		n, _ := w.WriteString(words[random.IntN(len(words))] + " ")
+		size += n
+	}
+	w.WriteString("\n")
+	return errors.Join(w.Flush(), f.Close())
+}
