@@ -48,6 +48,8 @@ type row struct {
 	Ratio  float64 `json:"ratio,omitempty"`
 	Budget string  `json:"budget,omitempty"`
 	Within bool    `json:"within"`
+
+	most float64 // of the budget, in its unit
 }
 
 // settle is how long after its last change a file is trusted by its times.
@@ -215,7 +217,7 @@ func ratio(what string, floor, value time.Duration, most float64) row {
 }
 
 func limit(what, unit string, value, most float64) row {
-	return row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("%g %s", most, unit), Within: value <= most}
+	return row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("%g %s", most, unit), Within: value <= most, most: most}
 }
 
 func (r row) beside(floor float64) row {

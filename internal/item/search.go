@@ -2,6 +2,7 @@ package item
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -20,34 +21,46 @@ type Hit struct {
 // Search returns the items that a filter selects and that have query in their
 // title or description, in whatever case, by ID. An empty query finds all.
 func (s *Snapshot) Search(c Config, query string, f Filter) []Hit {
-	var selected []*Entry
-	for e := range s.selected(c, f) {
-		selected = append(selected, e)
-	}
+	selects := s.selector(c, f)
 	needle := newNeedle(fold(query))
-	parts := make([][]Hit, max(1, min(runtime.GOMAXPROCS(0), len(selected)/worthAnother)))
+	return collect(s.entries, func(e *Entry) (Hit, bool) {
+		if !selects(&e.Summary) {
+			return Hit{}, false
+		}
+		inDescription := needle.in(e.description)
+		return Hit{Summary: &e.Summary, InDescription: inDescription && query != ""}, inDescription || needle.in(e.title)
+	})
+}
+
+// collect returns what pick makes of the entries that it takes, in their order.
+// Many are looked at in parallel.
+func collect[T any](entries []*Entry, pick func(*Entry) (T, bool)) []T {
+	parts := make([][]T, max(1, min(runtime.GOMAXPROCS(0), len(entries)/worthAnother)))
 	var group sync.WaitGroup
 	for i := range parts {
-		part := selected[i*len(selected)/len(parts) : (i+1)*len(selected)/len(parts)]
-		group.Go(func() {
+		part := entries[i*len(entries)/len(parts) : (i+1)*len(entries)/len(parts)]
+		look := func() {
 			for _, e := range part {
-				inDescription := needle.in(e.description)
-				if inDescription || needle.in(e.title) {
-					parts[i] = append(parts[i], Hit{Summary: &e.Summary, InDescription: inDescription && query != ""})
+				if picked, ok := pick(e); ok {
+					parts[i] = append(parts[i], picked)
 				}
 			}
-		})
+		}
+		if i == len(parts)-1 {
+			look() // no need to leave this goroutine for the last one
+		} else {
+			group.Go(look)
+		}
 	}
 	group.Wait()
-	hits := parts[0]
-	for _, part := range parts[1:] {
-		hits = append(hits, part...)
+	if len(parts) == 1 {
+		return parts[0]
 	}
-	return hits
+	return slices.Concat(parts...)
 }
 
 // worthAnother is how many items it takes to make another goroutine worth it.
-const worthAnother = 500
+const worthAnother = 1000
 
 // needle is a text to look for. The search goes from one occurrence of its
 // rarest byte to the next, which in prose is several times faster than going by

@@ -120,15 +120,12 @@ type Filter struct {
 
 // List returns the items that a filter selects, by ID.
 func (s *Snapshot) List(c Config, f Filter) []*Summary {
-	var list []*Summary
-	for e := range s.selected(c, f) {
-		list = append(list, &e.Summary)
-	}
-	return list
+	selects := s.selector(c, f)
+	return collect(s.entries, func(e *Entry) (*Summary, bool) { return &e.Summary, selects(&e.Summary) })
 }
 
-// selected yields the entries that a filter selects, by ID.
-func (s *Snapshot) selected(c Config, f Filter) func(yield func(*Entry) bool) {
+// selector returns what a filter selects by. It can be used in parallel.
+func (s *Snapshot) selector(c Config, f Filter) func(*Summary) bool {
 	switch {
 	case f.All:
 		f.Iteration = ""
@@ -136,13 +133,7 @@ func (s *Snapshot) selected(c Config, f Filter) func(yield func(*Entry) bool) {
 		f.Iteration = c.CurrentIteration
 	}
 	done := c.Done()
-	return func(yield func(*Entry) bool) {
-		for _, e := range s.entries {
-			if f.matches(&e.Summary) && (!f.Ready || s.ready(&e.Summary, done)) && !yield(e) {
-				return
-			}
-		}
-	}
+	return func(it *Summary) bool { return f.matches(it) && (!f.Ready || s.ready(it, done)) }
 }
 
 // matches checks all but the readiness.
@@ -177,11 +168,5 @@ func (s *Snapshot) Dependents(id ID) []*Summary {
 }
 
 func (s *Snapshot) where(condition func(*Summary) bool) []*Summary {
-	var list []*Summary
-	for _, e := range s.entries {
-		if condition(&e.Summary) {
-			list = append(list, &e.Summary)
-		}
-	}
-	return list
+	return collect(s.entries, func(e *Entry) (*Summary, bool) { return &e.Summary, condition(&e.Summary) })
 }
