@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -27,7 +28,12 @@ func Execute(ctx context.Context, env Env, cmd *cobra.Command) int {
 	if err == nil {
 		return OK
 	}
-	fmt.Fprintf(env.Stderr, "%s: %v\n", ran.CommandPath(), err)
+	if f := ran.Flags().Lookup("json"); f != nil && f.Value.String() == "true" {
+		// A program reads; an error is as easy to encode as to print.
+		_ = json.NewEncoder(env.Stderr).Encode(map[string]string{"error": err.Error()})
+	} else {
+		fmt.Fprintf(env.Stderr, "%s: %v\n", ran.CommandPath(), err)
+	}
 	if _, usage := errors.AsType[UsageError](err); usage {
 		fmt.Fprintf(env.Stderr, "Run '%s --help' for what is allowed.\n", ran.CommandPath())
 		return Usage

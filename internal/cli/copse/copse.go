@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	contextcmd "github.com/copse-dev/copse/internal/cli/context"
+	"github.com/copse-dev/copse/internal/cli/item"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 )
 
@@ -29,7 +30,9 @@ stack, the Jira issue behind it, the pull request and its checks.`,
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
-	root.AddCommand(contextcmd.Command(env), mcp.Command(env), version(env))
+	items := item.Items(env, "copse item", "copse item init")
+	items.AddCommand(item.Project(env, "copse item", "copse item init")...)
+	root.AddCommand(contextcmd.Command(env), items, mcp.Command(env), version(env))
 	return root
 }
 

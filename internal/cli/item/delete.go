@@ -1,0 +1,145 @@
+package item
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+)
+
+func (c cli) delete() *cobra.Command {
+	var yes, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "delete ID",
+		Short: "Delete an item",
+		Long: `Delete an item: it goes to the trash of the project, its children lose their parent,
+and what depends on it does so no more. "restore" brings all of it back.
+At a terminal it shows what would happen and asks; elsewhere it wants --yes.`,
+		Example: "  " + c.program + " delete 3 --yes",
+		Args:    exactly(1, "ID"), ValidArgsFunction: c.completeItem,
+		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+			id, err := parseID(args[0])
+			if err != nil {
+				return err
+			}
+			it, err := s.Item(ctx, id)
+			if err != nil {
+				return err
+			}
+			snapshot, err := s.Snapshot(ctx)
+			if err != nil {
+				return err
+			}
+			preview, err := snapshot.Preview(it)
+			if err != nil {
+				return err
+			}
+			if !yes {
+				if err := c.confirm(preview); err != nil {
+					return err
+				}
+			}
+			if err := s.Delete(ctx, id, preview.Fingerprint); err != nil {
+				return err
+			}
+			if asJSON {
+				return c.out().JSON(struct {
+					Deleted item.ID `json:"deleted"`
+				}{id})
+			}
+			return c.out().Line("Deleted item %d. '%s restore %d' brings it back.", id, c.program, id)
+		}),
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// confirm shows what a deletion would do, and asks.
+func (c cli) confirm(p item.Preview) error {
+	if file, ok := c.env.Stdin.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
+		return app.UsageError("deleting wants --yes where nobody can be asked")
+	}
+	name := func(s *item.Summary) string { return fmt.Sprintf("#%d %s", s.ID, cleantext.Line(s.Title)) }
+	w := c.env.Stderr
+	fmt.Fprintf(w, "Delete %s?\n", name(&p.Item.Summary))
+	for _, s := range p.Children {
+		fmt.Fprintf(w, "  %s loses its parent\n", name(s))
+	}
+	for _, s := range p.Dependents {
+		fmt.Fprintf(w, "  %s no longer depends on it\n", name(s))
+	}
+	fmt.Fprint(w, "[y/N] ")
+	answer, err := bufio.NewReader(c.env.Stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return errors.New("nothing was deleted")
+	}
+	return nil
+}
+
+func (c cli) restore() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "restore ID",
+		Short:   "Bring a deleted item back, with its relations",
+		Example: "  " + c.program + " restore 3",
+		Args:    exactly(1, "ID"),
+		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+			id, err := parseID(args[0])
+			if err != nil {
+				return err
+			}
+			it, err := s.Restore(ctx, id)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return c.out().JSON(wholeOf(&it))
+			}
+			return table(c.out(), []*item.Summary{&it.Summary})
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c cli) open() *cobra.Command {
+	return &cobra.Command{
+		Use:   "open ID",
+		Short: "Open an item's file in your editor",
+		Long: `Open the file of an item in your editor ($VISUAL, else $EDITOR), and say afterwards
+if it can still be read.`,
+		Example: "  EDITOR=\"code --wait\" " + c.program + " open 3",
+		Args:    exactly(1, "ID"), ValidArgsFunction: c.completeItem,
+		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+			id, err := parseID(args[0])
+			if err != nil {
+				return err
+			}
+			path, err := s.File(ctx, id)
+			if err != nil {
+				return err
+			}
+			if err := openEditor(ctx, c.env, path); err != nil {
+				return err
+			}
+			_, err = s.Item(ctx, id)
+			return err
+		}),
+	}
+}

@@ -1,0 +1,207 @@
+// Package item is the command line of the work-item tracker, which two programs
+// have: "tic item list" is "copse item list".
+//
+// [Items] is the group of commands about items, [Project] the commands about the
+// project that they are in. A command is an options struct and a run function.
+// Results go to stdout: tables at a terminal, tab-separated values in a pipe, JSON
+// with --json.
+package item
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/wiring/itemstore"
+)
+
+// Items is "item", the commands about items. program is the way to them on the
+// command line: "tic item", "copse item".
+func Items(env app.Env, program, initCommand string) *cobra.Command {
+	c := cli{env: env, program: program, initCommand: initCommand}
+	cmd := &cobra.Command{
+		Use:   "item",
+		Short: "Create, list, search and change work items",
+		Example: strings.ReplaceAll(`  PROGRAM create "Show the login form" --type issue --labels ui,login
+  PROGRAM list --ready
+  PROGRAM update 3 --status done
+  echo "Seen on Firefox, too." | PROGRAM comment 3`, "PROGRAM", program),
+		Args: app.Subcommands,
+		RunE: app.Help,
+	}
+	cmd.AddCommand(
+		c.list(), c.ready(), c.search(), c.tree(), c.show(), c.create(), c.update(), c.comment(), c.open(), c.delete(), c.restore(),
+	)
+	return cmd
+}
+
+// Project is the commands about the project: init, iteration, config and doctor.
+// program is what comes before them: "tic", "copse item".
+func Project(env app.Env, program, initCommand string) []*cobra.Command {
+	c := cli{env: env, program: program, initCommand: initCommand}
+	return []*cobra.Command{c.init(), c.iteration(), c.config(), c.doctor()}
+}
+
+// cli is what all commands have.
+type cli struct {
+	env         app.Env
+	program     string // as in examples
+	initCommand string // what makes a project
+}
+
+// run opens the store for a command.
+func (c cli) run(do func(ctx context.Context, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		store := itemstore.Open(cmd.Context(), c.env, "")
+		defer store.Close()
+		return c.explain(do(cmd.Context(), store, args))
+	}
+}
+
+// explain words an error for a person, who has the program and not the tools.
+func (c cli) explain(err error) error {
+	if errors.Is(err, item.ErrNoProject) {
+		return fmt.Errorf("not a tic project (no .tic/ directory found). Run '%s' first", c.initCommand)
+	}
+	if _, changed := errors.AsType[*item.ChangedError](err); changed {
+		return errors.New("the item, or one that it affects, has changed meanwhile; look at it again")
+	}
+	return err
+}
+
+func (c cli) out() *output.Writer { return output.New(c.env) }
+
+// exactly takes the arguments that usage names, as a usage error otherwise.
+func exactly(n int, usage string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return app.UsageError(fmt.Sprintf("got %d arguments, want %s", len(args), usage))
+		}
+		return nil
+	}
+}
+
+// parseID reads the number of an item as a person writes it: 3, #3.
+func parseID(arg string) (item.ID, error) { return item.ParseID(strings.TrimPrefix(arg, "#")) }
+
+// parseIDs reads numbers that are separated by commas.
+func parseIDs(list string) ([]item.ID, error) {
+	ids := []item.ID{}
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		id, err := parseID(part)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// row is an item in JSON, with the names that the tools use.
+type row struct {
+	ID        item.ID   `json:"id"`
+	Title     string    `json:"title"`
+	Type      string    `json:"type"`
+	Status    string    `json:"status"`
+	Iteration string    `json:"iteration"`
+	Priority  string    `json:"priority"`
+	Assignee  string    `json:"assignee"`
+	Labels    []string  `json:"labels"`
+	Created   string    `json:"created"`
+	Updated   string    `json:"updated"`
+	Parent    *item.ID  `json:"parent"`
+	DependsOn []item.ID `json:"dependsOn"`
+}
+
+func rowOf(s *item.Summary) row {
+	r := row{
+		ID: s.ID, Title: s.Title, Type: s.Type, Status: s.Status, Iteration: s.Iteration, Priority: s.Priority, Assignee: s.Assignee,
+		Labels: s.Labels, Created: s.Created, Updated: s.Updated, DependsOn: s.DependsOn,
+	}
+	if s.Parent != 0 {
+		r.Parent = &s.Parent
+	}
+	if r.Labels == nil {
+		r.Labels = []string{}
+	}
+	if r.DependsOn == nil {
+		r.DependsOn = []item.ID{}
+	}
+	return r
+}
+
+// whole is an item in JSON, with its long parts.
+type whole struct {
+	row
+	Description string    `json:"description"`
+	Comments    []comment `json:"comments"`
+}
+
+type comment struct {
+	Author string `json:"author"`
+	Date   string `json:"date"`
+	Body   string `json:"body"`
+}
+
+func wholeOf(it *item.Item) whole {
+	w := whole{row: rowOf(&it.Summary), Description: it.Description, Comments: []comment{}}
+	for _, c := range it.Comments {
+		w.Comments = append(w.Comments, comment(c))
+	}
+	return w
+}
+
+// The columns of items: for a pipe those that the original prints, in its order;
+// for a person those that are worth the room.
+var (
+	pipeColumns = []output.Column{{Name: "id"}, {Name: "type"}, {Name: "status"}, {Name: "priority"}, {Name: "title"}, {Name: "iteration"}}
+	termColumns = []output.Column{
+		{Name: "id", Right: true}, {Name: "title", Flexible: true}, {Name: "type"}, {Name: "status"}, {Name: "priority"},
+		{Name: "assignee", Flexible: true}, {Name: "labels", Flexible: true},
+	}
+)
+
+// table writes items.
+func table(o *output.Writer, list []*item.Summary) error {
+	var rows [][]string
+	for _, s := range list {
+		if o.Terminal() {
+			rows = append(rows, []string{
+				s.ID.String(), s.Title, s.Type, s.Status, s.Priority, cmp.Or(s.Assignee, "-"), cmp.Or(strings.Join(s.Labels, ","), "-"),
+			})
+		} else {
+			rows = append(rows, []string{s.ID.String(), s.Type, s.Status, s.Priority, s.Title, s.Iteration})
+		}
+	}
+	if o.Terminal() {
+		return o.Table(termColumns, rows)
+	}
+	return o.Table(pipeColumns, rows)
+}
+
+// warn says on stderr what could not be read.
+func (c cli) warn(lists ...[]item.Warning) {
+	const most = 3
+	n := 0
+	for _, list := range lists {
+		for _, w := range list {
+			if n++; n <= most {
+				fmt.Fprintf(c.env.Stderr, "warning: %s %s\n", w.File, w.Reason)
+			}
+		}
+	}
+	if n > most {
+		fmt.Fprintf(c.env.Stderr, "warning: %d more; '%s doctor' lists all\n", n-most, strings.TrimSuffix(c.initCommand, " init"))
+	}
+}

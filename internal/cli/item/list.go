@@ -1,0 +1,265 @@
+package item
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+)
+
+// listOptions are the flags that select items.
+type listOptions struct {
+	filter item.Filter
+	limit  int
+	asJSON bool
+}
+
+// add adds the flags to a command.
+func (o *listOptions) add(c cli, cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.filter.Status, "status", "", "only items of this `status`")
+	f.StringVar(&o.filter.Type, "type", "", "only items of this `type`")
+	f.StringVar(&o.filter.Priority, "priority", "", "only items of this `priority`")
+	f.StringVar(&o.filter.Assignee, "assignee", "", "only items of this `person`")
+	f.StringVar(&o.filter.Label, "label", "", "only items with this `label`")
+	f.StringVar(&o.filter.Iteration, "iteration", "", "only items of this `iteration` (default: the current one)")
+	f.BoolVar(&o.filter.All, "all", false, "items of all iterations")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	c.completeFields(cmd)
+}
+
+// addLimit adds the flag that cuts a list.
+func (o *listOptions) addLimit(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&o.limit, "limit", 0, "at most so many items (default: all)")
+}
+
+// addReady adds the flag for what can be worked on.
+func (o *listOptions) addReady(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.filter.Ready, "ready", false, "only items that are not done and wait for no other")
+}
+
+// find lists what the options select.
+func (o *listOptions) find(ctx context.Context, c cli, s *local.Store, list func(*item.Snapshot, item.Config) []*item.Summary) ([]*item.Summary, error) {
+	if o.limit < 0 {
+		return nil, app.UsageError(fmt.Sprintf("invalid value %d for --limit: use a positive number", o.limit))
+	}
+	config, err := s.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := s.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.warn(config.Warnings, snapshot.Warnings)
+	found := list(snapshot, config)
+	if o.limit > 0 && len(found) > o.limit {
+		fmt.Fprintf(c.env.Stderr, "showing %d of %d\n", o.limit, len(found))
+		found = found[:o.limit]
+	}
+	if len(found) == 0 && c.out().Terminal() {
+		where := "of any iteration"
+		if in := config.CurrentIteration; !o.filter.All {
+			if o.filter.Iteration != "" {
+				in = o.filter.Iteration
+			}
+			where = fmt.Sprintf("in iteration %q; --all looks at all of them", cleantext.Line(in))
+		}
+		fmt.Fprintf(c.env.Stderr, "no items %s\n", where)
+	}
+	return found, nil
+}
+
+// print writes what was found.
+func (o *listOptions) print(c cli, found []*item.Summary) error {
+	if !o.asJSON {
+		return table(c.out(), found)
+	}
+	rows := make([]row, len(found))
+	for i, s := range found {
+		rows[i] = rowOf(s)
+	}
+	return c.out().JSON(rows)
+}
+
+func (c cli) list() *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List items, by default of the current iteration",
+		Long: `List items by their numbers, by default those of the current iteration.
+In a pipe each line has id, type, status, priority, title and iteration, separated
+by tabs.`,
+		Example: "  " + c.program + " list --status todo --label ui\n  " + c.program + " list --all --json",
+		Args:    app.NoArgs,
+		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+			found, err := o.find(ctx, c, s, func(snapshot *item.Snapshot, config item.Config) []*item.Summary {
+				return snapshot.List(config, o.filter)
+			})
+			if err != nil {
+				return err
+			}
+			return o.print(c, found)
+		}),
+	}
+	o.add(c, cmd)
+	o.addLimit(cmd)
+	o.addReady(cmd)
+	return cmd
+}
+
+func (c cli) ready() *cobra.Command {
+	o := listOptions{filter: item.Filter{Ready: true}}
+	cmd := &cobra.Command{
+		Use:     "ready",
+		Short:   "List what can be worked on: not done, and waiting for nothing",
+		Example: "  " + c.program + " ready --assignee ada",
+		Args:    app.NoArgs,
+		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+			found, err := o.find(ctx, c, s, func(snapshot *item.Snapshot, config item.Config) []*item.Summary {
+				return snapshot.List(config, o.filter)
+			})
+			if err != nil {
+				return err
+			}
+			return o.print(c, found)
+		}),
+	}
+	o.add(c, cmd)
+	o.addLimit(cmd)
+	return cmd
+}
+
+func (c cli) search() *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:     "search TEXT",
+		Short:   "Find items by a text in their titles and descriptions",
+		Example: "  " + c.program + ` search "session cookie" --all`,
+		Args:    exactly(1, "TEXT"),
+		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+			found, err := o.find(ctx, c, s, func(snapshot *item.Snapshot, config item.Config) []*item.Summary {
+				var found []*item.Summary
+				for _, hit := range snapshot.Search(config, args[0], o.filter) {
+					found = append(found, hit.Summary)
+				}
+				return found
+			})
+			if err != nil {
+				return err
+			}
+			return o.print(c, found)
+		}),
+	}
+	o.add(c, cmd)
+	o.addLimit(cmd)
+	o.addReady(cmd)
+	return cmd
+}
+
+// node is an item of a tree in JSON.
+type node struct {
+	ID       item.ID `json:"id"`
+	Title    string  `json:"title"`
+	Type     string  `json:"type"`
+	Status   string  `json:"status"`
+	Priority string  `json:"priority"`
+	Children []node  `json:"children"`
+	Omitted  int     `json:"omitted,omitempty"`
+}
+
+func nodesOf(list []*item.Node) []node {
+	nodes := make([]node, len(list))
+	for i, n := range list {
+		nodes[i] = node{n.ID, n.Title, n.Type, n.Status, n.Priority, nodesOf(n.Children), n.Omitted}
+	}
+	return nodes
+}
+
+func (c cli) tree() *cobra.Command {
+	var o listOptions
+	cmd := &cobra.Command{
+		Use:     "tree [ID]",
+		Short:   "Show items below their parents",
+		Example: "  " + c.program + " tree --all\n  " + c.program + " tree 12",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return app.UsageError(fmt.Sprintf("got %d arguments, want none or ID", len(args)))
+			}
+			return nil
+		},
+		ValidArgsFunction: c.completeItem,
+		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+			var root item.ID
+			if len(args) > 0 {
+				var err error
+				if root, err = parseID(args[0]); err != nil {
+					return err
+				}
+			}
+			var tree item.Tree
+			var treeErr error
+			_, err := o.find(ctx, c, s, func(snapshot *item.Snapshot, config item.Config) []*item.Summary {
+				tree, treeErr = snapshot.Tree(config, o.filter, root, nil)
+				return snapshot.List(config, o.filter)
+			})
+			if err != nil || treeErr != nil {
+				return firstError(treeErr, err)
+			}
+			if o.asJSON {
+				return c.out().JSON(nodesOf(tree.Roots))
+			}
+			return drawTree(c.out(), tree)
+		}),
+	}
+	o.add(c, cmd)
+	o.addReady(cmd)
+	return cmd
+}
+
+func firstError(errs ...error) error {
+	i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	if i < 0 {
+		return nil
+	}
+	return errs[i]
+}
+
+// drawTree writes a tree for a person; the same in a pipe.
+func drawTree(o *output.Writer, t item.Tree) error {
+	var b strings.Builder
+	for _, root := range t.Roots {
+		fmt.Fprintln(&b, label(o, root))
+		drawBelow(&b, o, "", root)
+	}
+	if t.Omitted > 0 {
+		fmt.Fprintf(&b, "(%d more items)\n", t.Omitted)
+	}
+	return o.Drawn(b.String())
+}
+
+func label(o *output.Writer, n *item.Node) string {
+	return fmt.Sprintf("#%d %s %s", n.ID, cleantext.Line(n.Title), o.Faint(cleantext.Line(n.Type+", "+n.Status)))
+}
+
+func drawBelow(b *strings.Builder, o *output.Writer, indent string, n *item.Node) {
+	for i, child := range n.Children {
+		branch, further := "├─ ", "│  "
+		if i == len(n.Children)-1 && n.Omitted == 0 {
+			branch, further = "└─ ", "   "
+		}
+		fmt.Fprintln(b, indent+branch+label(o, child))
+		drawBelow(b, o, indent+further, child)
+	}
+	if n.Omitted > 0 {
+		fmt.Fprintf(b, "%s└─ (%d more items)\n", indent, n.Omitted)
+	}
+}

@@ -1,0 +1,297 @@
+package item
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+)
+
+func (c cli) init() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Make a project in the working folder",
+		Long: `Make a project in the working folder: a folder .tic, which can be committed. If
+there is one already, here or above, it stays as it is.`,
+		Args: app.NoArgs,
+		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+			created, err := s.Init(ctx)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return c.out().JSON(struct {
+					Initialized   bool `json:"initialized,omitempty"`
+					AlreadyExists bool `json:"alreadyExists,omitempty"`
+				}{created, !created})
+			}
+			if !created {
+				return c.out().Line("Already initialized in .tic/")
+			}
+			return c.out().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.initCommand, " init"), " item"))
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c cli) iteration() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "iteration",
+		Short: "List iterations and choose the current one",
+		Args:  app.Subcommands,
+		RunE:  app.Help,
+	}
+	cmd.AddCommand(c.iterationList(), c.iterationSet())
+	return cmd
+}
+
+func (c cli) iterationList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the iterations; a star marks the current one",
+		Args:  app.NoArgs,
+		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+			config, err := s.Config(ctx)
+			if err != nil {
+				return err
+			}
+			c.warn(config.Warnings)
+			if asJSON {
+				return c.out().JSON(struct {
+					Iterations []string `json:"iterations"`
+					Current    string   `json:"current"`
+				}{append([]string{}, config.Iterations...), config.CurrentIteration})
+			}
+			var rows [][]string
+			for _, name := range config.Iterations {
+				mark := ""
+				if name == config.CurrentIteration {
+					mark = "*"
+				}
+				rows = append(rows, []string{mark, name})
+			}
+			return c.out().Table([]output.Column{{Name: ""}, {Name: "iteration"}}, rows)
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c cli) iterationSet() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "set NAME",
+		Short: "Choose the current iteration; an unknown name becomes a new one",
+		Args:  exactly(1, "NAME"),
+		ValidArgsFunction: c.completeConfig(func(config item.Config) []string {
+			return config.Iterations
+		}),
+		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+			if err := s.SetIteration(ctx, args[0]); err != nil {
+				return err
+			}
+			if asJSON {
+				return c.out().JSON(struct {
+					Current string `json:"current_iteration"`
+				}{args[0]})
+			}
+			return c.out().Line("Current iteration: %s", args[0])
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// settings are the keys of a project's configuration and their values.
+func settings(config item.Config) []setting {
+	return []setting{
+		{"types", config.Types},
+		{"statuses", config.Statuses},
+		{"iterations", config.Iterations},
+		{"current_iteration", []string{config.CurrentIteration}},
+	}
+}
+
+type setting struct {
+	key    string
+	values []string
+}
+
+func keys() []string {
+	var names []string
+	for _, s := range settings(item.Config{}) {
+		names = append(names, s.key)
+	}
+	return names
+}
+
+func unknownKey(key string) error {
+	return fmt.Errorf("unknown config key %q. Valid keys: %s", key, strings.Join(keys(), ", "))
+}
+
+func (c cli) config() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show and change the project's configuration",
+		Args:  app.Subcommands,
+		RunE:  app.Help,
+	}
+	cmd.AddCommand(c.configGet(), c.configSet())
+	return cmd
+}
+
+func (c cli) configGet() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:       "get [KEY]",
+		Short:     "Show one value, or all of them",
+		ValidArgs: keys(),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return app.UsageError(fmt.Sprintf("got %d arguments, want none or KEY", len(args)))
+			}
+			return nil
+		},
+		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+			if len(args) > 0 && !slices.Contains(keys(), args[0]) {
+				return unknownKey(args[0])
+			}
+			config, err := s.Config(ctx)
+			if err != nil {
+				return err
+			}
+			c.warn(config.Warnings)
+			return c.printSettings(config, args, asJSON)
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c cli) printSettings(config item.Config, only []string, asJSON bool) error {
+	var rows [][]string
+	for _, s := range settings(config) {
+		if len(only) > 0 && s.key != only[0] {
+			continue
+		}
+		rows = append(rows, []string{s.key, strings.Join(s.values, ",")})
+	}
+	switch {
+	case asJSON:
+		return c.out().JSON(struct {
+			Types            []string `json:"types"`
+			Statuses         []string `json:"statuses"`
+			Iterations       []string `json:"iterations"`
+			CurrentIteration string   `json:"current_iteration"`
+		}{config.Types, config.Statuses, config.Iterations, config.CurrentIteration})
+	case len(only) > 0:
+		return c.out().Line("%s", rows[0][1])
+	}
+	return c.out().Table([]output.Column{{Name: "key"}, {Name: "value", Flexible: true}}, rows)
+}
+
+func (c cli) configSet() *cobra.Command {
+	return &cobra.Command{
+		Use:       "set KEY VALUE",
+		Short:     "Change a value: current_iteration; the others are edited in .tic/config.yml",
+		Example:   "  " + strings.TrimSuffix(c.initCommand, "init") + "config set current_iteration sprint-2",
+		ValidArgs: []string{"current_iteration"},
+		Args:      exactly(2, "KEY and VALUE"),
+		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+			switch key := args[0]; {
+			case key == "current_iteration":
+				return s.SetIteration(ctx, args[1])
+			case slices.Contains(keys(), key):
+				return fmt.Errorf("config key %q is read-only; edit .tic/config.yml", key)
+			default:
+				return unknownKey(key)
+			}
+		}),
+	}
+}
+
+func (c cli) doctor() *cobra.Command {
+	var repair, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find what a merge or an editor broke, and repair it",
+		Long: `Find what is wrong with the project's files: what cannot be read, was not merged, or
+refers to what does not exist. With --repair, correct what needs no decision: a
+number that two items have, a conflict in the configuration or between comments,
+references to nothing. Ends with 1 if something is left.`,
+		Example: "  " + strings.TrimSuffix(c.initCommand, "init") + "doctor --repair",
+		Args:    app.NoArgs,
+		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+			var report report
+			if repair {
+				fixes, err := s.Repair(ctx)
+				if err != nil {
+					return err
+				}
+				for _, f := range fixes {
+					report.Repaired = append(report.Repaired, finding{f.File, f.Done})
+				}
+			}
+			found, err := s.Check(ctx)
+			if err != nil {
+				return err
+			}
+			for _, w := range found {
+				report.Found = append(report.Found, finding{w.File, w.Reason})
+			}
+			return c.report(report, asJSON)
+		}),
+	}
+	f := cmd.Flags()
+	f.BoolVar(&repair, "repair", false, "correct what needs no decision")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// report is what doctor has done and found.
+type report struct {
+	Repaired []finding `json:"repaired"`
+	Found    []finding `json:"found"`
+}
+
+type finding struct {
+	File string `json:"file"`
+	Text string `json:"text"`
+}
+
+func (c cli) report(r report, asJSON bool) error {
+	o := c.out()
+	var err error
+	if asJSON {
+		r.Repaired, r.Found = append([]finding{}, r.Repaired...), append([]finding{}, r.Found...)
+		err = o.JSON(r)
+	} else {
+		for _, f := range r.Repaired {
+			err = errors.Join(err, o.Line("repaired: %s %s", f.File, f.Text))
+		}
+		for _, f := range r.Found {
+			err = errors.Join(err, o.Line("%s %s", f.File, f.Text))
+		}
+		if len(r.Found) == 0 {
+			err = errors.Join(err, o.Line("nothing is wrong"))
+		}
+	}
+	if err == nil && len(r.Found) > 0 {
+		err = fmt.Errorf("%d problems", len(r.Found))
+		if len(r.Found) == 1 {
+			err = errors.New("1 problem")
+		}
+	}
+	return err
+}

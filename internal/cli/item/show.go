@@ -1,0 +1,96 @@
+package item
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+)
+
+func (c cli) show() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show an item with its description and comments",
+		Long: `Show an item with its description and comments. In a pipe, a line for each field
+with its name and value, separated by a tab; then an empty line and the
+description.`,
+		Example:           "  " + c.program + " show 3",
+		Args:              exactly(1, "ID"),
+		ValidArgsFunction: c.completeItem,
+		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+			id, err := parseID(args[0])
+			if err != nil {
+				return err
+			}
+			it, err := s.Item(ctx, id)
+			if err != nil {
+				return err
+			}
+			switch o := c.out(); {
+			case asJSON:
+				return o.JSON(wholeOf(&it))
+			case o.Terminal():
+				return read(o, &it)
+			default:
+				return pipe(o, &it)
+			}
+		}),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// fields are the names and values of an item's fields, in the original's order.
+func fields(it *item.Item) [][]string {
+	parent := ""
+	if it.Parent != 0 {
+		parent = it.Parent.String()
+	}
+	var needs []string
+	for _, id := range it.DependsOn {
+		needs = append(needs, id.String())
+	}
+	return [][]string{
+		{"id", it.ID.String()}, {"title", it.Title}, {"type", it.Type}, {"status", it.Status}, {"priority", it.Priority},
+		{"iteration", it.Iteration}, {"assignee", it.Assignee}, {"labels", strings.Join(it.Labels, ",")}, {"parent", parent},
+		{"depends_on", strings.Join(needs, ",")}, {"created", it.Created}, {"updated", it.Updated},
+	}
+}
+
+// pipe writes an item for a script.
+func pipe(o *output.Writer, it *item.Item) error {
+	if err := o.Table([]output.Column{{Name: "field"}, {Name: "value"}}, fields(it)); err != nil {
+		return err
+	}
+	if it.Description == "" {
+		return nil
+	}
+	return o.Text("\n" + it.Description)
+}
+
+// read writes an item for a person.
+func read(o *output.Writer, it *item.Item) error {
+	var b strings.Builder
+	line := func(s string) string { return cleantext.Line(s) }
+	fmt.Fprintf(&b, "%s\n", o.Bold(fmt.Sprintf("#%d %s", it.ID, line(it.Title))))
+	for _, f := range fields(it)[2:] {
+		if f[1] != "" {
+			fmt.Fprintf(&b, "%s%s\n", o.Faint(fmt.Sprintf("%-12s", strings.ReplaceAll(f[0], "_", " "))), line(f[1]))
+		}
+	}
+	if it.Description != "" {
+		fmt.Fprintf(&b, "\n%s\n", cleantext.Block(it.Description))
+	}
+	for _, comment := range it.Comments {
+		fmt.Fprintf(&b, "\n%s\n%s\n", o.Faint(line(cmp.Or(comment.Author, "unknown")+", "+cmp.Or(comment.Date, "undated"))), cleantext.Block(comment.Body))
+	}
+	return o.Drawn(b.String())
+}

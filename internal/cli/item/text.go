@@ -1,0 +1,162 @@
+package item
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// textHelp says where a description comes from.
+const textHelp = `The description is that of --description ("-" reads it from standard input), or what
+you write in an editor with --edit ($VISUAL, else $EDITOR), or what comes on
+standard input if that is a file or a pipe. A pipe that is silent for a second is
+left alone, and that is said.`
+
+// How long a pipe that nobody spoke of may be silent: where the text may be meant
+// to come from it, and where there is enough to do without.
+const (
+	patience = time.Second
+	glance   = 200 * time.Millisecond
+	forever  = time.Duration(math.MaxInt64)
+)
+
+// textOptions are the flags that give a long text.
+type textOptions struct {
+	name string
+	text string
+	edit bool
+}
+
+func (o *textOptions) add(f *pflag.FlagSet, name string) {
+	o.name = name
+	f.StringVarP(&o.text, name, "d", "", "its `"+name+"`; - reads it from standard input")
+	o.addEdit(f)
+}
+
+func (o *textOptions) addEdit(f *pflag.FlagSet) {
+	f.BoolVarP(&o.edit, "edit", "e", false, "write the text in your editor")
+}
+
+// read returns the text, and whether one was given at all. present is what an
+// editor begins with; a pipe is given so long to say something.
+func (o *textOptions) read(ctx context.Context, env app.Env, f *pflag.FlagSet, present string, wait time.Duration) (text string, given bool, err error) {
+	switch {
+	case o.edit:
+		text, err := edit(ctx, env, present)
+		return text, err == nil, err
+	case o.name != "" && f.Changed(o.name) && o.text != "-":
+		return o.text, true, nil
+	case o.text == "-":
+		text, err := readAll(env.Stdin)
+		return text, err == nil, err
+	}
+	if file, ok := env.Stdin.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		return "", false, nil
+	}
+	text, err = implicit(ctx, env, wait)
+	return text, strings.TrimSpace(text) != "", err
+}
+
+// implicit reads standard input if something comes.
+func implicit(ctx context.Context, env app.Env, wait time.Duration) (string, error) {
+	type chunk struct {
+		data []byte
+		err  error
+	}
+	first := make(chan chunk, 1)
+	go func() {
+		buf := make([]byte, 4096)
+		n, err := env.Stdin.Read(buf)
+		first <- chunk{buf[:n], err}
+	}()
+	select {
+	case c := <-first:
+		if errors.Is(c.err, io.EOF) {
+			return string(c.data), nil
+		}
+		if c.err != nil {
+			return "", fmt.Errorf("read standard input: %w", c.err)
+		}
+		return readAll(io.MultiReader(bytes.NewReader(c.data), env.Stdin))
+	case <-time.After(wait):
+		fmt.Fprintln(env.Stderr, "note: nothing came on standard input, so it was left alone; --description - waits for it")
+		return "", nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// readAll reads a text that is not larger than one may be.
+func readAll(r io.Reader) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(r, item.MaxText+2)) // one for a line break at its end
+	if err != nil {
+		return "", fmt.Errorf("read standard input: %w", err)
+	}
+	return string(data), nil
+}
+
+// edit lets a person write a text.
+func edit(ctx context.Context, env app.Env, present string) (string, error) {
+	dir, err := os.MkdirTemp("", "tic-")
+	if err != nil {
+		return "", fmt.Errorf("make a file for the editor: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "text.md")
+	if err := os.WriteFile(path, []byte(present), 0o600); err != nil {
+		return "", fmt.Errorf("make a file for the editor: %w", err)
+	}
+	if err := openEditor(ctx, env, path); err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read what was written: %w", err)
+	}
+	return string(data), nil
+}
+
+// openEditor opens a file in the person's editor and waits for its end.
+func openEditor(ctx context.Context, env app.Env, path string) error {
+	editor := env.Getenv("VISUAL")
+	if editor == "" {
+		editor = env.Getenv("EDITOR")
+	}
+	var c xec.Command
+	if env.GOOS == "windows" {
+		if editor == "" {
+			editor = "notepad"
+		}
+		words := strings.Fields(editor)
+		c = xec.Command{Name: words[0], Args: append(words[1:], path)}
+	} else {
+		if editor == "" {
+			editor = "vi"
+		}
+		// It can have arguments, and quotes: "code --wait".
+		c = xec.Command{Name: "sh", Args: []string{"-c", editor + ` "$@"`, editor, path}}
+	}
+	c.Dir, c.Env = env.Dir, env.Environ
+	err := xec.Interactive(ctx, c, xec.Terminal{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr})
+	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
+		return fmt.Errorf("editor %q ended with status %d; nothing was changed", editor, exit.Code)
+	}
+	if err != nil {
+		return fmt.Errorf("start editor %q: %w; set $EDITOR", editor, err)
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package item
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+)
+
+// writeOptions are the flags that give an item its fields.
+type writeOptions struct {
+	title, kind, status, priority, assignee, labels, iteration, parent, dependsOn string
+	text                                                                          textOptions
+	asJSON                                                                        bool
+}
+
+func (o *writeOptions) add(c cli, cmd *cobra.Command, clear string) {
+	f := cmd.Flags()
+	f.StringVar(&o.kind, "type", "", "its `type`")
+	f.StringVar(&o.status, "status", "", "its `status`")
+	f.StringVar(&o.priority, "priority", "", "its `priority`: low, medium, high or critical")
+	f.StringVar(&o.assignee, "assignee", "", "the `person` who works on it"+clear)
+	f.StringVar(&o.labels, "labels", "", "its `labels`, separated by commas"+clear)
+	f.StringVar(&o.iteration, "iteration", "", "its `iteration`")
+	f.StringVar(&o.parent, "parent", "", "the `id` of its parent"+clear)
+	f.StringVar(&o.dependsOn, "depends-on", "", "the `ids` of what it waits for, separated by commas"+clear)
+	o.text.add(f, "description")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	c.completeFields(cmd)
+}
+
+// done prints an item that was written.
+func (o *writeOptions) done(out *output.Writer, it *item.Item) error {
+	if o.asJSON {
+		return out.JSON(wholeOf(it))
+	}
+	return table(out, []*item.Summary{&it.Summary})
+}
+
+func (c cli) create() *cobra.Command {
+	var o writeOptions
+	cmd := &cobra.Command{
+		Use:   "create TITLE",
+		Short: "Create an item",
+		Long: `Create an item. What is not given comes from the project: the first status, type
+task if there is one, the current iteration.
+` + textHelp,
+		Example: fmt.Sprintf("  %[1]s create \"Show the login form\" --type issue --labels ui,login\n"+
+			"  %[1]s create \"Crash at start\" --edit\n  git log -1 --format=%%b | %[1]s create \"Follow up\"", c.program),
+		Args: exactly(1, "TITLE"),
+	}
+	o.add(c, cmd, "")
+	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
+		d := item.Draft{
+			Title: args[0], Type: o.kind, Status: o.status, Priority: o.priority, Assignee: o.assignee,
+			Iteration: o.iteration, Labels: item.SplitLabels(o.labels),
+		}
+		var err error
+		if o.parent != "" {
+			if d.Parent, err = parseID(o.parent); err != nil {
+				return err
+			}
+		}
+		if d.DependsOn, err = parseIDs(o.dependsOn); err != nil {
+			return err
+		}
+		// Not before all else is right: nobody wants to write for nothing.
+		config, err := s.Config(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := config.Complete(d); err != nil {
+			return err
+		}
+		if text, given, err := o.text.read(ctx, c.env, cmd.Flags(), "", patience); err != nil {
+			return err
+		} else if given {
+			d.Description = text
+		}
+		it, err := s.Create(ctx, d)
+		if err != nil {
+			return err
+		}
+		return o.done(c.out(), &it)
+	})
+	return cmd
+}
+
+func (c cli) update() *cobra.Command {
+	var o writeOptions
+	cmd := &cobra.Command{
+		Use:   "update ID",
+		Short: "Change fields of an item",
+		Long: `Change the given fields of an item, nothing else. An empty value clears assignee,
+labels, parent, depends-on and description.
+` + textHelp,
+		Example: fmt.Sprintf("  %[1]s update 3 --status done\n  %[1]s update 3 --parent \"\" --labels \"\"\n  %[1]s update 3 --edit", c.program),
+		Args:    exactly(1, "ID"), ValidArgsFunction: c.completeItem,
+	}
+	cmd.Flags().StringVar(&o.title, "title", "", "its `title`")
+	o.add(c, cmd, "; empty for none")
+	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
+		id, err := parseID(args[0])
+		if err != nil {
+			return err
+		}
+		p, err := o.patch(cmd.Flags())
+		if err != nil {
+			return err
+		}
+		it, err := s.Item(ctx, id)
+		if err != nil {
+			return err
+		}
+		wait := patience
+		if p != (item.Patch{}) {
+			wait = glance
+		}
+		if text, given, err := o.text.read(ctx, c.env, cmd.Flags(), it.Description, wait); err != nil {
+			return err
+		} else if given {
+			p.Description = &text
+		}
+		if p == (item.Patch{}) {
+			return app.UsageError("nothing to change: give at least one field")
+		}
+		if it, err = s.Update(ctx, id, p); err != nil {
+			return err
+		}
+		return o.done(c.out(), &it)
+	})
+	return cmd
+}
+
+// patch is the fields whose flags were given.
+func (o *writeOptions) patch(f *pflag.FlagSet) (item.Patch, error) {
+	var p item.Patch
+	for name, field := range map[string]struct {
+		value *string
+		into  **string
+	}{
+		"title": {&o.title, &p.Title}, "type": {&o.kind, &p.Type}, "status": {&o.status, &p.Status},
+		"priority": {&o.priority, &p.Priority}, "assignee": {&o.assignee, &p.Assignee}, "iteration": {&o.iteration, &p.Iteration},
+	} {
+		if f.Changed(name) {
+			*field.into = field.value
+		}
+	}
+	if f.Changed("labels") {
+		p.Labels = new(item.SplitLabels(o.labels))
+	}
+	if f.Changed("parent") {
+		p.Parent = new(item.ID)
+		if o.parent != "" {
+			id, err := parseID(o.parent)
+			if err != nil {
+				return item.Patch{}, err
+			}
+			p.Parent = &id
+		}
+	}
+	if f.Changed("depends-on") {
+		ids, err := parseIDs(o.dependsOn)
+		if err != nil {
+			return item.Patch{}, err
+		}
+		p.DependsOn = &ids
+	}
+	return p, nil
+}
+
+func (c cli) comment() *cobra.Command {
+	var (
+		author string
+		text   textOptions
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "comment ID [TEXT]",
+		Short: "Add a comment to an item",
+		Long: `Add a comment to an item: TEXT, or what comes on standard input, or what you write
+in an editor with --edit.`,
+		Example: fmt.Sprintf("  %[1]s comment 3 \"Seen on Firefox, too.\" --author ada\n  make test 2>&1 | tail | %[1]s comment 3", c.program),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return app.UsageError(fmt.Sprintf("got %d arguments, want ID or ID and TEXT", len(args)))
+			}
+			return nil
+		},
+		ValidArgsFunction: c.completeItem,
+	}
+	f := cmd.Flags()
+	f.StringVar(&author, "author", "", "who says it (default: "+item.Anonymous+")")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	text.addEdit(f)
+	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
+		id, err := parseID(args[0])
+		if err != nil {
+			return err
+		}
+		if _, err := s.Item(ctx, id); err != nil {
+			return err
+		}
+		var body string
+		if len(args) > 1 {
+			body = args[1]
+		} else {
+			var given bool
+			if body, given, err = text.read(ctx, c.env, f, "", forever); err != nil {
+				return err
+			} else if !given {
+				return app.UsageError("nothing to say: give TEXT, or something on standard input, or use --edit")
+			}
+		}
+		said, err := s.AddComment(ctx, id, author, body)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return c.out().JSON(comment(said))
+		}
+		return c.out().Table([]output.Column{{Name: "author"}, {Name: "date"}, {Name: "text", Flexible: true}},
+			[][]string{{said.Author, said.Date, said.Body}})
+	})
+	return cmd
+}

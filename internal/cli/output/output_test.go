@@ -1,0 +1,114 @@
+package output_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/output"
+)
+
+// screen is a terminal of some width.
+type screen struct {
+	bytes.Buffer
+	width int
+}
+
+func (s *screen) Width() int { return s.width }
+
+var columns = []output.Column{{Name: "id", Right: true}, {Name: "title", Flexible: true}, {Name: "status"}}
+
+func rows() [][]string {
+	return [][]string{
+		{"1", "Short", "done"},
+		{"12", "A title that is rather long for a terminal", "in-progress"},
+		{"300", "日本語の題名も幅を持つものである", "todo"},
+	}
+}
+
+func table(t *testing.T, width int, environ ...string) string {
+	t.Helper()
+	s := &screen{width: width}
+	o := output.New(app.Env{Stdout: s, Environ: environ})
+	if err := o.Table(columns, rows()); err != nil {
+		t.Fatal(err)
+	}
+	return s.String()
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	want := ` ID  TITLE                   STATUS
+  1  Short                   done
+ 12  A title that is rathe…  in-progress
+300  日本語の題名も幅を持…   todo
+`
+	got := table(t, 40, "NO_COLOR=1")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for line := range strings.Lines(got) {
+		if w := displaywidth.String(strings.TrimSuffix(line, "\n")); w > 40 {
+			t.Errorf("%q is %d wide", line, w)
+		}
+	}
+	if wide := table(t, 200, "NO_COLOR=1"); strings.Contains(wide, "…") {
+		t.Errorf("cut without need:\n%s", wide)
+	}
+	// Where nothing helps, the columns keep what they need to be of use.
+	if narrow := table(t, 5, "NO_COLOR=1"); !strings.Contains(narrow, "in-progress") || !strings.Contains(narrow, "A title tha…") {
+		t.Errorf("too narrow:\n%s", narrow)
+	}
+}
+
+func TestColour(t *testing.T) {
+	t.Parallel()
+	for want, environs := range map[bool][][]string{
+		true:  {nil, {"TERM=xterm"}, {"NO_COLOR="}},
+		false: {{"NO_COLOR=1"}, {"TERM=dumb"}, {"CLICOLOR=0"}},
+	} {
+		for _, environ := range environs {
+			if got := strings.Contains(table(t, 80, environ...), "\x1b["); got != want {
+				t.Errorf("%v: colours %v, want %v", environ, got, want)
+			}
+		}
+	}
+}
+
+func TestPipe(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	o := output.New(app.Env{Stdout: &b})
+	if o.Terminal() {
+		t.Error("a buffer is taken for a terminal")
+	}
+	if err := o.Table(columns, [][]string{{"1", "a\tb\nc \x1b[31mred\x1b[0m \u202eevil", "todo"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Line("done: %s", "a\nb"); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Text("a\n\x1b[2Jb\n\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.JSON(map[string]string{"a": "<&>"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "1\ta b c red evil\ttodo\ndone: a b\na\nb\n{\n  \"a\": \"<&>\"\n}\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A table without rows is nothing, not a header.
+func TestEmptyTable(t *testing.T) {
+	t.Parallel()
+	s := &screen{width: 80}
+	if err := output.New(app.Env{Stdout: s}).Table(columns, nil); err != nil || s.Len() > 0 {
+		t.Errorf("got %q, %v", s.String(), err)
+	}
+}
