@@ -79,7 +79,7 @@ func pipe(o *output.Writer, it *item.Item) error {
 // read writes an item for a person.
 func read(o *output.Writer, it *item.Item) error {
 	var b strings.Builder
-	line := func(s string) string { return cleantext.Line(s) }
+	line := cleantext.Line
 	fmt.Fprintf(&b, "%s\n", o.Bold(fmt.Sprintf("#%d %s", it.ID, line(it.Title))))
 	for _, f := range fields(it)[2:] {
 		if f[1] != "" {
