@@ -89,11 +89,16 @@ func (in input) refuseUnknown(values map[string]json.RawMessage) error {
 	return &ArgumentError{Message: fmt.Sprintf("Unknown %s %s; %s", noun, strings.Join(unknown, ", "), allowed)}
 }
 
-// wrong explains why value did not fit. A type with its own rules says so by
-// returning an *ArgumentError from UnmarshalJSON.
+// wrong explains why value did not fit. A type with its own rules says so by its
+// UnmarshalJSON, with an *ArgumentError if it has a hint.
 func (f field) wrong(err error, value json.RawMessage) error {
 	if own, ok := errors.AsType[*ArgumentError](err); ok {
 		return &ArgumentError{Name: f.name, Message: fmt.Sprintf("Argument %q: %s", f.name, own.Message), Hint: own.Hint}
+	}
+	_, ofType := errors.AsType[*json.UnmarshalTypeError](err)
+	_, ofSyntax := errors.AsType[*json.SyntaxError](err)
+	if !ofType && !ofSyntax {
+		return &ArgumentError{Name: f.name, Message: fmt.Sprintf("Argument %q: %v", f.name, err)}
 	}
 	if f.itemType != "" && value[0] == '[' {
 		return f.refuse("the list " + clip(string(value)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,6 +131,37 @@ func TestOptional(t *testing.T) {
 	}
 	if diff := cmp.Diff(`{"type":"object","properties":{"parent":{"type":"integer","minimum":1}}}`, string(schema)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// even is a type with a rule of its own.
+type even int
+
+func (e *even) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, (*int)(e)); err != nil {
+		return err
+	}
+	if *e%2 != 0 {
+		return fmt.Errorf("%s is odd", data)
+	}
+	return nil
+}
+
+// A type's own rule is said in its own words, what JSON says in those of all.
+func TestOwnRules(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		Some []even `json:"some"`
+	}
+	tool := toolset.New(bare{}, toolset.Spec{Name: "x"}, func(_ context.Context, i in) (in, error) { return i, nil })
+	for args, want := range map[string]string{
+		`{"some":[2,3]}`:   `Argument "some": 3 is odd`,
+		`{"some":[2,"3"]}`: `Argument "some" must be a list of integers, got the list [2,"3"]`,
+	} {
+		got := tool.Call(t.Context(), json.RawMessage(args))
+		if diff := cmp.Diff(toolset.Result{Text: []string{want}, IsError: true}, got); diff != "" {
+			t.Errorf("%s: %s", args, diff)
+		}
 	}
 }
 

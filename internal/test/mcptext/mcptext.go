@@ -28,6 +28,7 @@ import (
 	"io"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -196,20 +197,19 @@ func (c *conversation) showTool(result json.RawMessage) string {
 
 var nextCursor = regexp.MustCompile(`\\?"next_cursor\\?":\\?"([^"\\]+)`)
 
-// sameFacts reports whether text blocks say all that the structured half says:
-// the same JSON; or, for a list, one of its fields as an array, and what the other
-// fields say that was cut or went wrong in the words of the second block.
+// sameFacts reports whether the halves of a result say the same: the same JSON;
+// or, for a list, one of the structured half's fields as an array, and each of the
+// others in a line of the blocks after it, which have no line besides. A total
+// needs no words where the array has as many elements.
 func sameFacts(blocks []string, structured json.RawMessage) bool {
 	if len(blocks) == 0 {
 		return false
 	}
-	var text, facts any
-	if json.Unmarshal([]byte(blocks[0]), &text) != nil || json.Unmarshal(structured, &facts) != nil {
-		return false
-	}
+	text, facts := decode(blocks[0]), decode(string(structured))
+	list, isList := text.([]any)
 	fields, isObject := facts.(map[string]any)
-	if _, isList := text.([]any); !isList || !isObject {
-		return len(blocks) == 1 && reflect.DeepEqual(text, facts)
+	if !isList || !isObject {
+		return text != nil && len(blocks) == 1 && reflect.DeepEqual(text, facts)
 	}
 	var words []string
 	shown := false
@@ -218,24 +218,38 @@ func sameFacts(blocks []string, structured json.RawMessage) bool {
 		case !shown && reflect.DeepEqual(value, text):
 			shown = true
 		case name == "total":
-			if fields["next_cursor"] != nil || fields["omitted"] != nil {
-				words = append(words, fmt.Sprintf(" of %v", value))
+			if fmt.Sprint(value) != fmt.Sprint(len(list)) {
+				words = append(words, fmt.Sprintf(" of %v.", value))
 			}
 		case name == "warnings":
-			for _, w := range value.([]any) {
-				words = append(words, w.(string))
+			warnings, _ := value.([]any)
+			for _, w := range warnings {
+				words = append(words, fmt.Sprint(w))
 			}
 		default:
 			words = append(words, fmt.Sprint(value))
 		}
 	}
-	rest := strings.Join(blocks[1:], "\n")
+	unsaid := strings.Split(strings.Join(blocks[1:], "\n"), "\n")
 	for _, w := range words {
-		if !strings.Contains(rest, w) {
+		if !strings.Contains(strings.Join(blocks[1:], "\n"), w) {
 			return false
 		}
+		unsaid = slices.DeleteFunc(unsaid, func(line string) bool { return strings.Contains(line, w) })
 	}
-	return shown && (len(words) > 0) == (rest != "")
+	return shown && strings.Join(unsaid, "") == ""
+}
+
+// decode is what a JSON text holds, its numbers as they are written; nil if it is
+// none.
+func decode(text string) any {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var v any
+	if decoder.Decode(&v) != nil || decoder.Decode(new(any)) != io.EOF {
+		return nil
+	}
+	return v
 }
 
 func showContents(result json.RawMessage) string {

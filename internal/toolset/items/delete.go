@@ -22,7 +22,7 @@ type preview struct {
 
 // DeleteIn selects an item.
 type DeleteIn struct {
-	ID item.ID `json:"id" min:"1"`
+	ID item.ID `json:"id"`
 }
 
 // DeleteOut is what a deletion would do.
@@ -32,6 +32,9 @@ type DeleteOut struct {
 	AffectedChildren   []Named `json:"affectedChildren"`
 	AffectedDependents []Named `json:"affectedDependents"`
 	Message            string  `json:"message"`
+	// Warnings are about files that could not be read: what they have could be
+	// affected, too.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Subject is the item that would be deleted.
@@ -67,9 +70,12 @@ func (t *Tools) DeleteItem(ctx context.Context, in DeleteIn) (DeleteOut, error) 
 	}
 	t.remember(in.ID, p.Fingerprint)
 	out := DeleteOut{
-		Preview: true, Item: Subject{it.ID, it.Title, it.Type, it.Status},
+		Preview: true, Item: Subject{
+			it.ID, line(it.Title, titleLength), line(it.Type, lineLength), line(it.Status, lineLength),
+		},
 		AffectedChildren: named(p.Children), AffectedDependents: named(p.Dependents),
-		Message: "Use confirm_delete to proceed with deletion.",
+		Message:  "Use confirm_delete to proceed with deletion.",
+		Warnings: warnings(nil, s.Warnings),
 	}
 	if more := len(p.Children) + len(p.Dependents) - len(out.AffectedChildren) - len(out.AffectedDependents); more > 0 {
 		out.Message += fmt.Sprintf(" %d more items are affected; get_children and get_dependents list them.", more)
@@ -80,7 +86,7 @@ func (t *Tools) DeleteItem(ctx context.Context, in DeleteIn) (DeleteOut, error) 
 func named(list []*item.Summary) []Named {
 	names := []Named{}
 	for _, s := range list {
-		names = append(names, Named{s.ID, s.Title})
+		names = append(names, Named{s.ID, line(s.Title, titleLength)})
 	}
 	return names[:page.Fit(names, func(n Named) int { return shown(n, 2) }, affectedBudget)]
 }

@@ -3,8 +3,11 @@ package items
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -23,13 +26,62 @@ type Row struct {
 	Updated   string    `json:"updated"`
 	// Snippet is the part of the description that a search has found.
 	Snippet string `json:"snippet,omitempty"`
+	// Showing says what was left out, and where it is.
+	Showing []string `json:"showing,omitempty"`
 }
 
-func rowOf(s *item.Summary) Row {
+func rowOf(it *item.Summary) Row {
+	s, showing := brief(it)
 	return Row{
 		ID: s.ID, Title: s.Title, Type: s.Type, Status: s.Status, Priority: s.Priority, Iteration: s.Iteration,
-		Assignee: s.Assignee, Labels: listed(s.Labels), Parent: parentOf(s), DependsOn: listed(s.DependsOn), Updated: s.Updated,
+		Assignee: s.Assignee, Labels: s.Labels, Parent: parentOf(it), DependsOn: s.DependsOn, Updated: s.Updated,
+		Showing: showing,
 	}
+}
+
+// How much is shown of what is short as a rule: characters of a title and of
+// other texts on one line, bytes of a list.
+const (
+	titleLength = 300
+	lineLength  = 100
+	shortList   = 600
+)
+
+// line is foreign text as it is shown on one line.
+func line(s string, length int) string { return cleantext.Cut(cleantext.Line(s), length) }
+
+// brief is a summary as it is shown, and what its lists lack.
+func brief(it *item.Summary) (s item.Summary, showing []string) {
+	s = *it
+	s.Title = line(s.Title, titleLength)
+	for _, text := range []*string{&s.Type, &s.Status, &s.Priority, &s.Iteration, &s.Assignee, &s.Created, &s.Updated} {
+		*text = line(*text, lineLength)
+	}
+	labels := lines(s.Labels)
+	s.Labels = labels[:page.Fit(labels, elementSize, shortList)]
+	s.DependsOn = listed(s.DependsOn)[:page.Fit(s.DependsOn, elementSize, shortList)]
+	for _, list := range []struct {
+		name       string
+		shown, all int
+	}{{"labels", len(s.Labels), len(it.Labels)}, {"dependsOn", len(s.DependsOn), len(it.DependsOn)}} {
+		if list.shown < list.all {
+			showing = append(showing, fmt.Sprintf("%s: %d of %d; the resource tic://item/%d has all", list.name, list.shown, list.all, it.ID))
+		}
+	}
+	return s, showing
+}
+
+// elementSize is how many bytes an element of a list in an item takes.
+func elementSize[T any](v T) int { return shown(v, 3) }
+
+// lines are foreign texts as they are shown; never nil, which would be null in
+// JSON.
+func lines(list []string) []string {
+	shown := make([]string, len(list))
+	for i, s := range list {
+		shown[i] = line(s, lineLength)
+	}
+	return shown
 }
 
 // parentOf is nil for an item without a parent.
@@ -40,7 +92,7 @@ func parentOf(s *item.Summary) *item.ID {
 	return &s.Parent
 }
 
-// listed is never nil, which would be null in JSON.
+// listed is never nil.
 func listed[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -64,8 +116,7 @@ type Item struct {
 	DependsOn   []item.ID `json:"dependsOn"`
 	Description string    `json:"description"`
 	Comments    []Comment `json:"comments"`
-	// Showing says what of description and comments was left out, and how to get
-	// it.
+	// Showing says what was left out, and how to get it.
 	Showing []string `json:"showing,omitempty"`
 }
 
@@ -76,13 +127,9 @@ type Comment struct {
 	Body   string `json:"body"`
 }
 
-// Bytes of text in one answer: of a description where there are comments or not,
-// of the comments, and of each when it was asked for by an offset.
-const (
-	mixedText = 4 << 10
-	aloneText = 8 << 10
-	askedText = 32 << 10
-)
+func commentOf(c item.Comment) Comment {
+	return Comment{Author: line(c.Author, lineLength), Date: line(c.Date, lineLength), Body: cleantext.Block(c.Body)}
+}
 
 // section is which part of an item's long texts to show. The offsets are nil if
 // they were not asked for.
@@ -90,26 +137,35 @@ type section struct {
 	description, comments *int
 }
 
+// askedText is how many bytes of a long text are shown when it was asked for by
+// an offset.
+const askedText = 32 << 10
+
 // itemOf is an item in full, cut to a section.
 func itemOf(it *item.Item, part section) Item {
+	s, showing := brief(&it.Summary)
 	out := Item{
-		ID: it.ID, Title: it.Title, Type: it.Type, Status: it.Status, Iteration: it.Iteration, Priority: it.Priority,
-		Assignee: it.Assignee, Labels: listed(it.Labels), Created: it.Created, Updated: it.Updated,
-		Parent: parentOf(&it.Summary), DependsOn: listed(it.DependsOn), Comments: []Comment{},
+		ID: s.ID, Title: s.Title, Type: s.Type, Status: s.Status, Iteration: s.Iteration, Priority: s.Priority,
+		Assignee: s.Assignee, Labels: s.Labels, Created: s.Created, Updated: s.Updated,
+		Parent: parentOf(&it.Summary), DependsOn: s.DependsOn, Comments: []Comment{}, Showing: showing,
 	}
+	var comments []Comment
+	needed := 0
 	for _, c := range it.Comments {
-		out.Comments = append(out.Comments, Comment(c))
+		comments = append(comments, commentOf(c))
+		needed += commentSize(comments[len(comments)-1])
 	}
-	room := aloneText
-	if len(it.Comments) > 0 {
-		room = mixedText
-	}
-	out.describe(it.Description, part.description, room)
-	out.comment(part.comments, room)
+	// Each of the two has at least half of what is left, which is several KB
+	// whatever the rest has.
+	room := answerBudget - shown(out, 0)
+	forDescription := max(room/2, room-needed)
+	out.describe(it.Description, part.description, forDescription)
+	out.comment(comments, part.comments, room-min(forDescription, encoded(out.Description)))
 	return out
 }
 
-// describe shows a part of the description.
+// describe shows a part of the description. Offsets are those of the text as it
+// is stored.
 func (out *Item) describe(text string, offset *int, room int) {
 	begin := 0
 	if offset != nil {
@@ -117,13 +173,22 @@ func (out *Item) describe(text string, offset *int, room int) {
 	}
 	begin = characterAt(text, begin)
 	end := characterAt(text, fitting(text, begin, room))
-	out.Description = text[begin:end]
+	out.Description = cleantext.Block(text[begin:end])
 	switch {
 	case end < len(text):
 		out.Showing = append(out.Showing, fmt.Sprintf("description: bytes %d to %d of %d; continue with description_offset=%d", begin, end, len(text), end))
 	case begin > 0:
 		out.Showing = append(out.Showing, fmt.Sprintf("description: bytes %d to %d of %d", begin, end, len(text)))
 	}
+}
+
+// cutText is the beginning of text that takes room bytes as JSON.
+func cutText(text string, room int) string {
+	end := characterAt(text, fitting(text, 0, room))
+	if end == len(text) {
+		return text
+	}
+	return text[:end] + "…"
 }
 
 // fitting is the end of the part of text that begins at begin and takes room
@@ -153,41 +218,43 @@ func characterAt(text string, at int) int {
 	return at
 }
 
-// comment keeps the comments that are shown: the last ones, or those from an
-// offset on. A single one is never cut when it was asked for by its offset.
-func (out *Item) comment(offset *int, room int) {
-	all := out.Comments
+func commentSize(c Comment) int { return shown(c, 2) }
+
+// comment shows those of all comments from an offset on, else the last ones.
+func (out *Item) comment(all []Comment, offset *int, room int) {
 	if offset != nil {
-		begin := min(*offset, len(all))
-		end := begin
-		for used := 0; end < len(all); end++ {
-			used += encoded(all[end])
-			if end > begin && used > askedText {
-				break
-			}
-		}
-		out.Comments = all[begin:end]
-		note := fmt.Sprintf("comments: %d to %d of %d", begin, end, len(all))
-		if end < len(all) {
-			note += fmt.Sprintf("; continue with comments_offset=%d", end)
-		}
-		if begin > 0 || end < len(all) {
-			out.Showing = append(out.Showing, note)
-		}
+		out.commentsFrom(all, min(*offset, len(all)))
 		return
 	}
-	begin := len(all)
-	for used := 0; begin > 0; begin-- {
-		used += encoded(all[begin-1])
-		if used > room {
-			break
-		}
-	}
-	if begin == 0 {
+	begin := len(all) - page.Fit(backward(all), commentSize, room)
+	out.Comments = append(out.Comments, all[begin:]...)
+	if last := len(all) - 1; begin == last && commentSize(all[last]) > room {
+		out.Comments[0].Body = cutText(all[last].Body, room)
+		out.Showing = append(out.Showing, fmt.Sprintf("comments: the beginning of the last of %d; comments_offset=%d has all of it, comments_offset=0 those before", len(all), last))
 		return
 	}
-	out.Comments = all[begin:]
-	note := fmt.Sprintf("comments: the last %d of %d; continue with comments_offset=0", len(all)-begin, len(all))
+	if begin > 0 {
+		out.Showing = append(out.Showing, fmt.Sprintf("comments: the last %d of %d; continue with comments_offset=0", len(all)-begin, len(all)))
+	}
+}
+
+func backward[T any](all []T) []T {
+	all = slices.Clone(all)
+	slices.Reverse(all)
+	return all
+}
+
+// commentsFrom shows comments that were asked for; a single one is never cut.
+func (out *Item) commentsFrom(all []Comment, begin int) {
+	end := begin + page.Fit(all[begin:], commentSize, askedText)
+	out.Comments = append(out.Comments, all[begin:end]...)
+	if begin == 0 && end == len(all) {
+		return
+	}
+	note := fmt.Sprintf("comments: %d to %d of %d", begin, end, len(all))
+	if end < len(all) {
+		note += fmt.Sprintf("; continue with comments_offset=%d", end)
+	}
 	out.Showing = append(out.Showing, note)
 }
 

@@ -10,7 +10,6 @@ package items
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -43,21 +42,18 @@ func New(p Project, now func() time.Time) *Tools {
 // indent is what the text of this toolset has always been indented by.
 const indent = "  "
 
-// message words an error for a model, which has the tools and not the program.
-func message(err error) string {
-	if errors.Is(err, item.ErrNoProject) {
-		return "Not a tic project. Use the init_project tool first."
-	}
-	return err.Error()
-}
-
 // Toolset is the toolset "items".
 func (t *Tools) Toolset() toolset.Toolset {
 	var (
 		object = plain.Shape{Indent: indent, Message: message}
 		list   = plain.Shape{Indent: indent, Message: message, List: "items"}
-		tree   = plain.Shape{Indent: indent, Message: message, List: "tree"}
+		tree   = plain.Shape{
+			Indent: indent, Message: message, List: "tree",
+			Advice: "For what is below an item pass it as root; list_items and get_children have all.",
+		}
 
+		// Previewing a deletion is no reading: without confirm_delete, which
+		// --read-only takes away, it would be of no use.
 		reads   = toolset.Hints{ReadOnly: true, Idempotent: true}
 		adds    = toolset.Hints{}
 		sets    = toolset.Hints{Idempotent: true}
@@ -72,51 +68,51 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.InitProject),
 			toolset.New(object, toolset.Spec{
 				Name: "get_config", Title: "Project config", Hints: reads,
-				Description: "Get the valid types, statuses and iterations, and the current iteration.",
+				Description: "Get valid types, statuses, iterations, and the current iteration.",
 			}, t.GetConfig),
 			toolset.New(list, toolset.Spec{
 				Name: "list_items", Title: "Work items", Hints: reads,
-				Description: "List work items without their descriptions, by default of the current iteration.",
+				Description: "List work items, by default of the current iteration.",
 			}, t.ListItems),
 			toolset.New(object, toolset.Spec{
 				Name: "show_item", Title: "Work item", Hints: reads,
-				Description: "Get one work item with description and comments.",
+				Description: "Get a work item with description and comments.",
 			}, t.ShowItem),
 			toolset.New(object, toolset.Spec{
 				Name: "create_item", Title: "New item", Hints: adds,
-				Description: "Create a work item. Defaults come from the project config.",
+				Description: "Create a work item. Valid values: get_config.",
 			}, t.CreateItem),
 			toolset.New(object, toolset.Spec{
 				Name: "update_item", Title: "Change item", Hints: sets,
-				Description: "Update the given fields of a work item.",
+				Description: "Update fields of a work item.",
 			}, t.UpdateItem),
 			toolset.New(object, toolset.Spec{
 				Name: "delete_item", Title: "Preview deletion", Hints: sets,
-				Description: "Preview what deleting a work item would do. Deletes nothing.",
+				Description: "Preview a deletion; deletes nothing. Valid 10 minutes.",
 			}, t.DeleteItem),
 			toolset.New(object, toolset.Spec{
 				Name: "confirm_delete", Title: "Delete item", Hints: deletes,
-				Description: "Delete a work item that delete_item has previewed.",
+				Description: "Delete an item as previewed by delete_item.",
 			}, t.ConfirmDelete),
 			toolset.New(object, toolset.Spec{
 				Name: "add_comment", Title: "Comment", Hints: adds,
-				Description: "Add a comment to a work item.",
+				Description: "Comment on a work item.",
 			}, t.AddComment),
 			toolset.New(object, toolset.Spec{
 				Name: "set_iteration", Title: "Current iteration", Hints: sets,
-				Description: "Set the current iteration; an unknown name becomes a new one.",
+				Description: "Set the current iteration; a new name is added.",
 			}, t.SetIteration),
 			toolset.New(list, toolset.Spec{
 				Name: "search_items", Title: "Search items", Hints: reads,
-				Description: "Search titles and descriptions of work items for a text, in whatever case.",
+				Description: "Search for text in titles and descriptions.",
 			}, t.SearchItems),
 			toolset.New(list, toolset.Spec{
 				Name: "get_children", Title: "Children", Hints: reads,
-				Description: "Get the items whose parent is a work item.",
+				Description: "List the children of an item.",
 			}, t.GetChildren),
 			toolset.New(list, toolset.Spec{
 				Name: "get_dependents", Title: "Dependents", Hints: reads,
-				Description: "Get the items that depend on a work item.",
+				Description: "List the items that depend on an item.",
 			}, t.GetDependents),
 			toolset.New(tree, toolset.Spec{
 				Name: "get_item_tree", Title: "Item tree", Hints: reads,

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/items"
 )
@@ -101,7 +103,7 @@ func TestLongTexts(t *testing.T) {
 	for name, text := range map[string]string{
 		"words":      strings.Repeat("some words ", 20_000),
 		"characters": strings.Repeat("ä語🙂", 20_000),
-		"escapes":    strings.Repeat("\x01\"\\", 20_000),
+		"escapes":    strings.Repeat("\t\"\\", 20_000) + ".",
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := item.Text(text)
@@ -152,9 +154,9 @@ func TestManyComments(t *testing.T) {
 	if size := encoded(t, it); size > 10<<10 {
 		t.Errorf("showing it takes %d bytes", size)
 	}
-	want := "comments: the last 0 of 41; continue with comments_offset=0"
-	if len(it.Showing) != 2 || it.Showing[1] != want {
-		t.Errorf("it shows %v", it.Showing)
+	want := "comments: the beginning of the last of 41; comments_offset=40 has all of it, comments_offset=0 those before"
+	if len(it.Showing) != 2 || it.Showing[1] != want || len(it.Comments) != 1 || !strings.HasSuffix(it.Comments[0].Body, "…") {
+		t.Errorf("it shows %v, %+v", it.Showing, it.Comments)
 	}
 	seen := 0
 	for offset := 0; offset <= n; {
@@ -209,15 +211,11 @@ func TestAnswersFit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	byName := map[string]toolset.Tool{}
-	for _, tool := range tools.Toolset().Tools {
-		byName[tool.Name] = tool
-	}
 	for tool, args := range map[string]string{
 		"list_items": `{}`, "search_items": `{"query":"needle"}`, "get_children": `{"id":1}`, "get_dependents": `{"id":1}`,
 		"get_item_tree": `{}`, "delete_item": `{"id":1}`, "get_config": `{}`, "show_item": `{"id":1}`,
 	} {
-		res := byName[tool].Call(t.Context(), json.RawMessage(args))
+		res := call(t, tools, tool, args)
 		size := 0
 		for _, text := range res.Text {
 			size += len(text)
@@ -225,8 +223,68 @@ func TestAnswersFit(t *testing.T) {
 		if res.IsError || size > 10<<10 || len(res.Structured) > 10<<10 {
 			t.Errorf("%s: %d and %d bytes, error %v", tool, size, len(res.Structured), res.IsError)
 		}
+		if tool == "get_item_tree" && !strings.HasPrefix(res.Text[1], "Left out: ") {
+			t.Errorf("a cut tree says %q", res.Text[1:])
+		}
 		if size < 1<<10 && tool != "get_config" && tool != "show_item" {
 			t.Errorf("%s: only %d bytes, %s", tool, size, res.Text)
+		}
+	}
+}
+
+// Nothing that can be written into a file makes a default answer too large, and
+// each says what it lacks.
+func TestHugeFrontMatter(t *testing.T) {
+	t.Parallel()
+	var iterations strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&iterations, "  - iteration-%d\n", i)
+	}
+	config := "types:\n  - task\nstatuses:\n  - todo\ncurrent_iteration: iteration-2999\niterations:\n" + iterations.String()
+	for name, text := range map[string]string{"words": "wörd ", "markup": "<a\"&\\>", "emoji": "🙂", "digits": "7"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkHuge(t, config, strings.Repeat(text, 3000))
+		})
+	}
+}
+
+func checkHuge(t *testing.T, config, long string) {
+	t.Helper()
+	tools, dir, _ := begin(t)
+	quoted, err := json.Marshal(long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := fmt.Sprintf("---\nid: \"7\"\ntitle: %[1]s\ntype: %[1]s\nstatus: %[1]s\niteration: iteration-2999\npriority: %[1]s\nassignee: %[1]s\n"+
+		"labels:\n%[2]sdepends_on:\n%[3]s---\n%[4]s\n", quoted, strings.Repeat("  - läbel\n", 1000), strings.Repeat("  - \"123456\"\n", 1001), long)
+	for name, text := range map[string]string{"config.yml": config, filepath.Join("items", "7.md"): file} {
+		path := filepath.Join(dir, ".tic", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for tool, want := range map[string]string{
+		"list_items":    `"dependsOn: 40 of 1001; the resource tic://item/7 has all"`,
+		"show_item":     `"dependsOn: 40 of 1001; the resource tic://item/7 has all"`,
+		"get_item_tree": `…`,
+		"delete_item":   `…`,
+		"get_config":    `of 3000; .tic/config.yml has all"`,
+	} {
+		args := `{}`
+		if tool == "show_item" || tool == "delete_item" {
+			args = `{"id":7}`
+		}
+		res := call(t, tools, tool, args)
+		text := strings.Join(res.Text, "\n")
+		if res.IsError || len(text) > 10<<10 || len(res.Structured) > 10<<10 {
+			t.Errorf("%s: %d and %d bytes, error %v", tool, len(text), len(res.Structured), res.IsError)
+		}
+		if !strings.Contains(text, want) || !strings.Contains(string(res.Structured), want) {
+			t.Errorf("%s does not say %s:\n%.400s", tool, want, text)
 		}
 	}
 }
@@ -269,14 +327,62 @@ func TestWithoutProject(t *testing.T) {
 	}
 }
 
-// A store whose change fails says so without a path.
+// What goes wrong is said in a sentence that says what to do.
 func TestErrorsOfTheStore(t *testing.T) {
 	t.Parallel()
-	broken := failing{err: errors.New("change the items in .tic: disk full")}
-	res := items.New(broken, time.Now).Toolset().Tools[0].Call(t.Context(), nil)
-	if diff := cmp.Diff(toolset.Result{Text: []string{"change the items in .tic: disk full"}, IsError: true}, res); diff != "" {
-		t.Error(diff)
+	for want, err := range map[string]error{
+		"Unexpected error: change the items in .tic: out of luck":                          errors.New("change the items in .tic: out of luck"),
+		"Another process is busy changing the work items. Nothing was changed; try again.": fmt.Errorf("change the items: %w", &lockedstore.BusyError{Waited: time.Second}),
+		"The disk is full. Nothing was changed; ask the user to free space.":               fmt.Errorf("write %q: %w", "items/3.md", syscall.ENOSPC),
+		"The call was cancelled. Nothing was changed.":                                     context.Canceled,
+		"config.yml is empty; restore it":                                                  &item.ConfigError{File: "config.yml", Reason: "is empty; restore it"},
+		"Cannot make folder .tic: " + syscall.EROFS.Error() + allow:                        fmt.Errorf("make folder .tic: %w", syscall.EROFS),
+		"Cannot change the items in .tic: " + syscall.EACCES.Error() + allow:               fmt.Errorf("change the items in .tic: %w", syscall.EACCES),
+		"Work item #3 changed since the preview. Call delete_item again.":                  &item.ChangedError{ID: 3},
+	} {
+		res := items.New(failing{err: err}, time.Now).Toolset().Tools[0].Call(t.Context(), nil)
+		if diff := cmp.Diff(toolset.Result{Text: []string{want}, IsError: true}, res); diff != "" {
+			t.Error(diff)
+		}
 	}
+}
+
+const allow = ". Nothing was changed; ask the user to allow reading and writing the .tic folder."
+
+// A folder that may not be written is said so, without a path of the machine.
+func TestReadOnlyFolder(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() < 1 {
+		t.Skip("permissions do not bind this user")
+	}
+	tools, dir, _ := begin(t)
+	create(t, tools, items.CreateIn{Title: "One"})
+	store := filepath.Join(dir, ".tic")
+	for _, folder := range []string{filepath.Join(store, "items"), store} {
+		if err := os.Chmod(folder, 0o555); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Chmod(folder, 0o755) })
+	}
+	res := call(t, tools, "update_item", `{"id":1,"title":"Two"}`)
+	if !res.IsError || !strings.HasPrefix(res.Text[0], "Cannot change the items in .tic") || strings.Contains(res.Text[0], dir) {
+		t.Errorf("%+v", res)
+	}
+	if it := show(t, tools, items.ShowIn{ID: 1}); it.Title != "One" {
+		t.Errorf("it has the title %q", it.Title)
+	}
+}
+
+// call calls a tool by its name, as a server does.
+func call(t *testing.T, tools *items.Tools, name, args string) toolset.Result {
+	t.Helper()
+	for _, tool := range tools.Toolset().Tools {
+		if tool.Name == name {
+			return tool.Call(t.Context(), json.RawMessage(args))
+		}
+	}
+	t.Fatalf("no tool %s", name)
+	return toolset.Result{}
 }
 
 type failing struct {

@@ -1,9 +1,11 @@
 package items
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
@@ -22,7 +24,9 @@ type ConfigOut struct {
 	Iterations       []string `json:"iterations"`
 	CurrentIteration string   `json:"currentIteration"`
 	Priorities       []string `json:"priorities"`
-	Warnings         []string `json:"warnings,omitempty"`
+	// Showing says what was left out.
+	Showing  []string `json:"showing,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // GetConfig tells the valid values. The last status means done.
@@ -31,25 +35,40 @@ func (t *Tools) GetConfig(ctx context.Context, _ None) (ConfigOut, error) {
 	if err != nil {
 		return ConfigOut{}, err
 	}
-	return ConfigOut{
-		Statuses: listed(c.Statuses), Types: listed(c.Types), Iterations: listed(c.Iterations),
-		CurrentIteration: c.CurrentIteration, Priorities: item.Priorities(), Warnings: warnings(c.Warnings, nil),
-	}, nil
+	out := ConfigOut{
+		Statuses: lines(c.Statuses), Types: lines(c.Types), Iterations: lines(c.Iterations),
+		CurrentIteration: line(c.CurrentIteration, lineLength), Priorities: item.Priorities(), Warnings: warnings(c.Warnings, nil),
+	}
+	// The last iterations are the newest.
+	if more := len(out.Iterations) - page.Fit(backward(out.Iterations), elementSize[string], iterationsBudget); more > 0 {
+		out.Showing = []string{fmt.Sprintf("iterations: the last %d of %d; .tic/config.yml has all", len(out.Iterations)-more, len(out.Iterations))}
+		out.Iterations = out.Iterations[more:]
+	}
+	return out, nil
 }
 
-// maxWarnings is how many warnings an answer has; doctor tells all.
-const maxWarnings = 3
+// iterationsBudget is how many bytes the names of iterations take.
+const iterationsBudget = 6 << 10
+
+// How many warnings an answer has, and how many bytes they take; doctor tells all.
+const (
+	maxWarnings    = 3
+	warningLength  = 250
+	warningsBudget = 600
+)
 
 // warnings are what is wrong with a project and its items, in words.
 func warnings(project, items []item.Warning) []string {
 	var list []string
 	for _, all := range [][]item.Warning{project, items} {
-		for _, w := range all {
-			list = append(list, w.File+" "+w.Reason)
+		for _, w := range all[:min(len(all), maxWarnings)] {
+			list = append(list, line(w.File+" "+w.Reason, warningLength))
 		}
 	}
-	if more := len(list) - maxWarnings; more > 0 {
-		list = append(list[:maxWarnings], fmt.Sprintf("%d more; `tic doctor` lists and repairs", more))
+	list = list[:min(len(list), maxWarnings)]
+	list = list[:page.Fit(list, func(s string) int { return len(s) }, warningsBudget)]
+	if more := len(project) + len(items) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more; `tic doctor` lists and repairs", more))
 	}
 	return list
 }
@@ -71,6 +90,30 @@ func (t *Tools) state(ctx context.Context) (state, error) {
 
 func (s state) warnings() []string { return warnings(s.config.Warnings, s.Warnings) }
 
+// unknown says which values of a filter that has found nothing are not known to
+// the project, lest nothing is taken for an answer.
+func (s state) unknown(f item.Filter) []string {
+	var list []string
+	for _, p := range []item.Patch{{Type: given(f.Type)}, {Status: given(f.Status)}, {Priority: given(f.Priority)}} {
+		if _, err := s.config.Check(p); err != nil {
+			list = append(list, line(err.Error(), warningLength))
+		}
+	}
+	if f.Iteration != "" && !f.All && !slices.Contains(s.config.Iterations, f.Iteration) {
+		known := fmt.Sprintf(`Unknown iteration "%s". Iterations: %s`, f.Iteration, strings.Join(s.config.Iterations, ", "))
+		list = append(list, line(known, warningLength))
+	}
+	return list
+}
+
+// given is nil for a value that was not.
+func given(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
 // PageIn selects a page of a list.
 type PageIn struct {
 	Limit  *int
@@ -81,12 +124,12 @@ type PageIn struct {
 type ListIn struct {
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status,omitempty"`
-	Iteration string `json:"iteration,omitempty" description:"Default: the current one."`
-	All       bool   `json:"all,omitempty" description:"Of all iterations."`
+	Iteration string `json:"iteration,omitempty"`
+	All       bool   `json:"all,omitempty" description:"All iterations."`
 	Assignee  string `json:"assignee,omitempty"`
 	Label     string `json:"label,omitempty"`
 	Priority  string `json:"priority,omitempty" enum:"low,medium,high,critical"`
-	Ready     bool   `json:"ready,omitempty" description:"Not done, and nothing it depends on is open."`
+	Ready     bool   `json:"ready,omitempty" description:"Not done and not blocked."`
 	Limit     *int   `json:"limit,omitempty" min:"1" max:"200" default:"50"`
 	Cursor    string `json:"cursor,omitempty"`
 }
@@ -110,7 +153,8 @@ func (t *Tools) ListItems(ctx context.Context, in ListIn) (ListOut, error) {
 	if err != nil {
 		return ListOut{}, err
 	}
-	return s.page(PageIn{in.Limit, in.Cursor}, query("list_items", in.filter(), ""), s.List(s.config, in.filter()), nil)
+	filter := in.filter()
+	return s.selected("list_items", filter, PageIn{in.Limit, in.Cursor}, s.List(s.config, filter), rowOf)
 }
 
 // SearchIn is a text to search for among selected items.
@@ -119,12 +163,12 @@ type SearchIn struct {
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status,omitempty"`
 	Iteration string `json:"iteration,omitempty"`
-	All       bool   `json:"all,omitempty" description:"Of all iterations."`
+	All       bool   `json:"all,omitempty"`
 	Assignee  string `json:"assignee,omitempty"`
 	Label     string `json:"label,omitempty"`
-	Priority  string `json:"priority,omitempty" enum:"low,medium,high,critical"`
+	Priority  string `json:"priority,omitempty"`
 	Ready     bool   `json:"ready,omitempty"`
-	Limit     *int   `json:"limit,omitempty" min:"1" max:"200" default:"50"`
+	Limit     *int   `json:"limit,omitempty"`
 	Cursor    string `json:"cursor,omitempty"`
 }
 
@@ -151,32 +195,23 @@ func (t *Tools) SearchItems(ctx context.Context, in SearchIn) (ListOut, error) {
 			described[h.ID] = true
 		}
 	}
-	out, err := s.page(PageIn{in.Limit, in.Cursor}, query("search_items", filter, in.Query), found, func(s *item.Summary) int {
-		if described[s.ID] {
-			return snippetRoom
-		}
-		return 0
-	})
-	if err != nil {
-		return ListOut{}, err
-	}
-	for i := range out.Items {
-		row := &out.Items[i]
+	return s.selected("search_items "+in.Query, filter, PageIn{in.Limit, in.Cursor}, found, func(s *item.Summary) Row {
+		row := rowOf(s)
 		if !described[row.ID] {
-			continue
+			return row
 		}
 		// An item that has gone since it was found has no snippet any more.
 		if it, err := t.project.Item(ctx, row.ID); err == nil {
 			row.Snippet = item.Snippet(it.Description, in.Query)
 		}
-	}
-	return out, nil
+		return row
+	})
 }
 
 // RelatedIn is an item whose relatives are asked for.
 type RelatedIn struct {
-	ID     item.ID `json:"id" min:"1"`
-	Limit  *int    `json:"limit,omitempty" min:"1" max:"200" default:"50"`
+	ID     item.ID `json:"id"`
+	Limit  *int    `json:"limit,omitempty"`
 	Cursor string  `json:"cursor,omitempty"`
 }
 
@@ -202,49 +237,49 @@ func (t *Tools) related(ctx context.Context, tool string, in RelatedIn, list fun
 			return ListOut{}, err
 		}
 	}
-	return s.page(PageIn{in.Limit, in.Cursor}, tool+" "+in.ID.String(), found, nil)
+	return s.page(PageIn{in.Limit, in.Cursor}, tool+" "+in.ID.String(), found, rowOf)
 }
 
 var limits = page.Limits{Default: 50, Max: 200}
 
-// query names a list for its cursors.
-func query(tool string, f item.Filter, text string) string {
-	data, err := json.Marshal(struct {
-		Filter item.Filter
-		Text   string
-	}{f, text})
-	if err != nil { // strings and booleans always encode
-		return tool
+// answerBudget is how many bytes the items of an answer may take as they are
+// shown. It leaves room for warnings, and for a cursor.
+const answerBudget = page.DefaultBudget
+
+// selected is a page of what a filter selects.
+func (s state) selected(query string, f item.Filter, in PageIn, list []*item.Summary, row func(*item.Summary) Row) (ListOut, error) {
+	resolved := f
+	if f.Iteration == "" && !f.All {
+		resolved.Iteration = s.config.CurrentIteration
 	}
-	return tool + string(data)
+	data, err := json.Marshal(resolved)
+	if err != nil {
+		return ListOut{}, err
+	}
+	out, err := s.page(in, query+" "+string(data), list, row)
+	if len(list) == 0 {
+		out.Warnings = append(s.unknown(f), out.Warnings...)
+	}
+	return out, err
 }
 
-// Bytes: of the rows of a page as they are shown, and of a snippet in one.
-const (
-	listBudget  = 9 << 10
-	snippetRoom = 250
-)
-
-// page cuts a list, which is by id. If more is not nil it says what an item takes
-// besides its row.
-func (s state) page(in PageIn, query string, list []*item.Summary, more func(*item.Summary) int) (ListOut, error) {
+// page cuts a list, which is by id. The query names it for its cursors.
+func (s state) page(in PageIn, query string, list []*item.Summary, row func(*item.Summary) Row) (ListOut, error) {
 	window, err := limits.Open(page.Request{Limit: in.Limit, Cursor: in.Cursor}, query)
 	if err != nil {
 		return ListOut{}, &toolset.ArgumentError{Message: err.Error()}
 	}
-	budget := listBudget
+	budget := answerBudget
 	if in.Limit != nil {
-		budget = *in.Limit * listBudget // asked for: as many as asked
+		budget = *in.Limit * answerBudget // asked for: as many as asked
 	}
+	rows := make(map[item.ID]Row)
 	found := page.List[*item.Summary]{
-		Key:     func(s *item.Summary) string { return s.ID.String() },
+		Key:     func(it *item.Summary) string { return it.ID.String() },
 		Compare: page.Numeric,
-		Size: func(s *item.Summary) int {
-			size := shown(rowOf(s), 1)
-			if more != nil {
-				size += more(s)
-			}
-			return size
+		Size: func(it *item.Summary) int {
+			rows[it.ID] = row(it)
+			return shown(rows[it.ID], 1)
 		},
 		Budget: budget,
 	}.Cut(window, list)
@@ -252,24 +287,28 @@ func (s state) page(in PageIn, query string, list []*item.Summary, more func(*it
 		Total: len(list), NextCursor: found.Next, Warnings: s.warnings(),
 	}}
 	for i, it := range found.Items {
-		out.Items[i] = rowOf(it)
+		out.Items[i] = rows[it.ID]
 	}
 	return out, nil
 }
 
 // shown is how many bytes v takes in the text, so deep in it.
 func shown(v any, depth int) int {
-	prefix := strings.Repeat(indent, depth)
-	data, err := json.MarshalIndent(v, prefix, indent)
+	data, err := toolset.Marshal(v)
 	if err != nil { // what cannot be encoded is not shown either
 		return 0
 	}
-	return len(prefix) + len(data) + len(",\n")
+	var text bytes.Buffer
+	prefix := strings.Repeat(indent, depth)
+	if json.Indent(&text, data, prefix, indent) != nil {
+		return 0
+	}
+	return len(prefix) + text.Len() + len(",\n")
 }
 
 // ShowIn selects an item, and where to begin in its long parts.
 type ShowIn struct {
-	ID          item.ID `json:"id" min:"1"`
+	ID          item.ID `json:"id"`
 	Description *int    `json:"description_offset,omitempty" min:"0"`
 	Comments    *int    `json:"comments_offset,omitempty" min:"0"`
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -37,10 +38,10 @@ func (t *Tools) readItem(ctx context.Context, value string) (string, error) {
 
 func markdown(it *item.Item) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# #%d %s\n\n", it.ID, it.Title)
+	fmt.Fprintf(&b, "# #%d %s\n\n", it.ID, cleantext.Line(it.Title))
 	fact := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "- %s: %s\n", name, value)
+			fmt.Fprintf(&b, "- %s: %s\n", name, cleantext.Line(value))
 		}
 	}
 	fact("type", it.Type)
@@ -60,13 +61,14 @@ func markdown(it *item.Item) string {
 	fact("created", it.Created)
 	fact("updated", it.Updated)
 	if it.Description != "" {
-		fmt.Fprintf(&b, "\n%s\n", it.Description)
+		fmt.Fprintf(&b, "\n%s\n", cleantext.Block(it.Description))
 	}
 	for i, c := range it.Comments {
 		if i == 0 {
 			b.WriteString("\n## Comments\n")
 		}
-		fmt.Fprintf(&b, "\n### %s, %s\n\n%s\n", cmp.Or(c.Author, "unknown"), cmp.Or(c.Date, "undated"), c.Body)
+		fmt.Fprintf(&b, "\n### %s, %s\n\n%s\n",
+			cleantext.Line(cmp.Or(c.Author, "unknown")), cleantext.Line(cmp.Or(c.Date, "undated")), cleantext.Block(c.Body))
 	}
 	return b.String()
 }

@@ -11,12 +11,12 @@ type TreeIn struct {
 	Type      string  `json:"type,omitempty"`
 	Status    string  `json:"status,omitempty"`
 	Iteration string  `json:"iteration,omitempty"`
-	All       bool    `json:"all,omitempty" description:"Of all iterations."`
+	All       bool    `json:"all,omitempty"`
 	Assignee  string  `json:"assignee,omitempty"`
 	Label     string  `json:"label,omitempty"`
 	Priority  string  `json:"priority,omitempty"`
 	Ready     bool    `json:"ready,omitempty"`
-	Root      item.ID `json:"root,omitempty" min:"1" description:"Only what is below this item."`
+	Root      item.ID `json:"root,omitempty" description:"Only below this item."`
 }
 
 // Node is an item with its children.
@@ -34,15 +34,12 @@ type Node struct {
 // TreeOut is a forest of items, by id.
 type TreeOut struct {
 	Tree []Node `json:"tree"`
-	// Total is how many items are selected, with those left out.
-	Total int `json:"total"`
+	// Total is how many items are selected, if some were left out.
+	Total int `json:"total,omitempty"`
 	// Omitted is how many were left out, here and below the nodes.
 	Omitted  int      `json:"omitted,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 }
-
-// treeBudget is how many bytes the nodes of a tree may take as they are shown.
-const treeBudget = 9 << 10
 
 // GetItemTree nests items under their parents.
 func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
@@ -54,7 +51,7 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 		Type: in.Type, Status: in.Status, Iteration: in.Iteration, All: in.All,
 		Assignee: in.Assignee, Label: in.Label, Priority: in.Priority, Ready: in.Ready,
 	}
-	left := treeBudget
+	left := answerBudget
 	found, err := s.Tree(s.config, filter, in.Root, func(it *item.Summary, depth int) bool {
 		// Each level is an object in an array. A node that has children ends its
 		// list on a line of its own.
@@ -65,18 +62,27 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 		return TreeOut{}, err
 	}
 	out := TreeOut{Tree: []Node{}, Omitted: found.Omitted, Warnings: s.warnings()}
-	out.Total = found.Omitted
+	all := found.Omitted
 	for _, root := range found.Roots {
 		out.Tree = append(out.Tree, nodeOf(root))
 		shown, omitted := count(root)
-		out.Total += shown + omitted
+		all += shown + omitted
 		out.Omitted += omitted
+	}
+	if out.Omitted > 0 {
+		out.Total = all
+	}
+	if all == 0 {
+		out.Warnings = append(s.unknown(filter), out.Warnings...)
 	}
 	return out, nil
 }
 
 func nodeOf(n *item.Node) Node {
-	node := Node{ID: n.ID, Title: n.Title, Type: n.Type, Status: n.Status, Priority: n.Priority, Children: []Node{}, Omitted: n.Omitted}
+	node := Node{
+		ID: n.ID, Title: line(n.Title, titleLength), Type: line(n.Type, lineLength), Status: line(n.Status, lineLength),
+		Priority: line(n.Priority, lineLength), Children: []Node{}, Omitted: n.Omitted,
+	}
 	for _, child := range n.Children {
 		node.Children = append(node.Children, nodeOf(child))
 	}

@@ -31,9 +31,9 @@ type CreateIn struct {
 	Assignee    string    `json:"assignee,omitempty"`
 	Labels      Labels    `json:"labels,omitempty" description:"Separated by commas."`
 	Iteration   string    `json:"iteration,omitempty"`
-	Parent      item.ID   `json:"parent,omitempty" min:"1"`
+	Parent      item.ID   `json:"parent,omitempty"`
 	DependsOn   []item.ID `json:"depends_on,omitempty"`
-	Description string    `json:"description,omitempty" description:"Markdown."`
+	Description string    `json:"description,omitempty"`
 }
 
 // CreateItem makes an item.
@@ -50,7 +50,7 @@ func (t *Tools) CreateItem(ctx context.Context, in CreateIn) (Item, error) {
 
 // UpdateIn is a change of an item. What is absent stays.
 type UpdateIn struct {
-	ID          item.ID                   `json:"id" min:"1"`
+	ID          item.ID                   `json:"id"`
 	Title       *string                   `json:"title,omitempty"`
 	Type        *string                   `json:"type,omitempty"`
 	Status      *string                   `json:"status,omitempty"`
@@ -58,7 +58,7 @@ type UpdateIn struct {
 	Assignee    *string                   `json:"assignee,omitempty"`
 	Labels      *Labels                   `json:"labels,omitempty" description:"Replaces all; \"\" clears."`
 	Iteration   *string                   `json:"iteration,omitempty"`
-	Parent      toolset.Optional[item.ID] `json:"parent,omitzero" min:"1" description:"null clears."`
+	Parent      toolset.Optional[item.ID] `json:"parent,omitzero" description:"null clears."`
 	DependsOn   *[]item.ID                `json:"depends_on,omitempty" description:"Replaces all; [] clears."`
 	Description *string                   `json:"description,omitempty"`
 }
@@ -81,9 +81,9 @@ func (t *Tools) UpdateItem(ctx context.Context, in UpdateIn) (Item, error) {
 
 // CommentIn is a comment on an item.
 type CommentIn struct {
-	ID     item.ID `json:"id" min:"1"`
+	ID     item.ID `json:"id"`
 	Text   string  `json:"text"`
-	Author string  `json:"author,omitempty" default:"\"anonymous\""`
+	Author string  `json:"author,omitempty"`
 }
 
 // AddComment adds a comment.
@@ -92,10 +92,9 @@ func (t *Tools) AddComment(ctx context.Context, in CommentIn) (Comment, error) {
 	if err != nil {
 		return Comment{}, err
 	}
-	if encoded(c.Body) > aloneText {
-		c.Body = c.Body[:characterAt(c.Body, fitting(c.Body, 0, aloneText))] + "…"
-	}
-	return Comment(c), nil
+	out := commentOf(c)
+	out.Body = cutText(out.Body, answerBudget/2)
+	return out, nil
 }
 
 // IterationIn names an iteration.
@@ -113,5 +112,5 @@ func (t *Tools) SetIteration(ctx context.Context, in IterationIn) (IterationOut,
 	if err := t.project.SetIteration(ctx, in.Name); err != nil {
 		return IterationOut{}, err
 	}
-	return IterationOut{CurrentIteration: in.Name}, nil
+	return IterationOut{CurrentIteration: line(in.Name, lineLength)}, nil
 }

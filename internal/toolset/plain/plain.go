@@ -27,6 +27,8 @@ type Shape struct {
 	// whose text is the whole object. Beside it the output may have the fields of
 	// [Rest], which the second block words.
 	List string
+	// Advice is what to do when elements were left out that no cursor leads to.
+	Advice string
 	// Message words an error; nil leaves it as it is.
 	Message func(error) string
 }
@@ -35,24 +37,27 @@ var _ toolset.Shape = Shape{}
 
 // Rest is what a list has to say besides its elements.
 type Rest struct {
-	// Total is how many elements there are with those not shown.
+	// Total is how many elements there are with those not shown. The text says it
+	// where that is not what it shows; 0 is for lists that were not counted.
 	Total int `json:"total"`
 	// NextCursor is set if there are more.
 	NextCursor string `json:"next_cursor,omitempty"`
 	// Omitted is how many elements no cursor leads to.
 	Omitted int `json:"omitted,omitempty"`
-	// Warnings are about what could not be read.
+	// Warnings are about what the list may lack.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
 // notice is rest in words, "" if there is nothing to say.
-func (r Rest) notice(shown int) string {
+func (r Rest) notice(shown int, advice string) string {
 	var lines []string
 	switch {
 	case r.NextCursor != "":
 		lines = append(lines, fmt.Sprintf("Showing %d of %d. Next: cursor=%s", shown, r.Total, r.NextCursor))
 	case r.Omitted > 0:
-		lines = append(lines, fmt.Sprintf("Left out: %d of %d. Ask for less, or for a part.", r.Omitted, r.Total))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("Left out: %d of %d. %s", r.Omitted, r.Total, advice)))
+	case r.Total > shown:
+		lines = append(lines, fmt.Sprintf("Showing the last %d of %d.", shown, r.Total))
 	}
 	for _, w := range r.Warnings {
 		lines = append(lines, "Warning: "+w)
@@ -74,7 +79,7 @@ func (s Shape) OK(data json.RawMessage) toolset.Result {
 		return s.Fail(fmt.Errorf("show the list %s: %w", s.List, err))
 	}
 	res := toolset.Result{Text: []string{s.text(fields[s.List])}, Structured: data}
-	if notice := rest.notice(len(elements)); notice != "" {
+	if notice := rest.notice(len(elements), s.Advice); notice != "" {
 		res.Text = append(res.Text, notice)
 	}
 	return res

@@ -25,7 +25,10 @@ func TestOK(t *testing.T) {
 		"cut list":          {plain.Shape{List: "items"}, `{"items":[1,2],"total":9,"next_cursor":"abc"}`, []string{`[1,2]`, "Showing 2 of 9. Next: cursor=abc"}},
 		"warnings":          {plain.Shape{List: "items"}, `{"items":[1],"total":1,"warnings":["a","b"]}`, []string{`[1]`, "Warning: a\nWarning: b"}},
 		"cut and warned":    {plain.Shape{List: "x"}, `{"x":[1],"total":2,"next_cursor":"c","warnings":["a"]}`, []string{`[1]`, "Showing 1 of 2. Next: cursor=c\nWarning: a"}},
-		"cut for good":      {plain.Shape{List: "x"}, `{"x":[1],"total":5,"omitted":3}`, []string{`[1]`, "Left out: 3 of 5. Ask for less, or for a part."}},
+		"last page":         {plain.Shape{List: "items"}, `{"items":[1,2],"total":9}`, []string{`[1,2]`, "Showing the last 2 of 9."}},
+		"cut for good":      {plain.Shape{List: "x"}, `{"x":[1],"total":5,"omitted":3}`, []string{`[1]`, "Left out: 3 of 5."}},
+		"advice":            {plain.Shape{List: "x", Advice: "Ask for less."}, `{"x":[1],"total":5,"omitted":3}`, []string{`[1]`, "Left out: 3 of 5. Ask for less."}},
+		"not counted":       {plain.Shape{List: "x"}, `{"x":[1,2]}`, []string{`[1,2]`}},
 		"a list of its own": {plain.Shape{List: "items"}, `{"items":[{"items":[7]}],"total":1}`, []string{`[{"items":[7]}]`}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,40 @@
+package items
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// message words an error for a model, which has the tools and not the program.
+func message(err error) string {
+	_, busy := errors.AsType[*lockedstore.BusyError](err)
+	switch {
+	case errors.Is(err, item.ErrNoProject):
+		return "Not a tic project. Use the init_project tool first."
+	case isRule(err):
+		return err.Error()
+	case busy:
+		return "Another process is busy changing the work items. Nothing was changed; try again."
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return "The call was cancelled. Nothing was changed."
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "The disk is full. Nothing was changed; ask the user to free space."
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return "Cannot " + err.Error() + ". Nothing was changed; ask the user to allow reading and writing the .tic folder."
+	}
+	return "Unexpected error: " + err.Error()
+}
+
+// isRule reports whether the domain says what is wrong, and what to do.
+func isRule(err error) bool {
+	_, invalid := errors.AsType[*item.InvalidError](err)
+	_, changed := errors.AsType[*item.ChangedError](err)
+	_, broken := errors.AsType[*item.BrokenError](err)
+	_, config := errors.AsType[*item.ConfigError](err)
+	return invalid || changed || broken || config || item.IsNotFound(err)
+}
