@@ -23,7 +23,7 @@ var layers = []struct {
 	{"infrastructure", []string{
 		"internal/cachedfile", "internal/cleantext", "internal/credential", "internal/docker", "internal/fact", "internal/git",
 		"internal/github", "internal/httpguard", "internal/ignore", "internal/jira", "internal/jsonfile", "internal/lockedstore", "internal/netrc",
-		"internal/page", "internal/remote", "internal/rooted", "internal/watch", "internal/xec",
+		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/watch", "internal/xec",
 	}},
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
 	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/cli", "internal/app", "internal/wiring"}},

@@ -58,7 +58,7 @@ func golden(t *testing.T, path string, got []byte) {
 
 // listBudget is how many bytes tools/list may take: every client pays for them
 // at the start. All toolsets of the product together have 16 KiB.
-const listBudget = 12_500
+const listBudget = 14_200
 
 // TestToolsList pins what clients read of the tools, and what it costs.
 func TestToolsList(t *testing.T) {
@@ -168,7 +168,11 @@ what was cut or could not be read. Their errors are text.
 				fmt.Fprintf(&b, "- `%s`: %s.%s\n", r.URI, r.Description, also)
 			}
 			for _, r := range set.Templates {
-				fmt.Fprintf(&b, "- `%s`: %s. `%s`: %s\n", r.URITemplate, r.Description, r.Variable.Name, r.Variable.Description)
+				fmt.Fprintf(&b, "- `%s`: %s.", r.URITemplate, r.Description)
+				for _, v := range r.Variables {
+					fmt.Fprintf(&b, " `%s`: %s", v.Name, v.Description)
+				}
+				b.WriteString("\n")
 			}
 		}
 	}

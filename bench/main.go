@@ -85,6 +85,7 @@ func run(ctx context.Context, rounds int) ([]row, error) {
 		func() ([]row, error) { return calls(ctx, small, floor, copse, rounds) },
 		func() ([]row, error) { return tenThousand(ctx, large, copse, max(rounds/5, 10)) },
 		func() ([]row, error) { return workItems(ctx, work, floor, copse, max(rounds/5, 10)) },
+		func() ([]row, error) { return promptCommands(ctx, work, floor, copse, max(rounds/5, 10)) },
 	} {
 		more, err := measure()
 		if err != nil {

@@ -1,8 +1,8 @@
 // Package cachedfile keeps a parsed file until the file changes.
 //
-// Make a [File] with [New] for every file that is read on each call of
-// something and seldom changes: state, a registry, a configuration. It
-// guarantees that
+// Make a [File] for every file that is read on each call of something and seldom
+// changes: state, a registry, a configuration. [New] takes a path, [NewIn] a name
+// in a folder that decides what may be reached. A File guarantees that
 //
 //   - [File.Get] answers for the content the file has when Get is called, also
 //     after an edit that kept size and modification time, and after one in the
@@ -24,6 +24,7 @@ package cachedfile
 
 import (
 	"hash/maphash"
+	"io/fs"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -43,6 +44,7 @@ type File[T any] struct {
 	parse  func([]byte) (T, error)
 	window time.Duration
 	now    func() time.Time
+	stat   func(path string) (fs.FileInfo, error)
 	open   func(path string) (*os.File, error)
 	seed   maphash.Seed
 
@@ -71,9 +73,25 @@ func New[T any](path string, limit int64, parse func([]byte) (T, error)) *File[T
 		parse:  parse,
 		window: window,
 		now:    time.Now,
+		stat:   os.Stat,
 		open:   openFile,
 		seed:   maphash.MakeSeed(),
 	}
+}
+
+// Folder is where a File is looked for by its name. Stat follows links as Open
+// does, and neither waits for the other end of a named pipe.
+type Folder interface {
+	Stat(name string) (fs.FileInfo, error)
+	Open(name string) (*os.File, error)
+}
+
+// NewIn is New for the file that a folder has by that name. The folder decides
+// what may be reached: it is asked for every stat and every opening.
+func NewIn[T any](folder Folder, name string, limit int64, parse func([]byte) (T, error)) *File[T] {
+	f := New(name, limit, parse)
+	f.stat, f.open = folder.Stat, folder.Open
+	return f
 }
 
 // Get returns what the file's present content parses to. The error is the one
@@ -103,7 +121,7 @@ func (f *File[T]) current(s *snapshot[T]) bool {
 	if s == nil || !s.settled {
 		return false
 	}
-	info, err := os.Stat(f.path)
+	info, err := f.stat(f.path)
 	return err == nil && signatureOf(info) == s.sig
 }
 

@@ -26,7 +26,7 @@ func (f *File[T]) read() (content, error) {
 	// The mode is looked at before the file is opened, because opening a
 	// device can have effects, and after, because the file may have been
 	// replaced in between.
-	info, err := os.Stat(f.path)
+	info, err := f.stat(f.path)
 	if err != nil {
 		return content{}, withoutPath(err)
 	}

@@ -34,7 +34,7 @@ func Decode[T any](data []byte) (T, error) {
 	case bytes.HasPrefix(data, []byte("\uFEFF")):
 		return none, errors.New("the file begins with a byte order mark; save it as UTF-8 without one")
 	case !utf8.Valid(data):
-		return none, fmt.Errorf("%s: not UTF-8 text", positionOf(data, firstInvalid(data)))
+		return none, fmt.Errorf("%s: not UTF-8 text", PositionOf(data, firstInvalid(data)))
 	}
 	if !deep(data) {
 		rest, err := fastjson.Parse(data, &v, fastjson.DontMatchCaseInsensitiveStructFields)
@@ -77,14 +77,14 @@ func deep(data []byte) bool {
 
 func explain(data []byte, err error) error {
 	if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("%s: %w", positionOf(data, broken.Offset-1), broken)
+		return fmt.Errorf("%s: %w", PositionOf(data, broken.Offset-1), broken)
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return &TypeError{
 			Path: pathAt(data, wrong.Offset),
 			Want: wanted(wrong.Type),
 			Got:  found(wrong.Value),
-			At:   positionOf(data, wrong.Offset-1),
+			At:   PositionOf(data, wrong.Offset-1),
 		}
 	}
 	return err
@@ -110,8 +110,9 @@ type Position struct{ Line, Column int }
 
 func (p Position) String() string { return fmt.Sprintf("line %d, column %d", p.Line, p.Column) }
 
-// positionOf is the position of the byte at offset.
-func positionOf(data []byte, offset int64) Position {
+// PositionOf is the position of the byte at offset, for a caller that finds a
+// fault of its own in data that Decode has taken.
+func PositionOf(data []byte, offset int64) Position {
 	before := data[:max(0, min(offset, int64(len(data))))]
 	return Position{
 		Line:   bytes.Count(before, []byte("\n")) + 1,

@@ -27,7 +27,7 @@ func newCompletions(sets []toolset.Toolset) *completions {
 			c.set(p)
 		}
 		for _, t := range set.Templates {
-			c.templates[t.URITemplate] = []toolset.Argument{t.Variable}
+			c.templates[t.URITemplate] = t.Variables
 		}
 	}
 	return c
@@ -72,11 +72,15 @@ func (c *completions) handle(ctx context.Context, req *mcp.CompleteRequest) (*mc
 		}
 	}
 	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
+	var chosen map[string]string
+	if req.Params.Context != nil {
+		chosen = req.Params.Context.Arguments
+	}
 	for _, a := range args {
 		if a.Name != req.Params.Argument.Name || a.Complete == nil {
 			continue
 		}
-		values, err := a.Complete(ctx, req.Params.Argument.Value)
+		values, err := a.Complete(ctx, req.Params.Argument.Value, chosen)
 		if err != nil {
 			// Nothing to offer is a true answer where the facts cannot be had.
 			return res, nil //nolint:nilerr // see above

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -51,22 +52,38 @@ func (s *Server) addTemplate(t toolset.Template) {
 	def := &mcp.ResourceTemplate{
 		URITemplate: t.URITemplate, Name: t.Name, Title: t.Title, Description: t.Description, MIMEType: t.MIMEType,
 	}
-	before, after, ok := strings.Cut(t.URITemplate, "{"+t.Variable.Name+"}")
-	if !ok {
-		panic(fmt.Sprintf("mcpserver: template %s has no variable %s", t.URITemplate, t.Variable.Name))
-	}
+	pattern := templatePattern(t)
 	s.mcp.AddResourceTemplate(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
 		defer s.recovered(ctx, "resource "+t.URITemplate, &err)
-		rest, ok := strings.CutPrefix(req.Params.URI, before)
-		raw, ok2 := strings.CutSuffix(rest, after)
-		// The value is decoded once, here; what it decodes to is data for Read.
-		value, err := url.PathUnescape(raw)
-		if !ok || !ok2 || err != nil || value == "" {
+		match := pattern.FindStringSubmatch(req.Params.URI)
+		if match == nil {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
-		text, err := t.Read(ctx, value)
+		values := make(map[string]string)
+		for i, v := range t.Variables {
+			// A value is decoded once, here; what it decodes to is data for Read.
+			if values[v.Name], err = url.PathUnescape(match[i+1]); err != nil {
+				return nil, mcp.ResourceNotFoundError(req.Params.URI)
+			}
+		}
+		text, err := t.Read(ctx, values)
 		return contents(text, err)
 	})
+}
+
+// templatePattern matches the URIs of a template, whose variables must stand in
+// it in their order.
+func templatePattern(t toolset.Template) *regexp.Regexp {
+	expr, rest := "^", t.URITemplate
+	for _, v := range t.Variables {
+		before, after, ok := strings.Cut(rest, "{"+v.Name+"}")
+		if !ok {
+			panic(fmt.Sprintf("mcpserver: template %s has no variable %s", t.URITemplate, v.Name))
+		}
+		expr += regexp.QuoteMeta(before) + "([^/]+)"
+		rest = after
+	}
+	return regexp.MustCompile(expr + regexp.QuoteMeta(rest) + "$")
 }
 
 func contents(text string, err error) (*mcp.ReadResourceResult, error) {

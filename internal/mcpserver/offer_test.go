@@ -23,7 +23,7 @@ func offerOf(set string, n int) *toolset.Offer {
 			Name: name,
 			Arguments: []toolset.Argument{{
 				Name:     "a",
-				Complete: func(context.Context, string) ([]string, error) { return []string{name}, nil },
+				Complete: func(context.Context, string, map[string]string) ([]string, error) { return []string{name}, nil },
 			}},
 			Get: func(context.Context, map[string]string) (string, error) { return "text of " + name, nil },
 		})

@@ -50,7 +50,7 @@ func toys(started chan<- struct{}) toolset.Toolset {
 		Prompts: []toolset.Prompt{{
 			Name: "hello", Description: "Says hello",
 			Arguments: []toolset.Argument{{Name: "who", Required: true,
-				Complete: func(_ context.Context, typed string) ([]string, error) {
+				Complete: func(_ context.Context, typed string, _ map[string]string) ([]string, error) {
 					return []string{typed + "a", typed + "b"}, nil
 				}}},
 			Get: func(_ context.Context, args map[string]string) (string, error) { return "hello " + args["who"], nil },
@@ -66,8 +66,10 @@ func toys(started chan<- struct{}) toolset.Toolset {
 		}},
 		Templates: []toolset.Template{{
 			URITemplate: "toy://{name}/x", Name: "x", MIMEType: "text/plain",
-			Variable: toolset.Argument{Name: "name"},
-			Read:     func(_ context.Context, v string) (string, error) { return "value " + v, nil },
+			Variables: []toolset.Argument{{Name: "name"}},
+			Read: func(_ context.Context, values map[string]string) (string, error) {
+				return "value " + values["name"], nil
+			},
 		}},
 	}
 }

@@ -11,11 +11,16 @@ import (
 // names and nesting of the fields in JSON, "?" behind those that may be absent.
 //
 //	{stack: [{branch, jira_issue?, pr_number?}], showing?}
+//
+// A type that encodes itself says its form in a method Describe.
 func (t Tool) Result() string { return describe(t.out, nil) }
 
 func describe(t reflect.Type, above []reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if own, ok := reflect.TypeAssert[interface{ Describe() string }](reflect.Zero(t)); ok {
+		return own.Describe()
 	}
 	switch {
 	case t.Kind() == reflect.Slice:

@@ -44,9 +44,10 @@ type Argument struct {
 	Name        string
 	Description string
 	Required    bool
-	// Complete lists the values that fit what was typed so far, best first.
-	// Nil means that there is nothing to offer.
-	Complete func(ctx context.Context, typed string) ([]string, error)
+	// Complete lists the values that fit what was typed so far, best first. The
+	// values that other arguments have already are in chosen, by name, as far as
+	// the client tells. Nil means that there is nothing to offer.
+	Complete func(ctx context.Context, typed string, chosen map[string]string) ([]string, error)
 }
 
 // Resource is a document at a fixed URI.
@@ -63,16 +64,16 @@ type Resource struct {
 	Watch func(ctx context.Context, changed func()) error
 }
 
-// Template is a family of documents with one variable in its URI, written as
-// {name}. The variable's value reaches Read decoded.
+// Template is a family of documents with variables in its URI, written as {name}.
+// A value has no slash in the URI, and reaches Read decoded.
 type Template struct {
 	URITemplate string
 	Name        string
 	Title       string
 	Description string
 	MIMEType    string
-	Variable    Argument
-	Read        func(ctx context.Context, value string) (string, error)
+	Variables   []Argument
+	Read        func(ctx context.Context, values map[string]string) (string, error)
 }
 
 // Without leaves out the toolsets that disabled names, and all prompts if it

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/command"
 	contextcmd "github.com/copse-dev/copse/internal/cli/context"
 	"github.com/copse-dev/copse/internal/cli/item"
 	"github.com/copse-dev/copse/internal/cli/mcp"
@@ -32,7 +33,7 @@ stack, the Jira issue behind it, the pull request and its checks.`,
 	}
 	items := item.Items(env, "copse item", "copse item init")
 	items.AddCommand(item.Project(env, "copse item", "copse item init")...)
-	root.AddCommand(contextcmd.Command(env), items, mcp.Command(env), version(env))
+	root.AddCommand(command.Command(env), contextcmd.Command(env), items, mcp.Command(env), version(env))
 	return root
 }
 

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 )
@@ -69,7 +68,7 @@ At a terminal it shows what would happen and asks; elsewhere it wants --yes.`,
 
 // confirm shows what a deletion would do, and asks.
 func (c cli) confirm(p item.Preview) error {
-	if file, ok := c.env.Stdin.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) {
+	if !input.Terminal(c.env) {
 		return app.UsageError("deleting wants --yes where nobody can be asked")
 	}
 	name := func(s *item.Summary) string { return fmt.Sprintf("#%d %s", s.ID, cleantext.Line(s.Title)) }

@@ -1,21 +1,18 @@
 package item
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -25,14 +22,6 @@ const textHelp = `The description is that of --description ("-" reads it from st
 you write in an editor with --edit ($VISUAL, else $EDITOR), or what comes on
 standard input if that is a file or a pipe. A pipe that is silent for a second is
 left alone, and that is said.`
-
-// How long a pipe that nobody spoke of may be silent: where the text may be meant
-// to come from it, and where there is enough to do without.
-const (
-	patience = time.Second
-	glance   = 200 * time.Millisecond
-	forever  = time.Duration(math.MaxInt64)
-)
 
 // textOptions are the flags that give a long text.
 type textOptions struct {
@@ -61,52 +50,11 @@ func (o *textOptions) read(ctx context.Context, env app.Env, f *pflag.FlagSet, p
 	case o.name != "" && f.Changed(o.name) && o.text != "-":
 		return o.text, true, nil
 	case o.text == "-":
-		text, err := readAll(env.Stdin)
+		text, err := input.Read(env, item.MaxText)
 		return text, err == nil, err
 	}
-	if file, ok := env.Stdin.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		return "", false, nil
-	}
-	text, err = implicit(ctx, env, wait)
+	text, err = input.Try(ctx, env, item.MaxText, wait, "--description - waits for it")
 	return text, strings.TrimSpace(text) != "", err
-}
-
-// implicit reads standard input if something comes.
-func implicit(ctx context.Context, env app.Env, wait time.Duration) (string, error) {
-	type chunk struct {
-		data []byte
-		err  error
-	}
-	first := make(chan chunk, 1)
-	go func() {
-		buf := make([]byte, 4096)
-		n, err := env.Stdin.Read(buf)
-		first <- chunk{buf[:n], err}
-	}()
-	select {
-	case c := <-first:
-		if errors.Is(c.err, io.EOF) {
-			return string(c.data), nil
-		}
-		if c.err != nil {
-			return "", fmt.Errorf("read standard input: %w", c.err)
-		}
-		return readAll(io.MultiReader(bytes.NewReader(c.data), env.Stdin))
-	case <-time.After(wait):
-		fmt.Fprintln(env.Stderr, "note: nothing came on standard input, so it was left alone; --description - waits for it")
-		return "", nil
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-}
-
-// readAll reads a text that is not larger than one may be.
-func readAll(r io.Reader) (string, error) {
-	data, err := io.ReadAll(io.LimitReader(r, item.MaxText+2)) // one for a line break at its end
-	if err != nil {
-		return "", fmt.Errorf("read standard input: %w", err)
-	}
-	return string(data), nil
 }
 
 // edit lets a person write a text.

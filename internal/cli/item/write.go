@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -78,7 +79,7 @@ task if there is one, the current iteration.
 		if _, err := config.Complete(d); err != nil {
 			return err
 		}
-		if text, given, err := o.text.read(ctx, c.env, cmd.Flags(), "", patience); err != nil {
+		if text, given, err := o.text.read(ctx, c.env, cmd.Flags(), "", input.Patience); err != nil {
 			return err
 		} else if given {
 			d.Description = text
@@ -118,9 +119,9 @@ labels, parent, depends-on and description.
 		if err != nil {
 			return err
 		}
-		wait := patience
+		wait := input.Patience
 		if p != (item.Patch{}) {
-			wait = glance
+			wait = input.Glance
 		}
 		if text, given, err := o.text.read(ctx, c.env, cmd.Flags(), it.Description, wait); err != nil {
 			return err
@@ -212,7 +213,7 @@ in an editor with --edit.`,
 			body = args[1]
 		} else {
 			var given bool
-			if body, given, err = text.read(ctx, c.env, f, "", forever); err != nil {
+			if body, given, err = text.read(ctx, c.env, f, "", input.Forever); err != nil {
 				return err
 			} else if !given {
 				return app.UsageError("nothing to say: give TEXT, or something on standard input, or use --edit")

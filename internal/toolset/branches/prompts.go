@@ -153,7 +153,7 @@ func (t *Tools) BranchContextPrompt(ctx context.Context, name string) string {
 
 // completeBranch offers the branches of git and of the state that fit what was
 // typed: those that begin with it, then those that contain it.
-func (t *Tools) completeBranch(ctx context.Context, typed string) ([]string, error) {
+func (t *Tools) completeBranch(ctx context.Context, typed string, _ map[string]string) ([]string, error) {
 	names, err := t.place.Branches(ctx)
 	if err != nil {
 		return nil, err

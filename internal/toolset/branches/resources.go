@@ -43,13 +43,13 @@ func (t *Tools) templates() []toolset.Template {
 	return []toolset.Template{{
 		URITemplate: "twig://branch/{name}/context", Name: "branch-context", Title: "Branch context", MIMEType: jsonType,
 		Description: "Combined view: branch metadata + Jira issue + PR status",
-		Variable: toolset.Argument{
+		Variables: []toolset.Argument{{
 			Name:        "name",
 			Description: "Branch name, percent-encoded, slashes too.",
 			Complete:    t.completeBranch,
-		},
-		Read: func(ctx context.Context, name string) (string, error) {
-			return document(t.BranchContext(ctx, name))
+		}},
+		Read: func(ctx context.Context, values map[string]string) (string, error) {
+			return document(t.BranchContext(ctx, values["name"]))
 		},
 	}}
 }

@@ -18,14 +18,14 @@ func (t *Tools) template() toolset.Template {
 		Title:       "Work item",
 		Description: "A work item in full, with description and comments",
 		MIMEType:    "text/markdown",
-		Variable:    toolset.Argument{Name: "id", Description: "The item's number", Complete: t.completeID},
+		Variables:   []toolset.Argument{{Name: "id", Description: "The item's number", Complete: t.completeID}},
 		Read:        t.readItem,
 	}
 }
 
 // readItem is an item as Markdown, uncut.
-func (t *Tools) readItem(ctx context.Context, value string) (string, error) {
-	id, err := item.ParseID(value)
+func (t *Tools) readItem(ctx context.Context, values map[string]string) (string, error) {
+	id, err := item.ParseID(values["id"])
 	if err != nil {
 		return message(err), nil
 	}
@@ -75,7 +75,7 @@ func markdown(it *item.Item) string {
 
 // completeID offers the numbers that begin with what was typed, then those of
 // items that have it in their titles.
-func (t *Tools) completeID(ctx context.Context, typed string) ([]string, error) {
+func (t *Tools) completeID(ctx context.Context, typed string, _ map[string]string) ([]string, error) {
 	s, err := t.state(ctx)
 	if err != nil {
 		return nil, err

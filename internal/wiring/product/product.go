@@ -7,13 +7,15 @@ import (
 	"context"
 
 	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/commands"
 	"github.com/copse-dev/copse/internal/toolset/items"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/registry"
 )
 
 // Names are the toolsets in the order of the documentation.
-func Names() []string { return []string{"branches", "github", "jira", "items"} }
+func Names() []string { return []string{"branches", "github", "jira", "items", "commands"} }
 
 // Product is all toolsets of a place. Close it after use.
 type Product struct {
@@ -26,9 +28,14 @@ type Product struct {
 func New(ctx context.Context, o wiring.Options) *Product {
 	store := itemstore.Open(ctx, o.Env, o.Repo)
 	return &Product{
-		Toolsets: append(wiring.New(o).Toolsets(), items.New(store, o.Env.Now).Toolset()),
+		Toolsets: append(wiring.New(o).Toolsets(), items.New(store, o.Env.Now).Toolset(), commandTools(ctx, o).Toolset()),
 		close:    store.Close,
 	}
+}
+
+func commandTools(ctx context.Context, o wiring.Options) *commands.Tools {
+	lib, run := registry.Open(ctx, o.Env, o.Repo)
+	return commands.New(lib, run)
 }
 
 // Close lets go of what the toolsets hold.

@@ -1,0 +1,247 @@
+// Package command is "copse command": the registry of prompt commands for a
+// person.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/wiring/registry"
+)
+
+// Command is "copse command".
+func Command(env app.Env) *cobra.Command {
+	c := &cli{env: env}
+	cmd := &cobra.Command{
+		Use:   "command",
+		Short: "Find, run and keep prompt commands",
+		Long: `Find, run and keep the prompt commands of an agent's registry,
+.agent/<agent>/registry.json in the workspace, else in the home folder. A command is
+named by three words: domain, action and target.`,
+		Example: `  copse command init
+  copse command search "commit message"
+  copse command run git write commit-message --uv style=short`,
+		Args: app.Subcommands,
+		RunE: app.Help,
+	}
+	cmd.PersistentFlags().StringVar(&c.agent, "agent", library.DefaultAgent, "the `agent` whose registry it is")
+	cmd.AddCommand(c.list(), c.search(), c.show(), c.run(), c.index(), c.check(), c.init(), c.export())
+	return cmd
+}
+
+// cli is what all commands have.
+type cli struct {
+	env   app.Env
+	agent string
+}
+
+func (c *cli) out() *output.Writer { return output.New(c.env) }
+
+// open opens the registry.
+func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error) {
+	lib, run := registry.Open(ctx, c.env, "")
+	catalog, err := lib.Open(c.agent)
+	if unread, ok := errors.AsType[*library.LoadError](err); ok {
+		hint := ""
+		if unread.Details() == "File not found" {
+			hint = "; `copse command init` makes one"
+		}
+		return nil, nil, fmt.Errorf("registry %s: %s%s", unread.Path, unread.Details(), hint)
+	}
+	return catalog, run, err
+}
+
+// find looks the command up that three words name.
+func (c *cli) find(ctx context.Context, words []string) (*library.Catalog, *runner.Runner, command.Command, error) {
+	catalog, run, err := c.open(ctx)
+	if err != nil {
+		return nil, nil, command.Command{}, err
+	}
+	id := command.ID{C1: words[0], C2: words[1], C3: words[2]}
+	found, ok := catalog.Find(id)
+	if !ok {
+		return nil, nil, command.Command{}, fmt.Errorf("there is no command %q in %s; `copse command search` finds those that there are", id.String(), catalog.Path)
+	}
+	return catalog, run, found, nil
+}
+
+// threeWords takes the name of a command.
+func threeWords(_ *cobra.Command, args []string) error {
+	if len(args) != 3 {
+		return app.UsageError(fmt.Sprintf("got %d words, want domain, action and target", len(args)))
+	}
+	return nil
+}
+
+// complete offers the next word of a command's name.
+func (c *cli) complete(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const done = cobra.ShellCompDirectiveNoFileComp
+	catalog, _, err := c.open(cmd.Context())
+	if err != nil || len(args) > 2 {
+		return nil, done
+	}
+	var list []cobra.Completion
+	for _, one := range catalog.Commands {
+		words := []string{one.C1, one.C2, one.C3}
+		if !slices.Equal(words[:len(args)], args) {
+			continue
+		}
+		word := words[len(args)]
+		if len(args) == 2 {
+			word = cobra.CompletionWithDesc(word, cleantext.Line(one.Description))
+		}
+		if !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+	}
+	return list, done
+}
+
+// row is a command in a list.
+type row struct {
+	C1          string  `json:"c1"`
+	C2          string  `json:"c2"`
+	C3          string  `json:"c3"`
+	Description string  `json:"description"`
+	Score       float64 `json:"score,omitzero"`
+}
+
+func (c *cli) print(rows []row, asJSON, scored bool) error {
+	if asJSON {
+		return c.out().JSON(append([]row{}, rows...))
+	}
+	columns := []output.Column{{Name: "command"}, {Name: "description", Flexible: true}}
+	if scored {
+		columns = append([]output.Column{{Name: "score", Right: true}}, columns...)
+	}
+	var cells [][]string
+	for _, r := range rows {
+		line := []string{r.C1 + " " + r.C2 + " " + r.C3, r.Description}
+		if scored {
+			line = append([]string{fmt.Sprintf("%.2f", r.Score)}, line...)
+		}
+		cells = append(cells, line)
+	}
+	return c.out().Table(columns, cells)
+}
+
+func (c *cli) list() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the commands",
+		Args:  app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			catalog, _, err := c.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var rows []row
+			for _, one := range catalog.Commands {
+				rows = append(rows, row{C1: one.C1, C2: one.C2, C3: one.C3, Description: one.Description})
+			}
+			return c.print(rows, asJSON, false)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *cli) search() *cobra.Command {
+	var (
+		limit  int
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:     "search WORDS...",
+		Short:   "Find commands for what is to be done, the best first",
+		Example: "  copse command search commit message",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return app.UsageError("nothing to search for: give some words")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 {
+				return app.UsageError(fmt.Sprintf("invalid value %d for --limit: use a positive number", limit))
+			}
+			catalog, _, err := c.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var rows []row
+			for _, m := range catalog.Search(strings.Join(args, " "), limit) {
+				rows = append(rows, row{m.Command.C1, m.Command.C2, m.Command.C3, m.Command.Description, m.Score})
+			}
+			return c.print(rows, asJSON, true)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&limit, "limit", 5, "at most so many")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *cli) show() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show C1 C2 C3",
+		Short: "Show what a command does and takes",
+		Args:  threeWords, ValidArgsFunction: c.complete,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, _, found, err := c.find(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return c.out().JSON(found)
+			}
+			lines := []string{found.String(), found.Description}
+			add := func(name, value string) {
+				if value != "" {
+					lines = append(lines, name+": "+value)
+				}
+			}
+			add("usage", found.Usage)
+			add("editions", strings.Join(found.Options.Edition, ", "))
+			add("adaptations", strings.Join(found.Options.Adaptation, ", "))
+			var takes []string
+			for _, o := range []struct {
+				does bool
+				name string
+			}{{found.Options.Stdin, "a text on standard input"}, {found.Options.File, "--input-file"}, {found.Options.Destination, "--destination"}} {
+				if o.does {
+					takes = append(takes, o.name)
+				}
+			}
+			add("takes", strings.Join(takes, ", "))
+			for _, v := range found.UV {
+				lines = append(lines, strings.TrimSpace("--uv "+v.Name+"=… "+v.Description))
+			}
+			return c.out().Text(strings.Join(lines, "\n"))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// reason words why a command made no prompt.
+func reason(err error) error {
+	if refused, ok := errors.AsType[*render.Error](err); ok {
+		return errors.New(strings.ReplaceAll(refused.Reason, "\n", "; "))
+	}
+	return err
+}

@@ -1,0 +1,240 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/command/catalog"
+	"github.com/copse-dev/copse/internal/command/export"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/wiring/registry"
+)
+
+// open opens the workspace.
+func (c *cli) workspace(ctx context.Context) (*rooted.Root, string, error) {
+	dir := registry.Workspace(ctx, c.env, "")
+	root, err := rooted.Open(dir)
+	if err != nil {
+		return nil, "", fmt.Errorf("open the workspace: %w", err)
+	}
+	return root, dir, nil
+}
+
+func (c *cli) index() *cobra.Command {
+	return &cobra.Command{
+		Use:   "index",
+		Short: "Build registry.json from the front matter of the templates",
+		Long: `Build .agent/<agent>/registry.json from the front matter of the templates in
+.agent/<agent>/prompts, the same bytes as the original's generator. Templates that give
+no command are named on stderr.`,
+		Args: app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root, dir, err := c.workspace(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer root.Close()
+			built, err := catalog.Build(root, c.agent)
+			for _, s := range built.Skipped {
+				fmt.Fprintf(c.env.Stderr, "%s %s\n", s.File, s.Message)
+			}
+			if err != nil {
+				return err
+			}
+			changed, err := catalog.Write(cmd.Context(), dir, c.agent, built.JSON)
+			if err != nil {
+				return err
+			}
+			what := "is up to date"
+			if changed {
+				what = "was written"
+			}
+			return c.out().Line("%s %s: %d entries", catalog.RegistryFile(c.agent), what, len(built.Entries))
+		},
+	}
+}
+
+func (c *cli) check() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Find what is wrong with the registry and its templates",
+		Long: `Find entries that are not what the templates say, commands that the profile's
+patterns reject, templates that are missing, and variables that are not described, not
+declared or not used. Ends with 1 if something was found.`,
+		Args: app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			opened, run, err := c.open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			root, _, err := c.workspace(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer root.Close()
+			found, err := catalog.Check(cmd.Context(), root, c.agent, opened, run)
+			if err != nil {
+				return err
+			}
+			o := c.out()
+			if asJSON {
+				err = o.JSON(append([]catalog.Finding{}, found...))
+			} else {
+				for _, f := range found {
+					err = errors.Join(err, o.Line("%s %s", f.File, f.Message))
+				}
+				if len(found) == 0 {
+					err = o.Line("nothing is wrong with %d commands", len(opened.Commands))
+				}
+			}
+			if err == nil && len(found) > 0 {
+				return fmt.Errorf("%d findings", len(found))
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *cli) init() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "Make a registry with one command in it",
+		Long: `Make a small registry for the agent climpt that works: configuration, one template,
+registry.json. What is there stays as it is.`,
+		Args: app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			made, err := catalog.Init(cmd.Context(), registry.Workspace(cmd.Context(), c.env, ""))
+			o := c.out()
+			for _, name := range made {
+				err = errors.Join(err, o.Line("made %s", name))
+			}
+			if err == nil && len(made) == 0 {
+				return o.Line("everything is there already")
+			}
+			if err == nil {
+				return o.Line("Try: copse command run git write commit-message --uv style=short")
+			}
+			return err
+		},
+	}
+}
+
+// exportOptions are the flags of "copse command export".
+type exportOptions struct {
+	client string
+	check  bool
+	force  bool
+	asJSON bool
+}
+
+func (c *cli) export() *cobra.Command {
+	var o exportOptions
+	var names []string
+	for _, client := range export.Clients() {
+		names = append(names, client.Name)
+	}
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write the commands into a client's own folder of commands",
+		Long: `Write each command as a file into the folder in which a client looks for commands,
+with its variables as the client's arguments. A file that was changed by hand is left
+alone; files of commands that are no more are removed. --check only says what is out
+of date, and ends with 1 if something is.`,
+		Example: "  copse command export --client claude-code\n  copse command export --client gemini --check",
+		Args:    app.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.runExport(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.client, "client", "", "the `client`: "+strings.Join(names, ", "))
+	f.BoolVar(&o.check, "check", false, "write nothing, say what is out of date")
+	f.BoolVar(&o.force, "force", false, "replace files that were changed by hand")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	if err := cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag is there
+	}
+	return cmd
+}
+
+func (c *cli) runExport(ctx context.Context, o exportOptions) error {
+	client, err := export.ByName(o.client)
+	if err != nil {
+		return app.UsageError(err.Error())
+	}
+	opened, run, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	base := registry.Workspace(ctx, c.env, "")
+	if client.Home {
+		if base = c.env.Home(); base == "" {
+			return errors.New("there is no home folder")
+		}
+	}
+	plan, err := export.New(ctx, client, base, c.exported(opened, run))
+	if err != nil {
+		return reason(err)
+	}
+	if !o.check {
+		if err := plan.Write(o.force); err != nil {
+			return err
+		}
+	}
+	out := c.out()
+	if o.asJSON {
+		err = out.JSON(append([]export.File{}, plan.Files...))
+	} else {
+		for _, f := range plan.Files {
+			err = errors.Join(err, out.Line("%s %s", words(f.State, o), f.Name))
+		}
+	}
+	if err == nil && o.check && plan.Stale() {
+		return errors.New("the files are out of date")
+	}
+	return err
+}
+
+// words says what was done, or is to be done.
+func words(s export.State, o exportOptions) string {
+	if o.check {
+		return string(s)
+	}
+	switch {
+	case s == export.Missing, s == export.Stale, s == export.Edited && o.force:
+		return "wrote"
+	case s == export.Gone:
+		return "removed"
+	case s == export.Edited:
+		return "left alone, as it was changed by hand:"
+	}
+	return "current"
+}
+
+// exported are the commands that can be executed, with their prompts.
+func (c *cli) exported(from *library.Catalog, run *runner.Runner) []export.Command {
+	var list []export.Command
+	for _, one := range from.Commands {
+		list = append(list, export.Command{
+			Agent: c.agent, Command: one,
+			Prompt: func(_ context.Context, values map[string]string) (string, error) {
+				options := render.Options{}
+				for _, v := range one.UV {
+					options.Variables = append(options.Variables, render.Value{Name: v.Name, Value: values[v.Name]})
+				}
+				res, err := run.Portable(from, render.Request{Agent: c.agent, ID: one.ID, Args: options.Args(), InputText: values["input_text"]})
+				return res.Prompt, err
+			},
+		})
+	}
+	return list
+}

@@ -1,0 +1,114 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/rooted"
+)
+
+// Runner executes commands.
+type Runner interface {
+	Run(ctx context.Context, from *library.Catalog, r render.Request) (render.Result, error)
+}
+
+// Check looks for what is wrong with an agent's registry and templates: entries
+// that are not what the templates say, descriptions that differ, commands that the
+// profile's patterns reject, templates that are missing, and variables that are not
+// described, not declared or not used.
+func Check(ctx context.Context, root *rooted.Root, agent string, catalog *library.Catalog, run Runner) ([]Finding, error) {
+	c := &check{agent: agent, catalog: catalog, run: run}
+	built, err := Build(root, agent)
+	switch {
+	case errors.Is(err, ErrNoTemplates): // kept by hand, or elsewhere
+	case err != nil:
+		return nil, err
+	default:
+		c.found = append(c.found, built.Skipped...)
+		c.registry(root, built)
+	}
+	for _, one := range catalog.Commands {
+		if err := c.command(ctx, one); err != nil {
+			return nil, err
+		}
+	}
+	return c.found, ctx.Err()
+}
+
+type check struct {
+	agent   string
+	catalog *library.Catalog
+	run     Runner
+	found   []Finding
+}
+
+func (c *check) add(file, format string, args ...any) {
+	c.found = append(c.found, Finding{file, fmt.Sprintf(format, args...)})
+}
+
+// registry compares the file with what the templates say.
+func (c *check) registry(root *rooted.Root, built Built) {
+	if content, err := root.Read(RegistryFile(c.agent), library.MaxSize); err == nil && !bytes.Equal(content, built.JSON) {
+		c.add(RegistryFile(c.agent), "is not what the templates say; `copse command index` builds it anew")
+	}
+	first := make(map[command.ID]Entry)
+	for _, e := range built.Entries {
+		id := command.ID{C1: e.C1, C2: e.C2, C3: e.C3}
+		if before, ok := first[id]; !ok {
+			first[id] = e
+		} else if before.Description != e.Description {
+			c.add(e.File, "describes %s otherwise than %s, whose description is used", id, before.File)
+		}
+	}
+}
+
+// command looks at one command in each edition.
+func (c *check) command(ctx context.Context, one command.Command) error {
+	var used []string
+	failed := false
+	for _, edition := range editions(one) {
+		res, err := c.run.Run(ctx, c.catalog, render.Request{Agent: c.agent, ID: one.ID, Args: render.Options{Edition: edition}.Args()})
+		if refused, ok := errors.AsType[*render.Error](err); ok {
+			c.add(c.catalog.Path, "%s cannot be executed: %s", one.ID, strings.ReplaceAll(refused.Reason, "\n", "; "))
+			failed = true
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, name := range res.Missing {
+			if name, ok := strings.CutPrefix(name, "uv-"); ok && !slices.Contains(used, name) {
+				used = append(used, name)
+			}
+		}
+	}
+	for _, v := range one.UV {
+		if strings.TrimSpace(v.Description) == "" {
+			c.add(c.catalog.Path, "%s: the variable %s has no description", one.ID, v.Name)
+		}
+		if !failed && !slices.Contains(used, v.Name) {
+			c.add(c.catalog.Path, "%s: the variable %s is used in no template", one.ID, v.Name)
+		}
+	}
+	for _, name := range used {
+		if !slices.ContainsFunc(one.UV, func(v command.Variable) bool { return v.Name == name }) {
+			c.add(c.catalog.Path, "%s: a template uses {uv-%s}, which is not declared", one.ID, name)
+		}
+	}
+	return nil
+}
+
+// editions are those that have templates of their own.
+func editions(c command.Command) []string {
+	if len(c.Options.Edition) == 0 {
+		return []string{""}
+	}
+	return c.Options.Edition
+}

@@ -1,0 +1,137 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/rooted"
+)
+
+// first is what a first registry consists of: one command that works.
+func first() []struct{ name, content string } {
+	return []struct{ name, content string }{
+		{".agent/climpt/config/registry_config.json", `{
+  "registries": {
+    "climpt": ".agent/climpt/registry.json"
+  }
+}
+`},
+		{".agent/climpt/config/git-app.yml", `# Where the templates of the domain "git" are.
+working_dir: ".agent/climpt"
+app_prompt:
+  base_dir: "prompts/git"
+app_schema:
+  base_dir: "schema/git"
+`},
+		{".agent/climpt/config/git-user.yml", `# Which actions and targets the domain has. A new command needs its words here.
+params:
+  two:
+    directiveType:
+      pattern: "^(write)$"
+    layerType:
+      pattern: "^(commit-message)$"
+`},
+		{".agent/climpt/prompts/git/write/commit-message/f_default.md", `---
+c1: git
+c2: write
+c3: commit-message
+title: Write a commit message
+description: Write a commit message for the staged changes
+usage: climpt-git write commit-message --uv-style=<style>
+c3l_version: "0.5"
+options:
+  edition:
+    - default
+  adaptation:
+    - default
+  file: false
+  stdin: true
+  destination: false
+uv:
+  - style: How the project words its messages, such as "imperative, with the reason in the body"
+---
+
+Write a commit message for the staged changes.
+
+1. Read them with git diff --staged. If nothing is staged, say so and stop.
+2. Find out what they are for, not only what they do.
+3. Write a subject of at most 72 characters, an empty line, and the reasons.
+
+Style: {uv-style}
+
+What the author says about them:
+
+{input_text}
+`},
+	}
+}
+
+// Init makes a first registry for the agent climpt in the workspace at dir, with
+// one command, and returns the files that it made. Files that exist stay as they
+// are; a registry is only built where there is none.
+func Init(ctx context.Context, dir string) (made []string, err error) {
+	for _, f := range first() {
+		created, err := create(dir, f.name, []byte(f.content))
+		if err != nil {
+			return made, err
+		}
+		if created {
+			made = append(made, f.name)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return made, err
+	}
+	root, err := rooted.Open(dir)
+	if err != nil {
+		return made, fmt.Errorf("open the workspace: %w", err)
+	}
+	defer root.Close()
+	built, err := Build(root, "climpt")
+	if err != nil {
+		return made, err
+	}
+	created, err := create(dir, RegistryFile("climpt"), built.JSON)
+	if created {
+		made = append(made, RegistryFile("climpt"))
+	}
+	return made, err
+}
+
+// create makes a file unless there is one. A link on the way that leads out of the
+// workspace is an error.
+func create(dir, name string, content []byte) (bool, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return false, errors.New("the workspace cannot be opened")
+	}
+	defer root.Close()
+	name = filepath.FromSlash(name)
+	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return false, fmt.Errorf("make folder for %q: %w", name, cause(err))
+	}
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("make %q: %w", name, cause(err))
+	}
+	_, err = file.Write(content)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return false, fmt.Errorf("write %q: %w", name, cause(err))
+	}
+	return true, nil
+}
+
+// cause is an error without the path of this machine.
+func cause(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}

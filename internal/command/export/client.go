@@ -1,0 +1,149 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+)
+
+// Client is an assistant's client that has commands in files.
+type Client struct {
+	// Name is the word for it: "claude-code".
+	Name string
+	// Home says that the files are in the home folder, not in the workspace.
+	Home bool
+
+	folder    string
+	extension string
+	comment   [2]string
+	// argument is how the client writes the argument of that place, from 1, and
+	// that name; all of them for 0.
+	argument func(place int, name string) string
+	// file makes the file of a description, the names of arguments and a prompt.
+	file func(description string, arguments []string, prompt string) string
+}
+
+// Clients are those that are known.
+func Clients() []Client {
+	html, toml := [2]string{"<!-- ", " -->"}, [2]string{"# ", ""}
+	placed := func(place int, _ string) string {
+		if place == 0 {
+			return "$ARGUMENTS"
+		}
+		return fmt.Sprintf("$%d", place)
+	}
+	return []Client{
+		{Name: "claude-code", folder: ".claude/commands", extension: ".md", comment: html, argument: placed, file: withHint},
+		{Name: "codex", Home: true, folder: ".codex/prompts", extension: ".md", comment: html, argument: placed, file: withHint},
+		{Name: "cursor", folder: ".cursor/commands", extension: ".md", comment: html, argument: spoken, file: bare},
+		{Name: "gemini", folder: ".gemini/commands", extension: ".toml", comment: toml, argument: spokenArgs, file: inTOML},
+		{Name: "opencode", folder: ".opencode/command", extension: ".md", comment: html, argument: placed, file: described},
+		{Name: "vscode", folder: ".github/prompts", extension: ".prompt.md", comment: html, argument: input, file: asAgent},
+	}
+}
+
+// ByName returns the client of that name; the error lists all.
+func ByName(name string) (Client, error) {
+	var names []string
+	for _, c := range Clients() {
+		if c.Name == name {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return Client{}, fmt.Errorf("unknown client %q; use %s", name, strings.Join(names, ", "))
+}
+
+// render makes the file of a command, without the mark.
+func (client Client) render(ctx context.Context, c Command) (string, error) {
+	values := make(map[string]string)
+	var arguments []string
+	for i, v := range c.UV {
+		values[v.Name] = client.argument(i+1, v.Name)
+		arguments = append(arguments, v.Name)
+	}
+	if c.Options.Stdin {
+		values["input_text"] = client.argument(0, "input")
+		if len(arguments) == 0 {
+			arguments = append(arguments, "input")
+		}
+	}
+	prompt, err := c.Prompt(ctx, values)
+	if err != nil {
+		return "", err
+	}
+	return client.file(cleantext.Line(c.Description), arguments, prompt), nil
+}
+
+// mark says where a file is from, and has the hash of what is before it.
+func (client Client) mark(content string, c Command) string {
+	return fmt.Sprintf("%scopse: from %s %s; a change is kept. sha256:%s%s\n", client.comment[0], c.Agent, c.ID, hash(content), client.comment[1])
+}
+
+func withHint(description string, arguments []string, prompt string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "---\ndescription: %s\n", quoted(description))
+	if len(arguments) > 0 {
+		fmt.Fprintf(&b, "argument-hint: %s\n", quoted("["+strings.Join(arguments, "] [")+"]"))
+	}
+	fmt.Fprintf(&b, "---\n\n%s\n", prompt)
+	return b.String()
+}
+
+func described(description string, _ []string, prompt string) string {
+	return fmt.Sprintf("---\ndescription: %s\n---\n\n%s\n", quoted(description), prompt)
+}
+
+func asAgent(description string, _ []string, prompt string) string {
+	return fmt.Sprintf("---\nmode: agent\ndescription: %s\n---\n\n%s\n", quoted(description), prompt)
+}
+
+func bare(description string, arguments []string, prompt string) string {
+	if len(arguments) > 0 {
+		prompt += "\nThe words behind the command are: " + strings.Join(arguments, ", ") + ".\n"
+	}
+	return fmt.Sprintf("# %s\n\n%s\n", description, prompt)
+}
+
+// spoken is for clients that append the arguments to the prompt.
+func spoken(place int, name string) string {
+	if place == 0 {
+		return "(what stands behind the command)"
+	}
+	return "(" + name + ", as given behind the command)"
+}
+
+// spokenArgs is for one that can put all arguments in one place.
+func spokenArgs(place int, name string) string {
+	if place == 0 {
+		return "{{args}}"
+	}
+	return fmt.Sprintf("(%s, of these: {{args}})", name)
+}
+
+func input(_ int, name string) string { return "${input:" + name + "}" }
+
+func inTOML(description string, _ []string, prompt string) string {
+	escaped := strings.Map(func(r rune) rune {
+		if r < ' ' && !slices.Contains([]rune("\n\t"), r) || r == 0x7f {
+			return -1
+		}
+		return r
+	}, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(prompt))
+	return fmt.Sprintf("description = %s\nprompt = \"\"\"\n%s\"\"\"\n", quoted(description), escaped)
+}
+
+// quoted is a text in quotes that YAML and TOML both read.
+func quoted(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil { // a string always encodes
+		return `""`
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

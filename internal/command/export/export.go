@@ -1,0 +1,218 @@
+// Package export writes the commands of a registry into the folder in which an
+// assistant's client looks for its own commands, for those who type "/" there.
+//
+// [Plan] tells what there should be and what there is; [Plan.Write] does it. A file
+// that was written here ends with a mark that has a hash of the file, so that one
+// that a person has changed since is known and left alone, and one whose command is
+// gone is removed.
+package export
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/command"
+)
+
+// Command is a command with its prompt, in which variables stand as the client
+// writes them.
+type Command struct {
+	Agent string
+	command.Command
+	// Prompt renders the template with these values, by variable names; input_text
+	// is one of them.
+	Prompt func(ctx context.Context, values map[string]string) (string, error)
+}
+
+// State is what there is of a file.
+type State string
+
+// The states of a file. Only missing and stale ones are written, and gone ones
+// removed.
+const (
+	Current State = "current"
+	Missing State = "missing"
+	Stale   State = "stale"
+	Edited  State = "edited"
+	Gone    State = "gone" // of a command that is no more
+)
+
+// File is a file of a plan.
+type File struct {
+	Name    string `json:"name"` // from the base folder, with slashes
+	State   State  `json:"state"`
+	content string
+}
+
+// Plan is what should be done.
+type Plan struct {
+	Files []File
+	base  string
+}
+
+// New compares the commands with the files below base, which is the workspace or,
+// for a client that has its commands there, the home folder.
+func New(ctx context.Context, client Client, base string, commands []Command) (*Plan, error) {
+	p := &Plan{base: base}
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return nil, errors.New("the folder for the commands cannot be opened")
+	}
+	defer root.Close()
+	wanted := make(map[string]bool)
+	for _, c := range commands {
+		name := path.Join(client.folder, fileName(c)+client.extension)
+		if wanted[name] {
+			continue
+		}
+		wanted[name] = true
+		content, err := client.render(ctx, c)
+		if err != nil {
+			return nil, fmt.Errorf("render %s: %w", c.ID, err)
+		}
+		f := File{Name: name, content: content + client.mark(content, c)}
+		if f.State, err = state(root, f); err != nil {
+			return nil, err
+		}
+		p.Files = append(p.Files, f)
+	}
+	gone, err := p.gone(root, client, wanted)
+	p.Files = append(p.Files, gone...)
+	slices.SortFunc(p.Files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	return p, err
+}
+
+// fileName is what a person types behind "/".
+func fileName(c Command) string {
+	name := strings.Join([]string{c.C1, c.C2, c.C3}, "-")
+	if c.Agent != "climpt" {
+		name = c.Agent + "-" + name
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// marked is the mark at the end of a file.
+var marked = regexp.MustCompile(`(?:<!--|#) copse: from [^\n]* sha256:([0-9a-f]{16})(?: -->)?\n$`)
+
+func hash(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:8])
+}
+
+// state compares a file with what it should be.
+func state(root *os.Root, f File) (State, error) {
+	old, err := root.ReadFile(filepath.FromSlash(f.Name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Missing, nil
+	case err != nil:
+		return "", fmt.Errorf("read %s: %w", f.Name, cause(err))
+	case string(old) == f.content:
+		return Current, nil
+	case ours(string(old)):
+		return Stale, nil
+	}
+	return Edited, nil
+}
+
+// ours reports whether a file is as it was written here.
+func ours(content string) bool {
+	at := marked.FindStringSubmatchIndex(content)
+	return at != nil && content[at[2]:at[3]] == hash(content[:at[0]])
+}
+
+// gone are the files that were written here for commands that are no more.
+func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]File, error) {
+	list, err := fs.ReadDir(root.FS(), client.folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", client.folder, cause(err))
+	}
+	var files []File
+	for _, d := range list {
+		name := path.Join(client.folder, d.Name())
+		if wanted[name] || !d.Type().IsRegular() || !strings.HasSuffix(name, client.extension) {
+			continue
+		}
+		if content, err := root.ReadFile(filepath.FromSlash(name)); err == nil && ours(string(content)) {
+			files = append(files, File{Name: name, State: Gone})
+		}
+	}
+	return files, nil
+}
+
+// Stale reports whether there is something to do.
+func (p *Plan) Stale() bool {
+	return slices.ContainsFunc(p.Files, func(f File) bool { return f.State == Missing || f.State == Stale || f.State == Gone })
+}
+
+// Write does what is to be done; with force it replaces edited files, too.
+func (p *Plan) Write(force bool) error {
+	root, err := os.OpenRoot(p.base)
+	if err != nil {
+		return errors.New("the folder for the commands cannot be opened")
+	}
+	defer root.Close()
+	for _, f := range p.Files {
+		switch {
+		case f.State == Gone:
+			err = root.Remove(filepath.FromSlash(f.Name))
+		case f.State == Missing, f.State == Stale, f.State == Edited && force:
+			err = replace(root, f)
+		}
+		if err != nil {
+			return fmt.Errorf("write %s: %w", f.Name, cause(err))
+		}
+	}
+	return nil
+}
+
+// replace puts a file in place, whole.
+func replace(root *os.Root, f File) error {
+	name := filepath.FromSlash(f.Name)
+	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	temporary := filepath.Join(filepath.Dir(name), ".copse.new")
+	if err := root.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(f.content)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, root.Remove(temporary))
+	}
+	return root.Rename(temporary, name)
+}
+
+// cause is an error without the path of this machine.
+func cause(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	if between, ok := errors.AsType[*os.LinkError](err); ok {
+		return between.Err
+	}
+	return err
+}

@@ -1,0 +1,45 @@
+package library
+
+import (
+	"sync"
+
+	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/command/search"
+)
+
+// Catalog is the commands of an agent. It is safe for concurrent use, and must not
+// be changed.
+type Catalog struct {
+	*command.Registry
+
+	// Path is the file, from the workspace ("~/…": from the home folder), with
+	// slashes.
+	Path string
+
+	once  sync.Once
+	index *search.Index
+}
+
+// Match is a command that a search found.
+type Match struct {
+	Command command.Command
+	Score   float64 // as search.Hit has it
+}
+
+// Search returns the commands whose names and descriptions are most like query,
+// the best first, at most limit.
+func (c *Catalog) Search(query string, limit int) []Match {
+	c.once.Do(func() {
+		texts := make([]string, len(c.Commands))
+		for i, command := range c.Commands {
+			texts[i] = command.SearchText()
+		}
+		c.index = search.New(texts)
+	})
+	hits := c.index.Search(query, limit)
+	matches := make([]Match, len(hits))
+	for i, h := range hits {
+		matches[i] = Match{c.Commands[h.Text], h.Score}
+	}
+	return matches
+}

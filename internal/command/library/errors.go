@@ -1,0 +1,35 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+// NameError says that something is no name of an agent.
+type NameError struct{ Agent string }
+
+func (e *NameError) Error() string {
+	return fmt.Sprintf("%q is no name of an agent: use letters, digits, - and _, a letter or digit first", e.Agent)
+}
+
+// LoadError says that the registry of an agent cannot be read, or the map of
+// agents.
+type LoadError struct {
+	// Path is the file at fault, from the workspace ("~/…": from the home folder),
+	// with slashes.
+	Path string
+	Err  error
+}
+
+func (e *LoadError) Error() string { return fmt.Sprintf("load registry %q: %s", e.Path, e.Details()) }
+
+func (e *LoadError) Unwrap() error { return e.Err }
+
+// Details says what is wrong with the file, without its name.
+func (e *LoadError) Details() string {
+	if errors.Is(e.Err, fs.ErrNotExist) {
+		return "File not found"
+	}
+	return e.Err.Error()
+}

@@ -1,0 +1,209 @@
+// Package library finds the registries of agents, and keeps them.
+//
+// Make a [Library] with [New]; [Library.Open] is an agent's [Catalog], which has
+// its commands and searches them. A catalog is parsed once, and its index built at
+// the first search; both are kept until the file changes, which the next Open
+// notices. Nothing is ever written.
+//
+// Where the registry of an agent is, says the map of agents, the file
+// .agent/climpt/config/registry_config.json of the workspace, or else that of the
+// home folder:
+//
+//	{"registries": {"climpt": ".agent/climpt/registry.json"}}
+//
+// An agent that it does not name has .agent/<agent>/registry.json. The registry is
+// looked for in the workspace, then in the home folder. Only a file that is not
+// there leads on to the next place: one that cannot be read is an error.
+//
+// Nothing but the workspace and the folder .agent of the home folder is read, with
+// all that a map or a link may say.
+//
+// The places are those of climpt (github.com/tettuan/climpt, 2025 to 2026).
+package library
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/command"
+)
+
+// MaxSize is the size of the largest registry that is read. 10,000 commands have
+// about 6 MB.
+const MaxSize = 32 << 20
+
+// DefaultAgent is the agent of those who name none.
+const DefaultAgent = "climpt"
+
+// Library is the registries of a workspace and of its user. It is safe for
+// concurrent use.
+type Library struct {
+	places []place // where registries are looked for, in this order
+
+	mu       sync.Mutex
+	maps     []*cachedfile.File[map[string]string] // by place
+	catalogs map[address]*cachedfile.File[*Catalog]
+}
+
+// address is where a registry is.
+type address struct {
+	place int
+	path  string // with slashes, from the workspace or the home folder
+}
+
+// New returns the library of the workspace and home folder at these paths, which
+// are absolute; home is empty when there is none. Nothing is read yet.
+func New(workspace, home string) *Library {
+	l := &Library{places: []place{workspacePlace(workspace)}}
+	if home != "" {
+		l.places = append(l.places, homePlace(home))
+	}
+	l.forget("")
+	return l
+}
+
+// Open returns the present catalog of an agent. The error is a *NameError or a
+// *LoadError.
+func (l *Library) Open(agent string) (*Catalog, error) {
+	path, err := l.path(agent)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range l.places {
+		name, reachable := p.name(path)
+		if !reachable {
+			continue
+		}
+		catalog, err := l.load(address{i, path}, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, &LoadError{Path: p.shown(path), Err: err}
+		}
+		return catalog, nil
+	}
+	return nil, &LoadError{Path: path, Err: fs.ErrNotExist}
+}
+
+// Reload is Open without what was kept of the agent.
+func (l *Library) Reload(agent string) (*Catalog, error) {
+	l.forget("") // the map may name another file
+	path, err := l.path(agent)
+	if err != nil {
+		return nil, err
+	}
+	l.forget(path)
+	return l.Open(agent)
+}
+
+// Agents lists the agents that there are, by name: those that the map names, and
+// those whose folder has a registry. An error of the map comes with the others.
+func (l *Library) Agents() ([]string, error) {
+	names := make(map[string]bool)
+	for _, p := range l.places {
+		for _, name := range p.agents() {
+			names[name] = true
+		}
+	}
+	mapped, _, err := l.mapping()
+	for name := range mapped {
+		if agentName.MatchString(name) {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names)), err
+}
+
+// load returns the catalog at an address, where the place has it by that name.
+func (l *Library) load(at address, name string) (*Catalog, error) {
+	l.mu.Lock()
+	file, kept := l.catalogs[at]
+	if !kept {
+		p := l.places[at.place]
+		file = cachedfile.NewIn(p, name, MaxSize, func(data []byte) (*Catalog, error) {
+			return newCatalog(p.shown(at.path), data)
+		})
+		l.catalogs[at] = file
+	}
+	l.mu.Unlock()
+
+	catalog, err := file.Get()
+	if errors.Is(err, fs.ErrNotExist) { // whatever names are asked for, none is kept without a file
+		l.mu.Lock()
+		if l.catalogs[at] == file {
+			delete(l.catalogs, at)
+		}
+		l.mu.Unlock()
+	}
+	return catalog, err
+}
+
+// forget drops what is kept of the maps, and of the registry at path.
+func (l *Library) forget(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.maps = make([]*cachedfile.File[map[string]string], len(l.places))
+	for i, p := range l.places {
+		name, _ := p.name(mapPath) // which every place has
+		l.maps[i] = cachedfile.NewIn(p, name, maxMapSize, parseMap)
+		delete(l.catalogs, address{i, path})
+	}
+	if l.catalogs == nil {
+		l.catalogs = make(map[address]*cachedfile.File[*Catalog])
+	}
+}
+
+var agentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+// path is where the registry of an agent is looked for.
+func (l *Library) path(agent string) (string, error) {
+	if !agentName.MatchString(agent) {
+		return "", &NameError{Agent: agent}
+	}
+	mapped, from, err := l.mapping()
+	if err != nil {
+		return "", err
+	}
+	entry, ok := mapped[agent]
+	if !ok {
+		return agentsFolder + "/" + agent + "/" + registryFile, nil
+	}
+	path, err := from.resolve(agent, entry)
+	if err != nil {
+		return "", &LoadError{Path: from.shown(mapPath), Err: err}
+	}
+	return path, nil
+}
+
+// mapping is the map of agents, and the place it is from.
+func (l *Library) mapping() (map[string]string, place, error) {
+	l.mu.Lock()
+	files := l.maps
+	l.mu.Unlock()
+	for i, p := range l.places {
+		mapped, err := files[i].Get()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, p, &LoadError{Path: p.shown(mapPath), Err: err}
+		}
+		return mapped, p, nil
+	}
+	return nil, place{}, nil
+}
+
+// newCatalog parses the registry at path.
+func newCatalog(path string, data []byte) (*Catalog, error) {
+	registry, err := command.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return &Catalog{Registry: registry, Path: path}, nil
+}

@@ -1,0 +1,135 @@
+package library
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/jsonfile"
+	"github.com/copse-dev/copse/internal/rooted"
+)
+
+const (
+	agentsFolder = ".agent"
+	registryFile = "registry.json"
+	mapPath      = agentsFolder + "/" + DefaultAgent + "/config/registry_config.json"
+	maxMapSize   = 1 << 20
+)
+
+// HomePrefix begins the Path of what is in the home folder.
+const HomePrefix = "~/"
+
+// place is a folder that registries may be in. Paths are from the workspace or the
+// home folder; names are from the folder that may be read.
+type place struct {
+	folder string // nothing else is read
+	inside string // paths that have a name begin so: "" or ".agent/"
+	prefix string // of paths that are shown
+	label  string // what a person calls what may be read
+}
+
+func workspacePlace(dir string) place { return place{folder: dir, label: "the workspace"} }
+
+// homePlace is only what is for agents in a home folder.
+func homePlace(dir string) place {
+	return place{
+		folder: filepath.Join(dir, agentsFolder),
+		inside: agentsFolder + "/",
+		prefix: HomePrefix,
+		label:  "the folder ~/" + agentsFolder,
+	}
+}
+
+// name is what the folder calls the file at a path; ok is false for a path that
+// does not lead into it.
+func (p place) name(path string) (name string, ok bool) { return strings.CutPrefix(path, p.inside) }
+
+// shown is a path as it is shown.
+func (p place) shown(path string) string { return p.prefix + path }
+
+// Stat makes a place a cachedfile.Folder. The folder is opened for each call, so
+// that one that was made again is found, and no link leads out of it.
+func (p place) Stat(name string) (fs.FileInfo, error) {
+	root, err := rooted.Open(p.folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Stat(name)
+}
+
+// Open opens a file for reading.
+func (p place) Open(name string) (*os.File, error) {
+	root, err := rooted.Open(p.folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Open(name)
+}
+
+// agents lists the agents whose folder has a registry.
+func (p place) agents() []string {
+	root, err := rooted.Open(p.folder)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	folder, ok := p.name(agentsFolder + "/")
+	folder = path.Clean(folder)
+	if !ok {
+		return nil
+	}
+	entries, err := root.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if !agentName.MatchString(e.Name()) {
+			continue
+		}
+		if info, err := root.Stat(path.Join(folder, e.Name(), registryFile)); err == nil && info.Mode().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// parseMap reads a map of agents.
+func parseMap(data []byte) (map[string]string, error) {
+	data = []byte(strings.TrimPrefix(string(data), "\uFEFF"))
+	file, err := jsonfile.Decode[struct {
+		Registries map[string]string `json:"registries"`
+	}](data)
+	if err != nil {
+		return nil, err
+	}
+	if file.Registries == nil {
+		return nil, errors.New("registries: missing or null; it maps agents to the paths of their registries")
+	}
+	return file.Registries, nil
+}
+
+// resolve returns the path that the place's map has for an agent.
+func (p place) resolve(agent, entry string) (string, error) {
+	slashed := strings.ReplaceAll(entry, `\`, "/") // one map serves every system
+	clean := path.Clean(slashed)
+	var reason string
+	switch _, reachable := p.name(clean); {
+	case entry == "":
+		reason = "is empty"
+	case path.IsAbs(slashed) || len(slashed) > 1 && slashed[1] == ':':
+		reason = "is absolute"
+	case !reachable || !filepath.IsLocal(filepath.FromSlash(clean)):
+		reason = "leads out of " + p.label
+	default:
+		return clean, nil
+	}
+	at := jsonfile.Key("registries", agent)
+	return "", fmt.Errorf("%s: the path %q %s; name a file in %s, as in %q", at, entry, reason, p.label, agentsFolder+"/"+agent+"/"+registryFile)
+}

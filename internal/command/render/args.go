@@ -1,0 +1,285 @@
+package render
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/command"
+)
+
+// Args are what a command is run with, in the order given.
+type Args []arg
+
+// arg is one argument: an option, a variable, or a word.
+type arg struct {
+	name     option
+	typed    string // "--edition", "-e"; a word whole
+	value    string
+	hasValue bool
+	flag     bool // written as a flag, whose form is checked too
+}
+
+// option is what an argument means.
+type option int
+
+const (
+	unknownShort option = iota
+	unknownLong
+	word
+	edition
+	adaptation
+	inputFile
+	destination
+	variable
+	ignored // known, and without meaning here
+	switches
+)
+
+// options are the names of options.
+func options(typed string) option {
+	switch typed {
+	case "--edition", "-e", "--input", "-i":
+		return edition
+	case "--adaptation", "-a":
+		return adaptation
+	case "--from", "-f":
+		return inputFile
+	case "--destination", "-o":
+		return destination
+	case "--config", "-c":
+		return ignored
+	case "--help", "-h", "--version", "-v":
+		return switches
+	}
+	switch {
+	case strings.HasPrefix(typed, "--uv-"):
+		return variable
+	case strings.HasPrefix(typed, "--"):
+		return unknownLong
+	case strings.HasPrefix(typed, "-"):
+		return unknownShort
+	}
+	return word
+}
+
+// ParseFlags reads arguments as the original's command line has them:
+// "--edition=alt", "--uv-name=value". What is wrong in them is said by Render.
+func ParseFlags(flags []string) Args {
+	var args Args
+	for _, f := range flags {
+		a := arg{name: word, typed: f, flag: true}
+		if strings.HasPrefix(f, "-") {
+			a.typed, a.value, a.hasValue = strings.Cut(f, "=")
+			a.name = options(a.typed)
+		}
+		args = append(args, a)
+	}
+	return args
+}
+
+// Options are the same by their names. What is empty is left out.
+type Options struct {
+	Edition, Adaptation, InputFile, Destination string
+	Variables                                   []Value
+}
+
+// Value is the value of a variable, whose name is with or without "uv-".
+type Value struct {
+	Name, Value string
+}
+
+// Args are the options as arguments.
+func (o Options) Args() Args {
+	var args Args
+	for _, a := range []arg{
+		{name: edition, typed: "--edition", value: o.Edition}, {name: adaptation, typed: "--adaptation", value: o.Adaptation},
+		{name: inputFile, typed: "--from", value: o.InputFile}, {name: destination, typed: "--destination", value: o.Destination},
+	} {
+		if a.hasValue = true; a.value != "" {
+			args = append(args, a)
+		}
+	}
+	for _, v := range o.Variables {
+		args = append(args, arg{name: variable, typed: "--uv-" + strings.TrimPrefix(v.Name, "uv-"), value: v.Value, hasValue: true})
+	}
+	return args
+}
+
+// Flags are the arguments as the original's command line has them.
+func (args Args) Flags() []string {
+	flags := make([]string, len(args))
+	for i, a := range args {
+		flags[i] = a.raw()
+	}
+	return flags
+}
+
+func (a arg) raw() string {
+	if a.hasValue {
+		return a.typed + "=" + a.value
+	}
+	return a.typed
+}
+
+// last is the value of an option that was given last.
+func (args Args) last(name option) string {
+	value := ""
+	for _, a := range args {
+		if a.name == name && a.hasValue {
+			value = a.value
+		}
+	}
+	return value
+}
+
+// check checks arguments and names, in the original's order.
+func (args Args) check(p *profile, id command.ID) error {
+	if err := args.checkForm(id); err != nil {
+		return err
+	}
+	if err := p.accepts(id); err != nil {
+		return err
+	}
+	return args.checkOptions(p)
+}
+
+// checkForm checks what each argument is by itself.
+func (args Args) checkForm(id command.ID) error {
+	if err := args.checkCharacters(id); err != nil {
+		return err
+	}
+	if err := args.checkPaths(); err != nil {
+		return err
+	}
+	for _, a := range args {
+		if a.name == word {
+			return refuse("An option is written as --name=value; %q is none.\nToo many arguments. Maximum 2 arguments are allowed", a.typed)
+		}
+	}
+	return nil
+}
+
+// forbidden are characters that shells obey. No shell is asked here, but the
+// original refuses them, and runs where this is configured.
+const forbidden = ";|&<>"
+
+func (args Args) checkCharacters(id command.ID) error {
+	for _, name := range []string{id.C2, id.C3} {
+		if strings.ContainsAny(name, forbidden) {
+			return refuse("Security error: shellInjection violation in positional")
+		}
+	}
+	for _, a := range args {
+		if !strings.ContainsAny(a.typed+a.value, forbidden) {
+			continue
+		}
+		switch a.name {
+		case word:
+			return refuse("Security error: shellInjection violation in positional")
+		case variable:
+			return refuse("Security error: shellInjection violation in argument")
+		default:
+			return refuse("Security error: shellInjection violation in option %s", strings.TrimLeft(a.typed, "-"))
+		}
+	}
+	for _, a := range args {
+		if a.name == switches {
+			if a.hasValue {
+				return refuse("Flag option %s should not have a value", a.typed)
+			}
+			return refuse("Option %s shows help of the original program and makes no prompt", a.typed)
+		}
+	}
+	return nil
+}
+
+var parent = regexp.MustCompile(`\.\.[/\\]|\.\.$`)
+
+// checkPaths checks paths that only go into the prompt: the assistant that reads
+// it would follow them.
+func (args Args) checkPaths() error {
+	for _, a := range args {
+		context := map[option]string{inputFile: "from", destination: "destination"}[a.name]
+		if context == "" || !a.hasValue {
+			continue
+		}
+		violation := ""
+		switch v := a.value; {
+		case strings.HasPrefix(v, "/") || strings.HasPrefix(v, `\`) || len(v) > 1 && v[1] == ':':
+			violation = "absolutePath"
+		case v == "~" || strings.HasPrefix(v, "~/"):
+			violation = "homeExpansion"
+		case parent.MatchString(v):
+			violation = "parentTraversal"
+		case strings.ContainsFunc(v, isControl):
+			violation = "specialChars"
+		}
+		if violation != "" {
+			return refuse("Security error: %s violation in option %s", violation, context)
+		}
+	}
+	return nil
+}
+
+var variablePattern = regexp.MustCompile(`^uv-[a-zA-Z][a-zA-Z0-9_-]*$`)
+
+func (args Args) checkOptions(p *profile) error {
+	for _, a := range args {
+		long := strings.HasPrefix(a.typed, "--")
+		if a.flag && long && a.hasValue && (a.value == "" || a.value[0] == '=') {
+			return refuse("Empty value not allowed for option: %s", a.raw())
+		}
+	}
+	var unknown []string
+	for _, a := range args {
+		if a.name == unknownLong || !p.allows(a) {
+			unknown = append(unknown, a.raw())
+		}
+	}
+	if len(unknown) > 0 {
+		return refuse("Invalid options for two parameters: %s", strings.Join(unknown, ", "))
+	}
+	for _, a := range args {
+		if name := strings.TrimPrefix(a.typed, "--"); a.name == variable && !variablePattern.MatchString(name) {
+			return refuse("Invalid user variable format: %s", name)
+		}
+	}
+	return args.checkVariables()
+}
+
+func (args Args) checkVariables() error {
+	reserved := []string{"uv-input_text", "uv-input_text_file", "uv-destination_path", "uv-schema_file"}
+	for _, a := range args {
+		if a.name != variable {
+			continue
+		}
+		name := strings.TrimPrefix(a.typed, "--")
+		switch {
+		case slices.Contains(reserved, name):
+			return refuse("ReservedVariableName: %s", name)
+		case trim(a.value) == "":
+			return refuse("EmptyVariableValue: %s", name)
+		}
+	}
+	return nil
+}
+
+// The longest names, and what they consist of.
+const (
+	longestC2 = 20
+	longestC3 = 30
+)
+
+var nameCharacters = regexp.MustCompile(`^[a-z0-9_][a-z0-9_-]*$`)
+
+// checkName checks a name that a pattern has let through.
+func checkName(kind, name string, longest int) error {
+	if len(name) > longest {
+		return refuse("Failed to create %s: %s %q exceeds maximum length of %d characters", kind, kind, name, longest)
+	}
+	if !nameCharacters.MatchString(name) {
+		return refuse("Failed to create %s: %q has other characters than lower-case letters, digits, hyphens and underscores", kind, name)
+	}
+	return nil
+}

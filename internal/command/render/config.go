@@ -1,0 +1,97 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// The largest configuration file, and how many flow collections it may open: the
+// YAML library is recursive, and takes time with the square of some texts.
+const (
+	maxConfig = 16 << 10
+	maxOpen   = 200
+)
+
+// file is a configuration file. The two files of a profile have the same form.
+type file struct {
+	WorkingDir *string `yaml:"working_dir"`
+	AppPrompt  *base   `yaml:"app_prompt"`
+	AppSchema  *base   `yaml:"app_schema"`
+	Params     struct {
+		Two *struct {
+			DirectiveType *wirePattern `yaml:"directiveType"`
+			Directive     *wirePattern `yaml:"DirectiveType"`
+			LayerType     *wirePattern `yaml:"layerType"`
+		} `yaml:"two"`
+	} `yaml:"params"`
+	Options struct {
+		Destination *struct {
+			Prefix string `yaml:"prefix"`
+		} `yaml:"destination"`
+	} `yaml:"options"`
+	Validation struct {
+		Two *limits `yaml:"two"`
+	} `yaml:"validation"`
+}
+
+type base struct {
+	BaseDir *string `yaml:"base_dir"`
+}
+
+type wirePattern struct {
+	Pattern      string `yaml:"pattern"`
+	ErrorMessage string `yaml:"errorMessage"`
+}
+
+// limits are the arguments that a profile lets through: variables unless it says no,
+// and of the options, which count only by their long names, those of the two lists,
+// if it has both.
+type limits struct {
+	Options       *[]string `yaml:"allowedOptions"`
+	ValueOptions  *[]string `yaml:"allowedValueOptions"`
+	UserVariables *bool     `yaml:"allowUserVariables"`
+}
+
+// readConfig reads a configuration file.
+func readConfig(root Files, name string) (f *file, err error) {
+	data, err := root.Read(name, maxConfig)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Count(string(data), "[")+strings.Count(string(data), "{") > maxOpen {
+		return nil, errors.New("too many brackets")
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			f, err = nil, fmt.Errorf("not YAML that can be used (%v)", r)
+		}
+	}()
+	f = &file{}
+	if err := yaml.Unmarshal(data, f); err != nil {
+		return nil, fmt.Errorf("not YAML that can be used: %s", firstLine(yaml.FormatError(err, false, false)))
+	}
+	return f, nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+func (b *base) lacks() bool { return b != nil && b.BaseDir == nil }
+
+// checkApp checks what the first file must have.
+func (f *file) checkApp() error {
+	if f.WorkingDir == nil || f.AppPrompt == nil || f.AppPrompt.BaseDir == nil || f.AppSchema == nil || f.AppSchema.BaseDir == nil {
+		return errors.New("working_dir, app_prompt.base_dir and app_schema.base_dir are needed")
+	}
+	for _, dir := range []string{*f.WorkingDir, *f.AppPrompt.BaseDir, *f.AppSchema.BaseDir} {
+		if trim(dir) == "" || strings.Contains(dir, "..") || strings.HasPrefix(dir, "/") || strings.ContainsAny(dir, `<>:"|?*`) {
+			return fmt.Errorf("%q is not a folder below the workspace", dir)
+		}
+	}
+	return nil
+}

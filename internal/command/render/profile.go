@@ -1,0 +1,200 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/rooted"
+)
+
+// configFolder has the profiles of all agents.
+const configFolder = ".agent/climpt/config"
+
+// profile is the configuration of a domain.
+type profile struct {
+	name       string
+	workingDir string
+	promptBase string
+	schemaBase string
+	directive  pattern
+	layer      pattern
+	prefix     string
+	limits     *limits
+
+	// unusable says that there is no configuration but the built-in one.
+	unusable bool
+	// warning says why a file is not used.
+	warning string
+}
+
+// pattern is what a name must match, and what is said if it does not.
+type pattern struct {
+	expr    *regexp.Regexp
+	message string
+	builtIn bool
+}
+
+// The patterns of a profile that has no others.
+var (
+	builtInDirective = pattern{regexp.MustCompile(`^(to|summary|defect)$`), "Invalid directive type. Must be one of: to, summary, defect", true}
+	builtInLayer     = pattern{regexp.MustCompile(`^(project|issue|task)$`), "Invalid layer type. Must be one of: project, issue, task", true}
+)
+
+// maxPattern is how long a pattern may be.
+const maxPattern = 1000
+
+var profileName = regexp.MustCompile(`^[a-zA-Z0-9-]{1,100}$`)
+
+// load reads the profile of that name. A profile that cannot be used is one with
+// the built-in patterns, and a warning, as in the original; a pattern that cannot
+// be used is an error.
+func load(root Files, name string) (*profile, error) {
+	name = trim(name)
+	if name == "" {
+		return nil, refuse("Profile name cannot be empty, using default")
+	}
+	if !profileName.MatchString(name) {
+		return nil, refuse("Invalid profile name %q: it is the agent and the domain, of letters, digits and hyphens", name)
+	}
+	p := &profile{name: name, directive: builtInDirective, layer: builtInLayer}
+	app, err := readConfig(root, path.Join(configFolder, name+"-app.yml"))
+	if err == nil {
+		err = app.checkApp()
+	}
+	if err != nil {
+		p.unusable = true
+		p.warning = fmt.Sprintf("[Warning] Configuration not found, using defaults: Failed to load configuration files profile: %s (%s/%s-app.yml: %v)", name, configFolder, name, err)
+		return p, nil
+	}
+	if err := p.take(app); err != nil {
+		return nil, err
+	}
+	user, err := readConfig(root, path.Join(configFolder, name+"-user.yml"))
+	if errors.Is(err, fs.ErrNotExist) { // it is optional
+		return p, nil
+	}
+	if err == nil && (user.AppPrompt.lacks() || user.AppSchema.lacks()) {
+		err = errors.New("app_prompt and app_schema need a base_dir")
+	}
+	if err != nil {
+		p.warning = fmt.Sprintf("[Warning] %s/%s-user.yml is not used: %v", configFolder, name, err)
+		return p, nil
+	}
+	if err := p.take(user); err != nil {
+		return nil, err
+	}
+	if path.IsAbs(p.promptBase) || path.IsAbs(p.schemaBase) {
+		return nil, refuse("Path resolver creation failed: AbsolutePathNotAllowed")
+	}
+	return p, nil
+}
+
+// take takes over what a file says. A part with two levels is taken over whole, as
+// in the original: what an earlier file says of it does not count any more.
+func (p *profile) take(f *file) error {
+	if f.WorkingDir != nil {
+		p.workingDir = *f.WorkingDir
+	}
+	if f.AppPrompt != nil {
+		p.promptBase = *f.AppPrompt.BaseDir
+	}
+	if f.AppSchema != nil {
+		p.schemaBase = *f.AppSchema.BaseDir
+	}
+	if two := f.Params.Two; two != nil {
+		directive := two.DirectiveType
+		if directive == nil {
+			directive = two.Directive
+		}
+		var err error
+		if p.directive, err = directive.compile("directive", builtInDirective, p.name); err != nil {
+			return err
+		}
+		if p.layer, err = two.LayerType.compile("layer", builtInLayer, p.name); err != nil {
+			return err
+		}
+	}
+	if f.Options.Destination != nil {
+		p.prefix = f.Options.Destination.Prefix
+	}
+	if f.Validation.Two != nil {
+		p.limits = f.Validation.Two
+	}
+	return nil
+}
+
+func (w *wirePattern) compile(kind string, builtIn pattern, profile string) (pattern, error) {
+	if w == nil || w.Pattern == "" {
+		return builtIn, nil
+	}
+	if len(w.Pattern) > maxPattern {
+		return pattern{}, refuse("The %s pattern of profile %s cannot be used: it has %d bytes, more than %d", kind, profile, len(w.Pattern), maxPattern)
+	}
+	expr, err := regexp.Compile(w.Pattern)
+	if err != nil {
+		return pattern{}, refuse("The %s pattern of profile %s cannot be used: %v. Go's regular expressions have no lookaround and no backreferences", kind, profile, err)
+	}
+	p := pattern{expr: expr, message: w.ErrorMessage}
+	if p.message == "" {
+		p.message = fmt.Sprintf("Invalid %s type. Must match pattern: %s", kind, w.Pattern)
+	}
+	return p, nil
+}
+
+// accepts checks the names of a command.
+func (p *profile) accepts(id command.ID) error {
+	for _, one := range []struct {
+		name    string
+		pattern pattern
+	}{{id.C2, p.directive}, {id.C3, p.layer}} {
+		if !strings.HasPrefix(one.name, "-") && one.pattern.expr.MatchString(one.name) {
+			continue
+		}
+		if one.pattern.builtIn && p.warning == "" {
+			return refuse("%s/%s-user.yml has no pattern for it in params.two, so the built-in one counts.\n%s", configFolder, p.name, one.pattern.message)
+		}
+		return refuse("%s", one.pattern.message)
+	}
+	if err := checkName("DirectiveType", id.C2, longestC2); err != nil {
+		return err
+	}
+	return checkName("LayerType", id.C3, longestC3)
+}
+
+// allows reports whether the profile lets an argument through.
+func (p *profile) allows(a arg) bool {
+	if p.limits == nil {
+		return true
+	}
+	if a.name == variable {
+		return p.limits.UserVariables == nil || *p.limits.UserVariables
+	}
+	if p.limits.Options == nil || p.limits.ValueOptions == nil || !strings.HasPrefix(a.typed, "--") {
+		return true
+	}
+	name := strings.TrimPrefix(a.typed, "--")
+	return slices.Contains(*p.limits.Options, name) || slices.Contains(*p.limits.ValueOptions, name)
+}
+
+// explain adds the warning to an error that may come from what it warns of.
+func (p *profile) explain(err error) error {
+	refused, ok := errors.AsType[*Error](err)
+	if !ok || p.warning == "" {
+		return err
+	}
+	return &Error{Reason: p.warning + "\n" + refused.Reason, Err: refused.Err}
+}
+
+// outside says that a configured folder or a template leads out.
+func (p *profile) outside(name string) error {
+	return &Error{
+		Reason: fmt.Sprintf("Profile %s leads outside of the workspace: %s", p.name, name),
+		Err:    rooted.ErrOutside,
+	}
+}

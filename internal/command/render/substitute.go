@@ -1,0 +1,108 @@
+package render
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The three forms of a variable, in the order in which they are looked for.
+var forms = []*regexp.Regexp{
+	regexp.MustCompile(`\{\{([^}]+)\}\}`),
+	regexp.MustCompile(`\$\{([^}]+)\}`),
+	regexp.MustCompile(`\{([^{}]+)\}`),
+}
+
+// frontMatter is the first pair of lines of three dashes, and what is between.
+var frontMatter = regexp.MustCompile(strings.ReplaceAll(`(?m)^---_*$[\s\S]*?^---_*$`, "_",
+	`[\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]`))
+
+// mark is around the number of a value where that is put in at last. No template has
+// this byte, which is never in UTF-8, so that no value is seen by what looks for
+// variables and front matter, and no text is taken for the place of a value.
+const mark = "\xff"
+
+// substitute puts values in the place of variables, and takes the front matter out.
+// The forms are looked for one after the other in the whole text, as the original
+// does, but not in values: a value is no template.
+func substitute(template string, values map[string]string) (Result, error) {
+	s := substitution{values: values, numbers: map[string]int{}}
+	text := template
+	for _, form := range forms {
+		text = s.replace(form, text)
+	}
+	if at := frontMatter.FindStringIndex(text); at != nil {
+		text = text[:at[0]] + text[at[1]:]
+	}
+	prompt, err := s.fill(text)
+	if err != nil {
+		return Result{}, err
+	}
+	prompt = strings.TrimLeftFunc(prompt, isSpace)
+	if !strings.HasSuffix(prompt, "\n") {
+		prompt += "\n"
+	}
+	return Result{Prompt: prompt, Missing: missing(text)}, nil
+}
+
+// substitution knows what stands for a mark.
+type substitution struct {
+	values  map[string]string
+	numbers map[string]int // by name
+	names   []string       // by number
+}
+
+// replace puts marks in the place of the variables of one form.
+func (s *substitution) replace(form *regexp.Regexp, text string) string {
+	var b strings.Builder
+	rest := 0
+	for _, at := range form.FindAllStringSubmatchIndex(text, -1) {
+		name := trim(text[at[2]:at[3]])
+		if _, known := s.values[name]; !known {
+			continue
+		}
+		number, ok := s.numbers[name]
+		if !ok {
+			number = len(s.names)
+			s.numbers[name] = number
+			s.names = append(s.names, name)
+		}
+		b.WriteString(text[rest:at[0]] + mark + strconv.Itoa(number) + mark)
+		rest = at[1]
+	}
+	b.WriteString(text[rest:])
+	return b.String()
+}
+
+// fill puts values in the place of marks.
+func (s *substitution) fill(text string) (string, error) {
+	parts := strings.Split(text, mark) // every second one is a number
+	size := 0
+	for i, part := range parts {
+		if i%2 == 1 {
+			if number, err := strconv.Atoi(part); err == nil {
+				parts[i] = s.values[s.names[number]]
+			}
+		}
+		size += len(parts[i])
+	}
+	if size > MaxPrompt {
+		return "", refuse("The prompt would have %d bytes, more than the %d that are allowed: the template repeats a long value", size, MaxPrompt)
+	}
+	return strings.Join(parts, ""), nil
+}
+
+// variableName is a name that only a variable has.
+var variableName = regexp.MustCompile(`^(uv-[a-zA-Z][a-zA-Z0-9_-]*|input_text|input_text_file|destination_path)$`)
+
+// missing are the variables that are still in a text.
+func missing(text string) []string {
+	var names []string
+	for _, m := range forms[len(forms)-1].FindAllStringSubmatch(text, -1) {
+		if name := trim(m[1]); variableName.MatchString(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,102 @@
+// Package runner executes the commands of a library: in this process, or with the
+// original program where the workspace asks for that.
+package runner
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/command/deno"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/settings"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// Runner executes commands for a workspace. It is safe for concurrent use.
+type Runner struct {
+	workspace string
+	home      string
+	env       xec.Env
+	settings  *settings.File
+}
+
+// New returns the runner of a workspace and a home folder at these absolute paths;
+// home can be empty.
+func New(workspace, home string, env xec.Env) *Runner {
+	return &Runner{workspace: workspace, home: home, env: env, settings: settings.Open(workspace)}
+}
+
+// Run executes a command of a catalog, which the request names. The error can be a
+// *render.Error.
+func (r *Runner) Run(ctx context.Context, from *library.Catalog, request render.Request) (render.Result, error) {
+	s, err := r.settings.Get()
+	if err != nil {
+		return render.Result{}, &render.Error{Reason: err.Error(), Err: err}
+	}
+	if s.Commands.Runner == settings.Deno {
+		return deno.Run(ctx, r.env, r.workspace, request)
+	}
+	var result render.Result
+	err = r.at(from, func(p render.Place) (err error) {
+		result, err = render.Render(p, request)
+		return err
+	})
+	return result, err
+}
+
+// Portable is Run in this process, with paths relative to the workspace: for a
+// prompt that goes elsewhere.
+func (r *Runner) Portable(from *library.Catalog, request render.Request) (render.Result, error) {
+	var result render.Result
+	err := r.at(from, func(p render.Place) (err error) {
+		p.Path, p.Dir = "", ""
+		result, err = render.Render(p, request)
+		return err
+	})
+	return result, err
+}
+
+// at opens the place of a catalog.
+func (r *Runner) at(from *library.Catalog, do func(render.Place) error) error {
+	if !strings.HasPrefix(from.Path, library.HomePrefix) {
+		root, err := rooted.Open(r.workspace)
+		if err != nil {
+			return fmt.Errorf("open the workspace: %w", err)
+		}
+		defer root.Close()
+		return do(render.Place{Root: root, Path: r.workspace, Dir: r.workspace})
+	}
+	root, err := rooted.Open(filepath.Join(r.home, agents))
+	if err != nil {
+		return fmt.Errorf("open ~/%s: %w", agents, err)
+	}
+	defer root.Close()
+	return do(render.Place{Root: agentsOnly{root}, Path: r.home, Dir: r.workspace})
+}
+
+// agents is the only folder that is read of a home folder.
+const agents = ".agent"
+
+// agentsOnly is a home folder of which only the folder of agents is seen.
+type agentsOnly struct{ root *rooted.Root }
+
+func (a agentsOnly) Read(name string, limit int64) ([]byte, error) {
+	inner, ok := strings.CutPrefix(name, agents+"/")
+	if !ok {
+		return nil, rooted.ErrOutside
+	}
+	return a.root.Read(inner, limit)
+}
+
+func (a agentsOnly) Stat(name string) (fs.FileInfo, error) {
+	inner, ok := strings.CutPrefix(name, agents+"/")
+	if !ok {
+		return nil, rooted.ErrOutside
+	}
+	return a.root.Stat(inner)
+}

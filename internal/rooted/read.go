@@ -1,0 +1,129 @@
+package rooted
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Read returns the content of a file, which has at most limit bytes. The error can
+// be ErrOutside, a *NotRegularError or a *TooLargeError.
+func (r *Root) Read(name string, limit int64) ([]byte, error) {
+	file, info, err := r.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if info.Size() > limit {
+		return nil, &TooLargeError{Size: info.Size(), Limit: limit}
+	}
+	var data bytes.Buffer
+	data.Grow(int(info.Size()) + bytes.MinRead)
+	size, err := data.ReadFrom(io.LimitReader(file, limit+1))
+	if err != nil {
+		return nil, r.reason(err)
+	}
+	if size > limit { // it has grown, or does not tell
+		return nil, &TooLargeError{Size: size, Limit: limit}
+	}
+	return data.Bytes(), nil
+}
+
+// Open opens a file for reading.
+func (r *Root) Open(name string) (*os.File, error) {
+	file, _, err := r.open(name)
+	return file, err
+}
+
+// open opens a file. What it is is looked at before, because opening a device can
+// have effects, and after, because it may have been replaced in between.
+func (r *Root) open(name string) (*os.File, fs.FileInfo, error) {
+	info, err := r.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, notRegular(info.Mode())
+	}
+	file, err := r.openFile(name, openFlags)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err = file.Stat()
+	if err == nil && info.Mode().IsRegular() {
+		return file, info, nil
+	}
+	_ = file.Close()
+	if err != nil {
+		return nil, nil, r.reason(err)
+	}
+	return nil, nil, notRegular(info.Mode())
+}
+
+func (r *Root) openFile(name string, flags int) (file *os.File, err error) {
+	err = r.follow(name, func(name string) (err error) {
+		file, err = r.root.OpenFile(name, flags, 0)
+		return err
+	})
+	return file, err
+}
+
+// Stat tells what is at the end of links.
+func (r *Root) Stat(name string) (info fs.FileInfo, err error) {
+	err = r.follow(name, func(name string) (err error) {
+		info, err = r.root.Stat(name)
+		return err
+	})
+	return info, err
+}
+
+// Lstat tells what is there, be it a link.
+func (r *Root) Lstat(name string) (info fs.FileInfo, err error) {
+	if err := check(name); err != nil {
+		return nil, err
+	}
+	err = r.follow(path.Dir(name), func(dir string) (err error) {
+		info, err = r.root.Lstat(path.Join(dir, path.Base(name)))
+		return err
+	})
+	return info, err
+}
+
+// ReadDir lists a folder by name. The error can be ErrNotFolder.
+func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
+	info, err := r.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, ErrNotFolder
+	}
+	dir, err := r.openFile(name, openFolderFlags)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	list, err := dir.ReadDir(-1)
+	if err != nil {
+		return nil, r.reason(err)
+	}
+	for i, found := range list {
+		list[i] = entry{DirEntry: found, root: r, path: path.Join(name, found.Name())}
+	}
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return list, nil
+}
+
+// entry is a part of a folder. The library's own would look for its Info at an
+// absolute path, which may have come to lead outside.
+type entry struct {
+	fs.DirEntry
+	root *Root
+	path string
+}
+
+func (e entry) Info() (fs.FileInfo, error) { return e.root.Lstat(e.path) }

@@ -1,0 +1,279 @@
+// Package rooted reads files below one folder, and never anything else.
+//
+// [Open] a [Root], turn what a user says into a name in it with [Root.Name], and
+// read with the other methods. It guarantees that
+//
+//   - nothing outside the folder is opened, whatever the path is and however links
+//     and folders change meanwhile: the system is asked through an [os.Root]. Links
+//     that stay inside are followed, also absolute ones;
+//   - what leads outside is [ErrOutside], whether there is something or not, so
+//     nobody learns what exists elsewhere. A path of another system that would lead
+//     outside there, as C:\x and ..\x do, is refused everywhere;
+//   - a name that no file can have, as one with a NUL or with too many characters,
+//     is [fs.ErrNotExist] like one that no file has;
+//   - no call blocks: a named pipe, socket or device is a [*NotRegularError] and is
+//     neither opened nor waited for, and no more than a limit is read;
+//   - no error of a Root names the path of the folder. errors.Is works with those
+//     of io/fs. (A file that [Root.Open] returned is an [os.File], whose own errors
+//     do.)
+//
+// Hard links and mounts inside the folder are part of it.
+package rooted
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+var (
+	// ErrOutside says that a path leads out of the folder.
+	ErrOutside = errors.New("the path leads outside of the folder")
+	// ErrNotFolder says that there is something else than a folder.
+	ErrNotFolder = errors.New("it is not a folder")
+	// ErrTooManyLinks says that links lead to each other, or seem to.
+	ErrTooManyLinks = errors.New("too many symbolic links")
+)
+
+// NotRegularError says that there is something else than a file.
+type NotRegularError struct {
+	Kind string // "folder", "named pipe", "socket", "device", "special file"
+}
+
+func (e *NotRegularError) Error() string { return "it is a " + e.Kind + ", not a file" }
+
+func notRegular(mode fs.FileMode) error {
+	kind := "special file"
+	switch {
+	case mode.IsDir():
+		kind = "folder"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "named pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "socket"
+	case mode&fs.ModeDevice != 0:
+		kind = "device"
+	}
+	return &NotRegularError{Kind: kind}
+}
+
+// TooLargeError says that a file has more bytes than are read.
+type TooLargeError struct {
+	Size, Limit int64 // Size is at least: the file may be growing
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("it has %d bytes, more than the %d that are read", e.Size, e.Limit)
+}
+
+// Root is a folder. It is safe for concurrent use.
+type Root struct {
+	root    *os.Root
+	escapes error    // what root says of a path that leads outside
+	paths   []string // of the folder: as it was given, and without links
+}
+
+// Open opens the folder at path, which is absolute.
+func Open(path string) (*Root, error) {
+	if !filepath.IsAbs(path) {
+		return nil, errors.New("the path of the folder is not absolute")
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	// The library has no name for this error, so it is asked for it.
+	_, escapes := root.Lstat("..")
+	r := &Root{root: root, escapes: withoutPath(escapes), paths: []string{filepath.Clean(path)}}
+	if real, err := filepath.EvalSymlinks(path); err == nil && real != r.paths[0] {
+		r.paths = append(r.paths, real)
+	}
+	return r, nil
+}
+
+// Close closes the folder.
+func (r *Root) Close() error { return r.root.Close() }
+
+// Name returns the name in the folder of what a user calls path: relative to it,
+// or absolute and inside it. Names have slashes and no dots; the folder itself is
+// ".". The error is ErrOutside. Whether there is such a file is not looked at.
+func (r *Root) Name(path string) (string, error) {
+	if hasDrive(path) && filepath.VolumeName(path) == "" {
+		return "", ErrOutside
+	}
+	path = filepath.FromSlash(path)
+	if filepath.IsAbs(path) {
+		return r.inside(filepath.Clean(path))
+	}
+	if path == "" {
+		return ".", nil
+	}
+	clean := filepath.Clean(path)
+	if leaves(path) || !filepath.IsLocal(clean) {
+		return "", ErrOutside
+	}
+	return filepath.ToSlash(clean), nil
+}
+
+// inside is the name of an absolute path.
+func (r *Root) inside(path string) (string, error) {
+	for _, folder := range r.paths {
+		if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) && !leaves(rel) {
+			return filepath.ToSlash(rel), nil
+		}
+	}
+	return "", ErrOutside
+}
+
+// leaves reports whether a relative path is ever outside: also if it comes back,
+// and also if only another system takes a backslash for a slash.
+func leaves(path string) bool {
+	slashed := strings.ReplaceAll(filepath.ToSlash(path), `\`, "/")
+	if strings.HasPrefix(slashed, "/") {
+		return true
+	}
+	depth := 0
+	for part := range strings.SplitSeq(slashed, "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			if depth--; depth < 0 {
+				return true
+			}
+		default:
+			depth++
+		}
+	}
+	return false
+}
+
+// hasDrive reports whether path is one of Windows with a drive or a server.
+func hasDrive(path string) bool {
+	letter := len(path) >= 2 && path[1] == ':' && (path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z')
+	return letter || strings.HasPrefix(path, `\\`)
+}
+
+// check refuses what no name of a file in the folder can be, so that the system is
+// not asked.
+func check(name string) error {
+	switch {
+	case name == "" || strings.Contains(name, "\x00"):
+		return fs.ErrNotExist
+	case !filepath.IsLocal(filepath.FromSlash(name)):
+		return ErrOutside
+	}
+	return nil
+}
+
+// follow calls op with a name, and if the library refuses its links, with the real
+// name: it takes no absolute link, even if that leads inside, and few links in all.
+func (r *Root) follow(name string, op func(name string) error) error {
+	if err := check(name); err != nil {
+		return err
+	}
+	err := op(name)
+	if !errors.Is(err, r.escapes) && !errors.Is(err, syscall.ELOOP) {
+		return r.reason(err)
+	}
+	real, err := r.Real(name)
+	if err != nil {
+		return err
+	}
+	return r.reason(op(real))
+}
+
+// maxLinks is how many links a name may lead over.
+const maxLinks = 40
+
+// Real is the name of what is at the end of links. It is for deciding by a name
+// what may be read: every other method follows links itself.
+func (r *Root) Real(name string) (string, error) {
+	if err := check(name); err != nil {
+		return "", err
+	}
+	var done []string
+	links := 0
+	for rest := strings.Split(name, "/"); len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		switch part {
+		case "", ".":
+			continue
+		case "..":
+			if len(done) == 0 {
+				return "", ErrOutside
+			}
+			done = done[:len(done)-1]
+			continue
+		}
+		done = append(done, part)
+		at := filepath.Join(done...)
+		info, err := r.root.Lstat(at)
+		if err != nil {
+			return "", r.reason(err)
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", ErrTooManyLinks
+		}
+		target, err := r.root.Readlink(at)
+		if err != nil {
+			return "", r.reason(err)
+		}
+		done = done[:len(done)-1]
+		if filepath.IsAbs(target) {
+			var ok bool
+			if target, ok = r.below(target); !ok {
+				return "", ErrOutside
+			}
+			done = nil
+		}
+		rest = append(strings.Split(filepath.ToSlash(target), "/"), rest...)
+	}
+	if len(done) == 0 {
+		return ".", nil
+	}
+	return strings.Join(done, "/"), nil
+}
+
+// below is the rest of an absolute path that begins with that of the folder. It is
+// not cleaned: what ".." means depends on the links before it.
+func (r *Root) below(path string) (string, bool) {
+	for _, folder := range r.paths {
+		rest, ok := strings.CutPrefix(path, folder)
+		if ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(folder[len(folder)-1])) {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// reason is err without a path, in the words of this package.
+func (r *Root) reason(err error) error {
+	err = withoutPath(err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, r.escapes):
+		return ErrOutside
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
+		return fs.ErrNotExist
+	case errors.Is(err, syscall.ELOOP):
+		return ErrTooManyLinks
+	}
+	return err
+}
+
+// withoutPath is the cause alone of an error that names a path.
+func withoutPath(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}

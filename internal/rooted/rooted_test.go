@@ -1,0 +1,387 @@
+package rooted_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/rooted"
+)
+
+const secret = "from outside"
+
+// place makes a folder with files, folders and links, beside something secret.
+func place(t testing.TB) (*rooted.Root, string) {
+	t.Helper()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(top, "project")
+	for path, content := range map[string]string{
+		"project/a.txt": "a", "project/dir/b.txt": "b", "project/dir/deep/c.txt": "c",
+		"secret.txt": secret, "outside/b.txt": secret, "project-more/x.txt": secret,
+	} {
+		path = filepath.Join(top, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, target := range map[string]string{
+		"inner": "dir", "to-a": "a.txt", "dir/up": "../a.txt", "chain1": "chain2", "chain2": "chain3", "chain3": "a.txt",
+		"out-file": "../secret.txt", "out-dir": "../outside", "out-abs": filepath.Join(top, "secret.txt"), "out-root": "/",
+		"out-missing": "../missing.txt", "out1": "out2", "out2": "out-file", "dir/out": "../../secret.txt", "sneaky": "dir/../../secret.txt",
+		"loop1": "loop2", "loop2": "loop1", "proc": "/proc/self/root", "self": ".", "dangling": "nowhere",
+		"abs-file": filepath.Join(root, "a.txt"), "abs-dir": filepath.Join(root, "dir"), "abs-root": root, "to-abs": "abs-dir/b.txt",
+		"abs-up": root + "/inner/../a.txt", "abs-out": root + "/../secret.txt", "abs-more": root + "-more/x.txt", "abs-chain": filepath.Join(root, "out-file"),
+		"abs-missing": filepath.Join(root, "nowhere"), "many0": "a.txt",
+	} {
+		if err := os.Symlink(target, filepath.Join(root, filepath.FromSlash(link))); err != nil {
+			t.Skip("no symbolic links here")
+		}
+	}
+	for i := range 50 {
+		if err := os.Symlink(fmt.Sprintf("many%d", i), filepath.Join(root, fmt.Sprintf("many%d", i+1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := rooted.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r, root
+}
+
+// read does what a user of the package does.
+func read(r *rooted.Root, path string) (string, error) {
+	name, err := r.Name(path)
+	if err != nil {
+		return "", err
+	}
+	data, err := r.Read(name, 1<<20)
+	return string(data), err
+}
+
+func TestInside(t *testing.T) {
+	t.Parallel()
+	r, root := place(t)
+	for path, want := range map[string]string{
+		"a.txt": "a", "./a.txt": "a", "dir/b.txt": "b", "dir//b.txt": "b", "dir/./deep/../b.txt": "b", "dir/deep/c.txt": "c",
+		"dir/../a.txt": "a", "inner/b.txt": "b", "to-a": "a", "dir/up": "a", "chain1": "a", "self/self/a.txt": "a", "inner/deep/c.txt": "c",
+		filepath.Join(root, "a.txt"): "a", root + "/dir/../a.txt": "a", root + "//a.txt": "a",
+		"abs-file": "a", "abs-dir/b.txt": "b", "abs-root/dir/b.txt": "b", "to-abs": "b", "abs-up": "a", "self/abs-root/self/abs-dir/up": "a",
+		"many7": "a", "many39": "a",
+	} {
+		got, err := read(r, path)
+		if err != nil || got != want {
+			t.Errorf("%q: %q, %v", path, got, err)
+		}
+	}
+}
+
+// escapes are paths that must lead nowhere.
+func escapes(root string) []string {
+	list := []string{
+		"out-file", "out-dir/b.txt", "out-abs", "out-root/etc/passwd", "out-missing", "out1", "dir/out", "sneaky", "proc/etc/passwd",
+		"self/out-file", "inner/out", "self/../out-file", "abs-file/../../secret.txt",
+		"abs-out", "abs-more", "abs-chain", "abs-root/out-file", "abs-dir/out", "abs-root/abs-root/proc/etc/passwd",
+		"/proc/self/root/etc/passwd", "/proc/self/cwd", "/etc/passwd", "/", "//etc/passwd", "/dev/zero", "/.", "/..",
+		filepath.Dir(root), filepath.Dir(root) + "/secret.txt", root + "/../secret.txt", root + "-more/x.txt", root + "/../project-more/x.txt",
+		`C:\Windows\win.ini`, `c:/Windows/win.ini`, `C:secret.txt`, `\\server\share\file`, `\\?\C:\x`, `\\.\pipe\x`, "Z:",
+		`..\secret.txt`, `dir\..\..\secret.txt`, `..\..\..\etc\passwd`, `.\..\secret.txt`, `dir/..\../secret.txt`, `\secret.txt`, `..\`,
+	}
+	target := "secret.txt"
+	for depth := 1; depth <= 12; depth++ {
+		up := strings.Repeat("../", depth)
+		list = append(list, up+target, up+"etc/passwd", "dir/"+strings.Repeat("../", depth+1)+target, "a.txt/"+strings.Repeat("../", depth+1)+target,
+			"missing/"+strings.Repeat("../", depth+1)+target, strings.Repeat("./../", depth)+target, strings.Repeat(".//..//", depth)+target,
+			root+"/"+up+target, up+"project/a.txt", "dir/deep/"+strings.Repeat("../", depth+2)+target, up, strings.TrimSuffix(up, "/"),
+			up+"proc/self/root/etc/passwd", "inner/"+strings.Repeat("../", depth+1)+target)
+	}
+	return list
+}
+
+func TestEscapes(t *testing.T) {
+	t.Parallel()
+	r, root := place(t)
+	list := escapes(root)
+	if len(list) < 200 {
+		t.Fatalf("only %d escapes are tried", len(list))
+	}
+	for _, path := range list {
+		if got, err := read(r, path); !errors.Is(err, rooted.ErrOutside) {
+			t.Errorf("%q: %q, %v", path, got, err)
+		} else if strings.Contains(err.Error(), filepath.Dir(root)) {
+			t.Errorf("%q: the error names the folder: %v", path, err)
+		}
+		if name, err := r.Name(path); err == nil {
+			if real, err := r.Real(name); !errors.Is(err, rooted.ErrOutside) {
+				t.Errorf("%q is %q", path, real)
+			}
+			if _, err := r.ReadDir(name); !errors.Is(err, rooted.ErrOutside) {
+				t.Errorf("the folder %q: %v", path, err)
+			}
+			if _, err := r.Stat(name); !errors.Is(err, rooted.ErrOutside) {
+				t.Errorf("stat %q: %v", path, err)
+			}
+		}
+	}
+}
+
+// Encodings are not decoded: they are odd names of files that do not exist.
+func TestOddNames(t *testing.T) {
+	t.Parallel()
+	r, _ := place(t)
+	for _, path := range []string{
+		"%2e%2e/secret.txt", "..%2fsecret.txt", "%2e%2e%2fsecret.txt", "..%5csecret.txt", "%252e%252e/secret.txt", "..%c0%afsecret.txt",
+		"..\u2215secret.txt", "\u2025/secret.txt", "．．/secret.txt", ".../secret.txt", "....//secret.txt", `dir\b.txt`, "a.txt\x00.png",
+		"\x00", "a.txt/", "a.txt/.", "a.txt/b", "dangling", "missing", " a.txt", "a.txt ", "~", "~/secret.txt", "$HOME", "file:///etc/passwd",
+		strings.Repeat("a", 5000), strings.Repeat("a/", 3000) + "b", "-", "--help", "*", "dir/*", "\xff\xfe",
+	} {
+		got, err := read(r, path)
+		switch {
+		case err == nil && got == secret:
+			t.Errorf("%q gives %q", path, got)
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && runtime.GOOS != "windows": // which has more names that cannot be
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	for _, name := range []string{"missing", "missing/file", "abs-missing", "self/dangling", "\x00", "", "a.txt/b"} {
+		for what, err := range map[string]error{"read": second(r.Read(name, 1)), "stat": second(r.Stat(name)), "list": second(r.ReadDir(name)), "real": second(r.Real(name))} {
+			if what == "real" && name == "a.txt/b" {
+				continue // it is asked for the links only
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s %q: %v", what, name, err)
+			}
+		}
+	}
+	for _, name := range []string{"loop1", "many41"} {
+		if _, err := read(r, name); !errors.Is(err, rooted.ErrTooManyLinks) {
+			t.Errorf("%s gives %v", name, err)
+		}
+	}
+	if _, err := r.Read("a.txt", 1); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// Methods that are given a path instead of a name do not get out either.
+func TestPathsForNames(t *testing.T) {
+	t.Parallel()
+	r, root := place(t)
+	for _, path := range []string{"../secret.txt", root + "/a.txt", "/a.txt", "dir/../../secret.txt", "missing/../../secret.txt", ".."} {
+		for what, err := range map[string]error{
+			"read": second(r.Read(path, 100)), "open": second(r.Open(path)), "stat": second(r.Stat(path)), "lstat": second(r.Lstat(path)),
+			"list": second(r.ReadDir(path)), "real": second(r.Real(path)),
+		} {
+			if !errors.Is(err, rooted.ErrOutside) {
+				t.Errorf("%s %q: %v", what, path, err)
+			}
+		}
+	}
+}
+
+func TestReal(t *testing.T) {
+	t.Parallel()
+	r, _ := place(t)
+	for name, want := range map[string]string{
+		".": ".", "a.txt": "a.txt", "dir/deep": "dir/deep", "inner/deep/c.txt": "dir/deep/c.txt", "dir/up": "a.txt", "chain1": "a.txt", "self/self": ".",
+		"abs-dir/deep": "dir/deep", "abs-root": ".", "to-abs": "dir/b.txt", "abs-up": "a.txt", "inner/../a.txt": "a.txt",
+	} {
+		if got, err := r.Real(name); err != nil || got != want {
+			t.Errorf("%s is %q, %v; want %q", name, got, err, want)
+		}
+	}
+}
+
+func TestLstat(t *testing.T) {
+	t.Parallel()
+	r, _ := place(t)
+	for name, want := range map[string]fs.FileMode{
+		".": fs.ModeDir, "a.txt": 0, "inner": fs.ModeSymlink, "out-file": fs.ModeSymlink, "abs-root/dir": fs.ModeDir, "abs-root/inner": fs.ModeSymlink, "inner/deep": fs.ModeDir,
+	} {
+		if info, err := r.Lstat(name); err != nil || info.Mode().Type() != want {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if _, err := r.Lstat("out-dir/b.txt"); !errors.Is(err, rooted.ErrOutside) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestReadDir(t *testing.T) {
+	t.Parallel()
+	r, _ := place(t)
+	list, err := r.ReadDir("dir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range list {
+		names = append(names, fmt.Sprint(d.Name(), " ", d.Type()))
+	}
+	if diff := cmp.Diff([]string{"b.txt ----------", "deep d---------", "out L---------", "up L---------"}, names); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range []string{"inner", "abs-dir"} {
+		if linked, err := r.ReadDir(name); err != nil || len(linked) != len(list) {
+			t.Errorf("%s: %v, %v", name, linked, err)
+		}
+	}
+	for _, d := range list {
+		if info, err := d.Info(); err != nil || info.Mode().Type() != d.Type() {
+			t.Errorf("%s: %v, %v", d.Name(), info, err)
+		}
+	}
+	if _, err := r.ReadDir("a.txt"); !errors.Is(err, rooted.ErrNotFolder) {
+		t.Errorf("a file is listed: %v", err)
+	}
+	if _, err := r.ReadDir("missing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing folder gives %v", err)
+	}
+}
+
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	r, root := place(t)
+	if err := os.WriteFile(filepath.Join(root, "ten"), make([]byte, 10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := r.Read("ten", 10); err != nil || len(data) != 10 {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	large, ok := errors.AsType[*rooted.TooLargeError](func() error { _, err := r.Read("ten", 9); return err }())
+	if !ok || large.Size != 10 || large.Limit != 9 {
+		t.Errorf("got %v", large)
+	}
+	if err := os.Truncate(filepath.Join(root, "ten"), 1<<40); err != nil {
+		t.Skip("no sparse files here")
+	}
+	if _, err := r.Read("ten", 1<<20); err == nil {
+		t.Error("a terabyte was read")
+	}
+}
+
+func TestFolderThatIsMissing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "missing")
+	if _, err := rooted.Open(path); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), path) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := rooted.Open("."); err == nil {
+		t.Error("a relative folder is opened")
+	}
+	r, root := place(t)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{second(r.Read("a.txt", 1)), second(r.Stat("out-file")), second(r.ReadDir("dir"))} {
+		if !errors.Is(err, fs.ErrClosed) || strings.Contains(err.Error(), root) {
+			t.Errorf("closed: %v", err)
+		}
+	}
+}
+
+// While a folder is swapped for a link to the outside, nothing from there is read.
+func TestSwap(t *testing.T) {
+	t.Parallel()
+	r, root := place(t)
+	dir, kept, link := filepath.Join(root, "swap"), filepath.Join(root, "kept"), filepath.Join(root, "link")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "b.txt"), []byte("b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		for range 2000 {
+			err := errors.Join(os.Rename(dir, kept), os.Symlink(filepath.Join("..", "outside"), dir), os.Rename(dir, link), os.Rename(kept, dir), os.Remove(link))
+			if err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for reads := 0; ; reads++ {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		default:
+		}
+		if got, err := read(r, "swap/b.txt"); err == nil && got != "b" {
+			t.Fatalf("read %q", got)
+		}
+		if list, err := r.ReadDir("swap"); err == nil && len(list) != 1 {
+			t.Fatalf("listed %v", list)
+		}
+	}
+}
+
+// Whatever a path is, what is read is from the folder, and errors do not name it.
+func FuzzPath(f *testing.F) {
+	for _, s := range append(escapes("ROOT"), "a.txt", "inner/b.txt", "abs-dir/out", "self/self/abs-root/a.txt", "ROOT/dir", "\x00", "./.", strings.Repeat("../", 50), "") {
+		f.Add(s)
+	}
+	r, root := place(f)
+	f.Fuzz(func(t *testing.T, path string) {
+		path = strings.ReplaceAll(path, "ROOT", root)
+		name, err := r.Name(path)
+		if err != nil {
+			if !errors.Is(err, rooted.ErrOutside) {
+				t.Errorf("%q: %v", path, err)
+			}
+		} else if !filepath.IsLocal(filepath.FromSlash(name)) {
+			t.Errorf("%q is called %q", path, name)
+		}
+		for _, name := range []string{name, path} {
+			data, err := r.Read(name, 1<<10)
+			if err == nil && !slices.Contains([]string{"a", "b", "c"}, string(data)) {
+				t.Errorf("%q: read %q", path, data)
+			}
+			list, listErr := r.ReadDir(name)
+			for _, d := range list {
+				if d.Name() == "secret.txt" {
+					t.Errorf("%q: listed what is outside", path)
+				}
+			}
+			for _, err := range []error{err, listErr, second(r.Stat(name)), second(r.Lstat(name)), second(r.Real(name))} {
+				if err != nil && strings.Contains(err.Error(), root) {
+					t.Errorf("%q: %v", path, err)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	r, _ := place(b)
+	for _, name := range []string{"dir/deep/c.txt", "inner/deep/c.txt", "abs-dir/deep/c.txt"} {
+		b.Run(strings.ReplaceAll(name, "/", "_"), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := r.Read(name, 100); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

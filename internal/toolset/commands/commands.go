@@ -1,0 +1,312 @@
+// Package commands is the toolset of the registry of prompt commands: four tools,
+// and each command as a prompt and as a resource.
+//
+// Use [New]. The handlers are methods of [Tools]. Errors are the JSON objects that
+// this registry's users know: {"error":"Command not found","c1","c2","c3"},
+// {"error":"Failed to load registry","path","details"} and {"error":"Execution
+// failed","command","stderr"}, others {"error"} alone.
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/plain"
+)
+
+// Library finds registries. Its errors are those of package library.
+type Library interface {
+	Open(agent string) (*library.Catalog, error)
+	Reload(agent string) (*library.Catalog, error)
+	Agents() ([]string, error)
+}
+
+var _ Library = (*library.Library)(nil)
+
+// Runner makes prompts of commands. Its errors can be a *render.Error.
+type Runner interface {
+	Run(ctx context.Context, from *library.Catalog, r render.Request) (render.Result, error)
+}
+
+var _ Runner = (*runner.Runner)(nil)
+
+// Tools holds the handlers.
+type Tools struct {
+	library Library
+	runner  Runner
+
+	mu      sync.Mutex
+	offered []*library.Catalog // that the last offer is of
+	offer   *toolset.Offer
+}
+
+// New makes the handlers.
+func New(l Library, r Runner) *Tools { return &Tools{library: l, runner: r} }
+
+// Toolset is the toolset "commands".
+func (t *Tools) Toolset() toolset.Toolset {
+	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
+	return toolset.Toolset{
+		Name: "commands",
+		Tools: []toolset.Tool{
+			toolset.New(shape{plain.Shape{List: "results"}}, toolset.Spec{
+				Name: "search", Title: "Search commands", Hints: hints,
+				Description: "Find prompt commands for what is to be done, the best first. Then describe and execute one.",
+			}, t.Search),
+			toolset.New(shape{}, toolset.Spec{
+				Name: "describe", Title: "Describe command", Hints: hints,
+				Description: "Get a prompt command's usage, options and variables.",
+			}, t.Describe),
+			toolset.New(prompt{}, toolset.Spec{
+				Name: "execute", Title: "Execute command", Hints: hints,
+				Description: "Get the instructions of a prompt command, to be followed.",
+			}, t.Execute),
+			toolset.New(shape{}, toolset.Spec{
+				Name: "reload", Title: "Reload registry", Hints: hints,
+				Description: "Read the registry of prompt commands anew. Changes are noticed without it.",
+			}, t.Reload),
+		},
+		Templates: []toolset.Template{t.template()},
+		Offer:     t.offerNow,
+	}
+}
+
+// SearchIn is what to look for.
+type SearchIn struct {
+	Query string `json:"query"`
+	Agent string `json:"agent,omitempty" default:"\"climpt\""`
+	Limit *int   `json:"limit,omitempty" min:"1" max:"50" default:"5"`
+}
+
+// SearchOut is the commands that were found.
+type SearchOut struct {
+	Results []Found `json:"results"`
+}
+
+// Found is a command and how much it is like the query, from 0 to 1.
+type Found struct {
+	C1          string  `json:"c1"`
+	C2          string  `json:"c2"`
+	C3          string  `json:"c3"`
+	Description string  `json:"description"`
+	Score       float64 `json:"score"`
+}
+
+const defaultLimit = 5
+
+// Search finds commands by words.
+func (t *Tools) Search(_ context.Context, in SearchIn) (SearchOut, error) {
+	catalog, err := t.library.Open(agentOf(in.Agent))
+	if err != nil {
+		return SearchOut{}, err
+	}
+	limit := defaultLimit
+	if in.Limit != nil {
+		limit = *in.Limit
+	}
+	out := SearchOut{Results: []Found{}}
+	for _, m := range catalog.Search(in.Query, limit) {
+		c := m.Command
+		out.Results = append(out.Results, Found{c.C1, c.C2, c.C3, line(c.Description), m.Score})
+	}
+	return out, nil
+}
+
+// CommandIn names a command.
+type CommandIn struct {
+	C1    string `json:"c1" description:"Domain, e.g. git."`
+	C2    string `json:"c2" description:"Action."`
+	C3    string `json:"c3" description:"Target."`
+	Agent string `json:"agent,omitempty" default:"\"climpt\""`
+}
+
+func (in CommandIn) id() command.ID { return command.ID{C1: in.C1, C2: in.C2, C3: in.C3} }
+
+// Description is a command as its registry describes it.
+type Description struct{ command.Command }
+
+// Describe is the form of a description, which has fields that only its registry
+// knows, too.
+func (Description) Describe() string {
+	return "{c1, c2, c3, description, usage, options: {edition: […], adaptation: […], file, stdin, destination}, uv: [{name, description}], …}"
+}
+
+// Describe describes a command.
+func (t *Tools) Describe(_ context.Context, in CommandIn) (Description, error) {
+	_, c, err := t.find(in.Agent, in.id())
+	return Description{c}, err
+}
+
+// NotFoundError says that a registry has no such command.
+type NotFoundError struct {
+	ID command.ID
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("command %q not found", e.ID.String()) }
+
+// find looks a command up.
+func (t *Tools) find(agent string, id command.ID) (*library.Catalog, command.Command, error) {
+	catalog, err := t.library.Open(agentOf(agent))
+	if err != nil {
+		return nil, command.Command{}, err
+	}
+	c, ok := catalog.Find(id)
+	if !ok {
+		return nil, command.Command{}, &NotFoundError{ID: id}
+	}
+	return catalog, c, nil
+}
+
+func agentOf(agent string) string {
+	if agent == "" {
+		return library.DefaultAgent
+	}
+	return agent
+}
+
+// ExecuteIn is a command to execute.
+type ExecuteIn struct {
+	Agent   string  `json:"agent" description:"E.g. climpt."`
+	C1      string  `json:"c1"`
+	C2      string  `json:"c2"`
+	C3      string  `json:"c3"`
+	Options Options `json:"options,omitzero" description:"edition, adaptation, input_text, input_file, destination, uv: {name: value}."`
+}
+
+// ExecuteOut is a prompt.
+type ExecuteOut struct {
+	Prompt  string   `json:"prompt"`
+	Missing []string `json:"missing,omitempty"`
+}
+
+// Execute makes the prompt of a command.
+func (t *Tools) Execute(ctx context.Context, in ExecuteIn) (ExecuteOut, error) {
+	id := command.ID{C1: in.C1, C2: in.C2, C3: in.C3}
+	catalog, _, err := t.find(in.Agent, id)
+	if err != nil {
+		return ExecuteOut{}, err
+	}
+	agent := agentOf(in.Agent)
+	res, err := t.runner.Run(ctx, catalog, render.Request{Agent: agent, ID: id, Args: in.Options.args, InputText: in.Options.inputText})
+	if refused, ok := errors.AsType[*render.Error](err); ok {
+		return ExecuteOut{}, &executionError{Command: render.Profile(agent, id) + " " + id.C2 + " " + id.C3, Stderr: refused.Reason}
+	}
+	if err != nil {
+		return ExecuteOut{}, err
+	}
+	return ExecuteOut{Prompt: res.Prompt, Missing: res.Missing}, nil
+}
+
+// executionError says why a command made no prompt.
+type executionError struct {
+	Command, Stderr string
+}
+
+func (e *executionError) Error() string { return e.Stderr }
+
+// ReloadIn names an agent.
+type ReloadIn struct {
+	Agent string `json:"agent,omitempty" default:"\"climpt\""`
+}
+
+// ReloadOut tells what was read.
+type ReloadOut struct {
+	Success      bool   `json:"success"`
+	Agent        string `json:"agent"`
+	CommandCount int    `json:"commandCount"`
+	Message      string `json:"message"`
+}
+
+// Reload reads a registry anew.
+func (t *Tools) Reload(_ context.Context, in ReloadIn) (ReloadOut, error) {
+	agent := agentOf(in.Agent)
+	catalog, err := t.library.Reload(agent)
+	if err != nil {
+		return ReloadOut{}, err
+	}
+	n := len(catalog.Commands)
+	return ReloadOut{
+		Success: true, Agent: agent, CommandCount: n,
+		Message: fmt.Sprintf("Successfully reloaded %d commands for agent '%s'", n, agent),
+	}, nil
+}
+
+// shape writes errors as JSON objects, and data as package plain does.
+type shape struct{ plain.Shape }
+
+// Fail writes an error in both halves.
+func (shape) Fail(err error) toolset.Result {
+	doc := document(err)
+	return toolset.Result{Text: []string{string(doc)}, Structured: doc, IsError: true}
+}
+
+// document is an error as JSON.
+func document(err error) json.RawMessage {
+	doc := failure{Error: err.Error()}
+	if missing, ok := errors.AsType[*NotFoundError](err); ok {
+		doc = failure{Error: "Command not found", Name: &Name{missing.ID.C1, missing.ID.C2, missing.ID.C3}, Hint: "search finds the commands that there are."}
+	} else if unread, ok := errors.AsType[*library.LoadError](err); ok {
+		doc = failure{Error: "Failed to load registry", Path: unread.Path, Details: unread.Details()}
+	} else if failed, ok := errors.AsType[*executionError](err); ok {
+		doc = failure{Error: "Execution failed", Command: failed.Command, Stderr: failed.Stderr}
+	} else if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
+		doc = failure{Error: arg.Message, Hint: arg.Hint}
+	}
+	data, err := toolset.Marshal(doc)
+	if err != nil { // strings always encode
+		return json.RawMessage(`{"error":"unknown"}`)
+	}
+	return data
+}
+
+// failure is an error of any kind.
+type failure struct {
+	Error string `json:"error"`
+	*Name
+	Path    string `json:"path,omitempty"`
+	Details string `json:"details,omitempty"`
+	Command string `json:"command,omitempty"`
+	Stderr  string `json:"stderr,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Name is a command in an error.
+type Name struct {
+	C1 string `json:"c1"`
+	C2 string `json:"c2"`
+	C3 string `json:"c3"`
+}
+
+// prompt is the shape of execute, which answers in text.
+type prompt struct{}
+
+// OK shows the prompt, and in a second block what it lacks.
+func (prompt) OK(data json.RawMessage) toolset.Result {
+	var out ExecuteOut
+	if err := json.Unmarshal(data, &out); err != nil {
+		return prompt{}.Fail(err)
+	}
+	res := toolset.Result{Text: []string{out.Prompt}}
+	if note := lacking(out.Missing); note != "" {
+		res.Text = append(res.Text, note)
+	}
+	return res
+}
+
+// Fail writes an error as JSON text.
+func (prompt) Fail(err error) toolset.Result {
+	return toolset.Result{Text: []string{string(document(err))}, IsError: true}
+}
+
+// Schema is nil: there is only text.
+func (prompt) Schema() *jsonschema.Schema { return nil }

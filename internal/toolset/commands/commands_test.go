@@ -1,0 +1,106 @@
+package commands_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/commands"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// registry makes the tools of a registry with n commands.
+func registry(t *testing.T, n int) (*commands.Tools, string) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, ".agent", "climpt", "registry.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, n)
+	return commands.New(library.New(dir, ""), runner.New(dir, "", xec.Env{})), file
+}
+
+func write(t *testing.T, file string, n int) {
+	t.Helper()
+	var entries []string
+	for i := range n {
+		entries = append(entries, fmt.Sprintf(`{"c1":"a","c2":"b","c3":"c%d","description":"Command %d with a word"}`, i, i))
+	}
+	if err := os.WriteFile(file, []byte(`{"tools":{"commands":[`+strings.Join(entries, ",")+`]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A large registry does not flood the lists, and says that there is more.
+func TestOfferHasALimit(t *testing.T) {
+	t.Parallel()
+	tools, file := registry(t, 1000)
+	set := tools.Toolset()
+	offer := set.Offer(t.Context())
+	if len(offer.Prompts) != 101 || len(offer.Resources) != 100 {
+		t.Fatalf("%d prompts and %d resources are offered", len(offer.Prompts), len(offer.Resources))
+	}
+	finder := offer.Prompts[100]
+	if finder.Name != "find-command" || finder.Description != "Find and follow one of 1000 commands; only the first 100 are prompts of their own" {
+		t.Errorf("the last is %s: %s", finder.Name, finder.Description)
+	}
+	text, err := finder.Get(t.Context(), map[string]string{"query": "command 777"})
+	if err != nil || !strings.Contains(text, "- a b c777: Command 777 with a word\n") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if set.Offer(t.Context()) != offer {
+		t.Error("the same registry makes another offer")
+	}
+	write(t, file, 3)
+	if changed := set.Offer(t.Context()); len(changed.Prompts) != 3 {
+		t.Errorf("a changed registry offers %d prompts", len(changed.Prompts))
+	}
+}
+
+// Default answers fit 10 KB, whatever a registry says.
+func TestAnswersFit(t *testing.T) {
+	t.Parallel()
+	tools, file := registry(t, 0)
+	var entries []string
+	for i := range 50 {
+		entries = append(entries, fmt.Sprintf(`{"c1":"a","c2":"b","c3":"c%d","description":%q}`, i, strings.Repeat("word ", 5000)))
+	}
+	if err := os.WriteFile(file, []byte(`{"tools":{"commands":[`+strings.Join(entries, ",")+`]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range tools.Toolset().Tools {
+		if tool.Name != "search" {
+			continue
+		}
+		res := tool.Call(context.Background(), json.RawMessage(`{"query":"word"}`))
+		if res.IsError || len(res.Text[0]) > 10<<10 || len(res.Text[0]) < 1<<10 {
+			t.Errorf("%d bytes: %.200s", len(res.Text[0]), res.Text[0])
+		}
+	}
+}
+
+func TestEachErrorIsJSON(t *testing.T) {
+	t.Parallel()
+	tools, _ := registry(t, 1)
+	for _, tool := range tools.Toolset().Tools {
+		for _, args := range []string{`[]`, `{"x":1}`, `{"agent":"nobody","c1":"a","c2":"b","c3":"c","query":"q"}`} {
+			res := tool.Call(t.Context(), json.RawMessage(args))
+			var doc struct{ Error string }
+			if err := json.Unmarshal([]byte(res.Text[0]), &doc); !res.IsError || err != nil || doc.Error == "" {
+				t.Errorf("%s %s: %s", tool.Name, args, res.Text[0])
+			}
+		}
+	}
+	res := tools.Toolset().Tools[0].Fail(&toolset.ArgumentError{Message: "m", Hint: "h"})
+	if res.Text[0] != `{"error":"m","hint":"h"}` {
+		t.Errorf("got %s", res.Text[0])
+	}
+}

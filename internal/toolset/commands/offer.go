@@ -1,0 +1,256 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// maxOffered is how many commands are prompts and listed resources: people pick
+// them from a menu. find-command has the others, and says so.
+const maxOffered = 100
+
+// offerNow is each command as a prompt and a resource, the same as long as the
+// registries are.
+func (t *Tools) offerNow(context.Context) *toolset.Offer {
+	agents, _ := t.library.Agents() // those of a map that cannot be read are unknown
+	// The one that most have comes first.
+	slices.SortStableFunc(agents, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	var names []string
+	var catalogs []*library.Catalog
+	for _, agent := range agents {
+		if catalog, err := t.library.Open(agent); err == nil {
+			names, catalogs = append(names, agent), append(catalogs, catalog)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.offer == nil || !slices.Equal(catalogs, t.offered) {
+		t.offered, t.offer = catalogs, t.makeOffer(names, catalogs)
+	}
+	return t.offer
+}
+
+func rank(agent string) int {
+	if agent == library.DefaultAgent {
+		return 0
+	}
+	return 1
+}
+
+func (t *Tools) makeOffer(agents []string, catalogs []*library.Catalog) *toolset.Offer {
+	offer := &toolset.Offer{}
+	total := 0
+	for i, catalog := range catalogs {
+		total += len(catalog.Commands)
+		for _, c := range catalog.Commands[:min(len(catalog.Commands), maxOffered-len(offer.Prompts))] {
+			offer.Prompts = append(offer.Prompts, t.prompt(agents[i], c))
+			offer.Resources = append(offer.Resources, t.resource(agents[i], c))
+		}
+	}
+	if total > len(offer.Prompts) {
+		offer.Prompts = append(offer.Prompts, t.finder(len(offer.Prompts), total))
+	}
+	return offer
+}
+
+// prompt is a command as a prompt.
+func (t *Tools) prompt(agent string, c command.Command) toolset.Prompt {
+	name := strings.Join([]string{c.C1, c.C2, c.C3}, "-")
+	if agent != library.DefaultAgent {
+		name = agent + "-" + name
+	}
+	p := toolset.Prompt{
+		Name: ascii(name), Title: c.String(), Description: line(c.Description),
+		Get: func(ctx context.Context, args map[string]string) (string, error) {
+			return t.text(ctx, agent, c.ID, args)
+		},
+	}
+	for _, v := range c.UV {
+		p.Arguments = append(p.Arguments, toolset.Argument{Name: v.Name, Description: line(v.Description)})
+	}
+	add := func(wanted bool, name, description string, values ...string) {
+		if !wanted {
+			return
+		}
+		a := toolset.Argument{Name: name, Description: description}
+		if len(values) > 0 {
+			a.Complete = func(_ context.Context, typed string, _ map[string]string) ([]string, error) {
+				return beginning(values, typed), nil
+			}
+		}
+		p.Arguments = append(p.Arguments, a)
+	}
+	add(c.Options.Stdin, "input_text", "The text to work on")
+	add(c.Options.File, "input_file", "The path of a file to work on")
+	add(c.Options.Destination, "destination", "The path to write to")
+	add(len(c.Options.Edition) > 1, "edition", "One of "+strings.Join(c.Options.Edition, ", "), c.Options.Edition...)
+	add(len(c.Options.Adaptation) > 1, "adaptation", "One of "+strings.Join(c.Options.Adaptation, ", "), c.Options.Adaptation...)
+	return p
+}
+
+// ascii replaces what a name may not have.
+func ascii(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '!' || r > '~' {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+func beginning(values []string, typed string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !strings.HasPrefix(v, typed) })
+}
+
+// text is the prompt of a command, or the reason why there is none.
+func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[string]string) (string, error) {
+	options := render.Options{
+		Edition: args["edition"], Adaptation: args["adaptation"], InputFile: args["input_file"], Destination: args["destination"],
+	}
+	for name, value := range args {
+		switch name {
+		case "edition", "adaptation", "input_file", "destination", "input_text":
+		default:
+			if value != "" {
+				options.Variables = append(options.Variables, render.Value{Name: name, Value: value})
+			}
+		}
+	}
+	slices.SortFunc(options.Variables, func(a, b render.Value) int { return cmp.Compare(a.Name, b.Name) })
+	out, err := t.Execute(ctx, ExecuteIn{
+		Agent: agent, C1: id.C1, C2: id.C2, C3: id.C3, Options: Options{args: options.Args(), inputText: args["input_text"]},
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", err
+		}
+		return fmt.Sprintf("The command %s could not be executed: %s", id, document(err)), nil
+	}
+	if note := lacking(out.Missing); note != "" && len(args) > 0 {
+		return out.Prompt + "\n(" + note + ")\n", nil
+	}
+	return out.Prompt, nil
+}
+
+// finder is the prompt for commands that are no prompts of their own.
+func (t *Tools) finder(offered, total int) toolset.Prompt {
+	return toolset.Prompt{
+		Name: "find-command", Title: "Find a command",
+		Description: fmt.Sprintf("Find and follow one of %d commands; only the first %d are prompts of their own", total, offered),
+		Arguments:   []toolset.Argument{{Name: "query", Description: "What is to be done", Required: true}},
+		Get: func(ctx context.Context, args map[string]string) (string, error) {
+			out, err := t.Search(ctx, SearchIn{Query: args["query"]})
+			if err != nil {
+				return string(document(err)), nil
+			}
+			var b strings.Builder
+			fmt.Fprintf(&b, "Choose the command that fits best, describe it with the tool describe, get its instructions with execute, and follow them.\n\nTo be done: %s\n\n", args["query"])
+			for _, f := range out.Results {
+				fmt.Fprintf(&b, "- %s %s %s: %s\n", f.C1, f.C2, f.C3, f.Description)
+			}
+			if len(out.Results) == 0 {
+				b.WriteString("No command has a word of it; try the tool search with other words.\n")
+			}
+			return b.String(), nil
+		},
+	}
+}
+
+// uri is the address of a command.
+func uri(agent string, id command.ID) string {
+	parts := []string{agent, id.C1, id.C2, id.C3}
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return "climpt://" + strings.Join(parts, "/")
+}
+
+const markdown = "text/markdown"
+
+func (t *Tools) resource(agent string, c command.Command) toolset.Resource {
+	return toolset.Resource{
+		URI: uri(agent, c.ID), Name: c.String(), Description: line(c.Description), MIMEType: markdown,
+		Read: func(ctx context.Context) (string, error) { return t.read(ctx, agent, c.ID) },
+	}
+}
+
+// read is what a command says of itself, and its prompt without values.
+func (t *Tools) read(ctx context.Context, agent string, id command.ID) (string, error) {
+	_, c, err := t.find(agent, id)
+	if err != nil {
+		return string(document(err)), nil
+	}
+	prompt, err := t.text(ctx, agent, id, nil)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n", id, cleantext.Block(c.Description))
+	if c.Usage != "" {
+		fmt.Fprintf(&b, "- usage: %s\n", line(c.Usage))
+	}
+	for _, v := range c.UV {
+		fmt.Fprintf(&b, "- uv-%s: %s\n", line(v.Name), line(v.Description))
+	}
+	for _, list := range []struct {
+		name   string
+		values []string
+	}{{"editions", c.Options.Edition}, {"adaptations", c.Options.Adaptation}} {
+		if len(list.values) > 0 {
+			fmt.Fprintf(&b, "- %s: %s\n", list.name, line(strings.Join(list.values, ", ")))
+		}
+	}
+	fmt.Fprintf(&b, "\n---\n\n%s", prompt)
+	return b.String(), nil
+}
+
+func (t *Tools) template() toolset.Template {
+	return toolset.Template{
+		URITemplate: "climpt://{agent}/{c1}/{c2}/{c3}", Name: "command", Title: "Prompt command", MIMEType: markdown,
+		Description: "A prompt command: what it is for, its variables, and its instructions",
+		Variables: []toolset.Argument{
+			{Name: "agent", Description: "The agent.", Complete: func(_ context.Context, typed string, _ map[string]string) ([]string, error) {
+				agents, err := t.library.Agents()
+				return beginning(agents, typed), err
+			}},
+			t.part("c1", "Domain.", func(id command.ID) string { return id.C1 }),
+			t.part("c2", "Action.", func(id command.ID) string { return id.C2 }),
+			t.part("c3", "Target.", func(id command.ID) string { return id.C3 }),
+		},
+		Read: func(ctx context.Context, v map[string]string) (string, error) {
+			return t.read(ctx, v["agent"], command.ID{C1: v["c1"], C2: v["c2"], C3: v["c3"]})
+		},
+	}
+}
+
+// part is a part of a command's name, which completes to those that go with the
+// parts that were chosen.
+func (t *Tools) part(name, description string, of func(command.ID) string) toolset.Argument {
+	return toolset.Argument{
+		Name: name, Description: description,
+		Complete: func(_ context.Context, typed string, chosen map[string]string) ([]string, error) {
+			catalog, err := t.library.Open(agentOf(chosen["agent"]))
+			if err != nil {
+				return nil, err
+			}
+			var values []string
+			for _, c := range catalog.Commands {
+				fits := func(part, value string) bool { return part == name || chosen[part] == "" || chosen[part] == value }
+				if v := of(c.ID); fits("c1", c.C1) && fits("c2", c.C2) && fits("c3", c.C3) && strings.HasPrefix(v, typed) && !slices.Contains(values, v) {
+					values = append(values, v)
+				}
+			}
+			return values, nil
+		},
+	}
+}

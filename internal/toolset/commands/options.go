@@ -1,0 +1,90 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// Options are what a command is run with: an object by names, or a list of flags
+// as the original's command line has them.
+type Options struct {
+	args      render.Args
+	inputText string
+}
+
+// object is the form with names.
+type object struct {
+	Edition     string                     `json:"edition"`
+	Adaptation  string                     `json:"adaptation"`
+	InputText   string                     `json:"input_text"`
+	InputFile   string                     `json:"input_file"`
+	Destination string                     `json:"destination"`
+	UV          map[string]json.RawMessage `json:"uv"`
+}
+
+// allowed are the names in an object.
+const allowed = "edition, adaptation, input_text, input_file, destination (texts) and uv (an object of names and values)"
+
+// UnmarshalJSON takes both forms.
+func (o *Options) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte("[")) {
+		var flags []string
+		if err := json.Unmarshal(data, &flags); err != nil {
+			return wrong(`a list must be of flags, such as "--edition=alt" or "--uv-name=value"`)
+		}
+		o.args = render.ParseFlags(flags)
+		return nil
+	}
+	var in object
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&in); err != nil {
+		return wrong("allowed are " + allowed)
+	}
+	options := render.Options{Edition: in.Edition, Adaptation: in.Adaptation, InputFile: in.InputFile, Destination: in.Destination}
+	for _, name := range slices.Sorted(maps.Keys(in.UV)) {
+		value, err := textOf(in.UV[name])
+		if err != nil {
+			return wrong(fmt.Sprintf("the value of uv %q must be a text", name))
+		}
+		options.Variables = append(options.Variables, render.Value{Name: name, Value: value})
+	}
+	o.args, o.inputText = options.Args(), in.InputText
+	return nil
+}
+
+func wrong(message string) error { return &toolset.ArgumentError{Message: message} }
+
+// textOf is a text; a number or a boolean is its spelling.
+func textOf(raw json.RawMessage) (string, error) {
+	var text string
+	if err := json.Unmarshal(raw, &text); err == nil {
+		return text, nil
+	}
+	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
+		return "", wrong("no text")
+	}
+	return string(raw), nil
+}
+
+// lacking names the variables that have no value, "" if all have.
+func lacking(missing []string) string {
+	if len(missing) == 0 {
+		return ""
+	}
+	return "Without a value, and left as they are: " + strings.Join(missing, ", ") + ". Give them in options: uv-NAME as uv: {NAME: …}, the others as input_text, input_file, destination."
+}
+
+// line is foreign text on one line.
+func line(s string) string {
+	const most = 300
+	return cleantext.Cut(cleantext.Line(s), most)
+}
