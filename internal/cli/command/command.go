@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
 	"github.com/copse-dev/copse/internal/wiring/registry"
+	"github.com/copse-dev/copse/internal/wiring/where"
 )
 
 // Command is "copse command".
@@ -51,7 +52,7 @@ func (c *cli) out() *output.Writer { return output.New(c.env) }
 
 // open opens the registry.
 func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error) {
-	lib, run := registry.Open(ctx, c.env, "")
+	lib, run := registry.Open(c.env, where.Find(ctx, c.env, ""))
 	catalog, err := lib.Open(c.agent)
 	if unread, ok := errors.AsType[*library.LoadError](err); ok {
 		hint := ""

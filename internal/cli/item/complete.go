@@ -10,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/where"
 )
 
 // maxCompletions keeps a shell's list readable.
@@ -17,7 +18,7 @@ const maxCompletions = 200
 
 // look reads the project for a completion; without one there is nothing to offer.
 func (c cli) look(ctx context.Context) (item.Config, *item.Snapshot, bool) {
-	store := itemstore.Open(ctx, c.env, "")
+	store := itemstore.Open(c.env, where.Find(ctx, c.env, ""))
 	defer store.Close()
 	config, err := store.Config(ctx)
 	if err != nil {

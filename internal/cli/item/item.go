@@ -21,6 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/where"
 )
 
 // Items is "item", the commands about items. program is the way to them on the
@@ -60,7 +61,7 @@ type cli struct {
 // run opens the store for a command.
 func (c cli) run(do func(ctx context.Context, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		store := itemstore.Open(cmd.Context(), c.env, "")
+		store := itemstore.Open(c.env, where.Find(cmd.Context(), c.env, ""))
 		defer store.Close()
 		return c.explain(do(cmd.Context(), store, args))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/items"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/where"
 )
 
 const instructions = "Work items of this project: begin with get_config for the valid values and list_items for what there is. " +
@@ -38,7 +39,7 @@ themselves: register it once, as in the example.`,
 		Example: `  claude mcp add tic -- tic mcp serve`,
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store := itemstore.Open(cmd.Context(), env, "")
+			store := itemstore.Open(env, where.Find(cmd.Context(), env, ""))
 			defer store.Close()
 			server := mcpserver.New(mcpserver.Options{
 				Name:         "tic",

@@ -55,13 +55,12 @@ type limits struct {
 	UserVariables *bool     `yaml:"allowUserVariables"`
 }
 
-// readConfig reads a configuration file.
-func readConfig(root Files, name string) (f *file, err error) {
-	data, err := root.Read(name, maxConfig)
-	if err != nil {
-		return nil, err
+// parse reads what is in a configuration file.
+func (s source) parse() (f *file, err error) {
+	if s.err != nil {
+		return nil, s.err
 	}
-	if strings.Count(string(data), "[")+strings.Count(string(data), "{") > maxOpen {
+	if strings.Count(s.content, "[")+strings.Count(s.content, "{") > maxOpen {
 		return nil, errors.New("too many brackets")
 	}
 	defer func() {
@@ -70,7 +69,7 @@ func readConfig(root Files, name string) (f *file, err error) {
 		}
 	}()
 	f = &file{}
-	if err := yaml.Unmarshal(data, f); err != nil {
+	if err := yaml.Unmarshal([]byte(s.content), f); err != nil {
 		return nil, fmt.Errorf("not YAML that can be used: %s", firstLine(yaml.FormatError(err, false, false)))
 	}
 	return f, nil

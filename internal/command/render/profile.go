@@ -51,19 +51,12 @@ const maxPattern = 1000
 
 var profileName = regexp.MustCompile(`^[a-zA-Z0-9-]{1,100}$`)
 
-// load reads the profile of that name. A profile that cannot be used is one with
-// the built-in patterns, and a warning, as in the original; a pattern that cannot
-// be used is an error.
-func load(root Files, name string) (*profile, error) {
-	name = trim(name)
-	if name == "" {
-		return nil, refuse("Profile name cannot be empty, using default")
-	}
-	if !profileName.MatchString(name) {
-		return nil, refuse("Invalid profile name %q: it is the agent and the domain, of letters, digits and hyphens", name)
-	}
+// newProfile makes a profile of its two files. One that cannot be used is one with
+// the built-in patterns, and a warning, as in the original; a pattern that cannot be
+// used is an error.
+func newProfile(name string, appFile, userFile source) (*profile, error) {
 	p := &profile{name: name, directive: builtInDirective, layer: builtInLayer}
-	app, err := readConfig(root, path.Join(configFolder, name+"-app.yml"))
+	app, err := appFile.parse()
 	if err == nil {
 		err = app.checkApp()
 	}
@@ -75,7 +68,7 @@ func load(root Files, name string) (*profile, error) {
 	if err := p.take(app); err != nil {
 		return nil, err
 	}
-	user, err := readConfig(root, path.Join(configFolder, name+"-user.yml"))
+	user, err := userFile.parse()
 	if errors.Is(err, fs.ErrNotExist) { // it is optional
 		return p, nil
 	}

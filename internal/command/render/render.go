@@ -46,6 +46,8 @@ type Place struct {
 	Path string
 	// Dir is the absolute path that input files and destinations are relative to.
 	Dir string
+	// Profiles are those of Root, kept from call to call; nil keeps none.
+	Profiles *Profiles
 }
 
 // Request is a command to render.
@@ -99,7 +101,11 @@ func Render(p Place, r Request) (Result, error) {
 	if err := r.checkTexts(); err != nil {
 		return Result{}, err
 	}
-	profile, err := load(p.Root, Profile(r.Agent, r.ID))
+	profiles := p.Profiles
+	if profiles == nil {
+		profiles = &Profiles{}
+	}
+	profile, err := profiles.load(p.Root, Profile(r.Agent, r.ID))
 	if err != nil {
 		return Result{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // The three forms of a variable, in the order in which they are looked for.
@@ -14,9 +15,12 @@ var forms = []*regexp.Regexp{
 	regexp.MustCompile(`\{([^{}]+)\}`),
 }
 
-// frontMatter is the first pair of lines of three dashes, and what is between.
-var frontMatter = regexp.MustCompile(strings.ReplaceAll(`(?m)^---_*$[\s\S]*?^---_*$`, "_",
-	`[\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]`))
+// frontMatter is the first pair of lines of three dashes, and what is between. It is
+// made when it is needed: it takes longer than the rest of the program's start.
+var frontMatter = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(strings.ReplaceAll(`(?m)^---_*$[\s\S]*?^---_*$`, "_",
+		`[\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]`))
+})
 
 // mark is around the number of a value where that is put in at last. No template has
 // this byte, which is never in UTF-8, so that no value is seen by what looks for
@@ -32,7 +36,7 @@ func substitute(template string, values map[string]string) (Result, error) {
 	for _, form := range forms {
 		text = s.replace(form, text)
 	}
-	if at := frontMatter.FindStringIndex(text); at != nil {
+	if at := frontMatter().FindStringIndex(text); at != nil {
 		text = text[:at[0]] + text[at[1]:]
 	}
 	prompt, err := s.fill(text)

@@ -23,6 +23,8 @@ type Runner struct {
 	home      string
 	env       xec.Env
 	settings  *settings.File
+
+	here, there render.Profiles // of the workspace and of the home folder
 }
 
 // New returns the runner of a workspace and a home folder at these absolute paths;
@@ -69,14 +71,14 @@ func (r *Runner) at(from *library.Catalog, do func(render.Place) error) error {
 			return fmt.Errorf("open the workspace: %w", err)
 		}
 		defer root.Close()
-		return do(render.Place{Root: root, Path: r.workspace, Dir: r.workspace})
+		return do(render.Place{Root: root, Path: r.workspace, Dir: r.workspace, Profiles: &r.here})
 	}
 	root, err := rooted.Open(filepath.Join(r.home, agents))
 	if err != nil {
 		return fmt.Errorf("open ~/%s: %w", agents, err)
 	}
 	defer root.Close()
-	return do(render.Place{Root: agentsOnly{root}, Path: r.home, Dir: r.workspace})
+	return do(render.Place{Root: agentsOnly{root}, Path: r.home, Dir: r.workspace, Profiles: &r.there})
 }
 
 // agents is the only folder that is read of a home folder.

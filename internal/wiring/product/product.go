@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
 	"github.com/copse-dev/copse/internal/wiring/registry"
+	"github.com/copse-dev/copse/internal/wiring/where"
 )
 
 // Names are the toolsets in the order of the documentation.
@@ -26,16 +27,13 @@ type Product struct {
 
 // New makes the toolsets. Little is read before a tool needs it.
 func New(ctx context.Context, o wiring.Options) *Product {
-	store := itemstore.Open(ctx, o.Env, o.Repo)
+	place := where.Find(ctx, o.Env, o.Repo)
+	store := itemstore.Open(o.Env, place)
+	lib, run := registry.Open(o.Env, place)
 	return &Product{
-		Toolsets: append(wiring.New(o).Toolsets(), items.New(store, o.Env.Now).Toolset(), commandTools(ctx, o).Toolset()),
+		Toolsets: append(wiring.New(o).Toolsets(), items.New(store, o.Env.Now).Toolset(), commands.New(lib, run).Toolset()),
 		close:    store.Close,
 	}
-}
-
-func commandTools(ctx context.Context, o wiring.Options) *commands.Tools {
-	lib, run := registry.Open(ctx, o.Env, o.Repo)
-	return commands.New(lib, run)
 }
 
 // Close lets go of what the toolsets hold.
