@@ -136,8 +136,8 @@ func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[
 		}
 		return fmt.Sprintf("The command %s could not be executed: %s", id, document(err)), nil
 	}
-	if note := lacking(out.Missing); note != "" && len(args) > 0 {
-		return out.Prompt + "\n(" + note + ")\n", nil
+	if len(out.Missing) > 0 && len(args) > 0 {
+		return fmt.Sprintf("%s\n(Without a value: %s)\n", out.Prompt, strings.Join(out.Missing, ", ")), nil
 	}
 	return out.Prompt, nil
 }
