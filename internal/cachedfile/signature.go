@@ -32,3 +32,15 @@ func signatureOf(info fs.FileInfo) signature {
 func (s signature) newest() time.Time {
 	return time.Unix(0, max(s.modified, s.identity.changed))
 }
+
+// Signature is what stat tells about the content of a file, for those who keep what
+// several files give together. It is comparable: files with different contents have
+// different signatures, if the older one was settled when the file was read.
+type Signature struct{ signature }
+
+// SignatureOf is the signature of a file.
+func SignatureOf(info fs.FileInfo) Signature { return Signature{signatureOf(info)} }
+
+// Settled reports whether the signature, taken at that time, tells of any later
+// change: whether the last one is longer ago than a clock can be wrong.
+func (s Signature) Settled(at time.Time) bool { return s.newest().Add(window).Before(at) }

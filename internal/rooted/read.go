@@ -42,6 +42,9 @@ func (r *Root) Open(name string) (*os.File, error) {
 // open opens a file. What it is is looked at before, because opening a device can
 // have effects, and after, because it may have been replaced in between.
 func (r *Root) open(name string) (*os.File, fs.FileInfo, error) {
+	if file, info := r.openPlain(name); file != nil {
+		return file, info, nil
+	}
 	info, err := r.Stat(name)
 	if err != nil {
 		return nil, nil, err
@@ -62,6 +65,31 @@ func (r *Root) open(name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, r.reason(err)
 	}
 	return nil, nil, notRegular(info.Mode())
+}
+
+// openPlain opens a file that is no link, and walks to it only once. It leaves
+// whatever is unusual to others, for which file is nil.
+func (r *Root) openPlain(name string) (file *os.File, info fs.FileInfo) {
+	if check(name) != nil {
+		return nil, nil
+	}
+	folder, err := r.root.OpenRoot(path.Dir(name))
+	if err != nil {
+		return nil, nil
+	}
+	defer folder.Close()
+	base := path.Base(name)
+	if before, err := folder.Lstat(base); err != nil || !before.Mode().IsRegular() {
+		return nil, nil
+	}
+	if file, err = folder.OpenFile(base, openFlags, 0); err != nil {
+		return nil, nil
+	}
+	if info, err = file.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = file.Close()
+		return nil, nil
+	}
+	return file, info
 }
 
 func (r *Root) openFile(name string, flags int) (file *os.File, err error) {

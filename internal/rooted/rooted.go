@@ -27,6 +27,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -73,8 +74,8 @@ func (e *TooLargeError) Error() string {
 // Root is a folder. It is safe for concurrent use.
 type Root struct {
 	root    *os.Root
-	escapes error    // what root says of a path that leads outside
-	paths   []string // of the folder: as it was given, and without links
+	escapes func() error    // what root says of a path that leads outside
+	paths   func() []string // of the folder: as it was given, and without links
 }
 
 // Open opens the folder at path, which is absolute.
@@ -86,12 +87,20 @@ func Open(path string) (*Root, error) {
 	if err != nil {
 		return nil, withoutPath(err)
 	}
-	// The library has no name for this error, so it is asked for it.
-	_, escapes := root.Lstat("..")
-	r := &Root{root: root, escapes: withoutPath(escapes), paths: []string{filepath.Clean(path)}}
-	if real, err := filepath.EvalSymlinks(path); err == nil && real != r.paths[0] {
-		r.paths = append(r.paths, real)
-	}
+	r := &Root{root: root}
+	// Both take as long as reading a file, and are seldom needed.
+	r.escapes = sync.OnceValue(func() error {
+		// The library has no name for this error, so it is asked for it.
+		_, err := root.Lstat("..")
+		return withoutPath(err)
+	})
+	r.paths = sync.OnceValue(func() []string {
+		paths := []string{filepath.Clean(path)}
+		if real, err := filepath.EvalSymlinks(path); err == nil && real != paths[0] {
+			paths = append(paths, real)
+		}
+		return paths
+	})
 	return r, nil
 }
 
@@ -121,7 +130,7 @@ func (r *Root) Name(path string) (string, error) {
 
 // inside is the name of an absolute path.
 func (r *Root) inside(path string) (string, error) {
-	for _, folder := range r.paths {
+	for _, folder := range r.paths() {
 		if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) && !leaves(rel) {
 			return filepath.ToSlash(rel), nil
 		}
@@ -176,7 +185,10 @@ func (r *Root) follow(name string, op func(name string) error) error {
 		return err
 	}
 	err := op(name)
-	if !errors.Is(err, r.escapes) && !errors.Is(err, syscall.ELOOP) {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrClosed) {
+		return withoutPath(err)
+	}
+	if !errors.Is(err, r.escapes()) && !errors.Is(err, syscall.ELOOP) {
 		return r.reason(err)
 	}
 	real, err := r.Real(name)
@@ -245,7 +257,7 @@ func (r *Root) Real(name string) (string, error) {
 // below is the rest of an absolute path that begins with that of the folder. It is
 // not cleaned: what ".." means depends on the links before it.
 func (r *Root) below(path string) (string, bool) {
-	for _, folder := range r.paths {
+	for _, folder := range r.paths() {
 		rest, ok := strings.CutPrefix(path, folder)
 		if ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(folder[len(folder)-1])) {
 			return rest, true
@@ -258,9 +270,9 @@ func (r *Root) below(path string) (string, bool) {
 func (r *Root) reason(err error) error {
 	err = withoutPath(err)
 	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, r.escapes):
+	case err == nil, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrClosed):
+		return err
+	case errors.Is(err, r.escapes()):
 		return ErrOutside
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ENAMETOOLONG):
 		return fs.ErrNotExist

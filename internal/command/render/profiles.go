@@ -1,14 +1,16 @@
 package render
 
 import (
-	"fmt"
-	"path"
+	"errors"
+	"io/fs"
 	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
 )
 
-// Profiles keeps the profiles of a folder as long as their files have the same
-// content; the files are read each time. It is safe for concurrent use, and its
-// zero value is ready.
+// Profiles keeps the profiles of a folder until one of their files changes. It is
+// safe for concurrent use, and its zero value is ready.
 type Profiles struct {
 	mu   sync.Mutex
 	kept map[string]keptProfile // by name
@@ -25,10 +27,18 @@ type keptProfile struct {
 type source struct {
 	content string
 	err     error
+
+	signature cachedfile.Signature
+	settled   bool // the signature tells of any later change
 }
 
-func (s source) same(other source) bool {
-	return s.content == other.content && fmt.Sprint(s.err) == fmt.Sprint(other.err)
+// current reports whether a file is what it was.
+func (s source) current(root Files, name string) bool {
+	info, err := root.Stat(configFolder + "/" + name)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist) && errors.Is(s.err, fs.ErrNotExist)
+	}
+	return s.settled && cachedfile.SignatureOf(info) == s.signature
 }
 
 // maxKept is how many profiles are kept.
@@ -43,12 +53,13 @@ func (c *Profiles) load(root Files, name string) (*profile, error) {
 	if !profileName.MatchString(name) {
 		return nil, refuse("Invalid profile name %q: it is the agent and the domain, of letters, digits and hyphens", name)
 	}
-	app, user := readSource(root, name+"-app.yml"), readSource(root, name+"-user.yml")
+	appName, userName := name+"-app.yml", name+"-user.yml"
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k, ok := c.kept[name]; ok && k.app.same(app) && k.user.same(user) {
+	if k, ok := c.kept[name]; ok && k.app.current(root, appName) && k.user.current(root, userName) {
 		return k.profile, k.err
 	}
+	app, user := readSource(root, appName), readSource(root, userName)
 	p, err := newProfile(name, app, user)
 	if c.kept == nil || len(c.kept) >= maxKept {
 		c.kept = make(map[string]keptProfile)
@@ -59,6 +70,13 @@ func (c *Profiles) load(root Files, name string) (*profile, error) {
 
 // readSource reads a configuration file.
 func readSource(root Files, name string) source {
-	data, err := root.Read(path.Join(configFolder, name), maxConfig)
-	return source{string(data), err}
+	name = configFolder + "/" + name
+	at := time.Now()
+	info, err := root.Stat(name)
+	if err != nil {
+		return source{err: err}
+	}
+	data, err := root.Read(name, maxConfig)
+	signature := cachedfile.SignatureOf(info) // from before, so that a change meanwhile gives another
+	return source{content: string(data), err: err, signature: signature, settled: err == nil && signature.Settled(at)}
 }

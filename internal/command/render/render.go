@@ -164,20 +164,8 @@ func (p *profile) template(root Files, id command.ID, args Args) (dir, text stri
 		return "", "", p.explain(refuse("Correct the file, or remove it"))
 	}
 	base := path.Join(p.workingDir, p.promptBase)
-	if info, err := root.Stat(base); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-		return "", "", p.explain(refuse("There is no folder %s, which app_prompt.base_dir names in the configuration\nTemplate path resolution failed: BaseDirectoryNotFound", base))
-	}
-	for _, step := range []struct{ dir, what, shown string }{
-		{path.Join(base, id.C2), "directive", id.C2}, {path.Join(base, id.C2, id.C3), "layer", id.C2 + "/" + id.C3},
-	} {
-		info, err := root.Stat(step.dir)
-		switch {
-		case errors.Is(err, rooted.ErrOutside), !filepath.IsLocal(step.dir):
-			return "", "", p.outside(step.dir)
-		case err != nil || !info.IsDir():
-			return "", "", p.explain(refuse("Template not found: %s/ (%s directory missing)\nFallback: Directory structure incomplete: missing %s directory '%s/'",
-				step.dir, step.what, step.what, step.shown))
-		}
+	if !filepath.IsLocal(base) {
+		return "", "", p.outside(base)
 	}
 	dir = path.Join(base, id.C2, id.C3)
 	tried, err := candidates(dir, args)
@@ -198,10 +186,33 @@ func (p *profile) template(root Files, id command.ID, args Args) (dir, text stri
 		}
 		return dir, string(data), nil
 	}
+	if err := p.folders(root, base, id); err != nil {
+		return "", "", err
+	}
 	if len(tried) == 1 {
 		return "", "", refuse("Template not found: %s", tried[0])
 	}
 	return "", "", refuse("Template not found: %s\nAttempted paths: %s\nFallback: Attempted fallback to base template", tried[0], strings.Join(tried, ", "))
+}
+
+// folders says which folder of a template that was not found is missing.
+func (p *profile) folders(root Files, base string, id command.ID) error {
+	if info, err := root.Stat(base); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return p.explain(refuse("There is no folder %s, which app_prompt.base_dir names in the configuration\nTemplate path resolution failed: BaseDirectoryNotFound", base))
+	}
+	for _, step := range []struct{ dir, what, shown string }{
+		{path.Join(base, id.C2), "directive", id.C2}, {path.Join(base, id.C2, id.C3), "layer", id.C2 + "/" + id.C3},
+	} {
+		info, err := root.Stat(step.dir)
+		switch {
+		case errors.Is(err, rooted.ErrOutside):
+			return p.outside(step.dir)
+		case err != nil || !info.IsDir():
+			return p.explain(refuse("Template not found: %s/ (%s directory missing)\nFallback: Directory structure incomplete: missing %s directory '%s/'",
+				step.dir, step.what, step.what, step.shown))
+		}
+	}
+	return nil
 }
 
 // candidates are the names of the template that was asked for, and of the one to
