@@ -1,0 +1,223 @@
+package httpguard_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/httpguard"
+)
+
+// serve starts a guarded server that says the body back.
+func serve(t *testing.T, o httpguard.Options) string {
+	t.Helper()
+	if o.Now == nil {
+		start := time.Now()
+		o.Now = func() time.Time { return start }
+	}
+	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+			return
+		}
+		fmt.Fprintf(w, "inside %s", body)
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httpguard.Server(httpguard.New(o, echo))
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close() })
+	return l.Addr().String()
+}
+
+const token = "s3cret"
+
+// send sends text as it is and returns status and body of the answer.
+func send(t *testing.T, addr, text string) (int, string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(body)
+}
+
+func TestWhoGetsIn(t *testing.T) {
+	t.Parallel()
+	addr := serve(t, httpguard.Options{
+		Token: token, Hosts: []string{"Dev.Example"}, Origins: []string{"http://localhost:5173"}, Open: []string{"/healthz"},
+	})
+	const auth = "Authorization: Bearer s3cret\r\n"
+	for name, tt := range map[string]struct {
+		line, headers string
+		want          int
+	}{
+		"localhost":             {"GET / HTTP/1.1", "Host: localhost:3000\r\n" + auth, 200},
+		"an IPv4 address":       {"GET / HTTP/1.1", "Host: 127.0.0.1\r\n" + auth, 200},
+		"another of loopback":   {"GET / HTTP/1.1", "Host: 127.8.8.8:1\r\n" + auth, 200},
+		"an IPv6 address":       {"GET / HTTP/1.1", "Host: [::1]:3000\r\n" + auth, 200},
+		"an allowed host":       {"GET / HTTP/1.1", "Host: dev.example:3000\r\n" + auth, 200},
+		"lower-case bearer":     {"GET / HTTP/1.1", "Host: localhost\r\nAuthorization: bearer s3cret\r\n", 200},
+		"its own origin":        {"POST / HTTP/1.1", "Host: localhost:3000\r\nOrigin: http://localhost:3000\r\n" + auth, 200},
+		"an allowed origin":     {"POST / HTTP/1.1", "Host: localhost:3000\r\nOrigin: http://localhost:5173\r\n" + auth, 200},
+		"open without token":    {"GET /healthz HTTP/1.1", "Host: localhost\r\n", 200},
+		"asked before by CORS":  {"OPTIONS / HTTP/1.1", "Host: localhost\r\nOrigin: http://localhost:5173\r\nAccess-Control-Request-Method: POST\r\n", 204},
+		"rebound domain":        {"GET / HTTP/1.1", "Host: evil.example:3000\r\n" + auth, 403},
+		"rebound, open route":   {"GET /healthz HTTP/1.1", "Host: evil.example:3000\r\n", 403},
+		"looks like localhost":  {"GET / HTTP/1.1", "Host: localhost.evil.example\r\n" + auth, 403},
+		"a dot after":           {"GET / HTTP/1.1", "Host: 127.0.0.1.evil.example\r\n" + auth, 403},
+		"an address outside":    {"GET / HTTP/1.1", "Host: 192.168.1.5:3000\r\n" + auth, 403},
+		"everything":            {"GET / HTTP/1.1", "Host: 0.0.0.0:3000\r\n" + auth, 403},
+		"no host":               {"GET / HTTP/1.1", "Host: \r\n" + auth, 403},
+		"host in the line":      {"GET http://evil.example/ HTTP/1.1", "Host: localhost\r\n" + auth, 403},
+		"foreign GET":           {"GET / HTTP/1.1", "Host: localhost\r\nOrigin: https://evil.example\r\n" + auth, 403},
+		"foreign POST":          {"POST / HTTP/1.1", "Host: localhost\r\nOrigin: https://evil.example\r\n" + auth, 403},
+		"foreign DELETE":        {"DELETE / HTTP/1.1", "Host: localhost\r\nOrigin: https://evil.example\r\n" + auth, 403},
+		"foreign OPTIONS":       {"OPTIONS / HTTP/1.1", "Host: localhost\r\nOrigin: https://evil.example\r\n" + auth, 403},
+		"foreign, open route":   {"GET /healthz HTTP/1.1", "Host: localhost\r\nOrigin: https://evil.example\r\n", 403},
+		"another port":          {"POST / HTTP/1.1", "Host: localhost:3000\r\nOrigin: http://localhost:8080\r\n" + auth, 403},
+		"a file's page":         {"POST / HTTP/1.1", "Host: localhost\r\nOrigin: null\r\n" + auth, 403},
+		"an empty origin":       {"POST / HTTP/1.1", "Host: localhost\r\nOrigin: \r\n" + auth, 403},
+		"two origins":           {"POST / HTTP/1.1", "Host: localhost\r\nOrigin: http://localhost\r\nOrigin: https://evil.example\r\n" + auth, 403},
+		"another scheme":        {"POST / HTTP/1.1", "Host: localhost\r\nOrigin: ftp://localhost\r\n" + auth, 403},
+		"no token":              {"GET / HTTP/1.1", "Host: localhost\r\n", 401},
+		"wrong token":           {"GET / HTTP/1.1", "Host: localhost\r\nAuthorization: Bearer s3creT\r\n", 401},
+		"a part of it":          {"GET / HTTP/1.1", "Host: localhost\r\nAuthorization: Bearer s3cre\r\n", 401},
+		"empty token":           {"GET / HTTP/1.1", "Host: localhost\r\nAuthorization: Bearer \r\n", 401},
+		"no scheme":             {"GET / HTTP/1.1", "Host: localhost\r\nAuthorization: s3cret\r\n", 401},
+		"another scheme's":      {"GET / HTTP/1.1", "Host: localhost\r\nAuthorization: Basic s3cret\r\n", 401},
+		"two tokens":            {"GET / HTTP/1.1", "Host: localhost\r\nAuthorization: Bearer no\r\n" + auth, 401},
+		"token in the URL":      {"GET /?token=s3cret&access_token=s3cret HTTP/1.1", "Host: localhost\r\n", 401},
+		"below an open route":   {"GET /healthz/../mcp HTTP/1.1", "Host: localhost\r\n", 401},
+		"two lengths":           {"POST / HTTP/1.1", "Host: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n" + auth, 400},
+		"two hosts":             {"GET / HTTP/1.1", "Host: localhost\r\nHost: evil.example\r\n" + auth, 400},
+		"a header that breaks":  {"GET / HTTP/1.1", "Host: localhost\r\nX: a\rAuthorization: Bearer s3cret\r\n", 400},
+		"odd transfer encoding": {"POST / HTTP/1.1", "Host: localhost\r\nTransfer-Encoding: xchunked\r\n" + auth, 501},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, body := send(t, addr, tt.line+"\r\n"+tt.headers+"Connection: close\r\n\r\n")
+			if status != tt.want {
+				t.Errorf("got %d %s, want %d", status, body, tt.want)
+			}
+			if in := strings.Contains(body, "inside"); in != (status == 200) {
+				t.Errorf("got in: %v, with %d", in, status)
+			}
+			if strings.Contains(body, token) {
+				t.Errorf("the answer has the token: %s", body)
+			}
+		})
+	}
+}
+
+// Of a request with both a length and chunks, one part could be taken for a
+// second request.
+func TestSmuggling(t *testing.T) {
+	t.Parallel()
+	addr := serve(t, httpguard.Options{Token: token})
+	text := "POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer s3cret\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" +
+		"0\r\n\r\nGET /second HTTP/1.1\r\nHost: evil.example\r\n\r\n"
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	answers, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(answers), "inside"); n > 1 {
+		t.Errorf("%d requests got in: %s", n, answers)
+	}
+}
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	addr := serve(t, httpguard.Options{})
+	post := func(body io.Reader) int {
+		t.Helper()
+		res, err := http.Post("http://"+addr, "application/json", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		return res.StatusCode
+	}
+	if got := post(strings.NewReader(strings.Repeat("x", httpguard.MaxBody))); got != 200 {
+		t.Errorf("a body of the largest size gets %d", got)
+	}
+	if got := post(strings.NewReader(strings.Repeat("x", httpguard.MaxBody+1))); got != http.StatusRequestEntityTooLarge {
+		t.Errorf("a larger body gets %d", got)
+	}
+	// Without a length, it is noticed while it is read.
+	if got := post(io.LimitReader(endless{}, httpguard.MaxBody+1)); got != http.StatusRequestEntityTooLarge {
+		t.Errorf("an endless body gets %d", got)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestRates(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	guarded := httpguard.New(httpguard.Options{Rate: 10, Now: func() time.Time { return now }},
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	ask := func(from string) int {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/", nil)
+		r.RemoteAddr = from
+		w := httptest.NewRecorder()
+		guarded.ServeHTTP(w, r)
+		return w.Code
+	}
+	for i := range 20 {
+		if got := ask("a"); got != 200 {
+			t.Fatalf("request %d gets %d", i, got)
+		}
+	}
+	if got := ask("a"); got != http.StatusTooManyRequests {
+		t.Errorf("one too many gets %d", got)
+	}
+	if got := ask("b"); got != 200 {
+		t.Errorf("another client gets %d", got)
+	}
+	now = now.Add(time.Second)
+	if got := ask("a"); got != 200 {
+		t.Errorf("a second later it gets %d", got)
+	}
+	for i := range 300 {
+		if ask(fmt.Sprint("many ", i)); ask(fmt.Sprint("many ", i)) == http.StatusTooManyRequests {
+			return
+		}
+	}
+	t.Error("many clients together have no limit")
+}
