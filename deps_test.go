@@ -21,8 +21,8 @@ var layers = []struct {
 	prefixes []string
 }{
 	{"infrastructure", []string{
-		"internal/cachedfile", "internal/cleantext", "internal/credential", "internal/docker", "internal/fact", "internal/git",
-		"internal/github", "internal/httpguard", "internal/ignore", "internal/jira", "internal/jsonfile", "internal/lockedstore", "internal/netrc",
+		"internal/cachedfile", "internal/cleantext", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
+		"internal/github", "internal/httpguard", "internal/jira", "internal/jsonfile", "internal/lockedstore", "internal/netrc",
 		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/watch", "internal/xec",
 	}},
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
@@ -91,6 +91,7 @@ var twigMCP = []string{
 	"internal/fact",
 	"internal/git",
 	"internal/git/gitconfig",
+	"internal/git/index",
 	"internal/git/refstore",
 	"internal/github",
 	"internal/jira",

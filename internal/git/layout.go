@@ -9,7 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
+	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
@@ -34,6 +36,9 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 		gitDir: found.gitDir, commonDir: common, format: format,
 		env: opts.Env, gitEnv: gitEnv(opts.Env),
 		files: refstore.New(found.gitDir, common, format.hashLen),
+		index: cachedfile.New(filepath.Join(found.gitDir, "index"), maxIndex, func(data []byte) (index.Paths, error) {
+			return index.Parse(data, format.hashLen/2)
+		}),
 	}
 	r.systemConfig = sync.OnceValue(func() string {
 		program, _ := opts.Env.LookPath("git")

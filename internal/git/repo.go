@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -26,6 +28,7 @@ type Repo struct {
 
 	files *refstore.Store
 	table tableRefs
+	index *cachedfile.File[index.Paths]
 }
 
 // Root returns the root of the worktree; "" if the repository is bare. That of

@@ -2,9 +2,20 @@
 
 package rooted
 
-import "os"
+import (
+	"os"
+)
 
 const (
 	openFlags       = os.O_RDONLY
 	openFolderFlags = os.O_RDONLY
 )
+
+// withTypes is dir, which must be a folder.
+func withTypes(dir *os.File) (*os.File, error) {
+	if info, err := dir.Stat(); err != nil || !info.IsDir() {
+		_ = dir.Close()
+		return nil, ErrNotFolder
+	}
+	return dir, nil
+}

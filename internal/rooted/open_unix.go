@@ -2,12 +2,36 @@
 
 package rooted
 
-import "syscall"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 const (
 	// openFlags open without waiting for the other end of a named pipe, and without
 	// making a terminal that of this process.
-	openFlags = syscall.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOCTTY
+	openFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
 
-	openFolderFlags = openFlags | syscall.O_DIRECTORY
+	openFolderFlags = openFlags | unix.O_DIRECTORY
 )
+
+// withTypes is an open folder that tells what its entries are without looking at each
+// of them: the library does that for what was opened below a root, since their Info
+// would be looked for by a path. It closes dir.
+func withTypes(dir *os.File) (*os.File, error) {
+	defer dir.Close()
+	conn, err := dir.SyscallConn()
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	var copied int
+	var copyErr error
+	if err := conn.Control(func(fd uintptr) { copied, copyErr = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
+		return nil, withoutPath(err)
+	}
+	if copyErr != nil {
+		return nil, copyErr
+	}
+	return os.NewFile(uintptr(copied), "."), nil //nolint:gosec // a file descriptor
+}

@@ -123,14 +123,7 @@ func (r *Root) Lstat(name string) (info fs.FileInfo, err error) {
 
 // ReadDir lists a folder by name. The error can be ErrNotFolder.
 func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
-	info, err := r.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, ErrNotFolder
-	}
-	dir, err := r.openFile(name, openFolderFlags)
+	dir, err := r.openFolder(name)
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +133,22 @@ func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, r.reason(err)
 	}
 	for i, found := range list {
-		list[i] = entry{DirEntry: found, root: r, path: path.Join(name, found.Name())}
+		list[i] = entry{DirEntry: found, root: r, dir: name}
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list, nil
+}
+
+// openFolder opens a folder.
+func (r *Root) openFolder(name string) (*os.File, error) {
+	dir, err := r.openFile(name, openFolderFlags)
+	if err != nil {
+		if info, statErr := r.Stat(name); statErr == nil && !info.IsDir() {
+			return nil, ErrNotFolder
+		}
+		return nil, err
+	}
+	return withTypes(dir)
 }
 
 // entry is a part of a folder. The library's own would look for its Info at an
@@ -151,7 +156,7 @@ func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 type entry struct {
 	fs.DirEntry
 	root *Root
-	path string
+	dir  string
 }
 
-func (e entry) Info() (fs.FileInfo, error) { return e.root.Lstat(e.path) }
+func (e entry) Info() (fs.FileInfo, error) { return e.root.Lstat(path.Join(e.dir, e.Name())) }

@@ -14,48 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/rooted/rootedtest"
 )
 
-const secret = "from outside"
+const secret = rootedtest.Secret
 
-// place makes a folder with files, folders and links, beside something secret.
+// place opens a folder with files, folders and links, beside something secret.
 func place(t testing.TB) (*rooted.Root, string) {
 	t.Helper()
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := filepath.Join(top, "project")
-	for path, content := range map[string]string{
-		"project/a.txt": "a", "project/dir/b.txt": "b", "project/dir/deep/c.txt": "c",
-		"secret.txt": secret, "outside/b.txt": secret, "project-more/x.txt": secret,
-	} {
-		path = filepath.Join(top, filepath.FromSlash(path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for link, target := range map[string]string{
-		"inner": "dir", "to-a": "a.txt", "dir/up": "../a.txt", "chain1": "chain2", "chain2": "chain3", "chain3": "a.txt",
-		"out-file": "../secret.txt", "out-dir": "../outside", "out-abs": filepath.Join(top, "secret.txt"), "out-root": "/",
-		"out-missing": "../missing.txt", "out1": "out2", "out2": "out-file", "dir/out": "../../secret.txt", "sneaky": "dir/../../secret.txt",
-		"loop1": "loop2", "loop2": "loop1", "proc": "/proc/self/root", "self": ".", "dangling": "nowhere",
-		"abs-file": filepath.Join(root, "a.txt"), "abs-dir": filepath.Join(root, "dir"), "abs-root": root, "to-abs": "abs-dir/b.txt",
-		"abs-up": root + "/inner/../a.txt", "abs-out": root + "/../secret.txt", "abs-more": root + "-more/x.txt", "abs-chain": filepath.Join(root, "out-file"),
-		"abs-missing": filepath.Join(root, "nowhere"), "many0": "a.txt",
-	} {
-		if err := os.Symlink(target, filepath.Join(root, filepath.FromSlash(link))); err != nil {
-			t.Skip("no symbolic links here")
-		}
-	}
-	for i := range 50 {
-		if err := os.Symlink(fmt.Sprintf("many%d", i), filepath.Join(root, fmt.Sprintf("many%d", i+1))); err != nil {
-			t.Fatal(err)
-		}
-	}
+	root := rootedtest.Place(t)
 	r, err := rooted.Open(root)
 	if err != nil {
 		t.Fatal(err)
@@ -91,32 +58,10 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// escapes are paths that must lead nowhere.
-func escapes(root string) []string {
-	list := []string{
-		"out-file", "out-dir/b.txt", "out-abs", "out-root/etc/passwd", "out-missing", "out1", "dir/out", "sneaky", "proc/etc/passwd",
-		"self/out-file", "inner/out", "self/../out-file", "abs-file/../../secret.txt",
-		"abs-out", "abs-more", "abs-chain", "abs-root/out-file", "abs-dir/out", "abs-root/abs-root/proc/etc/passwd",
-		"/proc/self/root/etc/passwd", "/proc/self/cwd", "/etc/passwd", "/", "//etc/passwd", "/dev/zero", "/.", "/..",
-		filepath.Dir(root), filepath.Dir(root) + "/secret.txt", root + "/../secret.txt", root + "-more/x.txt", root + "/../project-more/x.txt",
-		`C:\Windows\win.ini`, `c:/Windows/win.ini`, `C:secret.txt`, `\\server\share\file`, `\\?\C:\x`, `\\.\pipe\x`, "Z:",
-		`..\secret.txt`, `dir\..\..\secret.txt`, `..\..\..\etc\passwd`, `.\..\secret.txt`, `dir/..\../secret.txt`, `\secret.txt`, `..\`,
-	}
-	target := "secret.txt"
-	for depth := 1; depth <= 12; depth++ {
-		up := strings.Repeat("../", depth)
-		list = append(list, up+target, up+"etc/passwd", "dir/"+strings.Repeat("../", depth+1)+target, "a.txt/"+strings.Repeat("../", depth+1)+target,
-			"missing/"+strings.Repeat("../", depth+1)+target, strings.Repeat("./../", depth)+target, strings.Repeat(".//..//", depth)+target,
-			root+"/"+up+target, up+"project/a.txt", "dir/deep/"+strings.Repeat("../", depth+2)+target, up, strings.TrimSuffix(up, "/"),
-			up+"proc/self/root/etc/passwd", "inner/"+strings.Repeat("../", depth+1)+target)
-	}
-	return list
-}
-
 func TestEscapes(t *testing.T) {
 	t.Parallel()
 	r, root := place(t)
-	list := escapes(root)
+	list := rootedtest.Escapes(root)
 	if len(list) < 200 {
 		t.Fatalf("only %d escapes are tried", len(list))
 	}
@@ -339,7 +284,7 @@ func TestSwap(t *testing.T) {
 
 // Whatever a path is, what is read is from the folder, and errors do not name it.
 func FuzzPath(f *testing.F) {
-	for _, s := range append(escapes("ROOT"), "a.txt", "inner/b.txt", "abs-dir/out", "self/self/abs-root/a.txt", "ROOT/dir", "\x00", "./.", strings.Repeat("../", 50), "") {
+	for _, s := range append(rootedtest.Escapes("ROOT"), "a.txt", "inner/b.txt", "abs-dir/out", "self/self/abs-root/a.txt", "ROOT/dir", "\x00", "./.", strings.Repeat("../", 50), "") {
 		f.Add(s)
 	}
 	r, root := place(f)

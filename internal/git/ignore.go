@@ -1,0 +1,86 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/git/index"
+)
+
+// maxIndex is the size of the largest index that is read here: some million files.
+const maxIndex = 256 << 20
+
+// Tracked returns the files that git tracks. It is read again when the index
+// changes.
+func (r *Repo) Tracked(ctx context.Context) (index.Paths, error) {
+	return read(r, func() (index.Paths, error) {
+		paths, err := r.index.Get()
+		if errors.Is(err, fs.ErrNotExist) {
+			return index.Paths{}, nil
+		}
+		if err == nil {
+			return paths, nil
+		}
+		// What is not understood here, or damaged, git has the last word on.
+		list, err := r.git(ctx, "ls-files", "-z", "--full-name")
+		if err != nil {
+			return index.Paths{}, fmt.Errorf("list tracked files: %w", err)
+		}
+		return index.FromList(list), nil
+	})
+}
+
+// Excludes says which files, besides those named .gitignore, have patterns of what
+// git ignores in this worktree, and how they are compared.
+type Excludes struct {
+	// Files are paths, the weakest first: the user's, the repository's. They
+	// need not exist.
+	Files []string
+	// FoldCase says that letters are the same in both cases.
+	FoldCase bool
+}
+
+// Excludes reads the configuration for it.
+func (r *Repo) Excludes(ctx context.Context) (Excludes, error) {
+	return read(r, func() (Excludes, error) {
+		cfg, err := r.config(ctx)
+		if err != nil {
+			return Excludes{}, fmt.Errorf("read what is ignored: %w", err)
+		}
+		var e Excludes
+		if e.FoldCase, err = cfg.Bool("core.ignorecase", false); err != nil {
+			return Excludes{}, fmt.Errorf("read what is ignored: %w", err)
+		}
+		if path := r.userExcludes(cfg.Value("core.excludesfile")); path != "" {
+			e.Files = append(e.Files, path)
+		}
+		e.Files = append(e.Files, filepath.Join(r.commonDir, "info", "exclude"))
+		return e, nil
+	})
+}
+
+// userExcludes is the path of the user's file, "" if there is none.
+func (r *Repo) userExcludes(configured string, ok bool) string {
+	home := homeDir(r.env)
+	if !ok {
+		base := r.env.Get("XDG_CONFIG_HOME")
+		if base == "" && home != "" {
+			base = filepath.Join(home, ".config")
+		}
+		if base == "" {
+			return ""
+		}
+		return filepath.Join(base, "git", "ignore")
+	}
+	if rest, found := strings.CutPrefix(configured, "~/"); found && home != "" {
+		return filepath.Join(home, filepath.FromSlash(rest))
+	}
+	if configured == "" || filepath.IsAbs(configured) {
+		return configured
+	}
+	return filepath.Join(r.root, filepath.FromSlash(configured))
+}

@@ -1,0 +1,201 @@
+// Package index reads git's index: which files git tracks.
+//
+// [Parse] reads the bytes of the file in versions 2 to 4, as gitformat-index(5)
+// describes them, and keeps the paths alone. What refers to another file (a split
+// index), or leaves out what is tracked (a sparse index), is [ErrNeedsGit]: the caller
+// asks "git ls-files -z" and makes the [Paths] with [FromList].
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+var (
+	// ErrNeedsGit says that only the git program can tell what is tracked.
+	ErrNeedsGit = errors.New("an index that only the git program can read")
+	// ErrBroken says that the text is no index, or a damaged one.
+	ErrBroken = errors.New("the index is damaged")
+)
+
+// Paths are the tracked files, relative to the root of the worktree and with
+// slashes. The zero value has none. It is immutable.
+type Paths struct{ sorted []string }
+
+// Len is how many files there are.
+func (p Paths) Len() int { return len(p.sorted) }
+
+// Has tells whether a file is tracked; a submodule and a symbolic link count as one.
+func (p Paths) Has(path string) bool {
+	_, found := slices.BinarySearch(p.sorted, path)
+	return found
+}
+
+// HasBelow tells whether a file below a folder is tracked, or the folder itself, as
+// a submodule is.
+func (p Paths) HasBelow(folder string) bool {
+	at, found := slices.BinarySearch(p.sorted, folder)
+	if found {
+		return true
+	}
+	below := folder + "/"
+	// What sorts between the folder and what is in it begins with its name too.
+	if at < len(p.sorted) && p.sorted[at] < below {
+		at, _ = slices.BinarySearch(p.sorted, below)
+	}
+	return at < len(p.sorted) && strings.HasPrefix(p.sorted[at], below)
+}
+
+// FromList reads what "git ls-files -z" prints.
+func FromList(list []byte) Paths {
+	text := string(list)
+	var paths []string
+	for path := range strings.SplitSeq(text, "\x00") {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return Paths{sorted: slices.Compact(paths)}
+}
+
+const (
+	headerSize = 12
+	statSize   = 40 // of an entry, before the name of its object
+	modeOffset = 24
+
+	extendedFlag = 0x4000
+	modeFolder   = 0o040000
+)
+
+// Parse reads an index whose objects have names of hashSize bytes. The checksum at
+// the end is not compared: git replaces the file as a whole.
+func Parse(data []byte, hashSize int) (Paths, error) {
+	if len(data) < headerSize+hashSize || !bytes.HasPrefix(data, []byte("DIRC")) {
+		return Paths{}, ErrBroken
+	}
+	version, count := binary.BigEndian.Uint32(data[4:]), binary.BigEndian.Uint32(data[8:])
+	if version < 2 || version > 4 {
+		return Paths{}, fmt.Errorf("%w: version %d", ErrNeedsGit, version)
+	}
+	if uint64(count)*uint64(statSize+hashSize) > uint64(len(data)) {
+		return Paths{}, ErrBroken
+	}
+	r := reader{rest: data[headerSize : len(data)-hashSize], hashSize: hashSize, version: version}
+	ends := make([]int, 0, count) // of the names in r.names
+	for range count {
+		if err := r.entry(); err != nil {
+			return Paths{}, err
+		}
+		ends = append(ends, len(r.names))
+	}
+	if err := r.extensions(); err != nil {
+		return Paths{}, err
+	}
+	text, start := string(r.names), 0
+	paths := make([]string, 0, count)
+	for _, end := range ends {
+		// A file in conflict has several entries.
+		if name := text[start:end]; len(paths) == 0 || paths[len(paths)-1] != name {
+			paths = append(paths, name)
+		}
+		start = end
+	}
+	if !slices.IsSorted(paths) {
+		return Paths{}, ErrBroken
+	}
+	return Paths{sorted: paths}, nil
+}
+
+type reader struct {
+	rest     []byte
+	hashSize int
+	version  uint32
+	names    []byte // all of them, one after the other
+	previous int    // how long the last one is
+}
+
+func (r *reader) entry() error {
+	size := statSize + r.hashSize + 2
+	if len(r.rest) < size {
+		return ErrBroken
+	}
+	if binary.BigEndian.Uint32(r.rest[modeOffset:]) == modeFolder {
+		return fmt.Errorf("%w: it is sparse", ErrNeedsGit)
+	}
+	if flags := binary.BigEndian.Uint16(r.rest[size-2:]); flags&extendedFlag != 0 && r.version >= 3 {
+		size += 2
+	}
+	if len(r.rest) < size {
+		return ErrBroken
+	}
+	name := r.rest[size:]
+	if r.version == 4 {
+		return r.compressed(name)
+	}
+	end := bytes.IndexByte(name, 0)
+	if end < 0 {
+		return ErrBroken
+	}
+	r.names, r.previous = append(r.names, name[:end]...), end
+	// Zeros fill up to a multiple of eight, and there is at least one.
+	padded := (size + end + 8) &^ 7
+	if len(r.rest) < padded {
+		return ErrBroken
+	}
+	r.rest = r.rest[padded:]
+	return nil
+}
+
+// compressed reads a name of version 4: how much of the end of the last one to take
+// away, and what to put there.
+func (r *reader) compressed(text []byte) error {
+	strip, used := offset(text)
+	end := bytes.IndexByte(text[used:], 0)
+	if used == 0 || end < 0 || strip > r.previous {
+		return ErrBroken
+	}
+	last := r.names[len(r.names)-r.previous:]
+	before := len(r.names)
+	r.names = append(append(r.names, last[:len(last)-strip]...), text[used:used+end]...)
+	r.previous = len(r.names) - before
+	r.rest = text[used+end+1:]
+	return nil
+}
+
+// offset reads a number of git's variable width; used is 0 if there is none.
+func offset(text []byte) (value, used int) {
+	for i, c := range text {
+		if i > 4 {
+			break
+		}
+		if i > 0 {
+			value = (value + 1) << 7
+		}
+		value |= int(c & 0x7f)
+		if c&0x80 == 0 {
+			return value, i + 1
+		}
+	}
+	return 0, 0
+}
+
+// extensions looks for those that change which files are tracked. Their names begin
+// with a small letter.
+func (r *reader) extensions() error {
+	for len(r.rest) >= 8 {
+		name, size := r.rest[:4], binary.BigEndian.Uint32(r.rest[4:])
+		if name[0] < 'A' || name[0] > 'Z' {
+			return fmt.Errorf("%w: it has the extension %q", ErrNeedsGit, name)
+		}
+		if uint64(size) > uint64(len(r.rest)-8) {
+			return ErrBroken
+		}
+		r.rest = r.rest[8+size:]
+	}
+	return nil
+}

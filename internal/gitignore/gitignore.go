@@ -1,0 +1,132 @@
+// Package gitignore decides what git ignores, by the rules of gitignore(5).
+//
+// [Parse] the text of a file of patterns, and stack the files into [Rules]: those
+// of the user and of the repository first, then for each folder on the way down
+// that of its own .gitignore, with [Rules.Below]. [Rules.Ignored] then answers for
+// the entries of that folder. It guarantees that
+//
+//   - the answer is the one of git check-ignore, which tests compare: the last
+//     pattern that matches in the nearest file decides, and nothing below an ignored
+//     folder can be taken back, which the caller sees to by not going down;
+//   - an answer takes time with the length of name and pattern, not with a power of
+//     it: a pattern made to take forever ignores nothing;
+//   - any text is a file of patterns; what git cannot match, matches nothing.
+//
+// Whether git tracks a file, and so does not ignore it whatever the patterns say, is
+// not known here. Rules and Patterns are immutable and safe for concurrent use.
+package gitignore
+
+import "strings"
+
+// Rules are the patterns that hold in one folder. The zero value has none.
+type Rules struct {
+	parent   *Rules
+	patterns *Patterns
+	base     string // the folder that patterns are relative to, "" for the root
+	folder   string // the folder of the rules
+	fold     bool
+}
+
+// New returns the rules of the root before its own .gitignore: the weakest patterns
+// first, which are the user's, then the repository's info/exclude. Fold makes letters
+// the same in both cases, as core.ignoreCase does.
+func New(fold bool, weakest ...*Patterns) Rules {
+	rules := Rules{fold: fold}
+	for _, p := range weakest {
+		rules = rules.with(p)
+	}
+	return rules
+}
+
+// With adds the .gitignore of the folder of the rules; nil adds none.
+func (r Rules) With(p *Patterns) Rules { return r.with(p) }
+
+func (r Rules) with(p *Patterns) Rules {
+	if p == nil || len(p.all) == 0 {
+		return r
+	}
+	parent := r
+	return Rules{parent: &parent, patterns: p, base: r.folder, folder: r.folder, fold: r.fold}
+}
+
+// Below returns the rules for the folder name inside the present one, before its own
+// .gitignore.
+func (r Rules) Below(name string) Rules {
+	if r.folder != "" {
+		name = r.folder + "/" + name
+	}
+	r.folder = name
+	return r
+}
+
+// Ignored tells whether git ignores the entry name of the folder, unless it tracks
+// it. A symbolic link is no folder, wherever it leads.
+func (r Rules) Ignored(name string, folder bool) bool {
+	path := name
+	if r.folder != "" {
+		path = r.folder + "/" + name
+	}
+	for rules := &r; rules != nil; rules = rules.parent {
+		if rules.patterns == nil {
+			continue
+		}
+		below := path
+		if rules.base != "" {
+			below = path[len(rules.base)+1:]
+		}
+		if ignored, decided := rules.patterns.match(below, name, folder, r.fold); decided {
+			return ignored
+		}
+	}
+	return false
+}
+
+// Patterns are those of one file.
+type Patterns struct {
+	all      []pattern
+	names    map[string][]int // patterns that are the name of an entry, in lower case
+	endings  []int            // patterns that are * and an ending
+	relative []int            // all others
+}
+
+// match finds the last pattern that matches.
+func (p *Patterns) match(path, name string, folder, fold bool) (ignored, decided bool) {
+	last := -1
+	consider := func(indices []int, matches func(*pattern) bool) {
+		for i := len(indices) - 1; i >= 0 && indices[i] > last; i-- {
+			if one := &p.all[indices[i]]; (folder || !one.folderOnly) && matches(one) {
+				last = indices[i]
+			}
+		}
+	}
+	if len(p.names) > 0 {
+		consider(p.names[lower(name)], func(one *pattern) bool { return same(one.text, name, fold) })
+	}
+	consider(p.endings, func(one *pattern) bool { return ends(name, one.text[1:], fold) })
+	consider(p.relative, func(one *pattern) bool { return one.match(path, name, fold) })
+	if last < 0 {
+		return false, false
+	}
+	return !p.all[last].negative, true
+}
+
+func same(a, b string, fold bool) bool { return a == b || fold && lower(a) == lower(b) }
+
+func ends(name, ending string, fold bool) bool {
+	return len(name) >= len(ending) && same(name[len(name)-len(ending):], ending, fold)
+}
+
+// lower is s with its ASCII letters in lower case: git folds no others.
+func lower(s string) string {
+	for i := range len(s) {
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			return strings.Map(func(r rune) rune {
+				if 'A' <= r && r <= 'Z' {
+					return r | 0x20
+				}
+				return r
+			}, s)
+		}
+	}
+	return s
+}

@@ -1,0 +1,110 @@
+package gitignore
+
+import (
+	"bytes"
+	"strings"
+)
+
+// MaxSize is the size of the largest file of patterns that should be read: git has
+// no limit, but nobody writes as many.
+const MaxSize = 1 << 20
+
+// pattern is one line of a file.
+type pattern struct {
+	text       string // without the marks that the other fields stand for
+	literal    int    // how many bytes of the text stand for themselves, from the start
+	negative   bool   // what matches is not ignored
+	folderOnly bool
+	anywhere   bool // it has no slash, and is about names in any folder
+}
+
+// Parse reads the text of a file.
+func Parse(text []byte) *Patterns {
+	p := &Patterns{}
+	for line := range bytes.SplitSeq(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\n")) {
+		// A line ends at a NUL for git.
+		line, _, _ = bytes.Cut(line, []byte("\x00"))
+		one, ok := parseLine(string(line))
+		if !ok {
+			continue
+		}
+		p.all = append(p.all, one)
+		index := len(p.all) - 1
+		switch {
+		case one.anywhere && one.literal == len(one.text):
+			if p.names == nil {
+				p.names = make(map[string][]int)
+			}
+			p.names[lower(one.text)] = append(p.names[lower(one.text)], index)
+		case one.anywhere && one.text[0] == '*' && literalLength(one.text[1:]) == len(one.text)-1:
+			p.endings = append(p.endings, index)
+		default:
+			p.relative = append(p.relative, index)
+		}
+	}
+	return p
+}
+
+// parseLine reads a line; ok is false if it has no pattern.
+func parseLine(line string) (p pattern, ok bool) {
+	if line == "" || line[0] == '#' {
+		return pattern{}, false
+	}
+	text := trimSpaces(strings.TrimSuffix(line, "\r"))
+	if rest, found := strings.CutPrefix(text, "!"); found {
+		p.negative, text = true, rest
+	}
+	if rest, found := strings.CutSuffix(text, "/"); found {
+		p.folderOnly, text = true, rest
+	}
+	p.anywhere = !strings.Contains(text, "/")
+	text = strings.TrimPrefix(text, "/")
+	if text == "" {
+		return pattern{}, false
+	}
+	p.text, p.literal = text, literalLength(text)
+	return p, true
+}
+
+// trimSpaces cuts the spaces at the end that no backslash stands before.
+func trimSpaces(s string) string {
+	end := -1
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ' ':
+			if end < 0 {
+				end = i
+			}
+			continue
+		case '\\':
+			if i++; i == len(s) {
+				return s
+			}
+		}
+		end = -1
+	}
+	if end >= 0 {
+		return s[:end]
+	}
+	return s
+}
+
+// literalLength is how many bytes from the start stand for themselves.
+func literalLength(s string) int {
+	if i := strings.IndexAny(s, `*?[\`); i >= 0 {
+		return i
+	}
+	return len(s)
+}
+
+// match tells whether the pattern is about the path, relative to the pattern's
+// folder, whose last part is name.
+func (p *pattern) match(path, name string, fold bool) bool {
+	if p.anywhere {
+		return wildmatch(p.text, name, false, fold)
+	}
+	if len(path) < p.literal || !same(path[:p.literal], p.text[:p.literal], fold) {
+		return false
+	}
+	return wildmatch(p.text[p.literal:], path[p.literal:], true, fold)
+}

@@ -1,0 +1,204 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Type is what an entry of a folder is.
+type Type string
+
+// The types. Other is a pipe, a socket or a device.
+const (
+	File      Type = "file"
+	Directory Type = "directory"
+	Symlink   Type = "symlink"
+	Other     Type = "other"
+)
+
+// Entry is an entry of a folder.
+type Entry struct {
+	Name string
+	// Path is relative to the project.
+	Path string
+	Type Type
+}
+
+// Listing is what is in a folder.
+type Listing struct {
+	// Entries are breadth first: those of the folder, then those of the folders in
+	// it. In each folder, folders come first, and then it goes by name.
+	Entries []Entry
+	// Total is how many there are, and More that there are even more, which were
+	// not counted.
+	Total int
+	More  bool
+	// Warnings are about what the listing may lack or have too much.
+	Warnings []string
+}
+
+// Range says how much to list.
+type Range struct {
+	// Depth is how many levels of folders; 1 is the folder alone.
+	Depth int
+	// Max is how many entries.
+	Max int
+}
+
+// maxWalked is how many entries are counted.
+const maxWalked = 200_000
+
+// List lists a folder, without what git ignores. The errors are those of Read.
+func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, error) {
+	f, name, err := p.find(asked)
+	if err != nil {
+		return Listing{}, err
+	}
+	real, err := f.real(asked, name)
+	if err != nil {
+		return Listing{}, err
+	}
+	entries, err := f.ReadDir(real)
+	if err != nil {
+		return Listing{}, explain(asked, err)
+	}
+	flt, warnings := p.newFilter(ctx, f)
+	start := flt.at(real)
+	if start.hidden {
+		warnings = append(warnings, fmt.Sprintf("git ignores this folder; of what is in it, only tracked files are listed (%d entries in all)", len(entries)))
+	}
+	w := walk{ctx: ctx, filter: flt, max: r.Max, listing: Listing{Entries: []Entry{}, Warnings: warnings}}
+	w.add(level{shown: name, real: real, rules: start}, entries)
+	for depth := 1; depth < r.Depth && len(w.next) > 0; depth++ {
+		if err := w.deeper(); err != nil {
+			return Listing{}, err
+		}
+	}
+	if w.closed > 0 {
+		w.listing.Warnings = append(w.listing.Warnings, fmt.Sprintf("%d folders cannot be read", w.closed))
+	}
+	return w.listing, nil
+}
+
+// walk goes through folders level by level.
+type walk struct {
+	ctx     context.Context
+	filter  *filter
+	max     int
+	listing Listing
+	next    []level // the folders of the last level
+	closed  int     // how many folders could not be read
+}
+
+// level is a folder to be listed.
+type level struct {
+	shown string // as its entries' paths begin
+	real  string
+	rules rules
+}
+
+// add lists the entries of a folder.
+func (w *walk) add(in level, entries []fs.DirEntry) {
+	kept := entries[:0]
+	for _, e := range entries {
+		if w.filter.shows(in.rules, in.real, e) {
+			kept = append(kept, e)
+		}
+	}
+	// They are sorted by name, and stay so.
+	slices.SortStableFunc(kept, func(a, b fs.DirEntry) int { return cmp.Compare(rank(a), rank(b)) })
+	w.listing.Total += len(kept)
+	for _, e := range kept {
+		shown := join(in.shown, e.Name())
+		if len(w.listing.Entries) < w.max {
+			w.listing.Entries = append(w.listing.Entries, Entry{Name: e.Name(), Path: shown, Type: typeOf(e)})
+		}
+		if e.IsDir() {
+			w.next = append(w.next, level{shown: shown, real: join(in.real, e.Name()), rules: in.rules})
+		}
+	}
+}
+
+func rank(e fs.DirEntry) int {
+	if e.IsDir() {
+		return 0
+	}
+	return 1
+}
+
+func typeOf(e fs.DirEntry) Type {
+	switch mode := e.Type(); {
+	case mode.IsDir():
+		return Directory
+	case mode.IsRegular():
+		return File
+	case mode&fs.ModeSymlink != 0:
+		return Symlink
+	}
+	return Other
+}
+
+// deeper lists the folders of the last level.
+func (w *walk) deeper() error {
+	folders := w.next
+	w.next = nil
+	for part := range slices.Chunk(folders, ahead) {
+		if w.ctx.Err() != nil {
+			return context.Cause(w.ctx)
+		}
+		if w.listing.Total >= maxWalked {
+			w.listing.More = true
+			w.next = nil
+			return nil
+		}
+		for i, found := range w.read(part) {
+			in := part[i]
+			if found.err != nil {
+				if !errors.Is(found.err, fs.ErrNotExist) { // it was removed meanwhile
+					w.closed++
+				}
+				continue
+			}
+			in.rules = in.rules.below(path.Base(in.real))
+			if slices.ContainsFunc(found.entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile }) {
+				in.rules.Rules = in.rules.With(w.filter.folder.own(in.real))
+			}
+			w.add(in, found.entries)
+			part[i] = level{} // the rules of a large tree are not kept
+		}
+	}
+	return nil
+}
+
+// ahead is how many folders are read before they are listed.
+const ahead = 64
+
+// content is what a folder has, or why that is not known.
+type content struct {
+	entries []fs.DirEntry
+	err     error
+}
+
+// read reads folders, several at a time: most of a walk is waiting for the system.
+func (w *walk) read(folders []level) []content {
+	found := make([]content, len(folders))
+	var next atomic.Int64
+	var readers sync.WaitGroup
+	for range min(len(folders), runtime.GOMAXPROCS(0)) {
+		readers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
+				found[i].entries, found[i].err = w.filter.folder.ReadDir(folders[i].real)
+			}
+		})
+	}
+	readers.Wait()
+	return found
+}

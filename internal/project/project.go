@@ -1,0 +1,191 @@
+// Package project reads and lists the files of one folder, the workspace, for those
+// who may see all of it and nothing else.
+//
+// Make a [Project] with [New]; [Project.Read] gives the lines of a file and
+// [Project.List] the entries of a folder. It guarantees that
+//
+//   - no byte from outside of the folder is read, as package rooted holds;
+//   - git's own folder is closed, by whatever name or link it is reached;
+//   - nothing is waited for: pipes and devices are refused, and a large file costs
+//     no more memory than what is shown of it;
+//   - a listing has what "git status" would know of: what the patterns of .gitignore
+//     files, of the repository and of the user ignore is left out, unless git tracks
+//     it. Outside of git the .gitignore files alone count;
+//   - every call answers for what is on disk then.
+//
+// Errors are for showing: they name paths as the user did, and say what to do.
+// A Project is safe for concurrent use.
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/index"
+	"github.com/copse-dev/copse/internal/gitignore"
+	"github.com/copse-dev/copse/internal/rooted"
+)
+
+// Repository is what git knows of the files.
+type Repository interface {
+	Tracked(ctx context.Context) (index.Paths, error)
+	Excludes(ctx context.Context) (git.Excludes, error)
+}
+
+var _ Repository = (*git.Repo)(nil)
+
+// Project is one folder.
+type Project struct {
+	path       string
+	repository func(context.Context) (Repository, error)
+
+	mu       sync.Mutex
+	opened   *folder
+	patterns map[string]*cachedfile.File[*gitignore.Patterns] // outside of the folder, by path
+}
+
+// folder is the folder as long as it is the same one.
+type folder struct {
+	*rooted.Root
+	info fs.FileInfo
+
+	mu       sync.Mutex
+	patterns map[string]*cachedfile.File[*gitignore.Patterns] // the .gitignore of a folder
+}
+
+// New makes the project of the folder at an absolute path. The repository is asked
+// for on each listing; nil, or one that is nil, is none.
+func New(path string, repository func(context.Context) (Repository, error)) *Project {
+	return &Project{path: path, repository: repository, patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
+}
+
+// Root is the path of the folder.
+func (p *Project) Root() string { return p.path }
+
+// folder returns the folder that is at the path now.
+func (p *Project) folder() (*folder, error) {
+	info, err := os.Stat(p.path)
+	if err != nil {
+		return nil, errors.New("The project folder cannot be read any more: it was removed, moved, or made private")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.opened != nil && os.SameFile(p.opened.info, info) {
+		return p.opened, nil
+	}
+	// The one before may be in use still, and is closed when nothing refers to it.
+	root, err := rooted.Open(p.path)
+	if err != nil {
+		return nil, fmt.Errorf("The project folder cannot be opened: %w", err)
+	}
+	p.opened = &folder{Root: root, info: info, patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
+	return p.opened, nil
+}
+
+// find returns the folder, and what a user's path is in it.
+func (p *Project) find(asked string) (*folder, string, error) {
+	f, err := p.folder()
+	if err != nil {
+		return nil, "", err
+	}
+	name, err := f.Name(asked)
+	if err != nil {
+		return nil, "", explain(asked, err)
+	}
+	if insideGit(name) {
+		return nil, "", ErrGit
+	}
+	return f, name, nil
+}
+
+// real is the name of what is at the end of links, which git's own must not be.
+func (f *folder) real(asked, name string) (string, error) {
+	real, err := f.Real(name)
+	if err != nil {
+		return "", explain(asked, err)
+	}
+	if insideGit(real) {
+		return "", ErrGit
+	}
+	return real, nil
+}
+
+// insideGit reports whether a name is that of git's folder or of something in it.
+// Some file systems know it by other names, too.
+func insideGit(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		part = strings.TrimRight(part, ". ")
+		part, _, _ = strings.Cut(part, ":")
+		if strings.EqualFold(cleantext.Line(part), ".git") || strings.EqualFold(part, "git~1") {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	// ErrOutside is for every path that leads out of the project.
+	ErrOutside = errors.New("Path outside project root")
+	// ErrGit is for git's own files.
+	ErrGit = errors.New("Path is inside .git")
+)
+
+// NotFoundError says that there is no such file.
+type NotFoundError struct{ Path string }
+
+func (e *NotFoundError) Error() string { return "File not found: " + cleantext.Line(e.Path) }
+
+// KindError says that there is something else than was asked for.
+type KindError struct {
+	Path string
+	// Problem is what it is, and Remedy what to do.
+	Problem, Remedy string
+}
+
+func (e *KindError) Error() string {
+	text := cleantext.Line(e.Path) + " " + e.Problem
+	if e.Remedy != "" {
+		text += "; " + e.Remedy
+	}
+	return text
+}
+
+// explain words an error of package rooted about a path.
+func explain(asked string, err error) error {
+	switch {
+	case errors.Is(err, rooted.ErrOutside):
+		return ErrOutside
+	case errors.Is(err, fs.ErrNotExist):
+		return &NotFoundError{Path: asked}
+	case errors.Is(err, fs.ErrPermission):
+		return &KindError{Path: asked, Problem: "cannot be read: permission denied"}
+	case errors.Is(err, rooted.ErrTooManyLinks):
+		return &KindError{Path: asked, Problem: "leads over links that never end"}
+	case errors.Is(err, rooted.ErrNotFolder):
+		return &KindError{Path: asked, Problem: "is not a directory", Remedy: "read_file shows files"}
+	}
+	if special, ok := errors.AsType[*rooted.NotRegularError](err); ok {
+		if special.Kind == "folder" {
+			return &KindError{Path: asked, Problem: "is a directory", Remedy: "list_directory shows it"}
+		}
+		return &KindError{Path: asked, Problem: "is a " + special.Kind + ", not a file"}
+	}
+	return &KindError{Path: asked, Problem: "cannot be read: " + err.Error()}
+}
+
+// join is path.Join for a folder's name, which can be ".".
+func join(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return path.Join(dir, name)
+}

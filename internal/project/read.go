@@ -1,0 +1,228 @@
+package project
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// MaxText is how many bytes of a file are shown at most.
+	MaxText = 256 << 10
+	// maxCounted is the size of the largest file whose lines are counted to the end.
+	maxCounted = 64 << 20
+)
+
+// Lines says which lines of a file to show.
+type Lines struct {
+	// From is the first one, from 1; 0 is 1.
+	From int
+	// Max is how many; 0 is all that fit.
+	Max int
+}
+
+// Text is a part of a file.
+type Text struct {
+	// Content is whole lines as they are in the file, but for a line that alone is
+	// too long.
+	Content string
+	// Notice says what is not shown, and how to get it; empty if nothing is
+	// missing.
+	Notice string
+}
+
+// Read returns lines of a file. The error is [ErrOutside], [ErrGit], a
+// [*NotFoundError] or a [*KindError].
+func (p *Project) Read(ctx context.Context, asked string, lines Lines) (Text, error) {
+	f, name, err := p.find(asked)
+	if err != nil {
+		return Text{}, err
+	}
+	if _, err := f.real(asked, name); err != nil {
+		return Text{}, err
+	}
+	file, err := f.Open(name)
+	if err != nil {
+		return Text{}, explain(asked, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return Text{}, explain(asked, err)
+	}
+	r := reader{from: max(lines.From, 1), max: lines.Max, size: info.Size(), count: info.Size() <= maxCounted}
+	if err := r.read(ctx, file); err != nil {
+		return Text{}, explain(asked, bare(err))
+	}
+	if problem := notText(r.head, r.text.Bytes(), r.size); problem != "" {
+		return Text{}, &KindError{Path: asked, Problem: problem}
+	}
+	return r.result(asked)
+}
+
+// bare is the cause of an error that names a path.
+func bare(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
+
+// reader goes through a file once.
+type reader struct {
+	from, max int
+	size      int64
+	count     bool // all lines are counted
+
+	head  []byte // the beginning of the file, to tell what it is
+	text  bytes.Buffer
+	shown int
+	line  int   // lines begun so far
+	full  bool  // no more lines fit
+	cut   int64 // the length of a line that alone was too long
+}
+
+const headSize = 512
+
+func (r *reader) read(ctx context.Context, file io.Reader) error {
+	// A growing file is read to where it ended.
+	in := bufio.NewReaderSize(io.LimitReader(file, r.size), 64<<10)
+	r.head, _ = in.Peek(headSize) // what fails will fail below
+	r.head = bytes.Clone(r.head)
+	begin, length := true, int64(0)
+	for chunks := 0; ; chunks++ {
+		if chunks&0xff == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		chunk, err := in.ReadSlice('\n')
+		if len(chunk) > 0 {
+			if begin {
+				r.line++
+				length = 0
+			}
+			length += int64(len(chunk))
+			begin = chunk[len(chunk)-1] == '\n'
+			r.take(chunk, begin || err == io.EOF, length)
+			if r.full && !r.count {
+				return nil
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// take keeps a piece of the present line, if it is to be shown.
+func (r *reader) take(chunk []byte, end bool, length int64) {
+	switch {
+	case r.line < r.from, r.full:
+		return
+	case r.max > 0 && r.shown == r.max:
+		r.full = true
+		return
+	case r.cut > 0:
+		if r.cut = length; end {
+			r.shown++
+			r.full = true
+		}
+		return
+	}
+	room := MaxText - r.text.Len()
+	if len(chunk) <= room {
+		r.text.Write(chunk)
+		if end {
+			r.shown++
+		}
+		return
+	}
+	// The line does not fit. It is left to the next call, unless it is the first.
+	if r.shown > 0 {
+		before := length - int64(len(chunk)) // of this line, that was written already
+		r.text.Truncate(r.text.Len() - int(before))
+		r.full = true
+		return
+	}
+	r.text.Write(chunk[:room])
+	r.text.Truncate(len(wholeRunes(r.text.Bytes())))
+	r.cut = length
+	if !r.count {
+		r.cut, end = r.size, true
+	}
+	if end {
+		r.shown++
+		r.full = true
+	}
+}
+
+// wholeRunes is text without the beginning of a character at its end.
+func wholeRunes(text []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
+		if c := text[len(text)-i]; utf8.RuneStart(c) {
+			if !utf8.FullRune(text[len(text)-i:]) {
+				return text[:len(text)-i]
+			}
+			break
+		}
+	}
+	return text
+}
+
+// result words what was read.
+func (r *reader) result(asked string) (Text, error) {
+	if r.shown == 0 && r.from > 1 {
+		return Text{}, &KindError{Path: asked, Problem: fmt.Sprintf("has %d lines", r.line), Remedy: fmt.Sprintf("offset is %d", r.from)}
+	}
+	t := Text{Content: r.text.String()}
+	if r.line == 0 {
+		t.Notice = "The file is empty."
+		return t, nil
+	}
+	last := r.from + r.shown - 1
+	var notes []string
+	if r.cut > 0 {
+		notes = append(notes, fmt.Sprintf("… line %d is cut after %d of %d bytes.", last, len(t.Content), r.cut))
+	}
+	switch {
+	case !r.count && r.full:
+		notes = append(notes, fmt.Sprintf("… lines %d to %d shown of a file of %d bytes; continue with offset=%d", r.from, last, r.size, last+1))
+	case last < r.line:
+		notes = append(notes, fmt.Sprintf("… %d of %d lines shown; continue with offset=%d", r.shown, r.line, last+1))
+	case r.from > 1:
+		notes = append(notes, fmt.Sprintf("… lines %d to %d of %d shown, the last ones", r.from, last, r.line))
+	}
+	t.Notice = strings.Join(notes, "\n")
+	return t, nil
+}
+
+// notText says what a file is that cannot be shown, "" if it can.
+func notText(head, shown []byte, size int64) string {
+	kind := ""
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		kind = "is UTF-16 text, and only UTF-8 is shown"
+	case bytes.IndexByte(head, 0) >= 0, bytes.IndexByte(shown, 0) >= 0:
+		kind = "is a binary file"
+		if media, _, _ := strings.Cut(http.DetectContentType(head), ";"); media != "application/octet-stream" && !strings.HasPrefix(media, "text/") {
+			kind += " (" + media + ")"
+		}
+	case !utf8.Valid(shown):
+		kind = "is not UTF-8 text"
+		if media, _, _ := strings.Cut(http.DetectContentType(head), ";"); media != "application/octet-stream" && !strings.HasPrefix(media, "text/") {
+			kind = "is a binary file (" + media + ")"
+		}
+	default:
+		return ""
+	}
+	return fmt.Sprintf("%s of %d bytes", kind, size)
+}
