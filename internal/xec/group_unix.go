@@ -31,3 +31,9 @@ func (g *group) kill() error {
 }
 
 func (g *group) close() {}
+
+// terminate asks every process of the group to stop.
+func (g *group) terminate() { _ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGTERM) }
+
+// ownSession makes the program the leader of a session, and so of a group.
+func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -57,3 +57,9 @@ func (g *group) adopt(p *os.Process) error {
 func (g *group) kill() error { return windows.TerminateJobObject(g.job, 1) }
 
 func (g *group) close() { _ = windows.CloseHandle(g.job) }
+
+// terminate does nothing: there is no way to ask that every program understands.
+func (g *group) terminate() {}
+
+// ownSession has nothing to do: the program has no console.
+func ownSession(*exec.Cmd) {}
