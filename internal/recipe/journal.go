@@ -1,0 +1,155 @@
+package recipe
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// Journal remembers the last run of a project's recipes, and which ones are running, in
+// a folder that all processes of a user share. Where there is no such folder, or it
+// cannot be written, it remembers for this process alone.
+type Journal struct {
+	folder string
+	file   string // the name of the project in the folder, without ending
+	last   *cachedfile.File[LastRun]
+
+	mu      sync.Mutex
+	running map[string]bool
+	own     *LastRun
+}
+
+// LastRun is the last run and the end of what it printed.
+type LastRun struct {
+	Run
+	// Tail are its last lines.
+	Tail string `json:"tail,omitempty"`
+}
+
+const (
+	// tailLines and maxTail bound what is remembered of an output.
+	tailLines = 20
+	maxTail   = 4 << 10
+
+	maxRecord = 64 << 10
+)
+
+// NewJournal returns the journal of the project at root. The folder is made when it is
+// first needed; "" is none.
+func NewJournal(folder, root string) *Journal {
+	sum := sha256.Sum256([]byte(root))
+	j := &Journal{folder: folder, file: hex.EncodeToString(sum[:8]), running: map[string]bool{}}
+	if folder != "" {
+		j.last = cachedfile.New(filepath.Join(folder, j.file+".json"), maxRecord, func(data []byte) (LastRun, error) {
+			var l LastRun
+			err := json.Unmarshal(data, &l)
+			return l, err
+		})
+	}
+	return j
+}
+
+// Last returns the last run; ok is false if there was none that is remembered.
+func (j *Journal) Last() (last LastRun, ok bool) {
+	j.mu.Lock()
+	own := j.own
+	j.mu.Unlock()
+	if j.last != nil {
+		if found, err := j.last.Get(); err == nil && (own == nil || !own.Started.After(found.Started)) {
+			return found, true
+		}
+	}
+	if own == nil {
+		return LastRun{}, false
+	}
+	return *own, true
+}
+
+// begin marks a recipe as running, until release is called or the process ends.
+func (j *Journal) begin(name string) (release func(), err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.running[name] {
+		return nil, &BusyError{Name: name}
+	}
+	lock, err := j.lock(name)
+	if err != nil {
+		return nil, err
+	}
+	j.running[name] = true
+	return func() {
+		if lock != nil {
+			_ = lock.Close() // the lock ends with the file
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		delete(j.running, name)
+	}, nil
+}
+
+// lock keeps other processes from running the recipe; nil where that is not possible.
+func (j *Journal) lock(name string) (*flock.Flock, error) {
+	if j.folder == "" || os.MkdirAll(j.folder, 0o700) != nil {
+		return nil, nil
+	}
+	sum := sha256.Sum256([]byte(name))
+	lock := flock.New(filepath.Join(j.folder, j.file+"-"+hex.EncodeToString(sum[:8])+".lock"), flock.SetPermissions(0o600))
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, nil
+	}
+	if !locked {
+		return nil, &BusyError{Name: name}
+	}
+	return lock, nil
+}
+
+// recordTimeout is how long the record waits for another process.
+const recordTimeout = time.Second
+
+// record remembers a run. That it cannot is no reason for the run to fail.
+func (j *Journal) record(run Run, out *Output) {
+	last := &LastRun{Run: run, Tail: tail(out)}
+	j.mu.Lock()
+	j.own = last
+	j.mu.Unlock()
+	data, err := json.Marshal(last)
+	if err != nil || j.folder == "" {
+		return
+	}
+	path := filepath.Join(j.folder, j.file+".json")
+	_ = lockedstore.Edit(context.Background(), path, recordTimeout, func(old []byte) ([]byte, error) {
+		var before LastRun
+		if json.Unmarshal(old, &before) == nil && before.Started.After(run.Started) {
+			return old, nil
+		}
+		return data, nil
+	})
+}
+
+// tail is the end of an output.
+func tail(out *Output) string {
+	text, _ := out.Text()
+	text = strings.TrimRight(text, "\n")
+	lines := strings.Split(text, "\n")
+	text = strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
+	if over := len(text) - maxTail; over > 0 {
+		text = text[over:]
+		if _, rest, ok := strings.Cut(text, "\n"); ok {
+			text = rest
+		}
+		text = "…\n" + strings.ToValidUTF8(text, "")
+	}
+	return text
+}

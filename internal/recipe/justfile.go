@@ -1,0 +1,216 @@
+package recipe
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// DefaultTimeout is how long a recipe may run if the caller does not say.
+const DefaultTimeout = 10 * time.Minute
+
+// Justfile is the justfile of a project. It is safe for concurrent use.
+type Justfile struct {
+	root    string
+	env     xec.Env
+	journal *Journal
+
+	mu   sync.Mutex // one reading at a time
+	kept *reading
+}
+
+// reading is what a justfile was understood as.
+type reading struct {
+	path    string
+	sources sources
+	recipes []Recipe
+	err     error
+}
+
+// New returns the justfile of the project at root, an absolute path, which need not
+// have one. The environment is what just and its recipes see.
+func New(root string, env xec.Env, journal *Journal) *Justfile {
+	own := make(xec.Env, 0, len(env))
+	for _, kv := range env {
+		if !strings.HasPrefix(kv, "JUST_") {
+			own = append(own, kv)
+		}
+	}
+	return &Justfile{root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), journal: journal}
+}
+
+// Recipes are the public recipes, by name. The error is a [MissingError], a
+// [*FileError], a [NotInstalledError], or says why just did not answer.
+func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	path, err := j.find()
+	if err != nil {
+		return nil, err
+	}
+	if j.kept != nil && j.kept.path == path && j.kept.sources.same() {
+		return j.kept.recipes, j.kept.err
+	}
+	j.kept = nil
+	found, ok := look(path)
+	r := &reading{path: path, sources: found}
+	var modules []string
+	r.recipes, modules, r.err = j.dump(ctx, path)
+	_, refused := errors.AsType[*FileError](r.err)
+	for _, file := range modules {
+		if _, seen := found[file]; !seen {
+			ok = false // found in a way that is not understood here
+		}
+	}
+	if ok && (r.err == nil || refused) {
+		j.kept = r
+	}
+	return r.recipes, r.err
+}
+
+// find returns the path of the justfile: just takes these names in any case.
+func (j *Justfile) find() (string, error) {
+	entries, err := os.ReadDir(j.root)
+	if err != nil {
+		return "", &FileError{Problem: "The project root cannot be read"}
+	}
+	var found []string
+	for _, e := range entries {
+		if name := e.Name(); !e.IsDir() && (strings.EqualFold(name, "justfile") || strings.EqualFold(name, ".justfile")) {
+			found = append(found, name)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", MissingError{}
+	case 1:
+		return filepath.Join(j.root, found[0]), nil
+	}
+	return "", &FileError{Problem: "There are several justfiles in the project root: " + strings.Join(found, ", ") + ". Keep one"}
+}
+
+const dumpTimeout = 10 * time.Second
+
+func (j *Justfile) dump(ctx context.Context, path string) (recipes []Recipe, modules []string, err error) {
+	res, err := xec.Run(ctx, xec.Command{
+		Name: "just", Dir: j.root, Env: j.env, Timeout: dumpTimeout, MaxOutput: 32 << 20,
+		Args: []string{"--justfile", path, "--working-directory", j.root, "--color", "never", "--dump", "--dump-format", "json"},
+	})
+	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
+		return nil, nil, &FileError{Problem: "The justfile cannot be used: " + j.relative(exit.Stderr)}
+	}
+	if err != nil {
+		return nil, nil, j.explain(err)
+	}
+	return parseDump(res.Stdout)
+}
+
+// relative is what just said, without the path of the project.
+func (j *Justfile) relative(text string) string {
+	text = strings.ReplaceAll(text, j.root+string(filepath.Separator), "")
+	return cleantext.Block(strings.TrimPrefix(text, "error: "))
+}
+
+func (j *Justfile) explain(err error) error {
+	if errors.Is(err, xec.ErrNotInstalled) {
+		return NotInstalledError{}
+	}
+	return err
+}
+
+// Call says what to run.
+type Call struct {
+	Name string
+	Args []string
+	// Timeout is how long it may take; 0 is DefaultTimeout.
+	Timeout time.Duration
+	// Confirmed answers the question of a recipe that asks before it runs.
+	Confirmed bool
+}
+
+// Run is what became of a call. It is also what is remembered of the last one.
+type Run struct {
+	Task string   `json:"task"`
+	Args []string `json:"args,omitempty"`
+	// ExitCode is -1 if the recipe was stopped.
+	ExitCode int `json:"exit_code"`
+	// Problem says what else went wrong: that it was stopped, and why.
+	Problem  string        `json:"problem,omitempty"`
+	Started  time.Time     `json:"started"`
+	Duration time.Duration `json:"duration_ns"`
+}
+
+// Failed reports whether the recipe did not end well.
+func (r Run) Failed() bool { return r.ExitCode != 0 || r.Problem != "" }
+
+// Run runs a recipe and writes what it prints to out, both streams as they come. A
+// recipe that failed or was stopped is no error. The errors are those of Recipes, an
+// [*UnknownError], an [*ArgumentsError] or a [*BusyError].
+func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) {
+	recipes, err := j.Recipes(ctx)
+	if err != nil {
+		return Run{}, err
+	}
+	at := slices.IndexFunc(recipes, func(r Recipe) bool { return r.Name == c.Name || slices.Contains(r.Aliases, c.Name) })
+	if at < 0 {
+		return Run{}, &UnknownError{Name: cleantext.Line(c.Name), Known: recipes}
+	}
+	called := recipes[at]
+	if err := called.accepts(c.Args); err != nil {
+		return Run{}, err
+	}
+	path, err := j.find()
+	if err != nil {
+		return Run{}, err
+	}
+	release, err := j.journal.begin(called.Name)
+	if err != nil {
+		return Run{}, err
+	}
+	defer release()
+
+	var kept Output
+	run := Run{Task: called.Name, Args: c.Args, Started: time.Now().UTC()}
+	args := []string{"--justfile", path, "--working-directory", j.root, "--color", "never"}
+	if called.hasOptions() {
+		args = append(args, "--one") // so that no argument is a recipe; just has it longer than options
+	}
+	if c.Confirmed {
+		args = append(args, "--yes")
+	}
+	timeout := cmp.Or(c.Timeout, DefaultTimeout)
+	err = xec.Stream(ctx, xec.Command{
+		Name: "just", Dir: j.root, Env: j.env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...),
+	}, io.MultiWriter(&kept, out))
+	run.Duration = time.Since(run.Started)
+	exit, exited := errors.AsType[*xec.ExitError](err)
+	switch {
+	case err == nil:
+	case exited:
+		if run.ExitCode = exit.Code; exit.Code < 0 {
+			run.Problem = "just ended with " + exit.State
+		}
+	case ctx.Err() != nil:
+		run.ExitCode, run.Problem = -1, "cancelled"
+	case errors.Is(err, context.DeadlineExceeded):
+		run.ExitCode, run.Problem = -1, fmt.Sprintf("stopped after the time limit of %s", timeout)
+	case errors.Is(err, xec.ErrNotInstalled), errors.Is(err, fs.ErrNotExist):
+		return Run{}, j.explain(err)
+	default:
+		return Run{}, err
+	}
+	j.journal.record(run, &kept)
+	return run, nil
+}

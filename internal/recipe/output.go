@@ -1,0 +1,101 @@
+package recipe
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+)
+
+// MaxOutput is how many bytes of an output are kept: half of them from its beginning,
+// and half from its end.
+const MaxOutput = 32 << 10
+
+// Output keeps the beginning and the end of what a task prints. The zero value is
+// ready, and safe for concurrent use.
+type Output struct {
+	mu    sync.Mutex
+	head  []byte
+	tail  []byte // a ring, once it is full
+	next  int    // where the ring goes on
+	total int64
+}
+
+const half = MaxOutput / 2
+
+// Write keeps p. It never fails.
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	written := len(p)
+	o.total += int64(written)
+	if room := half - len(o.head); room > 0 {
+		n := min(room, len(p))
+		o.head, p = append(o.head, p[:n]...), p[n:]
+	}
+	if len(p) > half {
+		p = p[len(p)-half:]
+	}
+	for len(p) > 0 {
+		if len(o.tail) < half {
+			n := min(half-len(o.tail), len(p))
+			o.tail, p = append(o.tail, p[:n]...), p[n:]
+			continue
+		}
+		n := copy(o.tail[o.next:], p)
+		o.next, p = (o.next+n)%half, p[n:]
+	}
+	return written, nil
+}
+
+// Text is what was kept, as clean text, with a line that says how many bytes are left
+// out between beginning and end.
+func (o *Output) Text() (text string, leftOut int64) {
+	o.mu.Lock()
+	head := o.head
+	tail := append(append([]byte{}, o.tail[o.next:]...), o.tail[:o.next]...)
+	leftOut = o.total - int64(len(head)) - int64(len(tail))
+	o.mu.Unlock()
+	if leftOut == 0 {
+		return clean(append(head[:len(head):len(head)], tail...)), 0
+	}
+	// The cut goes between lines, where there are any.
+	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {
+		leftOut += int64(len(head) - i - 1)
+		head = head[:i+1]
+	}
+	if i := bytes.IndexByte(tail, '\n'); i >= 0 && i < len(tail)-1 {
+		leftOut += int64(i + 1)
+		tail = tail[i+1:]
+	}
+	return fmt.Sprintf("%s\n… %d bytes left out …\n%s", strings.TrimSuffix(clean(head), "\n"), leftOut, clean(tail)), leftOut
+}
+
+// LastLine is the last line that is not empty, in at most n characters.
+func (o *Output) LastLine(n int) string {
+	o.mu.Lock()
+	text := append(append([]byte{}, o.tail[o.next:]...), o.tail[:o.next]...)
+	if len(text) == 0 {
+		text = append(text, o.head...)
+	}
+	o.mu.Unlock()
+	text = text[max(0, len(text)-4096):]
+	lines := strings.Split(strings.TrimSpace(clean(text)), "\n")
+	return cleantext.Cut(strings.TrimSpace(lines[len(lines)-1]), n)
+}
+
+// clean makes text harmless, and keeps of a line that was written over and over, as
+// progress bars are, what is to be seen at the end.
+func clean(text []byte) string {
+	if bytes.IndexByte(text, '\r') >= 0 {
+		lines := bytes.Split(text, []byte("\n"))
+		for i, line := range lines {
+			line = bytes.TrimRight(line, "\r")
+			lines[i] = line[bytes.LastIndexByte(line, '\r')+1:]
+		}
+		text = bytes.Join(lines, []byte("\n"))
+	}
+	return cleantext.Block(string(text))
+}

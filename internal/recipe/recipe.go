@@ -1,0 +1,168 @@
+// Package recipe lists and runs the recipes of a project's justfile with the program
+// just.
+//
+// Make a [Justfile] with [New]. [Justfile.Recipes] are the public ones, as just itself
+// understands the file; they are kept until the file, or one that it imports, changes.
+// [Justfile.Run] runs one. It guarantees that
+//
+//   - only a recipe of the project's own justfile is run: a name that just would take
+//     for an option, a path, a variable or another folder's recipe is refused, and so
+//     are more arguments than the recipe takes, which would be further recipes;
+//   - the variables JUST_… of the environment, which change what just does, do not
+//     count;
+//   - one recipe runs once at a time; a second run is a [*BusyError];
+//   - when it is stopped, by the context or its time limit, nothing of it is left: see
+//     [xec.Stream].
+//
+// What a recipe prints is kept in an [Output]: its beginning and its end. The last run
+// is remembered in a file, for whoever asks what went on: see [Journal].
+package recipe
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Recipe is one recipe.
+type Recipe struct {
+	// Name is as it is run: that of a module's recipe is "module::recipe".
+	Name string `json:"name"`
+	// Doc is the comment before it.
+	Doc        string      `json:"doc,omitempty"`
+	Groups     []string    `json:"groups,omitempty"`
+	Parameters []Parameter `json:"parameters,omitempty"`
+	// Aliases are other names of it.
+	Aliases []string `json:"aliases,omitempty"`
+	// Confirm says that just asks before it runs the recipe.
+	Confirm bool `json:"confirm,omitempty"`
+}
+
+// Parameter is what a recipe takes.
+type Parameter struct {
+	Name string `json:"name"`
+	// Default is the value as the justfile writes it, if the parameter has one.
+	Default string `json:"default,omitempty"`
+	// Optional says that there need be no argument, Many that there can be several.
+	Optional bool `json:"optional,omitempty"`
+	Many     bool `json:"many,omitempty"`
+	// Option is the flag that the parameter is given with, if it is not given by its
+	// place.
+	Option string `json:"option,omitempty"`
+}
+
+// Usage is the recipe with its parameters as just lists it: "build target='all' *flags".
+func (r Recipe) Usage() string {
+	var b strings.Builder
+	b.WriteString(r.Name)
+	for _, p := range r.Parameters {
+		b.WriteByte(' ')
+		switch {
+		case p.Option != "":
+			fmt.Fprintf(&b, "[%s]", p.Option)
+			continue
+		case p.Many && p.Optional && p.Default == "":
+			b.WriteByte('*')
+		case p.Many:
+			b.WriteByte('+')
+		}
+		b.WriteString(p.Name)
+		if p.Default != "" {
+			b.WriteString("=" + p.Default)
+		}
+	}
+	return b.String()
+}
+
+// accepts checks the number of arguments. Options are left to just.
+func (r Recipe) accepts(args []string) error {
+	least, most := 0, 0
+	for _, p := range r.Parameters {
+		if p.Option != "" {
+			return nil
+		}
+		if !p.Optional {
+			least++
+		}
+		if most++; p.Many {
+			most = int(^uint(0) >> 1)
+		}
+	}
+	if len(args) >= least && len(args) <= most {
+		return nil
+	}
+	return &ArgumentsError{Recipe: r, Given: len(args)}
+}
+
+func (r Recipe) hasOptions() bool {
+	for _, p := range r.Parameters {
+		if p.Option != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// UnknownError says that there is no such recipe.
+type UnknownError struct {
+	Name string
+	// Known are the recipes that there are.
+	Known []Recipe
+}
+
+// maxNamed is how many recipes an error names.
+const maxNamed = 40
+
+func (e *UnknownError) Error() string {
+	if len(e.Known) == 0 {
+		return fmt.Sprintf("There is no task %q; the justfile has none", e.Name)
+	}
+	var names []string
+	for _, r := range e.Known[:min(len(e.Known), maxNamed)] {
+		names = append(names, r.Name)
+	}
+	text := fmt.Sprintf("There is no task %q. Tasks: %s", e.Name, strings.Join(names, ", "))
+	if more := len(e.Known) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// ArgumentsError says that a recipe takes another number of arguments.
+type ArgumentsError struct {
+	Recipe Recipe
+	Given  int
+}
+
+func (e *ArgumentsError) Error() string {
+	return fmt.Sprintf("%s takes other arguments than the %d given: %s", e.Recipe.Name, e.Given, e.Recipe.Usage())
+}
+
+// BusyError says that a recipe runs already, here or in another process.
+type BusyError struct{ Name string }
+
+func (e *BusyError) Error() string {
+	return e.Name + " is running already; wait until it has ended, or cancel it"
+}
+
+// FileError says why the project's justfile cannot be used.
+type FileError struct {
+	// Problem is for showing; what just said of a mistake is in it.
+	Problem string
+}
+
+func (e *FileError) Error() string { return e.Problem }
+
+// MissingError says that there is no justfile.
+type MissingError struct{}
+
+func (MissingError) Error() string {
+	return "There is no justfile in the project root. Tasks are its recipes; see https://just.systems"
+}
+
+// NotInstalledError says that the program just is not there.
+type NotInstalledError struct{}
+
+func (NotInstalledError) Error() string {
+	return "`just` is not installed, or not on the PATH. Get it with `brew install just`, `apt install just`, `cargo install just` or " +
+		"`npm install -g rust-just`; see https://just.systems"
+}

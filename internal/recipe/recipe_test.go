@@ -1,0 +1,338 @@
+package recipe_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/test/need"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// project makes a project of files, beside a folder that has a justfile too.
+func project(t *testing.T, files map[string]string) (*recipe.Justfile, string) {
+	t.Helper()
+	if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
+		need.Skip(t, "just is not installed")
+	}
+	top := gittest.Dir(t)
+	root := filepath.Join(top, "project")
+	gittest.Write(t, filepath.Join(top, "justfile"), "evil:\n  echo evil\n")
+	gittest.Write(t, filepath.Join(root, "other", "justfile"), "evil:\n  echo evil\n")
+	for name, text := range files {
+		gittest.Write(t, filepath.Join(root, name), text)
+	}
+	return recipe.New(root, os.Environ(), recipe.NewJournal(filepath.Join(top, "state"), root)), root
+}
+
+// run runs a recipe and tells everything about it in one text.
+func run(t *testing.T, j *recipe.Justfile, c recipe.Call) string {
+	t.Helper()
+	var out recipe.Output
+	r, err := j.Run(t.Context(), c, &out)
+	text, _ := out.Text()
+	if err != nil {
+		return text + "error: " + err.Error()
+	}
+	if r.Failed() {
+		text += fmt.Sprintf("[%d %s]", r.ExitCode, r.Problem)
+	}
+	return text
+}
+
+const full = `
+import 'more.just'
+import? 'optional.just'
+mod sub
+alias b := build
+
+# Build it
+[group('dev')]
+build target='all' *flags: dep
+  @echo building {{target}} {{flags}}
+  @echo warned >&2
+
+[group('dev'), group('ci')]
+dep:
+  @echo dep
+_hidden:
+  @echo hidden
+[private]
+secret:
+  @echo secret
+[confirm]
+danger:
+  @echo boom
+deploy env +hosts:
+  @echo {{env}}: {{hosts}}
+fail:
+  @echo before
+  @exit 3
+input:
+  @read line || echo no input
+`
+
+func TestRecipes(t *testing.T) {
+	t.Parallel()
+	j, _ := project(t, map[string]string{
+		"Justfile": full, "more.just": "import 'deep/er.just'\nimported:\n  @echo imported\n", "deep/er.just": "deeper:\n  @echo deeper\n",
+		"sub.just": "# In a module\nfoo a:\n  @echo foo {{a}}\n_private:\n  @echo p\n",
+	})
+	recipes, err := j.Recipes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range recipes {
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s | %s %v %v", r.Usage(), r.Doc, r.Groups, r.Aliases)))
+	}
+	if diff := cmp.Diff([]string{
+		"build target='all' *flags | Build it [dev] [b]",
+		"danger |  [] []",
+		"deeper |  [] []",
+		"dep |  [ci dev] []",
+		"deploy env +hosts |  [] []",
+		"fail |  [] []",
+		"imported |  [] []",
+		"input |  [] []",
+		"sub::foo a | In a module [] []",
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	j, _ := project(t, map[string]string{"justfile": full, "more.just": "x:\n  @echo x\n", "sub.just": "foo a:\n  @echo foo {{a}}\n"})
+	for _, tt := range []struct {
+		call recipe.Call
+		want string
+	}{
+		{recipe.Call{Name: "build"}, "dep\nbuilding all\nwarned\n"},
+		{recipe.Call{Name: "b", Args: []string{"x", "--list", "dep"}}, "dep\nbuilding x --list dep\nwarned\n"},
+		{recipe.Call{Name: "deploy", Args: []string{"-f", "/etc/passwd"}}, "-f: /etc/passwd\n"},
+		{recipe.Call{Name: "sub::foo", Args: []string{"a=b"}}, "foo a=b\n"},
+		{recipe.Call{Name: "fail"}, "before\nerror: recipe `fail` failed on line 28 with exit code 3\n[3 ]"},
+		{recipe.Call{Name: "input"}, "no input\n"},
+		{recipe.Call{Name: "danger"}, "Run recipe `danger`? error: recipe `danger` was not confirmed\n[1 ]"},
+		{recipe.Call{Name: "danger", Confirmed: true}, "boom\n"},
+		{recipe.Call{Name: "dep", Args: []string{"fail"}}, "error: dep takes other arguments than the 1 given: dep"},
+		{recipe.Call{Name: "deploy", Args: []string{"a"}}, "error: deploy takes other arguments than the 1 given: deploy env +hosts"},
+	} {
+		if got := run(t, j, tt.call); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.call, got, tt.want)
+		}
+	}
+}
+
+// Only the project's own public recipes are run.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	j, _ := project(t, map[string]string{"justfile": "a:\n  @echo ran\n_b:\n  @echo ran\n[private]\nc:\n  @echo ran\nalias _d := a\n"})
+	for _, name := range []string{
+		"", "--list", "-f", "--init", "--choose", "--evaluate", "../evil", "../a", "other/evil", "/a", "x=1", "a=1", "_b", "c", "_d", "a b", "a\x00", "A", "::a", "a::", "evil", "--",
+	} {
+		if got := run(t, j, recipe.Call{Name: name}); !strings.HasPrefix(got, "error: There is no task ") || !strings.HasSuffix(got, "Tasks: a") {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"none":    {nil, "There is no justfile in the project root."},
+		"several": {map[string]string{"justfile": "", ".justfile": ""}, "There are several justfiles in the project root: .justfile, justfile. Keep one"},
+		"syntax":  {map[string]string{"justfile": "a:\n  @echo\nb\n"}, "justfile:3:2"},
+		"import":  {map[string]string{"justfile": "import 'x.just'\n", "x.just": "a:\n  @echo\n}\n"}, "x.just:3:1"},
+		"missing": {map[string]string{"justfile": "import 'x.just'\n"}, "could not find source file for import"},
+		"empty":   {map[string]string{"justfile": ""}, `There is no task "a"; the justfile has none`},
+	} {
+		j, root := project(t, tt.files)
+		for range 2 { // what was kept is as good
+			if got := run(t, j, recipe.Call{Name: "a"}); !strings.Contains(got, tt.want) || strings.Contains(got, root) {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+	}
+	_, root := project(t, map[string]string{"justfile": full})
+	bare := recipe.New(root, xec.Env{"PATH=" + t.TempDir()}, recipe.NewJournal("", root))
+	if got := run(t, bare, recipe.Call{Name: "a"}); !strings.Contains(got, "`just` is not installed") {
+		t.Errorf("without just: %q", got)
+	}
+}
+
+// What JUST_… variables say does not count.
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	_, root := project(t, map[string]string{"justfile": "a:\n  @echo own\n"})
+	env := xec.Env(os.Environ()).With("JUST_JUSTFILE="+filepath.Join(filepath.Dir(root), "justfile"), "JUST_DRY_RUN=true", "JUST_COLOR=always")
+	j := recipe.New(root, env, recipe.NewJournal("", root))
+	if got := run(t, j, recipe.Call{Name: "a"}); got != "own\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// The recipes are read again when a file changes, and only then.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	j, root := project(t, map[string]string{"justfile": "import? 'later.just'\nmod? sub\nimport 'more.just'\na:\n  @echo\n", "more.just": "b:\n  @echo\n"})
+	counter := filepath.Join(root, "calls")
+	wrapper := filepath.Join(root, "bin", "just")
+	program, err := xec.Env(os.Environ()).LookPath("just")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gittest.Write(t, wrapper, "#!/bin/sh\necho x >>"+counter+"\nexec "+program+" \"$@\"\n")
+	if err := os.Chmod(wrapper, 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	j = recipe.New(root, xec.Env(os.Environ()).With("PATH="+filepath.Dir(wrapper)+string(os.PathListSeparator)+os.Getenv("PATH")), recipe.NewJournal("", root))
+	names := func() string {
+		recipes, err := j.Recipes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, r := range recipes {
+			names = append(names, r.Name)
+		}
+		return strings.Join(names, " ")
+	}
+	calls := func() int {
+		text, err := os.ReadFile(counter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Count(text, []byte("x"))
+	}
+	old := time.Now().Add(-time.Hour)
+	age := func() {
+		for _, name := range []string{"justfile", "more.just", "later.just", "sub/mod.just"} {
+			_ = os.Chtimes(filepath.Join(root, name), old, old) // those that there are
+		}
+	}
+	age()
+	// The change time cannot be set: wait until it is trusted.
+	time.Sleep(3500 * time.Millisecond)
+	for range 5 {
+		if got := names(); got != "a b" {
+			t.Fatalf("got %q", got)
+		}
+	}
+	if n := calls(); n != 1 {
+		t.Errorf("just was asked %d times", n)
+	}
+	for _, step := range []struct{ file, text, want string }{
+		{"more.just", "c:\n  @echo\n", "a c"}, {"later.just", "d:\n  @echo\n", "a c d"}, {"sub/mod.just", "e:\n  @echo\n", "a c d sub::e"},
+	} {
+		gittest.Write(t, filepath.Join(root, step.file), step.text)
+		if got := names(); got != step.want {
+			t.Errorf("after %s: %q, want %q", step.file, got, step.want)
+		}
+	}
+}
+
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	j, root := project(t, map[string]string{"justfile": "slow:\n  @echo begun; trap '' TERM; (sleep 300; echo >late) & sleep 300; echo >late\n"})
+	if got := run(t, j, recipe.Call{Name: "slow", Timeout: 300 * time.Millisecond}); got != "begun\n[-1 stopped after the time limit of 300ms]" {
+		t.Errorf("got %q", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var out signalled
+	out.onFirst = cancel
+	r, err := j.Run(ctx, recipe.Call{Name: "slow"}, &out)
+	if err != nil || r.ExitCode != -1 || r.Problem != "cancelled" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "late")); err == nil {
+		t.Error("it went on")
+	}
+}
+
+type signalled struct {
+	onFirst func()
+	done    atomic.Bool
+}
+
+func (s *signalled) Write(p []byte) (int, error) {
+	if !s.done.Swap(true) {
+		s.onFirst()
+	}
+	return len(p), nil
+}
+
+// One recipe runs once at a time, also with another process in between.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	j, root := project(t, map[string]string{"justfile": "slow:\n  @echo begun; while [ ! -e go ]; do sleep 0.02; done\nquick:\n  @echo quick\n"})
+	state := filepath.Join(filepath.Dir(root), "state")
+	elsewhere := recipe.New(root, os.Environ(), recipe.NewJournal(state, root))
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	out := &signalled{onFirst: func() { close(begun) }}
+	go func() {
+		_, err := j.Run(t.Context(), recipe.Call{Name: "slow"}, out)
+		ended <- err
+	}()
+	<-begun
+	for _, who := range []*recipe.Justfile{j, elsewhere} {
+		_, err := who.Run(t.Context(), recipe.Call{Name: "slow"}, io.Discard)
+		if _, busy := errors.AsType[*recipe.BusyError](err); !busy {
+			t.Errorf("got %v", err)
+		}
+		if got := run(t, who, recipe.Call{Name: "quick"}); got != "quick\n" {
+			t.Errorf("another recipe: %q", got)
+		}
+	}
+	gittest.Write(t, filepath.Join(root, "go"), "")
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := run(t, elsewhere, recipe.Call{Name: "slow"}); got != "begun\n" {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+func TestLast(t *testing.T) {
+	t.Parallel()
+	j, root := project(t, map[string]string{"justfile": "a:\n  @for i in $(seq 1 100); do echo line $i; done; exit 4\nb:\n  @echo fine\n"})
+	state := filepath.Join(filepath.Dir(root), "state")
+	if _, ok := recipe.NewJournal(state, root).Last(); ok {
+		t.Error("there is a last run before the first one")
+	}
+	run(t, j, recipe.Call{Name: "a"})
+	last, ok := recipe.NewJournal(state, root).Last()
+	if !ok || last.Task != "a" || last.ExitCode != 4 || !strings.HasPrefix(last.Tail, "line 82\n") || !strings.HasSuffix(last.Tail, "with exit code 4") {
+		t.Errorf("got %+v", last)
+	}
+	run(t, j, recipe.Call{Name: "b"})
+	if last, _ := recipe.NewJournal(state, root).Last(); last.Task != "b" || last.Tail != "fine" {
+		t.Errorf("got %+v", last)
+	}
+	if _, ok := recipe.NewJournal(state, root+"-other").Last(); ok {
+		t.Error("another project has the same last run")
+	}
+	// Without a folder it is remembered here.
+	alone := recipe.NewJournal("", root)
+	run(t, recipe.New(root, os.Environ(), alone), recipe.Call{Name: "b"})
+	if last, _ := alone.Last(); last.Task != "b" {
+		t.Errorf("got %+v", last)
+	}
+}
