@@ -1,0 +1,314 @@
+// Package docker looks at containers through the Docker API, which Podman has too.
+//
+// Make a [Client] with [New] and ask [Client.Containers] for those that concern a
+// project, and [Client.Logs] for the last lines of one. It guarantees that
+//
+//   - the engine is only read: nothing but GET and HEAD is sent;
+//   - nothing is started or connected to before it is asked, and every call ends with
+//     its context;
+//   - names, images and logs come as clean text.
+//
+// The engine is the one of $DOCKER_HOST, else the first whose socket is in one of the
+// default places. Errors say which socket was tried, and are for showing.
+package docker
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+)
+
+// Options say where an engine may be.
+type Options struct {
+	// Getenv reads DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH and
+	// XDG_RUNTIME_DIR.
+	Getenv func(string) string
+	Home   string
+	GOOS   string
+}
+
+// ErrNoEngine says that there is no engine to ask.
+var ErrNoEngine = errors.New("no container engine: neither $DOCKER_HOST nor a default socket of Docker or Podman")
+
+// Client asks one engine. It is safe for concurrent use.
+type Client struct {
+	options Options
+
+	mu   sync.Mutex
+	host string
+	api  *client.Client
+}
+
+// New returns a client. Nothing is looked for yet.
+func New(o Options) *Client { return &Client{options: o} }
+
+// Container is a container.
+type Container struct {
+	ID    string
+	Name  string
+	Image string
+	// State is created, running, paused, restarting, removing, exited or dead.
+	State string
+	// Health is healthy, unhealthy or starting; empty without a health check.
+	Health string
+	// ExitCode is that of the last run, if State is exited or dead.
+	ExitCode int
+	// Ended is when the last run ended, zero while it goes on.
+	Ended time.Time
+	// Ours says that the container belongs to the project: by its compose file, its
+	// dev container, or a folder of the project that is mounted in it.
+	Ours bool
+}
+
+// Problem says what is wrong with the container, "" if nothing is.
+func (c Container) Problem() string {
+	switch {
+	case c.Health == string(container.Unhealthy):
+		return "unhealthy"
+	case c.State == string(container.StateRestarting):
+		return "restarting"
+	case c.State == string(container.StateDead):
+		return "dead"
+	case c.State == string(container.StateExited) && c.ExitCode != 0:
+		return fmt.Sprintf("exited with %d", c.ExitCode)
+	}
+	return ""
+}
+
+// maxInspected is how many containers are looked at more closely.
+const maxInspected = 20
+
+// Containers returns the containers, those of the project at root first.
+func (c *Client) Containers(ctx context.Context, root string) ([]Container, error) {
+	api, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	list, err := api.ContainerList(ctx, client.ContainerListOptions{All: true})
+	if err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	found := make([]Container, 0, len(list.Items))
+	for _, item := range list.Items {
+		found = append(found, summary(item, root))
+	}
+	slices.SortStableFunc(found, func(a, b Container) int {
+		if a.Ours != b.Ours {
+			return map[bool]int{true: -1, false: 1}[a.Ours]
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	inspected := 0
+	for i := range found {
+		// The list of Podman does not tell of health, and none tells since when.
+		closer := found[i].Problem() != "" || found[i].Ours && found[i].State == string(container.StateRunning)
+		if !closer || inspected == maxInspected {
+			continue
+		}
+		inspected++
+		if err := c.inspect(ctx, api, &found[i]); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// summary reads an element of the list.
+func summary(item container.Summary, root string) Container {
+	out := Container{
+		ID: item.ID, Image: cleantext.Line(item.Image), State: cleantext.Line(string(item.State)), Name: item.ID[:min(12, len(item.ID))], Ours: belongs(item, root),
+	}
+	if len(item.Names) > 0 {
+		out.Name = cleantext.Line(strings.TrimPrefix(item.Names[0], "/"))
+	}
+	// The status is for people: "Exited (1) 3 hours ago", "Up 2 minutes (unhealthy)".
+	if _, rest, ok := strings.Cut(item.Status, "("); ok {
+		if word, _, ok := strings.Cut(rest, ")"); ok {
+			if code, err := strconv.Atoi(word); err == nil {
+				out.ExitCode = code
+			} else if out.State == string(container.StateRunning) {
+				out.Health = strings.TrimPrefix(cleantext.Line(word), "health: ")
+			}
+		}
+	}
+	if item.Health != nil && item.Health.Status != container.NoHealthcheck {
+		out.Health = string(item.Health.Status)
+	}
+	return out
+}
+
+// belongs tells whether a container is of the project at root.
+func belongs(item container.Summary, root string) bool {
+	for _, label := range []string{"com.docker.compose.project.working_dir", "io.podman.compose.project.working_dir", "devcontainer.local_folder"} {
+		if inside(item.Labels[label], root) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(item.Mounts, func(m container.MountPoint) bool { return inside(m.Source, root) })
+}
+
+// inside reports whether an absolute path is root, or below it.
+func inside(path, root string) bool {
+	if !filepath.IsAbs(path) {
+		return false
+	}
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// inspect completes a container. One that is gone meanwhile stays as it was.
+func (c *Client) inspect(ctx context.Context, api *client.Client, out *Container) error {
+	res, err := api.ContainerInspect(ctx, out.ID, client.ContainerInspectOptions{})
+	if err != nil {
+		if ctx.Err() != nil {
+			return c.explain(ctx, err)
+		}
+		return nil
+	}
+	state := res.Container.State
+	if state == nil {
+		return nil
+	}
+	out.State, out.ExitCode = cleantext.Line(string(state.Status)), state.ExitCode
+	if state.Health != nil && state.Health.Status != container.NoHealthcheck {
+		out.Health = cleantext.Line(string(state.Health.Status))
+	}
+	if out.State == string(container.StateExited) || out.State == string(container.StateDead) {
+		if ended, err := time.Parse(time.RFC3339Nano, state.FinishedAt); err == nil {
+			out.Ended = ended
+		}
+	}
+	return nil
+}
+
+// maxLog is how many bytes of a log are read.
+const maxLog = 64 << 10
+
+// Logs returns the last n lines that a container printed.
+func (c *Client) Logs(ctx context.Context, id string, n int) (string, error) {
+	api, err := c.open()
+	if err != nil {
+		return "", err
+	}
+	info, err := api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	if err != nil {
+		return "", c.explain(ctx, err)
+	}
+	logs, err := api.ContainerLogs(ctx, id, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Tail: strconv.Itoa(n)})
+	if err != nil {
+		return "", c.explain(ctx, err)
+	}
+	defer logs.Close()
+	var text bytes.Buffer
+	limited := io.LimitReader(logs, maxLog)
+	if info.Container.Config != nil && info.Container.Config.Tty {
+		_, err = io.Copy(&text, limited)
+	} else {
+		_, err = stdcopy.StdCopy(&text, &text, limited)
+	}
+	// A log that is longer ends in the middle of a frame.
+	if err != nil && text.Len() == 0 {
+		return "", c.explain(ctx, err)
+	}
+	lines := strings.Split(strings.TrimRight(cleantext.Block(text.String()), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n"), nil
+}
+
+// open returns the client of the engine.
+func (c *Client) open() (*client.Client, error) {
+	host := cmp.Or(c.options.Getenv("DOCKER_HOST"), c.socket())
+	if host == "" {
+		return nil, ErrNoEngine
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.api != nil && c.host == host {
+		return c.api, nil
+	}
+	opts := []client.Opt{client.WithHost(host), client.WithHTTPRequestHook(readOnly)}
+	if certs := c.options.Getenv("DOCKER_CERT_PATH"); certs != "" && strings.HasPrefix(host, "tcp://") {
+		opts = append(opts, client.WithTLSClientConfig(filepath.Join(certs, "ca.pem"), filepath.Join(certs, "cert.pem"), filepath.Join(certs, "key.pem")))
+	}
+	api, err := client.New(opts...)
+	if err != nil {
+		return nil, fmt.Errorf("the container engine at %s cannot be used: %w", shown(host), err)
+	}
+	c.host, c.api = host, api
+	return api, nil
+}
+
+var errNotReading = errors.New("refused: containers are only looked at")
+
+func readOnly(req *http.Request) error {
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		return errNotReading
+	}
+	return nil
+}
+
+// socket is the first default socket that is there, "" if none is.
+func (c *Client) socket() string {
+	o := c.options
+	if o.GOOS == "windows" {
+		return client.DefaultDockerHost // a named pipe; asking tells
+	}
+	candidates := []string{"/var/run/docker.sock"}
+	if o.Home != "" {
+		candidates = append(candidates, filepath.Join(o.Home, ".docker", "run", "docker.sock"), filepath.Join(o.Home, ".docker", "desktop", "docker.sock"))
+	}
+	if run := o.Getenv("XDG_RUNTIME_DIR"); run != "" {
+		candidates = append(candidates, filepath.Join(run, "docker.sock"), filepath.Join(run, "podman", "podman.sock"))
+	}
+	if o.Home != "" {
+		candidates = append(candidates, filepath.Join(o.Home, ".local", "share", "containers", "podman", "machine", "podman.sock"))
+	}
+	for _, path := range append(candidates, "/run/podman/podman.sock") {
+		if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
+			return "unix://" + path
+		}
+	}
+	return ""
+}
+
+// explain words an error of the engine.
+func (c *Client) explain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	c.mu.Lock()
+	host := c.host
+	c.mu.Unlock()
+	switch {
+	case errors.Is(err, os.ErrPermission), strings.Contains(err.Error(), "permission denied"):
+		return fmt.Errorf("the container engine at %s may not be asked by this user", shown(host))
+	case client.IsErrConnectionFailed(err):
+		return fmt.Errorf("the container engine at %s does not answer", shown(host))
+	}
+	return fmt.Errorf("ask the container engine at %s: %s", shown(host), cleantext.Cut(cleantext.Line(err.Error()), 200))
+}
+
+// shown is a host without a password.
+func shown(host string) string {
+	scheme, rest, ok := strings.Cut(host, "://")
+	if at := strings.LastIndexByte(rest, '@'); ok && at >= 0 {
+		return scheme + "://" + rest[at+1:]
+	}
+	return cleantext.Line(host)
+}

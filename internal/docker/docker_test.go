@@ -1,0 +1,149 @@
+package docker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/docker"
+	"github.com/copse-dev/copse/internal/test/need"
+)
+
+// at is a client of the engine at host.
+func at(host string) *docker.Client {
+	return docker.New(docker.Options{GOOS: runtime.GOOS, Getenv: func(key string) string {
+		return map[string]string{"DOCKER_HOST": host}[key]
+	}})
+}
+
+// TestEngine asks a real engine, which .ci/engine has prepared.
+func TestEngine(t *testing.T) {
+	t.Parallel()
+	host := os.Getenv("COPSE_TEST_ENGINE")
+	if host == "" {
+		need.Skip(t, "COPSE_TEST_ENGINE does not name a container engine; `.ci/engine start DIR` starts one")
+	}
+	c := at(host)
+	list, err := c.Containers(t.Context(), "/srv/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, one := range list {
+		line := fmt.Sprintf("%s %s %s ours=%t ended=%t %s", one.Name, one.State, one.Health, one.Ours, !one.Ended.IsZero(), one.Problem())
+		if one.Problem() != "" {
+			logs, err := c.Logs(t.Context(), one.ID, 1)
+			if err != nil {
+				t.Error(err)
+			}
+			line += ": " + logs
+		}
+		got = append(got, line)
+	}
+	if diff := cmp.Diff([]string{
+		"shop-db running unhealthy ours=true ended=false unhealthy: no space left",
+		"shop-done exited  ours=true ended=false ",
+		"shop-job exited  ours=true ended=true exited with 3: panic: no such table",
+		"shop-web running healthy ours=true ended=false ",
+		"else-where exited  ours=false ended=true exited with 1: other",
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+	if elsewhere, err := c.Containers(t.Context(), "/srv/sho"); err != nil || elsewhere[0].Ours {
+		t.Errorf("another project: %+v, %v", elsewhere, err)
+	}
+	if _, err := c.Logs(t.Context(), "nowhere", 1); err == nil {
+		t.Error("there are logs of no container")
+	}
+}
+
+// fake answers as engines do, at a socket.
+func fake(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sock") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path := filepath.Join(dir, "d.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Skip("no unix sockets here")
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Second}
+	t.Cleanup(func() { _ = server.Close() })
+	go func() { _ = server.Serve(l) }()
+	return "unix://" + path
+}
+
+// Docker tells in the status what Podman does not.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	host := fake(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			t.Errorf("%s %s", r.Method, r.URL)
+		}
+		w.Header().Set("Api-Version", "1.45")
+		w.Header().Set("Content-Type", "application/json")
+		if !strings.HasSuffix(r.URL.Path, "/containers/json") {
+			http.Error(w, `{"message":"gone"}`, http.StatusNotFound)
+			return
+		}
+		_, _ = fmt.Fprintf(w, `[
+			{"Id":"1234567890abcdef","State":"running","Status":"Up 2 minutes (unhealthy)"},
+			{"Id":"b","Names":["/b\u001b[31m"],"Image":"i\u202e","State":"restarting","Status":"Restarting (137) 1 second ago"},
+			{"Id":"c","Names":["/c"],"State":"exited","Status":"Exited (0) 1 second ago","Mounts":[{"Source":%q}]},
+			{"Id":"d","Names":["/d"],"State":"exited","Status":"Exited (2) 1 second ago","Labels":{"devcontainer.local_folder":%q}},
+			{"Id":"e","Names":["/e"],"State":"running","Status":"Up 3 hours (health: starting)","Labels":{"com.docker.compose.project.working_dir":%q}}
+		]`, filepath.Join(root, "data"), root, root+"-more")
+	}))
+	list, err := at(host).Containers(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range list {
+		got = append(got, fmt.Sprintf("%s|%s|%s|%s|%t", c.Name, c.Image, c.Health, c.Problem(), c.Ours))
+	}
+	if diff := cmp.Diff([]string{"c||||true", "d|||exited with 2|true", "1234567890ab||unhealthy|unhealthy|false", "b|i||restarting|false", "e||starting||false"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNoEngine(t *testing.T) {
+	t.Parallel()
+	alone := docker.New(docker.Options{GOOS: "none", Home: t.TempDir(), Getenv: func(string) string { return "" }})
+	if _, err := os.Stat("/var/run/docker.sock"); err != nil {
+		if _, err := alone.Containers(t.Context(), "/x"); !errors.Is(err, docker.ErrNoEngine) {
+			t.Errorf("got %v", err)
+		}
+	}
+	for host, want := range map[string]string{
+		"unix:///no/such.sock":            "the container engine at unix:///no/such.sock does not answer",
+		"nonsense":                        "the container engine at nonsense cannot be used",
+		"tcp://user:secret@127.0.0.1:1/x": "the container engine at tcp://127.0.0.1:1/x",
+	} {
+		_, err := at(host).Containers(t.Context(), "/x")
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	hanging := fake(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	if _, err := at(hanging).Containers(ctx, "/x"); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 3*time.Second {
+		t.Errorf("after %s: %v", time.Since(begun), err)
+	}
+}
