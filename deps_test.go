@@ -25,7 +25,7 @@ var layers = []struct {
 		"internal/github", "internal/httpguard", "internal/jira", "internal/jsonfile", "internal/lockedstore", "internal/netrc",
 		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/watch", "internal/xec",
 	}},
-	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
+	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
 	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/cli", "internal/app", "internal/wiring"}},
 	{"programs", []string{"cmd", "bench", "internal/test"}},
 }

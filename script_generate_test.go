@@ -21,9 +21,10 @@ import (
 //	                                 titles, reviews and checks
 //	generate items N FOLDER          a store of N work items, each ten below the one
 //	                                 of a tenth of their number
+//	generate files N FOLDER          N files in folders of thirty
 func generate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
-		ts.Fatalf("usage: generate branches|pulls|items n path")
+		ts.Fatalf("usage: generate branches|pulls|items|files n path")
 	}
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -38,6 +39,12 @@ func generate(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(os.WriteFile(ts.MkAbs(args[2]), data, 0o600))
 	case "items":
 		generateItems(ts, n, ts.MkAbs(args[2]))
+	case "files":
+		for i := range n {
+			path := filepath.Join(ts.MkAbs(args[2]), fmt.Sprintf("folder%03d", i/30), fmt.Sprintf("file%04d.txt", i))
+			ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+			ts.Check(os.WriteFile(path, nil, 0o600))
+		}
 	default:
 		ts.Fatalf("generate what? %s", args[0])
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/twigmcp"
 	"github.com/copse-dev/copse/internal/test/fakes"
 	"github.com/copse-dev/copse/internal/test/mcptext"
+	"github.com/copse-dev/copse/internal/xec"
 )
 
 // programs are what scripts can run, as processes with exec and in this process
@@ -56,6 +57,7 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup,
+		Condition:           condition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"mcp":      converse,
 			"generate": generate,
@@ -63,6 +65,20 @@ func TestScript(t *testing.T) {
 			"jira":     fakes.Jira,
 		},
 	})
+}
+
+// condition decides "[have:PROGRAM]": whether a program is installed. Where nothing may
+// be skipped, one that is not fails the script.
+func condition(cond string) (bool, error) {
+	name, ok := strings.CutPrefix(cond, "have:")
+	if !ok {
+		return false, fmt.Errorf("unknown condition %q", cond)
+	}
+	_, err := xec.Env(os.Environ()).LookPath(name)
+	if err != nil && os.Getenv("COPSE_TEST_NO_SKIP") != "" {
+		return false, fmt.Errorf("%s must be installed here: %w", name, err)
+	}
+	return err == nil, nil
 }
 
 // setup gives a script a home of its own, and a git that behaves the same
@@ -83,6 +99,8 @@ func setup(env *testscript.Env) error {
 		"GIT_AUTHOR_NAME":     "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com", "GIT_AUTHOR_DATE": when,
 		"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.com", "GIT_COMMITTER_DATE": when,
 		"NO_COLOR": "1",
+		// No engine that happens to run here.
+		"DOCKER_HOST": "unix:///no/engine.sock",
 	} {
 		env.Setenv(k, v)
 	}
@@ -93,10 +111,12 @@ func setup(env *testscript.Env) error {
 var inherited = []string{
 	"HOME", "USERPROFILE", "PATH", "XDG_CACHE_HOME", "XDG_DATA_HOME", "NETRC", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST",
 	"GITHUB_API_URL", "GITHUB_SERVER_URL", "JIRA_HOST", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "SYSTEMROOT", "TMPDIR",
+	"DOCKER_HOST",
 }
 
 var (
 	port  = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+	took  = regexp.MustCompile(` after [0-9.]+ ?m?s\b`)
 	stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 )
 
@@ -140,6 +160,7 @@ func converse(ts *testscript.TestScript, neg bool, args []string) {
 	// Paths, ports and the present differ from run to run.
 	transcript = strings.ReplaceAll(transcript, ts.Getenv("WORK"), "$WORK")
 	transcript = port.ReplaceAllString(transcript, "127.0.0.1:PORT")
+	transcript = took.ReplaceAllString(transcript, " after TIME")
 	transcript = stamp.ReplaceAllStringFunc(transcript, func(s string) string {
 		if when, err := time.Parse(time.RFC3339, s); err != nil || time.Since(when).Abs() > time.Hour {
 			return s

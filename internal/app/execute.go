@@ -14,6 +14,11 @@ type UsageError string
 
 func (e UsageError) Error() string { return string(e) }
 
+// ExitCode ends a program with another program's exit code and no word of its own.
+type ExitCode int
+
+func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
 // Execute runs a command in env and gives the exit code. Errors go to stderr in
 // one line, behind the command's name; nobody but main exits.
 func Execute(ctx context.Context, env Env, cmd *cobra.Command) int {
@@ -27,6 +32,9 @@ func Execute(ctx context.Context, env Env, cmd *cobra.Command) int {
 	ran, err := cmd.ExecuteContextC(ctx)
 	if err == nil {
 		return OK
+	}
+	if code, ok := errors.AsType[ExitCode](err); ok {
+		return int(code)
 	}
 	if f := ran.Flags().Lookup("json"); f != nil && f.Value.String() == "true" {
 		// A program reads; an error is as easy to encode as to print.

@@ -16,25 +16,81 @@ type Commit struct {
 	Subject string `json:"subject"`
 	// When is the committer's time.
 	When time.Time `json:"when"`
+	// Files are what the commit changed, with LogFiles; none for a merge.
+	Files []string `json:"files,omitempty"`
 }
 
 // Log returns the last n commits of what is checked out, the newest first; none
 // on an unborn branch.
 func (r *Repo) Log(ctx context.Context, n int) ([]Commit, error) {
 	return read(r, func() ([]Commit, error) {
-		head, err := r.refs().head(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("read history: %w", err)
-		}
-		if head.Unborn {
-			return nil, nil
-		}
-		out, err := r.git(ctx, "log", "-z", "--no-color", "--no-show-signature", "--max-count="+strconv.Itoa(n), "--format=%h%n%cI%n%s")
-		if err != nil {
-			return nil, fmt.Errorf("read history: %w", err)
+		out, err := r.log(ctx, n)
+		if err != nil || out == nil {
+			return nil, err
 		}
 		return parseLog(string(out))
 	})
+}
+
+// LogFiles is Log with the files of each commit, as far as they are still there.
+func (r *Repo) LogFiles(ctx context.Context, n int) ([]Commit, error) {
+	return read(r, func() ([]Commit, error) {
+		out, err := r.log(ctx, n, "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv")
+		if err != nil || out == nil {
+			return nil, err
+		}
+		return parseLogFiles(string(out))
+	})
+}
+
+// logMark begins a commit where file names stand between commits.
+const logMark = "\x01"
+
+// log runs git log; nil on an unborn branch.
+func (r *Repo) log(ctx context.Context, n int, more ...string) ([]byte, error) {
+	head, err := r.refs().head(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read history: %w", err)
+	}
+	if head.Unborn {
+		return nil, nil
+	}
+	format := "--format=%h%n%cI%n%s"
+	if len(more) > 0 {
+		format = "--format=%x01%h%n%cI%n%s"
+	}
+	out, err := r.git(ctx, append([]string{"log", "-z", "--no-color", "--no-show-signature", "--max-count=" + strconv.Itoa(n), format}, more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read history: %w", err)
+	}
+	return out, nil
+}
+
+// parseLogFiles reads records that end with a NUL: a commit begins with the mark, and
+// the others are its files, each after a letter of what became of it; the first letter
+// comes after a newline.
+func parseLogFiles(out string) ([]Commit, error) {
+	var commits []Commit
+	records := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	for i := 0; i < len(records); i++ {
+		if text, ok := strings.CutPrefix(strings.TrimPrefix(records[i], "\n"), logMark); ok {
+			one, err := parseLog(text)
+			if err != nil {
+				return nil, err
+			}
+			commits = append(commits, one...)
+			continue
+		}
+		if i+1 == len(records) || len(commits) == 0 {
+			return nil, fmt.Errorf("read history: git printed %q", records[i])
+		}
+		kind := strings.TrimPrefix(records[i], "\n")
+		if i++; kind != "D" {
+			last := &commits[len(commits)-1]
+			last.Files = append(last.Files, records[i])
+		}
+	}
+	return commits, nil
 }
 
 // parseLog reads records that end with a NUL, of three lines each; the subject

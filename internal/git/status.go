@@ -34,16 +34,23 @@ type Status struct {
 // "git status" takes; limit it by ctx. A bare repository is [ErrBare].
 func (r *Repo) Status(ctx context.Context) (Status, error) {
 	return read(r, func() (Status, error) {
-		if r.Bare() {
-			return Status{}, fmt.Errorf("read status: %w", ErrBare)
-		}
-		out, err := r.git(ctx, "status", "--porcelain=v2", "--branch", "--ahead-behind",
-			"--untracked-files=normal", "-z")
+		out, err := r.status(ctx)
 		if err != nil {
-			return Status{}, fmt.Errorf("read status: %w", err)
+			return Status{}, err
 		}
 		return parseStatus(out)
 	})
+}
+
+func (r *Repo) status(ctx context.Context) ([]byte, error) {
+	if r.Bare() {
+		return nil, fmt.Errorf("read status: %w", ErrBare)
+	}
+	out, err := r.git(ctx, "status", "--porcelain=v2", "--branch", "--ahead-behind", "--untracked-files=normal", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("read status: %w", err)
+	}
+	return out, nil
 }
 
 // parseStatus reads the second porcelain format. Records end with a NUL.

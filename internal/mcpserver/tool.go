@@ -29,7 +29,22 @@ func (s *Server) addTool(t toolset.Tool) {
 		def.OutputSchema = t.Output
 	}
 	s.mcp.AddTool(def, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return wireResult(s.call(ctx, t, req.Params.Arguments)), nil
+		return wireResult(s.call(withProgress(ctx, req), t, req.Params.Arguments)), nil
+	})
+}
+
+// withProgress lets the handler report to a client that asked for it.
+func withProgress(ctx context.Context, req *mcp.CallToolRequest) context.Context {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return ctx
+	}
+	start := time.Now()
+	return toolset.WithProgress(ctx, func(message string) {
+		// A client that went away is no error of the call.
+		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token, Progress: time.Since(start).Seconds(), Message: message,
+		})
 	})
 }
 

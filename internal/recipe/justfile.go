@@ -29,6 +29,11 @@ type Justfile struct {
 
 	mu   sync.Mutex // one reading at a time
 	kept *reading
+
+	state   sync.Mutex
+	closed  chan struct{}
+	over    bool // it is closed
+	running sync.WaitGroup
 }
 
 // reading is what a justfile was understood as.
@@ -48,7 +53,43 @@ func New(root string, env xec.Env, journal *Journal) *Justfile {
 			own = append(own, kv)
 		}
 	}
-	return &Justfile{root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), journal: journal}
+	return &Justfile{root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), journal: journal, closed: make(chan struct{})}
+}
+
+// Close stops what runs and waits until nothing is left of it. Nothing can be run
+// afterwards.
+func (j *Justfile) Close() {
+	j.state.Lock()
+	if !j.over {
+		j.over = true
+		close(j.closed)
+	}
+	j.state.Unlock()
+	j.running.Wait()
+}
+
+var errClosed = errors.New("the server is about to end")
+
+// enter begins a run, which ends early when the justfile is closed.
+func (j *Justfile) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
+	j.state.Lock()
+	defer j.state.Unlock()
+	if j.over {
+		return nil, nil, errClosed
+	}
+	j.running.Add(1)
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-j.closed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		j.running.Done()
+	}, nil
 }
 
 // Recipes are the public recipes, by name. The error is a [MissingError], a
@@ -159,6 +200,11 @@ func (r Run) Failed() bool { return r.ExitCode != 0 || r.Problem != "" }
 // recipe that failed or was stopped is no error. The errors are those of Recipes, an
 // [*UnknownError], an [*ArgumentsError] or a [*BusyError].
 func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) {
+	ctx, leave, err := j.enter(ctx)
+	if err != nil {
+		return Run{}, err
+	}
+	defer leave()
 	recipes, err := j.Recipes(ctx)
 	if err != nil {
 		return Run{}, err

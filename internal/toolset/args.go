@@ -121,7 +121,7 @@ func (f field) check(v reflect.Value, raw json.RawMessage) error {
 		}
 		v = o.value()
 	}
-	if len(f.enum) > 0 && !slices.Contains(f.enum, v.String()) {
+	if len(f.enum) > 0 && !f.knows(v) {
 		return f.refuse(clip(string(raw)))
 	}
 	if f.min == nil && f.max == nil {
@@ -142,6 +142,19 @@ func (f field) check(v reflect.Value, raw json.RawMessage) error {
 	return nil
 }
 
+// knows reports whether a value, or each one of a list, is among those of the enum.
+func (f field) knows(v reflect.Value) bool {
+	if v.Kind() != reflect.Slice {
+		return slices.Contains(f.enum, v.String())
+	}
+	for i := range v.Len() {
+		if !slices.Contains(f.enum, v.Index(i).String()) {
+			return false
+		}
+	}
+	return true
+}
+
 // allowed describes the values that f takes: `one of "open", "closed"`,
 // `an integer from 1 to 100`.
 func (f field) allowed() string {
@@ -149,6 +162,9 @@ func (f field) allowed() string {
 		quoted := make([]string, len(f.enum))
 		for i, e := range f.enum {
 			quoted[i] = strconv.Quote(e)
+		}
+		if f.itemType != "" {
+			return "a list of " + strings.Join(quoted, ", ")
 		}
 		return "one of " + strings.Join(quoted, ", ")
 	}

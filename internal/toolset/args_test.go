@@ -20,6 +20,7 @@ type in struct {
 	PR    *uint32  `json:"pr,omitempty" min:"1"`
 	Tags  []string `json:"tags,omitempty"`
 	All   bool     `json:"all,omitempty"`
+	Parts []string `json:"parts,omitempty" enum:"head,tail"`
 }
 
 type out struct {
@@ -56,12 +57,13 @@ func TestArguments(t *testing.T) {
 		"none":             {``, `Missing required argument "name" (a string)`},
 		"null":             {`null`, `Missing required argument "name" (a string)`},
 		"required is null": {`{"name":null}`, `Missing required argument "name" (a string)`},
-		"unknown":          {`{"name":"a","nam":1}`, `Unknown argument "nam"; allowed: name, state, limit, pr, tags, all`},
-		"two unknown":      {`{"z":1,"Name":"a"}`, `Unknown arguments "Name", "z"; allowed: name, state, limit, pr, tags, all`},
+		"unknown":          {`{"name":"a","nam":1}`, `Unknown argument "nam"; allowed: name, state, limit, pr, tags, all, parts`},
+		"two unknown":      {`{"z":1,"Name":"a"}`, `Unknown arguments "Name", "z"; allowed: name, state, limit, pr, tags, all, parts`},
 		"a list":           {`[1]`, `Arguments must be a JSON object, got a list`},
 		"a number":         {`7`, `Arguments must be a JSON object, got 7`},
 		"wrong type":       {`{"name":7}`, `Argument "name" must be a string, got 7`},
 		"wrong enum":       {`{"name":"a","state":"Open"}`, `Argument "state" must be one of "open", "closed", got "Open"`},
+		"wrong item":       {`{"name":"a","parts":["tail","Head"]}`, `Argument "parts" must be a list of "head", "tail", got ["tail","Head"]`},
 		"too small":        {`{"name":"a","limit":0}`, `Argument "limit" must be an integer from 1 to 100, got 0`},
 		"too large":        {`{"name":"a","limit":101}`, `Argument "limit" must be an integer from 1 to 100, got 101`},
 		"negative":         {`{"name":"a","pr":-1}`, `Argument "pr" must be an integer of at least 1, got -1`},
@@ -92,7 +94,7 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"type":"object","properties":{"name":{"type":"string","description":"Who."},"state":{"type":"string","enum":["open","closed"]},"limit":{"type":"integer","default":30,"minimum":1,"maximum":100},"pr":{"type":"integer","minimum":1},"tags":{"type":"array","items":{"type":"string"}},"all":{"type":"boolean"}},"required":["name"]}`
+	want := `{"type":"object","properties":{"name":{"type":"string","description":"Who."},"state":{"type":"string","enum":["open","closed"]},"limit":{"type":"integer","default":30,"minimum":1,"maximum":100},"pr":{"type":"integer","minimum":1},"tags":{"type":"array","items":{"type":"string"}},"all":{"type":"boolean"},"parts":{"type":"array","items":{"type":"string","enum":["head","tail"]}}},"required":["name"]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}

@@ -96,8 +96,12 @@ func (in input) schema() *jsonschema.Schema {
 		if f.itemType != "" {
 			p.Items = &jsonschema.Schema{Type: f.itemType}
 		}
+		valued := p
+		if f.itemType != "" {
+			valued = p.Items
+		}
 		for _, e := range f.enum {
-			p.Enum = append(p.Enum, e)
+			valued.Enum = append(valued.Enum, e)
 		}
 		if s.Properties == nil {
 			s.Properties = make(map[string]*jsonschema.Schema)

@@ -1,68 +1,122 @@
-// Package context is the command "copse context": what an assistant would be
-// told about the place where the command is run, for a person to read.
+// Package context is the command "copse context": what an assistant is told about the
+// place where the command is run, for a person to read.
 package context
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
-	"github.com/copse-dev/copse/internal/remote"
-	"github.com/copse-dev/copse/internal/toolset/envelope"
+	"github.com/copse-dev/copse/internal/briefing"
+	"github.com/copse-dev/copse/internal/briefing/section"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/output"
+	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
+
+// options are the flags.
+type options struct {
+	repo      string
+	sections  []string
+	maxTokens int
+	fresh     bool
+	asJSON    bool
+}
 
 // Command is "copse context".
 func Command(env app.Env) *cobra.Command {
-	var (
-		repo   string
-		fresh  bool
-		asJSON bool
-	)
+	var o options
 	cmd := &cobra.Command{
 		Use:   "context",
-		Short: "Show what an assistant would be told about this repository",
-		Long: `Show where you are and what is going on: branch, changes, stack, and the issue
-and pull request that are linked to the branch.
+		Short: "Show what an assistant is told about this project",
+		Long: `Show where you are and what is going on: branch and stack, the issues and pull
+requests in it, work items, changes, the last task, containers in trouble, tasks,
+recent commits and files. It is the answer of the tool get_project_context.
 
-Issue and pull request come from the last answers of their services and say how
+Issues and pull requests come from the last answers of their services and say how
 old they are; nothing is fetched unless you ask for it with --fresh.`,
 		Example: `  copse context
-  copse context --fresh
+  copse context --fresh --sections stack
+  copse context --max-tokens 8000
   copse context --json`,
 		Args: app.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			if !fresh {
-				ctx = remote.WithCachedOnly(ctx)
-			}
-			v, err := look(ctx, wiring.New(wiring.Options{Program: "copse", Env: env, Repo: repo}))
-			if err != nil {
-				return explain(err)
-			}
-			if asJSON {
-				enc := json.NewEncoder(env.Stdout)
-				enc.SetEscapeHTML(false)
-				enc.SetIndent("", "  ")
-				return enc.Encode(v)
-			}
-			return v.write(env.Stdout, env.Now())
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), env, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
-	f.BoolVar(&fresh, "fresh", false, "ask GitHub and Jira instead of showing their last answers")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	f.StringVar(&o.repo, "repo", "", "the `path` of the project (default: found from the working folder upwards)")
+	f.StringSliceVar(&o.sections, "sections", nil, "show only these `sections`, separated by commas: "+strings.Join(section.Names(), ", "))
+	f.IntVar(&o.maxTokens, "max-tokens", toolworkspace.DefaultTokens, "cut the sections so that all of it has at most so `many` tokens of four bytes")
+	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira instead of showing their last answers")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON, uncut")
+	if err := cmd.RegisterFlagCompletionFunc("sections", cobra.FixedCompletions(section.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag is defined above
+	}
 	return cmd
 }
 
-// explain adds to an error of the tools what they would hint.
-func explain(err error) error {
-	if e, ok := errors.AsType[*envelope.Error](err); ok && e.Hint != "" {
-		return fmt.Errorf("%w. %s", err, e.Hint)
+const minTokens = 200
+
+func run(ctx context.Context, env app.Env, o options) error {
+	for _, name := range o.sections {
+		if !slices.Contains(section.Names(), name) {
+			return app.UsageError(fmt.Sprintf("invalid value %q for --sections: use %s", name, strings.Join(section.Names(), ", ")))
+		}
 	}
+	if o.maxTokens < minTokens {
+		return app.UsageError(fmt.Sprintf("invalid value %d for --max-tokens: use %d or more", o.maxTokens, minTokens))
+	}
+	place := where.Find(ctx, env, o.repo)
+	if info, err := os.Stat(place.Workspace()); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s", cleantext.Line(place.Workspace()))
+	}
+	wired := wiring.Options{Program: "copse", Env: env, Repo: o.repo}
+	store := itemstore.Open(env, place)
+	here := workspace.Open(wired, place, wiring.New(wired), store)
+	defer here.Close()
+	found, err := toolworkspace.Gather(ctx, here.Sources, o.sections, o.fresh)
+	if err = errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	if o.asJSON {
+		return output.New(env).JSON(document(found, place.Workspace()))
+	}
+	_, err = io.WriteString(env.Stdout, found.Markdown(o.maxTokens))
 	return err
+}
+
+// view is the JSON form.
+type view struct {
+	Root     string `json:"root"`
+	Sections []part `json:"sections"`
+}
+
+// part is a section: its lines, or why it has none.
+type part struct {
+	Name        string   `json:"name"`
+	Title       string   `json:"title"`
+	Lines       []string `json:"lines"`
+	Nothing     string   `json:"nothing,omitempty"`
+	Unavailable string   `json:"unavailable,omitempty"`
+}
+
+func document(b briefing.Briefing, root string) view {
+	v := view{Root: root, Sections: []part{}}
+	for _, s := range b.Sections {
+		v.Sections = append(v.Sections, part{
+			Name: s.Name, Title: s.Title, Nothing: s.Nothing, Unavailable: s.Failure,
+			Lines: append(append([]string{}, s.Body.Head...), s.Body.Lines...),
+		})
+	}
+	return v
 }

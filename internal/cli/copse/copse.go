@@ -13,6 +13,7 @@ import (
 	contextcmd "github.com/copse-dev/copse/internal/cli/context"
 	"github.com/copse-dev/copse/internal/cli/item"
 	"github.com/copse-dev/copse/internal/cli/mcp"
+	"github.com/copse-dev/copse/internal/cli/task"
 )
 
 // Run is the program.
@@ -33,7 +34,7 @@ stack, the Jira issue behind it, the pull request and its checks.`,
 	}
 	items := item.Items(env, "copse item", "copse item init")
 	items.AddCommand(item.Project(env, "copse item", "copse item init")...)
-	root.AddCommand(command.Command(env), contextcmd.Command(env), items, mcp.Command(env), version(env))
+	root.AddCommand(command.Command(env), contextcmd.Command(env), items, mcp.Command(env), task.Command(env), version(env))
 	return root
 }
 

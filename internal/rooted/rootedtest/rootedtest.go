@@ -76,4 +76,3 @@ func Escapes(root string) []string {
 	}
 	return list
 }
-

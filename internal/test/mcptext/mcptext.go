@@ -200,7 +200,8 @@ var nextCursor = regexp.MustCompile(`\\?"next_cursor\\?":\\?"([^"\\]+)`)
 // sameFacts reports whether the halves of a result say the same: the same JSON;
 // or, for a list, one of the structured half's fields as an array, and each of the
 // others in a line of the blocks after it, which have no line besides. A total
-// needs no words where the array has as many elements.
+// needs no words where the array has as many elements. Or, for a text, each value in
+// it.
 func sameFacts(blocks []string, structured json.RawMessage) bool {
 	if len(blocks) == 0 {
 		return false
@@ -208,6 +209,9 @@ func sameFacts(blocks []string, structured json.RawMessage) bool {
 	text, facts := decode(blocks[0]), decode(string(structured))
 	list, isList := text.([]any)
 	fields, isObject := facts.(map[string]any)
+	if text == nil && isObject {
+		return said(blocks, fields)
+	}
 	if !isList || !isObject {
 		return text != nil && len(blocks) == 1 && reflect.DeepEqual(text, facts)
 	}
@@ -238,6 +242,18 @@ func sameFacts(blocks []string, structured json.RawMessage) bool {
 		unsaid = slices.DeleteFunc(unsaid, func(line string) bool { return strings.Contains(line, w) })
 	}
 	return shown && strings.Join(unsaid, "") == ""
+}
+
+// said reports whether each value that is not empty is in the blocks of a result whose
+// text is for reading.
+func said(blocks []string, fields map[string]any) bool {
+	for _, value := range fields {
+		text := fmt.Sprint(value)
+		if text != "0" && !strings.Contains(strings.Join(blocks, "\n"), text) {
+			return false
+		}
+	}
+	return true
 }
 
 // decode is what a JSON text holds, its numbers as they are written; nil if it is

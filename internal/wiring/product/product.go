@@ -9,14 +9,18 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/commands"
 	"github.com/copse-dev/copse/internal/toolset/items"
+	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
 	"github.com/copse-dev/copse/internal/wiring/registry"
 	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // Names are the toolsets in the order of the documentation.
-func Names() []string { return []string{"branches", "github", "jira", "items", "commands"} }
+func Names() []string {
+	return []string{"branches", "github", "jira", "items", "commands", "workspace"}
+}
 
 // Product is all toolsets of a place. Close it after use.
 type Product struct {
@@ -30,11 +34,20 @@ func New(ctx context.Context, o wiring.Options) *Product {
 	place := where.Find(ctx, o.Env, o.Repo)
 	store := itemstore.Open(o.Env, place)
 	lib, run := registry.Open(o.Env, place)
+	facts := wiring.New(o)
+	here := workspace.Open(o, place, facts, store)
 	return &Product{
-		Toolsets: append(wiring.New(o).Toolsets(), items.New(store, o.Env.Now).Toolset(), commands.New(lib, run).Toolset()),
-		close:    store.Close,
+		Toolsets: append(facts.Toolsets(),
+			items.New(store, o.Env.Now).Toolset(),
+			commands.New(lib, run).Toolset(),
+			toolworkspace.New(here.Files, here.Tasks, here.Sources).Toolset(),
+		),
+		close: func() error {
+			here.Close()
+			return store.Close()
+		},
 	}
 }
 
-// Close lets go of what the toolsets hold.
+// Close lets go of what the toolsets hold, and stops the tasks that run.
 func (p *Product) Close() error { return p.close() }

@@ -1,0 +1,256 @@
+package section
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/briefing"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/docker"
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/project"
+	"github.com/copse-dev/copse/internal/recipe"
+)
+
+// ItemStore is where work items are.
+type ItemStore interface {
+	Config(ctx context.Context) (item.Config, error)
+	Snapshot(ctx context.Context) (*item.Snapshot, error)
+}
+
+// Items tells which work items are neither new nor done.
+func Items(store ItemStore) briefing.Source {
+	return source("items", "Work items", func(ctx context.Context) (briefing.Body, error) {
+		config, err := store.Config(ctx)
+		if errors.Is(err, item.ErrNoProject) {
+			return briefing.Body{}, &briefing.Nothing{Why: "no .tic folder"}
+		}
+		if err != nil {
+			return briefing.Body{}, err
+		}
+		all, err := store.Snapshot(ctx)
+		if err != nil {
+			return briefing.Body{}, err
+		}
+		var body briefing.Body
+		open := 0
+		for _, it := range all.List(config, item.Filter{All: true}) {
+			switch it.Status {
+			case config.Done():
+				continue
+			case config.Statuses[0]:
+				open++
+				continue
+			}
+			text := fmt.Sprintf("%s %s [%s]", it.ID, cleantext.Line(it.Title), cleantext.Line(it.Status))
+			if it.Assignee != "" {
+				text += " " + cleantext.Line(it.Assignee)
+			}
+			body.Lines = append(body.Lines, text)
+		}
+		if len(body.Lines) == 0 && open == 0 {
+			return briefing.Body{}, &briefing.Nothing{Why: "none open"}
+		}
+		ready := len(all.List(config, item.Filter{All: true, Ready: true, Status: config.Statuses[0]}))
+		body.Head = []string{fmt.Sprintf("%d in progress, %d not begun, of which %d are ready", len(body.Lines), open, ready)}
+		return body, nil
+	})
+}
+
+// Journal remembers the last run of a recipe.
+type Journal interface {
+	Last() (recipe.LastRun, bool)
+}
+
+// Task tells how the last run of a recipe went.
+func Task(j Journal, now func() time.Time) briefing.Source {
+	return source("task", "Last task", func(context.Context) (briefing.Body, error) {
+		last, ok := j.Last()
+		if !ok {
+			return briefing.Body{}, &briefing.Nothing{Why: "none was run"}
+		}
+		how := "succeeded"
+		switch {
+		case last.Problem != "":
+			how = last.Problem
+		case last.ExitCode != 0:
+			how = fmt.Sprintf("failed with exit code %d", last.ExitCode)
+		}
+		call := cleantext.Line(strings.Join(append([]string{last.Task}, last.Args...), " "))
+		body := briefing.Body{KeepEnd: true, Head: []string{
+			fmt.Sprintf("%s: %s after %s, %s", call, how, last.Duration.Round(time.Millisecond), fact.Age(last.Started.Add(last.Duration), now())),
+		}}
+		if last.Tail != "" {
+			body.Lines = strings.Split(last.Tail, "\n")
+		}
+		return body, nil
+	})
+}
+
+// Engine runs containers.
+type Engine interface {
+	Containers(ctx context.Context, root string) ([]docker.Container, error)
+	Logs(ctx context.Context, id string, n int) (string, error)
+}
+
+const (
+	// maxTroubled is how many containers are told of, and logLines how many lines
+	// each of them printed last.
+	maxTroubled = 5
+	logLines    = 4
+	// lately is how long ago a container of another project may have failed to be
+	// told of.
+	lately = 24 * time.Hour
+)
+
+// Containers tells which containers are in trouble.
+func Containers(engine Engine, root string, now func() time.Time) briefing.Source {
+	return source("containers", "Containers in trouble", func(ctx context.Context) (briefing.Body, error) {
+		list, err := engine.Containers(ctx, root)
+		if errors.Is(err, docker.ErrNoEngine) {
+			return briefing.Body{}, &briefing.Nothing{Why: "no container engine"}
+		}
+		if err != nil {
+			return briefing.Body{}, err
+		}
+		var body briefing.Body
+		ours, troubled := 0, 0
+		for _, c := range list {
+			if c.Ours {
+				ours++
+			}
+			if c.Problem() == "" || !c.Ours && !c.Ended.IsZero() && now().Sub(c.Ended) > lately {
+				continue
+			}
+			if troubled++; troubled > maxTroubled {
+				continue
+			}
+			text := fmt.Sprintf("%s: %s", c.Name, c.Problem())
+			if !c.Ended.IsZero() {
+				text += " " + fact.Age(c.Ended, now())
+			}
+			if !c.Ours {
+				text += " (not of this project)"
+			}
+			body.Lines = append(body.Lines, text)
+			log, err := engine.Logs(ctx, c.ID, logLines)
+			if err != nil {
+				body.Lines = append(body.Lines, "  log not known: "+cleantext.Line(err.Error()))
+				continue
+			}
+			for line := range strings.Lines(log) {
+				body.Lines = append(body.Lines, "  "+strings.TrimRight(line, "\n"))
+			}
+		}
+		if troubled > maxTroubled {
+			body.Lines = append(body.Lines, fmt.Sprintf("… and %d more containers", troubled-maxTroubled))
+		}
+		if troubled == 0 {
+			return body, &briefing.Nothing{Why: fmt.Sprintf("none in trouble of %d, %d of them this project's", len(list), ours)}
+		}
+		return body, nil
+	})
+}
+
+// Justfile has recipes.
+type Justfile interface {
+	Recipes(ctx context.Context) ([]recipe.Recipe, error)
+}
+
+// Recipes tells what can be run.
+func Recipes(j Justfile) briefing.Source {
+	return source("recipes", "Tasks", func(ctx context.Context) (briefing.Body, error) {
+		list, err := j.Recipes(ctx)
+		if _, missing := errors.AsType[recipe.MissingError](err); missing {
+			return briefing.Body{}, &briefing.Nothing{Why: "no justfile"}
+		}
+		if err != nil {
+			return briefing.Body{}, err
+		}
+		if len(list) == 0 {
+			return briefing.Body{}, &briefing.Nothing{Why: "the justfile has none"}
+		}
+		var body briefing.Body
+		for _, r := range list {
+			text := r.Usage()
+			if r.Doc != "" {
+				text += "  # " + cleantext.Cut(r.Doc, 80)
+			}
+			body.Lines = append(body.Lines, text)
+		}
+		return body, nil
+	})
+}
+
+// Lister lists folders.
+type Lister interface {
+	List(ctx context.Context, path string, r project.Range) (project.Listing, error)
+}
+
+const (
+	// treeDepth is how deep the tree of folders goes, and treeMax how many entries
+	// it has before it is cut.
+	treeDepth = 2
+	treeMax   = 400
+)
+
+// Tree tells what files there are.
+func Tree(files Lister) briefing.Source {
+	return source("tree", "Files", func(ctx context.Context) (briefing.Body, error) {
+		listing, err := files.List(ctx, ".", project.Range{Depth: treeDepth, Max: treeMax})
+		if err != nil {
+			return briefing.Body{}, err
+		}
+		if len(listing.Entries) == 0 {
+			return briefing.Body{}, &briefing.Nothing{Why: "no files"}
+		}
+		inside := map[string][]string{}
+		for _, e := range listing.Entries {
+			if dir, _, ok := strings.Cut(e.Path, "/"); ok {
+				inside[dir] = append(inside[dir], mark(e))
+			}
+		}
+		var body briefing.Body
+		var here []string
+		for _, e := range listing.Entries {
+			switch {
+			case strings.Contains(e.Path, "/"):
+			case len(inside[e.Name]) > 0:
+				body.Lines = append(body.Lines, mark(e)+": "+enumerate(inside[e.Name], " ", treeLine))
+			default:
+				here = append(here, mark(e))
+			}
+		}
+		// What has nothing in it to show shares lines.
+		for part := range slices.Chunk(here, perLine) {
+			body.Lines = append(body.Lines, strings.Join(part, " "))
+		}
+		if more := listing.Total - len(listing.Entries); more > 0 {
+			body.Lines = append(body.Lines, fmt.Sprintf("… %d more entries; list_directory shows them", more))
+		}
+		return body, nil
+	})
+}
+
+const (
+	// treeLine is how many characters the line of a folder has.
+	treeLine = 160
+	// perLine is how many entries share one.
+	perLine = 10
+)
+
+func mark(e project.Entry) string {
+	name := cleantext.Line(e.Name)
+	switch e.Type {
+	case project.Directory:
+		return name + "/"
+	case project.Symlink:
+		return name + "@"
+	}
+	return name
+}

@@ -1,0 +1,133 @@
+// Package task is "copse task": the recipes of the project's justfile for a person.
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+)
+
+// Command is "copse task".
+func Command(env app.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "task",
+		Short: "List and run the tasks of the project's justfile",
+		Long: `List and run the recipes of the justfile in the project root, as an assistant does
+with run_just_task. It takes the program just; see https://just.systems.`,
+		Example: `  copse task list
+  copse task run test ./internal/...`,
+		Args: app.Subcommands,
+		RunE: app.Help,
+	}
+	cmd.AddCommand(list(env), run(env))
+	return cmd
+}
+
+// open finds the justfile.
+func open(ctx context.Context, env app.Env) *recipe.Justfile {
+	return workspace.OpenTasks(env, where.Find(ctx, env, ""))
+}
+
+func list(env app.Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the tasks that can be run",
+		Example: "  copse task list --json",
+		Args:    app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			recipes, err := open(cmd.Context(), env).Recipes(cmd.Context())
+			if err != nil {
+				return err
+			}
+			out := output.New(env)
+			if asJSON {
+				return out.JSON(append([]recipe.Recipe{}, recipes...))
+			}
+			var cells [][]string
+			for _, r := range recipes {
+				cells = append(cells, []string{r.Usage(), strings.Join(r.Groups, ", "), r.Doc})
+			}
+			return out.Table([]output.Column{{Name: "task"}, {Name: "groups"}, {Name: "description", Flexible: true}}, cells)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func run(env app.Env) *cobra.Command {
+	var (
+		timeout time.Duration
+		yes     bool
+	)
+	cmd := &cobra.Command{
+		Use:   "run TASK [ARGUMENT...]",
+		Short: "Run a task",
+		Long: `Run a task and print what it prints, both of its streams on standard output. The exit
+code is the task's, 1 if it was stopped. What it printed last is remembered for
+"copse context" and the assistants of this project.`,
+		Example: `  copse task run build
+  copse task run --yes deploy staging`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return app.UsageError("name a task; `copse task list` shows them")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveDefault
+			}
+			recipes, _ := open(cmd.Context(), env).Recipes(cmd.Context()) // without any there is nothing to offer
+			var names []cobra.Completion
+			for _, r := range recipes {
+				names = append(names, cobra.CompletionWithDesc(r.Name, r.Doc))
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if timeout < 0 {
+				return app.UsageError(fmt.Sprintf("invalid value %v for --timeout: use a positive duration, such as 5m", timeout))
+			}
+			tasks := open(cmd.Context(), env)
+			defer tasks.Close()
+			done, err := tasks.Run(cmd.Context(), recipe.Call{
+				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes,
+			}, noError{env.Stdout})
+			switch {
+			case err != nil:
+				return err
+			case done.Problem != "":
+				return errors.New(done.Task + ": " + done.Problem)
+			case done.ExitCode != 0:
+				return app.ExitCode(done.ExitCode) // just has said why
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false) // what follows the task is the task's
+	f.DurationVar(&timeout, "timeout", recipe.DefaultTimeout, "stop the task after this `duration`")
+	f.BoolVar(&yes, "yes", false, "answer yes where a task asks before it runs")
+	return cmd
+}
+
+// noError goes on when nobody reads any more, so that the task does, too.
+type noError struct{ w io.Writer }
+
+func (n noError) Write(p []byte) (int, error) {
+	_, _ = n.w.Write(p)
+	return len(p), nil
+}

@@ -1,0 +1,105 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Change is a file that differs between commit, index and worktree.
+type Change struct {
+	Path string `json:"path"`
+	// From is the name that a renamed or copied file had.
+	From string `json:"from,omitempty"`
+	// Code is the two letters of "git status --short": index, then worktree; "??"
+	// is untracked, and a folder then has a slash at its end.
+	Code string `json:"code"`
+}
+
+// Changes is Status with the files that it counts, as git orders them.
+func (r *Repo) Changes(ctx context.Context) (Status, []Change, error) {
+	type answer struct {
+		status  Status
+		changes []Change
+	}
+	a, err := read(r, func() (a answer, err error) {
+		out, err := r.status(ctx)
+		if err != nil {
+			return a, err
+		}
+		if a.status, err = parseStatus(out); err != nil {
+			return a, err
+		}
+		a.changes, err = parseChanges(out)
+		return a, err
+	})
+	return a.status, a.changes, err
+}
+
+// parseChanges reads the files of the second porcelain format.
+func parseChanges(out []byte) ([]Change, error) {
+	var changes []Change
+	records := strings.Split(string(bytes.TrimSuffix(out, []byte("\x00"))), "\x00")
+	// How many fields stand before the path.
+	before := map[byte]int{'1': 8, '2': 9, 'u': 10, '?': 1}
+	for i := 0; i < len(records); i++ {
+		record := records[i]
+		if record == "" || before[record[0]] == 0 {
+			continue
+		}
+		fields := strings.SplitN(record, " ", before[record[0]]+1)
+		if len(fields) != before[record[0]]+1 {
+			return nil, fmt.Errorf("read status: git printed %q", record)
+		}
+		c := Change{Path: fields[len(fields)-1], Code: "??"}
+		if record[0] != '?' {
+			c.Code = strings.ReplaceAll(fields[1], ".", " ")
+		}
+		if record[0] == '2' {
+			if i++; i < len(records) {
+				c.From = records[i]
+			}
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+// LineCount is how many lines of a file were added and taken away; both are 0 for a
+// binary file.
+type LineCount struct{ Added, Deleted int }
+
+// DiffStat tells, by path, how tracked files in the worktree differ from the commit
+// that is checked out.
+func (r *Repo) DiffStat(ctx context.Context) (map[string]LineCount, error) {
+	return read(r, func() (map[string]LineCount, error) {
+		if r.Bare() {
+			return nil, fmt.Errorf("compare files: %w", ErrBare)
+		}
+		head, err := r.refs().head(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("compare files: %w", err)
+		}
+		base := "HEAD"
+		if head.Unborn {
+			base = "--cached" // with nothing
+		}
+		out, err := r.git(ctx, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base)
+		if err != nil {
+			return nil, fmt.Errorf("compare files: %w", err)
+		}
+		stat := map[string]LineCount{}
+		for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+			fields := strings.SplitN(record, "\t", 3)
+			if len(fields) != 3 {
+				continue
+			}
+			added, _ := strconv.Atoi(fields[0]) // "-" for a binary file
+			deleted, _ := strconv.Atoi(fields[1])
+			stat[fields[2]] = LineCount{added, deleted}
+		}
+		return stat, nil
+	})
+}

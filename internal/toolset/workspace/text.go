@@ -1,0 +1,62 @@
+package workspace
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/plain"
+)
+
+// text is the shape of tools that answer in text: a TextOut in one block or two.
+type text struct{}
+
+// OK shows the text, and what there is to say about it in a second block.
+func (text) OK(data json.RawMessage) toolset.Result {
+	var out TextOut
+	if err := json.Unmarshal(data, &out); err != nil {
+		return text{}.Fail(err)
+	}
+	res := toolset.Result{Text: []string{out.Text}}
+	if out.Notice != "" {
+		res.Text = append(res.Text, out.Notice)
+	}
+	return res
+}
+
+// Fail shows the message.
+func (text) Fail(err error) toolset.Result { return plain.Shape{}.Fail(err) }
+
+// Schema is nil: there is only text.
+func (text) Schema() *jsonschema.Schema { return nil }
+
+// invisible warns of characters in a file that nobody sees and a reader may obey. The
+// file is shown as it is, since an edit must find what is there.
+func invisible(content string, first int) string {
+	if cleantext.Block(content) == strings.ReplaceAll(content, "\r\n", "\n") {
+		return ""
+	}
+	line := first
+	for text := range strings.Lines(content) {
+		body := strings.TrimRight(text, "\r\n")
+		if clean := cleantext.Block(body); clean != body {
+			return fmt.Sprintf("Warning: line %d has control or invisible characters, which are shown as they are in the file; trust what you see only after a look at its bytes.", line)
+		}
+		line++
+	}
+	return ""
+}
+
+func joined(lines ...string) string {
+	var all []string
+	for _, l := range lines {
+		if l != "" {
+			all = append(all, l)
+		}
+	}
+	return strings.Join(all, "\n")
+}

@@ -1,0 +1,180 @@
+// Package workspace is the toolset of a project's files, its context and its tasks:
+// four tools.
+//
+// Use [New]. The handlers are methods of [Tools]. read_file and get_project_context
+// answer in text alone, list_directory with a JSON array, run_just_task with what the
+// task printed; errors are their message.
+package workspace
+
+import (
+	"context"
+
+	"github.com/copse-dev/copse/internal/briefing"
+	"github.com/copse-dev/copse/internal/briefing/section"
+	"github.com/copse-dev/copse/internal/project"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/plain"
+)
+
+// Files are the files of the project. Errors are for showing.
+type Files interface {
+	Read(ctx context.Context, path string, lines project.Lines) (project.Text, error)
+	List(ctx context.Context, path string, r project.Range) (project.Listing, error)
+}
+
+var _ Files = (*project.Project)(nil)
+
+// Sources makes the sources of a context; fresh ones may ask the network.
+type Sources func(fresh bool) []briefing.Source
+
+// Tools holds the handlers.
+type Tools struct {
+	files   Files
+	tasks   Tasks
+	sources Sources
+}
+
+// New makes the handlers.
+func New(files Files, tasks Tasks, sources Sources) *Tools {
+	return &Tools{files: files, tasks: tasks, sources: sources}
+}
+
+// Toolset is the toolset "workspace".
+func (t *Tools) Toolset() toolset.Toolset {
+	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
+	return toolset.Toolset{
+		Name: "workspace",
+		Tools: []toolset.Tool{
+			toolset.New(text{}, toolset.Spec{
+				Name: "read_file", Title: "Read file", Hints: hints,
+				Description: "Read a text file of the project, at most 256 KiB at once.",
+			}, t.ReadFile),
+			toolset.New(plain.Shape{List: "entries", Advice: "List a folder in it, or raise limit."}, toolset.Spec{
+				Name: "list_directory", Title: "List directory", Hints: hints,
+				Description: "List a folder of the project without what git ignores.",
+			}, t.ListDirectory),
+			toolset.New(text{}, toolset.Spec{
+				Name: "get_project_context", Title: "Get project context", Hints: hints,
+				Description: "Where am I and what is going on: branch, stack, issue and PR, work items, changes, last task, containers, tasks, files.",
+			}, t.GetProjectContext),
+			toolset.New(outcome{}, toolset.Spec{
+				Name: "run_just_task", Title: "Run just task", Hints: toolset.Hints{Destructive: true},
+				Description: "Run a task (recipe) of the project's justfile; get_project_context lists them.",
+			}, t.RunJustTask),
+		},
+	}
+}
+
+// ReadIn says what to read.
+type ReadIn struct {
+	Path   string `json:"path" description:"Relative to the project root."`
+	Offset int    `json:"offset,omitempty" min:"1" description:"First line."`
+	Limit  int    `json:"limit,omitempty" min:"1" description:"Lines."`
+}
+
+// TextOut is a text, and what there is to say about it.
+type TextOut struct {
+	Text   string `json:"text"`
+	Notice string `json:"notice,omitempty"`
+}
+
+// ReadFile reads lines of a file.
+func (t *Tools) ReadFile(ctx context.Context, in ReadIn) (TextOut, error) {
+	found, err := t.files.Read(ctx, in.Path, project.Lines{From: in.Offset, Max: in.Limit})
+	if err != nil {
+		return TextOut{}, err
+	}
+	out := TextOut{Text: found.Content, Notice: found.Notice}
+	if warning := invisible(found.Content, max(in.Offset, 1)); warning != "" {
+		out.Notice = joined(out.Notice, warning)
+	}
+	return out, nil
+}
+
+// ListIn says what to list.
+type ListIn struct {
+	Path  string `json:"path" description:"\".\" is the project root."`
+	Depth int    `json:"depth,omitempty" min:"1" max:"5" default:"1"`
+	Limit *int   `json:"limit,omitempty" min:"1" max:"5000" default:"500"`
+}
+
+// ListOut is what a folder has.
+type ListOut struct {
+	Entries []Entry `json:"entries"`
+	plain.Rest
+}
+
+// Entry is an entry of a folder. Path is there if depth was more than 1.
+type Entry struct {
+	Name string       `json:"name"`
+	Path string       `json:"path,omitempty"`
+	Type project.Type `json:"type"`
+}
+
+const (
+	defaultEntries = 500
+	// maxDeep is how many bytes the entries of several levels take by default.
+	maxDeep = 10 << 10
+)
+
+// ListDirectory lists a folder.
+func (t *Tools) ListDirectory(ctx context.Context, in ListIn) (ListOut, error) {
+	r := project.Range{Depth: max(in.Depth, 1), Max: defaultEntries}
+	if in.Limit != nil {
+		r.Max = *in.Limit
+	}
+	listing, err := t.files.List(ctx, in.Path, r)
+	if err != nil {
+		return ListOut{}, err
+	}
+	out := ListOut{Entries: make([]Entry, 0, len(listing.Entries)), Rest: plain.Rest{Total: listing.Total, Warnings: listing.Warnings}}
+	room := maxDeep
+	for _, e := range listing.Entries {
+		one := Entry{Name: e.Name, Type: e.Type}
+		if r.Depth > 1 {
+			one.Path = e.Path
+			room -= len(one.Name) + len(one.Path) + len(one.Type) + len(`{"name":"","path":"","type":""},`)
+			if in.Limit == nil && room < 0 {
+				break
+			}
+		}
+		out.Entries = append(out.Entries, one)
+	}
+	out.Omitted = listing.Total - len(out.Entries)
+	if listing.More {
+		out.Warnings = append(out.Warnings, "there are even more, which were not counted")
+	}
+	return out, nil
+}
+
+// ContextIn says how much context.
+type ContextIn struct {
+	Sections  []string `json:"sections,omitempty" enum:"project,stack,items,git,task,containers,recipes,recent,tree"`
+	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"50000" default:"2000"`
+	Fresh     bool     `json:"fresh,omitempty" description:"Ask GitHub and Jira instead of their last answers."`
+}
+
+// DefaultTokens is how long a context is if nobody says.
+const DefaultTokens = 2000
+
+// GetProjectContext tells what is going on in the project.
+func (t *Tools) GetProjectContext(ctx context.Context, in ContextIn) (TextOut, error) {
+	found, err := t.Gather(ctx, in.Sections, in.Fresh)
+	if err != nil {
+		return TextOut{}, err
+	}
+	if in.MaxTokens == 0 {
+		in.MaxTokens = DefaultTokens
+	}
+	return TextOut{Text: found.Markdown(in.MaxTokens)}, nil
+}
+
+// Gather collects sections; all of them if none is named.
+func (t *Tools) Gather(ctx context.Context, sections []string, fresh bool) (briefing.Briefing, error) {
+	return Gather(ctx, t.sources, sections, fresh)
+}
+
+// Gather collects the sections of sources.
+func Gather(ctx context.Context, sources Sources, sections []string, fresh bool) (briefing.Briefing, error) {
+	return briefing.Gather(section.Network(ctx, fresh), section.Choose(sources(fresh), sections))
+}
