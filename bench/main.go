@@ -26,9 +26,10 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 200, "how often each call is made")
 	asJSON := flag.Bool("json", false, "print JSON instead of a table")
+	only := flag.String("only", "", "measure only the `part` of this name: start, calls, branches, items, commands, files")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	rows, err := run(ctx, *rounds)
+	rows, err := run(ctx, *rounds, *only)
 	stop()
 	if err == nil {
 		err = write(os.Stdout, rows, *asJSON)
@@ -55,7 +56,7 @@ type row struct {
 // settle is how long after its last change a file is trusted by its times.
 const settle = 4 * time.Second
 
-func run(ctx context.Context, rounds int) ([]row, error) {
+func run(ctx context.Context, rounds int, only string) ([]row, error) {
 	work, err := os.MkdirTemp("", "copse-bench-")
 	if err != nil {
 		return nil, err
@@ -80,14 +81,21 @@ func run(ctx context.Context, rounds int) ([]row, error) {
 	time.Sleep(settle)
 
 	var rows []row
-	for _, measure := range []func() ([]row, error){
-		func() ([]row, error) { return start(ctx, small, floor, copse, max(rounds/5, 10)) },
-		func() ([]row, error) { return calls(ctx, small, floor, copse, rounds) },
-		func() ([]row, error) { return tenThousand(ctx, large, copse, max(rounds/5, 10)) },
-		func() ([]row, error) { return workItems(ctx, work, floor, copse, max(rounds/5, 10)) },
-		func() ([]row, error) { return promptCommands(ctx, work, floor, copse, max(rounds/5, 10)) },
+	for _, part := range []struct {
+		name    string
+		measure func() ([]row, error)
+	}{
+		{"start", func() ([]row, error) { return start(ctx, small, floor, copse, max(rounds/5, 10)) }},
+		{"calls", func() ([]row, error) { return calls(ctx, small, floor, copse, rounds) }},
+		{"branches", func() ([]row, error) { return tenThousand(ctx, large, copse, max(rounds/5, 10)) }},
+		{"items", func() ([]row, error) { return workItems(ctx, work, floor, copse, max(rounds/5, 10)) }},
+		{"commands", func() ([]row, error) { return promptCommands(ctx, work, floor, copse, max(rounds/5, 10)) }},
+		{"files", func() ([]row, error) { return workspaceFiles(ctx, work, floor, copse, max(rounds/5, 10)) }},
 	} {
-		more, err := measure()
+		if only != "" && only != part.name {
+			continue
+		}
+		more, err := part.measure()
 		if err != nil {
 			return nil, err
 		}
@@ -247,6 +255,10 @@ func write(w io.Writer, rows []row, asJSON bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "what\tcopse\tone-tool server\tratio\tbudget\t")
 	for _, r := range rows {
+		if r.Unit == "" {
+			fmt.Fprintf(t, "%s\t\t\t\t\t\n", r.What)
+			continue
+		}
 		floor, ratio, verdict := "", "", ""
 		if r.Floor != 0 {
 			floor, ratio = fmt.Sprintf("%.2f %s", r.Floor, r.Unit), fmt.Sprintf("%.2f×", r.Ratio)

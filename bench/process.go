@@ -57,19 +57,28 @@ func (s *server) request(method, params string) ([]byte, error) {
 	if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", s.id, method, params); err != nil {
 		return nil, err
 	}
-	want := fmt.Appendf(nil, `"id":%d,`, s.id)
 	for {
 		line, err := s.out.ReadBytes('\n')
 		if err != nil {
 			return nil, fmt.Errorf("read answer to %s: %w", method, err)
 		}
-		if bytes.Contains(line[:min(len(line), 64)], want) {
+		// Ours have the id in front; others where they like.
+		if bytes.Contains(line[:min(len(line), 64)], fmt.Appendf(nil, `"id":%d,`, s.id)) || answers(line, s.id) {
 			if bytes.Contains(line[:min(len(line), 80)], []byte(`"error"`)) {
 				return nil, fmt.Errorf("%s: %s", method, line)
 			}
 			return line, nil
 		}
 	}
+}
+
+// answers reports whether a line is the answer to a request.
+func answers(line []byte, id int) bool {
+	var a struct {
+		ID     any
+		Method string
+	}
+	return json.Unmarshal(line, &a) == nil && a.Method == "" && fmt.Sprint(a.ID) == strconv.Itoa(id)
 }
 
 // call times one tool call. A tool error is an error.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 )
 
@@ -50,8 +51,18 @@ func remoteURL(cfg gitconfig.Config, name string) (string, bool) {
 	return base + url[max(longest, 0):], true
 }
 
+// keptConfig is the configuration as long as no file of it changes.
+type keptConfig struct {
+	files *cachedfile.Group
+	cfg   gitconfig.Config
+}
+
 // config reads the configuration that is in force here.
 func (r *Repo) config(ctx context.Context) (gitconfig.Config, error) {
+	if kept := r.kept.Load(); kept != nil && kept.files.Same() {
+		return kept.cfg, nil
+	}
+	files := &cachedfile.Group{}
 	cfg, err := gitconfig.Load(gitconfig.Sources{
 		Lookup:      r.env.Lookup,
 		Home:        homeDir(r.env),
@@ -61,10 +72,17 @@ func (r *Repo) config(ctx context.Context) (gitconfig.Config, error) {
 		GitDirAlias: r.gitDirAlias,
 		Worktree:    r.format.worktreeConfig,
 		Branch: func() string {
+			files.Doubt()                 // it depends on what is checked out
 			head, _ := r.refs().head(ctx) // without one no condition holds
 			return head.Branch
 		},
+		Reading: func(path string) {
+			_, _ = files.Add(path) // reading it tells what is wrong
+		},
 	})
+	if err == nil {
+		r.kept.Store(&keptConfig{files: files, cfg: cfg})
+	}
 	if !errors.Is(err, gitconfig.ErrNeedsGit) {
 		return cfg, err
 	}

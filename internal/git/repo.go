@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/index"
@@ -29,6 +30,7 @@ type Repo struct {
 	files *refstore.Store
 	table tableRefs
 	index *cachedfile.File[index.Paths]
+	kept  atomic.Pointer[keptConfig]
 }
 
 // Root returns the root of the worktree; "" if the repository is bare. That of

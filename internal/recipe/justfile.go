@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -39,7 +40,7 @@ type Justfile struct {
 // reading is what a justfile was understood as.
 type reading struct {
 	path    string
-	sources sources
+	sources *cachedfile.Group
 	recipes []Recipe
 	err     error
 }
@@ -101,21 +102,19 @@ func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.kept != nil && j.kept.path == path && j.kept.sources.same() {
+	if j.kept != nil && j.kept.path == path && j.kept.sources.Same() {
 		return j.kept.recipes, j.kept.err
 	}
 	j.kept = nil
-	found, ok := look(path)
-	r := &reading{path: path, sources: found}
+	r := &reading{path: path, sources: look(path)}
 	var modules []string
 	r.recipes, modules, r.err = j.dump(ctx, path)
-	_, refused := errors.AsType[*FileError](r.err)
 	for _, file := range modules {
-		if _, seen := found[file]; !seen {
-			ok = false // found in a way that is not understood here
+		if !r.sources.Has(file) {
+			r.sources.Doubt() // it is found in a way that is not understood here
 		}
 	}
-	if ok && (r.err == nil || refused) {
+	if _, refused := errors.AsType[*FileError](r.err); r.err == nil || refused {
 		j.kept = r
 	}
 	return r.recipes, r.err

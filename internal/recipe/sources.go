@@ -1,25 +1,13 @@
 package recipe
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"time"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 )
-
-// sources are the files that a justfile is made of, as they were when it was read. A
-// file that was not there, and would count if it was, is one of them.
-type sources map[string]source
-
-type source struct {
-	missing   bool
-	signature cachedfile.Signature
-}
 
 // maxSource is how much of a file is searched for what it imports.
 const maxSource = 4 << 20
@@ -30,34 +18,25 @@ var (
 	anyOther   = regexp.MustCompile(`(?m)^(?:import|mod)\b.*$`)
 )
 
-// look collects the files that the justfile at path is made of. It is ok if later
-// changes of them can be told by their signatures: if what they import is written
-// plainly, and their last change is long enough ago.
-func look(path string) (found sources, ok bool) {
-	found, ok = sources{}, true
-	at := time.Now()
+// look collects the files that the justfile at path is made of, also such as would
+// count if they were there.
+func look(path string) *cachedfile.Group {
+	found := &cachedfile.Group{}
 	for next := []string{path}; len(next) > 0; next = next[1:] {
 		file := next[0]
-		if _, done := found[file]; done {
+		if found.Has(file) {
 			continue
 		}
-		info, err := os.Stat(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			found[file] = source{missing: true}
+		if _, err := found.Add(file); err != nil {
 			continue
 		}
-		if err != nil || !info.Mode().IsRegular() {
-			return found, false
-		}
-		s := source{signature: cachedfile.SignatureOf(info)}
-		found[file] = s
 		imports, plain := importsOf(file)
-		if !plain || !s.signature.Settled(at) {
-			ok = false
+		if !plain {
+			found.Doubt()
 		}
 		next = append(next, imports...)
 	}
-	return found, ok
+	return found
 }
 
 // importsOf are the files that one names; plain is false if it may name others.
@@ -98,21 +77,4 @@ func importsOf(file string) (paths []string, plain bool) {
 		}
 	}
 	return paths, known == len(anyOther.FindAll(text, -1))
-}
-
-// same reports whether all files are what they were.
-func (s sources) same() bool {
-	for path, before := range s {
-		info, err := os.Stat(path)
-		if before.missing {
-			if !errors.Is(err, fs.ErrNotExist) {
-				return false
-			}
-			continue
-		}
-		if err != nil || cachedfile.SignatureOf(info) != before.signature {
-			return false
-		}
-	}
-	return true
 }

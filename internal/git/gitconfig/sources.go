@@ -34,6 +34,9 @@ type Sources struct {
 	// Branch returns the current branch for includeIf "onbranch:", "" if there
 	// is none.
 	Branch func() string
+	// Reading, if set, is called with the path of each file before it is read, whether
+	// there is one or not.
+	Reading func(path string)
 }
 
 // Load reads everything, in git's order: system, global, repository, worktree,
@@ -112,6 +115,9 @@ type loader struct {
 func (l *loader) file(path string, skipForbidden bool) error {
 	if path == "" {
 		return nil
+	}
+	if l.Reading != nil {
+		l.Reading(path)
 	}
 	text, err := os.ReadFile(path)
 	switch {

@@ -1,0 +1,66 @@
+package cachedfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Group is several files that something was made of, to tell whether they are still
+// what they were. A file that was missing counts as one. It is for one goroutine until
+// it is complete, and does not change afterwards.
+type Group struct {
+	files   map[string]member
+	unclear bool // later changes could go unnoticed
+}
+
+type member struct {
+	missing   bool
+	signature Signature
+}
+
+// Add adds a file, which must be read after that; its error is that of stat. A file that
+// is no regular one is never the same again.
+func (g *Group) Add(path string) (fs.FileInfo, error) {
+	if g.files == nil {
+		g.files = map[string]member{}
+	}
+	at := time.Now()
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		g.files[path] = member{missing: true}
+	case err != nil || !info.Mode().IsRegular():
+		g.unclear = true
+	default:
+		m := member{signature: SignatureOf(info)}
+		g.files[path] = m
+		g.unclear = g.unclear || !m.signature.Settled(at)
+	}
+	return info, err
+}
+
+// Has tells whether a file was added.
+func (g *Group) Has(path string) bool {
+	_, ok := g.files[path]
+	return ok
+}
+
+// Doubt says that what was made depends on something else, too.
+func (g *Group) Doubt() { g.unclear = true }
+
+// Same reports whether all files are known to be what they were, at the cost of a stat
+// each.
+func (g *Group) Same() bool {
+	if g == nil || g.unclear {
+		return false
+	}
+	for path, before := range g.files {
+		info, err := os.Stat(path)
+		if before.missing != errors.Is(err, fs.ErrNotExist) || !before.missing && (err != nil || SignatureOf(info) != before.signature) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,119 @@
+package copse_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/test/need"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// stubborn is a justfile with a task whose processes do their best to stay.
+const stubborn = `serve:
+  @setsid sh -c 'echo $$ >away; exec sleep 300' &
+  @sh -c 'trap "" TERM HUP; echo $$ >ignores; while :; do sleep 1; done' &
+  @while [ ! -s away ] || [ ! -s ignores ]; do sleep 0.01; done; echo begun; sleep 300
+quick:
+  @echo quick
+`
+
+// TestTasksEnd runs a task and cancels it, or loses its client or its server: nothing of
+// it is left. Other calls go on meanwhile.
+func TestTasksEnd(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"just", "setsid"} {
+		if _, err := xec.Env(os.Environ()).LookPath(program); err != nil {
+			need.Skip(t, program+" is not installed")
+		}
+	}
+	bin := build(t)
+	for name, end := range map[string]func(p *process){
+		"cancelled": func(p *process) {
+			p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		},
+		"end of input": func(p *process) { p.in.Close() },
+		"terminated": func(p *process) {
+			if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				p.t.Error(err)
+			}
+		},
+		"hung up": func(p *process) {
+			if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+				p.t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, env := repository(t)
+			if err := os.WriteFile(filepath.Join(dir, "justfile"), []byte(stubborn), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := start(t, dir, env, filepath.Join(bin, "copse"), "mcp", "serve")
+			p.initialize()
+			p.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_just_task","arguments":{"task_name":"serve"},"_meta":{"progressToken":"p"}}}`)
+			p.await(`"message":"running serve"`)
+			p.await(`"message":"begun"`)
+			// The task is in nobody's way, but runs once only.
+			p.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_just_task","arguments":{"task_name":"quick"}}}`)
+			p.await(`quick: exit code 0`)
+			p.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run_just_task","arguments":{"task_name":"serve"}}}`)
+			p.await(`serve is running already`)
+			begun := time.Now()
+			end(p)
+			if name == "cancelled" {
+				p.send(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"list_directory","arguments":{"path":"."}}}`)
+				p.await(`"id":4`)
+				waitUntilGone(t, dir)
+				p.in.Close()
+			}
+			if err := p.cmd.Wait(); err != nil {
+				t.Errorf("the server ended with %v", err)
+			}
+			if took := time.Since(begun); took > 4*time.Second && name != "cancelled" {
+				t.Errorf("the server took %s to end", took)
+			}
+			waitUntilGone(t, dir)
+		})
+	}
+}
+
+// waitUntilGone waits for the processes whose numbers are in the files of dir.
+func waitUntilGone(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{"away", "ignores"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(3 * time.Second); alive(pid); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Errorf("%s is still there", name)
+				break
+			}
+		}
+	}
+}
+
+// alive reports whether a process runs; one that only waits to be noticed does not.
+func alive(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil || p.Signal(syscall.Signal(0)) != nil {
+		return false
+	}
+	if runtime.GOOS != "linux" {
+		return true
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err == nil && !strings.Contains(string(stat), ") Z ")
+}
