@@ -105,9 +105,7 @@ func New(o Options) *Server {
 	if changes {
 		s.mcp.AddReceivingMiddleware(changing.middleware)
 	}
-	for _, t := range tools {
-		s.addTool(t)
-	}
+	s.mcp.AddReceivingMiddleware(newTools(s, tools).middleware)
 	for _, set := range o.Toolsets {
 		for _, p := range set.Prompts {
 			s.addPrompt(p)
@@ -142,17 +140,26 @@ func (s *Server) updated(uri string) {
 // cacheHints lets clients keep the lists, and nothing that can change.
 func cacheHints(changes bool) func(context.Context, mcp.Request, *mcp.Cacheable) {
 	return func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
-		c.CacheScope = "private"
 		switch req.(type) {
 		case *mcp.ReadResourceRequest:
+			c.CacheScope = private
 			return
 		case *mcp.ListPromptsRequest, *mcp.ListResourcesRequest:
 			if changes {
+				c.CacheScope = private
 				return
 			}
 		}
-		c.TTLMs = int(listTTL.Milliseconds())
+		keepLists(c)
 	}
+}
+
+// private answers are for the user who asked.
+const private = "private"
+
+// keepLists lets a client keep lists that only another version of the program changes.
+func keepLists(c *mcp.Cacheable) {
+	c.CacheScope, c.TTLMs = private, int(listTTL.Milliseconds())
 }
 
 // quiet makes the protocol library's log lines less important than it thinks

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,20 +16,73 @@ import (
 // levelTrace is below slog's debug: whole arguments and results.
 const levelTrace = -8
 
-func (s *Server) addTool(t toolset.Tool) {
-	// The library's typed registration would check arguments in its own
-	// words; the toolset's shape has promised others.
+// tools are the tools of a server. The library takes milliseconds to register them all,
+// which every client would wait for at the start: it gets to know a tool when that is
+// called first, and the list is made here.
+type tools struct {
+	server *Server
+	list   func() []*mcp.Tool
+	byName map[string]*lateTool
+}
+
+// lateTool is a tool that the library may not know yet.
+type lateTool struct {
+	tool     toolset.Tool
+	register sync.Once
+}
+
+func newTools(s *Server, all []toolset.Tool) *tools {
+	t := &tools{server: s, byName: make(map[string]*lateTool, len(all))}
+	for _, tool := range all {
+		t.byName[tool.Name] = &lateTool{tool: tool}
+	}
+	t.list = sync.OnceValue(func() []*mcp.Tool {
+		defs := make([]*mcp.Tool, len(all))
+		for i, tool := range all {
+			defs[i] = definition(tool)
+		}
+		return defs
+	})
+	return t
+}
+
+func (t *tools) middleware(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch req := req.(type) {
+		case *mcp.ListToolsRequest:
+			if req.Params == nil || req.Params.Cursor == "" { // there is one page
+				res := &mcp.ListToolsResult{Tools: t.list()}
+				keepLists(&res.Cacheable)
+				return res, nil
+			}
+		case *mcp.CallToolRequest:
+			if late := t.byName[req.Params.Name]; late != nil {
+				late.register.Do(func() { t.server.addTool(late.tool) })
+			}
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// definition is what clients read of a tool.
+func definition(t toolset.Tool) *mcp.Tool {
 	def := &mcp.Tool{
 		Name:        t.Name,
 		Title:       t.Title,
 		Description: t.Description,
-		InputSchema: t.Input,
+		InputSchema: schemaJSON(t.Input),
 		Annotations: annotations(t.Hints),
 	}
 	if t.Output != nil {
-		def.OutputSchema = t.Output
+		def.OutputSchema = schemaJSON(t.Output)
 	}
-	s.mcp.AddTool(def, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	return def
+}
+
+func (s *Server) addTool(t toolset.Tool) {
+	// The library's typed registration would check arguments in its own
+	// words; the toolset's shape has promised others.
+	s.mcp.AddTool(definition(t), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return wireResult(s.call(withProgress(ctx, req), t, req.Params.Arguments)), nil
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 )
@@ -13,9 +14,13 @@ import (
 const maxSource = 4 << 20
 
 var (
-	importLine = regexp.MustCompile(`(?m)^import\??\s+(?:'([^'\n]*)'|"([^"\\\n]*)")\s*(?:#.*)?$`)
-	moduleLine = regexp.MustCompile(`(?m)^mod\??\s+([A-Za-z_][A-Za-z0-9_-]*)(?:\s+(?:'([^'\n]*)'|"([^"\\\n]*)"))?\s*(?:#.*)?$`)
-	anyOther   = regexp.MustCompile(`(?m)^(?:import|mod)\b.*$`)
+	importLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^import\??\s+(?:'([^'\n]*)'|"([^"\\\n]*)")\s*(?:#.*)?$`)
+	})
+	moduleLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^mod\??\s+([A-Za-z_][A-Za-z0-9_-]*)(?:\s+(?:'([^'\n]*)'|"([^"\\\n]*)"))?\s*(?:#.*)?$`)
+	})
+	anyOther = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:import|mod)\b.*$`) })
 )
 
 // look collects the files that the justfile at path is made of, also such as would
@@ -57,11 +62,11 @@ func importsOf(file string) (paths []string, plain bool) {
 		}
 		return filepath.Join(filepath.Dir(file), string(path))
 	}
-	for _, m := range importLine.FindAllSubmatch(text, -1) {
+	for _, m := range importLine().FindAllSubmatch(text, -1) {
 		known++
 		paths = append(paths, join(append(m[1], m[2]...)))
 	}
-	for _, m := range moduleLine.FindAllSubmatch(text, -1) {
+	for _, m := range moduleLine().FindAllSubmatch(text, -1) {
 		known++
 		name, path := string(m[1]), append(m[2], m[3]...)
 		if len(path) > 0 {
@@ -76,5 +81,5 @@ func importsOf(file string) (paths []string, plain bool) {
 			paths = append(paths, join([]byte(candidate)))
 		}
 	}
-	return paths, known == len(anyOther.FindAll(text, -1))
+	return paths, known == len(anyOther().FindAll(text, -1))
 }

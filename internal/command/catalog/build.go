@@ -19,6 +19,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -127,7 +128,7 @@ func (b *builder) folder(name string, depth int) error {
 	return nil
 }
 
-var front = regexp.MustCompile(`^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)`)
+var front = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)`) })
 
 // template adds the command of one template.
 func (b *builder) template(file string) {
@@ -136,7 +137,7 @@ func (b *builder) template(file string) {
 		b.skip(file, "cannot be read: %v", err)
 		return
 	}
-	match := front.FindSubmatch(data)
+	match := front().FindSubmatch(data)
 	if match == nil {
 		b.skip(file, "has no front matter, so it is no command")
 		return
@@ -156,8 +157,8 @@ func (b *builder) template(file string) {
 
 // What the names of a command look like.
 var (
-	word   = regexp.MustCompile(`^[a-z]+(-[a-z]+)?$`)
-	target = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$`)
+	word   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+(-[a-z]+)?$`) })
+	target = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$`) })
 )
 
 // command adds a command of its front matter. What is missing is an empty text,
@@ -171,7 +172,7 @@ func (b *builder) command(file string, fields yaml.MapSlice) {
 		}
 		return s
 	}
-	e := Entry{File: file, C1: name("c1", word), C2: name("c2", word), C3: name("c3", target)}
+	e := Entry{File: file, C1: name("c1", word()), C2: name("c2", word()), C3: name("c3", target())}
 	e.Description, _ = get(fields, "description").(string)
 	options, _ := get(fields, "options").(yaml.MapSlice)
 	list := func(key string) json.RawMessage {

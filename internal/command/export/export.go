@@ -21,6 +21,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/command"
 )
@@ -108,7 +109,9 @@ func fileName(c Command) string {
 }
 
 // marked is the mark at the end of a file.
-var marked = regexp.MustCompile(`(?:<!--|#) copse: from [^\n]* sha256:([0-9a-f]{16})(?: -->)?\n$`)
+var marked = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:<!--|#) copse: from [^\n]* sha256:([0-9a-f]{16})(?: -->)?\n$`)
+})
 
 func hash(content string) string {
 	sum := sha256.Sum256([]byte(content))
@@ -133,7 +136,7 @@ func state(root *os.Root, f File) (State, error) {
 
 // ours reports whether a file is as it was written here.
 func ours(content string) bool {
-	at := marked.FindStringSubmatchIndex(content)
+	at := marked().FindStringSubmatchIndex(content)
 	return at != nil && content[at[2]:at[3]] == hash(content[:at[0]])
 }
 

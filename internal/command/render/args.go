@@ -1,7 +1,6 @@
 package render
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -194,7 +193,7 @@ func (args Args) checkCharacters(id command.ID) error {
 	return nil
 }
 
-var parent = regexp.MustCompile(`\.\.[/\\]|\.\.$`)
+var parent = lazy(`\.\.[/\\]|\.\.$`)
 
 // checkPaths checks paths that only go into the prompt: the assistant that reads
 // it would follow them.
@@ -210,7 +209,7 @@ func (args Args) checkPaths() error {
 			violation = "absolutePath"
 		case v == "~" || strings.HasPrefix(v, "~/"):
 			violation = "homeExpansion"
-		case parent.MatchString(v):
+		case parent().MatchString(v):
 			violation = "parentTraversal"
 		case strings.ContainsFunc(v, isControl):
 			violation = "specialChars"
@@ -222,7 +221,7 @@ func (args Args) checkPaths() error {
 	return nil
 }
 
-var variablePattern = regexp.MustCompile(`^uv-[a-zA-Z][a-zA-Z0-9_-]*$`)
+var variablePattern = lazy(`^uv-[a-zA-Z][a-zA-Z0-9_-]*$`)
 
 func (args Args) checkOptions(p *profile) error {
 	for _, a := range args {
@@ -241,7 +240,7 @@ func (args Args) checkOptions(p *profile) error {
 		return refuse("Invalid options for two parameters: %s", strings.Join(unknown, ", "))
 	}
 	for _, a := range args {
-		if name := strings.TrimPrefix(a.typed, "--"); a.name == variable && !variablePattern.MatchString(name) {
+		if name := strings.TrimPrefix(a.typed, "--"); a.name == variable && !variablePattern().MatchString(name) {
 			return refuse("Invalid user variable format: %s", name)
 		}
 	}
@@ -271,14 +270,14 @@ const (
 	longestC3 = 30
 )
 
-var nameCharacters = regexp.MustCompile(`^[a-z0-9_][a-z0-9_-]*$`)
+var nameCharacters = lazy(`^[a-z0-9_][a-z0-9_-]*$`)
 
 // checkName checks a name that a pattern has let through.
 func checkName(kind, name string, longest int) error {
 	if len(name) > longest {
 		return refuse("Failed to create %s: %s %q exceeds maximum length of %d characters", kind, kind, name, longest)
 	}
-	if !nameCharacters.MatchString(name) {
+	if !nameCharacters().MatchString(name) {
 		return refuse("Failed to create %s: %q has other characters than lower-case letters, digits, hyphens and underscores", kind, name)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/command"
 	"github.com/copse-dev/copse/internal/rooted"
@@ -42,20 +43,24 @@ type pattern struct {
 
 // The patterns of a profile that has no others.
 var (
-	builtInDirective = pattern{regexp.MustCompile(`^(to|summary|defect)$`), "Invalid directive type. Must be one of: to, summary, defect", true}
-	builtInLayer     = pattern{regexp.MustCompile(`^(project|issue|task)$`), "Invalid layer type. Must be one of: project, issue, task", true}
+	builtInDirective = sync.OnceValue(func() pattern {
+		return pattern{regexp.MustCompile(`^(to|summary|defect)$`), "Invalid directive type. Must be one of: to, summary, defect", true}
+	})
+	builtInLayer = sync.OnceValue(func() pattern {
+		return pattern{regexp.MustCompile(`^(project|issue|task)$`), "Invalid layer type. Must be one of: project, issue, task", true}
+	})
 )
 
 // maxPattern is how long a pattern may be.
 const maxPattern = 1000
 
-var profileName = regexp.MustCompile(`^[a-zA-Z0-9-]{1,100}$`)
+var profileName = lazy(`^[a-zA-Z0-9-]{1,100}$`)
 
 // newProfile makes a profile of its two files. One that cannot be used is one with
 // the built-in patterns, and a warning, as in the original; a pattern that cannot be
 // used is an error.
 func newProfile(name string, appFile, userFile source) (*profile, error) {
-	p := &profile{name: name, directive: builtInDirective, layer: builtInLayer}
+	p := &profile{name: name, directive: builtInDirective(), layer: builtInLayer()}
 	app, err := appFile.parse()
 	if err == nil {
 		err = app.checkApp()
@@ -106,10 +111,10 @@ func (p *profile) take(f *file) error {
 			directive = two.Directive
 		}
 		var err error
-		if p.directive, err = directive.compile("directive", builtInDirective, p.name); err != nil {
+		if p.directive, err = directive.compile("directive", builtInDirective(), p.name); err != nil {
 			return err
 		}
-		if p.layer, err = two.LayerType.compile("layer", builtInLayer, p.name); err != nil {
+		if p.layer, err = two.LayerType.compile("layer", builtInLayer(), p.name); err != nil {
 			return err
 		}
 	}

@@ -9,10 +9,17 @@ import (
 )
 
 // The three forms of a variable, in the order in which they are looked for.
-var forms = []*regexp.Regexp{
-	regexp.MustCompile(`\{\{([^}]+)\}\}`),
-	regexp.MustCompile(`\$\{([^}]+)\}`),
-	regexp.MustCompile(`\{([^{}]+)\}`),
+// They and the other patterns of this package are made when they are needed: that takes
+// longer than the rest of the program's start.
+var forms = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{regexp.MustCompile(`\{\{([^}]+)\}\}`), regexp.MustCompile(`\$\{([^}]+)\}`), plainForm()}
+})
+
+var plainForm = lazy(`\{([^{}]+)\}`)
+
+// lazy compiles a pattern when it is first used.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // frontMatter is the first pair of lines of three dashes, and what is between. It is
@@ -33,7 +40,7 @@ const mark = "\xff"
 func substitute(template string, values map[string]string) (Result, error) {
 	s := substitution{values: values, numbers: map[string]int{}}
 	text := template
-	for _, form := range forms {
+	for _, form := range forms() {
 		text = s.replace(form, text)
 	}
 	if at := frontMatter().FindStringIndex(text); at != nil {
@@ -98,13 +105,13 @@ func (s *substitution) fill(text string) (string, error) {
 }
 
 // variableName is a name that only a variable has.
-var variableName = regexp.MustCompile(`^(uv-[a-zA-Z][a-zA-Z0-9_-]*|input_text|input_text_file|destination_path)$`)
+var variableName = lazy(`^(uv-[a-zA-Z][a-zA-Z0-9_-]*|input_text|input_text_file|destination_path)$`)
 
 // missing are the variables that are still in a text.
 func missing(text string) []string {
 	var names []string
-	for _, m := range forms[len(forms)-1].FindAllStringSubmatch(text, -1) {
-		if name := trim(m[1]); variableName.MatchString(name) && !slices.Contains(names, name) {
+	for _, m := range plainForm().FindAllStringSubmatch(text, -1) {
+		if name := trim(m[1]); variableName().MatchString(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -1,0 +1,4 @@
+package mcpserver
+
+// SchemaJSON is for tests.
+var SchemaJSON = schemaJSON
