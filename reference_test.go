@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,9 +96,40 @@ func TestToolsList(t *testing.T) {
 		t.Fatalf("the server ended with %d", code)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	var answer struct {
+		Result struct {
+			Tools []struct{ InputSchema, OutputSchema any }
+		}
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &answer); err != nil || len(answer.Result.Tools) != len(tools) {
+		t.Fatalf("%d tools are listed, %v", len(answer.Result.Tools), err)
+	}
+	slices.SortFunc(tools, func(a, b tool) int { return strings.Compare(a.Name, b.Name) })
+	for i, listed := range answer.Result.Tools {
+		// The server writes schemas in a way of its own.
+		if diff := gocmp.Diff(decoded(t, tools[i].Input), listed.InputSchema) + gocmp.Diff(decoded(t, tools[i].Output), listed.OutputSchema); diff != "" {
+			t.Errorf("%s: %s", tools[i].Name, diff)
+		}
+	}
 	if size := len(lines[len(lines)-1]); size > listBudget {
 		t.Errorf("tools/list takes %d bytes, %d more than it may", size, size-listBudget)
 	}
+}
+
+// decoded is the JSON of a schema, nil for none.
+func decoded(t *testing.T, s *jsonschema.Schema) (v any) {
+	t.Helper()
+	if s == nil {
+		return nil
+	}
+	data, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(data, &v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // TestReferences keeps the generated pages of docs true.

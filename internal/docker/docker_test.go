@@ -70,7 +70,7 @@ func TestEngine(t *testing.T) {
 // fake answers as engines do, at a socket.
 func fake(t *testing.T, handler http.Handler) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sock") // a socket's path must be short
+	dir, err := os.MkdirTemp("", "sock") //nolint:usetesting // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ func appendSchema(b []byte, s *jsonschema.Schema) []byte {
 			inner.key(name)
 			inner.b = appendSchema(inner.b, s.Properties[name])
 		}
-		o.b = append(inner.b, '}')
+		inner.b = append(inner.b, '}')
+		o.b = inner.b
 	}
 	if s.Items != nil {
 		o.key("items")

@@ -20,7 +20,6 @@ package project
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -75,7 +74,7 @@ func (p *Project) Root() string { return p.path }
 func (p *Project) folder() (*folder, error) {
 	info, err := os.Stat(p.path)
 	if err != nil {
-		return nil, errors.New("The project folder cannot be read any more: it was removed, moved, or made private")
+		return nil, errGone
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,7 +84,7 @@ func (p *Project) folder() (*folder, error) {
 	// The one before may be in use still, and is closed when nothing refers to it.
 	root, err := rooted.Open(p.path)
 	if err != nil {
-		return nil, fmt.Errorf("The project folder cannot be opened: %w", err)
+		return nil, refusal("The project folder cannot be opened: " + err.Error())
 	}
 	p.opened = &folder{Root: root, info: info, patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
 	return p.opened, nil
@@ -132,11 +131,18 @@ func insideGit(name string) bool {
 	return false
 }
 
-var (
+// refusal is an error that is shown as it is.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+const (
 	// ErrOutside is for every path that leads out of the project.
-	ErrOutside = errors.New("Path outside project root")
+	ErrOutside = refusal("Path outside project root")
 	// ErrGit is for git's own files.
-	ErrGit = errors.New("Path is inside .git")
+	ErrGit = refusal("Path is inside .git")
+
+	errGone = refusal("The project folder cannot be read any more: it was removed, moved, or made private")
 )
 
 // NotFoundError says that there is no such file.

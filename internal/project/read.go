@@ -207,7 +207,7 @@ func (r *reader) result(asked string) (Text, error) {
 
 // notText says what a file is that cannot be shown, "" if it can.
 func notText(head, shown []byte, size int64) string {
-	kind := ""
+	var kind string
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		kind = "is UTF-16 text, and only UTF-8 is shown"

@@ -83,9 +83,9 @@ func (j *Journal) begin(name string) (release func(), err error) {
 	if j.running[name] {
 		return nil, &BusyError{Name: name}
 	}
-	lock, err := j.lock(name)
-	if err != nil {
-		return nil, err
+	lock, free := j.lock(name)
+	if !free {
+		return nil, &BusyError{Name: name}
 	}
 	j.running[name] = true
 	return func() {
@@ -98,21 +98,19 @@ func (j *Journal) begin(name string) (release func(), err error) {
 	}, nil
 }
 
-// lock keeps other processes from running the recipe; nil where that is not possible.
-func (j *Journal) lock(name string) (*flock.Flock, error) {
+// lock keeps other processes from running the recipe, unless one of them does; where
+// that is not possible, the recipe is free without a lock.
+func (j *Journal) lock(name string) (lock *flock.Flock, free bool) {
 	if j.folder == "" || os.MkdirAll(j.folder, 0o700) != nil {
-		return nil, nil
+		return nil, true
 	}
 	sum := sha256.Sum256([]byte(name))
-	lock := flock.New(filepath.Join(j.folder, j.file+"-"+hex.EncodeToString(sum[:8])+".lock"), flock.SetPermissions(0o600))
+	lock = flock.New(filepath.Join(j.folder, j.file+"-"+hex.EncodeToString(sum[:8])+".lock"), flock.SetPermissions(0o600))
 	locked, err := lock.TryLock()
 	if err != nil {
-		return nil, nil
+		return nil, true
 	}
-	if !locked {
-		return nil, &BusyError{Name: name}
-	}
-	return lock, nil
+	return lock, locked
 }
 
 // recordTimeout is how long the record waits for another process.

@@ -3,6 +3,7 @@ package recipe
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,7 +60,7 @@ func (o *Output) Text() (text string, leftOut int64) {
 	leftOut = o.total - int64(len(head)) - int64(len(tail))
 	o.mu.Unlock()
 	if leftOut == 0 {
-		return clean(append(head[:len(head):len(head)], tail...)), 0
+		return clean(slices.Concat(head, tail)), 0
 	}
 	// The cut goes between lines, where there are any.
 	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {

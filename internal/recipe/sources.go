@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
@@ -64,11 +65,11 @@ func importsOf(file string) (paths []string, plain bool) {
 	}
 	for _, m := range importLine().FindAllSubmatch(text, -1) {
 		known++
-		paths = append(paths, join(append(m[1], m[2]...)))
+		paths = append(paths, join(slices.Concat(m[1], m[2])))
 	}
 	for _, m := range moduleLine().FindAllSubmatch(text, -1) {
 		known++
-		name, path := string(m[1]), append(m[2], m[3]...)
+		name, path := string(m[1]), slices.Concat(m[2], m[3])
 		if len(path) > 0 {
 			at := join(path)
 			paths = append(paths, at)

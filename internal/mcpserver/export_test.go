@@ -1,4 +1,0 @@
-package mcpserver
-
-// SchemaJSON is for tests.
-var SchemaJSON = schemaJSON
