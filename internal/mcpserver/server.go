@@ -140,26 +140,17 @@ func (s *Server) updated(uri string) {
 // cacheHints lets clients keep the lists, and nothing that can change.
 func cacheHints(changes bool) func(context.Context, mcp.Request, *mcp.Cacheable) {
 	return func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
+		c.CacheScope = "private"
 		switch req.(type) {
 		case *mcp.ReadResourceRequest:
-			c.CacheScope = private
 			return
 		case *mcp.ListPromptsRequest, *mcp.ListResourcesRequest:
 			if changes {
-				c.CacheScope = private
 				return
 			}
 		}
-		keepLists(c)
+		c.TTLMs = int(listTTL.Milliseconds())
 	}
-}
-
-// private answers are for the user who asked.
-const private = "private"
-
-// keepLists lets a client keep lists that only another version of the program changes.
-func keepLists(c *mcp.Cacheable) {
-	c.CacheScope, c.TTLMs = private, int(listTTL.Milliseconds())
 }
 
 // quiet makes the protocol library's log lines less important than it thinks

@@ -50,11 +50,13 @@ func (t *tools) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch req := req.(type) {
 		case *mcp.ListToolsRequest:
-			if req.Params == nil || req.Params.Cursor == "" { // there is one page
-				res := &mcp.ListToolsResult{Tools: t.list()}
-				keepLists(&res.Cacheable)
-				return res, nil
+			// There is one page, whatever the library knows of it. The result must be
+			// the library's: it marks it in a way that is not for others.
+			res, err := next(ctx, method, req)
+			if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
+				list.Tools = t.list()
 			}
+			return res, err
 		case *mcp.CallToolRequest:
 			if late := t.byName[req.Params.Name]; late != nil {
 				late.register.Do(func() { t.server.addTool(late.tool) })
