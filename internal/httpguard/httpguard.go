@@ -40,8 +40,9 @@ const bodyTime = 30 * time.Second
 
 // Options say who is let in.
 type Options struct {
-	// Token is demanded of everybody; "" of nobody.
-	Token string
+	// Token returns what is demanded of everybody, which can change; nil demands
+	// nothing of anybody.
+	Token func() string
 	// Hosts are names that are allowed besides those of loopback, without port.
 	Hosts []string
 	// Origins are allowed besides the server's own: "http://localhost:5173".
@@ -57,8 +58,7 @@ type Options struct {
 // guard is the handler that New returns.
 type guard struct {
 	next    http.Handler
-	token   [sha256.Size]byte
-	demand  bool
+	token   func() string
 	hosts   []string
 	origins []string
 	open    []string
@@ -68,7 +68,7 @@ type guard struct {
 // New guards a handler.
 func New(o Options, next http.Handler) http.Handler {
 	g := &guard{
-		next: next, token: sha256.Sum256([]byte(o.Token)), demand: o.Token != "",
+		next: next, token: o.Token,
 		origins: o.Origins, open: o.Open, rates: newRates(o.Rate, o.Now),
 	}
 	for _, h := range o.Hosts {
@@ -105,7 +105,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if g.demand && !slices.Contains(g.open, r.URL.Path) && !g.knowsToken(r.Header.Values("Authorization")) {
+	if g.token != nil && !slices.Contains(g.open, r.URL.Path) && !g.knowsToken(r.Header.Values("Authorization")) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, "A bearer token is needed; `copse mcp config` shows the header to send")
 		return
@@ -178,8 +178,9 @@ func (g *guard) knowsToken(headers []string) bool {
 		return false
 	}
 	scheme, token, ok := strings.Cut(headers[0], " ")
-	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
-	same := subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1
+	// Sums have the same length, whatever was sent.
+	sum, want := sha256.Sum256([]byte(strings.TrimSpace(token))), sha256.Sum256([]byte(g.token()))
+	same := subtle.ConstantTimeCompare(sum[:], want[:]) == 1
 	return ok && strings.EqualFold(scheme, "Bearer") && same
 }
 

@@ -70,7 +70,7 @@ func send(t *testing.T, addr, text string) (int, string) {
 func TestWhoGetsIn(t *testing.T) {
 	t.Parallel()
 	addr := serve(t, httpguard.Options{
-		Token: token, Hosts: []string{"Dev.Example"}, Origins: []string{"http://localhost:5173"}, Open: []string{"/healthz"},
+		Token: func() string { return token }, Hosts: []string{"Dev.Example"}, Origins: []string{"http://localhost:5173"}, Open: []string{"/healthz"},
 	})
 	const auth = "Authorization: Bearer s3cret\r\n"
 	for name, tt := range map[string]struct {
@@ -139,7 +139,7 @@ func TestWhoGetsIn(t *testing.T) {
 // second request.
 func TestSmuggling(t *testing.T) {
 	t.Parallel()
-	addr := serve(t, httpguard.Options{Token: token})
+	addr := serve(t, httpguard.Options{Token: func() string { return token }})
 	text := "POST / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer s3cret\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n" +
 		"0\r\n\r\nGET /second HTTP/1.1\r\nHost: evil.example\r\n\r\n"
 	conn, err := net.Dial("tcp", addr)

@@ -18,6 +18,15 @@ const MaxEdit = 16 << 20
 // of edit changes nothing. A symbolic link at path is followed. The lock is
 // beside the file, hidden and named after it; Edit waits for it as New says.
 func Edit(ctx context.Context, path string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
+	return change(ctx, path, wait, false, edit)
+}
+
+// EditPrivate is Edit for a file that its user alone may read.
+func EditPrivate(ctx context.Context, path string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
+	return change(ctx, path, wait, true, edit)
+}
+
+func change(ctx context.Context, path string, wait time.Duration, private bool, edit func(old []byte) ([]byte, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -32,7 +41,7 @@ func Edit(ctx context.Context, path string, wait time.Duration, edit func(old []
 		if err != nil {
 			return err
 		}
-		return tx.Write(File{Name: name, Data: changed})
+		return tx.Write(File{Name: name, Data: changed, Private: private})
 	})
 }
 

@@ -26,6 +26,8 @@ type Tx struct {
 type File struct {
 	Name string
 	Data []byte
+	// Private makes the file, also one that exists, readable by its user alone.
+	Private bool
 }
 
 // Root is the folder, for reading.
@@ -71,12 +73,16 @@ func (tx *Tx) stage(name string, f File) error {
 	case !old.Mode().IsRegular():
 		return errors.New("there is something that is not a regular file")
 	}
-	file, err := tx.create(name)
+	mode := fs.FileMode(0o666)
+	if f.Private {
+		mode = 0o600
+	}
+	file, err := tx.create(name, mode)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(f.Data)
-	if err == nil && old != nil {
+	if err == nil && old != nil && !f.Private {
 		err = file.Chmod(old.Mode().Perm())
 	}
 	if err == nil {
@@ -89,16 +95,16 @@ func (tx *Tx) stage(name string, f File) error {
 }
 
 // create makes a new file, in the place of what a killed process has left.
-func (tx *Tx) create(name string) (*os.File, error) {
+func (tx *Tx) create(name string, mode fs.FileMode) (*os.File, error) {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL // follows no link
-	file, err := tx.root.OpenFile(name, flags, 0o666)
+	file, err := tx.root.OpenFile(name, flags, mode)
 	if !errors.Is(err, fs.ErrExist) {
 		return file, err
 	}
 	if err := tx.root.Remove(name); err != nil {
 		return nil, err
 	}
-	return tx.root.OpenFile(name, flags, 0o666)
+	return tx.root.OpenFile(name, flags, mode)
 }
 
 // drop removes temporary files. One that stays gives way to the next.

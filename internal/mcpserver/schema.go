@@ -7,10 +7,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemaJSON writes a schema as its MarshalJSON does, in a tenth of the time: what a
+// SchemaJSON writes a schema as its MarshalJSON does, in a tenth of the time: what a
 // client waits for at the start is mostly the schemas of the tools. It knows the parts
 // that toolsets use; a test holds it against MarshalJSON for all of them.
-func schemaJSON(s *jsonschema.Schema) json.RawMessage { return appendSchema(nil, s) }
+func SchemaJSON(s *jsonschema.Schema) json.RawMessage { return appendSchema(nil, s) }
 
 func appendSchema(b []byte, s *jsonschema.Schema) []byte {
 	o := object{b: append(b, '{')}

@@ -72,11 +72,11 @@ func definition(t toolset.Tool) *mcp.Tool {
 		Name:        t.Name,
 		Title:       t.Title,
 		Description: t.Description,
-		InputSchema: schemaJSON(t.Input),
+		InputSchema: SchemaJSON(t.Input),
 		Annotations: annotations(t.Hints),
 	}
 	if t.Output != nil {
-		def.OutputSchema = schemaJSON(t.Output)
+		def.OutputSchema = SchemaJSON(t.Output)
 	}
 	return def
 }

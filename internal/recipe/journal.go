@@ -127,7 +127,7 @@ func (j *Journal) record(run Run, out *Output) {
 		return
 	}
 	path := filepath.Join(j.folder, j.file+".json")
-	_ = lockedstore.Edit(context.Background(), path, recordTimeout, func(old []byte) ([]byte, error) {
+	_ = lockedstore.EditPrivate(context.Background(), path, recordTimeout, func(old []byte) ([]byte, error) {
 		var before LastRun
 		if json.Unmarshal(old, &before) == nil && before.Started.After(run.Started) {
 			return old, nil

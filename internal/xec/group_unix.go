@@ -37,3 +37,6 @@ func (g *group) terminate() { _ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGTE
 
 // ownSession makes the program the leader of a session, and so of a group.
 func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+// detached lets the program outlive its parent's session.
+func detached(cmd *exec.Cmd) { ownSession(cmd) }

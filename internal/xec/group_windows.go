@@ -63,3 +63,8 @@ func (g *group) terminate() {}
 
 // ownSession has nothing to do: the program has no console.
 func ownSession(*exec.Cmd) {}
+
+// detached lets the program outlive its parent's console.
+func detached(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.DETACHED_PROCESS}
+}

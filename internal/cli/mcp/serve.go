@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/mcpserver"
@@ -17,8 +18,8 @@ import (
 	"github.com/copse-dev/copse/internal/wiring/product"
 )
 
-// instructions are read by every client's model at the start.
-const instructions = "The developer's working context. " +
+// Instructions are read by every client's model at the start.
+const Instructions = "The developer's working context. " +
 	"For \"what am I working on?\" begin with get_current_branch, then get_branch_stack, get_pr_status and get_jira_issue, " +
 	"which default to the current branch. A result that was cut says so and how to get the rest. " +
 	"Plans and to-dos of the project are work items: list_items, create_item, update_item. " +
@@ -37,13 +38,48 @@ func Command(env app.Env) *cobra.Command {
 	return cmd
 }
 
+// Choice is which tools are served.
+type Choice struct {
+	ReadOnly bool
+
+	toolsets []string
+	disabled []string
+}
+
+// Flags adds the flags that choose.
+func (c *Choice) Flags(f *pflag.FlagSet) {
+	f.StringSliceVar(&c.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(product.Names(), ", ")+" (default all)")
+	f.StringSliceVar(&c.disabled, "disable", nil, "leave out `toolsets`, or \"prompts\"")
+	f.BoolVar(&c.ReadOnly, "read-only", false, "serve only tools that change nothing")
+}
+
+// Check refuses names that there are not.
+func (c *Choice) Check() error {
+	known := product.Names()
+	if err := check("--toolsets", c.toolsets, known); err != nil {
+		return err
+	}
+	return check("--disable", c.disabled, append(slices.Clone(known), "prompts"))
+}
+
+// Disabled is what is left out: toolsets, and "prompts".
+func (c *Choice) Disabled() []string {
+	disabled := slices.Clone(c.disabled)
+	if len(c.toolsets) > 0 {
+		for _, name := range product.Names() {
+			if !slices.Contains(c.toolsets, name) {
+				disabled = append(disabled, name)
+			}
+		}
+	}
+	return disabled
+}
+
 // serveOptions are the flags of "copse mcp serve".
 type serveOptions struct {
 	name      string
 	repo      string
-	toolsets  []string
-	disabled  []string
-	readOnly  bool
+	choice    Choice
 	timeout   time.Duration
 	verbosity int
 }
@@ -64,9 +100,7 @@ It speaks every protocol revision from 2024-11-05 to 2026-07-28.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), env, o) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(product.Names(), ", ")+" (default all)")
-	f.StringSliceVar(&o.disabled, "disable", nil, "leave out `toolsets`, or \"prompts\"")
-	f.BoolVar(&o.readOnly, "read-only", false, "serve only tools that change nothing")
+	o.choice.Flags(f)
 	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
 	f.StringVar(&o.name, "name", "copse", "the `name` by which the server introduces itself")
 	f.DurationVar(&o.timeout, "timeout", 0, "limit for one request to GitHub or Jira (default 15s)")
@@ -75,24 +109,13 @@ It speaks every protocol revision from 2024-11-05 to 2026-07-28.`,
 }
 
 func runServe(ctx context.Context, env app.Env, o serveOptions) error {
-	known := product.Names()
-	if err := check("--toolsets", o.toolsets, known); err != nil {
-		return err
-	}
-	if err := check("--disable", o.disabled, append(slices.Clone(known), "prompts")); err != nil {
+	if err := o.choice.Check(); err != nil {
 		return err
 	}
 	if o.timeout < 0 {
 		return app.UsageError(fmt.Sprintf("invalid value %v for --timeout: use a positive duration, such as 15s", o.timeout))
 	}
-	disabled := slices.Clone(o.disabled)
-	if len(o.toolsets) > 0 {
-		for _, name := range known {
-			if !slices.Contains(o.toolsets, name) {
-				disabled = append(disabled, name)
-			}
-		}
-	}
+	disabled := o.choice.Disabled()
 	all := product.New(ctx, wiring.Options{
 		Program: "copse", Env: env, Repo: o.repo, Timeout: o.timeout, Disabled: disabled,
 	})
@@ -100,9 +123,9 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 	server := mcpserver.New(mcpserver.Options{
 		Name:         o.name,
 		Version:      app.Version(),
-		Instructions: instructions,
+		Instructions: Instructions,
 		Toolsets:     toolset.Without(all.Toolsets, disabled),
-		ReadOnly:     o.readOnly,
+		ReadOnly:     o.choice.ReadOnly,
 		Logger:       app.NewLogger(env.Stderr, o.verbosity),
 	})
 	return server.ServeStdio(ctx, env.Stdin, env.Stdout)

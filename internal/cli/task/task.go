@@ -76,7 +76,8 @@ func run(env app.Env) *cobra.Command {
 		Use:   "run TASK [ARGUMENT...]",
 		Short: "Run a task",
 		Long: `Run a task and print what it prints, both of its streams on standard output. The exit
-code is the task's, 1 if it was stopped. What it printed last is remembered for
+code is the task's, 1 if it was stopped. A task runs once at a time, whoever started
+it. What it printed last is remembered for
 "copse context" and the assistants of this project.`,
 		Example: `  copse task run build
   copse task run --yes deploy staging`,

@@ -5,7 +5,6 @@ package workspace
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/branch"
@@ -19,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/branches"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/place"
 	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -26,7 +26,7 @@ import (
 // OpenTasks makes the recipes of a place alone.
 func OpenTasks(env app.Env, p where.Place) *recipe.Justfile {
 	root := p.Workspace()
-	return recipe.New(root, xec.Env(env.Environ), recipe.NewJournal(stateDir(env, "tasks"), root))
+	return recipe.New(root, xec.Env(env.Environ), recipe.NewJournal(place.State(env, "tasks"), root))
 }
 
 // Workspace is a project with everything around it.
@@ -47,7 +47,7 @@ type Workspace struct {
 // yet. Close it after use.
 func Open(o wiring.Options, p where.Place, facts *wiring.Sources, items section.ItemStore) *Workspace {
 	root := p.Workspace()
-	journal := recipe.NewJournal(stateDir(o.Env, "tasks"), root)
+	journal := recipe.NewJournal(place.State(o.Env, "tasks"), root)
 	w := &Workspace{
 		Tasks: recipe.New(root, xec.Env(o.Env.Environ), journal),
 		place: p, journal: journal, facts: facts, items: items, env: o.Env,
@@ -123,25 +123,4 @@ func (w *Workspace) stack(ctx context.Context) ([]branch.Entry, string, error) {
 		return nil, "", errors.New(envelope.Of(err).Message)
 	}
 	return out.Stack, out.Showing, nil
-}
-
-// stateDir is the folder for what is remembered between runs, "" if the environment
-// names no place for it.
-func stateDir(env app.Env, name string) string {
-	join := func(base string, parts ...string) string {
-		if !filepath.IsAbs(base) {
-			return ""
-		}
-		return filepath.Join(append(append([]string{base}, parts...), name)...)
-	}
-	switch env.GOOS {
-	case "windows":
-		return join(env.Getenv("LOCALAPPDATA"), "copse", "state")
-	case "darwin":
-		return join(env.Home(), "Library", "Application Support", "copse")
-	}
-	if dir := join(env.Getenv("XDG_STATE_HOME"), "copse"); dir != "" {
-		return dir
-	}
-	return join(env.Home(), ".local", "state", "copse")
 }

@@ -1,0 +1,81 @@
+package up
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/app"
+)
+
+// printUnit prints what starts this command at login: for launchd on macOS, else for
+// systemd.
+func printUnit(env app.Env, o options) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	dir := folder(env, o.repo)
+	args := append([]string{program}, withoutFlag(env.Args, "--print-unit")...)
+	args = append(withoutFlag(args, "--detach"), "--repo", dir)
+	text := systemd(args, dir)
+	if env.GOOS == "darwin" {
+		text = launchd(args, dir)
+	}
+	_, err = io.WriteString(env.Stdout, text)
+	return err
+}
+
+// systemd is a unit of the user's manager.
+func systemd(args []string, dir string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		// Percent signs and dollars mean something there.
+		a = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(a)
+		quoted[i] = `"` + a + `"`
+	}
+	return fmt.Sprintf(`# Save as ~/.config/systemd/user/copse.service, then:
+#   systemctl --user daemon-reload && systemctl --user enable --now copse
+[Unit]
+Description=copse: MCP servers for the worktrees of %s
+
+[Service]
+ExecStart=%s
+Restart=on-failure
+
+[Install]
+WantedBy=default.target
+`, strings.ReplaceAll(dir, "%", "%%"), strings.Join(quoted, " "))
+}
+
+// launchd is a property list of a user agent.
+func launchd(args []string, dir string) string {
+	var b strings.Builder
+	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>
+<!-- Save as ~/Library/LaunchAgents/dev.copse.up.plist, then: launchctl load -w it -->
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>dev.copse.up</string>
+  <key>ProgramArguments</key>
+  <array>
+`)
+	element := func(s string) string {
+		var e strings.Builder
+		_ = xml.EscapeText(&e, []byte(s)) // a builder takes everything
+		return "<string>" + e.String() + "</string>"
+	}
+	for _, a := range args {
+		b.WriteString("    " + element(a) + "\n")
+	}
+	fmt.Fprintf(&b, `  </array>
+  <key>WorkingDirectory</key>%s
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+</dict>
+</plist>
+`, element(dir))
+	return b.String()
+}

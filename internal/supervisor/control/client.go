@@ -1,0 +1,94 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/copse-dev/copse/internal/supervisor"
+)
+
+// Client asks the process that supervises. Its errors can be ErrNotRunning.
+type Client struct{ http *http.Client }
+
+// timeout is how long an answer may take: opening a worktree can wait for git.
+const timeout = 30 * time.Second
+
+// NewClient asks over the socket in a folder.
+func NewClient(dir string) *Client {
+	return &Client{&http.Client{Timeout: timeout, Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, socketName))
+		},
+		DisableKeepAlives: true,
+	}}}
+}
+
+// Status asks how things are.
+func (c *Client) Status(ctx context.Context) (s Status, err error) {
+	err = c.ask(ctx, http.MethodGet, "status", "", &s)
+	return s, err
+}
+
+// Join serves the worktrees of the repository that dir is in.
+func (c *Client) Join(ctx context.Context, dir string) error {
+	return c.ask(ctx, http.MethodPost, "join", dir, &target{})
+}
+
+// Open serves the worktree that dir is in.
+func (c *Client) Open(ctx context.Context, dir string) (s supervisor.State, err error) {
+	err = c.ask(ctx, http.MethodPost, "open", dir, &s)
+	return s, err
+}
+
+// Close stops serving the worktree that dir is in.
+func (c *Client) Close(ctx context.Context, dir string) (s supervisor.State, err error) {
+	err = c.ask(ctx, http.MethodPost, "close", dir, &s)
+	return s, err
+}
+
+// Reload has the token read anew.
+func (c *Client) Reload(ctx context.Context) error {
+	return c.ask(ctx, http.MethodPost, "reload", "", &target{})
+}
+
+// Stop ends the process.
+func (c *Client) Stop(ctx context.Context) error {
+	return c.ask(ctx, http.MethodPost, "stop", "", &target{})
+}
+
+func (c *Client) ask(ctx context.Context, method, what, path string, into any) error {
+	body, err := json.Marshal(target{path})
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://copse/"+what, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	res, err := c.http.Do(req)
+	if _, dial := errors.AsType[*net.OpError](err); dial {
+		return ErrNotRunning
+	}
+	if err != nil {
+		return fmt.Errorf("ask copse up: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		var f failure
+		if err := json.NewDecoder(res.Body).Decode(&f); err != nil || f.Error == "" {
+			return fmt.Errorf("ask copse up: %s", res.Status)
+		}
+		return errors.New(f.Error)
+	}
+	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
+		return fmt.Errorf("ask copse up: %w", err)
+	}
+	return nil
+}

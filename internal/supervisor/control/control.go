@@ -1,0 +1,173 @@
+// Package control lets other processes of the same user ask and steer the supervisor
+// that runs: over a socket in a folder that only the user can enter.
+//
+// [Take] makes this process the one that supervises; [ErrTaken] says that another one
+// is. [Serve] answers, [Client] asks. A process that is killed leaves a socket behind,
+// which is in nobody's way: the lock beside it ended with the process.
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/copse-dev/copse/internal/supervisor"
+)
+
+const (
+	socketName = "up.sock"
+	lockName   = "up.lock"
+	// maxSocket is how long the path of a socket can be everywhere.
+	maxSocket = 100
+)
+
+var (
+	// ErrTaken says that another process supervises.
+	ErrTaken = errors.New("copse up runs already")
+	// ErrNotRunning says that none does.
+	ErrNotRunning = errors.New("copse up does not run; start it with `copse up`")
+)
+
+// Status is what the supervisor tells of itself.
+type Status struct {
+	PID int `json:"pid"`
+	// Guarded says that a token is demanded.
+	Guarded   bool               `json:"guarded"`
+	Worktrees []supervisor.State `json:"worktrees"`
+}
+
+// Supervisor is what can be asked and steered.
+type Supervisor interface {
+	Join(ctx context.Context, dir string) error
+	Open(ctx context.Context, dir string) (supervisor.State, error)
+	CloseWorktree(ctx context.Context, dir string) (supervisor.State, error)
+	Status() []supervisor.State
+}
+
+var _ Supervisor = (*supervisor.Supervisor)(nil)
+
+// Socket is the socket of the process that supervises.
+type Socket struct {
+	net.Listener
+	lock *flock.Flock
+}
+
+// Take makes this process the one that supervises. The folder is made, and must not be
+// one that others can enter.
+func Take(dir string) (*Socket, error) {
+	if err := makePrivate(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, socketName)
+	if len(path) > maxSocket {
+		return nil, fmt.Errorf("the path of the socket is longer than %d bytes; set XDG_RUNTIME_DIR to a shorter one", maxSocket)
+	}
+	lock := flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
+	locked, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", lockName, err)
+	}
+	if !locked {
+		return nil, ErrTaken
+	}
+	// What is there now is of a process that was killed.
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("remove an old socket: %w", err), lock.Close())
+	}
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "unix", path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make a socket: %w", err), lock.Close())
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close(), lock.Close())
+	}
+	return &Socket{Listener: l, lock: lock}, nil
+}
+
+// Close removes the socket, and lets another process supervise.
+func (s *Socket) Close() error {
+	return errors.Join(s.Listener.Close(), s.lock.Close())
+}
+
+// makePrivate makes a folder that only this user can enter, or checks that it is one.
+func makePrivate(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make a folder for the socket: %w", err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() || !isOurs(info) {
+		return fmt.Errorf("%s is not a folder of this user alone; remove it, or set XDG_RUNTIME_DIR", dir)
+	}
+	return nil
+}
+
+// target is the folder that a request is about.
+type target struct {
+	Path string `json:"path"`
+}
+
+// Options are what Serve does besides asking the supervisor.
+type Options struct {
+	Guarded bool
+	// Stop ends the process, Reload reads the token anew.
+	Stop   func()
+	Reload func(context.Context) error
+}
+
+// Serve answers other processes until the socket is closed.
+func Serve(l net.Listener, s Supervisor, o Options) error {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, Status{PID: os.Getpid(), Guarded: o.Guarded, Worktrees: s.Status()}, nil)
+	})
+	steer := func(do func(context.Context, string) (any, error)) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			var t target
+			if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&t); err != nil {
+				answer(w, nil, errors.New("the request is not understood; is the other copse of another version?"))
+				return
+			}
+			v, err := do(r.Context(), t.Path)
+			answer(w, v, err)
+		}
+	}
+	mux.HandleFunc("POST /join", steer(func(ctx context.Context, dir string) (any, error) { return target{dir}, s.Join(ctx, dir) }))
+	mux.HandleFunc("POST /open", steer(func(ctx context.Context, dir string) (any, error) { return s.Open(ctx, dir) }))
+	mux.HandleFunc("POST /close", steer(func(ctx context.Context, dir string) (any, error) { return s.CloseWorktree(ctx, dir) }))
+	mux.HandleFunc("POST /reload", steer(func(ctx context.Context, dir string) (any, error) { return target{dir}, o.Reload(ctx) }))
+	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, target{}, nil)
+		o.Stop()
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	if err := server.Serve(l); !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// failure is an error on its way to another process.
+type failure struct {
+	Error string `json:"error"`
+}
+
+// answer writes v, or err.
+func answer(w http.ResponseWriter, v any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		w.WriteHeader(http.StatusConflict)
+		v = failure{err.Error()}
+	}
+	_ = json.NewEncoder(w).Encode(v) // whoever asked may be gone
+}

@@ -1,0 +1,333 @@
+// Package supervisor runs one server for each worktree, and keeps them like the
+// worktrees.
+//
+// Make a [Supervisor] with [New] and tell it with [Supervisor.Join] of a repository, or
+// with [Supervisor.Open] and [Supervisor.CloseWorktree] of single folders;
+// [Supervisor.Status] tells what is there. It guarantees that
+//
+//   - a worktree that git adds, moves or removes has, or has not, a server within two
+//     seconds; git's own files are watched for it, and whether a folder is still there is
+//     looked at once a second;
+//   - ports go up from the first, busy ones are skipped, and a worktree that was served
+//     before has its port again if it is free, also after it was moved;
+//   - a server that stops frees its port and lets go of its clients at once;
+//   - one worktree that cannot be served is in nobody's way: its state says why.
+package supervisor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Server answers for one worktree.
+type Server interface {
+	http.Handler
+	Tools() []Tool
+	// Clients is how many are connected.
+	Clients() int
+	// Close ends all sessions and calls.
+	Close()
+}
+
+// Tool is a tool as the state of a worktree tells of it.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+// Worktree is a folder to serve.
+type Worktree struct {
+	// Path is absolute, without links.
+	Path string
+	// Branch is what is checked out, as far as there is one.
+	Branch string
+	// Key stays the same when the folder is moved.
+	Key string
+}
+
+// Repository finds worktrees.
+type Repository interface {
+	// Worktrees lists those of the repository that dir is in; dir alone outside of one.
+	Worktrees(ctx context.Context, dir string) ([]Worktree, error)
+	// Worktree is the one that dir is in.
+	Worktree(ctx context.Context, dir string) (Worktree, error)
+	// Watch calls changed whenever the list may be another, until ctx ends.
+	Watch(ctx context.Context, dir string, changed func()) error
+}
+
+// Options say how to serve.
+type Options struct {
+	Repository Repository
+	// Serve makes the server of a folder.
+	Serve func(ctx context.Context, path string) Server
+	// Guard stands before each server.
+	Guard func(http.Handler) http.Handler
+	Ports *Ports
+	// Hosts are the addresses to listen on; none is loopback.
+	Hosts  []string
+	Logger *slog.Logger
+}
+
+// State is a worktree and its server.
+type State struct {
+	Path   string `json:"path"`
+	Branch string `json:"branch,omitempty"`
+	MCP    MCP    `json:"mcp"`
+}
+
+// MCP is the state of a server.
+type MCP struct {
+	ServerRunning    bool   `json:"server_running"`
+	Port             int    `json:"port,omitempty"`
+	ConnectedClients int    `json:"connected_clients"`
+	Tools            []Tool `json:"tools"`
+	LastError        string `json:"last_error,omitempty"`
+}
+
+// Supervisor runs servers. It is safe for concurrent use.
+type Supervisor struct {
+	o       Options
+	ctx     context.Context //nolint:containedctx // the time that servers have, which is longer than any call
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	repos  map[string][]Worktree // by the folder they were joined from
+	opened map[string]Worktree   // by path
+	closed map[string]bool       // by path
+	served map[string]*served    // by path
+}
+
+// lookEvery is how often it is looked whether folders are still there.
+const lookEvery = time.Second
+
+// New makes a supervisor without servers. Close it after use.
+func New(o Options) *Supervisor {
+	s := &Supervisor{
+		o: o, repos: map[string][]Worktree{}, opened: map[string]Worktree{}, closed: map[string]bool{}, served: map[string]*served{},
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.running.Go(s.look)
+	return s
+}
+
+// ErrClosed says that the supervisor has ended.
+var ErrClosed = errors.New("copse up is about to end")
+
+// Join serves the worktrees of the repository that dir is in, from now on.
+func (s *Supervisor) Join(ctx context.Context, dir string) error {
+	list, err := s.o.Repository.Worktrees(ctx, dir)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return ErrClosed
+	}
+	for _, w := range list {
+		delete(s.closed, w.Path)
+	}
+	// One watch does for all worktrees of a repository.
+	for _, known := range s.repos {
+		if len(list) > 0 && slices.ContainsFunc(known, func(w Worktree) bool { return w.Key == list[0].Key }) {
+			s.apply()
+			return nil
+		}
+	}
+	s.repos[dir] = list
+	s.apply()
+	s.running.Go(func() {
+		if err := s.o.Repository.Watch(s.ctx, dir, func() { s.refresh(dir) }); err != nil && s.ctx.Err() == nil {
+			s.o.Logger.Warn("worktrees are not watched", "folder", dir, "error", err)
+		}
+	})
+	return nil
+}
+
+// Open serves the worktree that dir is in.
+func (s *Supervisor) Open(ctx context.Context, dir string) (State, error) {
+	w, err := s.o.Repository.Worktree(ctx, dir)
+	if err != nil {
+		return State{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return State{}, ErrClosed
+	}
+	delete(s.closed, w.Path)
+	s.opened[w.Path] = w
+	s.apply()
+	return s.served[w.Path].state(), nil
+}
+
+// NotServedError says that a folder has no server.
+type NotServedError struct{ Path string }
+
+func (e *NotServedError) Error() string {
+	return e.Path + " is not served; `copse status` shows what is"
+}
+
+// CloseWorktree stops the server of the worktree that dir is in, until it is opened
+// again.
+func (s *Supervisor) CloseWorktree(ctx context.Context, dir string) (State, error) {
+	path := dir
+	if w, err := s.o.Repository.Worktree(ctx, dir); err == nil {
+		path = w.Path
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.served[path]
+	if one == nil {
+		return State{}, &NotServedError{Path: path}
+	}
+	delete(s.opened, path)
+	s.closed[path] = true
+	state := one.state()
+	s.apply()
+	state.MCP = MCP{Tools: []Tool{}}
+	return state, nil
+}
+
+// Status tells of all worktrees, by port.
+func (s *Supervisor) Status() []State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	states := []State{}
+	for _, one := range s.served {
+		states = append(states, one.state())
+	}
+	slices.SortFunc(states, func(a, b State) int {
+		if a.MCP.Port != b.MCP.Port {
+			return a.MCP.Port - b.MCP.Port
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	return states
+}
+
+// Close stops all servers, which frees their ports.
+func (s *Supervisor) Close() {
+	s.mu.Lock()
+	s.cancel()
+	s.repos, s.opened = map[string][]Worktree{}, map[string]Worktree{}
+	s.apply()
+	s.mu.Unlock()
+	s.running.Wait()
+}
+
+// refresh lists the worktrees of a repository anew.
+func (s *Supervisor) refresh(dir string) {
+	list, err := s.o.Repository.Worktrees(s.ctx, s.stillThere(dir))
+	if err != nil && s.ctx.Err() == nil {
+		s.o.Logger.Warn("worktrees cannot be listed", "folder", dir, "error", err)
+		list = nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, joined := s.repos[dir]; joined && s.ctx.Err() == nil {
+		s.repos[dir] = list
+		s.apply()
+	}
+}
+
+// stillThere is dir, or, if that is gone, another worktree of its repository.
+func (s *Supervisor) stillThere(dir string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if isFolder(dir) {
+		return dir
+	}
+	for _, w := range s.repos[dir] {
+		if isFolder(w.Path) {
+			return w.Path
+		}
+	}
+	return dir
+}
+
+// look notices folders that come and go without git.
+func (s *Supervisor) look() {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+			s.mu.Lock()
+			s.apply()
+			s.mu.Unlock()
+		}
+	}
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// apply makes the servers those of the worktrees that are wanted and there. The caller
+// holds the lock.
+func (s *Supervisor) apply() {
+	wanted := map[string]Worktree{}
+	for _, list := range s.repos {
+		for _, w := range list {
+			wanted[w.Path] = w
+		}
+	}
+	for path, w := range s.opened {
+		wanted[path] = w
+	}
+	for path := range wanted {
+		if s.closed[path] || !isFolder(path) {
+			delete(wanted, path)
+		}
+	}
+	for path, one := range s.served {
+		if w, ok := wanted[path]; !ok || w.Key != one.worktree.Key {
+			one.stop()
+			delete(s.served, path)
+		}
+	}
+	// In one order, so that ports are the same each time: the main worktree comes first.
+	for _, w := range ordered(wanted) {
+		if one := s.served[w.Path]; one != nil {
+			one.worktree = w // the branch can have changed
+			continue
+		}
+		s.served[w.Path] = s.start(w)
+	}
+}
+
+// ordered are worktrees by path, those that contain others first.
+func ordered(wanted map[string]Worktree) []Worktree {
+	var list []Worktree
+	for _, w := range wanted {
+		list = append(list, w)
+	}
+	slices.SortFunc(list, func(a, b Worktree) int {
+		if mainA, mainB := a.main(), b.main(); mainA != mainB {
+			if mainA {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	return list
+}
+
+// main reports whether the worktree is the main one, whose key is not among others'.
+func (w Worktree) main() bool { return filepath.Base(filepath.Dir(w.Key)) != "worktrees" }

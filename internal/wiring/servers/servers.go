@@ -1,0 +1,184 @@
+// Package servers wires the supervisor of copse up: git's worktrees, the product's
+// toolsets over HTTP, and the places of its files.
+package servers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/supervisor"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/watch"
+	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/place"
+	"github.com/copse-dev/copse/internal/wiring/product"
+)
+
+// Options say what each server offers.
+type Options struct {
+	Env          app.Env
+	Disabled     []string
+	ReadOnly     bool
+	Instructions string
+	Logger       *slog.Logger
+}
+
+// Serve makes the server of a worktree.
+func (o Options) Serve(ctx context.Context, path string) supervisor.Server {
+	env := o.Env
+	env.Dir = path
+	all := product.New(ctx, wiring.Options{Program: "copse", Env: env, Disabled: o.Disabled})
+	sets := toolset.Without(all.Toolsets, o.Disabled)
+	server := mcpserver.New(mcpserver.Options{
+		Name: "copse", Version: app.Version(), Instructions: o.Instructions, Toolsets: sets, ReadOnly: o.ReadOnly, Logger: o.Logger,
+	})
+	return &served{HTTP: server.HTTP(), product: all, sets: sets, readOnly: o.ReadOnly}
+}
+
+// served is a product that is served.
+type served struct {
+	*mcpserver.HTTP
+	product  *product.Product
+	sets     []toolset.Toolset
+	readOnly bool
+}
+
+// Tools are the tools that are served.
+func (s *served) Tools() []supervisor.Tool {
+	tools := []supervisor.Tool{}
+	for _, set := range s.sets {
+		for _, t := range set.Tools {
+			if t.Hints.ReadOnly || !s.readOnly {
+				tools = append(tools, supervisor.Tool{Name: t.Name, Description: t.Description, Parameters: mcpserver.SchemaJSON(t.Input)})
+			}
+		}
+	}
+	return tools
+}
+
+// Close ends sessions, calls and tasks.
+func (s *served) Close() {
+	s.HTTP.Close()
+	_ = s.product.Close() // nothing is written at its end
+}
+
+// Repository finds worktrees with git.
+type Repository struct{ Env app.Env }
+
+var _ supervisor.Repository = Repository{}
+
+// Worktrees lists those of the repository that dir is in.
+func (r Repository) Worktrees(ctx context.Context, dir string) ([]supervisor.Worktree, error) {
+	repo, err := git.Discover(ctx, dir, git.Options{Env: r.Env.Environ})
+	if errors.Is(err, git.ErrNotRepository) {
+		one, err := folder(dir)
+		return []supervisor.Worktree{one}, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := repo.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []supervisor.Worktree
+	for _, w := range list {
+		if w.Bare || w.Prunable {
+			continue
+		}
+		at, err := git.Discover(ctx, w.Path, git.Options{Env: r.Env.Environ})
+		if err != nil || at.CommonDir() != repo.CommonDir() {
+			continue // it is being made or removed
+		}
+		found = append(found, supervisor.Worktree{Path: at.Root(), Branch: w.Branch, Key: at.GitDir()})
+	}
+	return found, nil
+}
+
+// Worktree is the one that dir is in, dir itself outside of git.
+func (r Repository) Worktree(ctx context.Context, dir string) (supervisor.Worktree, error) {
+	repo, err := git.Discover(ctx, dir, git.Options{Env: r.Env.Environ})
+	if errors.Is(err, git.ErrNotRepository) || err == nil && repo.Root() == "" {
+		return folder(dir)
+	}
+	if err != nil {
+		return supervisor.Worktree{}, err
+	}
+	w := supervisor.Worktree{Path: repo.Root(), Key: repo.GitDir()}
+	if head, err := repo.Head(ctx); err == nil {
+		w.Branch = head.Branch
+	}
+	return w, nil
+}
+
+// folder is a folder outside of git.
+func folder(dir string) (supervisor.Worktree, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(real); err == nil && !info.IsDir() {
+			err = errors.New("it is not a folder")
+		}
+	}
+	if err != nil {
+		return supervisor.Worktree{}, fmt.Errorf("%s cannot be served: %w", dir, bare(err))
+	}
+	return supervisor.Worktree{Path: real, Key: real}, nil
+}
+
+func bare(err error) error {
+	if at, ok := errors.AsType[*os.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
+
+// Watch watches what git keeps about worktrees.
+func (r Repository) Watch(ctx context.Context, dir string, changed func()) error {
+	repo, err := git.Discover(ctx, dir, git.Options{Env: r.Env.Environ})
+	if errors.Is(err, git.ErrNotRepository) {
+		<-ctx.Done() // whether it is there is looked at anyway
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	common := repo.CommonDir()
+	return watch.Run(ctx, watch.Paths{Dirs: []string{common}, Trees: []string{filepath.Join(common, "worktrees")}}, changed, changed)
+}
+
+// Files are where copse up keeps things.
+type Files struct {
+	Runtime string // the folder of the socket
+	Ports   string
+	Token   string
+	Log     string
+}
+
+// Places finds them; the error says which variable is missing.
+func Places(env app.Env) (Files, error) {
+	state, config := place.State(env, "servers"), place.Config(env)
+	if state == "" || config == "" {
+		return Files{}, errors.New("there is no home folder to keep ports and token in; set HOME")
+	}
+	run := env.Getenv("XDG_RUNTIME_DIR")
+	if run != "" && filepath.IsAbs(run) {
+		run = filepath.Join(run, "copse")
+	} else {
+		// A folder that may be shared, so its owner is checked. Its path is short, as a
+		// socket's must be.
+		run = filepath.Join(cmp.Or(env.Getenv("TMPDIR"), os.TempDir()), "copse-"+strconv.Itoa(os.Getuid()))
+	}
+	return Files{
+		Runtime: run, Ports: filepath.Join(state, "ports.json"), Log: filepath.Join(state, "up.log"), Token: filepath.Join(config, "token"),
+	}, nil
+}
