@@ -21,12 +21,12 @@ var layers = []struct {
 	prefixes []string
 }{
 	{"infrastructure", []string{
-		"internal/cachedfile", "internal/cleantext", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
+		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
 		"internal/github", "internal/httpguard", "internal/jira", "internal/jsonfile", "internal/lockedstore", "internal/netrc",
 		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/watch", "internal/xec",
 	}},
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
-	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/cli", "internal/app", "internal/wiring"}},
+	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/supervisor", "internal/cli", "internal/app", "internal/wiring"}},
 	{"programs", []string{"cmd", "bench", "internal/test"}},
 }
 

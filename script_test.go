@@ -51,20 +51,52 @@ func TestMain(m *testing.M) {
 // Set COPSE_UPDATE=1 to rewrite the expected output after a wanted change.
 func TestScript(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
-		UpdateScripts:       os.Getenv("COPSE_UPDATE") != "",
+	params := scripts(converse)
+	params.Dir = filepath.Join("testdata", "script")
+	params.UpdateScripts = os.Getenv("COPSE_UPDATE") != ""
+	testscript.Run(t, params)
+}
+
+// TestScriptHTTP holds the same conversations with copse over HTTP, and expects the same.
+func TestScriptHTTP(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := scripts(func(ts *testscript.TestScript, neg bool, args []string) {
+		if serve := overHTTP(args); serve != nil {
+			hold(ts, args, serve)
+			return
+		}
+		converse(ts, neg, args)
+	})
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), " copse mcp serve") {
+			params.Files = append(params.Files, file)
+		}
+	}
+	testscript.Run(t, params)
+}
+
+// scripts are the parameters of both.
+func scripts(mcp func(ts *testscript.TestScript, neg bool, args []string)) testscript.Params {
+	return testscript.Params{
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setup,
 		Condition:           condition,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"mcp":      converse,
+			"mcp":      mcp,
 			"generate": generate,
 			"github":   fakes.GitHub,
 			"jira":     fakes.Jira,
 		},
-	})
+	}
 }
 
 // condition decides "[have:PROGRAM]": whether a program is installed. Where nothing may
@@ -120,19 +152,33 @@ var (
 	stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 )
 
+// server answers a conversation until its input ends.
+type server func(ctx context.Context, env app.Env) int
+
 func converse(ts *testscript.TestScript, neg bool, args []string) {
-	era := mcptext.Legacy
+	_, rest := eraOf(args)
+	if neg || len(rest) < 2 || programs[rest[1]] == nil {
+		ts.Fatalf("usage: mcp [-modern|-bare] conversation copse|tic|twig-mcp [arg...]")
+	}
+	hold(ts, args, programs[rest[1]])
+}
+
+// eraOf takes the flag of the era from the arguments of mcp.
+func eraOf(args []string) (mcptext.Era, []string) {
 	if len(args) > 0 {
 		switch args[0] {
 		case "-modern":
-			era, args = mcptext.Modern, args[1:]
+			return mcptext.Modern, args[1:]
 		case "-bare":
-			era, args = mcptext.Bare, args[1:]
+			return mcptext.Bare, args[1:]
 		}
 	}
-	if neg || len(args) < 2 || programs[args[1]] == nil {
-		ts.Fatalf("usage: mcp [-modern|-bare] conversation copse|tic|twig-mcp [arg...]")
-	}
+	return mcptext.Legacy, args
+}
+
+// hold holds a conversation and prints its transcript.
+func hold(ts *testscript.TestScript, args []string, serve server) {
+	era, args := eraOf(args)
 	script := ts.ReadFile(args[0])
 	var stderr strings.Builder
 	in, toServer := io.Pipe()
@@ -150,7 +196,7 @@ func converse(ts *testscript.TestScript, neg bool, args []string) {
 	defer cancel()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- programs[args[1]](ctx, env)
+		ended <- serve(ctx, env)
 		out.Close()
 	}()
 	transcript, err := mcptext.Run(era, script, toServer, fromServer, ts.Exec)

@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -287,9 +288,7 @@ func (s *Supervisor) apply() {
 			wanted[w.Path] = w
 		}
 	}
-	for path, w := range s.opened {
-		wanted[path] = w
-	}
+	maps.Copy(wanted, s.opened)
 	for path := range wanted {
 		if s.closed[path] || !isFolder(path) {
 			delete(wanted, path)

@@ -176,7 +176,7 @@ func printStatus(env app.Env, s control.Status, files servers.Files) error {
 	out := output.New(env)
 	var rows [][]string
 	for _, w := range s.Worktrees {
-		where, state := url(w.MCP.Port), fmt.Sprintf("%d clients", w.MCP.ConnectedClients)
+		where, state := url(w.MCP.Port), clients(w.MCP.ConnectedClients)
 		if !w.MCP.ServerRunning {
 			where = "-"
 		}
@@ -190,4 +190,11 @@ func printStatus(env app.Env, s control.Status, files servers.Files) error {
 		err = out.Line("Clients send the header \"Authorization: Bearer …\" with the token in %s", files.Token)
 	}
 	return err
+}
+
+func clients(n int) string {
+	if n == 1 {
+		return "1 client"
+	}
+	return strconv.Itoa(n) + " clients"
 }
