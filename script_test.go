@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/copse"
 	"github.com/copse-dev/copse/internal/cli/tic"
 	"github.com/copse-dev/copse/internal/cli/twigmcp"
+	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/test/fakes"
 	"github.com/copse-dev/copse/internal/test/mcptext"
 	"github.com/copse-dev/copse/internal/xec"
@@ -136,6 +137,10 @@ func setup(env *testscript.Env) error {
 	} {
 		env.Setenv(k, v)
 	}
+	// A script that failed may have left a supervisor.
+	env.Defer(func() {
+		_ = control.NewClient(filepath.Join(env.WorkDir, "r", "copse")).Stop(context.Background())
+	})
 	return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[init]\n\tdefaultBranch = main\n"), 0o600)
 }
 
