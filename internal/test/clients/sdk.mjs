@@ -2,24 +2,36 @@
 // list, call, read, complete, close. Prints one JSON object.
 //
 // usage: node sdk.mjs <1|2-legacy|2-modern> <cwd> <program> [argument…]
+//        node sdk.mjs <1|1-sse|2-legacy|2-modern> <cwd> <URL> <token>
 const [which, cwd, command, ...args] = process.argv.slice(2)
 
 async function connect() {
   const info = { name: 'copse-test', version: '0' }
-  const server = { command, args, cwd, env: process.env, stderr: 'inherit' }
-  if (which === '1') {
-    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
-    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
-    const client = new Client(info)
-    await client.connect(new StdioClientTransport(server))
-    return client
-  }
-  const { Client } = await import('@modelcontextprotocol/client')
-  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
+  const overHTTP = /^https?:/.test(command)
+  const modules = which.startsWith('1')
+    ? { client: '@modelcontextprotocol/sdk/client/index.js', stdio: '@modelcontextprotocol/sdk/client/stdio.js' }
+    : { client: '@modelcontextprotocol/client', stdio: '@modelcontextprotocol/client/stdio' }
+  const { Client } = await import(modules.client)
   const options = which === '2-modern' ? { versionNegotiation: { mode: { pin: '2026-07-28' } } } : {}
   const client = new Client(info, options)
-  await client.connect(new StdioClientTransport(server))
+  await client.connect(await transport(overHTTP, modules))
   return client
+}
+
+async function transport(overHTTP, modules) {
+  if (!overHTTP) {
+    const { StdioClientTransport } = await import(modules.stdio)
+    return new StdioClientTransport({ command, args, cwd, env: process.env, stderr: 'inherit' })
+  }
+  const how = { requestInit: { headers: { Authorization: `Bearer ${args[0]}` } } }
+  if (which === '1-sse') {
+    const { SSEClientTransport } = await import('@modelcontextprotocol/sdk/client/sse.js')
+    return new SSEClientTransport(new URL(command), how)
+  }
+  const { StreamableHTTPClientTransport } = await import(
+    which === '1' ? '@modelcontextprotocol/sdk/client/streamableHttp.js' : '@modelcontextprotocol/client'
+  )
+  return new StreamableHTTPClientTransport(new URL(command), how)
 }
 
 const client = await connect()
