@@ -26,7 +26,7 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 200, "how often each call is made")
 	asJSON := flag.Bool("json", false, "print JSON instead of a table")
-	only := flag.String("only", "", "measure only the `part` of this name: start, calls, branches, items, commands, files")
+	only := flag.String("only", "", "measure only the `part` of this name: start, calls, branches, items, commands, files, http")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	rows, err := run(ctx, *rounds, *only)
@@ -91,6 +91,7 @@ func run(ctx context.Context, rounds int, only string) ([]row, error) {
 		{"items", func() ([]row, error) { return workItems(ctx, work, floor, copse, max(rounds/5, 10)) }},
 		{"commands", func() ([]row, error) { return promptCommands(ctx, work, floor, copse, max(rounds/5, 10)) }},
 		{"files", func() ([]row, error) { return workspaceFiles(ctx, work, floor, copse, max(rounds/5, 10)) }},
+		{"http", func() ([]row, error) { return overHTTP(ctx, work, copse[0], rounds) }},
 	} {
 		if only != "" && only != part.name {
 			continue

@@ -15,7 +15,7 @@ import (
 
 // up runs copse up in the repository of a fixture and returns the address of its server
 // and the token.
-func up(t *testing.T, f fixture) (base, token string) {
+func up(t *testing.T, f fixture, flags ...string) (base, token string) {
 	t.Helper()
 	home, err := os.MkdirTemp("", "up") //nolint:usetesting // a socket's path must be short
 	if err != nil {
@@ -29,7 +29,7 @@ func up(t *testing.T, f fixture) (base, token string) {
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
 	env := append(os.Environ(), "HOME="+home, "XDG_RUNTIME_DIR="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home)
-	cmd := exec.CommandContext(t.Context(), filepath.Join(f.bin, "copse"), "up", "--port", fmt.Sprint(port))
+	cmd := exec.CommandContext(t.Context(), filepath.Join(f.bin, "copse"), append([]string{"up", "--port", fmt.Sprint(port)}, flags...)...)
 	cmd.Dir, cmd.Env, cmd.Stderr = f.repo, env, os.Stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func up(t *testing.T, f fixture) (base, token string) {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(home, "copse", "token"))
-		if err != nil {
+		if err != nil && len(flags) == 0 {
 			t.Fatal(err)
 		}
 		return strings.TrimSuffix(url, "/mcp"), strings.TrimSpace(string(data))
@@ -109,5 +109,24 @@ func TestTypeScriptSDKOverHTTP(t *testing.T) {
 				t.Errorf("tree %s, prompt %s, completion %v", s.Tree, s.Prompt, s.Completion)
 			}
 		})
+	}
+}
+
+// TestConformanceAsShipped runs the suite against the program. What it cannot have is
+// listed, with the reason.
+func TestConformanceAsShipped(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	base, _ := up(t, f, "--no-token")
+	suite := filepath.Join(f.modules, "@modelcontextprotocol", "conformance", "dist", "index.js")
+	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+		baseline, err := filepath.Abs("conformance-" + revision + ".yml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, code := try(t, f.repo, f.node, suite, "server", "--url", base+"/mcp", "--requirements", revision, "--expected-failures", baseline, "-o", t.TempDir())
+		if _, summary, _ := strings.Cut(out, "=== SUMMARY ==="); code != 0 {
+			t.Errorf("%s: exit %d\n%s", revision, code, summary)
+		}
 	}
 }
