@@ -175,7 +175,7 @@ func (p *process) served(ctx context.Context, copse string) ([]string, error) {
 func freePorts() ([2]int, error) {
 	var ports [2]int
 	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			return ports, err
 		}
@@ -223,8 +223,8 @@ func dial(ctx context.Context, url, token, tool, args string) (*caller, error) {
 			time.Sleep(20 * time.Millisecond) // it is starting
 			continue
 		}
-		if c.session = res.Header.Get("Mcp-Session-Id"); c.session == "" {
-			return c, fmt.Errorf("initialize: %s", res.Status)
+		if c.session = res.session; c.session == "" {
+			return c, fmt.Errorf("initialize: status %d", res.status)
 		}
 		if _, err := c.send(ctx, http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); err != nil {
 			return c, err
@@ -240,17 +240,23 @@ func (c *caller) call(ctx context.Context) (time.Duration, error) {
 	begun := time.Now()
 	res, err := c.send(ctx, http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, c.id, c.tool, c.args))
 	took := time.Since(begun)
-	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", c.tool, res.Status)
+	if err == nil && res.status != http.StatusOK {
+		err = fmt.Errorf("%s: status %d", c.tool, res.status)
 	}
 	return took, err
 }
 
-// send sends a message and reads the answer, whose status and header it returns.
-func (c *caller) send(ctx context.Context, method, body string) (*http.Response, error) {
+// reply is what an answer says around its body.
+type reply struct {
+	status  int
+	session string
+}
+
+// send sends a message and reads the answer.
+func (c *caller) send(ctx context.Context, method, body string) (reply, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.url, bytes.NewReader([]byte(body)))
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
@@ -262,19 +268,17 @@ func (c *caller) send(ctx context.Context, method, body string) (*http.Response,
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
 	if err == nil && bytes.Contains(data, []byte(`"isError":true`)) && json.Valid(data) {
 		err = fmt.Errorf("%s", data)
 	}
-	return res, err
+	return reply{res.StatusCode, res.Header.Get("Mcp-Session-Id")}, err
 }
 
 func (c *caller) close() {
-	if res, err := c.send(context.Background(), http.MethodDelete, ""); err == nil {
-		_ = res.Body.Close()
-	}
+	_, _ = c.send(context.Background(), http.MethodDelete, "") // the server may be gone
 	c.http.CloseIdleConnections()
 }

@@ -1,3 +1,4 @@
+//nolint:staticcheck // the suite tests what is deprecated, too
 package mcpserver_test
 
 import (

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -48,9 +49,7 @@ func (c *client) post(ctx context.Context, body string, header http.Header) (*ht
 	if c.session != "" {
 		req.Header.Set("Mcp-Session-Id", c.session)
 	}
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	res, err := c.http.Do(req)
 	if err != nil {
 		return &http.Response{Status: err.Error(), Header: http.Header{}}, ""
