@@ -21,7 +21,7 @@ var layers = []struct {
 	prefixes []string
 }{
 	{"infrastructure", []string{
-		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
+		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/clientconfig", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
 		"internal/github", "internal/httpguard", "internal/jira", "internal/jsonfile", "internal/lockedstore", "internal/netrc",
 		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/watch", "internal/xec",
 	}},

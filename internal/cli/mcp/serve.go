@@ -30,11 +30,11 @@ const Instructions = "The developer's working context. " +
 func Command(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve MCP clients",
+		Short: "Serve MCP clients, and hook copse into them",
 		Args:  app.Subcommands,
 		RunE:  app.Help,
 	}
-	cmd.AddCommand(serve(env))
+	cmd.AddCommand(serve(env), configCommand(env), installCommand(env), uninstallCommand(env))
 	return cmd
 }
 

@@ -1,0 +1,275 @@
+// Package clientconfig writes the entry of an MCP server into the configuration of a
+// client, in that client's own format and file.
+//
+// [Lookup] finds a [Client]; [Client.Path] is its file, [Client.Set] and [Client.Remove]
+// change the text of one. They guarantee that
+//
+//   - everything else in the text stays as it is, byte for byte: other entries, their
+//     order, comments, line ends;
+//   - an entry that is there already, and the same, changes nothing;
+//   - Remove takes out what Set has put in, and nothing else;
+//   - a text that cannot be understood is an error and is not changed.
+//
+// Nothing is read or written here but texts; the caller keeps the files.
+package clientconfig
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Server is the server that a client is to use.
+type Server struct {
+	// Command starts it on standard input and output, with Args.
+	Command string
+	Args    []string
+	// URL is where it is served over HTTP, and Token what it demands there; URL is ""
+	// for a command.
+	URL, Token string
+}
+
+// Scope is whose configuration it is.
+type Scope string
+
+// The scopes.
+const (
+	User    Scope = "user"
+	Project Scope = "project"
+)
+
+// Client is a program that uses MCP servers.
+type Client struct {
+	// ID is its name in commands, Title in sentences.
+	ID, Title string
+
+	toml    bool
+	key     string // of the entries in the file
+	user    map[string][]string
+	project []string
+	form    form
+}
+
+// form is how a client writes entries.
+type form struct {
+	typed   bool   // with the kind of server
+	urlKey  string // "" if it knows no HTTP
+	command bool   // command and arguments are one list
+}
+
+// Place says where a user's files are.
+type Place struct {
+	GOOS, Home string
+	// AppData is %APPDATA%, ConfigHome $XDG_CONFIG_HOME; "" is the default.
+	AppData, ConfigHome string
+	// Dir is the folder of the project.
+	Dir string
+}
+
+// parts of paths that depend on the place.
+const (
+	home    = "~"
+	config  = "$config"  // ~/.config
+	appData = "$appdata" // %APPDATA%
+	support = "$support" // ~/Library/Application Support
+)
+
+// everywhere is a path that is the same on all systems.
+func everywhere(parts ...string) map[string][]string { return map[string][]string{"": parts} }
+
+// clients are all that are known.
+func clients() []Client {
+	typed, plain := form{typed: true, urlKey: "url"}, form{urlKey: "url"}
+	return []Client{
+		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(home, ".claude.json"), project: []string{".mcp.json"}, form: typed},
+		{
+			ID: "claude-desktop", Title: "Claude Desktop", key: "mcpServers", form: form{},
+			user: map[string][]string{
+				"darwin": {support, "Claude", "claude_desktop_config.json"}, "windows": {appData, "Claude", "claude_desktop_config.json"},
+				"": {config, "Claude", "claude_desktop_config.json"},
+			},
+		},
+		{
+			ID: "vscode", Title: "VS Code", key: "servers", project: []string{".vscode", "mcp.json"}, form: typed,
+			user: map[string][]string{
+				"darwin": {support, "Code", "User", "mcp.json"}, "windows": {appData, "Code", "User", "mcp.json"}, "": {config, "Code", "User", "mcp.json"},
+			},
+		},
+		{ID: "cursor", Title: "Cursor", key: "mcpServers", user: everywhere(home, ".cursor", "mcp.json"), project: []string{".cursor", "mcp.json"}, form: plain},
+		{
+			ID: "codex", Title: "Codex", toml: true, key: "mcp_servers", user: everywhere(home, ".codex", "config.toml"),
+			project: []string{".codex", "config.toml"}, form: plain,
+		},
+		{
+			ID: "gemini", Title: "Gemini CLI", key: "mcpServers", user: everywhere(home, ".gemini", "settings.json"),
+			project: []string{".gemini", "settings.json"}, form: form{urlKey: "httpUrl"},
+		},
+		{
+			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(config, "opencode", "opencode.json"), project: []string{"opencode.json"},
+			form: form{typed: true, urlKey: "url", command: true},
+		},
+		{ID: "windsurf", Title: "Windsurf", key: "mcpServers", user: everywhere(home, ".codeium", "windsurf", "mcp_config.json"), form: form{urlKey: "serverUrl"}},
+		{
+			ID: "zed", Title: "Zed", key: "context_servers", project: []string{".zed", "settings.json"}, form: plain,
+			user: map[string][]string{"windows": {appData, "Zed", "settings.json"}, "": {config, "zed", "settings.json"}},
+		},
+	}
+}
+
+// IDs are the names of all clients.
+func IDs() []string {
+	var ids []string
+	for _, c := range clients() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// UnknownError says that there is no such client here.
+type UnknownError struct{ ID string }
+
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("unknown client %q; known are %s", e.ID, strings.Join(IDs(), ", "))
+}
+
+// Lookup returns the client with this name.
+func Lookup(id string) (Client, error) {
+	all := clients()
+	if i := slices.IndexFunc(all, func(c Client) bool { return c.ID == id }); i >= 0 {
+		return all[i], nil
+	}
+	return Client{}, &UnknownError{ID: id}
+}
+
+// Path is the client's file. The error says that it has none for the scope.
+func (c Client) Path(scope Scope, p Place) (string, error) {
+	if scope == Project {
+		if c.project == nil {
+			return "", fmt.Errorf("%s has no configuration for a project; use the user's", c.Title)
+		}
+		return filepath.Join(append([]string{p.Dir}, c.project...)...), nil
+	}
+	parts, ok := c.user[p.GOOS]
+	if !ok {
+		parts = c.user[""]
+	}
+	base := map[string]string{
+		home: p.Home, support: join(p.Home, "Library", "Application Support"), config: p.ConfigHome, appData: p.AppData,
+	}
+	if base[config] == "" {
+		base[config] = join(p.Home, ".config")
+	}
+	if base[appData] == "" {
+		base[appData] = join(p.Home, "AppData", "Roaming")
+	}
+	if !filepath.IsAbs(base[parts[0]]) {
+		return "", fmt.Errorf("there is no home folder to find %s's configuration in", c.Title)
+	}
+	return filepath.Join(append([]string{base[parts[0]]}, parts[1:]...)...), nil
+}
+
+func join(base string, parts ...string) string {
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{base}, parts...)...)
+}
+
+// entry is what a client's file says of a server. The fields are in the order in which
+// people write them.
+type entry struct {
+	Type      string            `json:"type,omitempty"`
+	Command   json.RawMessage   `json:"command,omitempty"`
+	Args      []string          `json:"args,omitempty"`
+	URL       string            `json:"url,omitempty"`
+	HTTPURL   string            `json:"httpUrl,omitempty"`
+	ServerURL string            `json:"serverUrl,omitempty"`
+	Headers   map[string]string `json:"headers,omitempty"`
+	Enabled   bool              `json:"enabled,omitempty"`
+}
+
+// NoHTTPError says that a client starts servers itself.
+type NoHTTPError struct{ Title string }
+
+func (e *NoHTTPError) Error() string {
+	return e.Title + " starts its servers itself and reads no address from its file; use --transport stdio"
+}
+
+// entry is the entry of a server in the client's form.
+func (c Client) entry(s Server) (entry, error) {
+	var e entry
+	if s.URL != "" {
+		switch c.form.urlKey {
+		case "":
+			return e, &NoHTTPError{Title: c.Title}
+		case "httpUrl":
+			e.HTTPURL = s.URL
+		case "serverUrl":
+			e.ServerURL = s.URL
+		default:
+			e.URL = s.URL
+		}
+		if s.Token != "" {
+			e.Headers = map[string]string{"Authorization": "Bearer " + s.Token}
+		}
+		switch {
+		case c.form.command:
+			e.Type, e.Enabled = "remote", true
+		case c.form.typed:
+			e.Type = "http"
+		}
+		return e, nil
+	}
+	var command any = s.Command
+	if c.form.command {
+		command, e.Type, e.Enabled = append([]string{s.Command}, s.Args...), "local", true
+	} else {
+		e.Args = s.Args
+		if c.form.typed {
+			e.Type = "stdio"
+		}
+	}
+	data, err := json.Marshal(command)
+	e.Command = data
+	return e, err
+}
+
+// Set returns text with the entry of a server. An empty text is a new file.
+func (c Client) Set(text []byte, name string, s Server) ([]byte, error) {
+	e, err := c.entry(s)
+	if err != nil {
+		return nil, err
+	}
+	if c.toml {
+		return setTOML(text, c.key, name, tomlEntry(s))
+	}
+	return setJSON(text, c.key, name, e)
+}
+
+// Remove returns text without the entry of that name; the same if there is none.
+func (c Client) Remove(text []byte, name string) ([]byte, error) {
+	if c.toml {
+		return removeTOML(text, c.key, name)
+	}
+	return removeJSON(text, c.key, name)
+}
+
+// Print is the text of a new file with the servers.
+func (c Client) Print(servers []Named) ([]byte, error) {
+	var text []byte
+	for _, n := range servers {
+		var err error
+		if text, err = c.Set(text, n.Name, n.Server); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// Named is a server with its name.
+type Named struct {
+	Name string
+	Server
+}

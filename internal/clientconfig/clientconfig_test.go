@@ -1,0 +1,259 @@
+package clientconfig_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tailscale/hujson"
+	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/clientconfig"
+)
+
+var (
+	stdio = clientconfig.Server{Command: "/opt/copse", Args: []string{"mcp", "serve"}}
+	http  = clientconfig.Server{URL: "http://localhost:3000/mcp", Token: "t0ken"}
+)
+
+func lookup(t testing.TB, id string) clientconfig.Client {
+	t.Helper()
+	c, err := clientconfig.Lookup(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestEntries pins what each client reads.
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	const plain = `{
+  "KEY": {
+    "copse": {
+      "command": "/opt/copse",
+      "args": [
+        "mcp",
+        "serve"
+      ]
+    }
+  }
+}
+`
+	typed := strings.Replace(plain, `"command"`, `"type": "stdio",
+      "command"`, 1)
+	remote := func(key string) string {
+		return `{
+  "KEY": {
+    "copse": {
+      "` + key + `": "http://localhost:3000/mcp",
+      "headers": {
+        "Authorization": "Bearer t0ken"
+      }
+    }
+  }
+}
+`
+	}
+	typedRemote := strings.Replace(remote("url"), `"url"`, `"type": "http",
+      "url"`, 1)
+	for id, want := range map[string]struct{ key, stdio, http string }{
+		"claude-code":    {"mcpServers", typed, typedRemote},
+		"claude-desktop": {"mcpServers", plain, "error: Claude Desktop starts its servers itself and reads no address from its file; use --transport stdio"},
+		"vscode":         {"servers", typed, typedRemote},
+		"cursor":         {"mcpServers", plain, remote("url")},
+		"gemini":         {"mcpServers", plain, remote("httpUrl")},
+		"windsurf":       {"mcpServers", plain, remote("serverUrl")},
+		"zed":            {"context_servers", plain, remote("url")},
+		"opencode": {"mcp", `{
+  "KEY": {
+    "copse": {
+      "type": "local",
+      "command": [
+        "/opt/copse",
+        "mcp",
+        "serve"
+      ],
+      "enabled": true
+    }
+  }
+}
+`, `{
+  "KEY": {
+    "copse": {
+      "type": "remote",
+      "url": "http://localhost:3000/mcp",
+      "headers": {
+        "Authorization": "Bearer t0ken"
+      },
+      "enabled": true
+    }
+  }
+}
+`},
+		"codex": {"", "[mcp_servers.copse]\ncommand = \"/opt/copse\"\nargs = [\"mcp\", \"serve\"]\n",
+			"[mcp_servers.copse]\nurl = \"http://localhost:3000/mcp\"\nhttp_headers = { Authorization = \"Bearer t0ken\" }\n"},
+	} {
+		c := lookup(t, id)
+		for server, text := range map[*clientconfig.Server]string{&stdio: want.stdio, &http: want.http} {
+			got, err := c.Set(nil, "copse", *server)
+			if err != nil {
+				got = []byte("error: " + err.Error())
+			}
+			if diff := cmp.Diff(strings.Replace(text, "KEY", want.key, 1), string(got)); diff != "" {
+				t.Errorf("%s: %s", id, diff)
+			}
+		}
+	}
+	if len(clientconfig.IDs()) != 9 {
+		t.Errorf("clients: %q", clientconfig.IDs())
+	}
+	if _, err := clientconfig.Lookup("emacs"); err == nil || !strings.Contains(err.Error(), "known are claude-code, ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPath(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		id    string
+		scope clientconfig.Scope
+		place clientconfig.Place
+		want  string
+	}{
+		{"claude-code", "user", clientconfig.Place{Home: "/h"}, "/h/.claude.json"},
+		{"claude-code", "project", clientconfig.Place{Dir: "/p"}, "/p/.mcp.json"},
+		{"claude-desktop", "user", clientconfig.Place{GOOS: "linux", Home: "/h"}, "/h/.config/Claude/claude_desktop_config.json"},
+		{"claude-desktop", "user", clientconfig.Place{GOOS: "darwin", Home: "/h"}, "/h/Library/Application Support/Claude/claude_desktop_config.json"},
+		{"claude-desktop", "user", clientconfig.Place{GOOS: "windows", Home: "/h", AppData: "/roaming"}, "/roaming/Claude/claude_desktop_config.json"},
+		{"vscode", "user", clientconfig.Place{GOOS: "linux", Home: "/h", ConfigHome: "/c"}, "/c/Code/User/mcp.json"},
+		{"vscode", "user", clientconfig.Place{GOOS: "darwin", Home: "/h"}, "/h/Library/Application Support/Code/User/mcp.json"},
+		{"vscode", "user", clientconfig.Place{GOOS: "windows", Home: "/h"}, "/h/AppData/Roaming/Code/User/mcp.json"},
+		{"vscode", "project", clientconfig.Place{Dir: "/p"}, "/p/.vscode/mcp.json"},
+		{"cursor", "user", clientconfig.Place{GOOS: "windows", Home: "/h"}, "/h/.cursor/mcp.json"},
+		{"codex", "user", clientconfig.Place{Home: "/h"}, "/h/.codex/config.toml"},
+		{"codex", "project", clientconfig.Place{Dir: "/p"}, "/p/.codex/config.toml"},
+		{"gemini", "project", clientconfig.Place{Dir: "/p"}, "/p/.gemini/settings.json"},
+		{"opencode", "user", clientconfig.Place{Home: "/h"}, "/h/.config/opencode/opencode.json"},
+		{"windsurf", "user", clientconfig.Place{Home: "/h"}, "/h/.codeium/windsurf/mcp_config.json"},
+		{"zed", "user", clientconfig.Place{GOOS: "darwin", Home: "/h"}, "/h/.config/zed/settings.json"},
+		{"windsurf", "project", clientconfig.Place{Dir: "/p"}, "Windsurf has no configuration for a project; use the user's"},
+		{"cursor", "user", clientconfig.Place{}, "there is no home folder to find Cursor's configuration in"},
+	} {
+		got, err := lookup(t, tt.id).Path(tt.scope, tt.place)
+		if err != nil {
+			got = err.Error()
+		}
+		if filepath.ToSlash(got) != tt.want {
+			t.Errorf("%s: %s, want %s", tt.id, got, tt.want)
+		}
+	}
+}
+
+// TestEdits keeps everything else.
+func TestEdits(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ client, before, after string }{
+		"comments and tabs": {"zed", "// mine\n{\n\t\"theme\": \"dark\", // nice\n\t/* servers */\n\t\"context_servers\": {\n\t\t\"other\": {\"command\": \"x\"}, // keep\n\t},\n}\n",
+			"// mine\n{\n\t\"theme\": \"dark\", // nice\n\t/* servers */\n\t\"context_servers\": {\n\t\t\"other\": {\"command\": \"x\"}, // keep\n\t\t\"copse\": {\n\t\t\t\"command\": \"/opt/copse\",\n\t\t\t\"args\": [\n\t\t\t\t\"mcp\",\n\t\t\t\t\"serve\"\n\t\t\t]\n\t\t},\n\t},\n}\n"},
+		"another is replaced": {"cursor", "{\"mcpServers\": {\"copse\": {\"command\": \"old\"}, \"z\": {}}}", "{\"mcpServers\": {\"copse\": {\n      \"command\": \"/opt/copse\",\n      \"args\": [\n        \"mcp\",\n        \"serve\"\n      ]\n    }, \"z\": {}}}"},
+		"what was added stays": {"cursor", "{\"mcpServers\": {\"copse\": {\"env\": {\"A\": \"b\"}, \"args\": [\"mcp\", \"serve\"], \"command\": \"/opt/copse\"}}}",
+			"{\"mcpServers\": {\"copse\": {\"env\": {\"A\": \"b\"}, \"args\": [\"mcp\", \"serve\"], \"command\": \"/opt/copse\"}}}"},
+		"TOML": {"codex", "# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"y\"\n\n# about the rest\n[tools]\nweb = true\n",
+			"# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"y\"\n\n# about the rest\n[tools]\nweb = true\n\n[mcp_servers.copse]\ncommand = \"/opt/copse\"\nargs = [\"mcp\", \"serve\"]\n"},
+		"TOML replaced": {"codex", "[mcp_servers.copse]\ncommand = \"old\"\n\n[mcp_servers.copse.env]\nA = \"b\"\n\n# about the rest\n[tools]\nweb = true\n",
+			"[mcp_servers.copse]\ncommand = \"/opt/copse\"\nargs = [\"mcp\", \"serve\"]\n\n\n# about the rest\n[tools]\nweb = true\n"},
+		"TOML with what was added": {"codex", "[mcp_servers.copse]\nargs = [\"mcp\", \"serve\"]\ncommand = \"/opt/copse\" # here\nenabled = true\n",
+			"[mcp_servers.copse]\nargs = [\"mcp\", \"serve\"]\ncommand = \"/opt/copse\" # here\nenabled = true\n"},
+		"TOML in another form": {"codex", "[mcp_servers]\ncopse = { command = \"x\" }\n", "error: the entry is there in a form that is not edited here; change it by hand"},
+		"no JSON":              {"cursor", "{", "error: it is not JSON"},
+		"a list":               {"cursor", "[]", "error: it is no object where the servers should be"},
+		"a list inside":        {"cursor", `{"mcpServers": []}`, `error: it is no object where the servers should be: "mcpServers"`},
+		"no TOML":              {"codex", "[[", "error: it is not TOML"},
+		"line ends of Windows": {"cursor", "{\r\n    \"a\": 1\r\n}\r\n", "{\r\n    \"a\": 1,\r\n    \"mcpServers\": {\r\n        \"copse\": {\r\n            \"command\": \"/opt/copse\",\r\n            \"args\": [\r\n                \"mcp\",\r\n                \"serve\"\r\n            ]\r\n        }\r\n    }\r\n}\r\n"},
+	} {
+		c := lookup(t, tt.client)
+		got, err := c.Set([]byte(tt.before), "copse", stdio)
+		if err != nil {
+			if !strings.HasPrefix("error: "+err.Error(), tt.after) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if diff := cmp.Diff(tt.after, string(got)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if again, err := c.Set(got, "copse", stdio); err != nil || string(again) != string(got) {
+			t.Errorf("%s: not the same twice: %v\n%s", name, err, again)
+		}
+	}
+}
+
+// TestSetAndRemove gives the same text back.
+func TestSetAndRemove(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ client, text string }{
+		{"cursor", "{}\n"}, {"cursor", "{\n  \"a\": 1\n}\n"}, {"cursor", "{\n  // only a comment\n}\n"}, {"cursor", "{\n  \"mcpServers\": {\n    \"x\": {}\n  }\n}\n"},
+		{"zed", "// first\n{\n  \"a\": [1, 2,], // one\n  \"context_servers\": {\n    // about x\n    \"x\": {},\n  },\n  /* last */\n}\n"},
+		{"codex", "# mine\nmodel = \"x\"\n"}, {"codex", "[a]\nb = 1\n\n# end\n"}, {"codex", ""},
+	} {
+		c := lookup(t, tt.client)
+		set, err := c.Set([]byte(tt.text), "copse", http)
+		if err != nil {
+			t.Fatal(err)
+		}
+		removed, err := c.Remove(set, "copse")
+		if err != nil || normal(removed) != normal([]byte(tt.text)) {
+			t.Errorf("%s: %v: %q became %q", tt.client, err, tt.text, removed)
+		}
+		if again, err := c.Remove(removed, "copse"); err != nil || string(again) != string(removed) {
+			t.Errorf("%s: removed twice: %v, %q", tt.client, err, again)
+		}
+	}
+}
+
+// normal is a text without the spaces and commas at line ends, which an editor may add.
+func normal(text []byte) string {
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimRight(line, " ,\n"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(strings.Join(lines, "\n"), "{\n}", "{}"), ",", "")
+}
+
+// Whatever is in a file, the result is a file, and has the rest.
+func TestAnyJSON(t *testing.T) {
+	t.Parallel()
+	c := lookup(t, "vscode")
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.SampledFrom([]string{"{", "{ ", "{\n", "{ // x\n", "{/* y */"}).Draw(rt, "open") +
+			strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
+				`"a": 1`, `"servers": {}`, `"servers": {"x": {"command": "y"}}`, "\n  \"b\": [1, 2]", "// z\n \"c\": null", `"servers": {"copse": {"command": "old"}, /* k */ "q": 1}`,
+			}), 0, 4).Draw(rt, "members"), ",") + rapid.SampledFrom([]string{"}", "\n}\n", " // end\n}"}).Draw(rt, "close")
+		got, err := c.Set([]byte(text), "copse", stdio)
+		if err != nil {
+			rt.Fatalf("%q: %v", text, err)
+		}
+		if _, err := hujson.Parse(got); err != nil {
+			rt.Fatalf("%q became %q: %v", text, got, err)
+		}
+		for _, comment := range []string{"// x", "/* y */", "// z", "// end", "/* k */"} {
+			if strings.Count(text, comment) != strings.Count(string(got), comment) {
+				rt.Errorf("%q became %q without %s", text, got, comment)
+			}
+		}
+		if again, err := c.Set(got, "copse", stdio); err != nil || string(again) != string(got) {
+			rt.Errorf("%q: not the same twice: %v, %q", text, err, again)
+		}
+		removed, err := c.Remove(got, "copse")
+		if err != nil || strings.Contains(string(removed), "/opt/copse") {
+			rt.Errorf("%q: removed is %q, %v", got, removed, err)
+		}
+		if _, err := hujson.Parse(removed); err != nil {
+			rt.Errorf("%q: %v", removed, err)
+		}
+	})
+}

@@ -1,0 +1,204 @@
+package clientconfig
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// errShape is for files that are JSON but not a configuration.
+var errShape = errors.New("it is no object where the servers should be")
+
+// parse reads a text, which may have comments.
+func parse(text []byte) (hujson.Value, *hujson.Object, error) {
+	v, err := hujson.Parse(text)
+	if err != nil {
+		return v, nil, fmt.Errorf("it is not JSON: %w", err)
+	}
+	root, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return v, nil, errShape
+	}
+	return v, root, nil
+}
+
+// member finds a member of an object by its name.
+func member(o *hujson.Object, name string) int {
+	for i, m := range o.Members {
+		if literal, ok := m.Name.Value.(hujson.Literal); ok && literal.String() == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// setJSON puts an entry into the object under key.
+func setJSON(text []byte, key, name string, e entry) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	file, root, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	style := styleOf(text)
+	data, err := marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	at := member(root, key)
+	if at < 0 {
+		inner := hujson.Object{AfterExtra: hujson.Extra(style.line(1))}
+		add(&inner, name, style.value(data, 2), style, 2)
+		add(root, key, hujson.Value{Value: &inner}, style, 1)
+		return file.Pack(), nil
+	}
+	servers, ok := root.Members[at].Value.Value.(*hujson.Object)
+	if !ok {
+		return nil, fmt.Errorf("%w: %q", errShape, key)
+	}
+	if i := member(servers, name); i >= 0 {
+		if has(servers.Members[i].Value, data) {
+			return text, nil
+		}
+		servers.Members[i].Value.Value = style.value(data, 2).Value
+		return file.Pack(), nil
+	}
+	add(servers, name, style.value(data, 2), style, 2)
+	return file.Pack(), nil
+}
+
+// removeJSON takes an entry out, and the object that is empty then.
+func removeJSON(text []byte, key, name string) ([]byte, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return text, nil
+	}
+	file, root, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	at := member(root, key)
+	if at < 0 {
+		return text, nil
+	}
+	servers, ok := root.Members[at].Value.Value.(*hujson.Object)
+	if !ok {
+		return nil, fmt.Errorf("%w: %q", errShape, key)
+	}
+	i := member(servers, name)
+	if i < 0 {
+		return text, nil
+	}
+	drop(servers, i)
+	if len(servers.Members) == 0 && len(bytes.TrimSpace(servers.AfterExtra)) == 0 {
+		drop(root, at)
+	}
+	return file.Pack(), nil
+}
+
+// add puts a member at the end of an object, written as its neighbours are.
+func add(o *hujson.Object, name string, v hujson.Value, style style, depth int) {
+	quoted, err := json.Marshal(name)
+	if err != nil { // a text always encodes
+		panic(err)
+	}
+	m := hujson.ObjectMember{Name: hujson.Value{BeforeExtra: hujson.Extra(style.line(depth)), Value: hujson.Literal(quoted)}, Value: v}
+	m.Value.BeforeExtra = hujson.Extra(" ")
+	// A comment behind the last member stays where it is, and so does the habit of a comma
+	// there.
+	if trailing := bytes.TrimRight(o.AfterExtra, " \t\r\n"); len(trailing) > 0 {
+		m.Name.BeforeExtra = append(bytes.Clone(trailing), m.Name.BeforeExtra...)
+	}
+	if n := len(o.Members); n > 0 && o.Members[n-1].Value.AfterExtra != nil {
+		m.Value.AfterExtra = hujson.Extra{}
+	}
+	o.Members = append(o.Members, m)
+	o.AfterExtra = hujson.Extra(style.line(depth - 1))
+}
+
+// drop takes a member out with the space before it; comments stay.
+func drop(o *hujson.Object, i int) {
+	before := bytes.TrimRight(o.Members[i].Name.BeforeExtra, " \t\r\n")
+	last := i == len(o.Members)-1
+	o.Members = append(o.Members[:i], o.Members[i+1:]...)
+	if len(before) > 0 {
+		if last {
+			o.AfterExtra = append(bytes.Clone(before), o.AfterExtra...)
+		} else {
+			o.Members[i].Name.BeforeExtra = append(bytes.Clone(before), o.Members[i].Name.BeforeExtra...)
+		}
+	}
+	if len(o.Members) == 0 && len(bytes.TrimSpace(o.AfterExtra)) == 0 {
+		o.AfterExtra = nil
+	}
+}
+
+// has reports whether a value has all that the JSON in data has, whatever else a person
+// may have added.
+func has(v hujson.Value, data []byte) bool {
+	clone := v.Clone()
+	clone.Standardize()
+	var there, wanted map[string]any
+	if json.Unmarshal(clone.Pack(), &there) != nil || json.Unmarshal(data, &wanted) != nil {
+		return false
+	}
+	return within(wanted, there)
+}
+
+// within reports whether each field of wanted is in there, and the same.
+func within(wanted, there map[string]any) bool {
+	for field, value := range wanted {
+		if !reflect.DeepEqual(value, there[field]) {
+			return false
+		}
+	}
+	return true
+}
+
+func marshal(e entry) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(e)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// style is how a file is laid out.
+type style struct{ newline, indent string }
+
+// styleOf looks at the first line that is indented.
+func styleOf(text []byte) style {
+	s := style{newline: "\n", indent: "  "}
+	if bytes.Contains(text, []byte("\r\n")) {
+		s.newline = "\r\n"
+	}
+	for line := range strings.Lines(string(text)) {
+		trimmed := strings.TrimLeft(line, " \t")
+		if indent := line[:len(line)-len(trimmed)]; indent != "" && strings.HasPrefix(trimmed, `"`) {
+			s.indent = indent
+			break
+		}
+	}
+	return s
+}
+
+// line begins a line at a depth.
+func (s style) line(depth int) string { return s.newline + strings.Repeat(s.indent, max(depth, 0)) }
+
+// value is JSON laid out at a depth.
+func (s style) value(data []byte, depth int) hujson.Value {
+	var b bytes.Buffer
+	if err := json.Indent(&b, data, strings.Repeat(s.indent, depth), s.indent); err != nil { // it came from an encoder
+		panic(err)
+	}
+	v, err := hujson.Parse(bytes.ReplaceAll(b.Bytes(), []byte("\n"), []byte(s.newline)))
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
