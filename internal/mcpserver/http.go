@@ -46,6 +46,9 @@ func (s *Server) HTTP() *HTTP {
 			modern.ServeHTTP(w, r)
 			return
 		}
+		if id := r.Header.Get("Mcp-Session-Id"); r.Method == http.MethodDelete && id != "" {
+			s.calls.endSession(id)
+		}
 		legacy.ServeHTTP(w, r)
 	})
 	sse := mcp.NewSSEHandler(get, &mcp.SSEOptions{DisableLocalhostProtection: true})
@@ -78,10 +81,23 @@ func (h *HTTP) Clients() int {
 	return n
 }
 
-// Close ends all sessions, and with them the calls that run.
+// closeTime is how long Close waits for calls that were told to end.
+const closeTime = 2 * time.Second
+
+// Close ends all calls that run, and all sessions.
 func (h *HTTP) Close() {
-	for session := range h.server.mcp.Sessions() {
-		_ = session.Close() // its client may be gone already
+	h.server.calls.end()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for session := range h.server.mcp.Sessions() {
+			// It waits for the session's calls; its client may be gone already.
+			_ = session.Close()
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(closeTime): // a call that cannot be interrupted
 	}
 	if h.server.watchers != nil {
 		h.server.watchers.close()

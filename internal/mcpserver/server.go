@@ -34,6 +34,7 @@ type Server struct {
 	mcp      *mcp.Server
 	logger   *slog.Logger
 	watchers *watchers
+	calls    calls
 }
 
 // listTTL is how long a client may keep a list that changes only when another
