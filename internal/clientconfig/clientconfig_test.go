@@ -257,3 +257,30 @@ func TestAnyJSON(t *testing.T) {
 		}
 	})
 }
+
+func TestEntriesOfFiles(t *testing.T) {
+	t.Parallel()
+	for _, id := range clientconfig.IDs() {
+		c := lookup(t, id)
+		text, err := c.Set(nil, "copse", stdio)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.Entries(text); err != nil || len(got) != 1 || got[0].Name != "copse" || got[0].Command != stdio.Command || !cmp.Equal(got[0].Args, stdio.Args) {
+			t.Errorf("%s: %+v, %v", id, got, err)
+		}
+		if text, err = c.Set(text, "web", http); err != nil {
+			continue // it knows no HTTP
+		}
+		if got, err := c.Entries(text); err != nil || len(got) != 2 || got[1].URL != http.URL {
+			t.Errorf("%s: %+v, %v", id, got, err)
+		}
+	}
+	if got, err := lookup(t, "cursor").Entries([]byte(`{"mcpServers": {"a": [], "b": {"command": 7}}, // x
+}`)); err != nil || len(got) != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := lookup(t, "codex").Entries([]byte(`mcp_servers = 7`)); err == nil {
+		t.Error("a number has entries")
+	}
+}

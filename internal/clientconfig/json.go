@@ -127,11 +127,14 @@ func drop(o *hujson.Object, i int) {
 	last := i == len(o.Members)-1
 	o.Members = append(o.Members[:i], o.Members[i+1:]...)
 	if len(before) > 0 {
-		if last {
-			o.AfterExtra = append(bytes.Clone(before), o.AfterExtra...)
-		} else {
-			o.Members[i].Name.BeforeExtra = append(bytes.Clone(before), o.Members[i].Name.BeforeExtra...)
+		after := &o.AfterExtra
+		if !last {
+			after = &o.Members[i].Name.BeforeExtra
 		}
+		if !bytes.HasPrefix(bytes.TrimLeft(*after, " \t\r"), []byte("\n")) { // a comment can end with its line
+			before = append(bytes.Clone(before), '\n')
+		}
+		*after = append(bytes.Clone(before), *after...)
 	}
 	if len(o.Members) == 0 && len(bytes.TrimSpace(o.AfterExtra)) == 0 {
 		o.AfterExtra = nil

@@ -64,12 +64,7 @@ func New(o Options) *Sources {
 		Workspace:  workspace.New(start, git.Options{Env: o.Env.Environ}),
 	}
 	services := &clients{
-		finder: credential.Finder{
-			Getenv:  o.Env.Getenv,
-			Home:    o.Env.Home(),
-			GOOS:    o.Env.GOOS,
-			GHToken: ghToken(o.Env.Environ),
-		},
+		finder:  Finder(o.Env),
 		getenv:  o.Env.Getenv,
 		cache:   cacheDir(o.Env),
 		timeout: o.Timeout,
@@ -84,6 +79,11 @@ func New(o Options) *Sources {
 	}
 	s.Branches = branches.New(place, opts)
 	return s
+}
+
+// Finder finds the logins that a user has.
+func Finder(env app.Env) credential.Finder {
+	return credential.Finder{Getenv: env.Getenv, Home: env.Home(), GOOS: env.GOOS, GHToken: ghToken(env.Environ)}
 }
 
 // Toolsets are the three toolsets, in the order of the documentation.

@@ -34,7 +34,7 @@ func Command(env app.Env) *cobra.Command {
 		Args:  app.Subcommands,
 		RunE:  app.Help,
 	}
-	cmd.AddCommand(serve(env), configCommand(env), installCommand(env), uninstallCommand(env))
+	cmd.AddCommand(serve(env), configCommand(env), installCommand(env), uninstallCommand(env), doctorCommand(env))
 	return cmd
 }
 
@@ -56,10 +56,10 @@ func (c *Choice) Flags(f *pflag.FlagSet) {
 // Check refuses names that there are not.
 func (c *Choice) Check() error {
 	known := product.Names()
-	if err := check("--toolsets", c.toolsets, known); err != nil {
+	if err := among("--toolsets", c.toolsets, known); err != nil {
 		return err
 	}
-	return check("--disable", c.disabled, append(slices.Clone(known), "prompts"))
+	return among("--disable", c.disabled, append(slices.Clone(known), "prompts"))
 }
 
 // Disabled is what is left out: toolsets, and "prompts".
@@ -131,7 +131,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 	return server.ServeStdio(ctx, env.Stdin, env.Stdout)
 }
 
-func check(flag string, given, known []string) error {
+func among(flag string, given, known []string) error {
 	for _, g := range given {
 		if !slices.Contains(known, g) {
 			return app.UsageError(fmt.Sprintf("invalid value %q for %s: use %s", g, flag, strings.Join(known, ", ")))

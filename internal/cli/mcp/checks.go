@@ -1,0 +1,343 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/bearer"
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/docker"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/jira"
+	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/toolset/envelope"
+	toolgithub "github.com/copse-dev/copse/internal/toolset/github"
+	tooljira "github.com/copse-dev/copse/internal/toolset/jira"
+	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/registry"
+	"github.com/copse-dev/copse/internal/wiring/servers"
+	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// patient is what is examined.
+type patient struct {
+	env    app.Env
+	repo   string
+	place  where.Place
+	facts  *wiring.Sources
+	online bool
+}
+
+// checks are the links in order.
+func checks(ctx context.Context, env app.Env, repo string, online bool) []check {
+	p := patient{
+		env: env, repo: repo, place: where.Find(ctx, env, repo), online: online,
+		facts: wiring.New(wiring.Options{Program: "copse", Env: env, Repo: repo}),
+	}
+	return []check{
+		{"program", p.program}, {"handshake", p.handshake}, {"clients", p.clients}, {"git", p.git}, {"branch state", p.state},
+		{"GitHub", p.github}, {"Jira", p.jira}, {"work items", p.items}, {"commands", p.commands}, {"tasks", p.tasks},
+		{"containers", p.containers}, {"copse up", p.up},
+	}
+}
+
+// program looks whether clients find copse.
+func (p patient) program(context.Context) finding {
+	self, err := os.Executable()
+	if err != nil {
+		return finding{Verdict: bad, Text: "where this program is cannot be told: " + err.Error()}
+	}
+	found, err := xec.Env(p.env.Environ).LookPath("copse")
+	if err != nil {
+		return finding{
+			Verdict: bad, Text: fmt.Sprintf("copse %s is %s, which is not on the PATH", app.Version(), self),
+			Remedy: "Clients that start it by its name do not find it: add its folder to the PATH, or use `copse mcp install`, which writes the whole path.",
+		}
+	}
+	if a, b := real(found), real(self); a != b {
+		return finding{Verdict: bad, Text: fmt.Sprintf("the PATH has another copse, %s, before this one, %s", found, self), Remedy: "Remove one of them."}
+	}
+	return finding{Verdict: good, Text: fmt.Sprintf("copse %s at %s", app.Version(), found)}
+}
+
+func real(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+// greeting is what a client says first.
+const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"doctor","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+
+// handshake starts the server as a client does.
+func (p patient) handshake(ctx context.Context) finding {
+	self, err := os.Executable()
+	if err != nil {
+		return finding{Verdict: bad, Text: err.Error()}
+	}
+	res, err := xec.Run(ctx, xec.Command{
+		Name: self, Args: []string{"mcp", "serve"}, Dir: p.place.Dir, Env: xec.Env(p.env.Environ), Stdin: []byte(greeting),
+	})
+	if err != nil {
+		return finding{Verdict: bad, Text: "the server does not start: " + cleantext.Line(err.Error())}
+	}
+	var answer struct {
+		Result struct{ Tools []struct{ Name string } }
+	}
+	for line := range strings.Lines(string(res.Stdout)) {
+		if json.Unmarshal([]byte(line), &answer) == nil && len(answer.Result.Tools) > 0 {
+			return finding{Verdict: good, Text: fmt.Sprintf("`copse mcp serve` answers with %d tools", len(answer.Result.Tools))}
+		}
+	}
+	return finding{Verdict: bad, Text: "`copse mcp serve` gives no list of tools: " + cleantext.Cut(cleantext.Line(string(res.Stderr)), 200)}
+}
+
+// clients looks for copse in the configurations.
+func (p patient) clients(context.Context) finding {
+	var uses, wrong []string
+	place := clientconfig.Place{
+		GOOS: p.env.GOOS, Home: p.env.Home(), AppData: p.env.Getenv("APPDATA"), ConfigHome: p.env.Getenv("XDG_CONFIG_HOME"), Dir: p.place.Workspace(),
+	}
+	for _, id := range clientconfig.IDs() {
+		client, err := clientconfig.Lookup(id)
+		if err != nil {
+			continue // it is in the list
+		}
+		for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project} {
+			path, err := client.Path(scope, place)
+			if err != nil {
+				continue // it has none
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				continue // the client is not installed, or not used here
+			}
+			entries, err := client.Entries(text)
+			if err != nil {
+				wrong = append(wrong, fmt.Sprintf("%s: %v", path, err))
+				continue
+			}
+			for _, e := range entries {
+				if problem, ours := p.entry(e.Server); ours && problem != "" {
+					wrong = append(wrong, fmt.Sprintf("%s: %s %s", path, e.Name, problem))
+				} else if ours {
+					uses = append(uses, fmt.Sprintf("%s (%s)", client.Title, scope))
+				}
+			}
+		}
+	}
+	switch {
+	case len(wrong) > 0:
+		return finding{Verdict: bad, Text: strings.Join(wrong, "; "), Remedy: "`copse mcp install --client …` writes it anew."}
+	case len(uses) == 0:
+		return finding{Verdict: absent, Text: "no client is told of copse", Remedy: "`copse mcp install --client …` does it: " + strings.Join(clientconfig.IDs(), ", ") + "."}
+	}
+	return finding{Verdict: good, Text: strings.Join(uses, ", ")}
+}
+
+// entry looks at an entry of a client; it is ours if it is about copse.
+func (p patient) entry(s clientconfig.Server) (problem string, ours bool) {
+	if s.URL != "" {
+		return "", strings.HasPrefix(s.URL, "http://localhost:") && strings.HasSuffix(s.URL, "/mcp")
+	}
+	base := strings.TrimSuffix(filepath.Base(s.Command), ".exe")
+	if base != "copse" && base != "twig-mcp" && base != "tic" {
+		return "", false
+	}
+	if _, err := xec.Env(p.env.Environ).LookPath(s.Command); err != nil {
+		return "starts " + s.Command + ", which is not there", true
+	}
+	return "", true
+}
+
+func (p patient) git(ctx context.Context) finding {
+	res, err := xec.Run(ctx, xec.Command{Name: "git", Args: []string{"version"}, Env: xec.Env(p.env.Environ)})
+	if err != nil {
+		return finding{Verdict: bad, Text: "git does not run: " + cleantext.Line(err.Error()), Remedy: "Install git 2.36 or newer."}
+	}
+	version := strings.TrimPrefix(cleantext.Line(strings.TrimSpace(string(res.Stdout))), "git version ")
+	repo, err := p.facts.Here.Workspace.Repo(ctx)
+	switch {
+	case errors.Is(err, git.ErrNotRepository):
+		return finding{Verdict: absent, Text: fmt.Sprintf("git %s; %s is in no repository", version, p.place.Dir), Remedy: "Go to one, or pass --repo."}
+	case err != nil:
+		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
+	}
+	if _, err := repo.Status(ctx); err != nil && !errors.Is(err, git.ErrBare) {
+		return finding{Verdict: bad, Text: cleantext.Line(err.Error()), Remedy: "Check that `git status` works."}
+	}
+	return finding{Verdict: good, Text: fmt.Sprintf("git %s, repository %s", version, p.place.Workspace())}
+}
+
+func (p patient) state(ctx context.Context) finding {
+	state, err := p.facts.Here.Workspace.State(ctx)
+	switch {
+	case errors.Is(err, git.ErrNotRepository):
+		return finding{Verdict: absent, Text: "no repository"}
+	case errors.Is(err, twig.ErrNoState):
+		return finding{Verdict: absent, Text: "no .twig/state.json: stacks and links of branches are not known"}
+	case err != nil:
+		return finding{Verdict: bad, Text: cleantext.Line(err.Error()), Remedy: "Correct the file, or restore it from a backup."}
+	}
+	return finding{Verdict: good, Text: fmt.Sprintf("%d branches with links", len(state.Branches))}
+}
+
+func (p patient) github(ctx context.Context) finding {
+	origin, err := p.facts.Here.GitHubRepository(ctx)
+	if err != nil {
+		return finding{Verdict: absent, Text: envelope.Of(err).Message}
+	}
+	login, err := wiring.Finder(p.env).GitHub(ctx, origin.Host)
+	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
+		return finding{
+			Verdict: bad, Text: fmt.Sprintf("no credentials for %s; looked at %s", origin.Host, strings.Join(missing.Tried, ", ")),
+			Remedy: "Log in with `gh auth login`, or add the machine to ~/.netrc.",
+		}
+	}
+	if err != nil {
+		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
+	}
+	text := fmt.Sprintf("%s, with %s", origin, login.Source)
+	if !p.online {
+		return finding{Verdict: good, Text: text + " (not asked; --online does)"}
+	}
+	one := 1
+	if _, err := p.facts.GitHub.ListPullRequests(ctx, toolgithub.ListIn{Limit: &one}); err != nil {
+		e := envelope.Of(err)
+		return finding{Verdict: bad, Text: text + ": " + e.Message, Remedy: e.Hint}
+	}
+	return finding{Verdict: good, Text: text + ", which GitHub takes"}
+}
+
+func (p patient) jira(ctx context.Context) finding {
+	raw := strings.TrimSpace(p.env.Getenv(jira.HostVariable))
+	if raw == "" {
+		return finding{Verdict: absent, Text: "JIRA_HOST is not set"}
+	}
+	host, err := jira.ParseHost(raw)
+	if err != nil {
+		return finding{Verdict: bad, Text: err.Error()}
+	}
+	login, err := wiring.Finder(p.env).Jira(ctx, host.Machines())
+	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
+		return finding{
+			Verdict: bad, Text: fmt.Sprintf("no credentials for %s; looked at %s", missing.Host, strings.Join(missing.Tried, ", ")),
+			Remedy: "Add the machine to ~/.netrc, with the login and an API token.",
+		}
+	}
+	if err != nil {
+		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
+	}
+	text := fmt.Sprintf("%s, with %s", host.URL(), login.Source)
+	if !p.online {
+		return finding{Verdict: good, Text: text + " (not asked; --online does)"}
+	}
+	key, err := p.facts.Here.LinkedIssue(ctx)
+	if err != nil {
+		return finding{Verdict: good, Text: text + " (not asked: no issue is linked to the branch)"}
+	}
+	if _, err := p.facts.Jira.GetJiraIssue(ctx, tooljira.IssueIn{IssueKey: key}); err != nil {
+		e := envelope.Of(err)
+		return finding{Verdict: bad, Text: text + ": " + e.Message, Remedy: e.Hint}
+	}
+	return finding{Verdict: good, Text: text + ", which Jira takes"}
+}
+
+func (p patient) items(ctx context.Context) finding {
+	store := itemstore.Open(p.env, p.place)
+	defer store.Close()
+	all, err := store.Snapshot(ctx)
+	switch {
+	case errors.Is(err, item.ErrNoProject):
+		return finding{Verdict: absent, Text: "no .tic folder", Remedy: "`tic init` makes one."}
+	case err != nil:
+		return finding{Verdict: bad, Text: cleantext.Line(err.Error()), Remedy: "`tic doctor` tells more."}
+	case len(all.Warnings) > 0:
+		return finding{Verdict: bad, Text: fmt.Sprintf("%d items, %d problems", all.Len(), len(all.Warnings)), Remedy: "`tic doctor` names them."}
+	}
+	return finding{Verdict: good, Text: fmt.Sprintf("%d items", all.Len())}
+}
+
+func (p patient) commands(context.Context) finding {
+	lib, _ := registry.Open(p.env, p.place)
+	catalog, err := lib.Open(library.DefaultAgent)
+	if unread, ok := errors.AsType[*library.LoadError](err); ok {
+		if unread.Details() == "File not found" {
+			return finding{Verdict: absent, Text: "no registry of prompt commands", Remedy: "`copse command init` makes one."}
+		}
+		return finding{Verdict: bad, Text: unread.Path + ": " + unread.Details(), Remedy: "`copse command index` writes it anew."}
+	}
+	if err != nil {
+		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
+	}
+	return finding{Verdict: good, Text: fmt.Sprintf("%d prompt commands in %s", len(catalog.Commands), catalog.Path)}
+}
+
+func (p patient) tasks(ctx context.Context) finding {
+	tasks := workspace.OpenTasks(p.env, p.place)
+	defer tasks.Close()
+	list, err := tasks.Recipes(ctx)
+	if _, missing := errors.AsType[recipe.MissingError](err); missing {
+		return finding{Verdict: absent, Text: "no justfile"}
+	}
+	if err != nil {
+		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
+	}
+	return finding{Verdict: good, Text: fmt.Sprintf("%d tasks", len(list))}
+}
+
+func (p patient) containers(ctx context.Context) finding {
+	engine := docker.New(docker.Options{Getenv: p.env.Getenv, Home: p.env.Home(), GOOS: p.env.GOOS})
+	list, err := engine.Containers(ctx, p.place.Workspace())
+	switch {
+	case errors.Is(err, docker.ErrNoEngine):
+		return finding{Verdict: absent, Text: err.Error()}
+	case err != nil:
+		return finding{Verdict: bad, Text: err.Error(), Remedy: "Start the engine, or correct DOCKER_HOST."}
+	}
+	return finding{Verdict: good, Text: fmt.Sprintf("%d containers", len(list))}
+}
+
+func (p patient) up(ctx context.Context) finding {
+	files, err := servers.Places(p.env)
+	if err != nil {
+		return finding{Verdict: bad, Text: err.Error()}
+	}
+	status, err := control.NewClient(files.Runtime).Status(ctx)
+	if errors.Is(err, control.ErrNotRunning) {
+		return finding{Verdict: absent, Text: "it does not run"}
+	}
+	if err != nil {
+		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
+	}
+	if status.Guarded {
+		if _, err := bearer.New(files.Token).Token(ctx); err != nil {
+			return finding{Verdict: bad, Text: err.Error()}
+		}
+	}
+	for _, w := range status.Worktrees {
+		if w.MCP.LastError != "" {
+			return finding{Verdict: bad, Text: w.Path + ": " + w.MCP.LastError}
+		}
+	}
+	return finding{Verdict: good, Text: fmt.Sprintf("%d worktrees are served", len(status.Worktrees))}
+}
