@@ -1,0 +1,178 @@
+// Package repo is "copse repo": the list of the user's repositories, which assistants
+// see with list_repositories.
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/repolist"
+	"github.com/copse-dev/copse/internal/repolist/edit"
+)
+
+// Command is "copse repo".
+func Command(env app.Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "repo",
+		Short: "Keep the list of your repositories",
+		Long: `Keep the list of your repositories, which assistants see with list_repositories. It is
+the one that twig keeps.`,
+		Example: `  copse repo add .
+  copse repo list`,
+		Args: app.Subcommands,
+		RunE: app.Help,
+	}
+	cmd.AddCommand(list(env), add(env), remove(env))
+	return cmd
+}
+
+func file(env app.Env) (string, error) { return repolist.Path(env.GOOS, env.Getenv, env.Home()) }
+
+func list(env app.Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the repositories",
+		Example: "  copse repo list --json",
+		Args:    app.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			found, err := repolist.New(env.GOOS, env.Getenv, env.Home()).Load()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return output.New(env).JSON(rows(found))
+			}
+			var cells [][]string
+			for _, r := range found {
+				cells = append(cells, []string{r.Name, r.Path, r.LastFetch})
+			}
+			return output.New(env).Table([]output.Column{{Name: "name"}, {Name: "path", Flexible: true}, {Name: "last fetch"}}, cells)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// row is the JSON form of a repository.
+type row struct {
+	Name      string `json:"name"`
+	Path      string `json:"path"`
+	LastFetch string `json:"last_fetch,omitempty"`
+}
+
+func rows(found []repolist.Repository) []row {
+	all := []row{}
+	for _, r := range found {
+		all = append(all, row{Name: r.Name, Path: r.Path, LastFetch: r.LastFetch})
+	}
+	return all
+}
+
+func add(env app.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "add [PATH]",
+		Short:   "Add a repository, by default the one you are in",
+		Example: "  copse repo add ~/src/app",
+		Args:    atMostOne,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, err := rootOf(cmd.Context(), env, args)
+			if err != nil {
+				return err
+			}
+			at, err := file(env)
+			if err != nil {
+				return err
+			}
+			added, err := edit.Add(cmd.Context(), at, root)
+			if err != nil {
+				return err
+			}
+			if !added {
+				return output.New(env).Line("%s is in the list already", root)
+			}
+			return output.New(env).Line("%s is in the list now", root)
+		},
+	}
+}
+
+func remove(env app.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:     "remove [PATH]",
+		Short:   "Take a repository out of the list; nothing else happens to it",
+		Example: "  copse repo remove ~/src/old",
+		Args:    atMostOne,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			found, _ := repolist.New(env.GOOS, env.Getenv, env.Home()).Load() // without any there is nothing to offer
+			var paths []cobra.Completion
+			for _, r := range found {
+				paths = append(paths, cobra.CompletionWithDesc(r.Path, cleantext.Line(r.Name)))
+			}
+			return paths, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := file(env)
+			if err != nil {
+				return err
+			}
+			// One that is gone has its path in the list only.
+			root, err := rootOf(cmd.Context(), env, args)
+			if err != nil {
+				root = absolute(env, args)
+			}
+			removed, err := edit.Remove(cmd.Context(), at, root)
+			if err != nil {
+				return err
+			}
+			if !removed {
+				return fmt.Errorf("%s is not in the list; `copse repo list` shows it", cleantext.Line(root))
+			}
+			return output.New(env).Line("%s is not in the list any more", root)
+		},
+	}
+}
+
+func atMostOne(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return app.UsageError(fmt.Sprintf("got %d paths, want one", len(args)))
+	}
+	return nil
+}
+
+func absolute(env app.Env, args []string) string {
+	if len(args) == 0 {
+		return env.Dir
+	}
+	if filepath.IsAbs(args[0]) {
+		return filepath.Clean(args[0])
+	}
+	return filepath.Join(env.Dir, args[0])
+}
+
+// rootOf is the root of the repository that a path is in.
+func rootOf(ctx context.Context, env app.Env, args []string) (string, error) {
+	dir := absolute(env, args)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("there is no folder %s", cleantext.Line(dir))
+	}
+	repo, err := git.Discover(ctx, dir, git.Options{Env: env.Environ})
+	if errors.Is(err, git.ErrNotRepository) {
+		return "", fmt.Errorf("%s is in no git repository", cleantext.Line(dir))
+	}
+	if err != nil {
+		return "", err
+	}
+	if repo.Root() == "" {
+		return repo.GitDir(), nil
+	}
+	return repo.Root(), nil
+}
