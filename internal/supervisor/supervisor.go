@@ -204,10 +204,16 @@ func (s *Supervisor) CloseWorktree(ctx context.Context, dir string) (State, erro
 // Status tells of all worktrees, by port.
 func (s *Supervisor) Status() []State {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	states := []State{}
 	for _, one := range s.served {
 		states = append(states, one.state())
+	}
+	s.mu.Unlock()
+	for i := range states {
+		// Which branch is checked out changes without a word to us.
+		if w, err := s.o.Repository.Worktree(s.ctx, states[i].Path); err == nil {
+			states[i].Branch = w.Branch
+		}
 	}
 	slices.SortFunc(states, func(a, b State) int {
 		if a.MCP.Port != b.MCP.Port {
@@ -231,9 +237,13 @@ func (s *Supervisor) Close() {
 // refresh lists the worktrees of a repository anew.
 func (s *Supervisor) refresh(dir string) {
 	list, err := s.o.Repository.Worktrees(s.ctx, s.stillThere(dir))
-	if err != nil && s.ctx.Err() == nil {
-		s.o.Logger.Warn("worktrees cannot be listed", "folder", dir, "error", err)
-		list = nil
+	if err != nil {
+		// Those that were known go on: what git cannot tell now is no reason to let go of
+		// their clients, and folders that are gone are noticed anyway.
+		if s.ctx.Err() == nil {
+			s.o.Logger.Warn("worktrees cannot be listed", "folder", dir, "error", err)
+		}
+		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -289,24 +299,29 @@ func (s *Supervisor) apply() {
 		}
 	}
 	maps.Copy(wanted, s.opened)
+	for path := range s.closed {
+		if _, ok := wanted[path]; !ok {
+			delete(s.closed, path) // another one that comes there is not closed
+		}
+	}
 	for path := range wanted {
 		if s.closed[path] || !isFolder(path) {
 			delete(wanted, path)
 		}
 	}
+	var stopping sync.WaitGroup
 	for path, one := range s.served {
 		if w, ok := wanted[path]; !ok || w.Key != one.worktree.Key {
-			one.stop()
+			stopping.Go(one.stop) // each waits for its own calls to end
 			delete(s.served, path)
 		}
 	}
+	stopping.Wait()
 	// In one order, so that ports are the same each time: the main worktree comes first.
 	for _, w := range ordered(wanted) {
-		if one := s.served[w.Path]; one != nil {
-			one.worktree = w // the branch can have changed
-			continue
+		if s.served[w.Path] == nil {
+			s.served[w.Path] = s.start(w)
 		}
-		s.served[w.Path] = s.start(w)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/copse-dev/copse/internal/test/need"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -172,7 +173,7 @@ func TestStreamAsksFirst(t *testing.T) {
 func TestStreamLeavesWhatMovedAway(t *testing.T) {
 	t.Parallel()
 	if _, err := xec.Env(os.Environ()).LookPath("setsid"); err != nil {
-		t.Skip("no setsid here")
+		need.Skip(t, "setsid is not installed")
 	}
 	dir := t.TempDir()
 	script := `cd "$1"

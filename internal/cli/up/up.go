@@ -163,7 +163,7 @@ func join(ctx context.Context, env app.Env, files servers.Files, dir string) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stderr, "joined the copse up that runs as process %d\n", status.PID)
+	fmt.Fprintf(env.Stderr, "joined the copse up that runs as process %d; how that was started counts\n", status.PID)
 	return printStatus(env, status, files)
 }
 

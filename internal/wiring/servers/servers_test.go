@@ -2,6 +2,7 @@ package servers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -193,6 +195,10 @@ func TestLifecycle(t *testing.T) {
 	if _, err := s.Open(t.Context(), at("nowhere")); err == nil {
 		t.Error("a folder that is not there is served")
 	}
+	// An opened one tells which branch it is on now, too.
+	g.Run(at("three"), "checkout", "-q", "-b", "four")
+	becomes(t, s, first, main+":main:+0 three:four:+1 plain::+2")
+	g.Run(at("three"), "checkout", "-q", "three")
 	join(t, s, dir) // again is no harm
 	becomes(t, s, first, main+":main:+0 three:three:+1 plain::+2")
 
@@ -255,5 +261,46 @@ func TestState(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("a client that said goodbye is connected")
 		}
+	}
+}
+
+// failing is a repository that git cannot always tell of.
+type failing struct {
+	servers.Repository
+	fail    atomic.Bool
+	changed chan func()
+}
+
+func (f *failing) Worktrees(ctx context.Context, dir string) ([]supervisor.Worktree, error) {
+	if f.fail.Load() {
+		return nil, errors.New("git does not answer")
+	}
+	return f.Repository.Worktrees(ctx, dir)
+}
+
+func (f *failing) Watch(ctx context.Context, _ string, changed func()) error {
+	f.changed <- changed
+	<-ctx.Done()
+	return nil
+}
+
+// What git cannot tell for a moment stops no server.
+func TestGitFails(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	env := environment(g)
+	f := &failing{Repository: servers.Repository{Env: env}, changed: make(chan func(), 1)}
+	logger := slog.New(slog.DiscardHandler)
+	s := supervisor.New(supervisor.Options{
+		Repository: f, Serve: servers.Options{Env: env, Logger: logger}.Serve, Guard: func(h http.Handler) http.Handler { return h },
+		Ports: supervisor.NewPorts("", freePort(t)), Logger: logger,
+	})
+	t.Cleanup(s.Close)
+	join(t, s, dir)
+	f.fail.Store(true)
+	(<-f.changed)()
+	if got := s.Status(); len(got) != 1 || !got[0].MCP.ServerRunning {
+		t.Errorf("got %+v", got)
 	}
 }
