@@ -24,7 +24,7 @@ func TestChanges(t *testing.T) {
 	if stat, err := repo.DiffStat(t.Context()); err != nil || stat["first"] != (git.LineCount{Added: 2}) {
 		t.Errorf("before the first commit: %v, %v", stat, err)
 	}
-	if commits, err := repo.LogFiles(t.Context(), 5); err != nil || len(commits) != 0 {
+	if commits, err := repo.Log(t.Context(), 5); err != nil || len(commits) != 0 {
 		t.Errorf("before the first commit: %v, %v", commits, err)
 	}
 	for _, name := range []string{"both", "gone", "old name", "edited"} {
@@ -54,9 +54,9 @@ func TestChanges(t *testing.T) {
 		t.Errorf("got %v, %v", stat, err)
 	}
 	g.Run(dir, "commit", "-q", "-a", "-m", "two\x01 lines")
-	commits, err := repo.LogFiles(t.Context(), 5)
+	commits, err := repo.Log(t.Context(), 5)
 	g.Run(dir, "commit", "-q", "--allow-empty", "-m", "nothing")
-	if empty, err := repo.LogFiles(t.Context(), 1); err != nil || len(empty) != 1 || empty[0].Subject != "nothing" || empty[0].Files != nil {
+	if empty, err := repo.Log(t.Context(), 1); err != nil || len(empty) != 1 || empty[0].Subject != "nothing" || empty[0].Files != nil {
 		t.Errorf("an empty commit: %+v, %v", empty, err)
 	}
 	if err != nil || len(commits) != 2 || commits[0].Subject != "two\x01 lines" || fmt.Sprintf("%q", commits[0].Files) != `["both" "edited" "new\nname"]` ||

@@ -16,55 +16,32 @@ type Commit struct {
 	Subject string `json:"subject"`
 	// When is the committer's time.
 	When time.Time `json:"when"`
-	// Files are what the commit changed, with LogFiles; none for a merge.
+	// Files are what the commit added or changed; none for a merge.
 	Files []string `json:"files,omitempty"`
 }
 
-// Log returns the last n commits of what is checked out, the newest first; none
-// on an unborn branch.
+// Log returns the last n commits of what is checked out, the newest first, with the
+// files of each as far as it left them there; none on an unborn branch.
 func (r *Repo) Log(ctx context.Context, n int) ([]Commit, error) {
 	return read(r, func() ([]Commit, error) {
-		out, err := r.log(ctx, n)
-		if err != nil || out == nil {
-			return nil, err
+		head, err := r.refs().head(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read history: %w", err)
 		}
-		return parseLog(string(out))
-	})
-}
-
-// LogFiles is Log with the files of each commit, as far as they are still there.
-func (r *Repo) LogFiles(ctx context.Context, n int) ([]Commit, error) {
-	return read(r, func() ([]Commit, error) {
-		out, err := r.log(ctx, n, "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv")
-		if err != nil || out == nil {
-			return nil, err
+		if head.Unborn {
+			return nil, nil
+		}
+		out, err := r.git(ctx, "log", "-z", "--no-color", "--no-show-signature", "--max-count="+strconv.Itoa(n), "--format=%x01%h%n%cI%n%s",
+			"--name-status", "--no-renames", "--no-ext-diff", "--no-textconv")
+		if err != nil {
+			return nil, fmt.Errorf("read history: %w", err)
 		}
 		return parseLogFiles(string(out))
 	})
 }
 
-// logMark begins a commit where file names stand between commits.
+// logMark begins a commit: the names of its files stand between it and the next.
 const logMark = "\x01"
-
-// log runs git log; nil on an unborn branch.
-func (r *Repo) log(ctx context.Context, n int, more ...string) ([]byte, error) {
-	head, err := r.refs().head(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read history: %w", err)
-	}
-	if head.Unborn {
-		return nil, nil
-	}
-	format := "--format=%h%n%cI%n%s"
-	if len(more) > 0 {
-		format = "--format=%x01%h%n%cI%n%s"
-	}
-	out, err := r.git(ctx, append([]string{"log", "-z", "--no-color", "--no-show-signature", "--max-count=" + strconv.Itoa(n), format}, more...)...)
-	if err != nil {
-		return nil, fmt.Errorf("read history: %w", err)
-	}
-	return out, nil
-}
 
 // parseLogFiles reads records that end with a NUL: a commit begins with the mark, and
 // the others are its files, each after a letter of what became of it; the first letter

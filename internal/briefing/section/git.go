@@ -103,7 +103,7 @@ func Recent(find FindRepo, now func() time.Time) briefing.Source {
 		if err != nil {
 			return briefing.Body{}, err
 		}
-		commits, err := repo.LogFiles(ctx, maxCommits)
+		commits, err := repo.Log(ctx, maxCommits)
 		if err != nil {
 			return briefing.Body{}, err
 		}
