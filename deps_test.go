@@ -92,6 +92,7 @@ var twigMCP = []string{
 	"internal/git",
 	"internal/git/gitconfig",
 	"internal/git/index",
+	"internal/git/program",
 	"internal/git/refstore",
 	"internal/github",
 	"internal/jira",

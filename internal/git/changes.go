@@ -86,7 +86,7 @@ func (r *Repo) DiffStat(ctx context.Context) (map[string]LineCount, error) {
 		if head.Unborn {
 			base = "--cached" // with nothing
 		}
-		out, err := r.git(ctx, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base)
+		out, err := r.program.Run(ctx, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base)
 		if err != nil {
 			return nil, fmt.Errorf("compare files: %w", err)
 		}

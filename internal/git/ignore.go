@@ -26,7 +26,7 @@ func (r *Repo) Tracked(ctx context.Context) (index.Paths, error) {
 			return paths, nil
 		}
 		// What is not understood here, or damaged, git has the last word on.
-		list, err := r.git(ctx, "ls-files", "-z", "--full-name")
+		list, err := r.program.Run(ctx, "ls-files", "-z", "--full-name")
 		if err != nil {
 			return index.Paths{}, fmt.Errorf("list tracked files: %w", err)
 		}

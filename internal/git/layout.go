@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/index"
+	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
@@ -34,15 +35,15 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 	}
 	r := &Repo{
 		gitDir: found.gitDir, commonDir: common, format: format,
-		env: opts.Env, gitEnv: gitEnv(opts.Env),
+		env:   opts.Env,
 		files: refstore.New(found.gitDir, common, format.hashLen),
 		index: cachedfile.New(filepath.Join(found.gitDir, "index"), maxIndex, func(data []byte) (index.Paths, error) {
 			return index.Parse(data, format.hashLen/2)
 		}),
 	}
 	r.systemConfig = sync.OnceValue(func() string {
-		program, _ := opts.Env.LookPath("git")
-		return gitconfig.SystemFile(program)
+		path, _ := opts.Env.LookPath("git")
+		return gitconfig.SystemFile(path)
 	})
 	if r.root, err = r.findRoot(found.dotGit, shared); err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 	if r.mainRoot = r.root; r.gitDir != r.commonDir {
 		r.mainRoot = r.findMainRoot(shared)
 	}
-	r.commandDir = r.findCommandDir(found.dotGit)
+	r.program = program.New(r.findCommandDir(found.dotGit), opts.Env)
 	r.gitDirAlias = aliasOf(found, start)
 	return r, nil
 }

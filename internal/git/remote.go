@@ -86,7 +86,7 @@ func (r *Repo) config(ctx context.Context) (gitconfig.Config, error) {
 	if !errors.Is(err, gitconfig.ErrNeedsGit) {
 		return cfg, err
 	}
-	list, err := r.git(ctx, "config", "--list", "-z")
+	list, err := r.program.Run(ctx, "config", "--list", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("read git configuration: %w", err)
 	}

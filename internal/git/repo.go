@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/index"
+	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -20,11 +21,10 @@ type Repo struct {
 	root, mainRoot    string
 	gitDir, commonDir string
 	gitDirAlias       string // gitDir as it was reached, if over symbolic links
-	commandDir        string // where the git program is run
 	format            format
 
 	env          xec.Env // as given
-	gitEnv       xec.Env // for the git program
+	program      program.Git
 	systemConfig func() string
 
 	files *refstore.Store
@@ -51,6 +51,9 @@ func (r *Repo) GitDir() string { return r.gitDir }
 // CommonDir returns git's folder for all worktrees, with branches and
 // configuration; in the main worktree it is GitDir.
 func (r *Repo) CommonDir() string { return r.commonDir }
+
+// Program is the git program for this repository, for those that ask what Repo does not.
+func (r *Repo) Program() program.Git { return r.program }
 
 // Watch is a folder to watch.
 type Watch struct {

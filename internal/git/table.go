@@ -57,7 +57,7 @@ func (t tableReader) hasBranch(ctx context.Context, name string) (bool, error) {
 }
 
 func (t tableReader) target(ctx context.Context, name string) (string, error) {
-	out, err := t.r.git(ctx, "symbolic-ref", "--quiet", name)
+	out, err := t.r.program.Run(ctx, "symbolic-ref", "--quiet", name)
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok && exit.Code == 1 {
 		return "", nil
 	}
@@ -80,7 +80,7 @@ func (t tableReader) load(ctx context.Context) (Head, []string, error) {
 		return kept.head, kept.names, nil
 	}
 	// One process tells it all, but for a HEAD that points to no commit.
-	out, err := t.r.git(ctx, "for-each-ref", "--include-root-refs",
+	out, err := t.r.program.Run(ctx, "for-each-ref", "--include-root-refs",
 		"--format=%(refname)%00%(objectname)%00%(symref)", "HEAD", refstore.BranchPrefix)
 	if err != nil {
 		return Head{}, nil, fmt.Errorf("read reftable with git: %w", err)

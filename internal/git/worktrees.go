@@ -38,10 +38,10 @@ func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 	return read(r, func() ([]Worktree, error) {
 		const usageError = 129
 		separator := "\x00"
-		out, err := r.git(ctx, "worktree", "list", "--porcelain", "-z")
+		out, err := r.program.Run(ctx, "worktree", "list", "--porcelain", "-z")
 		if exit, ok := errors.AsType[*xec.ExitError](err); ok && exit.Code == usageError {
 			separator = "\n" // before git 2.36
-			out, err = r.git(ctx, "worktree", "list", "--porcelain")
+			out, err = r.program.Run(ctx, "worktree", "list", "--porcelain")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list worktrees: %w", err)

@@ -28,7 +28,9 @@ type PullRequest struct {
 	AsOf time.Time `json:"-"`
 	// HeadSHA is the commit whose checks count.
 	HeadSHA string `json:"-"`
-	Merged  bool   `json:"-"`
+	// HeadRepo is the owner/name that Head is a branch of; empty if it was deleted.
+	HeadRepo string `json:"-"`
+	Merged   bool   `json:"-"`
 	// Requested are the people and teams that were asked for a review and have
 	// not given it.
 	Requested []string `json:"-"`
@@ -90,8 +92,11 @@ type wirePull struct {
 }
 
 type wireRef struct {
-	Ref string `json:"ref"`
-	SHA string `json:"sha"`
+	Ref  string `json:"ref"`
+	SHA  string `json:"sha"`
+	Repo *struct {
+		FullName string `json:"full_name"`
+	} `json:"repo"`
 }
 
 func (p wirePull) model(asOf time.Time) PullRequest {
@@ -110,6 +115,9 @@ func (p wirePull) model(asOf time.Time) PullRequest {
 		HeadSHA:    p.Head.SHA,
 		Merged:     p.Merged || p.MergedAt != nil,
 		MergeState: p.MergeableState,
+	}
+	if p.Head.Repo != nil {
+		pr.HeadRepo = cleantext.Line(p.Head.Repo.FullName)
 	}
 	for _, u := range p.Reviewers {
 		pr.Requested = append(pr.Requested, u.name())

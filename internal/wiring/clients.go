@@ -22,6 +22,7 @@ import (
 // clients finds and keeps the clients of services.
 type clients struct {
 	finder  credential.Finder
+	help    string // the command that tells about credentials
 	getenv  func(string) string
 	cache   string
 	timeout time.Duration
@@ -50,7 +51,7 @@ func (c *clients) GitHub(ctx context.Context, host string) (toolgithub.Client, e
 		return nil, &envelope.Error{
 			Code:    envelope.CredentialsMissing,
 			Message: "GitHub credentials not found",
-			Hint:    fmt.Sprintf("Add credentials for %s to `~/.netrc`. See `twig auth --help`.", host),
+			Hint:    fmt.Sprintf("Add credentials for %s to `~/.netrc`. See `%s`.", host, c.help),
 		}
 	}
 	if err != nil {
@@ -98,7 +99,7 @@ func (c *clients) Jira(ctx context.Context) (tooljira.Client, error) {
 	missing := &envelope.Error{
 		Code:    envelope.CredentialsMissing,
 		Message: "Jira credentials not found",
-		Hint:    "Set $JIRA_HOST and add credentials to `~/.netrc`. See `twig auth --help`.",
+		Hint:    fmt.Sprintf("Set $JIRA_HOST and add credentials to `~/.netrc`. See `%s`.", c.help),
 	}
 	raw := strings.TrimSpace(c.getenv(jira.HostVariable))
 	if raw == "" {

@@ -60,11 +60,13 @@ func New(o Options) *Sources {
 	}
 	place := &here.Here{
 		Program:    o.Program,
+		Init:       hints(o.Program).init,
 		GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
 		Workspace:  workspace.New(start, git.Options{Env: o.Env.Environ}),
 	}
 	services := &clients{
 		finder:  Finder(o.Env),
+		help:    hints(o.Program).credentials,
 		getenv:  o.Env.Getenv,
 		cache:   cacheDir(o.Env),
 		timeout: o.Timeout,
@@ -79,6 +81,17 @@ func New(o Options) *Sources {
 	}
 	s.Branches = branches.New(place, opts)
 	return s
+}
+
+// advice is the commands that messages send a person to.
+type advice struct{ init, credentials string }
+
+// hints are the commands of the program twig for its own server, and ours for the others.
+func hints(program string) advice {
+	if program == "twig-mcp" {
+		return advice{init: "twig init", credentials: "twig auth --help"}
+	}
+	return advice{init: "copse branch init", credentials: "copse mcp doctor --online"}
 }
 
 // Finder finds the logins that a user has.

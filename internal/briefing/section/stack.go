@@ -72,7 +72,7 @@ func (l Links) linked(ctx context.Context, e branch.Entry) []string {
 	if e.JiraIssue != "" {
 		text := "  " + cleantext.Line(e.JiraIssue)
 		if l.Issue != nil {
-			text += ": " + state(l.Issue(ctx, e.JiraIssue), issue, l.Now())
+			text += ": " + IssueText(l.Issue(ctx, e.JiraIssue), l.Now())
 		}
 		lines = append(lines, text)
 	}
@@ -82,7 +82,7 @@ func (l Links) linked(ctx context.Context, e branch.Entry) []string {
 			return append(lines, text)
 		}
 		pr := l.PullRequest(ctx, e.PRNumber)
-		lines = append(lines, text+": "+state(pr, pullRequest, l.Now()))
+		lines = append(lines, text+": "+PullRequestText(pr, l.Now()))
 		if s, ok := pr.Get(); ok {
 			for _, blocker := range s.Summary.Blockers {
 				lines = append(lines, "    "+cleantext.Line(blocker))
@@ -90,6 +90,14 @@ func (l Links) linked(ctx context.Context, e branch.Entry) []string {
 		}
 	}
 	return lines
+}
+
+// IssueText words what is known of an issue, with its source and age.
+func IssueText(f fact.Fact[jira.Issue], now time.Time) string { return state(f, issue, now) }
+
+// PullRequestText words what is known of a pull request, with its source and age.
+func PullRequestText(f fact.Fact[github.Status], now time.Time) string {
+	return state(f, pullRequest, now)
 }
 
 // state words a fact of a service, with its source and age.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/branch"
 	"github.com/copse-dev/copse/internal/cli/command"
 	contextcmd "github.com/copse-dev/copse/internal/cli/context"
 	"github.com/copse-dev/copse/internal/cli/item"
@@ -36,7 +37,7 @@ stack, the Jira issue behind it, the pull request and its checks.`,
 	}
 	items := item.Items(env, "copse item", "copse item init")
 	items.AddCommand(item.Project(env, "copse item", "copse item init")...)
-	root.AddCommand(command.Command(env), contextcmd.Command(env), items, mcp.Command(env), repo.Command(env), task.Command(env), version(env))
+	root.AddCommand(branch.Command(env), command.Command(env), contextcmd.Command(env), items, mcp.Command(env), repo.Command(env), task.Command(env), version(env))
 	root.AddCommand(up.Commands(env)...)
 	return root
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -74,4 +75,24 @@ func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
+}
+
+// Yes asks a person at a terminal a question that is answered with yes or no, on stderr.
+// No answer is no.
+func Yes(env app.Env, question string) (bool, error) {
+	fmt.Fprint(env.Stderr, question+" [y/N] ")
+	// A byte at a time: what comes after the line is for the next question.
+	var line []byte
+	for buf := make([]byte, 1); ; {
+		n, err := env.Stdin.Read(buf)
+		if n > 0 && buf[0] == '\n' || errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return false, fmt.Errorf("read the answer: %w", err)
+		}
+		line = append(line, buf[:n]...)
+	}
+	answer := strings.ToLower(strings.TrimSpace(string(line)))
+	return answer == "y" || answer == "yes", nil
 }

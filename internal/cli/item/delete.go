@@ -1,12 +1,9 @@
 package item
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -80,15 +77,11 @@ func (c cli) confirm(p item.Preview) error {
 	for _, s := range p.Dependents {
 		fmt.Fprintf(w, "  %s no longer depends on it\n", name(s))
 	}
-	fmt.Fprint(w, "[y/N] ")
-	answer, err := bufio.NewReader(c.env.Stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the answer: %w", err)
+	yes, err := input.Yes(c.env, "Sure?")
+	if err == nil && !yes {
+		err = errors.New("nothing was deleted")
 	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return errors.New("nothing was deleted")
-	}
-	return nil
+	return err
 }
 
 func (c cli) restore() *cobra.Command {

@@ -35,7 +35,7 @@ func (t *Tools) ListRepositories(_ context.Context, in PageIn) (ListRepositories
 		return ListRepositoriesOut{}, &envelope.Error{
 			Code:    envelope.Internal,
 			Message: fmt.Sprintf("Failed to load registry: %v", err),
-			Hint:    "Correct or remove the file; `twig init` makes a new one.",
+			Hint:    "Correct the file, or remove it: it is made anew when a repository is added.",
 		}
 	}
 	all := make([]Repository, len(entries))

@@ -79,7 +79,7 @@ type Context struct {
 // BranchContext asks the services, at the same time, what is linked to a branch.
 // What cannot be learned is said where it is missing.
 func (t *Tools) BranchContext(ctx context.Context, name string) (Context, error) {
-	stack, err := t.stack(ctx, name)
+	stack, err := t.Stack(ctx, name)
 	if err != nil {
 		return Context{}, err
 	}

@@ -34,23 +34,32 @@ const mostBytes = 1 << 20
 
 // GetBranchTree draws the tree of a root.
 func (t *Tools) GetBranchTree(ctx context.Context, in TreeIn) (TreeOut, error) {
-	graph, err := t.graph(ctx)
-	if err != nil {
-		return TreeOut{}, err
-	}
 	limit := branch.Limit{Bytes: page.DefaultBudget}
 	if in.Limit > 0 {
 		limit = branch.Limit{Nodes: in.Limit, Bytes: mostBytes}
 	}
-	tree, err := graph.Tree(in.Branch, limit)
+	tree, err := t.Tree(ctx, in.Branch, limit)
 	if err != nil {
-		return TreeOut{}, explain(err)
+		return TreeOut{}, err
 	}
 	out := TreeOut{Root: tree.Root.Branch, TreeText: tree.Root.Text(), Branches: []*branch.Node{tree.Root}}
 	if tree.Omitted > 0 {
 		out.Showing = fmt.Sprintf("%d of %d branches; for more pass a higher limit, or as branch one that has omitted", tree.Shown, tree.Shown+tree.Omitted)
 	}
 	return out, nil
+}
+
+// Tree is the tree of a root, the home root if it is "", cut to limit.
+func (t *Tools) Tree(ctx context.Context, root string, limit branch.Limit) (*branch.Tree, error) {
+	graph, err := t.graph(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := graph.Tree(root, limit)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return tree, nil
 }
 
 // graph reads state and branches at the same time: in a large repository that
@@ -130,7 +139,7 @@ func (t *Tools) GetBranchStack(ctx context.Context, in StackIn) (StackOut, error
 		}
 		start = head.Branch
 	}
-	stack, err := t.stack(ctx, start)
+	stack, err := t.Stack(ctx, start)
 	if err != nil {
 		return StackOut{}, err
 	}
@@ -142,9 +151,9 @@ func (t *Tools) GetBranchStack(ctx context.Context, in StackIn) (StackOut, error
 	return out, nil
 }
 
-// stack asks git for no more branches than the stack has, unless start is
-// unknown and similar names are looked for.
-func (t *Tools) stack(ctx context.Context, start string) ([]branch.Entry, error) {
+// Stack is the stack from start up to its root, uncut. Git is asked for no more branches
+// than it has, unless start is unknown and similar names are looked for.
+func (t *Tools) Stack(ctx context.Context, start string) ([]branch.Entry, error) {
 	state, err := t.place.State(ctx)
 	if err != nil {
 		return nil, err

@@ -82,3 +82,38 @@ func parsePosition(s string) (gh.Cursor, error) {
 	}
 	return c, nil
 }
+
+// most is how many of the newest pull requests Newest reads.
+const most = 300
+
+// Newest reads the newest pull requests, whatever their state, newest first. Those that
+// come from a branch of another repository are left out.
+func (t *Tools) Newest(ctx context.Context) ([]gh.PullRequest, error) {
+	repo, err := t.repository(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	client, err := t.clients.GitHub(ctx, repo.Host)
+	if err != nil {
+		return nil, err
+	}
+	var found []gh.PullRequest
+	from := gh.Cursor{}
+	for read := 0; read < most; {
+		page, err := client.PullRequests(ctx, repo, gh.All, from, listLimits.Max)
+		if err != nil {
+			return nil, err
+		}
+		read += len(page.PullRequests)
+		for _, pr := range page.PullRequests {
+			if strings.EqualFold(pr.HeadRepo, repo.String()) {
+				found = append(found, pr)
+			}
+		}
+		if page.Next == nil {
+			break
+		}
+		from = *page.Next
+	}
+	return found, nil
+}

@@ -23,6 +23,8 @@ import (
 type Here struct {
 	// Program is the name that messages give the server.
 	Program string
+	// Init is the command that makes a state, as messages name it.
+	Init string
 	// Workspace is the worktree that the server answers for.
 	Workspace *workspace.Workspace
 	// GitHubHost is the host that $GH_HOST names, "" for none.
@@ -77,7 +79,7 @@ func (h *Here) Explain(err error) error {
 		return &envelope.Error{
 			Code:    envelope.NoTwigState,
 			Message: "Failed to load twig state: " + err.Error(),
-			Hint:    "Run `twig init` in this repository first.",
+			Hint:    fmt.Sprintf("Run `%s` in this repository first.", h.Init),
 			Err:     err,
 		}
 	case errors.Is(err, git.ErrNotRepository):

@@ -1,0 +1,322 @@
+// Package adopt proposes how branches are stacked and what they are linked to, for those
+// of which nothing is written down: parents from how the branches grew, Jira keys from
+// names and commits, pull requests by their head branch. Each proposal says why.
+//
+// [Propose] takes all that is known ([Known]) and asks nobody. It proposes nothing for a
+// root, nothing that is declared already, and no cycle.
+package adopt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/git/history"
+)
+
+// Known is what the proposals are made from.
+type Known struct {
+	State *twig.State
+	// Root is where a branch belongs that grew from no other; it is one of Roots.
+	Root  string
+	Roots []string
+	// History has the commits that no root has.
+	History history.Branches
+	// Began and Held are what git remembers of a branch; see package history.
+	Began func(branch string) (history.Beginning, bool)
+	Held  func(branch string) map[string]bool
+	// PullRequests are those of the repository, best last: the one that counts of two with
+	// the same head branch.
+	PullRequests []PullRequest
+	// Only are the branches to propose for; all of them if it is empty.
+	Only []string
+}
+
+// PullRequest is what is to know of one.
+type PullRequest struct {
+	Number     uint32
+	Head, Base string
+	HeadCommit string
+	Open       bool
+}
+
+// Proposal is what is proposed for one branch; empty fields are not.
+type Proposal struct {
+	Branch string `json:"branch"`
+	Parent *Fact  `json:"parent,omitempty"`
+	Jira   *Fact  `json:"jira_issue,omitempty"`
+	PR     *Fact  `json:"pr_number,omitempty"`
+}
+
+// Fact is a value, and why it is believed.
+type Fact struct {
+	Value    string `json:"value"`
+	Evidence string `json:"evidence"`
+}
+
+// Propose makes proposals, sorted by branch.
+func Propose(k Known) []Proposal {
+	names := k.Only
+	if len(names) == 0 {
+		for name := range k.History.Tips {
+			names = append(names, name)
+		}
+	}
+	names = slices.Sorted(slices.Values(names))
+	f := newForest(k)
+	byHead := make(map[string]PullRequest, len(k.PullRequests))
+	for _, pr := range k.PullRequests {
+		byHead[pr.Head] = pr
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, exists := k.History.Tips[name]
+		return !exists || slices.Contains(k.Roots, name)
+	})
+	parents := f.parents(names, byHead)
+	var proposals []Proposal
+	for _, name := range names {
+		p := Proposal{Branch: name, Parent: parents[name]}
+		parent, declared := k.State.Parent(name)
+		if !declared && p.Parent != nil {
+			parent = p.Parent.Value
+		}
+		linked := k.State.Branches[name]
+		if linked.JiraIssue == "" {
+			p.Jira = issue(name, f.own(name, parent))
+		}
+		if pr, ok := byHead[name]; ok && linked.GitHubPR == 0 {
+			p.PR = number(pr, f.reach(name))
+		}
+		if p.Parent != nil || p.Jira != nil || p.PR != nil {
+			proposals = append(proposals, p)
+		}
+	}
+	return proposals
+}
+
+func number(pr PullRequest, has map[string]bool) *Fact {
+	why := "its head branch has this name"
+	if has[pr.HeadCommit] {
+		why += " and its last commit is here"
+	}
+	if !pr.Open {
+		why += "; it is closed"
+	}
+	return &Fact{Value: fmt.Sprint(pr.Number), Evidence: why}
+}
+
+// forest is the branches and how they grew.
+type forest struct {
+	k       Known
+	reached map[string]map[string]bool // by branch: its commits that no root has
+	above   map[string][]string        // by branch: its parents, declared and proposed
+	names   []string
+}
+
+func newForest(k Known) *forest {
+	f := &forest{k: k, reached: make(map[string]map[string]bool), above: make(map[string][]string)}
+	for name := range k.History.Tips {
+		f.names = append(f.names, name)
+	}
+	slices.Sort(f.names)
+	for _, d := range k.State.Dependencies {
+		f.above[d.Child] = append(f.above[d.Child], d.Parent)
+	}
+	return f
+}
+
+// reach is the commits of a branch that no root has.
+func (f *forest) reach(name string) map[string]bool {
+	if found, ok := f.reached[name]; ok {
+		return found
+	}
+	found := make(map[string]bool)
+	for next := []string{f.k.History.Tips[name]}; len(next) > 0; {
+		hash := next[len(next)-1]
+		next = next[:len(next)-1]
+		commit, ok := f.k.History.Commits[hash]
+		if !ok || found[hash] {
+			continue
+		}
+		found[hash] = true
+		next = append(next, commit.Parents...)
+	}
+	f.reached[name] = found
+	return found
+}
+
+// own is the commits of a branch that its parent has not.
+func (f *forest) own(name, parent string) []history.Commit {
+	of := f.reach(parent)
+	var own []history.Commit
+	for hash := range f.reach(name) {
+		if !of[hash] {
+			own = append(own, f.k.History.Commits[hash])
+		}
+	}
+	return own
+}
+
+// parents proposes parents for those of names that have none. Evidence of one kind is used
+// for all branches before the next kind is: what a pull request says of one branch must
+// not be barred by what commits seem to say of another.
+func (f *forest) parents(names []string, byHead map[string]PullRequest) map[string]*Fact {
+	found := make(map[string]*Fact)
+	for _, find := range []func(string, PullRequest) (string, string){f.byPullRequest, f.byBeginning, f.byCommits, f.byRoot} {
+		for _, name := range names {
+			if _, declared := f.k.State.Parent(name); declared || found[name] != nil {
+				continue
+			}
+			if parent, why := find(name, byHead[name]); parent != "" && f.fits(name, parent) {
+				f.above[name] = append(f.above[name], parent)
+				found[name] = &Fact{Value: parent, Evidence: why}
+			}
+		}
+	}
+	return found
+}
+
+// fits reports whether parent is another branch that is not stacked on name.
+func (f *forest) fits(name, parent string) bool {
+	if _, exists := f.k.History.Tips[parent]; !exists {
+		return false
+	}
+	seen := map[string]bool{parent: true}
+	for next := []string{parent}; len(next) > 0; next = next[1:] {
+		if next[0] == name {
+			return false
+		}
+		for _, p := range f.above[next[0]] {
+			if !seen[p] {
+				seen[p] = true
+				next = append(next, p)
+			}
+		}
+	}
+	return true
+}
+
+func (f *forest) byPullRequest(_ string, pr PullRequest) (parent, why string) {
+	if !pr.Open {
+		return "", "" // what it went into says little once it is there
+	}
+	return pr.Base, fmt.Sprintf("pull request #%d goes into it", pr.Number)
+}
+
+// byBeginning looks where git says that the branch was made. That it was made from a root
+// is weaker than what its commits say now: it may have been moved since.
+func (f *forest) byBeginning(name string, _ PullRequest) (parent, why string) {
+	began, known := f.k.Began(name)
+	if !known {
+		return "", ""
+	}
+	if from := f.local(began.From); from != "" && from != name && !slices.Contains(f.k.Roots, from) {
+		return from, "git's log says that it was made from it"
+	}
+	if _, unmerged := f.k.History.Commits[began.Commit]; !unmerged {
+		return "", ""
+	}
+	// Made from what was checked out: a branch that had that commit as its tip.
+	var found []string
+	for _, other := range f.names {
+		if other != name && f.reach(other)[began.Commit] && f.k.Held(other)[began.Commit] {
+			if of, ok := f.k.Began(other); !ok || of.Commit != began.Commit {
+				found = append(found, other)
+			}
+		}
+	}
+	if len(found) != 1 {
+		return "", ""
+	}
+	return found[0], "git's log says that it was made where that was then"
+}
+
+// local is the local branch that a name means, that of a remote's too; "" if none is.
+func (f *forest) local(name string) string {
+	if _, exists := f.k.History.Tips[name]; exists {
+		return name
+	}
+	_, rest, _ := strings.Cut(name, "/")
+	if _, exists := f.k.History.Tips[rest]; exists {
+		return rest
+	}
+	return ""
+}
+
+// byCommits looks for the branch that shares most commits that no root has.
+func (f *forest) byCommits(name string, _ PullRequest) (parent, why string) {
+	mine := f.reach(name)
+	best, shared := "", 0
+	for _, other := range f.names {
+		if other == name || slices.Contains(f.k.Roots, other) {
+			continue
+		}
+		theirs := f.reach(other)
+		n := 0
+		for hash := range theirs {
+			if mine[hash] {
+				n++
+			}
+		}
+		// Of two, the one with fewer commits was there first; of equals, by name.
+		first := len(theirs) < len(mine) || len(theirs) == len(mine) && other < name
+		if n == 0 || !first || !f.fits(name, other) {
+			continue
+		}
+		if of, _ := f.byBeginning(other, PullRequest{}); of == name {
+			continue // wherever it is now, it came from here
+		}
+		if n > shared || n == shared && len(theirs) < len(f.reach(best)) {
+			best, shared = other, n
+		}
+	}
+	switch {
+	case best == "":
+		return "", ""
+	case shared == len(f.reach(best)):
+		return best, fmt.Sprintf("it has all of it, and %s more", history.Count(len(mine)-shared))
+	}
+	return best, fmt.Sprintf("both have %s that no root has", history.Count(shared))
+}
+
+// byRoot takes the root that the branch was made from, else the default one.
+func (f *forest) byRoot(name string, _ PullRequest) (parent, why string) {
+	if began, known := f.k.Began(name); known {
+		if from := f.local(began.From); slices.Contains(f.k.Roots, from) {
+			return from, "git's log says that it was made from it"
+		}
+	}
+	if n := len(f.reach(name)); n > 0 {
+		return f.k.Root, fmt.Sprintf("no branch is below it; it has %s that the roots have not", history.Count(n))
+	}
+	return f.k.Root, "it has no commit that the roots have not"
+}
+
+// issue proposes a Jira issue: the key in the branch's name, else the one that most of
+// its own commits name.
+func issue(name string, own []history.Commit) *Fact {
+	counts := make(map[string]int)
+	for _, c := range own {
+		for key := range keysIn(c.Message) {
+			counts[key]++
+		}
+	}
+	if key := keyOf(name); key != "" {
+		why := "in the branch's name"
+		if n := counts[key]; n > 0 {
+			why += fmt.Sprintf(" and %d of its %s", n, history.Count(len(own)))
+		}
+		return &Fact{Value: key, Evidence: why}
+	}
+	best := ""
+	for key, n := range counts {
+		if n > counts[best] || n == counts[best] && strings.Compare(key, best) < 0 {
+			best = key
+		}
+	}
+	if best == "" {
+		return nil
+	}
+	return &Fact{Value: best, Evidence: fmt.Sprintf("in %d of its %s", counts[best], history.Count(len(own)))}
+}

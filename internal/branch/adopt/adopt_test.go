@@ -1,0 +1,248 @@
+package adopt_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/branch/adopt"
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/git/history"
+	"github.com/copse-dev/copse/internal/git/program"
+)
+
+// repo makes a repository and tells what is known of it.
+func repo(t *testing.T, state *twig.State, steps func(git func(args ...string))) adopt.Known {
+	t.Helper()
+	g := gittest.New(t)
+	dir := t.TempDir()
+	g.Run(dir, "init", "-q", "-b", "main")
+	n := 0
+	steps(func(args ...string) {
+		if args[0] == "commit" {
+			n++
+			args = append([]string{"commit", "-q", "--allow-empty", "-m"}, fmt.Sprintf("%s (%d)", args[1], n))
+		}
+		g.Run(dir, args...)
+	})
+	roots := []string{"main"}
+	found, err := history.Unmerged(t.Context(), program.New(dir, g.Env), roots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	common := dir + "/.git"
+	return adopt.Known{
+		State: state, Root: "main", Roots: roots, History: found,
+		Began: func(b string) (history.Beginning, bool) { return history.Began(common, b) },
+		Held:  func(b string) map[string]bool { return history.Held(common, b) },
+	}
+}
+
+// forgetful is what is known where git keeps no log.
+func forgetful(k adopt.Known) adopt.Known {
+	k.Began = func(string) (history.Beginning, bool) { return history.Beginning{}, false }
+	k.Held = func(string) map[string]bool { return nil }
+	return k
+}
+
+// parents is the proposed parents, with their evidence.
+func parents(k adopt.Known) map[string]string {
+	found := make(map[string]string)
+	for _, p := range adopt.Propose(k) {
+		if p.Parent != nil {
+			found[p.Branch] = p.Parent.Value + ": " + p.Parent.Evidence
+		}
+	}
+	return found
+}
+
+func compare(t *testing.T, want, got map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParents(t *testing.T) {
+	t.Parallel()
+	k := repo(t, &twig.State{}, func(git func(...string)) {
+		git("commit", "first")
+		git("checkout", "-q", "-b", "z-login") // from main, by HEAD
+		git("commit", "login")
+		git("commit", "more login")
+		git("checkout", "-q", "-b", "a-tests") // from z-login, by HEAD
+		git("commit", "tests")
+		git("branch", "docs", "z-login")
+		git("checkout", "-q", "z-login")
+		git("commit", "login goes on")
+		git("commit", "and on")
+		git("branch", "spike", "main")
+	})
+	const log, then = "git's log says that it was made from it", "git's log says that it was made where that was then"
+	compare(t, map[string]string{
+		"a-tests": "z-login: " + then,
+		"docs":    "z-login: " + log,
+		"spike":   "main: " + log,
+		"z-login": "main: no branch is below it; it has 4 commits that the roots have not",
+	}, parents(k))
+	// Without git's log there are only the commits, which cannot tell who went on.
+	compare(t, map[string]string{
+		"a-tests": "docs: it has all of it, and 1 commit more",
+		"docs":    "main: no branch is below it; it has 2 commits that the roots have not",
+		"spike":   "main: it has no commit that the roots have not",
+		"z-login": "docs: it has all of it, and 2 commits more",
+	}, parents(forgetful(k)))
+	// A pull request knows best.
+	k.PullRequests = []adopt.PullRequest{
+		{Number: 7, Head: "docs", Base: "spike", Open: true, HeadCommit: k.History.Tips["docs"]},
+		{Number: 8, Head: "spike", Base: "main"},
+	}
+	compare(t, map[string]string{
+		"a-tests": "z-login: " + then,
+		"docs":    "spike: pull request #7 goes into it",
+		"spike":   "main: " + log,
+		"z-login": "main: no branch is below it; it has 4 commits that the roots have not",
+	}, parents(k))
+	for _, p := range adopt.Propose(k) {
+		want := map[string]string{"docs": "7: its head branch has this name and its last commit is here", "spike": "8: its head branch has this name; it is closed"}[p.Branch]
+		got := ""
+		if p.PR != nil {
+			got = p.PR.Value + ": " + p.PR.Evidence
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", p.Branch, got, want)
+		}
+	}
+}
+
+// A branch that was moved since it was made belongs where it is now.
+func TestRebased(t *testing.T) {
+	t.Parallel()
+	k := repo(t, &twig.State{}, func(git func(...string)) {
+		git("commit", "first")
+		git("branch", "top", "main")
+		git("checkout", "-q", "-b", "base", "main")
+		git("commit", "base")
+		git("checkout", "-q", "top")
+		git("commit", "top")
+		git("rebase", "-q", "base")
+	})
+	compare(t, map[string]string{
+		"base": "main: git's log says that it was made from it",
+		"top":  "base: it has all of it, and 1 commit more",
+	}, parents(k))
+}
+
+// What is declared stays, and nothing is proposed that would close a circle.
+func TestDeclared(t *testing.T) {
+	t.Parallel()
+	state := twig.NewState(twig.Document{
+		Dependencies: []twig.Dependency{{Child: "a", Parent: "b"}, {Child: "c", Parent: "gone"}},
+		Branches:     map[string]twig.Branch{"a": {JiraIssue: "OLD-1", GitHubPR: 3}},
+	})
+	k := repo(t, state, func(git func(...string)) {
+		git("commit", "first")
+		for _, name := range []string{"a", "b", "c"} {
+			git("checkout", "-q", "-b", name)
+			git("commit", "NEW-2: work on "+name)
+		}
+	})
+	k.PullRequests = []adopt.PullRequest{{Number: 9, Head: "a", Base: "main", Open: true}}
+	compare(t, map[string]string{"b": "main: no branch is below it; it has 2 commits that the roots have not"}, parents(forgetful(k)))
+	for _, p := range adopt.Propose(k) {
+		if p.Branch == "a" {
+			t.Errorf("proposed for a branch that has all: %+v", p)
+		}
+	}
+	k.Only = []string{"c", "nothing", "main"}
+	if got := adopt.Propose(k); len(got) != 1 || got[0].Branch != "c" || got[0].Jira.Value != "NEW-2" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	k := repo(t, &twig.State{}, func(git func(...string)) {
+		git("commit", "BASE-1: is not theirs")
+		for _, name := range []string{"PROJ-12", "feature/PROJ-7-login", "utf-8", "UTF-8", "fix-2", "plain", "xPROJ-3"} {
+			git("checkout", "-q", "-b", name, "main")
+			switch name {
+			case "plain":
+				git("commit", "AB-1: one")
+				git("commit", "AB-2: two, see UTF-8 and X-AB-9")
+				git("commit", "more of AB-2")
+			case "PROJ-12":
+				git("commit", "PROJ-12 and AB-1")
+			default:
+				git("commit", "nothing")
+			}
+		}
+	})
+	got := make(map[string]string)
+	for _, p := range adopt.Propose(k) {
+		if p.Jira != nil {
+			got[p.Branch] = p.Jira.Value + ": " + p.Jira.Evidence
+		}
+	}
+	compare(t, map[string]string{
+		"PROJ-12":              "PROJ-12: in the branch's name and 1 of its 1 commit",
+		"feature/PROJ-7-login": "PROJ-7: in the branch's name",
+		"plain":                "AB-2: in 2 of its 3 commits",
+	}, got)
+}
+
+// Whatever the history looks like, each branch that is not a root gets a parent, and they
+// form no circle.
+func TestNoCircle(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		k := adopt.Known{State: &twig.State{}, Root: "main", Roots: []string{"main"}}
+		k.History = history.Branches{Tips: map[string]string{"main": "root"}, Commits: map[string]history.Commit{}}
+		var hashes []string
+		for i := range rapid.IntRange(1, 12).Draw(rt, "commits") {
+			c := history.Commit{Hash: fmt.Sprint(i), Parents: []string{"root"}}
+			if len(hashes) > 0 {
+				c.Parents = rapid.SliceOfNDistinct(rapid.SampledFrom(hashes), 1, min(2, len(hashes)), rapid.ID).Draw(rt, "parents")
+			}
+			k.History.Commits[c.Hash] = c
+			hashes = append(hashes, c.Hash)
+		}
+		began := make(map[string]history.Beginning)
+		held := make(map[string]map[string]bool)
+		for i := range rapid.IntRange(1, 6).Draw(rt, "branches") {
+			name := fmt.Sprintf("b%d", i)
+			k.History.Tips[name] = rapid.SampledFrom(hashes).Draw(rt, "tip")
+			held[name] = map[string]bool{rapid.SampledFrom(hashes).Draw(rt, "held"): true}
+			began[name] = history.Beginning{
+				Commit: rapid.SampledFrom(hashes).Draw(rt, "began"), From: rapid.SampledFrom([]string{"", "b0", "b1", "b2", "main", "gone"}).Draw(rt, "from"),
+			}
+			if rapid.Bool().Draw(rt, "pr") {
+				k.PullRequests = append(k.PullRequests, adopt.PullRequest{
+					Number: 1, Head: name, Base: rapid.SampledFrom([]string{"b0", "b1", "b3", "main"}).Draw(rt, "base"), Open: true,
+				})
+			}
+		}
+		k.Began = func(b string) (history.Beginning, bool) { found, ok := began[b]; return found, ok }
+		k.Held = func(b string) map[string]bool { return held[b] }
+		above := make(map[string]string)
+		for _, p := range adopt.Propose(k) {
+			if p.Parent != nil {
+				above[p.Branch] = p.Parent.Value
+			}
+		}
+		for name := range maps.Keys(k.History.Tips) {
+			var path []string
+			for at := name; at != "main"; at = above[at] {
+				if at == "" || slices.Contains(path, at) {
+					rt.Fatalf("%s leads to %q by %q", name, at, path)
+				}
+				path = append(path, at)
+			}
+		}
+	})
+}

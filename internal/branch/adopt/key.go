@@ -1,0 +1,59 @@
+package adopt
+
+import (
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Jira key: a project, which begins with a letter, and a number.
+var (
+	inText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z][A-Z0-9_]+-[1-9][0-9]*`) })
+	inName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[/_-])([A-Z][A-Z0-9]+-[1-9][0-9]*)(?:$|[/_-])`) })
+)
+
+// standards look like keys and are none.
+func standard(project string) bool {
+	return slices.Contains([]string{"UTF", "ISO", "RFC", "SHA", "MD", "AES", "CVE", "IPV", "X", "BASE", "UCS", "PEP", "EC", "GPT"}, project)
+}
+
+func isKey(key string) bool {
+	project, _, _ := strings.Cut(key, "-")
+	return len(project) >= 2 && !standard(project)
+}
+
+// keyOf is the key in the name of a branch, as a word of its own: PROJ-12,
+// feature/PROJ-12-login, PROJ-12/login. Small letters make no key: in names they are
+// words, as in utf-8 and fix-2.
+func keyOf(branch string) string {
+	for _, m := range inName().FindAllStringSubmatch(branch, -1) {
+		if isKey(m[1]) {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// keysIn is the keys in the message of a commit, each once.
+func keysIn(message string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var seen []string
+		for _, at := range inText().FindAllStringIndex(message, -1) {
+			key := message[at[0]:at[1]]
+			whole := (at[0] == 0 || !word(message[at[0]-1])) && (at[1] == len(message) || !word(message[at[1]]))
+			if !whole || !isKey(key) || slices.Contains(seen, key) {
+				continue
+			}
+			if seen = append(seen, key); !yield(key) {
+				return
+			}
+		}
+	}
+}
+
+// word reports whether a byte would make a key a part of something longer.
+func word(b byte) bool {
+	return b == '-' || b == '_' || b == '/' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}

@@ -1,0 +1,335 @@
+package edit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/tailscale/hujson"
+
+	"github.com/copse-dev/copse/internal/branch/twig"
+)
+
+// Draft is a state that is being changed. It is for one goroutine, and of no use after
+// the change.
+type Draft struct {
+	file     hujson.Value
+	root     *hujson.Object
+	branches *hujson.Object
+	depends  *hujson.Array
+	roots    *hujson.Array
+
+	parents map[string][]string // by child
+	state   *twig.State         // before the change
+	now     time.Time
+	changed bool
+}
+
+func newDraft(text []byte, now time.Time) (*Draft, error) {
+	state, err := twig.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	d := &Draft{state: state, now: now, parents: make(map[string][]string, len(state.Dependencies))}
+	if d.file, err = hujson.Parse(text); err != nil {
+		return nil, err
+	}
+	// Parse has seen that these are there, and what they are.
+	d.root, _ = d.file.Value.(*hujson.Object)
+	d.branches, _ = value(d.root, "branches").Value.(*hujson.Object)
+	d.depends, _ = value(d.root, "dependencies").Value.(*hujson.Array)
+	d.roots, _ = value(d.root, "root_branches").Value.(*hujson.Array)
+	for _, dep := range state.Dependencies {
+		d.parents[dep.Child] = append(d.parents[dep.Child], dep.Parent)
+	}
+	return d, nil
+}
+
+// Before is the state as it was before the change. It is empty where there was none.
+func (d *Draft) Before() *twig.State { return d.state }
+
+// Parents are the parents that a branch has by now, the first one first.
+func (d *Draft) Parents(child string) []string { return d.parents[child] }
+
+// CycleError says that a branch cannot be stacked on another.
+type CycleError struct {
+	// Path leads from the parent that was wanted up to the child.
+	Path []string
+}
+
+func (e *CycleError) Error() string {
+	child, parent := e.Path[len(e.Path)-1], e.Path[0]
+	if child == parent {
+		return fmt.Sprintf("%s cannot be stacked on itself", child)
+	}
+	return fmt.Sprintf("%s cannot be stacked on %s, which is stacked on it already: %s", child, parent, strings.Join(e.Path, " → "))
+}
+
+// Depend says that child is stacked on parent. That is nothing new if it is so already,
+// and a *CycleError if parent is stacked on child, over however many branches.
+func (d *Draft) Depend(child, parent string) error {
+	if path := d.path(parent, child); path != nil {
+		return &CycleError{Path: path}
+	}
+	if slices.Contains(d.parents[child], parent) {
+		return nil
+	}
+	d.parents[child] = append(d.parents[child], parent)
+	d.changed = true
+	return push(d.depends, struct {
+		ID        string `json:"id"`
+		Child     string `json:"child"`
+		Parent    string `json:"parent"`
+		CreatedAt string `json:"created_at"`
+	}{uuid.NewString(), child, parent, stamp(d.now) + "Z"})
+}
+
+// path leads from a branch up to another over their parents; nil if there is no way.
+func (d *Draft) path(from, to string) []string {
+	came := map[string]string{from: from}
+	for next := []string{from}; len(next) > 0; next = next[1:] {
+		at := next[0]
+		if at == to {
+			path := []string{to}
+			for at != from {
+				at = came[at]
+				path = append(path, at)
+			}
+			slices.Reverse(path)
+			return path
+		}
+		for _, parent := range d.parents[at] {
+			if _, seen := came[parent]; !seen {
+				came[parent] = at
+				next = append(next, parent)
+			}
+		}
+	}
+	return nil
+}
+
+// Undepend takes back that child is stacked on parent, or on any if parent is "". It
+// returns the parents that it took away.
+func (d *Draft) Undepend(child, parent string) (removed []string) {
+	d.depends.Elements = slices.DeleteFunc(d.depends.Elements, func(e hujson.ArrayElement) bool {
+		if text(e, "child") != child || parent != "" && text(e, "parent") != parent {
+			return false
+		}
+		removed = append(removed, text(e, "parent"))
+		return true
+	})
+	d.parents[child] = slices.DeleteFunc(d.parents[child], func(p string) bool { return slices.Contains(removed, p) })
+	d.changed = d.changed || len(removed) > 0
+	return removed
+}
+
+// AddRoot makes a branch a root. With standard it is the one default root from now on;
+// without, a root keeps what it is.
+func (d *Draft) AddRoot(branch string, standard bool) error {
+	found := false
+	for i := range d.roots.Elements {
+		e := &d.roots.Elements[i]
+		is := value(object(*e), "is_default")
+		switch {
+		case text(*e, "branch") == branch:
+			found = true
+			if standard && !truth(*is) {
+				is.Value, d.changed = hujson.Bool(true), true
+			}
+		case standard && truth(*is):
+			is.Value, d.changed = hujson.Bool(false), true
+		}
+	}
+	if found {
+		return nil
+	}
+	d.changed = true
+	return push(d.roots, struct {
+		ID        string `json:"id"`
+		Branch    string `json:"branch"`
+		IsDefault bool   `json:"is_default"`
+		CreatedAt string `json:"created_at"`
+	}{uuid.NewString(), branch, standard, stamp(d.now) + "Z"})
+}
+
+// RemoveRoot takes a branch from the roots; no other becomes the default. It is false if
+// it was none.
+func (d *Draft) RemoveRoot(branch string) bool {
+	n := len(d.roots.Elements)
+	d.roots.Elements = slices.DeleteFunc(d.roots.Elements, func(e hujson.ArrayElement) bool { return text(e, "branch") == branch })
+	removed := len(d.roots.Elements) < n
+	d.changed = d.changed || removed
+	return removed
+}
+
+// Links are what a branch is linked to; a zero field is left as it is by [Draft.Link], and
+// is nothing to [Draft.Unlink].
+type Links struct {
+	Jira string
+	PR   uint32
+}
+
+// Link links a branch to an issue, to a pull request, or to both.
+func (d *Draft) Link(branch string, links Links) error {
+	if i := entry(d.branches, branch); i >= 0 {
+		return d.relink(d.branches.Members[i].Value, links)
+	}
+	at := d.now
+	if links.Jira != "" {
+		at = at.Truncate(time.Second)
+	}
+	record := struct {
+		Branch    string  `json:"branch"`
+		Jira      *string `json:"jira_issue"`
+		PR        *uint32 `json:"github_pr"`
+		CreatedAt string  `json:"created_at"`
+	}{Branch: branch, CreatedAt: stamp(at) + "+00:00"}
+	if links.Jira != "" {
+		record.Jira = &links.Jira
+	}
+	if links.PR != 0 {
+		record.PR = &links.PR
+	}
+	v, err := parsed(record)
+	if err != nil {
+		return err
+	}
+	d.changed = true
+	d.branches.Members = append(d.branches.Members, hujson.ObjectMember{Name: name(branch), Value: v})
+	return nil
+}
+
+// relink sets links in the record of a branch, and keeps the rest of it.
+func (d *Draft) relink(record hujson.Value, links Links) error {
+	o, _ := record.Value.(*hujson.Object)
+	set := func(key string, v hujson.ValueTrimmed) {
+		old := value(o, key)
+		if old == nil {
+			o.Members = append(o.Members, hujson.ObjectMember{Name: name(key), Value: hujson.Value{Value: v}})
+			d.changed = true
+			return
+		}
+		if (&hujson.Value{Value: v}).String() != (&hujson.Value{Value: old.Value}).String() {
+			old.Value, d.changed = v, true
+		}
+	}
+	if links.Jira != "" {
+		set("jira_issue", hujson.String(links.Jira))
+	}
+	if links.PR != 0 {
+		set("github_pr", hujson.Uint(uint64(links.PR)))
+	}
+	return nil
+}
+
+// Unlink takes links from a branch, those that are not zero in what; a branch that is
+// linked to nothing then is forgotten as such, but not its parents. It is false if there
+// was nothing to take.
+func (d *Draft) Unlink(branch string, jira, pr bool) bool {
+	i := entry(d.branches, branch)
+	if i < 0 {
+		return false
+	}
+	o, _ := d.branches.Members[i].Value.Value.(*hujson.Object)
+	taken := false
+	left := 0
+	for key, take := range map[string]bool{"jira_issue": jira, "github_pr": pr} {
+		v := value(o, key)
+		if v == nil || v.Value.Kind() == 'n' {
+			continue
+		}
+		if !take {
+			left++
+			continue
+		}
+		v.Value, taken = hujson.Literal("null"), true
+	}
+	if left == 0 {
+		// A name that the file repeats is one branch.
+		d.branches.Members = slices.DeleteFunc(d.branches.Members, func(m hujson.ObjectMember) bool { return literal(m.Name) == branch })
+		taken = true
+	}
+	d.changed = d.changed || taken
+	return taken
+}
+
+// text is the state as twig writes it.
+func (d *Draft) text() ([]byte, error) {
+	value(d.root, "updated_at").Value = hujson.String(stamp(d.now) + "Z")
+	d.file.Minimize() // a list that was empty would have a comma at its end
+	return pretty(d.file.Pack())
+}
+
+// entry is the index of the member that counts for a name: the last one.
+func entry(o *hujson.Object, name string) int {
+	for i, m := range slices.Backward(o.Members) {
+		if literal(m.Name) == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// value is the member of a name, nil if there is none.
+func value(o *hujson.Object, name string) *hujson.Value {
+	if i := entry(o, name); i >= 0 {
+		return &o.Members[i].Value
+	}
+	return nil
+}
+
+func object(v hujson.Value) *hujson.Object {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return &hujson.Object{}
+	}
+	return o
+}
+
+// text is a member of a record that is a string.
+func text(record hujson.Value, name string) string {
+	if v := value(object(record), name); v != nil {
+		return literal(*v)
+	}
+	return ""
+}
+
+func literal(v hujson.Value) string {
+	l, _ := v.Value.(hujson.Literal)
+	return l.String()
+}
+
+func truth(v hujson.Value) bool {
+	l, _ := v.Value.(hujson.Literal)
+	return l.Bool()
+}
+
+// push adds a record at the end of a list.
+func push(list *hujson.Array, record any) error {
+	v, err := parsed(record)
+	if err == nil {
+		list.Elements = append(list.Elements, v)
+	}
+	return err
+}
+
+// name is a member's name, or a string, as it stands in a file.
+func name(s string) hujson.Value {
+	v, _ := parsed(s) // a string is always JSON
+	return v
+}
+
+// parsed is a value as it stands in a file. HTML is not escaped, as twig does not.
+func parsed(record any) (hujson.Value, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(record); err != nil {
+		return hujson.Value{}, err
+	}
+	return hujson.Parse(bytes.TrimSpace(b.Bytes()))
+}

@@ -1,0 +1,134 @@
+// Package edit changes the state file that package twig reads. It is apart because the
+// read-only program must not link what writes.
+//
+// Use [At] for the worktree whose state is to change, then [File.Change] with a function
+// that does the work on a [Draft]. The change is made as the program twig makes it, so
+// that it goes on reading the file: the order of members and records, two spaces of
+// indent, no newline at the end, random UUIDs, times in UTC, a new updated_at, and a
+// .twig/.gitignore that hides the folder. Beyond twig, it is atomic and under a lock,
+// readers never wait, and members that are not known here stay as they are. A file that
+// cannot be understood is not changed.
+package edit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// wait is how long another process may be changing the state.
+const wait = 5 * time.Second
+
+// empty is the state of a repository that has none yet.
+const empty = `{"version":1,"updated_at":"","worktrees":[],"branches":{},"dependencies":[],"root_branches":[]}`
+
+// The names in the folder of the state.
+const (
+	stateName  = "state.json"
+	ignoreName = ".gitignore"
+	lockName   = ".state.json.lock"
+)
+
+// errUnchanged ends an edit that has nothing to do.
+var errUnchanged = errors.New("nothing to change")
+
+// File is the state file of one worktree. It may be used by many goroutines.
+type File struct {
+	folder string
+	store  *lockedstore.Store
+	now    func() time.Time
+}
+
+// At is the state file of the worktree at root, which need not be there yet.
+func At(root string, now func() time.Time) *File {
+	folder := filepath.Dir(twig.Path(root))
+	return &File{folder: folder, store: lockedstore.New(folder, lockName, wait), now: now}
+}
+
+// Change lets do work on the present state and keeps what it did, all or nothing. It is
+// false if nothing was to be changed; the file is not touched then. An error of do
+// changes nothing; the error is a *twig.BadStateError if the file cannot be understood.
+func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool, err error) {
+	if err := os.MkdirAll(f.folder, 0o755); err != nil {
+		return false, fmt.Errorf("make the folder .twig: %w", lockedstore.WithoutPath(err))
+	}
+	err = f.store.Change(ctx, func(tx *lockedstore.Tx) error {
+		old, err := tx.Root().ReadFile(stateName)
+		if errors.Is(err, fs.ErrNotExist) {
+			old, err = []byte(empty), nil
+		}
+		if err != nil {
+			return &twig.BadStateError{Err: lockedstore.WithoutPath(err)}
+		}
+		draft, err := newDraft(old, f.now().UTC())
+		if err != nil {
+			return &twig.BadStateError{Err: err}
+		}
+		if err := do(draft); err != nil {
+			return err
+		}
+		if !draft.changed {
+			return errUnchanged
+		}
+		text, err := draft.text()
+		if err != nil {
+			return err
+		}
+		files := []lockedstore.File{{Name: stateName, Data: text}}
+		if ignore, err := tx.Root().ReadFile(ignoreName); err != nil || !hidesAll(ignore) {
+			files = append([]lockedstore.File{{Name: ignoreName, Data: []byte("*\n")}}, files...)
+		}
+		return tx.Write(files...)
+	})
+	if errors.Is(err, errUnchanged) {
+		return false, nil
+	}
+	if busy, ok := errors.AsType[*lockedstore.BusyError](err); ok {
+		return false, fmt.Errorf("%s is being changed by another program: %w", twig.Name, busy)
+	}
+	return err == nil, err
+}
+
+// hidesAll reports whether an ignore file hides its whole folder.
+func hidesAll(ignore []byte) bool {
+	for line := range strings.Lines(string(ignore)) {
+		if strings.TrimSpace(line) == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// pretty is JSON in the form in which twig writes it.
+func pretty(flat []byte) ([]byte, error) {
+	var b bytes.Buffer
+	if err := json.Indent(&b, bytes.TrimSpace(flat), "", "  "); err != nil {
+		return nil, fmt.Errorf("write %s: %w", twig.Name, err)
+	}
+	return b.Bytes(), nil
+}
+
+// stamp is a time as twig writes it, before its offset: with as many digits of a second,
+// in threes, as it has.
+func stamp(t time.Time) string {
+	const seconds = "2006-01-02T15:04:05"
+	switch ns := t.Nanosecond(); {
+	case ns == 0:
+		return t.Format(seconds)
+	case ns%1e6 == 0:
+		return t.Format(seconds + ".000")
+	case ns%1e3 == 0:
+		return t.Format(seconds + ".000000")
+	}
+	return t.Format(seconds + ".000000000")
+}

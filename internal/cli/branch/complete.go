@@ -1,0 +1,59 @@
+package branch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/cleantext"
+)
+
+// maxCompletions keeps a shell's list readable.
+const maxCompletions = 200
+
+// completeBranches offers branches for the first n arguments.
+func (c *cli) completeBranches(n int) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) >= n {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return c.complete(cmd, typed, func(*twig.State, string) bool { return true }), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// complete offers the branches that want takes, with what they are linked to.
+func (c *cli) complete(cmd *cobra.Command, typed string, want func(*twig.State, string) bool) []cobra.Completion {
+	p, err := c.find(cmd.Context())
+	if err != nil {
+		return nil // there is nothing to offer
+	}
+	state, err := p.state(cmd.Context())
+	if err != nil {
+		state = &twig.State{}
+	}
+	local, _ := p.Here.Branches(cmd.Context())
+	names := append(slices.Clone(local), state.Names()...)
+	slices.Sort(names)
+	var found []cobra.Completion
+	for _, name := range slices.Compact(names) {
+		if !strings.HasPrefix(name, typed) || !want(state, name) || len(found) == maxCompletions {
+			continue
+		}
+		m := state.Metadata(name)
+		var about []string
+		if m.ParentBranch != "" {
+			about = append(about, "on "+m.ParentBranch)
+		}
+		if m.JiraIssue != "" {
+			about = append(about, m.JiraIssue)
+		}
+		if m.PRNumber != 0 {
+			about = append(about, fmt.Sprintf("#%d", m.PRNumber))
+		}
+		found = append(found, cobra.CompletionWithDesc(name, cleantext.Line(strings.Join(about, ", "))))
+	}
+	return found
+}

@@ -1,0 +1,85 @@
+package history_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/git/history"
+	"github.com/copse-dev/copse/internal/git/program"
+)
+
+func TestUnmerged(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := t.TempDir()
+	g.Run(dir, "init", "-q", "-b", "main")
+	git := program.New(dir, g.Env)
+	empty, err := history.Unmerged(t.Context(), git, []string{"main"})
+	if err != nil || len(empty.Tips)+len(empty.Commits) > 0 {
+		t.Fatalf("without a commit: %+v, %v", empty, err)
+	}
+	commit := func(message string) string {
+		g.Run(dir, "commit", "-q", "--allow-empty", "-m", message)
+		return strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
+	}
+	base := commit("base")
+	// A tag or a file of the same name is not the branch.
+	g.Run(dir, "tag", "topic/ü")
+	g.Run(dir, "checkout", "-q", "-b", "topic/ü")
+	first := commit("first\n\nwith a body\x01and more")
+	second := commit("second")
+	g.Run(dir, "checkout", "-q", "main")
+	later := commit("main goes on")
+	found, err := history.Unmerged(t.Context(), git, []string{"main", "gone"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := history.Branches{
+		Tips: map[string]string{"main": later, "topic/ü": second},
+		Commits: map[string]history.Commit{
+			first:  {Hash: first, Parents: []string{base}, Message: "first\n\nwith a body\x01and more"},
+			second: {Hash: second, Parents: []string{first}, Message: "second"},
+		},
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Error(diff)
+	}
+	if ahead, behind, err := history.Distance(t.Context(), git, "topic/ü", "main"); ahead != 2 || behind != 1 || err != nil {
+		t.Errorf("%d ahead, %d behind, %v", ahead, behind, err)
+	}
+	if _, _, err := history.Distance(t.Context(), git, "gone", "main"); err == nil {
+		t.Error("a branch that is gone was compared")
+	}
+}
+
+func TestBegan(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := t.TempDir()
+	g.Run(dir, "init", "-q", "-b", "main")
+	g.Run(dir, "commit", "-q", "--allow-empty", "-m", "base")
+	base := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
+	g.Run(dir, "checkout", "-q", "-b", "by-head")
+	g.Run(dir, "commit", "-q", "--allow-empty", "-m", "more")
+	tip := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD"))
+	g.Run(dir, "branch", "by/name", "main")
+	g.Run(dir, "branch", "forgotten", "main")
+	g.Run(dir, "reflog", "expire", "--expire=all", "refs/heads/forgotten")
+	common := dir + "/.git"
+	for branch, want := range map[string]history.Beginning{
+		"by-head": {Commit: base}, "by/name": {Commit: base, From: "main"}, "forgotten": {}, "gone": {},
+	} {
+		if got, ok := history.Began(common, branch); got != want || ok != (want.Commit != "") {
+			t.Errorf("%s began at %+v, %t, want %+v", branch, got, ok, want)
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{base: true, tip: true}, history.Held(common, "by-head")); diff != "" {
+		t.Error(diff)
+	}
+	if held := history.Held(common, "gone"); len(held) > 0 {
+		t.Errorf("a branch that is gone held %v", held)
+	}
+}
