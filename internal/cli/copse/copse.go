@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/cli/repo"
+	"github.com/copse-dev/copse/internal/cli/setup"
 	"github.com/copse-dev/copse/internal/cli/task"
 	"github.com/copse-dev/copse/internal/cli/up"
 )
@@ -37,7 +38,7 @@ stack, the Jira issue behind it, the pull request and its checks.`,
 	}
 	items := item.Items(env, "copse item", "copse item init")
 	items.AddCommand(item.Project(env, "copse item", "copse item init")...)
-	root.AddCommand(branch.Command(env), command.Command(env), contextcmd.Command(env), items, mcp.Command(env), repo.Command(env), task.Command(env), version(env))
+	root.AddCommand(branch.Command(env), command.Command(env), contextcmd.Command(env), items, mcp.Command(env), repo.Command(env), setup.Command(env), task.Command(env), version(env))
 	root.AddCommand(up.Commands(env)...)
 	return root
 }

@@ -127,15 +127,7 @@ at the end of its name.`,
   copse mcp install --client zed --dry-run`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.change(cmd.Context(), func(c clientconfig.Client, text []byte, entries []clientconfig.Named) ([]byte, error) {
-				var err error
-				for _, e := range entries {
-					if text, err = c.Set(text, e.Name, e.Server); err != nil {
-						break
-					}
-				}
-				return text, err
-			})
+			return o.change(cmd.Context(), set)
 		},
 	}
 	o.flags(cmd)
@@ -282,58 +274,123 @@ func (o *clientOptions) command() (string, error) {
 	return path, nil
 }
 
-// change changes a client's file.
-func (o *clientOptions) change(ctx context.Context, edit func(clientconfig.Client, []byte, []clientconfig.Named) ([]byte, error)) error {
+// Install writes the entry that starts copse into the file of a client of the user's, for
+// "copse init". It returns the file, and false if that was as it should be.
+func Install(ctx context.Context, env app.Env, client string) (path string, changed bool, err error) {
+	o := clientOptions{env: env, client: client, transport: overStdio, name: "copse", scope: string(clientconfig.User)}
+	done, err := o.write(ctx, set)
+	return done.path, done.diff != nil, err
+}
+
+// Present lists the clients that this user has, by their configuration: its file, or the
+// folder that it is in.
+func Present(env app.Env) []string {
+	home := env.Home()
+	var found []string
+	for _, id := range clientconfig.IDs() {
+		client, err := clientconfig.Lookup(id)
+		if err != nil {
+			continue
+		}
+		path, err := client.Path(clientconfig.User, userPlace(env, ""))
+		if err != nil {
+			continue
+		}
+		folder := filepath.Dir(path)
+		_, noFile := os.Lstat(path)
+		_, noFolder := os.Lstat(folder)
+		if noFile == nil || noFolder == nil && folder != filepath.Clean(home) {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+func userPlace(env app.Env, dir string) clientconfig.Place {
+	return clientconfig.Place{
+		GOOS: env.GOOS, Home: env.Home(), AppData: env.Getenv("APPDATA"), ConfigHome: env.Getenv("XDG_CONFIG_HOME"), Dir: dir,
+	}
+}
+
+// editing changes the text of a client's file.
+type editing func(clientconfig.Client, []byte, []clientconfig.Named) ([]byte, error)
+
+func set(c clientconfig.Client, text []byte, entries []clientconfig.Named) ([]byte, error) {
+	var err error
+	for _, e := range entries {
+		if text, err = c.Set(text, e.Name, e.Server); err != nil {
+			break
+		}
+	}
+	return text, err
+}
+
+// change changes a client's file and shows how.
+func (o *clientOptions) change(ctx context.Context, edit editing) error {
 	if err := o.check(true); err != nil {
 		return err
 	}
-	client, err := clientconfig.Lookup(o.client)
-	if err != nil {
-		return app.UsageError(err.Error())
-	}
-	place := where.Find(ctx, o.env, o.repo)
-	path, err := client.Path(clientconfig.Scope(o.scope), clientconfig.Place{
-		GOOS: o.env.GOOS, Home: o.env.Home(), AppData: o.env.Getenv("APPDATA"), ConfigHome: o.env.Getenv("XDG_CONFIG_HOME"), Dir: place.Workspace(),
-	})
+	done, err := o.write(ctx, edit)
 	if err != nil {
 		return err
+	}
+	if done.diff == nil {
+		_, err = fmt.Fprintf(o.env.Stdout, "%s is as it should be\n", done.path)
+	} else {
+		_, err = o.env.Stdout.Write(hideToken(done.diff))
+	}
+	if o.client == "claude-desktop" && o.repo == "" && o.transport == overStdio && done.diff != nil && !o.dryRun {
+		fmt.Fprintln(o.env.Stderr, "Claude Desktop starts copse outside of your projects: name one with --repo")
+	}
+	return err
+}
+
+// written is what became of a file.
+type written struct {
+	path string
+	diff []byte // nil if it was as it should be
+}
+
+// write changes a client's file, unless it is a dry run.
+func (o *clientOptions) write(ctx context.Context, edit editing) (written, error) {
+	client, err := clientconfig.Lookup(o.client)
+	if err != nil {
+		return written{}, app.UsageError(err.Error())
+	}
+	path, err := client.Path(clientconfig.Scope(o.scope), userPlace(o.env, where.Find(ctx, o.env, o.repo).Workspace()))
+	if err != nil {
+		return written{}, err
 	}
 	entries, err := o.entries(ctx)
 	if err != nil {
-		return err
+		return written{}, err
 	}
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read %s: %w", path, lockedstore.WithoutPath(err))
+		return written{}, fmt.Errorf("read %s: %w", path, lockedstore.WithoutPath(err))
 	}
 	after, err := edit(client, before, entries)
 	if err != nil {
-		return fmt.Errorf("%s is not changed: %w", path, err)
+		return written{}, fmt.Errorf("%s is not changed: %w", path, err)
 	}
 	if bytes.Equal(before, after) {
-		_, err := fmt.Fprintf(o.env.Stdout, "%s is as it should be\n", path)
-		return err
+		return written{path: path}, nil
 	}
-	if _, err := o.env.Stdout.Write(hideToken(diff.Diff(path, before, path, after))); err != nil || o.dryRun {
-		return err
+	done := written{path: path, diff: diff.Diff(path, before, path, after)}
+	if o.dryRun {
+		return done, nil
 	}
 	if len(before) > 0 {
 		backup := path + ".copse-backup"
 		old, err := os.ReadFile(backup)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("read %s: %w", backup, lockedstore.WithoutPath(err))
+			return done, fmt.Errorf("read %s: %w", backup, lockedstore.WithoutPath(err))
 		}
 		if err := lockedstore.Replace(backup, old, before); err != nil {
-			return err
+			return done, err
 		}
 	}
-	if err := lockedstore.Replace(path, before, after); err != nil {
-		return err
-	}
-	if o.client == "claude-desktop" && o.repo == "" && o.transport == overStdio {
-		fmt.Fprintf(o.env.Stderr, "%s starts copse outside of your projects: name one with --repo\n", client.Title)
-	}
-	return nil
+	return done, lockedstore.Replace(path, before, after)
 }
 
 // hideToken keeps the token off the screen.
