@@ -22,7 +22,7 @@ var layers = []struct {
 }{
 	{"infrastructure", []string{
 		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/clientconfig", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
-		"internal/github", "internal/httpguard", "internal/jira", "internal/jsonfile", "internal/lockedstore", "internal/netrc",
+		"internal/github", "internal/httpguard", "internal/jira", "internal/jsonfile", "internal/jsonshape", "internal/lockedstore", "internal/netrc",
 		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/watch", "internal/xec",
 	}},
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
@@ -98,6 +98,7 @@ var twigMCP = []string{
 	"internal/jira",
 	"internal/jira/adf",
 	"internal/jsonfile",
+	"internal/jsonshape",
 	"internal/mcpserver",
 	"internal/netrc",
 	"internal/page",

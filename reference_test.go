@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/copse"
 	"github.com/copse-dev/copse/internal/cli/tic"
 	"github.com/copse-dev/copse/internal/cli/twigmcp"
+	"github.com/copse-dev/copse/internal/jsonshape"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/product"
@@ -141,7 +143,10 @@ func TestReferences(t *testing.T) {
 
 Generated from the programs; do not edit. Results go to stdout, everything else to
 stderr. Exit codes: 0 for success, 1 when something could not be done, 2 for a
-command line that could not be understood.
+command line that could not be understood; "task run" ends with the code of the task.
+In a pipe tables are tab-separated, without a header. With --json an error is
+` + "`{\"error\": text}`" + ` on stderr; what a command prints has the form that its entry
+shows, in which "?" marks what may be absent and […] is a list of plain values.
 `)
 	for _, c := range []*cobra.Command{copse.Command(noEnv()), tic.Command(noEnv()), twigmcp.Command(noEnv())} {
 		commandReference(&b, c)
@@ -243,6 +248,13 @@ func commandReference(b *bytes.Buffer, c *cobra.Command) {
 	fmt.Fprintf(b, "\n## %s\n\n%s\n", c.CommandPath(), strings.TrimSpace(cmp.Or(c.Long, c.Short+".")))
 	if c.Example != "" {
 		fmt.Fprintf(b, "\n```sh\n%s\n```\n", strings.ReplaceAll(strings.TrimLeft(c.Example, " "), "\n  ", "\n"))
+	}
+	if f := c.Flags().Lookup("json"); f != nil {
+		shaped, ok := f.Value.(interface{ Shape() reflect.Type })
+		if !ok {
+			panic(c.CommandPath() + " does not say what its JSON is: add --json with output.JSONFlag")
+		}
+		fmt.Fprintf(b, "\nJSON: `%s`\n", jsonshape.Describe(shaped.Shape()))
 	}
 	first := true
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/copse-dev/copse/internal/jsonshape"
 )
 
 // field is one property of an input type.
@@ -40,7 +42,7 @@ func inputOf[In any]() input {
 	var in input
 	for i := range t.NumField() {
 		sf := t.Field(i)
-		name, omissible := jsonName(sf)
+		name, omissible := jsonshape.Field(sf)
 		if name == "" {
 			panic(fmt.Sprintf("toolset: field %v.%s has no JSON name", t, sf.Name))
 		}
@@ -113,17 +115,6 @@ func (in input) schema() *jsonschema.Schema {
 		}
 	}
 	return s
-}
-
-// jsonName is the field's name in JSON, "" if it has none, and whether it may
-// be left out.
-func jsonName(sf reflect.StructField) (name string, optional bool) {
-	name, opts, _ := strings.Cut(sf.Tag.Get("json"), ",")
-	if name == "-" {
-		name = ""
-	}
-	optional = strings.Contains(","+opts+",", ",omitempty,") || strings.Contains(","+opts+",", ",omitzero,")
-	return name, optional
 }
 
 // jsonType is the JSON type of a Go type, and of its elements for an array.

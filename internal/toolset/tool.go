@@ -6,6 +6,8 @@ import (
 	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/copse-dev/copse/internal/jsonshape"
 )
 
 // Tool is one tool, ready to be served. Make it with [New].
@@ -25,6 +27,10 @@ type Tool struct {
 
 	out reflect.Type
 }
+
+// Result describes the data that the tool answers with, for the reference; see package
+// jsonshape.
+func (t Tool) Result() string { return jsonshape.Describe(t.out) }
 
 // Spec is what a tool says of itself.
 type Spec struct {

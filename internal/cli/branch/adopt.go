@@ -270,7 +270,7 @@ for it. At a terminal it asks before it writes them down; elsewhere it wants --y
 	f := cmd.Flags()
 	f.BoolVarP(&yes, "yes", "y", false, "write it down without asking")
 	f.BoolVar(&offline, "offline", false, "do not look for pull requests")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[adopted](cmd, &asJSON)
 	return cmd
 }
 

@@ -149,7 +149,7 @@ pull request, separated by tabs.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&tracked, "tracked", false, "only those that are written down")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]row](cmd, &asJSON)
 	return cmd
 }
 
@@ -178,7 +178,7 @@ func (c *cli) tree() *cobra.Command {
 			return c.out().Drawn(cleantext.Block(tree.Root.Text()))
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[branch.Node](cmd, &asJSON)
 	return cmd
 }
 
@@ -197,7 +197,7 @@ func (c *cli) stack() *cobra.Command {
 			return c.print(rows, asJSON)
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]row](cmd, &asJSON)
 	return cmd
 }
 
@@ -276,7 +276,7 @@ old they are; --fresh asks again.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "ask GitHub and Jira instead of showing their last answers")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]standing](cmd, &asJSON)
 	return cmd
 }
 

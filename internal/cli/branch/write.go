@@ -210,7 +210,7 @@ func (c *cli) rootList() *cobra.Command {
 			return c.out().Table([]output.Column{{Name: "root", Flexible: true}, {Name: ""}}, cells)
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]rootRow](cmd, &asJSON)
 	return cmd
 }
 

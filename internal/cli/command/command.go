@@ -156,7 +156,7 @@ func (c *cli) list() *cobra.Command {
 			return c.print(rows, asJSON, false)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]row](cmd, &asJSON)
 	return cmd
 }
 
@@ -192,7 +192,7 @@ func (c *cli) search() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.IntVar(&limit, "limit", 5, "at most so many")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]row](cmd, &asJSON)
 	return cmd
 }
 
@@ -235,7 +235,7 @@ func (c *cli) show() *cobra.Command {
 			return c.out().Text(strings.Join(lines, "\n"))
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[command.Command](cmd, &asJSON)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/command/catalog"
 	"github.com/copse-dev/copse/internal/command/export"
 	"github.com/copse-dev/copse/internal/command/library"
@@ -102,7 +103,7 @@ declared or not used. Ends with 1 if something was found.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]catalog.Finding](cmd, &asJSON)
 	return cmd
 }
 
@@ -159,7 +160,7 @@ of date, and ends with 1 if something is.`,
 	f.StringVar(&o.client, "client", "", "the `client`: "+strings.Join(names, ", "))
 	f.BoolVar(&o.check, "check", false, "write nothing, say what is out of date")
 	f.BoolVar(&o.force, "force", false, "replace files that were changed by hand")
-	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]export.File](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is there
 	}

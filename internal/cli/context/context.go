@@ -58,7 +58,7 @@ old they are; nothing is fetched unless you ask for it with --fresh.`,
 	f.StringSliceVar(&o.sections, "sections", nil, "show only these `sections`, separated by commas: "+strings.Join(section.Names(), ", "))
 	f.IntVar(&o.maxTokens, "max-tokens", toolworkspace.DefaultTokens, "cut the sections so that all of it has at most so `many` tokens of four bytes")
 	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira instead of showing their last answers")
-	f.BoolVar(&o.asJSON, "json", false, "print JSON, uncut")
+	output.JSONFlag[view](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("sections", cobra.FixedCompletions(section.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}

@@ -10,9 +10,15 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 )
+
+// deleted is the outcome in JSON.
+type deleted struct {
+	Deleted item.ID `json:"deleted"`
+}
 
 func (c cli) delete() *cobra.Command {
 	var yes, asJSON bool
@@ -50,16 +56,14 @@ At a terminal it shows what would happen and asks; elsewhere it wants --yes.`,
 				return err
 			}
 			if asJSON {
-				return c.out().JSON(struct {
-					Deleted item.ID `json:"deleted"`
-				}{id})
+				return c.out().JSON(deleted{id})
 			}
 			return c.out().Line("Deleted item %d. '%s restore %d' brings it back.", id, c.program, id)
 		}),
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[deleted](cmd, &asJSON)
 	return cmd
 }
 
@@ -106,7 +110,7 @@ func (c cli) restore() *cobra.Command {
 			return table(c.out(), []*item.Summary{&it.Summary})
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[whole](cmd, &asJSON)
 	return cmd
 }
 

@@ -32,7 +32,6 @@ func (o *listOptions) add(c cli, cmd *cobra.Command) {
 	f.StringVar(&o.filter.Label, "label", "", "only items with this `label`")
 	f.StringVar(&o.filter.Iteration, "iteration", "", "only items of this `iteration` (default: the current one)")
 	f.BoolVar(&o.filter.All, "all", false, "items of all iterations")
-	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	c.completeFields(cmd)
 }
 
@@ -111,6 +110,7 @@ by tabs.`,
 		}),
 	}
 	o.add(c, cmd)
+	output.JSONFlag[[]row](cmd, &o.asJSON)
 	o.addLimit(cmd)
 	o.addReady(cmd)
 	return cmd
@@ -134,6 +134,7 @@ func (c cli) ready() *cobra.Command {
 		}),
 	}
 	o.add(c, cmd)
+	output.JSONFlag[[]row](cmd, &o.asJSON)
 	o.addLimit(cmd)
 	return cmd
 }
@@ -160,6 +161,7 @@ func (c cli) search() *cobra.Command {
 		}),
 	}
 	o.add(c, cmd)
+	output.JSONFlag[[]row](cmd, &o.asJSON)
 	o.addLimit(cmd)
 	o.addReady(cmd)
 	return cmd
@@ -221,6 +223,7 @@ func (c cli) tree() *cobra.Command {
 		}),
 	}
 	o.add(c, cmd)
+	output.JSONFlag[[]node](cmd, &o.asJSON)
 	o.addReady(cmd)
 	return cmd
 }

@@ -15,6 +15,27 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 )
 
+// The JSON forms of what the commands about a project print.
+type (
+	initialized struct {
+		Initialized   bool `json:"initialized,omitempty"`
+		AlreadyExists bool `json:"alreadyExists,omitempty"`
+	}
+	iterations struct {
+		Iterations []string `json:"iterations"`
+		Current    string   `json:"current"`
+	}
+	chosen struct {
+		Current string `json:"current_iteration"`
+	}
+	configuration struct {
+		Types            []string `json:"types"`
+		Statuses         []string `json:"statuses"`
+		Iterations       []string `json:"iterations"`
+		CurrentIteration string   `json:"current_iteration"`
+	}
+)
+
 func (c cli) init() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -29,10 +50,7 @@ there is one already, here or above, it stays as it is.`,
 				return err
 			}
 			if asJSON {
-				return c.out().JSON(struct {
-					Initialized   bool `json:"initialized,omitempty"`
-					AlreadyExists bool `json:"alreadyExists,omitempty"`
-				}{created, !created})
+				return c.out().JSON(initialized{created, !created})
 			}
 			if !created {
 				return c.out().Line("Already initialized in .tic/")
@@ -40,7 +58,7 @@ there is one already, here or above, it stays as it is.`,
 			return c.out().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.initCommand, " init"), " item"))
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[initialized](cmd, &asJSON)
 	return cmd
 }
 
@@ -68,10 +86,7 @@ func (c cli) iterationList() *cobra.Command {
 			}
 			c.warn(config.Warnings)
 			if asJSON {
-				return c.out().JSON(struct {
-					Iterations []string `json:"iterations"`
-					Current    string   `json:"current"`
-				}{append([]string{}, config.Iterations...), config.CurrentIteration})
+				return c.out().JSON(iterations{append([]string{}, config.Iterations...), config.CurrentIteration})
 			}
 			var rows [][]string
 			for _, name := range config.Iterations {
@@ -84,7 +99,7 @@ func (c cli) iterationList() *cobra.Command {
 			return c.out().Table([]output.Column{{Name: ""}, {Name: "iteration"}}, rows)
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[iterations](cmd, &asJSON)
 	return cmd
 }
 
@@ -102,14 +117,12 @@ func (c cli) iterationSet() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return c.out().JSON(struct {
-					Current string `json:"current_iteration"`
-				}{args[0]})
+				return c.out().JSON(chosen{args[0]})
 			}
 			return c.out().Line("Current iteration: %s", args[0])
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[chosen](cmd, &asJSON)
 	return cmd
 }
 
@@ -175,7 +188,7 @@ func (c cli) configGet() *cobra.Command {
 			return c.printSettings(config, args, asJSON)
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[configuration](cmd, &asJSON)
 	return cmd
 }
 
@@ -189,12 +202,7 @@ func (c cli) printSettings(config item.Config, only []string, asJSON bool) error
 	}
 	switch {
 	case asJSON:
-		return c.out().JSON(struct {
-			Types            []string `json:"types"`
-			Statuses         []string `json:"statuses"`
-			Iterations       []string `json:"iterations"`
-			CurrentIteration string   `json:"current_iteration"`
-		}{config.Types, config.Statuses, config.Iterations, config.CurrentIteration})
+		return c.out().JSON(configuration{config.Types, config.Statuses, config.Iterations, config.CurrentIteration})
 	case len(only) > 0:
 		return c.out().Line("%s", rows[0][1])
 	}
@@ -255,7 +263,7 @@ references to nothing. Ends with 1 if something is left.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&repair, "repair", false, "correct what needs no decision")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[report](cmd, &asJSON)
 	return cmd
 }
 

@@ -44,7 +44,7 @@ description.`,
 			}
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[whole](cmd, &asJSON)
 	return cmd
 }
 

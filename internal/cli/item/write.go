@@ -32,7 +32,7 @@ func (o *writeOptions) add(c cli, cmd *cobra.Command, clear string) {
 	f.StringVar(&o.parent, "parent", "", "the `id` of its parent"+clear)
 	f.StringVar(&o.dependsOn, "depends-on", "", "the `ids` of what it waits for, separated by commas"+clear)
 	o.text.add(f, "description")
-	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	output.JSONFlag[whole](cmd, &o.asJSON)
 	c.completeFields(cmd)
 }
 
@@ -198,7 +198,7 @@ in an editor with --edit.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&author, "author", "", "who says it (default: "+item.Anonymous+")")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[comment](cmd, &asJSON)
 	text.addEdit(f)
 	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
 		id, err := parseID(args[0])

@@ -76,7 +76,7 @@ something fails.`,
 	f := cmd.Flags()
 	f.StringVar(&repo, "repo", "", "the `path` of the project (default: found from the working folder upwards)")
 	f.BoolVar(&online, "online", false, "ask GitHub and Jira whether they take the credentials")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]finding](cmd, &asJSON)
 	return cmd
 }
 

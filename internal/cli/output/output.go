@@ -13,9 +13,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/copse-dev/copse/internal/app"
@@ -59,6 +62,32 @@ func New(env app.Env) *Writer {
 
 // Terminal reports whether a person reads.
 func (o *Writer) Terminal() bool { return o.width > 0 }
+
+// jsonFlag is the flag --json of a command whose JSON is a T.
+type jsonFlag[T any] struct{ on *bool }
+
+func (j jsonFlag[T]) String() string {
+	if j.on == nil {
+		return "false"
+	}
+	return strconv.FormatBool(*j.on)
+}
+
+func (j jsonFlag[T]) Set(text string) (err error) {
+	*j.on, err = strconv.ParseBool(text)
+	return err
+}
+
+func (jsonFlag[T]) Type() string { return "bool" }
+
+// Shape is the type that the command's JSON has.
+func (jsonFlag[T]) Shape() reflect.Type { return reflect.TypeFor[T]() }
+
+// JSONFlag adds the flag --json to a command that prints a T then. The reference takes the
+// form from the flag's method Shape.
+func JSONFlag[T any](cmd *cobra.Command, on *bool) {
+	cmd.Flags().VarPF(jsonFlag[T]{on}, "json", "", "print JSON").NoOptDefVal = "true"
+}
 
 // JSON writes v, indented by two spaces.
 func (o *Writer) JSON(v any) error {

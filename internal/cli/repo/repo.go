@@ -59,7 +59,7 @@ func list(env app.Env) *cobra.Command {
 			return output.New(env).Table([]output.Column{{Name: "name"}, {Name: "path", Flexible: true}, {Name: "last fetch"}}, cells)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]row](cmd, &asJSON)
 	return cmd
 }
 

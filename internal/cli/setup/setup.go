@@ -66,7 +66,7 @@ again; what is there stays as it is.`,
 	f.BoolVar(&o.commands, "commands", false, "make a registry of prompt commands (.agent, which can be committed)")
 	f.StringSliceVar(&o.clients, "client", nil, "write copse into the configuration of this `client`, or several: "+strings.Join(clientconfig.IDs(), ", "))
 	f.BoolVar(&o.all, "all", false, "all of it, and all clients that you have")
-	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]outcome](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(clientconfig.IDs(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}

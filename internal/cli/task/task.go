@@ -63,7 +63,7 @@ func list(env app.Env) *cobra.Command {
 			return out.Table([]output.Column{{Name: "task"}, {Name: "groups"}, {Name: "description", Flexible: true}}, cells)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[[]recipe.Recipe](cmd, &asJSON)
 	return cmd
 }
 

@@ -137,7 +137,7 @@ With --json each server has its tools, too.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&asJSON, "json", false, "print JSON")
+	output.JSONFlag[control.Status](cmd, &asJSON)
 	f.BoolVar(&watch, "watch", false, "go on, and print again whenever something changes")
 	return cmd
 }

@@ -135,12 +135,6 @@ func (in CommandIn) id() command.ID { return command.ID{C1: in.C1, C2: in.C2, C3
 // Description is a command as its registry describes it.
 type Description struct{ command.Command }
 
-// Describe is the form of a description, which has fields that only its registry
-// knows, too.
-func (Description) Describe() string {
-	return "{c1, c2, c3, description, usage, options: {edition: […], adaptation: […], file, stdin, destination}, uv: [{name, description}], …}"
-}
-
 // Describe describes a command.
 func (t *Tools) Describe(_ context.Context, in CommandIn) (Description, error) {
 	_, c, err := t.find(in.Agent, in.id())

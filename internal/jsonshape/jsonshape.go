@@ -1,4 +1,8 @@
-package toolset
+// Package jsonshape tells in a line what a Go value looks like in JSON, for references:
+// the names and nesting of the fields, "?" behind those that may be absent.
+//
+//	{stack: [{branch, jira_issue?, pr_number?}], showing?}
+package jsonshape
 
 import (
 	"fmt"
@@ -7,13 +11,9 @@ import (
 	"strings"
 )
 
-// Result describes the data that the tool answers with, for the reference:
-// names and nesting of the fields in JSON, "?" behind those that may be absent.
-//
-//	{stack: [{branch, jira_issue?, pr_number?}], showing?}
-//
-// A type that encodes itself says its form in a method Describe.
-func (t Tool) Result() string { return describe(t.out, nil) }
+// Describe describes the JSON of a type. One that encodes itself says its form in a
+// method Describe.
+func Describe(t reflect.Type) string { return describe(t, nil) }
 
 func describe(t reflect.Type, above []reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
@@ -42,13 +42,13 @@ func describe(t reflect.Type, above []reflect.Type) string {
 func describeFields(t reflect.Type, above []reflect.Type, hidden []string) []string {
 	var own []string
 	for f := range t.Fields() {
-		if name, _ := jsonName(f); name != "" {
+		if name, _ := Field(f); name != "" {
 			own = append(own, name)
 		}
 	}
 	var parts []string
 	for f := range t.Fields() {
-		name, optional := jsonName(f)
+		name, optional := Field(f)
 		switch {
 		case f.Anonymous && name == "":
 			parts = append(parts, describeFields(f.Type, above, append(slices.Clone(hidden), own...))...)
@@ -66,4 +66,14 @@ func describeFields(t reflect.Type, above []reflect.Type, hidden []string) []str
 		parts = append(parts, part)
 	}
 	return parts
+}
+
+// Field is a field's name in JSON, "" if it has none, and whether it may be left out.
+func Field(sf reflect.StructField) (name string, optional bool) {
+	name, opts, _ := strings.Cut(sf.Tag.Get("json"), ",")
+	if name == "-" {
+		name = ""
+	}
+	optional = strings.Contains(","+opts+",", ",omitempty,") || strings.Contains(","+opts+",", ",omitzero,")
+	return name, optional
 }
