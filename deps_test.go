@@ -27,7 +27,7 @@ var layers = []struct {
 	}},
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
 	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/supervisor", "internal/cli", "internal/app", "internal/wiring"}},
-	{"programs", []string{"cmd", "bench", "internal/test"}},
+	{"programs", []string{"cmd", "bench", "packaging", "internal/test"}},
 }
 
 func layerOf(path string) int {

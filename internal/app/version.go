@@ -6,36 +6,73 @@ import (
 	"strings"
 )
 
-// release is set by the release build: -ldflags "-X …/internal/app.release=v1.2.3".
-var release string
+// release and packager are set by the release build:
+// -ldflags "-X …/internal/app.release=v1.2.3 -X …/internal/app.packager=goreleaser".
+var release, packager string
 
 // Version is the release this program was built as, else what the Go command
 // knows: a module version, or "devel" with the revision.
-func Version() string {
-	if release != "" {
-		return release
-	}
+func Version() string { return Origin().Version }
+
+// Build says what a program is and where it comes from. Fields are empty where the build
+// did not record them.
+type Build struct {
+	Version string `json:"version"`
+	// Source is the module, and Revision the commit of its repository; Modified says that
+	// there were changes on top of it.
+	Source   string `json:"source,omitempty"`
+	Revision string `json:"revision,omitempty"`
+	Time     string `json:"time,omitempty"`
+	Modified bool   `json:"modified,omitempty"`
+	// By is who built it: a packager, "go install" of a published version, or "go build" of
+	// a working copy.
+	By       string `json:"by"`
+	Platform string `json:"platform"`
+}
+
+// Origin is the build of this program.
+func Origin() Build {
+	b := Build{Version: release, By: packager, Platform: runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "devel"
+		info = &debug.BuildInfo{}
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
+	b.Source = info.Main.Path
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	published := info.Main.Version != "" && info.Main.Version != "(devel)" && b.Revision == ""
+	if b.By == "" {
+		b.By = "go build"
+		if published {
+			b.By = "go install"
+		}
+	}
+	if b.Version == "" {
+		b.Version = b.unreleased(info.Main.Version)
+	}
+	return b
+}
+
+// unreleased names a build without a release by what the Go command says of it.
+func (b Build) unreleased(module string) string {
+	if module != "" && module != "(devel)" {
+		return module
 	}
 	var version strings.Builder
 	version.WriteString("devel")
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 12:
-			version.WriteString("-" + s.Value[:12])
-		case s.Key == "vcs.modified" && s.Value == "true":
-			version.WriteString("-dirty")
-		}
+	if len(b.Revision) >= 12 {
+		version.WriteString("-" + b.Revision[:12])
+	}
+	if b.Modified {
+		version.WriteString("-dirty")
 	}
 	return version.String()
-}
-
-// Platform is the operating system, architecture and Go version.
-func Platform() string {
-	return runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
@@ -122,7 +123,9 @@ func (c *cli) proposals(ctx context.Context, p place, only []string, offline boo
 		return nil, "", p.Here.Explain(err)
 	}
 	if !offline {
+		stop := progress.Show(c.env, "asking GitHub for pull requests")
 		pulls, err := p.GitHub.Newest(ctx)
+		stop()
 		if err != nil {
 			note = "pull requests were not looked for: " + envelope.Of(err).Message
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/briefing/section"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/toolset/branches"
@@ -255,6 +256,8 @@ old they are; --fresh asks again.`,
 			if !fresh {
 				asking = remote.WithCachedOnly(ctx)
 			}
+			stop := progress.Show(c.env, "asking how the stack stands")
+			defer stop()
 			all := make([]standing, len(stack))
 			for i, r := range stack {
 				found, err := p.Branches.BranchContext(asking, r.Branch)
@@ -269,6 +272,7 @@ old they are; --fresh asks again.`,
 					}
 				}
 			}
+			stop()
 			if asJSON {
 				return c.out().JSON(all)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/briefing/section"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/cli/progress"
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
@@ -84,7 +85,9 @@ func run(ctx context.Context, env app.Env, o options) error {
 	store := itemstore.Open(env, place)
 	here := workspace.Open(wired, place, wiring.New(wired), store)
 	defer here.Close()
+	stop := progress.Show(env, "looking around")
 	found, err := toolworkspace.Gather(ctx, here.Sources, o.sections, o.fresh)
+	stop()
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
 	}

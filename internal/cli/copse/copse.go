@@ -4,7 +4,6 @@ package copse
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -41,16 +40,4 @@ stack, the Jira issue behind it, the pull request and its checks.`,
 	root.AddCommand(branch.Command(env), command.Command(env), contextcmd.Command(env), items, mcp.Command(env), repo.Command(env), setup.Command(env), task.Command(env), version(env))
 	root.AddCommand(up.Commands(env)...)
 	return root
-}
-
-func version(env app.Env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version and where it comes from",
-		Args:  app.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(env.Stdout, "copse %s (%s)\n", app.Version(), app.Platform())
-			return err
-		},
-	}
 }

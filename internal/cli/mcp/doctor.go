@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/cli/progress"
 )
 
 // verdict is what a check comes to.
@@ -61,7 +62,9 @@ something fails.`,
   copse mcp doctor --online`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			stop := progress.Show(env, "checking")
 			found := diagnose(cmd.Context(), checks(cmd.Context(), env, repo, online))
+			stop()
 			if err := report(env, found, asJSON); err != nil {
 				return err
 			}

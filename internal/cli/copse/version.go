@@ -1,0 +1,58 @@
+package copse
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/output"
+)
+
+// build is the JSON form.
+type build struct {
+	app.Build
+	// Path is the program that runs.
+	Path string `json:"path,omitempty"`
+}
+
+func version(env app.Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version and where it comes from",
+		Example: "  copse version --json",
+		Args:    app.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			b := build{Build: app.Origin()}
+			b.Path, _ = os.Executable() // a program that cannot tell where it is still has a version
+			o := output.New(env)
+			if asJSON {
+				return o.JSON(b)
+			}
+			return o.Text(b.String())
+		},
+	}
+	output.JSONFlag[build](cmd, &asJSON)
+	return cmd
+}
+
+// String is the version in one line, and in a second one where it comes from.
+func (b build) String() string {
+	from := []string{"built by " + b.By}
+	if b.Source != "" {
+		from = append(from, "from "+b.Source)
+	}
+	if b.Revision != "" {
+		from = append(from, "at "+b.Revision)
+	}
+	if b.Modified {
+		from = append(from, "with changes on top")
+	}
+	if b.Time != "" {
+		from = append(from, "of "+b.Time)
+	}
+	return fmt.Sprintf("copse %s (%s)\n%s\n%s", b.Version, b.Platform, strings.Join(from, " "), b.Path)
+}

@@ -1,0 +1,54 @@
+// Package progress tells a person at a terminal that something takes a while. Programs and
+// files, which read stderr too, never see it.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+)
+
+// patience is how long nothing is said.
+const patience = time.Second
+
+// Show says, from a second on, what is being done and for how long: "asking GitHub and
+// Jira… 3 s", in a line that stop takes away. It must be stopped before anything else is
+// written to the terminal; stopping twice is fine.
+func Show(env app.Env, what string) (stop func()) {
+	if file, ok := env.Stderr.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) || env.Getenv("TERM") == "dumb" {
+		return func() {}
+	}
+	return run(env.Stderr, what, time.NewTicker(patience))
+}
+
+func run(w io.Writer, what string, tick *time.Ticker) (stop func()) {
+	done, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		defer tick.Stop()
+		start, shown := time.Now(), false
+		for {
+			select {
+			case <-done:
+				if shown {
+					fmt.Fprint(w, "\r\x1b[K")
+				}
+				return
+			case <-tick.C:
+				shown = true
+				fmt.Fprintf(w, "\r\x1b[K%s… %d s", cleantext.Line(what), max(1, int(time.Since(start).Seconds())))
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(done)
+		<-gone
+	})
+}

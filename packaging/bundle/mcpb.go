@@ -1,0 +1,162 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/product"
+)
+
+// bundle is an MCPB file that was written.
+type bundle struct{ file, sum string }
+
+// manifest is the manifest.json of an MCPB file, version 0.3.
+type manifest struct {
+	ManifestVersion string            `json:"manifest_version"`
+	Name            string            `json:"name"`
+	DisplayName     string            `json:"display_name"`
+	Version         string            `json:"version"`
+	Description     string            `json:"description"`
+	Author          map[string]string `json:"author"`
+	Repository      map[string]string `json:"repository"`
+	License         string            `json:"license"`
+	Server          server            `json:"server"`
+	Tools           []told            `json:"tools"`
+	Prompts         []prompt          `json:"prompts,omitempty"`
+	Compatibility   compatibility     `json:"compatibility"`
+	UserConfig      map[string]option `json:"user_config"`
+}
+
+type server struct {
+	Type       string `json:"type"`
+	EntryPoint string `json:"entry_point"`
+	MCPConfig  struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	} `json:"mcp_config"`
+}
+
+type told struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+type prompt struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Arguments   []string `json:"arguments,omitempty"`
+	Text        string   `json:"text"`
+}
+
+type compatibility struct {
+	Platforms []string `json:"platforms"`
+}
+
+type option struct {
+	Type        string `json:"type"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Required    bool   `json:"required"`
+}
+
+// writeMCPB writes a bundle for each platform.
+func writeMCPB(folder, version string, programs []program) ([]bundle, error) {
+	tools, prompts := offered()
+	var written []bundle
+	for _, p := range programs {
+		m := manifest{
+			ManifestVersion: "0.3", Name: name, DisplayName: title, Version: version, Description: description,
+			Author: map[string]string{"name": "The copse authors"}, License: "MIT",
+			Repository: map[string]string{"type": "git", "url": repository},
+			Tools:      tools, Prompts: prompts, Compatibility: compatibility{[]string{nodeOS[p.goos]}},
+			UserConfig: map[string]option{"repository": {
+				Type: "directory", Title: "Repository", Description: "The git repository, or one of its worktrees, to answer for", Required: true,
+			}},
+		}
+		m.Server.Type, m.Server.EntryPoint = "binary", "bin/"+p.file()
+		m.Server.MCPConfig.Command = "${__dirname}/bin/" + p.file()
+		m.Server.MCPConfig.Args = []string{"mcp", "serve", "--repo", "${user_config.repository}"}
+		text, err := json.MarshalIndent(m, "", "  ")
+		if err != nil {
+			return nil, err
+		}
+		data, err := os.ReadFile(p.path)
+		if err != nil {
+			return nil, err
+		}
+		packed, err := pack(text, "bin/"+p.file(), data)
+		if err != nil {
+			return nil, err
+		}
+		file := fmt.Sprintf("%s-mcp-%s-%s-%s.mcpb", name, version, p.goos, p.goarch)
+		if err := put(filepath.Join(folder, file), packed, 0o644); err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(packed)
+		written = append(written, bundle{file, hex.EncodeToString(sum[:])})
+	}
+	return written, nil
+}
+
+// pack makes the archive: the manifest, and the program, which can be run.
+func pack(manifest []byte, name string, program []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	w.RegisterCompressor(zip.Deflate, func(out io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(out, flate.BestCompression)
+	})
+	for _, f := range []struct {
+		name string
+		data []byte
+		mode os.FileMode
+	}{{"manifest.json", manifest, 0o644}, {name, program, 0o755}} {
+		header := &zip.FileHeader{Name: f.name, Method: zip.Deflate}
+		header.SetMode(f.mode)
+		entry, err := w.CreateHeader(header)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := entry.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// offered is what the server offers, as the bundle tells before it is started.
+func offered() ([]told, []prompt) {
+	env := app.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: os.TempDir(), GOOS: "linux", Now: time.Now}
+	all := product.New(context.Background(), wiring.Options{Program: name, Env: env})
+	defer all.Close()
+	var tools []told
+	var prompts []prompt
+	for _, set := range all.Toolsets {
+		for _, t := range set.Tools {
+			tools = append(tools, told{t.Name, t.Description})
+		}
+		for _, p := range set.Prompts {
+			one := prompt{Name: p.Name, Description: p.Description, Text: p.Description}
+			for _, a := range p.Arguments {
+				one.Arguments = append(one.Arguments, a.Name)
+			}
+			prompts = append(prompts, one)
+		}
+	}
+	return tools, prompts
+}

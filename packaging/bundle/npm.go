@@ -1,0 +1,69 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// launcher is the program of the npm package, which starts that of the platform.
+//
+//go:embed launcher.js
+var launcher []byte
+
+// npmPackage is a package.json.
+type npmPackage struct {
+	Name                 string            `json:"name"`
+	Version              string            `json:"version"`
+	Description          string            `json:"description"`
+	License              string            `json:"license"`
+	Repository           map[string]string `json:"repository"`
+	MCPName              string            `json:"mcpName,omitempty"`
+	Bin                  map[string]string `json:"bin,omitempty"`
+	Files                []string          `json:"files"`
+	OS                   []string          `json:"os,omitempty"`
+	CPU                  []string          `json:"cpu,omitempty"`
+	Engines              map[string]string `json:"engines,omitempty"`
+	OptionalDependencies map[string]string `json:"optionalDependencies,omitempty"`
+}
+
+// The names that Node has for systems and processors.
+var (
+	nodeOS  = map[string]string{"linux": "linux", "darwin": "darwin", "windows": "win32"}
+	nodeCPU = map[string]string{"amd64": "x64", "arm64": "arm64"}
+)
+
+// writeNPM writes the folders of the npm packages: one for each platform, with its program,
+// and the one that people install, which depends on those and starts the right one.
+func writeNPM(folder, version string, programs []program) error {
+	base := npmPackage{
+		Version: version, Description: description, License: "MIT",
+		Repository: map[string]string{"type": "git", "url": "git+" + repository + ".git"},
+	}
+	root := base
+	root.Name, root.MCPName = scope+"/"+name, registryID
+	root.Bin = map[string]string{name: "bin/" + name + ".js"}
+	root.Files = []string{"bin"}
+	root.Engines = map[string]string{"node": ">=18"}
+	root.OptionalDependencies = make(map[string]string)
+	var errs []error
+	for _, p := range programs {
+		platform := nodeOS[p.goos] + "-" + nodeCPU[p.goarch]
+		one := base
+		one.Name = scope + "/" + name + "-" + platform
+		one.Files, one.OS, one.CPU = []string{"bin"}, []string{nodeOS[p.goos]}, []string{nodeCPU[p.goarch]}
+		root.OptionalDependencies[one.Name] = version
+		data, err := os.ReadFile(p.path)
+		errs = append(errs, err,
+			put(filepath.Join(folder, platform, "bin", p.file()), data, 0o755),
+			writeJSON(filepath.Join(folder, platform, "package.json"), one),
+		)
+	}
+	readme := "# copse\n\n" + description + ". See " + repository + ".\n\n```sh\nnpx -y " + root.Name + " mcp serve\n```\n"
+	return errors.Join(append(errs,
+		put(filepath.Join(folder, name, "bin", name+".js"), launcher, 0o755),
+		put(filepath.Join(folder, name, "README.md"), []byte(readme), 0o644),
+		writeJSON(filepath.Join(folder, name, "package.json"), root),
+	)...)
+}
