@@ -17,18 +17,35 @@ import (
 // and the token.
 func up(t *testing.T, f fixture, flags ...string) (base, token string) {
 	t.Helper()
+	home := short(t)
+	return upAt(t, f, home, flags...)
+}
+
+// short is a folder of a short name, for a home with sockets in it.
+func short(t *testing.T) string {
+	t.Helper()
 	home, err := os.MkdirTemp("", "up") //nolint:usetesting // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	return home
+}
+
+// atHome is the environment of a user whose files are all in home.
+func atHome(home string) []string {
+	return append(os.Environ(), "HOME="+home, "XDG_RUNTIME_DIR="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home, "XDG_CACHE_HOME="+home)
+}
+
+func upAt(t *testing.T, f fixture, home string, flags ...string) (base, token string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	env := append(os.Environ(), "HOME="+home, "XDG_RUNTIME_DIR="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home)
+	env := atHome(home)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(f.bin, "copse"), append([]string{"up", "--port", fmt.Sprint(port)}, flags...)...)
 	cmd.Dir, cmd.Env, cmd.Stderr = f.repo, env, os.Stderr
 	if err := cmd.Start(); err != nil {
