@@ -1,0 +1,83 @@
+package copse_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/test/demo"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/product"
+)
+
+// example is a block in a guide whose content is what a tool or a command really answers:
+//
+//	<!-- call get_branch_tree {"limit": 5} -->
+//	<!-- run branch tree -->
+var example = regexp.MustCompile("(?s)<!-- (call|run) ([^\n]*?) -->\n```(\\w*)\n(.*?)```\n")
+
+// TestGuides keeps the examples in the guides true. They are about the repository of
+// package demo.
+func TestGuides(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob(filepath.Join("docs", "guide", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
+	}
+	for _, page := range pages {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			d := demo.New(t)
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, page, example.ReplaceAllFunc(text, func(block []byte) []byte {
+				m := example.FindSubmatch(block)
+				answer := ""
+				if string(m[1]) == "run" {
+					answer = d.Run(strings.Fields(string(m[2]))...)
+				} else {
+					answer = call(t, d, string(m[2]))
+				}
+				answer = strings.ReplaceAll(answer, d.Dir, "/home/ada/shop")
+				return []byte("<!-- " + string(m[1]) + " " + string(m[2]) + " -->\n```" + string(m[3]) + "\n" + strings.TrimRight(answer, "\n") + "\n```\n")
+			}))
+		})
+	}
+}
+
+// call calls a tool and returns what a model reads, JSON with a member to a line.
+func call(t *testing.T, d *demo.Demo, line string) string {
+	t.Helper()
+	all := product.New(t.Context(), wiring.Options{Program: "copse", Env: d.Env()})
+	defer all.Close()
+	name, arguments, _ := strings.Cut(line, " ")
+	tool := find(t, all.Toolsets, name)
+	result := tool.Call(t.Context(), json.RawMessage(arguments))
+	for i, text := range result.Text {
+		var pretty bytes.Buffer
+		if err := json.Indent(&pretty, []byte(text), "", "  "); err == nil {
+			result.Text[i] = pretty.String()
+		}
+	}
+	return strings.Join(result.Text, "\n\n")
+}
+
+func find(t *testing.T, sets []toolset.Toolset, name string) toolset.Tool {
+	t.Helper()
+	for _, set := range sets {
+		for _, tool := range set.Tools {
+			if tool.Name == name {
+				return tool
+			}
+		}
+	}
+	t.Fatalf("there is no tool %q", name)
+	return toolset.Tool{}
+}
