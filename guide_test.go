@@ -39,18 +39,19 @@ func TestGuides(t *testing.T) {
 			}
 			golden(t, page, example.ReplaceAllFunc(text, func(block []byte) []byte {
 				m := example.FindSubmatch(block)
-				answer := ""
+				answer := call
 				if string(m[1]) == "run" {
-					answer = d.Run(strings.Fields(string(m[2]))...)
-				} else {
-					answer = call(t, d, string(m[2]))
+					answer = run
 				}
-				answer = strings.ReplaceAll(answer, d.Dir, "/home/ada/shop")
-				return []byte("<!-- " + string(m[1]) + " " + string(m[2]) + " -->\n```" + string(m[3]) + "\n" + strings.TrimRight(answer, "\n") + "\n```\n")
+				text := strings.ReplaceAll(answer(t, d, string(m[2])), d.Dir, "/home/ada/shop")
+				return []byte("<!-- " + string(m[1]) + " " + string(m[2]) + " -->\n```" + string(m[3]) + "\n" + strings.TrimRight(text, "\n") + "\n```\n")
 			}))
 		})
 	}
 }
+
+// run runs a command and returns what it prints.
+func run(_ *testing.T, d *demo.Demo, line string) string { return d.Run(strings.Fields(line)...) }
 
 // call calls a tool and returns what a model reads, JSON with a member to a line.
 func call(t *testing.T, d *demo.Demo, line string) string {
@@ -80,4 +81,30 @@ func find(t *testing.T, sets []toolset.Toolset, name string) toolset.Tool {
 	}
 	t.Fatalf("there is no tool %q", name)
 	return toolset.Tool{}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+// TestLinks follows the links between documents.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	pages := []string{"README.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/guide/*.md"} {
+		found, err := filepath.Glob(filepath.FromSlash(pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(string(m[1])))); err != nil {
+				t.Errorf("%s: a link leads nowhere: %v", page, err)
+			}
+		}
+	}
 }

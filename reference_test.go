@@ -282,3 +282,29 @@ func commandReference(b *bytes.Buffer, c *cobra.Command) {
 		}
 	}
 }
+
+// TestCommandsAreExplained wants an example of every command that does something, and a
+// description of every flag.
+func TestCommandsAreExplained(t *testing.T) {
+	t.Parallel()
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		if c.Name() == "help" || c.Name() == "completion" {
+			return
+		}
+		if c.Example == "" {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" {
+				t.Errorf("%s: --%s is not described", c.CommandPath(), f.Name)
+			}
+		})
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	for _, c := range []*cobra.Command{copse.Command(noEnv()), tic.Command(noEnv()), twigmcp.Command(noEnv())} {
+		visit(c)
+	}
+}

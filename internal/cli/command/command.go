@@ -141,9 +141,10 @@ func (c *cli) print(rows []row, asJSON, scored bool) error {
 func (c *cli) list() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the commands",
-		Args:  app.NoArgs,
+		Use:     "list",
+		Short:   "List the commands",
+		Example: "  copse command list --json",
+		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			catalog, _, err := c.open(cmd.Context())
 			if err != nil {
@@ -199,9 +200,10 @@ func (c *cli) search() *cobra.Command {
 func (c *cli) show() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "show C1 C2 C3",
-		Short: "Show what a command does and takes",
-		Args:  threeWords, ValidArgsFunction: c.complete,
+		Use:     "show C1 C2 C3",
+		Short:   "Show what a command does and takes",
+		Example: "  copse command show git write commit-message",
+		Args:    threeWords, ValidArgsFunction: c.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, _, found, err := c.find(cmd.Context(), args)
 			if err != nil {

@@ -31,8 +31,9 @@ func (c *cli) workspace(ctx context.Context) (*rooted.Root, string, error) {
 
 func (c *cli) index() *cobra.Command {
 	return &cobra.Command{
-		Use:   "index",
-		Short: "Build registry.json from the front matter of the templates",
+		Use:     "index",
+		Short:   "Build registry.json from the front matter of the templates",
+		Example: "  copse command index",
 		Long: `Build .agent/<agent>/registry.json from the front matter of the templates in
 .agent/<agent>/prompts, the same bytes as the original's generator. Templates that give
 no command are named on stderr.`,
@@ -66,8 +67,9 @@ no command are named on stderr.`,
 func (c *cli) check() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Find what is wrong with the registry and its templates",
+		Use:     "check",
+		Short:   "Find what is wrong with the registry and its templates",
+		Example: "  copse command check --json",
 		Long: `Find entries that are not what the templates say, commands that the profile's
 patterns reject, templates that are missing, and variables that are not described, not
 declared or not used. Ends with 1 if something was found.`,
@@ -109,8 +111,9 @@ declared or not used. Ends with 1 if something was found.`,
 
 func (c *cli) init() *cobra.Command {
 	return &cobra.Command{
-		Use:   "init",
-		Short: "Make a registry with one command in it",
+		Use:     "init",
+		Short:   "Make a registry with one command in it",
+		Example: "  copse command init",
 		Long: `Make a small registry for the agent climpt that works: configuration, one template,
 registry.json. What is there stays as it is.`,
 		Args: app.NoArgs,

@@ -15,6 +15,11 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 )
 
+// project is an example of a command about the project.
+func (c cli) project(rest string) string {
+	return "  " + strings.TrimSuffix(c.initCommand, "init") + rest
+}
+
 // The JSON forms of what the commands about a project print.
 type (
 	initialized struct {
@@ -39,8 +44,9 @@ type (
 func (c cli) init() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "init",
-		Short: "Make a project in the working folder",
+		Use:     "init",
+		Short:   "Make a project in the working folder",
+		Example: "  " + c.initCommand,
 		Long: `Make a project in the working folder: a folder .tic, which can be committed. If
 there is one already, here or above, it stays as it is.`,
 		Args: app.NoArgs,
@@ -64,10 +70,11 @@ there is one already, here or above, it stays as it is.`,
 
 func (c cli) iteration() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "iteration",
-		Short: "List iterations and choose the current one",
-		Args:  app.Subcommands,
-		RunE:  app.Help,
+		Use:     "iteration",
+		Short:   "List iterations and choose the current one",
+		Example: c.project("iteration set sprint-2"),
+		Args:    app.Subcommands,
+		RunE:    app.Help,
 	}
 	cmd.AddCommand(c.iterationList(), c.iterationSet())
 	return cmd
@@ -76,9 +83,10 @@ func (c cli) iteration() *cobra.Command {
 func (c cli) iterationList() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the iterations; a star marks the current one",
-		Args:  app.NoArgs,
+		Use:     "list",
+		Short:   "List the iterations; a star marks the current one",
+		Example: c.project("iteration list"),
+		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
 			config, err := s.Config(ctx)
 			if err != nil {
@@ -106,9 +114,10 @@ func (c cli) iterationList() *cobra.Command {
 func (c cli) iterationSet() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "set NAME",
-		Short: "Choose the current iteration; an unknown name becomes a new one",
-		Args:  exactly(1, "NAME"),
+		Use:     "set NAME",
+		Short:   "Choose the current iteration; an unknown name becomes a new one",
+		Example: c.project("iteration set sprint-2"),
+		Args:    exactly(1, "NAME"),
 		ValidArgsFunction: c.completeConfig(func(config item.Config) []string {
 			return config.Iterations
 		}),
@@ -155,10 +164,11 @@ func unknownKey(key string) error {
 
 func (c cli) config() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Show and change the project's configuration",
-		Args:  app.Subcommands,
-		RunE:  app.Help,
+		Use:     "config",
+		Short:   "Show and change the project's configuration",
+		Example: c.project("config get statuses"),
+		Args:    app.Subcommands,
+		RunE:    app.Help,
 	}
 	cmd.AddCommand(c.configGet(), c.configSet())
 	return cmd
@@ -169,6 +179,7 @@ func (c cli) configGet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "get [KEY]",
 		Short:     "Show one value, or all of them",
+		Example:   c.project("config get statuses"),
 		ValidArgs: keys(),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -213,7 +224,7 @@ func (c cli) configSet() *cobra.Command {
 	return &cobra.Command{
 		Use:       "set KEY VALUE",
 		Short:     "Change a value: current_iteration; the others are edited in .tic/config.yml",
-		Example:   "  " + strings.TrimSuffix(c.initCommand, "init") + "config set current_iteration sprint-2",
+		Example:   c.project("config set current_iteration sprint-2"),
 		ValidArgs: []string{"current_iteration"},
 		Args:      exactly(2, "KEY and VALUE"),
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {

@@ -29,10 +29,11 @@ const Instructions = "The developer's working context. " +
 // Command is "copse mcp".
 func Command(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "mcp",
-		Short: "Serve MCP clients, and hook copse into them",
-		Args:  app.Subcommands,
-		RunE:  app.Help,
+		Use:     "mcp",
+		Short:   "Serve MCP clients, and hook copse into them",
+		Example: "  copse mcp install --client claude-code\n  copse mcp doctor",
+		Args:    app.Subcommands,
+		RunE:    app.Help,
 	}
 	cmd.AddCommand(serve(env), configCommand(env), installCommand(env), uninstallCommand(env), doctorCommand(env))
 	return cmd

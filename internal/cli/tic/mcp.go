@@ -16,10 +16,11 @@ const instructions = "Work items of this project: begin with get_config for the 
 
 func mcp(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "mcp",
-		Short: "Serve MCP clients",
-		Args:  app.Subcommands,
-		RunE:  app.Help,
+		Use:     "mcp",
+		Short:   "Serve MCP clients",
+		Example: "  tic mcp serve --read-only",
+		Args:    app.Subcommands,
+		RunE:    app.Help,
 	}
 	cmd.AddCommand(serve(env))
 	return cmd
