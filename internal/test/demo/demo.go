@@ -87,7 +87,7 @@ func New(tb testing.TB) *Demo {
 	commit("Remember who logged in")
 	commit("Forget them after a day")
 
-	d.Environ = append(g.Env, "GITHUB_API_URL="+serveGitHub(tb), "JIRA_HOST="+serveJira(tb),
+	d.Environ = g.Env.With("GITHUB_API_URL="+serveGitHub(tb), "JIRA_HOST="+serveJira(tb),
 		"XDG_CACHE_HOME="+filepath.Join(g.Home, "cache"), "XDG_STATE_HOME="+filepath.Join(g.Home, "state"), "TERM=xterm")
 	for _, line := range [][]string{
 		{"branch", "init"}, {"branch", "adopt", "--yes"}, {"repo", "add"},
