@@ -151,6 +151,10 @@ func syncFolder(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// vocabulary is what descriptions are made of.
+const vocabulary = "the login session token crash when a user opens the page and server returns an error because of missing " +
+	"header in request with proxy config enabled on staging environment after deployment expected actual steps"
+
 // project makes a store with n items of about 1 KB, each below another.
 func project(dir string, n int) error {
 	items := filepath.Join(dir, ".tic", "items")
@@ -162,8 +166,7 @@ func project(dir string, n int) error {
 	if err := os.WriteFile(filepath.Join(dir, ".tic", "config.yml"), []byte(config), 0o644); err != nil {
 		return err
 	}
-	words := strings.Fields("the login session token crash when a user opens the page and server returns an error because of missing " +
-		"header in request with proxy config enabled on staging environment after deployment expected actual steps")
+	words := strings.Fields(vocabulary)
 	random := rand.New(rand.NewPCG(1, 2))
 	statuses := []string{"backlog", "todo", "done"}
 	for id := 1; id <= n; id++ {

@@ -1,9 +1,11 @@
-// Command bench measures copse beside a one-tool server on the same protocol
-// library, on the same machine, in turns within one run, so that a ratio means
-// something on any machine. It is run by hand or once a week; no test waits
-// for it.
+// Command bench measures copse: beside the servers that a user would choose instead, on the
+// same machine and the same data, in turns within one run, so that a ratio means something
+// on any machine; and against its own budgets. It is run by hand or once a week; no
+// test waits for it.
 //
+//	bench/peers/install                  # once: the servers to compare with
 //	go run ./bench [-rounds 200] [-json]
+//	go run ./bench -page docs            # writes docs/benchmarks.md, its charts and its data
 package main
 
 import (
@@ -17,27 +19,63 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
 
+// options are the flags.
+type options struct {
+	rounds    int
+	short     bool
+	only      string
+	originals map[string]string
+}
+
 func main() {
-	rounds := flag.Int("rounds", 200, "how often each call is made")
-	asJSON := flag.Bool("json", false, "print JSON instead of a table")
-	only := flag.String("only", "", "measure only the `part` of this name: start, calls, branches, items, commands, files, http")
+	o := options{originals: make(map[string]string)}
+	flag.IntVar(&o.rounds, "rounds", 200, "how often each call is made")
+	flag.BoolVar(&o.short, "short", false, "leave out what takes minutes: growth beyond 1,000")
+	flag.StringVar(&o.only, "only", "", "measure only the `part` of this name: start, calls, branches, items, commands, files, http, peers, growth")
+	flag.Func("original", "an original program to compare with, as `NAME=PROGRAM`: twig-mcp, tic", func(text string) error {
+		name, path, ok := strings.Cut(text, "=")
+		if _, known := originals[name]; !ok || !known {
+			return fmt.Errorf("want NAME=PROGRAM, where NAME is twig-mcp or tic")
+		}
+		o.originals[name] = path
+		return nil
+	})
+	asJSON := flag.Bool("json", false, "print JSON instead of tables")
+	page := flag.String("page", "", "write benchmarks.md, its charts and its data into this `folder`")
+	from := flag.String("from", "", "measure nothing: take the data of this `file`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	rows, err := run(ctx, *rounds, *only)
+	r, err := result(ctx, o, *from)
 	stop()
 	if err == nil {
-		err = write(os.Stdout, rows, *asJSON)
+		if *page != "" {
+			err = writePage(*page, r)
+		} else {
+			err = r.write(os.Stdout, *asJSON)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// result measures, or reads what was measured.
+func result(ctx context.Context, o options, from string) (r report, err error) {
+	if from == "" {
+		return run(ctx, o)
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(data, &r)
 }
 
 // row is one measurement beside its yardstick and its budget.
@@ -56,18 +94,45 @@ type row struct {
 // settle is how long after its last change a file is trusted by its times.
 const settle = 4 * time.Second
 
-func run(ctx context.Context, rounds int, only string) ([]row, error) {
+func run(ctx context.Context, o options) (report, error) {
 	work, err := os.MkdirTemp("", "copse-bench-")
 	if err != nil {
-		return nil, err
+		return report{}, err
 	}
 	defer os.RemoveAll(work)
 	build := exec.CommandContext(ctx, "go", "build", "-o", work+string(filepath.Separator), "./cmd/...", "./bench/floor")
 	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build: %w: %s", err, out)
+		return report{}, fmt.Errorf("build: %w: %s", err, out)
 	}
 	floor := []string{filepath.Join(work, "floor")}
 	copse := []string{filepath.Join(work, "copse"), "mcp", "serve"}
+	found, left := peers(ctx, copse[0], floor[0], o.originals)
+	r := report{Date: today(), Machine: machine(), Left: left}
+	wanted := func(part string) bool { return o.only == "" || o.only == part }
+	if wanted("peers") {
+		tables, left, err := compare(ctx, work, found, o.rounds)
+		if err != nil {
+			return r, err
+		}
+		r.Tables, r.Left = append(r.Tables, tables...), append(r.Left, left...)
+	}
+	if wanted("growth") {
+		most := sizes[len(sizes)-1]
+		if o.short {
+			most = sizes[0]
+		}
+		grown, left, err := growth(ctx, work, found, max(o.rounds/10, 5), most)
+		if err != nil {
+			return r, err
+		}
+		r.Tables, r.Left = append(r.Tables, grown), append(r.Left, left...)
+	}
+	r.Budgets, err = budgets(ctx, work, floor, copse, o, wanted)
+	return r, err
+}
+
+// budgets measures copse alone, or beside the one-tool server, against what it may take.
+func budgets(ctx context.Context, work string, floor, copse []string, o options, wanted func(string) bool) ([]row, error) {
 	small, large := filepath.Join(work, "small"), filepath.Join(work, "large")
 	if err := repository(ctx, small, 30); err != nil {
 		return nil, err
@@ -80,20 +145,21 @@ func run(ctx context.Context, rounds int, only string) ([]row, error) {
 	// cannot be trusted yet. A repository that people work in is older.
 	time.Sleep(settle)
 
+	few := max(o.rounds/5, 10)
 	var rows []row
 	for _, part := range []struct {
 		name    string
 		measure func() ([]row, error)
 	}{
-		{"start", func() ([]row, error) { return start(ctx, small, floor, copse, max(rounds/5, 10)) }},
-		{"calls", func() ([]row, error) { return calls(ctx, small, floor, copse, rounds) }},
-		{"branches", func() ([]row, error) { return tenThousand(ctx, large, copse, max(rounds/5, 10)) }},
-		{"items", func() ([]row, error) { return workItems(ctx, work, floor, copse, max(rounds/5, 10)) }},
-		{"commands", func() ([]row, error) { return promptCommands(ctx, work, floor, copse, max(rounds/5, 10)) }},
-		{"files", func() ([]row, error) { return workspaceFiles(ctx, work, floor, copse, max(rounds/5, 10)) }},
-		{"http", func() ([]row, error) { return overHTTP(ctx, work, copse[0], rounds) }},
+		{"start", func() ([]row, error) { return start(ctx, small, floor, copse, few) }},
+		{"calls", func() ([]row, error) { return calls(ctx, small, floor, copse, o.rounds) }},
+		{"branches", func() ([]row, error) { return tenThousand(ctx, large, copse, few) }},
+		{"items", func() ([]row, error) { return workItems(ctx, work, floor, copse, few) }},
+		{"commands", func() ([]row, error) { return promptCommands(ctx, work, floor, copse, few) }},
+		{"files", func() ([]row, error) { return workspaceFiles(ctx, work, floor, copse, few) }},
+		{"http", func() ([]row, error) { return overHTTP(ctx, work, copse[0], o.rounds) }},
 	} {
-		if only != "" && only != part.name {
+		if !wanted(part.name) {
 			continue
 		}
 		more, err := part.measure()
@@ -242,17 +308,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-func write(w io.Writer, rows []row, asJSON bool) error {
-	if asJSON {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
-			Machine string `json:"machine"`
-			Date    string `json:"date"`
-			Rows    []row  `json:"rows"`
-		}{machine(), time.Now().UTC().Format(time.DateOnly), rows})
-	}
-	fmt.Fprintf(w, "%s\n\n", machine())
+// writeBudgets writes the measurements that have a budget, as a table.
+func writeBudgets(w io.Writer, rows []row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "what\tcopse\tone-tool server\tratio\tbudget\t")
 	for _, r := range rows {
@@ -273,8 +330,4 @@ func write(w io.Writer, rows []row, asJSON bool) error {
 		fmt.Fprintf(t, "%s\t%.2f %s\t%s\t%s\t%s\t%s\n", r.What, r.Value, r.Unit, floor, ratio, r.Budget, verdict)
 	}
 	return t.Flush()
-}
-
-func machine() string {
-	return fmt.Sprintf("%s/%s, %d CPUs, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
 }

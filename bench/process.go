@@ -27,9 +27,15 @@ type server struct {
 
 // spawn starts a program and shakes hands.
 func spawn(ctx context.Context, dir string, argv ...string) (*server, error) {
+	return spawnWith(ctx, dir, nil, argv...)
+}
+
+// spawnWith is spawn with more in the environment.
+func spawnWith(ctx context.Context, dir string, env []string, argv ...string) (*server, error) {
 	start := time.Now()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -102,22 +108,75 @@ func (s *server) call(tool, args string) (time.Duration, []byte, error) {
 	return took, line, nil
 }
 
-// memory is the resident memory in MiB, 0 where the system does not tell.
-func (s *server) memory() float64 {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+// pipeline sends calls at once, as a client with many agents does, and returns how long it
+// takes until all are answered.
+func (s *server) pipeline(n int, tool string, args func(int) string) (time.Duration, error) {
+	var all bytes.Buffer
+	first := s.id + 1
+	for i := range n {
+		s.id++
+		fmt.Fprintf(&all, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", s.id, tool, args(i))
+	}
+	start := time.Now()
+	written := make(chan error, 1)
+	go func() {
+		_, err := s.in.Write(all.Bytes())
+		written <- err
+	}()
+	for left := n; left > 0; {
+		line, err := s.out.ReadBytes('\n')
+		if err != nil {
+			return 0, fmt.Errorf("read answers of %s: %w", tool, err)
+		}
+		var a struct {
+			ID     int
+			Method string
+			Error  json.RawMessage
+		}
+		if json.Unmarshal(line, &a) != nil || a.Method != "" || a.ID < first {
+			continue
+		}
+		if a.Error != nil {
+			return 0, fmt.Errorf("%s: %s", tool, line)
+		}
+		left--
+	}
+	return time.Since(start), <-written
+}
+
+// memory is the resident memory of the server and of what it has started, in MiB; 0 where
+// the system does not tell.
+func (s *server) memory() float64 { return memoryOf(s.cmd.Process.Pid, "VmRSS:") }
+
+// peak is the most that the memory was.
+func (s *server) peak() float64 { return memoryOf(s.cmd.Process.Pid, "VmHWM:") }
+
+func memoryOf(pid int, what string) float64 {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
+	total := 0.0
 	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-			if err != nil {
-				return 0
+		if rest, ok := strings.CutPrefix(line, what); ok {
+			if kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64); err == nil {
+				total = kb / 1024
 			}
-			return kb / 1024
 		}
 	}
-	return 0
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid)) // a process that is gone has no children
+	for _, task := range tasks {
+		children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
+		if err != nil {
+			continue
+		}
+		for child := range strings.FieldsSeq(string(children)) {
+			if id, err := strconv.Atoi(child); err == nil {
+				total += memoryOf(id, what)
+			}
+		}
+	}
+	return total
 }
 
 // stop ends the server as a client does: by closing its input.
@@ -126,4 +185,20 @@ func (s *server) stop() error {
 		return err
 	}
 	return s.cmd.Wait()
+}
+
+// end is stop for the server of somebody else, which may not end by itself.
+func (s *server) end() {
+	_ = s.in.Close()
+	done := make(chan struct{})
+	go func() {
+		_ = s.cmd.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(3 * time.Second):
+		_ = s.cmd.Process.Kill()
+		<-done
+	}
 }

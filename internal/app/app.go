@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -72,6 +73,11 @@ func (e Env) Home() string {
 // code. SIGINT, SIGTERM and SIGHUP end the context; a program that has not
 // returned a second later is left behind, and a second signal kills at once.
 func Main(run func(context.Context, Env) int) int {
+	if os.Getenv("GOGC") == "" {
+		// The heap of a server is a few MiB. To collect it half as often costs as many
+		// more, and saves a busy one a third of its time.
+		debug.SetGCPercent(200)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	dir, err := os.Getwd()

@@ -91,12 +91,12 @@ func TestPullRequest(t *testing.T) {
 	for n, want := range map[int]github.PullRequest{
 		42: {
 			Number: 42, Title: "Add login form ", State: "open", Author: "ann", Base: "main", Head: "feature/login", Mergeable: new(true),
-			CreatedAt: "2026-10-01T10:00:00Z", UpdatedAt: "2026-10-02T10:00:00Z", AsOf: asOf, HeadSHA: "abc", MergeState: "clean",
+			CreatedAt: "2026-10-01T10:00:00Z", UpdatedAt: "2026-10-02T10:00:00Z", AsOf: asOf, HeadSHA: "abc", HeadRepo: "acme/app", MergeState: "clean",
 			Requested: []string{"bob", "team core"},
 		},
 		43: {
 			Number: 43, Title: "Pull request 43", State: "closed", Author: "ghost", Base: "main", Head: "branch-43", Draft: true, Merged: true,
-			CreatedAt: "2026-01-02T19:00:00Z", UpdatedAt: "2026-01-02T19:00:00Z", AsOf: asOf, HeadSHA: "000000000000000000000000000000000000002b", MergeState: "unknown",
+			CreatedAt: "2026-01-02T19:00:00Z", UpdatedAt: "2026-01-02T19:00:00Z", AsOf: asOf, HeadSHA: "000000000000000000000000000000000000002b", HeadRepo: "acme/app", MergeState: "unknown",
 		},
 		44: {Number: 44, State: "open", Author: "ghost", CreatedAt: "2026-01-02T20:00:00Z", AsOf: asOf},
 	} {
@@ -117,7 +117,7 @@ func TestPullRequest(t *testing.T) {
 func TestJSONNames(t *testing.T) {
 	t.Parallel()
 	b, err := json.Marshal(github.Status{
-		PullRequest: github.PullRequest{Number: 1, HeadSHA: "x", Merged: true},
+		PullRequest: github.PullRequest{Number: 1, HeadSHA: "x", HeadRepo: "acme/app", Merged: true},
 		Reviews:     []github.Review{{}}, Checks: []github.Check{{}},
 		Summary: github.Summarize(github.PullRequest{}, nil, nil, true),
 	})

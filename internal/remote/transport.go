@@ -106,7 +106,7 @@ func newBase() http.RoundTripper {
 		return http.DefaultTransport
 	}
 	base = base.Clone()
-	base.MaxIdleConnsPerHost = 8
+	base.MaxIdleConnsPerHost = 16
 	base.MaxConnsPerHost = 16
 	base.IdleConnTimeout = 30 * time.Second
 	base.MaxResponseHeaderBytes = 1 << 20

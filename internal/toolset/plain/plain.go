@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/copse-dev/copse/internal/jsonfile"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -70,19 +71,35 @@ func (s Shape) OK(data json.RawMessage) toolset.Result {
 	if s.List == "" {
 		return toolset.Result{Text: []string{s.text(data)}, Structured: data}
 	}
-	var fields map[string]json.RawMessage
-	var elements []json.RawMessage
-	var rest Rest
-	// What tools answer with has these fields, or a test of theirs fails.
-	err := errors.Join(json.Unmarshal(data, &fields), json.Unmarshal(fields[s.List], &elements), json.Unmarshal(data, &rest))
+	list, shown, rest, err := s.split(data)
 	if err != nil {
 		return s.Fail(fmt.Errorf("show the list %s: %w", s.List, err))
 	}
-	res := toolset.Result{Text: []string{s.text(fields[s.List])}, Structured: data}
-	if notice := rest.notice(len(elements), s.Advice); notice != "" {
+	res := toolset.Result{Text: []string{s.text(list)}, Structured: data}
+	if notice := rest.notice(shown, s.Advice); notice != "" {
 		res.Text = append(res.Text, notice)
 	}
 	return res
+}
+
+// split takes data apart: the list, how many elements it has, and the rest. Each byte of the
+// list is looked at once for that; most of a large answer is list.
+func (s Shape) split(data json.RawMessage) (list json.RawMessage, shown int, rest Rest, err error) {
+	fields, err := jsonfile.Decode[map[string]json.RawMessage](data)
+	if err != nil {
+		return nil, 0, rest, err
+	}
+	list = fields[s.List]
+	elements, err := jsonfile.Decode[[]json.RawMessage](list)
+	if err != nil {
+		return nil, 0, rest, err
+	}
+	delete(fields, s.List)
+	others, err := json.Marshal(fields)
+	if err == nil {
+		err = json.Unmarshal(others, &rest)
+	}
+	return list, len(elements), rest, err
 }
 
 func (s Shape) text(data json.RawMessage) string {

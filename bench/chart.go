@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"math"
+	"slices"
+)
+
+// colours are those of the servers, in the order in which they first occur.
+var colours = []string{"#2f7d4f", "#9aa5b1", "#4a7fb5", "#c2803a", "#8d5aa8", "#b5544a", "#5b6b7a"}
+
+// chart draws the first column of a table as bars, grouped by work; the growth table as
+// groups of its columns.
+func chart(t table) []byte {
+	const (
+		barHeight, gap, label, bars, right = 16, 14, 250, 430, 90
+		top                                = 64
+	)
+	lines := t.Rows
+	if len(t.Columns) > 1 && t.Name == "growth" {
+		lines = unfolded(t)
+	}
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.Values[0] <= 0 })
+	most, least := 0.0, math.Inf(1)
+	var servers []string
+	groups := 0
+	for i, l := range lines {
+		most, least = max(most, l.Values[0]), min(least, l.Values[0])
+		if !slices.Contains(servers, l.Server) {
+			servers = append(servers, l.Server)
+		}
+		if i == 0 || lines[i-1].Work != l.Work {
+			groups++
+		}
+	}
+	length := func(v float64) float64 {
+		if !t.Log {
+			return v / most * bars
+		}
+		floor := math.Pow(10, math.Floor(math.Log10(least))) / 2
+		return math.Log10(v/floor) / math.Log10(most/floor) * bars
+	}
+	height := top + len(lines)*barHeight + groups*gap + 8
+	var b bytes.Buffer
+	scale := ""
+	if t.Log {
+		scale = ", logarithmic"
+	}
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" font-family="system-ui, sans-serif" font-size="12">
+<rect width="100%%" height="100%%" fill="#ffffff"/>
+<text x="12" y="22" font-size="15" font-weight="bold" fill="#1d2430">%s</text>
+`, label+bars+right, height, label+bars+right, height, html.EscapeString(t.Title+": "+unit(t)+scale))
+	x := 12
+	for i, s := range servers {
+		fmt.Fprintf(&b, `<rect x="%d" y="34" width="11" height="11" fill="%s"/><text x="%d" y="44" fill="#3a4653">%s</text>`+"\n",
+			x, colours[i%len(colours)], x+16, html.EscapeString(s))
+		x += 32 + 7*len(s)
+	}
+	y := top
+	for i, l := range lines {
+		if i == 0 || lines[i-1].Work != l.Work {
+			if i > 0 {
+				y += gap
+			}
+			fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end" fill="#1d2430">%s</text>`+"\n", label-10, y+12, html.EscapeString(l.Work))
+		}
+		w := length(l.Values[0])
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/><text x="%.1f" y="%d" fill="#3a4653">%s</text>`+"\n",
+			label, y, max(w, 1), barHeight-3, colours[slices.Index(servers, l.Server)%len(colours)], label+w+6, y+11, number(l.Values[0]))
+		y += barHeight
+	}
+	b.WriteString("</svg>\n")
+	return b.Bytes()
+}
+
+// unit is what the bars show.
+func unit(t table) string {
+	if t.Name == "growth" {
+		return "ms"
+	}
+	return t.Columns[0]
+}
+
+// unfolded has a line for each size.
+func unfolded(t table) []line {
+	var lines []line
+	for i := range t.Rows {
+		// Rows of one work stand together, so their sizes do too.
+		if i > 0 && t.Rows[i].Work == t.Rows[i-1].Work {
+			continue
+		}
+		for at, n := range sizes {
+			for _, l := range t.Rows {
+				if l.Work == t.Rows[i].Work {
+					lines = append(lines, line{l.Work + ", " + thousands(n), l.Server, l.Values[at : at+1]})
+				}
+			}
+		}
+	}
+	return lines
+}

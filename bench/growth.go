@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// sizes are those that growth is measured at.
+var sizes = []int{1_000, 10_000, 100_000}
+
+// patience is how long a peer may take for one call before it is left out at the next size.
+const patience = 3 * time.Second
+
+// growth measures calls on more and more data: of copse at everything that grows, of the
+// other trackers at work items. A value of 0 was not measured.
+func growth(ctx context.Context, work string, found []peer, rounds int, most int) (t table, left []string, err error) {
+	t = table{
+		Name: "growth", Title: "Growth", Note: "Warm calls on 1,000, 10,000 and 100,000 of a kind; 0 is not measured.",
+		Columns: []string{"1,000: ms", "10,000: ms", "100,000: ms"}, Log: true,
+	}
+	type subject struct {
+		work, server string
+		argv         []string
+		data         string // a key of makers
+		ask          call
+	}
+	makers := map[string]func(dir string, n int) error{
+		"tic": project,
+		"backlog": func(dir string, n int) error {
+			return errors.Join(repository(ctx, dir, 0), backlogProject(dir, n))
+		},
+		"branches": func(dir string, n int) error { return repository(ctx, dir, n) },
+		"commands": promptRegistry,
+		"files":    func(dir string, n int) error { return fileTree(ctx, dir, n) },
+	}
+	var subjects []subject
+	for _, w := range []string{listItems, searchItem, newItem} {
+		for _, p := range found {
+			if p.tracker != "" {
+				subjects = append(subjects, subject{w, p.Name, p.argv, p.tracker, p.calls[w]})
+			}
+		}
+	}
+	copse := found[0]
+	for _, s := range []subject{
+		{work: "draw the tree of branches", data: "branches", ask: call{"get_branch_tree", "{}"}},
+		{work: "follow a stack of branches", data: "branches", ask: call{"get_branch_stack", "{}"}},
+		{work: "search the prompt commands", data: "commands", ask: call{"search", `{"query":"write a release note"}`}},
+		{work: "list a project's files, five levels", data: "files", ask: call{"list_directory", `{"path":".","depth":5}`}},
+	} {
+		s.server, s.argv = copse.Name, copse.argv
+		subjects = append(subjects, s)
+	}
+	values := make([][]float64, len(subjects))
+	for i := range subjects {
+		values[i] = make([]float64, len(sizes))
+	}
+	slow := make(map[string]bool)
+	for at, n := range sizes {
+		if n > most {
+			left = append(left, fmt.Sprintf("growth to %s: the run is a short one", thousands(n)))
+			continue
+		}
+		folders := make(map[string]string)
+		for i, s := range subjects {
+			if slow[s.server] {
+				continue
+			}
+			dir, made := folders[s.data]
+			if !made {
+				dir = filepath.Join(work, fmt.Sprintf("growth-%s-%d", s.data, n))
+				folders[s.data] = dir
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					return t, left, err
+				}
+				if err := makers[s.data](dir, n); err != nil {
+					return t, left, err
+				}
+				time.Sleep(settle)
+			}
+			took, err := grown(ctx, dir, s.argv, s.ask, rounds)
+			if err != nil {
+				return t, left, fmt.Errorf("%s: %s at %d: %w", s.server, s.work, n, err)
+			}
+			values[i][at] = ms(took)
+			if took > patience && at+1 < len(sizes) {
+				slow[s.server] = true
+				left = append(left, fmt.Sprintf("%s with more than %s work items: one call takes %.1f s", s.server, thousands(n), took.Seconds()))
+			}
+		}
+	}
+	for i, s := range subjects {
+		t.Rows = append(t.Rows, line{s.work, s.server, values[i]})
+	}
+	return t, left, nil
+}
+
+// grown is the median time of a call.
+func grown(ctx context.Context, dir string, argv []string, ask call, rounds int) (time.Duration, error) {
+	s, err := spawn(ctx, dir, argv...)
+	if err != nil {
+		return 0, err
+	}
+	defer s.end()
+	var took []time.Duration
+	for n := range rounds + 1 {
+		d, _, err := s.call(ask.tool, ask.with(n))
+		if err != nil {
+			return 0, err
+		}
+		if n > 0 {
+			took = append(took, d)
+		}
+		if d > patience && n > 0 {
+			break
+		}
+	}
+	return median(took), nil
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// report is all that one run measured.
+type report struct {
+	Date    string   `json:"date"`
+	Machine string   `json:"machine"`
+	Tables  []table  `json:"tables"`
+	Budgets []row    `json:"budgets"`
+	Left    []string `json:"left_out"`
+}
+
+// table compares servers in one thing.
+type table struct {
+	Name  string `json:"name"` // of its chart
+	Title string `json:"title"`
+	Note  string `json:"note"`
+	// Columns are what is measured, with units; the first is drawn.
+	Columns []string `json:"columns"`
+	// Log says that the chart is a logarithmic one.
+	Log  bool   `json:"log,omitempty"`
+	Rows []line `json:"rows"`
+}
+
+// line is one server at one work.
+type line struct {
+	Work   string    `json:"work"`
+	Server string    `json:"server"`
+	Values []float64 `json:"values"`
+}
+
+func (r report) write(w io.Writer, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	}
+	fmt.Fprintf(w, "%s, %s\n", r.Machine, r.Date)
+	for _, t := range r.Tables {
+		fmt.Fprintf(w, "\n%s\n", t.Title)
+		out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(out, "\t\t%s\t\n", strings.Join(t.Columns, "\t"))
+		for _, l := range t.Rows {
+			fmt.Fprintf(out, "%s\t%s\t", l.Work, l.Server)
+			for _, v := range l.Values {
+				fmt.Fprintf(out, "%s\t", number(v))
+			}
+			fmt.Fprintln(out)
+		}
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	if len(r.Budgets) > 0 {
+		fmt.Fprintln(w)
+		if err := writeBudgets(w, r.Budgets); err != nil {
+			return err
+		}
+	}
+	for _, l := range r.Left {
+		fmt.Fprintln(w, "left out:", l)
+	}
+	return nil
+}
+
+// number writes a value with three digits that count.
+func number(v float64) string {
+	switch {
+	case v >= 100 || v == float64(int(v)):
+		return thousands(int(v + 0.5))
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	case v >= 1:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.3f", v)
+}
+
+func thousands(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// today is the date of a run.
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
+
+// machine describes where the run was.
+func machine() string {
+	text := fmt.Sprintf("%s/%s, %d CPUs", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	if name := processor(); name != "" {
+		text += " (" + name + ")"
+	}
+	if data, err := os.ReadFile("/proc/meminfo"); err == nil {
+		var kb int
+		if _, err := fmt.Sscanf(string(data), "MemTotal: %d kB", &kb); err == nil {
+			text += fmt.Sprintf(", %d GiB of memory", (kb+1<<19)>>20)
+		}
+	}
+	return text + ", " + runtime.Version()
+}
+
+// processor is the model of the first CPU, "" where the system does not tell.
+func processor() string {
+	data, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for l := range strings.Lines(string(data)) {
+		if name, ok := strings.CutPrefix(l, "model name"); ok {
+			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+		}
+	}
+	return ""
+}
