@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // promptCommands measures a registry of 10,000 commands.
@@ -17,19 +19,19 @@ func promptCommands(ctx context.Context, work string, floor, copse []string, rou
 		return nil, err
 	}
 	time.Sleep(settle)
-	s, err := spawn(ctx, dir, copse...)
+	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
 		return nil, err
 	}
 	const one = `{"agent":"climpt","c1":"domain","c2":"action","c3":"target"}`
-	load, _, err := s.call("describe", one)
+	load, _, err := s.Call("describe", one)
 	if err != nil {
 		return nil, err
 	}
 	query := func(i int) string {
 		return fmt.Sprintf(`{"query":"write a database migration for the customer service %d"}`, i)
 	}
-	first, _, err := s.call("search", query(0))
+	first, _, err := s.Call("search", query(0))
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +43,9 @@ func promptCommands(ctx context.Context, work string, floor, copse []string, rou
 		limit("10,000 commands: load", "ms", ms(load), 150),
 		limit("10,000 commands: load, and first search", "ms", ms(load+first), 150),
 		limit("10,000 commands: search, warm", "ms", ms(search), 2),
-		{What: "10,000 commands: memory", Unit: "MiB", Value: s.memory(), Within: true},
+		{What: "10,000 commands: memory", Unit: "MiB", Value: s.Memory(), Within: true},
 	}
-	if err := s.stop(); err != nil {
+	if err := s.Stop(); err != nil {
 		return nil, err
 	}
 	for _, tool := range []string{"describe", "execute"} {

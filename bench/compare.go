@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/test/stdio"
+
 	"github.com/copse-dev/copse/internal/github/githubtest"
 )
 
@@ -57,8 +59,8 @@ func compare(ctx context.Context, work string, found []peer, rounds int) ([]tabl
 }
 
 // spawn starts a peer in a folder.
-func (c *comparison) spawn(p peer, dir string) (*server, error) {
-	return spawnWith(c.ctx, dir, append(slices.Clone(c.env), p.env...), p.argv...)
+func (c *comparison) spawn(p peer, dir string) (*stdio.Server, error) {
+	return stdio.SpawnWith(c.ctx, dir, append(slices.Clone(c.env), p.env...), p.argv...)
 }
 
 // starting measures what a client waits and pays for before the first question.
@@ -78,16 +80,16 @@ func (c *comparison) starting() (table, error) {
 			if err != nil {
 				return t, fmt.Errorf("%s: %w", p.Name, err)
 			}
-			all[i].took = append(all[i].took, s.firstAnswer)
+			all[i].took = append(all[i].took, s.FirstAnswer)
 			if round == 0 {
-				list, err := s.request("tools/list", "{}")
+				list, err := s.Request("tools/list", "{}")
 				if err != nil {
 					return t, fmt.Errorf("%s: %w", p.Name, err)
 				}
 				n := float64(len(list))
-				all[i].values = []float64{float64(strings.Count(string(list), `"inputSchema"`)), n, n / bytesPerToken, s.memory()}
+				all[i].values = []float64{float64(strings.Count(string(list), `"inputSchema"`)), n, n / bytesPerToken, s.Memory()}
 			}
-			s.end()
+			s.End()
 		}
 	}
 	for i, p := range c.peers {
@@ -125,7 +127,7 @@ func (c *comparison) works(dir string, names []string) ([]table, error) {
 	peaks := make(map[string]float64)
 	for _, work := range names {
 		var doing []peer
-		var servers []*server
+		var servers []*stdio.Server
 		for _, p := range c.peers {
 			if _, ok := p.calls[work]; !ok {
 				continue
@@ -134,14 +136,14 @@ func (c *comparison) works(dir string, names []string) ([]table, error) {
 			if err != nil {
 				return nil, err
 			}
-			defer s.end()
+			defer s.End()
 			doing, servers = append(doing, p), append(servers, s)
 		}
 		took := make([][]time.Duration, len(doing))
 		for n := range c.rounds + 1 {
 			for i, p := range doing {
 				ask := p.calls[work]
-				d, answer, err := servers[i].call(ask.tool, ask.with(n))
+				d, answer, err := servers[i].Call(ask.tool, ask.with(n))
 				if err != nil {
 					return nil, fmt.Errorf("%s: %s: %w", p.Name, work, err)
 				}
@@ -158,14 +160,14 @@ func (c *comparison) works(dir string, names []string) ([]table, error) {
 			if work != newItem {
 				ask := p.calls[work]
 				n := atOnce(median(took[i]))
-				d, err := servers[i].pipeline(n, ask.tool, ask.with)
+				d, err := servers[i].Pipeline(n, ask.tool, ask.with)
 				if err != nil {
 					return nil, fmt.Errorf("%s: %s: %w", p.Name, work, err)
 				}
 				throughput.Rows = append(throughput.Rows, line{work, p.Name, []float64{float64(n) / d.Seconds()}})
 			}
-			peaks[p.Name] = max(peaks[p.Name], servers[i].peak())
-			servers[i].end()
+			peaks[p.Name] = max(peaks[p.Name], servers[i].Peak())
+			servers[i].End()
 		}
 	}
 	for _, p := range c.peers {

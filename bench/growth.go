@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // sizes are those that growth is measured at.
@@ -101,14 +103,14 @@ func growth(ctx context.Context, work string, found []peer, rounds int, most int
 
 // grown is the median time of a call.
 func grown(ctx context.Context, dir string, argv []string, ask call, rounds int) (time.Duration, error) {
-	s, err := spawn(ctx, dir, argv...)
+	s, err := stdio.Spawn(ctx, dir, argv...)
 	if err != nil {
 		return 0, err
 	}
-	defer s.end()
+	defer s.End()
 	var took []time.Duration
 	for n := range rounds + 1 {
-		d, _, err := s.call(ask.tool, ask.with(n))
+		d, _, err := s.Call(ask.tool, ask.with(n))
 		if err != nil {
 			return 0, err
 		}

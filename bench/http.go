@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // overHTTP measures copse up beside the example server of the protocol library.
@@ -142,16 +144,10 @@ func (p *process) stop() {
 	_ = p.cmd.Wait() // how it ends is no matter here
 }
 
-func (p *process) memory() float64 { return (&server{cmd: p.cmd}).memory() }
+func (p *process) memory() float64 { return stdio.MemoryOf(p.cmd.Process.Pid) }
 
 // files is how many files and sockets are open.
-func (p *process) files() int {
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	return len(entries)
-}
+func (p *process) files() int { return stdio.FilesOf(p.cmd.Process.Pid) }
 
 // served waits until copse up serves, and returns the addresses.
 func (p *process) served(ctx context.Context, copse string) ([]string, error) {

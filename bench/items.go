@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // Budgets of a store with 10,000 items. With 100,000 everything may take ten
@@ -62,12 +64,12 @@ func workItems(ctx context.Context, work string, floor, copse []string, rounds i
 // someItems measures a store with n items. The rows are in the same order for
 // all n.
 func someItems(ctx context.Context, dir string, n int, copse []string, rounds int) ([]row, error) {
-	s, err := spawn(ctx, dir, copse...)
+	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
 		return nil, err
 	}
 	name := strings.TrimSuffix(fmt.Sprint(n), "000") + ",000 items: "
-	first, _, err := s.call("list_items", `{"all":true}`)
+	first, _, err := s.Call("list_items", `{"all":true}`)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +85,7 @@ func someItems(ctx context.Context, dir string, n int, copse []string, rounds in
 		}
 		rows = append(rows, limit(name+c.what, "ms", ms(took), ms(warmItems)))
 	}
-	rows = append(rows, limit(name+"memory", "MiB", s.memory(), itemsMemory))
+	rows = append(rows, limit(name+"memory", "MiB", s.Memory(), itemsMemory))
 	took, err := repeat(s, rounds, "create_item", func(i int) string {
 		return fmt.Sprintf(`{"title":"new %d","description":%q,"parent":%d}`, i, strings.Repeat("text ", 200), i+1)
 	})
@@ -91,14 +93,14 @@ func someItems(ctx context.Context, dir string, n int, copse []string, rounds in
 		return nil, err
 	}
 	rows = append(rows, limit(name+"create", "ms", ms(took), ms(createItem)))
-	return rows, s.stop()
+	return rows, s.Stop()
 }
 
 // repeat is the median time of calls of a tool; the first is not counted.
-func repeat(s *server, rounds int, tool string, args func(int) string) (time.Duration, error) {
+func repeat(s *stdio.Server, rounds int, tool string, args func(int) string) (time.Duration, error) {
 	var took []time.Duration
 	for i := range rounds + 1 {
-		d, _, err := s.call(tool, args(i))
+		d, _, err := s.Call(tool, args(i))
 		if err != nil {
 			return 0, err
 		}

@@ -23,6 +23,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // options are the flags.
@@ -177,18 +179,18 @@ func start(ctx context.Context, dir string, floor, copse []string, rounds int) (
 	var memory [2]float64
 	for range rounds {
 		for i, argv := range [][]string{floor, copse} {
-			s, err := spawn(ctx, dir, argv...)
+			s, err := stdio.Spawn(ctx, dir, argv...)
 			if err != nil {
 				return nil, err
 			}
-			first[i] = append(first[i], s.firstAnswer)
+			first[i] = append(first[i], s.FirstAnswer)
 			begin := time.Now()
-			if _, err := s.request("tools/list", "{}"); err != nil {
+			if _, err := s.Request("tools/list", "{}"); err != nil {
 				return nil, err
 			}
-			list[i] = append(list[i], s.firstAnswer+time.Since(begin))
-			memory[i] = max(memory[i], s.memory())
-			if err := s.stop(); err != nil {
+			list[i] = append(list[i], s.FirstAnswer+time.Since(begin))
+			memory[i] = max(memory[i], s.Memory())
+			if err := s.Stop(); err != nil {
 				return nil, err
 			}
 		}
@@ -215,15 +217,15 @@ func calls(ctx context.Context, dir string, floor, copse []string, rounds int) (
 
 // besideEcho measures calls of a tool and of the echo, in turns.
 func besideEcho(ctx context.Context, dir string, floor, copse []string, rounds int, tool, args string) (row, error) {
-	yard, err := spawn(ctx, dir, floor...)
+	yard, err := stdio.Spawn(ctx, dir, floor...)
 	if err != nil {
 		return row{}, err
 	}
-	s, err := spawn(ctx, dir, copse...)
+	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
 		return row{}, err
 	}
-	_, answer, err := s.call(tool, args) // the first call opens things
+	_, answer, err := s.Call(tool, args) // the first call opens things
 	if err != nil {
 		return row{}, err
 	}
@@ -240,23 +242,23 @@ func besideEcho(ctx context.Context, dir string, floor, copse []string, rounds i
 	}
 	var took [2][]time.Duration
 	for range rounds {
-		d, _, err := yard.call("echo", string(same))
+		d, _, err := yard.Call("echo", string(same))
 		if err != nil {
 			return row{}, err
 		}
 		took[0] = append(took[0], d)
-		if d, _, err = s.call(tool, args); err != nil {
+		if d, _, err = s.Call(tool, args); err != nil {
 			return row{}, err
 		}
 		took[1] = append(took[1], d)
 	}
-	return ratio(tool, median(took[0]), median(took[1]), 1.5), errors.Join(yard.stop(), s.stop())
+	return ratio(tool, median(took[0]), median(took[1]), 1.5), errors.Join(yard.Stop(), s.Stop())
 }
 
 // tenThousand measures a repository with 10,000 branches, all of them in the
 // state file.
 func tenThousand(ctx context.Context, dir string, copse []string, rounds int) ([]row, error) {
-	s, err := spawn(ctx, dir, copse...)
+	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
 		return nil, err
 	}
@@ -265,13 +267,13 @@ func tenThousand(ctx context.Context, dir string, copse []string, rounds int) ([
 		tool   string
 		budget time.Duration
 	}{{"get_branch_tree", 100 * time.Millisecond}, {"get_branch_stack", 2 * time.Millisecond}} {
-		cold, _, err := s.call(c.tool, "{}")
+		cold, _, err := s.Call(c.tool, "{}")
 		if err != nil {
 			return nil, err
 		}
 		var took []time.Duration
 		for range rounds {
-			d, _, err := s.call(c.tool, "{}")
+			d, _, err := s.Call(c.tool, "{}")
 			if err != nil {
 				return nil, err
 			}
@@ -283,8 +285,8 @@ func tenThousand(ctx context.Context, dir string, copse []string, rounds int) ([
 		}
 		rows = append(rows, limit(what+", warm", "ms", ms(median(took)), ms(c.budget)))
 	}
-	rows = append(rows, row{What: "10,000 branches: memory", Unit: "MiB", Value: s.memory(), Within: true})
-	return rows, s.stop()
+	rows = append(rows, row{What: "10,000 branches: memory", Unit: "MiB", Value: s.Memory(), Within: true})
+	return rows, s.Stop()
 }
 
 func ratio(what string, floor, value time.Duration, most float64) row {

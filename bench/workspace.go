@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // workspaceFiles measures files, beside the echo and the reference filesystem server,
@@ -46,7 +48,7 @@ func workspaceFiles(ctx context.Context, work string, floor, copse []string, rou
 	} else {
 		rows = append(rows, row{What: "the reference filesystem server is left out: run npm ci in internal/test/clients", Within: true})
 	}
-	s, err := spawn(ctx, huge, copse...)
+	s, err := stdio.Spawn(ctx, huge, copse...)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +65,8 @@ func workspaceFiles(ctx context.Context, work string, floor, copse []string, rou
 		}
 		rows = append(rows, limit(c.what, "ms", ms(took), c.budget))
 	}
-	rows = append(rows, row{What: "100,000 files: memory", Unit: "MiB", Value: s.memory(), Within: true})
-	return rows, s.stop()
+	rows = append(rows, row{What: "100,000 files: memory", Unit: "MiB", Value: s.Memory(), Within: true})
+	return rows, s.Stop()
 }
 
 // referenceServer is the command of the reference filesystem server for a folder, nil
@@ -86,29 +88,29 @@ func referenceServer(dir string) []string {
 // besideOther measures calls of a tool here and of the one of the same name there, in
 // turns. Here must not be slower.
 func besideOther(ctx context.Context, dir string, other, copse []string, rounds int, tool, args, theirs string) (row, error) {
-	yard, err := spawn(ctx, dir, other...)
+	yard, err := stdio.Spawn(ctx, dir, other...)
 	if err != nil {
 		return row{}, err
 	}
-	s, err := spawn(ctx, dir, copse...)
+	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
 		return row{}, err
 	}
 	var took [2][]time.Duration
 	for range rounds {
-		d, _, err := yard.call(tool, theirs)
+		d, _, err := yard.Call(tool, theirs)
 		if err != nil {
 			return row{}, err
 		}
 		took[0] = append(took[0], d)
-		if d, _, err = s.call(tool, args); err != nil {
+		if d, _, err = s.Call(tool, args); err != nil {
 			return row{}, err
 		}
 		took[1] = append(took[1], d)
 	}
-	err = s.stop()
+	err = s.Stop()
 	// It ends with an error when its input does.
-	_ = yard.stop()
+	_ = yard.Stop()
 	return ratio(tool+", beside the reference filesystem server", median(took[0]), median(took[1]), 1), errors.Join(err)
 }
 

@@ -1,4 +1,7 @@
-package main
+// Package stdio talks to an MCP server as a client does that starts it: for the benchmark and
+// for tests from outside. It knows the protocol of 2025-11-25, and as little of it as it can,
+// so that it costs little beside the server.
+package stdio
 
 import (
 	"bufio"
@@ -14,24 +17,27 @@ import (
 	"time"
 )
 
-// server is a program that speaks MCP on stdio, started as a client would.
-type server struct {
+// Server is a program that speaks MCP on stdio, started as a client would.
+type Server struct {
+	// Process is the program itself.
+	Process *os.Process
+
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
 	id  int
-	// firstAnswer is the time from before the start of the process to the
+	// FirstAnswer is the time from before the start of the process to the
 	// answer of initialize.
-	firstAnswer time.Duration
+	FirstAnswer time.Duration
 }
 
-// spawn starts a program and shakes hands.
-func spawn(ctx context.Context, dir string, argv ...string) (*server, error) {
-	return spawnWith(ctx, dir, nil, argv...)
+// Spawn starts a program and shakes hands.
+func Spawn(ctx context.Context, dir string, argv ...string) (*Server, error) {
+	return SpawnWith(ctx, dir, nil, argv...)
 }
 
-// spawnWith is spawn with more in the environment.
-func spawnWith(ctx context.Context, dir string, env []string, argv ...string) (*server, error) {
+// SpawnWith is Spawn with more in the environment.
+func SpawnWith(ctx context.Context, dir string, env []string, argv ...string) (*Server, error) {
 	start := time.Now()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
@@ -47,18 +53,18 @@ func spawnWith(ctx context.Context, dir string, env []string, argv ...string) (*
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	s := &server{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<20)}
-	_, err = s.request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`)
+	s := &Server{Process: cmd.Process, cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	_, err = s.Request("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`)
 	if err != nil {
 		return nil, fmt.Errorf("initialize %s: %w", argv[0], err)
 	}
-	s.firstAnswer = time.Since(start)
+	s.FirstAnswer = time.Since(start)
 	_, err = io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
 	return s, err
 }
 
-// request sends one request and waits for its answer, the whole line.
-func (s *server) request(method, params string) ([]byte, error) {
+// Request sends one request and waits for its answer, the whole line.
+func (s *Server) Request(method, params string) ([]byte, error) {
 	s.id++
 	if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", s.id, method, params); err != nil {
 		return nil, err
@@ -87,11 +93,11 @@ func answers(line []byte, id int) bool {
 	return json.Unmarshal(line, &a) == nil && a.Method == "" && fmt.Sprint(a.ID) == strconv.Itoa(id)
 }
 
-// call times one tool call. A tool error is an error.
-func (s *server) call(tool, args string) (time.Duration, []byte, error) {
+// Call times one tool call. A tool error is an error.
+func (s *Server) Call(tool, args string) (time.Duration, []byte, error) {
 	params := fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args)
 	start := time.Now()
-	line, err := s.request("tools/call", params)
+	line, err := s.Request("tools/call", params)
 	took := time.Since(start)
 	if err != nil {
 		return 0, nil, err
@@ -108,9 +114,9 @@ func (s *server) call(tool, args string) (time.Duration, []byte, error) {
 	return took, line, nil
 }
 
-// pipeline sends calls at once, as a client with many agents does, and returns how long it
+// Pipeline sends calls at once, as a client with many agents does, and returns how long it
 // takes until all are answered.
-func (s *server) pipeline(n int, tool string, args func(int) string) (time.Duration, error) {
+func (s *Server) Pipeline(n int, tool string, args func(int) string) (time.Duration, error) {
 	var all bytes.Buffer
 	first := s.id + 1
 	for i := range n {
@@ -144,12 +150,24 @@ func (s *server) pipeline(n int, tool string, args func(int) string) (time.Durat
 	return time.Since(start), <-written
 }
 
-// memory is the resident memory of the server and of what it has started, in MiB; 0 where
+// Memory is the resident memory of the server and of what it has started, in MiB; 0 where
 // the system does not tell.
-func (s *server) memory() float64 { return memoryOf(s.cmd.Process.Pid, "VmRSS:") }
+func (s *Server) Memory() float64 { return MemoryOf(s.cmd.Process.Pid) }
 
-// peak is the most that the memory was.
-func (s *server) peak() float64 { return memoryOf(s.cmd.Process.Pid, "VmHWM:") }
+// MemoryOf is the resident memory of a process and of what it has started, in MiB.
+func MemoryOf(pid int) float64 { return memoryOf(pid, "VmRSS:") }
+
+// FilesOf is how many files and sockets a process has open; 0 where the system does not tell.
+func FilesOf(pid int) int {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		return 0
+	}
+	return len(entries)
+}
+
+// Peak is the most that the memory was.
+func (s *Server) Peak() float64 { return memoryOf(s.cmd.Process.Pid, "VmHWM:") }
 
 func memoryOf(pid int, what string) float64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -179,16 +197,16 @@ func memoryOf(pid int, what string) float64 {
 	return total
 }
 
-// stop ends the server as a client does: by closing its input.
-func (s *server) stop() error {
+// Stop ends the server as a client does: by closing its input.
+func (s *Server) Stop() error {
 	if err := s.in.Close(); err != nil {
 		return err
 	}
 	return s.cmd.Wait()
 }
 
-// end is stop for the server of somebody else, which may not end by itself.
-func (s *server) end() {
+// End is Stop for the server of somebody else, which may not end by itself.
+func (s *Server) End() {
 	_ = s.in.Close()
 	done := make(chan struct{})
 	go func() {
