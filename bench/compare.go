@@ -160,7 +160,10 @@ func (c *comparison) works(dir string, names []string) ([]table, error) {
 			if work != newItem {
 				ask := p.calls[work]
 				n := atOnce(median(took[i]))
-				d, err := servers[i].Pipeline(n, ask.tool, ask.with)
+				d, failed, err := servers[i].Pipeline(n, func(i int) (tool, args string) { return ask.tool, ask.with(i) })
+				if err == nil && failed > 0 {
+					err = fmt.Errorf("%d of %d calls failed", failed, n)
+				}
 				if err != nil {
 					return nil, fmt.Errorf("%s: %s: %w", p.Name, work, err)
 				}

@@ -54,7 +54,7 @@ func (f *File) Token(ctx context.Context) (string, error) {
 	}
 	token := string(bytes.TrimSpace(data))
 	if token == "" {
-		return f.write(ctx, true)
+		return f.write(ctx, false)
 	}
 	return token, nil
 }
@@ -71,16 +71,17 @@ func (f *File) write(ctx context.Context, anew bool) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return "", fmt.Errorf("write token: %w", lockedstore.WithoutPath(err))
 	}
-	if anew {
-		// Not changed in place: whoever has the file open, or a link to it, must not
-		// see the new one.
+	if info, err := os.Lstat(f.path); err == nil && anew && !info.Mode().IsRegular() {
+		// It would be followed to where others may read.
 		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("write token: %w", lockedstore.WithoutPath(err))
 		}
 	}
 	var token string
+	// The file is replaced, not changed: whoever has the old one open, or a link to it, does
+	// not see the new token, and a process that is killed leaves one of the two.
 	err := lockedstore.EditPrivate(ctx, f.path, wait, func(old []byte) ([]byte, error) {
-		if token = string(bytes.TrimSpace(old)); token != "" {
+		if token = string(bytes.TrimSpace(old)); token != "" && !anew {
 			return old, nil
 		}
 		token = rand.Text() + rand.Text()[:6]

@@ -107,6 +107,7 @@ func New(o Options) *Server {
 		s.mcp.AddReceivingMiddleware(changing.middleware)
 	}
 	s.mcp.AddReceivingMiddleware(newTools(s, tools).middleware)
+	s.mcp.AddReceivingMiddleware(wellFormed)
 	for _, set := range o.Toolsets {
 		for _, p := range set.Prompts {
 			s.addPrompt(p)

@@ -257,11 +257,18 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	resp, ok := msg.(*jsonrpc.Response)
 	line, err := jsonrpc.EncodeMessage(msg)
+	if err != nil && ok {
+		// An answer that cannot be written must not take the others with it.
+		c.logger.Error("an answer could not be encoded", "error", err)
+		line, err = jsonrpc.EncodeMessage(&jsonrpc.Response{ID: resp.ID, Error: &jsonrpc.Error{
+			Code: jsonrpc.CodeInternalError, Message: "the answer could not be encoded: " + err.Error(),
+		}})
+	}
 	if err != nil {
 		return fmt.Errorf("encode message: %w", err)
 	}
-	resp, ok := msg.(*jsonrpc.Response)
 	if !ok {
 		return c.writeLine(line)
 	}

@@ -114,14 +114,15 @@ func (s *Server) Call(tool, args string) (time.Duration, []byte, error) {
 	return took, line, nil
 }
 
-// Pipeline sends calls at once, as a client with many agents does, and returns how long it
-// takes until all are answered.
-func (s *Server) Pipeline(n int, tool string, args func(int) string) (time.Duration, error) {
+// Pipeline sends n calls at once, as a client with many agents does, and returns how long it
+// takes until all are answered, and how many of the answers are errors of a tool.
+func (s *Server) Pipeline(n int, call func(i int) (tool, args string)) (took time.Duration, failed int, err error) {
 	var all bytes.Buffer
 	first := s.id + 1
 	for i := range n {
 		s.id++
-		fmt.Fprintf(&all, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", s.id, tool, args(i))
+		tool, args := call(i)
+		fmt.Fprintf(&all, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", s.id, tool, args)
 	}
 	start := time.Now()
 	written := make(chan error, 1)
@@ -132,22 +133,26 @@ func (s *Server) Pipeline(n int, tool string, args func(int) string) (time.Durat
 	for left := n; left > 0; {
 		line, err := s.out.ReadBytes('\n')
 		if err != nil {
-			return 0, fmt.Errorf("read answers of %s: %w", tool, err)
+			return 0, failed, fmt.Errorf("read answers: %w", err)
 		}
 		var a struct {
 			ID     int
 			Method string
 			Error  json.RawMessage
+			Result struct{ IsError bool }
 		}
 		if json.Unmarshal(line, &a) != nil || a.Method != "" || a.ID < first {
 			continue
 		}
 		if a.Error != nil {
-			return 0, fmt.Errorf("%s: %s", tool, line)
+			return 0, failed, fmt.Errorf("a call was refused: %s", line)
+		}
+		if a.Result.IsError {
+			failed++
 		}
 		left--
 	}
-	return time.Since(start), <-written
+	return time.Since(start), failed, <-written
 }
 
 // Memory is the resident memory of the server and of what it has started, in MiB; 0 where

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+var (
+	target     = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
+	executions = regexp.MustCompile(`execs: (\d+)`)
+)
+
+// fuzzAll fuzzes every target of the module, one on each CPU.
+func fuzzAll(ctx context.Context, each time.Duration) ([]result, error) {
+	type job struct{ folder, name string }
+	var jobs []job
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") || d.IsDir() {
+			if d != nil && d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range target.FindAllSubmatch(text, -1) {
+			jobs = append(jobs, job{"./" + filepath.ToSlash(filepath.Dir(path)), string(m[1])})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	results := make([]result, len(jobs))
+	errs := make([]error, len(jobs))
+	next := make(chan int)
+	var working sync.WaitGroup
+	for range runtime.NumCPU() {
+		working.Go(func() {
+			for i := range next {
+				cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+jobs[i].name+"$", "-fuzztime="+each.String(), "-parallel=1", jobs[i].folder)
+				out, err := cmd.CombinedOutput()
+				tried := 0
+				if all := executions.FindAllSubmatch(out, -1); len(all) > 0 {
+					tried, _ = strconv.Atoi(string(all[len(all)-1][1])) // digits
+				}
+				results[i] = result{What: "fuzzing " + jobs[i].name + " of " + strings.TrimPrefix(jobs[i].folder, "./internal/"), Tried: tried, Survived: tried}
+				if err != nil {
+					results[i].Lost = 1
+					results[i].Note = tail(string(out))
+				} else if tried == 0 {
+					errs[i] = fmt.Errorf("%s of %s tried nothing:\n%s", jobs[i].name, jobs[i].folder, out)
+				}
+			}
+		})
+	}
+	for i := range jobs {
+		next <- i
+	}
+	close(next)
+	working.Wait()
+	return results, errors.Join(errs...)
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// The page has a table for each form of a run; one run replaces its own.
+const (
+	pageHead = `# Reliability
+
+What was done to break copse, from outside, and what came of it. Made by ` + "`make soak`" + ` and ` + "`make fuzz`" + `; do not
+edit. *Lost* is an answer that did not come, a change that was acknowledged and is not there, a file
+that cannot be read, a server that ended, or a process, goroutine or file that stayed behind.
+`
+	breakingHead = "\n## Breaking it\n"
+	fuzzingHead  = "\n## Fuzzing\n"
+)
+
+func writePage(path string, results []result, limit, fuzz time.Duration) error {
+	old, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	_, rest, _ := strings.Cut(string(old), breakingHead)
+	breaking, fuzzing, _ := strings.Cut(rest, fuzzingHead)
+	if fuzz > 0 {
+		fuzzing = section(fmt.Sprintf("Each target for %s", fuzz), results)
+	} else {
+		breaking = section(fmt.Sprintf("All of it within %s", limit), results)
+	}
+	return os.WriteFile(path, []byte(pageHead+breakingHead+breaking+fuzzingHead+fuzzing), 0o644)
+}
+
+func section(how string, results []result) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "\n%s, on %s, on %s/%s with %d CPUs and %s.\n\n| what | tried | survived | lost | |\n|---|--:|--:|--:|---|\n",
+		how, time.Now().UTC().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	for _, r := range results {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", r.What, r.Tried, r.Survived, r.Lost, strings.ReplaceAll(r.Note, "\n", " "))
+	}
+	return b.String()
+}
