@@ -17,8 +17,12 @@ type span struct {
 }
 
 // split appends to entries those of a block mapping whose keys are scalars at
-// the beginning of a line. It reports whether the text is one.
+// the beginning of a line. It reports whether the text is one. YAML has no NUL, and what is
+// made of one is the library's to say.
 func split(text string, entries []entry) ([]entry, bool) {
+	if strings.IndexByte(text, 0) >= 0 {
+		return entries, false
+	}
 	for at := 0; at < len(text); {
 		end := lineEnd(text, at)
 		line := text[at:end]

@@ -18,7 +18,7 @@ import (
 
 var (
 	target     = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
-	executions = regexp.MustCompile(`execs: (\d+)`)
+	executions = regexp.MustCompile(`(?:execs: |baseline coverage: )(\d+)`)
 )
 
 // fuzzAll fuzzes every target of the module, one on each CPU.
