@@ -165,7 +165,7 @@ func TestRead(t *testing.T) {
 		{"three", lines{Max: 2}, "a\nb\n|… 2 of 3 lines shown; continue with offset=3"},
 		{"three", lines{From: 2, Max: 1}, "b\n|… 1 of 3 lines shown; continue with offset=3"},
 		{"three", lines{From: 3, Max: 9}, "c\n|… lines 3 to 3 of 3 shown, the last ones"},
-		{"three", lines{From: 4}, "error: three has 3 lines; offset is 4"},
+		{"three", lines{From: 4}, "error: three has 3 lines; offset is 4: use a smaller one"},
 		{"three", lines{Max: 3}, "a\nb\nc\n"},
 		{"open", lines{}, "a\nb"},
 		{"open", lines{Max: 1}, "a\n|… 1 of 2 lines shown; continue with offset=2"},

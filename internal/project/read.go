@@ -181,7 +181,7 @@ func wholeRunes(text []byte) []byte {
 // result words what was read.
 func (r *reader) result(asked string) (Text, error) {
 	if r.shown == 0 && r.from > 1 {
-		return Text{}, &KindError{Path: asked, Problem: fmt.Sprintf("has %d lines", r.line), Remedy: fmt.Sprintf("offset is %d", r.from)}
+		return Text{}, &KindError{Path: asked, Problem: fmt.Sprintf("has %d lines", r.line), Remedy: fmt.Sprintf("offset is %d: use a smaller one", r.from)}
 	}
 	t := Text{Content: r.text.String()}
 	if r.line == 0 {

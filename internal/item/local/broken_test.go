@@ -158,7 +158,7 @@ func TestConfigErrors(t *testing.T) {
 	}{
 		"missing":  {func(t *testing.T, dir string) { remove(t, dir, "config.yml") }, "config.yml is missing; restore it, or initialize the project again"},
 		"empty":    {func(t *testing.T, dir string) { write(t, dir, "config.yml", "") }, "config.yml is empty; restore it, or remove it and initialize the project again"},
-		"not YAML": {func(t *testing.T, dir string) { write(t, dir, "config.yml", "a: b: c") }, "config.yml is not YAML that can be used: line 1: mapping value is not allowed in this context"},
+		"not YAML": {func(t *testing.T, dir string) { write(t, dir, "config.yml", "a: b: c") }, "config.yml is not YAML that can be used: line 1: mapping value is not allowed in this context; correct it"},
 		"foreign":  {func(t *testing.T, dir string) { write(t, dir, "config.yml", "version: 2\n") }, "config.yml is not the configuration of a tic project: it has no types"},
 		"newer": {func(t *testing.T, dir string) {
 			remove(t, dir, "config.yml")

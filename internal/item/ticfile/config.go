@@ -73,7 +73,7 @@ func parseConfig(text string) (*Config, error) {
 	}
 	front, err := yamlmap.Parse(rest)
 	if err != nil {
-		return nil, fmt.Errorf("is not YAML that can be used: %w", err)
+		return nil, fmt.Errorf("is not YAML that can be used: %w; correct it", err)
 	}
 	c.front = front
 	r := configReader{front: front}

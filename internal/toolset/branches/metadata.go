@@ -24,6 +24,7 @@ func (t *Tools) GetCurrentBranch(ctx context.Context, _ None) (twig.Metadata, er
 		return twig.Metadata{}, &envelope.Error{
 			Code:    envelope.NotFound,
 			Message: "Not on any branch (detached HEAD state)",
+			Hint:    "Check out a branch, or use a tool that takes one.",
 		}
 	}
 	state, err := t.place.State(ctx)

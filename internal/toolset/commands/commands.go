@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -250,9 +251,12 @@ func document(err error) json.RawMessage {
 	if missing, ok := errors.AsType[*NotFoundError](err); ok {
 		doc = failure{Error: "Command not found", Name: &Name{missing.ID.C1, missing.ID.C2, missing.ID.C3}, Hint: "search finds the commands that there are."}
 	} else if unread, ok := errors.AsType[*library.LoadError](err); ok {
-		doc = failure{Error: "Failed to load registry", Path: unread.Path, Details: unread.Details()}
+		doc = failure{Error: "Failed to load registry", Path: unread.Path, Details: unread.Details(), Hint: "Correct the file."}
+		if errors.Is(err, fs.ErrNotExist) {
+			doc.Hint = "`copse command init` makes a registry; check the name of the agent."
+		}
 	} else if failed, ok := errors.AsType[*executionError](err); ok {
-		doc = failure{Error: "Execution failed", Command: failed.Command, Stderr: failed.Stderr}
+		doc = failure{Error: "Execution failed", Command: failed.Command, Stderr: failed.Stderr, Hint: "describe tells what the command takes; `copse command check` finds what is wrong with its template."}
 	} else if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
 		doc = failure{Error: arg.Message, Hint: arg.Hint}
 	}

@@ -45,10 +45,10 @@ const indent = "  "
 // Toolset is the toolset "items".
 func (t *Tools) Toolset() toolset.Toolset {
 	var (
-		object = plain.Shape{Indent: indent, Message: message}
-		list   = plain.Shape{Indent: indent, Message: message, List: "items"}
+		object = plain.Shape{Indent: indent, Message: message, Next: next}
+		list   = plain.Shape{Indent: indent, Message: message, Next: next, List: "items"}
 		tree   = plain.Shape{
-			Indent: indent, Message: message, List: "tree",
+			Indent: indent, Message: message, Next: next, List: "tree",
 			Advice: "For what is below an item pass it as root; list_items and get_children have all.",
 		}
 

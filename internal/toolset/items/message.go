@@ -38,3 +38,17 @@ func isRule(err error) bool {
 	_, config := errors.AsType[*item.ConfigError](err)
 	return invalid || changed || broken || config || item.IsNotFound(err)
 }
+
+// next is what to do about an error that says only what is wrong.
+func next(err error) string {
+	if item.IsNotFound(err) {
+		return "Use list_items or search_items to find its number; a deleted one comes back with `copse item restore`."
+	}
+	if _, ok := errors.AsType[*item.BrokenError](err); ok {
+		return "Ask the user to correct the file; `copse item doctor` shows what is wrong."
+	}
+	if invalid, ok := errors.AsType[*item.InvalidError](err); ok && (invalid.Field == "parent" || invalid.Field == "depends_on") {
+		return "Use get_item_tree or list_items to choose another item."
+	}
+	return ""
+}

@@ -309,8 +309,8 @@ func shown(v any, depth int) int {
 // ShowIn selects an item, and where to begin in its long parts.
 type ShowIn struct {
 	ID          item.ID `json:"id"`
-	Description *int    `json:"description_offset,omitempty" min:"0"`
-	Comments    *int    `json:"comments_offset,omitempty" min:"0"`
+	Description *int    `json:"description_offset,omitempty" min:"0" description:"As the answer says."`
+	Comments    *int    `json:"comments_offset,omitempty" min:"0" description:"Likewise."`
 }
 
 // ShowItem reads one item.

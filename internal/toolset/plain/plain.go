@@ -4,7 +4,7 @@
 // A list tool answers with an object that has the list in one of its fields; see
 // [Shape.List]. The text half shows the array, and in a second block what else
 // there is to know, in words; the structured half is the object. Errors are their
-// message, as text.
+// message, as text, and in a second block what to do where the message does not say it.
 package plain
 
 import (
@@ -32,6 +32,9 @@ type Shape struct {
 	Advice string
 	// Message words an error; nil leaves it as it is.
 	Message func(error) string
+	// Next is what to do about an error whose message does not say it, "" for nothing; it
+	// stands in a second block. nil is for none.
+	Next func(error) string
 }
 
 var _ toolset.Shape = Shape{}
@@ -123,7 +126,13 @@ func (s Shape) Fail(err error) toolset.Result {
 	} else if s.Message != nil {
 		message = s.Message(err)
 	}
-	return toolset.Result{Text: []string{message}, IsError: true}
+	res := toolset.Result{Text: []string{message}, IsError: true}
+	if s.Next != nil {
+		if next := s.Next(err); next != "" {
+			res.Text = append(res.Text, next)
+		}
+	}
+	return res
 }
 
 // Schema says that there is an object.

@@ -2,12 +2,14 @@ package workspace
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 )
@@ -29,10 +31,24 @@ func (text) OK(data json.RawMessage) toolset.Result {
 }
 
 // Fail shows the message.
-func (text) Fail(err error) toolset.Result { return plain.Shape{}.Fail(err) }
+func (text) Fail(err error) toolset.Result { return plain.Shape{Next: next}.Fail(err) }
 
 // Schema is nil: there is only text.
 func (text) Schema() *jsonschema.Schema { return nil }
+
+// next is what to do about a refusal.
+func next(err error) string {
+	switch {
+	case errors.Is(err, project.ErrOutside):
+		return "Use a path inside the project, relative to its root."
+	case errors.Is(err, project.ErrGit):
+		return "Use the branch tools for what git knows."
+	}
+	if _, ok := errors.AsType[*project.NotFoundError](err); ok {
+		return "Use list_directory to see what is there."
+	}
+	return ""
+}
 
 // invisible warns of characters in a file that nobody sees and a reader may obey. The
 // file is shown as it is, since an edit must find what is there.

@@ -49,7 +49,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Name: "read_file", Title: "Read file", Hints: hints,
 				Description: "Read a text file of the project, at most 256 KiB at once.",
 			}, t.ReadFile),
-			toolset.New(plain.Shape{List: "entries", Advice: "List a folder in it, or raise limit."}, toolset.Spec{
+			toolset.New(plain.Shape{List: "entries", Next: next, Advice: "List a folder in it, or raise limit."}, toolset.Spec{
 				Name: "list_directory", Title: "List directory", Hints: hints,
 				Description: "List a folder of the project without what git ignores.",
 			}, t.ListDirectory),
