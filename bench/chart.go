@@ -15,7 +15,7 @@ var colours = []string{"#2f7d4f", "#9aa5b1", "#4a7fb5", "#c2803a", "#8d5aa8", "#
 // groups of its columns.
 func chart(t table) []byte {
 	const (
-		barHeight, gap, label, bars, right = 16, 14, 250, 430, 90
+		barHeight, gap, label, bars, right = 16, 14, 270, 430, 90
 		top                                = 64
 	)
 	lines := t.Rows

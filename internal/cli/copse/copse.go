@@ -27,17 +27,38 @@ func Command(env app.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "copse",
 		Short: "The developer's working context, for AI assistants and people",
-		Long: `copse gives an AI assistant the context a developer works in: the branch and its
-stack, the Jira issue behind it, the pull request and its checks.`,
-		Example: `  copse context                              # what an assistant would be told
-  claude mcp add copse -- copse mcp serve    # let one ask for itself`,
+		Long: `copse gives an AI assistant, and you, the context that you work in: the branch and its
+stack, the Jira issue behind it, the pull request and its checks, the work items, files,
+tasks and prompts of the project.
+
+Results go to stdout: tables at a terminal, tab-separated values in a pipe, JSON with
+--json. It ends with 0 for success, 1 when something could not be done, and 2 for a
+command line that could not be understood.`,
+		Example: `  copse init                        # set up the repository that you are in
+  copse context                     # what an assistant would be told
+  copse mcp doctor                  # does everything between it and copse work?`,
 		Version: app.Version(),
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
 	items := item.Items(env, "copse item", "copse item init")
 	items.AddCommand(item.Project(env, "copse item", "copse item init")...)
-	root.AddCommand(branch.Command(env), command.Command(env), contextcmd.Command(env), items, mcp.Command(env), repo.Command(env), setup.Command(env), task.Command(env), version(env))
-	root.AddCommand(up.Commands(env)...)
+	for _, group := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"begin", "To begin:", []*cobra.Command{setup.Command(env), mcp.Command(env)}},
+		{"work", "To see and keep:", []*cobra.Command{
+			branch.Command(env), command.Command(env), contextcmd.Command(env), items, repo.Command(env), task.Command(env),
+		}},
+		{"serve", "To serve each worktree over HTTP:", up.Commands(env)},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.id
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(version(env))
 	return root
 }
