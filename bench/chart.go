@@ -15,14 +15,18 @@ var colours = []string{"#2f7d4f", "#9aa5b1", "#4a7fb5", "#c2803a", "#8d5aa8", "#
 // groups of its columns.
 func chart(t table) []byte {
 	const (
-		barHeight, gap, label, bars, right = 16, 14, 270, 430, 90
-		top                                = 64
+		barHeight, gap, bars, right = 16, 14, 430, 90
+		top                         = 64
 	)
 	lines := t.Rows
 	if len(t.Columns) > 1 && t.Name == "growth" {
 		lines = unfolded(t)
 	}
 	lines = slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.Values[0] <= 0 })
+	label := 150
+	for _, l := range lines {
+		label = max(label, 7*len(l.Work)+24)
+	}
 	most, least := 0.0, math.Inf(1)
 	var servers []string
 	groups := 0
@@ -68,7 +72,7 @@ func chart(t table) []byte {
 		}
 		w := length(l.Values[0])
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/><text x="%.1f" y="%d" fill="#3a4653">%s</text>`+"\n",
-			label, y, max(w, 1), barHeight-3, colours[slices.Index(servers, l.Server)%len(colours)], label+w+6, y+11, number(l.Values[0]))
+			label, y, max(w, 1), barHeight-3, colours[slices.Index(servers, l.Server)%len(colours)], float64(label)+w+6, y+11, number(l.Values[0]))
 		y += barHeight
 	}
 	b.WriteString("</svg>\n")

@@ -40,10 +40,10 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 200, "how often each call is made")
 	flag.BoolVar(&o.short, "short", false, "leave out what takes minutes: growth beyond 1,000")
 	flag.StringVar(&o.only, "only", "", "measure only the `part` of this name: start, calls, branches, items, commands, files, http, peers, growth")
-	flag.Func("original", "an original program to compare with, as `NAME=PROGRAM`: twig-mcp, tic", func(text string) error {
+	flag.Func("original", "an original program to compare with, as `NAME=PROGRAM`: twig-mcp, tic, climpt, rstn", func(text string) error {
 		name, path, ok := strings.Cut(text, "=")
 		if _, known := originals[name]; !ok || !known {
-			return fmt.Errorf("want NAME=PROGRAM, where NAME is twig-mcp or tic")
+			return fmt.Errorf("want NAME=PROGRAM, where NAME is one of twig-mcp, tic, climpt, rstn")
 		}
 		o.originals[name] = path
 		return nil

@@ -27,7 +27,29 @@ func writePage(folder string, r report) error {
 			return err
 		}
 	}
+	if len(r.Budgets) > 0 {
+		if err := os.WriteFile(filepath.Join(charts, "budgets.svg"), chart(shares(r.Budgets)), 0o644); err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(filepath.Join(folder, "benchmarks.md"), page(r), 0o644)
+}
+
+// shares is how much of each budget is used.
+func shares(rows []row) table {
+	t := table{Name: "budgets", Title: "Budgets", Columns: []string{"percent used"}}
+	for _, w := range rows {
+		var most float64
+		if n, err := fmt.Sscanf(w.Budget, "%g", &most); err != nil || n != 1 {
+			continue
+		}
+		used := w.Value
+		if strings.HasSuffix(w.Budget, "×") {
+			used = w.Ratio
+		}
+		t.Rows = append(t.Rows, line{w.What, "copse", []float64{100 * used / most}})
+	}
+	return t
 }
 
 func page(r report) []byte {
@@ -64,7 +86,7 @@ can be. `+"`bench/peers/install`"+` installs the others.
 		}
 	}
 	if len(r.Budgets) > 0 {
-		b.WriteString("\n## Budgets\n\nWhat copse may take at most. A ratio is to the one-tool server that says back as many bytes, unless another yardstick is named.\n\n" +
+		b.WriteString("\n## Budgets\n\nWhat copse may take at most. A ratio is to the one-tool server that says back as many bytes, unless another yardstick is named.\n\n![Budgets](benchmarks/budgets.svg)\n\n" +
 			"| what | copse | yardstick | ratio | budget | |\n|---|--:|--:|--:|--:|---|\n")
 		for _, w := range r.Budgets {
 			if w.Unit == "" {

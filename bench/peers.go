@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -44,8 +45,10 @@ const (
 	getPR      = "get a pull request"
 )
 
-// originals are the programs that copse stands in for, by the names of their commands.
-var originals = map[string][]string{"twig-mcp": nil, "tic": {"mcp", "serve"}}
+// originals are the programs that copse stands in for, by the names of their commands, with
+// the arguments that make them serve. climpt and rstn are named with what starts their
+// servers.
+var originals = map[string][]string{"twig-mcp": nil, "tic": {"mcp", "serve"}, "climpt": nil, "rstn": nil}
 
 // peers finds the servers that are installed; what is missing is said in left.
 func peers(ctx context.Context, copse, floor string, given map[string]string) (found []peer, left []string) {
@@ -93,8 +96,8 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 	add(peer{Name: "github-mcp-server", argv: []string{github, "stdio"}, calls: map[string]call{
 		getPR: {"pull_request_read", `{"method":"get","owner":"acme","repo":"shop","pullNumber":43}`},
 	}}, github)
-	for name, args := range originals {
-		path := given[name]
+	for _, name := range slices.Sorted(maps.Keys(originals)) {
+		args, path := originals[name], given[name]
 		if path == "" {
 			path = onPath(ctx, name)
 		}
