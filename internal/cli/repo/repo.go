@@ -3,6 +3,7 @@
 package repo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,7 +159,8 @@ func absolute(env app.Env, args []string) string {
 	return filepath.Join(env.Dir, args[0])
 }
 
-// rootOf is the root of the repository that a path is in.
+// rootOf is the root of the repository that a path is in: that of the main worktree, as twig
+// has it, so that a repository is in the list once.
 func rootOf(ctx context.Context, env app.Env, args []string) (string, error) {
 	dir := absolute(env, args)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -171,8 +173,5 @@ func rootOf(ctx context.Context, env app.Env, args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if repo.Root() == "" {
-		return repo.GitDir(), nil
-	}
-	return repo.Root(), nil
+	return cmp.Or(repo.MainRoot(), repo.Root(), repo.GitDir()), nil
 }
