@@ -49,6 +49,9 @@ func killedWriters(r *rig) ([]result, error) {
 	if out, err := exec.CommandContext(r.ctx, "git", "-C", dir, "remote", "add", "origin", "https://github.com/acme/app.git").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("git remote: %w: %s", err, out)
 	}
+	if _, err := r.command(dir, nil, "branch", "link", "feature/b", "--pr", "7"); err != nil {
+		return nil, err
+	}
 	writers, err := r.writers(dir, home, env)
 	if err != nil {
 		return nil, err
@@ -248,15 +251,10 @@ func (r *rig) writers(dir, home string, env []string) ([]writer, error) {
 	}
 	list = append(list, writer{
 		what: "kept answers of GitHub",
-		args: func(n int) []string {
-			if n == 0 {
-				return []string{"branch", "link", "feature/b", "--pr", "7"}
-			}
-			return []string{"branch", "status", "feature/b", "--fresh"}
-		},
+		args: func(int) []string { return []string{"branch", "status", "feature/b", "--fresh"} },
 		check: func(acknowledged []int) error {
 			out, err := r.command(dir, env, "branch", "status", "feature/b")
-			if err == nil && len(acknowledged) > 1 && !strings.Contains(out, "A title") {
+			if err == nil && len(acknowledged) > 0 && !strings.Contains(out, "A title") {
 				err = fmt.Errorf("the answer is lost: %s", out)
 			}
 			return err
