@@ -157,7 +157,8 @@ func yieldStems(word string, yield func(string) bool) bool {
 		for part != "" {
 			end, next := hump(part)
 			compound = compound || end < len(word)
-			if !yield(stem(part[:end])) {
+			// Apostrophes alone have no stem.
+			if token := stem(part[:end]); token != "" && !yield(token) {
 				return false
 			}
 			part = part[next:]
