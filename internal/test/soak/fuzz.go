@@ -21,8 +21,8 @@ var (
 	executions = regexp.MustCompile(`(?:execs: |baseline coverage: )(\d+)`)
 )
 
-// fuzzAll fuzzes every target of the module, one on each CPU.
-func fuzzAll(ctx context.Context, each time.Duration) ([]result, error) {
+// fuzzAll fuzzes every target of the module, or those of one name, one on each CPU.
+func fuzzAll(ctx context.Context, each time.Duration, only string) ([]result, error) {
 	type job struct{ folder, name string }
 	var jobs []job
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -34,7 +34,9 @@ func fuzzAll(ctx context.Context, each time.Duration) ([]result, error) {
 		}
 		text, err := os.ReadFile(path)
 		for _, m := range target.FindAllSubmatch(text, -1) {
-			jobs = append(jobs, job{"./" + filepath.ToSlash(filepath.Dir(path)), string(m[1])})
+			if name := string(m[1]); only == "" || only == name {
+				jobs = append(jobs, job{"./" + filepath.ToSlash(filepath.Dir(path)), name})
+			}
 		}
 		return err
 	})

@@ -66,7 +66,7 @@ func (r *rig) goOn() bool { return time.Now().Before(r.until) && r.ctx.Err() == 
 
 func main() {
 	limit := flag.Duration("time", 10*time.Minute, "how long all of it may take")
-	only := flag.String("only", "", "only the `part` of this name, in all the time")
+	only := flag.String("only", "", "only the `part` of this name, in all the time; or the fuzz targets of this name")
 	page := flag.String("page", "", "write the table to this `file`, too")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of what is random")
 	fuzz := flag.Duration("fuzz", 0, "fuzz each target for so long, and do nothing else")
@@ -88,7 +88,7 @@ func main() {
 
 func run(ctx context.Context, limit time.Duration, only string, seed uint64, fuzz time.Duration) ([]result, error) {
 	if fuzz > 0 {
-		return fuzzAll(ctx, fuzz)
+		return fuzzAll(ctx, fuzz, only)
 	}
 	work, err := os.MkdirTemp("", "soak")
 	if err != nil {

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -29,19 +31,35 @@ func writePage(path string, results []result, limit, fuzz time.Duration) error {
 	_, rest, _ := strings.Cut(string(old), breakingHead)
 	breaking, fuzzing, _ := strings.Cut(rest, fuzzingHead)
 	if fuzz > 0 {
-		fuzzing = section(fmt.Sprintf("Each target for %s", fuzz), results)
+		fuzzing = section(fmt.Sprintf("Each target for %s", fuzz), results, fuzzing)
 	} else {
-		breaking = section(fmt.Sprintf("All of it within %s", limit), results)
+		breaking = section(fmt.Sprintf("All of it within %s", limit), results, "")
 	}
 	return os.WriteFile(path, []byte(pageHead+breakingHead+breaking+fuzzingHead+fuzzing), 0o644)
 }
 
-func section(how string, results []result) string {
+// section is a table of results. Rows of an old one about what was not tried now stay.
+func section(how string, results []result, old string) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\n%s, on %s, on %s/%s with %d CPUs and %s.\n\n| what | tried | survived | lost | |\n|---|--:|--:|--:|---|\n",
 		how, time.Now().UTC().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	rows := make(map[string]string)
+	for line := range strings.Lines(old) {
+		if what, _, ok := strings.Cut(strings.TrimPrefix(line, "| "), " | "); ok && strings.HasPrefix(line, "| ") && what != "what" {
+			rows[what] = line
+		}
+	}
 	for _, r := range results {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", r.What, r.Tried, r.Survived, r.Lost, strings.ReplaceAll(r.Note, "\n", " "))
+		rows[r.What] = fmt.Sprintf("| %s | %d | %d | %d | %s |\n", r.What, r.Tried, r.Survived, r.Lost, strings.ReplaceAll(r.Note, "\n", " "))
+	}
+	if old == "" {
+		for _, r := range results {
+			b.WriteString(rows[r.What])
+		}
+		return b.String()
+	}
+	for _, what := range slices.Sorted(maps.Keys(rows)) {
+		b.WriteString(rows[what])
 	}
 	return b.String()
 }
