@@ -32,6 +32,8 @@ type Tools struct {
 
 	mu       sync.Mutex
 	previews map[item.ID]preview
+
+	snippets snippets
 }
 
 // New makes the handlers. The clock is that of the previews.

@@ -200,10 +200,14 @@ func (t *Tools) SearchItems(ctx context.Context, in SearchIn) (ListOut, error) {
 		if !described[row.ID] {
 			return row
 		}
-		// An item that has gone since it was found has no snippet any more.
-		if it, err := t.project.Item(ctx, row.ID); err == nil {
-			row.Snippet = item.Snippet(it.Description, in.Query)
-		}
+		row.Snippet = t.snippets.get(snippetKey{s, in.Query}, func() (string, bool) {
+			// An item that has gone since it was found has no snippet any more.
+			it, err := t.project.Item(ctx, row.ID)
+			if err != nil {
+				return "", false
+			}
+			return item.Snippet(it.Description, in.Query), true
+		})
 		return row
 	})
 }
