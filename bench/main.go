@@ -50,7 +50,7 @@ func main() {
 	})
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	page := flag.String("page", "", "write benchmarks.md, its charts and its data into this `folder`")
-	from := flag.String("from", "", "measure nothing: take the data of this `file`")
+	from := flag.String("from", "", "take the data of this `file`, and measure only what -only names, if anything, again")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	r, err := result(ctx, o, *from)
@@ -68,7 +68,7 @@ func main() {
 	}
 }
 
-// result measures, or reads what was measured.
+// result measures, or reads what was measured, with one part of it measured again.
 func result(ctx context.Context, o options, from string) (r report, err error) {
 	if from == "" {
 		return run(ctx, o)
@@ -77,7 +77,14 @@ func result(ctx context.Context, o options, from string) (r report, err error) {
 	if err != nil {
 		return r, err
 	}
-	return r, json.Unmarshal(data, &r)
+	if err := json.Unmarshal(data, &r); err != nil || o.only == "" {
+		return r, err
+	}
+	again, err := run(ctx, o)
+	if err != nil {
+		return r, err
+	}
+	return r.with(again), nil
 }
 
 // row is one measurement beside its yardstick and its budget.

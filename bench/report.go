@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -37,6 +38,26 @@ type line struct {
 	Work   string    `json:"work"`
 	Server string    `json:"server"`
 	Values []float64 `json:"values"`
+}
+
+// with is r with the tables and rows of another run in the place of its own.
+func (r report) with(again report) report {
+	r.Date, r.Machine = again.Date, again.Machine
+	for _, t := range again.Tables {
+		if i := slices.IndexFunc(r.Tables, func(old table) bool { return old.Name == t.Name }); i >= 0 {
+			r.Tables[i] = t
+		} else {
+			r.Tables = append(r.Tables, t)
+		}
+	}
+	for _, b := range again.Budgets {
+		if i := slices.IndexFunc(r.Budgets, func(old row) bool { return old.What == b.What }); i >= 0 {
+			r.Budgets[i] = b
+		} else {
+			r.Budgets = append(r.Budgets, b)
+		}
+	}
+	return r
 }
 
 func (r report) write(w io.Writer, asJSON bool) error {
