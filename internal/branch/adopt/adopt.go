@@ -8,6 +8,7 @@ package adopt
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -110,12 +111,26 @@ func number(pr PullRequest, has map[string]bool) *Fact {
 type forest struct {
 	k       Known
 	reached map[string]map[string]bool // by branch: its commits that no root has
+	holders map[string][]string        // by commit: the branches that have it, roots left out
 	above   map[string][]string        // by branch: its parents, declared and proposed
+	began   map[string]beginning       // by branch
 	names   []string
 }
 
+// beginning is where a branch began, as far as its log and those of the others tell: each is
+// read once.
+type beginning struct {
+	at    history.Beginning
+	known bool
+	// parent is the branch that it was made from, not a root, and why that is believed.
+	parent, why string
+}
+
 func newForest(k Known) *forest {
-	f := &forest{k: k, reached: make(map[string]map[string]bool), above: make(map[string][]string)}
+	f := &forest{
+		k: k, reached: make(map[string]map[string]bool), holders: make(map[string][]string), above: make(map[string][]string),
+		began: make(map[string]beginning, len(k.History.Tips)),
+	}
 	for name := range k.History.Tips {
 		f.names = append(f.names, name)
 	}
@@ -123,6 +138,16 @@ func newForest(k Known) *forest {
 	for _, d := range k.State.Dependencies {
 		f.above[d.Child] = append(f.above[d.Child], d.Parent)
 	}
+	for _, name := range f.names {
+		if !slices.Contains(k.Roots, name) {
+			for hash := range f.reach(name) {
+				f.holders[hash] = append(f.holders[hash], name)
+			}
+		}
+		at, known := k.Began(name)
+		f.began[name] = beginning{at: at, known: known}
+	}
+	f.begin()
 	return f
 }
 
@@ -207,29 +232,40 @@ func (f *forest) byPullRequest(_ string, pr PullRequest) (parent, why string) {
 // byBeginning looks where git says that the branch was made. That it was made from a root
 // is weaker than what its commits say now: it may have been moved since.
 func (f *forest) byBeginning(name string, _ PullRequest) (parent, why string) {
-	began, known := f.k.Began(name)
-	if !known {
-		return "", ""
-	}
-	if from := f.local(began.From); from != "" && from != name && !slices.Contains(f.k.Roots, from) {
-		return from, "git's log says that it was made from it"
-	}
-	if _, unmerged := f.k.History.Commits[began.Commit]; !unmerged {
-		return "", ""
-	}
-	// Made from what was checked out: a branch that had that commit as its tip.
-	var found []string
-	for _, other := range f.names {
-		if other != name && f.reach(other)[began.Commit] && f.k.Held(other)[began.Commit] {
-			if of, ok := f.k.Began(other); !ok || of.Commit != began.Commit {
+	return f.began[name].parent, f.began[name].why
+}
+
+// begin finds the parents that the logs tell.
+func (f *forest) begin() {
+	held := make(map[string]map[string]bool)
+	for _, name := range f.names {
+		b := f.began[name]
+		if !b.known {
+			continue
+		}
+		if from := f.local(b.at.From); from != "" && from != name && !slices.Contains(f.k.Roots, from) {
+			b.parent, b.why = from, "git's log says that it was made from it"
+			f.began[name] = b
+			continue
+		}
+		// Made from what was checked out: a branch that had that commit as its tip.
+		var found []string
+		for _, other := range f.holders[b.at.Commit] {
+			if of := f.began[other]; other == name || of.known && of.at.Commit == b.at.Commit {
+				continue
+			}
+			if held[other] == nil {
+				held[other] = f.k.Held(other)
+			}
+			if held[other][b.at.Commit] {
 				found = append(found, other)
 			}
 		}
+		if len(found) == 1 {
+			b.parent, b.why = found[0], "git's log says that it was made where that was then"
+			f.began[name] = b
+		}
 	}
-	if len(found) != 1 {
-		return "", ""
-	}
-	return found[0], "git's log says that it was made where that was then"
 }
 
 // local is the local branch that a name means, that of a remote's too; "" if none is.
@@ -247,21 +283,18 @@ func (f *forest) local(name string) string {
 // byCommits looks for the branch that shares most commits that no root has.
 func (f *forest) byCommits(name string, _ PullRequest) (parent, why string) {
 	mine := f.reach(name)
+	common := make(map[string]int) // by branch: how many commits of mine it has
+	for hash := range mine {
+		for _, other := range f.holders[hash] {
+			common[other]++
+		}
+	}
 	best, shared := "", 0
-	for _, other := range f.names {
-		if other == name || slices.Contains(f.k.Roots, other) {
-			continue
-		}
-		theirs := f.reach(other)
-		n := 0
-		for hash := range theirs {
-			if mine[hash] {
-				n++
-			}
-		}
+	for _, other := range slices.Sorted(maps.Keys(common)) {
+		theirs, n := f.reach(other), common[other]
 		// Of two, the one with fewer commits was there first; of equals, by name.
 		first := len(theirs) < len(mine) || len(theirs) == len(mine) && other < name
-		if n == 0 || !first || !f.fits(name, other) {
+		if !first || !f.fits(name, other) {
 			continue
 		}
 		if of, _ := f.byBeginning(other, PullRequest{}); of == name {
@@ -282,10 +315,8 @@ func (f *forest) byCommits(name string, _ PullRequest) (parent, why string) {
 
 // byRoot takes the root that the branch was made from, else the default one.
 func (f *forest) byRoot(name string, _ PullRequest) (parent, why string) {
-	if began, known := f.k.Began(name); known {
-		if from := f.local(began.From); slices.Contains(f.k.Roots, from) {
-			return from, "git's log says that it was made from it"
-		}
+	if from := f.local(f.began[name].at.From); slices.Contains(f.k.Roots, from) {
+		return from, "git's log says that it was made from it"
 	}
 	if n := len(f.reach(name)); n > 0 {
 		return f.k.Root, fmt.Sprintf("no branch is below it; it has %s that the roots have not", history.Count(n))
