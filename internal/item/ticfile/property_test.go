@@ -207,6 +207,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(edited)
 	f.Add("---\nid: 1\n---\na\n## Comments\nb\n\n## Comments\n\n---\nauthor: x\n\n\\---\n---\nc")
+	f.Add("---\r\nA: \n---\r")
 	f.Fuzz(func(t *testing.T, source string) {
 		file, err := ticfile.Parse(source)
 		if err != nil {

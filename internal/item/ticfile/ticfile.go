@@ -196,7 +196,7 @@ func New(it item.Item) (*File, error) {
 func (f *File) Text() (string, error) {
 	closing := f.closing
 	if f.body.text != "" && !strings.HasSuffix(closing, "\n") {
-		closing += f.body.newline
+		closing = bare(closing) + f.body.newline // a file can end in the middle of a break
 	}
 	text := f.opening + f.front.Text() + closing + f.body.text
 	if len(text) > MaxSize {
