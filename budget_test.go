@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/copse"
 )
 
@@ -86,7 +87,7 @@ func converseWith(t *testing.T, dir string, environ []string) *process {
 	t.Helper()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
-	env := noEnv()
+	env := app.Nowhere()
 	env.Args, env.Dir, env.Environ = []string{"mcp", "serve"}, dir, environ
 	env.Stdin, env.Stdout = in, out
 	ctx, cancel := context.WithCancel(t.Context())

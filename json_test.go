@@ -97,5 +97,5 @@ func TestJSONIsAsDocumented(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(copse.Command(noEnv()))
+	visit(copse.Command(app.Nowhere()))
 }

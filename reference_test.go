@@ -5,14 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -29,14 +27,9 @@ import (
 	"github.com/copse-dev/copse/internal/wiring/product"
 )
 
-// noEnv is an environment with nothing in it.
-func noEnv() app.Env {
-	return app.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: os.TempDir(), GOOS: "linux", Now: time.Now}
-}
-
 func toolsets(t *testing.T) []toolset.Toolset {
 	t.Helper()
-	all := product.New(t.Context(), wiring.Options{Program: "copse", Env: noEnv()})
+	all := product.New(t.Context(), wiring.Options{Program: "copse", Env: app.Nowhere()})
 	t.Cleanup(func() { _ = all.Close() })
 	return all.Toolsets
 }
@@ -87,7 +80,7 @@ func TestToolsList(t *testing.T) {
 	golden(t, filepath.Join("testdata", "tools.json"), pretty.Bytes())
 
 	var stdout bytes.Buffer
-	env := noEnv()
+	env := app.Nowhere()
 	env.Args = []string{"mcp", "serve"}
 	env.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
@@ -148,7 +141,7 @@ In a pipe tables are tab-separated, without a header. With --json an error is
 ` + "`{\"error\": text}`" + ` on stderr; what a command prints has the form that its entry
 shows, in which "?" marks what may be absent and […] is a list of plain values.
 `)
-	for _, c := range []*cobra.Command{copse.Command(noEnv()), tic.Command(noEnv()), twigmcp.Command(noEnv())} {
+	for _, c := range []*cobra.Command{copse.Command(app.Nowhere()), tic.Command(app.Nowhere()), twigmcp.Command(app.Nowhere())} {
 		commandReference(&b, c)
 	}
 	golden(t, filepath.Join("docs", "cli.md"), b.Bytes())
@@ -304,7 +297,7 @@ func TestCommandsAreExplained(t *testing.T) {
 			visit(sub)
 		}
 	}
-	for _, c := range []*cobra.Command{copse.Command(noEnv()), tic.Command(noEnv()), twigmcp.Command(noEnv())} {
+	for _, c := range []*cobra.Command{copse.Command(app.Nowhere()), tic.Command(app.Nowhere()), twigmcp.Command(app.Nowhere())} {
 		visit(c)
 	}
 }

@@ -46,6 +46,12 @@ type Env struct {
 	Now  func() time.Time
 }
 
+// Nowhere is the environment of a program that is only asked what it has: without
+// arguments, variables, input and output.
+func Nowhere() Env {
+	return Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: os.TempDir(), GOOS: "linux", Now: time.Now}
+}
+
 // Getenv is the value of a variable, "" if it is not set.
 func (e Env) Getenv(key string) string {
 	for _, v := range slices.Backward(e.Environ) {

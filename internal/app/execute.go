@@ -57,6 +57,28 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// Args takes from least to most arguments, which want names, and refuses others
+// as a usage error.
+func Args(least, most int, want string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if n := len(args); n < least || n > most {
+			return UsageError(fmt.Sprintf("got %s, want %s", counted(n), want))
+		}
+		return nil
+	}
+}
+
+func counted(n int) string {
+	switch n {
+	case 0:
+		return "no arguments"
+	case 1:
+		return "1 argument"
+	default:
+		return fmt.Sprintf("%d arguments", n)
+	}
+}
+
 // Subcommands is the Args of a command that only groups others: a word that is
 // none of them is a usage error.
 func Subcommands(cmd *cobra.Command, args []string) error {

@@ -27,7 +27,7 @@ type Graph struct {
 
 // NewGraph joins what state declares with the branches of refs.
 func NewGraph(state *twig.State, refs Refs) *Graph {
-	g := &Graph{state: state, refs: refs, names: allNames(state, refs)}
+	g := &Graph{state: state, refs: refs, names: Names(state, refs)}
 	g.ids = make(map[string]int32, len(g.names))
 	for i, name := range g.names {
 		g.ids[name] = int32(i)
@@ -58,7 +58,7 @@ func (g *Graph) Roots() []string {
 	roots := []string{g.names[g.home]}
 	listed := map[string]bool{roots[0]: true}
 	for _, r := range g.state.Roots {
-		if g.refs.exists(r.Branch) && !listed[r.Branch] {
+		if g.refs.Exists(r.Branch) && !listed[r.Branch] {
 			roots = append(roots, r.Branch)
 			listed[r.Branch] = true
 		}
@@ -70,7 +70,7 @@ func (g *Graph) findHome() int32 {
 	var first string
 	for _, r := range g.state.Roots {
 		switch {
-		case !g.refs.exists(r.Branch):
+		case !g.refs.Exists(r.Branch):
 		case r.IsDefault:
 			return g.ids[r.Branch]
 		case first == "":
@@ -78,7 +78,7 @@ func (g *Graph) findHome() int32 {
 		}
 	}
 	for _, name := range []string{first, g.refs.defaultBranch, g.refs.current} {
-		if name != "" && g.refs.exists(name) {
+		if name != "" && g.refs.Exists(name) {
 			return g.ids[name]
 		}
 	}
@@ -90,12 +90,12 @@ type edge struct{ parent, child int32 }
 
 // shown reports whether n has a place in a tree without being asked for.
 func (g *Graph) shown(n int32) bool {
-	return g.refs.exists(g.names[n]) || g.state.Declared(g.names[n])
+	return g.refs.Exists(g.names[n]) || g.state.Declared(g.names[n])
 }
 
 // isRoot reports whether n begins a tree of its own.
 func (g *Graph) isRoot(n int32) bool {
-	return n == g.home || g.state.IsRoot(g.names[n]) && g.refs.exists(g.names[n])
+	return n == g.home || g.state.IsRoot(g.names[n]) && g.refs.Exists(g.names[n])
 }
 
 // hangOrphans adds the edges from the home root to the nodes without a parent.

@@ -25,19 +25,19 @@ func NewRefs(local []string, defaultBranch, current string) Refs {
 }
 
 // Has is what [Stack] asks, for refs that are at hand.
-func (r Refs) Has(name string) (bool, error) { return r.exists(name), nil }
+func (r Refs) Has(name string) (bool, error) { return r.Exists(name), nil }
 
-// exists reports whether git has the branch. The current one exists also
+// Exists reports whether git has the branch. The current one exists also
 // before its first commit.
-func (r Refs) exists(name string) bool {
+func (r Refs) Exists(name string) bool {
 	_, found := slices.BinarySearch(r.local, name)
 	return found || r.isCurrent(name)
 }
 
 func (r Refs) isCurrent(name string) bool { return name != "" && name == r.current }
 
-// allNames returns every branch of the state and of git, sorted by bytes.
-func allNames(state *twig.State, refs Refs) []string {
+// Names returns every branch of the state and of git, sorted by bytes.
+func Names(state *twig.State, refs Refs) []string {
 	declared, local := state.Names(), refs.local
 	names := make([]string, 0, len(declared)+len(local)+1)
 	for len(declared) > 0 && len(local) > 0 {

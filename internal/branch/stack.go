@@ -38,5 +38,5 @@ func Stack(state *twig.State, has func(name string) (bool, error), start string)
 // NotFound is the error for a branch that neither git nor the state knows, with
 // the names that are nearest to it.
 func NotFound(state *twig.State, refs Refs, name string) *NotFoundError {
-	return &NotFoundError{Branch: name, Nearest: nearest(name, allNames(state, refs))}
+	return &NotFoundError{Branch: name, Nearest: nearest(name, Names(state, refs))}
 }

@@ -148,7 +148,7 @@ func (g *Graph) node(n int32) Node {
 		Children:  []*Node{},
 		JiraIssue: linked.JiraIssue,
 		PRNumber:  linked.GitHubPR,
-		Missing:   !g.refs.exists(name),
+		Missing:   !g.refs.Exists(name),
 		Current:   g.refs.isCurrent(name),
 	}
 }

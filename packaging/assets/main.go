@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -36,7 +35,7 @@ func main() {
 }
 
 func write(folder string) error {
-	env := app.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: os.TempDir(), GOOS: "linux", Now: time.Now}
+	env := app.Nowhere()
 	var errs []error
 	for _, cmd := range []*cobra.Command{copse.Command(env), tic.Command(env), twigmcp.Command(env)} {
 		cmd.DisableAutoGenTag = true

@@ -12,8 +12,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/wiring"
@@ -141,7 +139,7 @@ func pack(manifest []byte, name string, program []byte) ([]byte, error) {
 
 // offered is what the server offers, as the bundle tells before it is started.
 func offered() ([]told, []prompt) {
-	env := app.Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: os.TempDir(), GOOS: "linux", Now: time.Now}
+	env := app.Nowhere()
 	all := product.New(context.Background(), wiring.Options{Program: name, Env: env})
 	defer all.Close()
 	var tools []told

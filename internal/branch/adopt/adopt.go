@@ -30,6 +30,8 @@ type Known struct {
 	// PullRequests are those of the repository, best last: the one that counts of two with
 	// the same head branch.
 	PullRequests []PullRequest
+	// Said are parents, by branch, that need no evidence, and are not checked.
+	Said map[string]string
 	// Only are the branches to propose for; all of them if it is empty.
 	Only []string
 }
@@ -55,6 +57,9 @@ type Fact struct {
 	Value    string `json:"value"`
 	Evidence string `json:"evidence"`
 }
+
+// Said is the evidence of what a person has said.
+const Said = "you said so"
 
 // Propose makes proposals, sorted by branch.
 func Propose(k Known) []Proposal {
@@ -188,6 +193,10 @@ func (f *forest) own(name, parent string) []history.Commit {
 // not be barred by what commits seem to say of another.
 func (f *forest) parents(names []string, byHead map[string]PullRequest) map[string]*Fact {
 	found := make(map[string]*Fact)
+	for name, parent := range f.k.Said {
+		f.above[name] = append(f.above[name], parent)
+		found[name] = &Fact{Value: parent, Evidence: Said}
+	}
 	for _, find := range []func(string, PullRequest) (string, string){f.byPullRequest, f.byBeginning, f.byCommits, f.byRoot} {
 		for _, name := range names {
 			if _, declared := f.k.State.Parent(name); declared || found[name] != nil {

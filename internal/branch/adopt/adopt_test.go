@@ -246,3 +246,28 @@ func TestNoCircle(t *testing.T) {
 		}
 	})
 }
+
+// What a branch has of its own depends on its parent: also on one that was only said.
+func TestIssueBelowParentThatWasSaid(t *testing.T) {
+	t.Parallel()
+	k := repo(t, &twig.State{}, func(git func(...string)) {
+		git("commit", "first")
+		git("checkout", "-q", "-b", "login")
+		git("commit", "ABC-1 login")
+		git("commit", "ABC-1 more login")
+		git("checkout", "-q", "-b", "tests")
+		git("commit", "ABC-2 tests")
+	})
+	k.Only = []string{"tests"}
+	for said, want := range map[string]string{"": "ABC-2", "login": "ABC-2", "main": "ABC-1"} {
+		if k.Said = nil; said != "" {
+			k.Said = map[string]string{"tests": said}
+		}
+		got := adopt.Propose(k)
+		if len(got) != 1 || got[0].Jira == nil || got[0].Jira.Value != want {
+			t.Errorf("below %q: %+v, want the issue %s", said, got, want)
+		} else if said != "" && (got[0].Parent.Value != said || got[0].Parent.Evidence != adopt.Said) {
+			t.Errorf("below %q: parent %+v", said, got[0].Parent)
+		}
+	}
+}

@@ -42,11 +42,7 @@ which is found by itself. Nothing changes where that is done already.`,
 		}),
 	}
 	cmd.Flags().StringVar(&root, "root", "", "the `branch` that stacks end at (default: the one that others start from)")
-	if err := cmd.RegisterFlagCompletionFunc("root", func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return c.completeBranches(1)(cmd, nil, typed)
-	}); err != nil {
-		panic(err) // the flag is defined above
-	}
+	c.completeFlag(cmd, "root")
 	return cmd
 }
 
@@ -97,13 +93,13 @@ func (p place) standard(ctx context.Context) (string, error) {
 
 // proposals makes proposals for some branches, or for all; and says what could not be
 // asked.
-func (c *cli) proposals(ctx context.Context, p place, only []string, offline bool) (found []adopt.Proposal, note string, err error) {
+func (c *cli) proposals(ctx context.Context, p place, only []string, said map[string]string, offline bool) (found []adopt.Proposal, note string, err error) {
 	state, err := p.state(ctx)
 	if err != nil {
 		return nil, "", err
 	}
 	known := adopt.Known{
-		State: state, Only: only,
+		State: state, Only: only, Said: said,
 		Began: func(branch string) (history.Beginning, bool) { return history.Began(p.repo.CommonDir(), branch) },
 		Held:  func(branch string) map[string]bool { return history.Held(p.repo.CommonDir(), branch) },
 	}
@@ -236,7 +232,7 @@ for it. At a terminal it asks before it writes them down; elsewhere it wants --y
 				}
 				only = append(only, name)
 			}
-			found, note, err := c.proposals(ctx, p, only, offline)
+			found, note, err := c.proposals(ctx, p, only, nil, offline)
 			if err != nil {
 				return err
 			}
@@ -286,7 +282,7 @@ func (c *cli) track() *cobra.Command {
 name, else under the one that is found, and with the issue and the pull request that
 are found. It is "adopt" for one branch, without a question.`,
 		Example: "  copse branch track\n  copse branch track feature/tests --parent feature/login",
-		Args:    atMost(1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(0, 1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			name, err := p.named(ctx, args)
 			if err == nil {
@@ -300,23 +296,29 @@ are found. It is "adopt" for one branch, without a question.`,
 			if err != nil {
 				return err
 			}
-			found, note, err := c.proposals(ctx, p, []string{name}, false)
+			said := map[string]string{}
+			if parent != "" {
+				state, err := p.state(ctx)
+				if err != nil {
+					return err
+				}
+				now, declared := state.Parent(name)
+				if declared && now != parent {
+					return fmt.Errorf("%s is stacked on %s already; `copse branch depend` adds a parent, `copse branch undepend` takes one away", name, now)
+				}
+				if !declared {
+					said[name] = parent
+				}
+			}
+			found, note, err := c.proposals(ctx, p, []string{name}, said, false)
 			if err != nil {
 				return err
 			}
 			if note != "" {
 				fmt.Fprintln(c.env.Stderr, "note: "+cleantext.Line(note))
 			}
-			if parent != "" {
-				if state, err := p.state(ctx); err != nil {
-					return err
-				} else if now, ok := state.Parent(name); ok && now != parent {
-					return fmt.Errorf("%s is stacked on %s already; `copse branch depend` adds a parent, `copse branch undepend` takes one away", name, now)
-				}
-				if len(found) == 0 {
-					found = []adopt.Proposal{{Branch: name}}
-				}
-				found[0].Parent = &adopt.Fact{Value: parent, Evidence: "you said so"}
+			if len(found) == 0 && len(said) > 0 { // a root, or not in git any more
+				found = []adopt.Proposal{{Branch: name, Parent: &adopt.Fact{Value: parent, Evidence: adopt.Said}}}
 			}
 			if len(found) == 0 {
 				return c.out().Line("%s is written down already, with all that can be found", name)
@@ -328,10 +330,6 @@ are found. It is "adopt" for one branch, without a question.`,
 		}),
 	}
 	cmd.Flags().StringVar(&parent, "parent", "", "the `branch` that it is stacked on")
-	if err := cmd.RegisterFlagCompletionFunc("parent", func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return c.completeBranches(1)(cmd, nil, typed)
-	}); err != nil {
-		panic(err) // the flag is defined above
-	}
+	c.completeFlag(cmd, "parent")
 	return cmd
 }

@@ -10,7 +10,6 @@ package branch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -148,10 +147,7 @@ func (p place) check(ctx context.Context, names ...string) error {
 		return err
 	}
 	for _, name := range names {
-		if state.Known(name) {
-			continue
-		}
-		if head, err := p.Here.Head(ctx); err == nil && head.Branch == name {
+		if state.Known(name) || name == p.Branches.Current(ctx) {
 			continue
 		}
 		if has, err := p.repo.HasBranch(ctx, name); err != nil || !has {
@@ -162,22 +158,4 @@ func (p place) check(ctx context.Context, names ...string) error {
 		}
 	}
 	return nil
-}
-
-func atMost(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) > n {
-			return app.UsageError(fmt.Sprintf("got %d arguments, want %s", len(args), what))
-		}
-		return nil
-	}
-}
-
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
-			return app.UsageError(fmt.Sprintf("got %d arguments, want %s", len(args), what))
-		}
-		return nil
-	}
 }

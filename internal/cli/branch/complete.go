@@ -2,11 +2,11 @@ package branch
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
 )
@@ -24,6 +24,16 @@ func (c *cli) completeBranches(n int) cobra.CompletionFunc {
 	}
 }
 
+// completeFlag offers branches for a flag.
+func (c *cli) completeFlag(cmd *cobra.Command, flag string) {
+	one := c.completeBranches(1)
+	if err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return one(cmd, nil, typed)
+	}); err != nil {
+		panic(err) // there is no such flag: a slip that every run shows
+	}
+}
+
 // complete offers the branches that want takes, with what they are linked to.
 func (c *cli) complete(cmd *cobra.Command, typed string, want func(*twig.State, string) bool) []cobra.Completion {
 	p, err := c.find(cmd.Context())
@@ -35,10 +45,8 @@ func (c *cli) complete(cmd *cobra.Command, typed string, want func(*twig.State, 
 		state = &twig.State{}
 	}
 	local, _ := p.Here.Branches(cmd.Context())
-	names := append(slices.Clone(local), state.Names()...)
-	slices.Sort(names)
 	var found []cobra.Completion
-	for _, name := range slices.Compact(names) {
+	for _, name := range branch.Names(state, branch.NewRefs(local, "", "")) {
 		if !strings.HasPrefix(name, typed) || !want(state, name) || len(found) == maxCompletions {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/branch"
@@ -28,30 +29,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// refs is what git says about the branches.
-func (p place) refs(ctx context.Context) (branch.Refs, []string, error) {
-	local, err := p.Here.Branches(ctx)
-	if err != nil {
-		return branch.Refs{}, nil, err
-	}
-	standard, err := p.repo.DefaultBranch(ctx)
-	if err != nil {
-		return branch.Refs{}, nil, p.Here.Explain(err)
-	}
-	current := ""
-	if head, err := p.Here.Head(ctx); err == nil {
-		current = head.Branch
-	}
-	if current != "" && !slices.Contains(local, current) { // before its first commit
-		local = append(slices.Clone(local), current)
-		slices.Sort(local)
-	}
-	return branch.NewRefs(local, standard, current), local, nil
-}
-
 // unknown is the error for a branch that nobody knows.
 func (p place) unknown(ctx context.Context, state *twig.State, name string) error {
-	refs, _, err := p.refs(ctx)
+	refs, err := p.Branches.Refs(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,24 +107,18 @@ pull request, separated by tabs.`,
 			if err != nil {
 				return err
 			}
-			_, local, err := p.refs(ctx)
+			refs, err := p.Branches.Refs(ctx)
 			if err != nil {
 				return err
 			}
-			current := ""
-			if head, err := p.Here.Head(ctx); err == nil {
-				current = head.Branch
-			}
-			names := slices.Clone(state.Names())
+			names := state.Names()
 			if !tracked {
-				names = append(names, local...)
-				slices.Sort(names)
-				names = slices.Compact(names)
+				names = branch.Names(state, refs)
 			}
+			current := p.Branches.Current(ctx)
 			rows := make([]row, len(names))
 			for i, name := range names {
-				_, has := slices.BinarySearch(local, name)
-				rows[i] = row{Metadata: state.Metadata(name), Root: state.IsRoot(name), Current: name == current, Missing: !has}
+				rows[i] = row{Metadata: state.Metadata(name), Root: state.IsRoot(name), Current: name == current, Missing: !refs.Exists(name)}
 			}
 			return c.print(rows, asJSON)
 		}),
@@ -160,7 +134,7 @@ func (c *cli) tree() *cobra.Command {
 		Use:     "tree [ROOT]",
 		Short:   "Show branches below their parents",
 		Example: "  copse branch tree\n  copse branch tree feature/login --json",
-		Args:    atMost(1, "none or ROOT"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(0, 1, "none or ROOT"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			root := ""
 			if len(args) > 0 {
@@ -189,7 +163,7 @@ func (c *cli) stack() *cobra.Command {
 		Use:     "stack [BRANCH]",
 		Short:   "List a branch and the branches that it is stacked on, up to the root",
 		Example: "  copse branch stack\n  copse branch stack feature/tests --json",
-		Args:    atMost(1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(0, 1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			rows, err := c.rows(ctx, p, args)
 			if err != nil {
@@ -216,10 +190,7 @@ func (c *cli) rows(ctx context.Context, p place, args []string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	current := ""
-	if head, err := p.Here.Head(ctx); err == nil {
-		current = head.Branch
-	}
+	current := p.Branches.Current(ctx)
 	rows := make([]row, len(stack))
 	for i, e := range stack {
 		rows[i] = row{Metadata: e.Metadata, Missing: e.Missing, Root: state.IsRoot(e.Branch), Current: e.Branch == current}
@@ -246,7 +217,7 @@ parent has not and the other way round, and the state of its issue and pull requ
 Issues and pull requests come from the last answers of their services and say how
 old they are; --fresh asks again.`,
 		Example: "  copse branch status --fresh",
-		Args:    atMost(1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(0, 1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			stack, err := c.rows(ctx, p, args)
 			if err != nil {
@@ -258,19 +229,9 @@ old they are; --fresh asks again.`,
 			}
 			stop := progress.Show(c.env, "asking how the stack stands")
 			defer stop()
-			all := make([]standing, len(stack))
-			for i, r := range stack {
-				found, err := p.Branches.BranchContext(asking, r.Branch)
-				if err != nil {
-					return err
-				}
-				all[i] = standing{Context: found, Root: r.Root}
-				if i+1 < len(stack) && !r.Missing && !stack[i+1].Missing {
-					// A branch without a commit has none to count.
-					if ahead, behind, err := history.Distance(ctx, p.repo.Program(), r.Branch, stack[i+1].Branch); err == nil {
-						all[i].Ahead, all[i].Behind = &ahead, &behind
-					}
-				}
+			all, err := p.standings(ctx, asking, stack)
+			if err != nil {
+				return err
 			}
 			stop()
 			if asJSON {
@@ -282,6 +243,31 @@ old they are; --fresh asks again.`,
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "ask GitHub and Jira instead of showing their last answers")
 	output.JSONFlag[[]standing](cmd, &asJSON)
 	return cmd
+}
+
+// standings asks for all branches of a stack at once: the services with asking.
+func (p place) standings(ctx, asking context.Context, stack []row) ([]standing, error) {
+	const atOnce = 8 // a stack is seldom higher
+	all := make([]standing, len(stack))
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for i, r := range stack {
+		group.Go(func() error {
+			found, err := p.Branches.BranchContext(asking, r.Branch)
+			if err != nil {
+				return err
+			}
+			all[i] = standing{Context: found, Root: r.Root}
+			if i+1 < len(stack) && !r.Missing && !stack[i+1].Missing {
+				// A branch without a commit has none to count.
+				if ahead, behind, err := history.Distance(ctx, p.repo.Program(), r.Branch, stack[i+1].Branch); err == nil {
+					all[i].Ahead, all[i].Behind = &ahead, &behind
+				}
+			}
+			return nil
+		})
+	}
+	return all, group.Wait()
 }
 
 func (c *cli) drawStatus(all []standing) string {

@@ -24,7 +24,7 @@ func (c *cli) depend() *cobra.Command {
 		Long: `Say that a branch is stacked on another. A branch can have several parents; the first
 one counts where one is asked for. "." is the branch that is checked out.`,
 		Example: "  copse branch depend feature/tests feature/login\n  copse branch depend . main",
-		Args:    exactly(2, "BRANCH and PARENT"), ValidArgsFunction: c.completeBranches(2),
+		Args:    app.Args(2, 2, "BRANCH and PARENT"), ValidArgsFunction: c.completeBranches(2),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			child, err := p.named(ctx, args[:1])
 			if err != nil {
@@ -57,15 +57,10 @@ func (c *cli) said(changed bool, format string, args ...any) error {
 
 func (c *cli) undepend() *cobra.Command {
 	return &cobra.Command{
-		Use:     "undepend BRANCH [PARENT]",
-		Short:   "Take back that a branch is stacked on another, or on any",
-		Example: "  copse branch undepend feature/tests feature/login\n  copse branch undepend .",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return app.UsageError(fmt.Sprintf("got %d arguments, want BRANCH, or BRANCH and PARENT", len(args)))
-			}
-			return nil
-		},
+		Use:               "undepend BRANCH [PARENT]",
+		Short:             "Take back that a branch is stacked on another, or on any",
+		Example:           "  copse branch undepend feature/tests feature/login\n  copse branch undepend .",
+		Args:              app.Args(1, 2, "BRANCH, or BRANCH and PARENT"),
 		ValidArgsFunction: c.completeBranches(2),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			child, err := p.named(ctx, args[:1])
@@ -120,7 +115,7 @@ func (c *cli) rootAdd() *cobra.Command {
 		Use:     "add BRANCH",
 		Short:   "Make a branch a root",
 		Example: "  copse branch root add develop",
-		Args:    exactly(1, "BRANCH"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(1, 1, "BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			name, err := p.named(ctx, args)
 			if err == nil {
@@ -149,7 +144,7 @@ func (c *cli) rootRemove() *cobra.Command {
 		Use:     "remove BRANCH",
 		Short:   "Make a branch no root any more",
 		Example: "  copse branch root remove develop",
-		Args:    exactly(1, "BRANCH"),
+		Args:    app.Args(1, 1, "BRANCH"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -250,7 +245,7 @@ func (c *cli) link() *cobra.Command {
 or both. What it was linked to of the same kind is replaced; the other kind stays.
 Nothing is asked of the services.`,
 		Example: "  copse branch link --jira PROJ-12\n  copse branch link feature/login --pr 34",
-		Args:    atMost(1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(0, 1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			wanted, err := links(jira, pr)
 			if err != nil {
@@ -295,7 +290,7 @@ func (c *cli) unlink() *cobra.Command {
 		Use:     "unlink [BRANCH]",
 		Short:   "Forget what a branch is linked to",
 		Example: "  copse branch unlink --pr\n  copse branch unlink feature/login",
-		Args:    atMost(1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(0, 1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			name, err := p.named(ctx, args)
 			if err != nil {

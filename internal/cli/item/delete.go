@@ -29,7 +29,7 @@ func (c cli) delete() *cobra.Command {
 and what depends on it does so no more. "restore" brings all of it back.
 At a terminal it shows what would happen and asks; elsewhere it wants --yes.`,
 		Example: "  " + c.program + " delete 3 --yes",
-		Args:    exactly(1, "ID"), ValidArgsFunction: c.completeItem,
+		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeItem,
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
 			id, err := parseID(args[0])
 			if err != nil {
@@ -94,7 +94,7 @@ func (c cli) restore() *cobra.Command {
 		Use:     "restore ID",
 		Short:   "Bring a deleted item back, with its relations",
 		Example: "  " + c.program + " restore 3",
-		Args:    exactly(1, "ID"),
+		Args:    app.Args(1, 1, "ID"),
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
 			id, err := parseID(args[0])
 			if err != nil {
@@ -121,7 +121,7 @@ func (c cli) open() *cobra.Command {
 		Long: `Open the file of an item in your editor ($VISUAL, else $EDITOR), and say afterwards
 if it can still be read.`,
 		Example: "  EDITOR=\"code --wait\" " + c.program + " open 3",
-		Args:    exactly(1, "ID"), ValidArgsFunction: c.completeItem,
+		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeItem,
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
 			id, err := parseID(args[0])
 			if err != nil {

@@ -80,16 +80,6 @@ func (c cli) explain(err error) error {
 
 func (c cli) out() *output.Writer { return output.New(c.env) }
 
-// exactly takes the arguments that usage names, as a usage error otherwise.
-func exactly(n int, usage string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
-			return app.UsageError(fmt.Sprintf("got %d arguments, want %s", len(args), usage))
-		}
-		return nil
-	}
-}
-
 // parseID reads the number of an item as a person writes it: 3, #3.
 func parseID(arg string) (item.ID, error) { return item.ParseID(strings.TrimPrefix(arg, "#")) }
 

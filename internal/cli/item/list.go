@@ -145,7 +145,7 @@ func (c cli) search() *cobra.Command {
 		Use:     "search TEXT",
 		Short:   "Find items by a text in their titles and descriptions",
 		Example: "  " + c.program + ` search "session cookie" --all`,
-		Args:    exactly(1, "TEXT"),
+		Args:    app.Args(1, 1, "TEXT"),
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
 			found, err := o.find(ctx, c, s, func(snapshot *item.Snapshot, config item.Config) []*item.Summary {
 				var found []*item.Summary
@@ -189,15 +189,10 @@ func nodesOf(list []*item.Node) []node {
 func (c cli) tree() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
-		Use:     "tree [ID]",
-		Short:   "Show items below their parents",
-		Example: "  " + c.program + " tree --all\n  " + c.program + " tree 12",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return app.UsageError(fmt.Sprintf("got %d arguments, want none or ID", len(args)))
-			}
-			return nil
-		},
+		Use:               "tree [ID]",
+		Short:             "Show items below their parents",
+		Example:           "  " + c.program + " tree --all\n  " + c.program + " tree 12",
+		Args:              app.Args(0, 1, "none or ID"),
 		ValidArgsFunction: c.completeItem,
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
 			var root item.ID

@@ -117,7 +117,7 @@ func (c cli) iterationSet() *cobra.Command {
 		Use:     "set NAME",
 		Short:   "Choose the current iteration; an unknown name becomes a new one",
 		Example: c.project("iteration set sprint-2"),
-		Args:    exactly(1, "NAME"),
+		Args:    app.Args(1, 1, "NAME"),
 		ValidArgsFunction: c.completeConfig(func(config item.Config) []string {
 			return config.Iterations
 		}),
@@ -181,12 +181,7 @@ func (c cli) configGet() *cobra.Command {
 		Short:     "Show one value, or all of them",
 		Example:   c.project("config get statuses"),
 		ValidArgs: keys(),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return app.UsageError(fmt.Sprintf("got %d arguments, want none or KEY", len(args)))
-			}
-			return nil
-		},
+		Args:      app.Args(0, 1, "none or KEY"),
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
 			if len(args) > 0 && !slices.Contains(keys(), args[0]) {
 				return unknownKey(args[0])
@@ -226,7 +221,7 @@ func (c cli) configSet() *cobra.Command {
 		Short:     "Change a value: current_iteration; the others are edited in .tic/config.yml",
 		Example:   c.project("config set current_iteration sprint-2"),
 		ValidArgs: []string{"current_iteration"},
-		Args:      exactly(2, "KEY and VALUE"),
+		Args:      app.Args(2, 2, "KEY and VALUE"),
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
 			switch key := args[0]; {
 			case key == "current_iteration":

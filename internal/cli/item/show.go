@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
@@ -23,7 +24,7 @@ func (c cli) show() *cobra.Command {
 with its name and value, separated by a tab; then an empty line and the
 description.`,
 		Example:           "  " + c.program + " show 3",
-		Args:              exactly(1, "ID"),
+		Args:              app.Args(1, 1, "ID"),
 		ValidArgsFunction: c.completeItem,
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
 			id, err := parseID(args[0])

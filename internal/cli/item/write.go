@@ -54,7 +54,7 @@ task if there is one, the current iteration.
 ` + textHelp,
 		Example: fmt.Sprintf("  %[1]s create \"Show the login form\" --type issue --labels ui,login\n"+
 			"  %[1]s create \"Crash at start\" --edit\n  git log -1 --format=%%b | %[1]s create \"Follow up\"", c.program),
-		Args: exactly(1, "TITLE"),
+		Args: app.Args(1, 1, "TITLE"),
 	}
 	o.add(c, cmd, "")
 	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
@@ -102,7 +102,7 @@ func (c cli) update() *cobra.Command {
 labels, parent, depends-on and description.
 ` + textHelp,
 		Example: fmt.Sprintf("  %[1]s update 3 --status done\n  %[1]s update 3 --parent \"\" --labels \"\"\n  %[1]s update 3 --edit", c.program),
-		Args:    exactly(1, "ID"), ValidArgsFunction: c.completeItem,
+		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeItem,
 	}
 	cmd.Flags().StringVar(&o.title, "title", "", "its `title`")
 	o.add(c, cmd, "; empty for none")
@@ -187,13 +187,8 @@ func (c cli) comment() *cobra.Command {
 		Short: "Add a comment to an item",
 		Long: `Add a comment to an item: TEXT, or what comes on standard input, or what you write
 in an editor with --edit.`,
-		Example: fmt.Sprintf("  %[1]s comment 3 \"Seen on Firefox, too.\" --author ada\n  make test 2>&1 | tail | %[1]s comment 3", c.program),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return app.UsageError(fmt.Sprintf("got %d arguments, want ID or ID and TEXT", len(args)))
-			}
-			return nil
-		},
+		Example:           fmt.Sprintf("  %[1]s comment 3 \"Seen on Firefox, too.\" --author ada\n  make test 2>&1 | tail | %[1]s comment 3", c.program),
+		Args:              app.Args(1, 2, "ID or ID and TEXT"),
 		ValidArgsFunction: c.completeItem,
 	}
 	f := cmd.Flags()

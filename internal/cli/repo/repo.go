@@ -84,7 +84,7 @@ func add(env app.Env) *cobra.Command {
 		Use:     "add [PATH]",
 		Short:   "Add a repository, by default the one you are in",
 		Example: "  copse repo add ~/src/app",
-		Args:    atMostOne,
+		Args:    app.Args(0, 1, "none or PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, err := rootOf(cmd.Context(), env, args)
 			if err != nil {
@@ -111,7 +111,7 @@ func remove(env app.Env) *cobra.Command {
 		Use:     "remove [PATH]",
 		Short:   "Take a repository out of the list; nothing else happens to it",
 		Example: "  copse repo remove ~/src/old",
-		Args:    atMostOne,
+		Args:    app.Args(0, 1, "none or PATH"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			found, _ := repolist.New(env.GOOS, env.Getenv, env.Home()).Load() // without any there is nothing to offer
 			var paths []cobra.Completion
@@ -140,13 +140,6 @@ func remove(env app.Env) *cobra.Command {
 			return output.New(env).Line("%s is not in the list any more", root)
 		},
 	}
-}
-
-func atMostOne(_ *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return app.UsageError(fmt.Sprintf("got %d paths, want one", len(args)))
-	}
-	return nil
 }
 
 func absolute(env app.Env, args []string) string {

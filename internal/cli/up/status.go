@@ -3,7 +3,6 @@ package up
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -32,7 +31,7 @@ func openCommand(env app.Env) *cobra.Command {
 		Use:     "open PATH",
 		Short:   "Serve one more worktree, of any repository",
 		Example: "  copse open ~/src/other",
-		Args:    onePath,
+		Args:    app.Args(1, 1, "PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, _, err := ask(env)
 			if err != nil {
@@ -55,7 +54,7 @@ func closeCommand(env app.Env) *cobra.Command {
 		Use:     "close PATH",
 		Short:   "Stop serving one worktree",
 		Example: "  copse close ~/src/app-review",
-		Args:    onePath,
+		Args:    app.Args(1, 1, "PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, _, err := ask(env)
 			if err != nil {
@@ -92,13 +91,6 @@ func downCommand(env app.Env) *cobra.Command {
 			return errors.New("copse up was asked to stop and has not yet")
 		},
 	}
-}
-
-func onePath(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return app.UsageError(fmt.Sprintf("got %d paths, want one", len(args)))
-	}
-	return nil
 }
 
 // watchEvery is how often a status that is watched is looked at.

@@ -93,9 +93,9 @@ func (t *Tools) Toolset() toolset.Toolset {
 	}
 }
 
-// refs is what git says about the branches. Where HEAD is detached, or cannot be
+// Refs is what git says about the branches. Where HEAD is detached, or cannot be
 // read, there is no current branch.
-func (t *Tools) refs(ctx context.Context) (branch.Refs, error) {
+func (t *Tools) Refs(ctx context.Context) (branch.Refs, error) {
 	local, err := t.place.Branches(ctx)
 	if err != nil {
 		return branch.Refs{}, err
@@ -109,10 +109,11 @@ func (t *Tools) refs(ctx context.Context) (branch.Refs, error) {
 		// A tree without git's opinion is better than none.
 		standard = ""
 	}
-	return branch.NewRefs(local, standard, t.current(ctx)), nil
+	return branch.NewRefs(local, standard, t.Current(ctx)), nil
 }
 
-func (t *Tools) current(ctx context.Context) string {
+// Current is the branch that is checked out; empty where there is none.
+func (t *Tools) Current(ctx context.Context) string {
 	head, err := t.place.Head(ctx)
 	if err != nil {
 		return ""

@@ -49,7 +49,7 @@ func (t *Tools) prompts() []toolset.Prompt {
 // StackStatusPrompt shows the branches and asks for a summary.
 func (t *Tools) StackStatusPrompt(ctx context.Context) string {
 	var sections []string
-	if current := t.current(ctx); current != "" {
+	if current := t.Current(ctx); current != "" {
 		sections = append(sections, "Current branch: "+cleantext.Line(current))
 	}
 	if trees := t.treeTexts(ctx); len(trees) > 0 {
@@ -124,7 +124,7 @@ func (t *Tools) details(ctx context.Context) string {
 // BranchContextPrompt shows one branch, the current one if name is empty, and
 // asks for a description.
 func (t *Tools) BranchContextPrompt(ctx context.Context, name string) string {
-	if name = cmp.Or(name, t.current(ctx)); name == "" {
+	if name = cmp.Or(name, t.Current(ctx)); name == "" {
 		return noBranch
 	}
 	lines := []string{"Branch: " + name}

@@ -83,7 +83,7 @@ func (t *Tools) BranchContext(ctx context.Context, name string) (Context, error)
 	if err != nil {
 		return Context{}, err
 	}
-	out := Context{Metadata: stack[0].Metadata, Missing: stack[0].Missing, Current: name == t.current(ctx)}
+	out := Context{Metadata: stack[0].Metadata, Missing: stack[0].Missing, Current: name == t.Current(ctx)}
 	var asking sync.WaitGroup
 	asking.Go(func() { out.Jira = linked(ctx, out.JiraIssue, t.opts.Issue, "jira") })
 	asking.Go(func() { out.PullRequest = linked(ctx, out.PRNumber, t.opts.PullRequest, "github") })

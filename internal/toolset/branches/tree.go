@@ -75,7 +75,7 @@ func (t *Tools) graph(ctx context.Context) (*branch.Graph, error) {
 		return err
 	})
 	reading.Go(func() (err error) {
-		refs, err = t.refs(ctx)
+		refs, err = t.Refs(ctx)
 		return err
 	})
 	if err := reading.Wait(); err != nil {
@@ -162,7 +162,7 @@ func (t *Tools) Stack(ctx context.Context, start string) ([]branch.Entry, error)
 	if err != nil {
 		return nil, err
 	}
-	current := t.current(ctx)
+	current := t.Current(ctx)
 	stack, err := branch.Stack(state, func(name string) (bool, error) {
 		if name == current {
 			return true, nil // also before its first commit
@@ -170,7 +170,7 @@ func (t *Tools) Stack(ctx context.Context, start string) ([]branch.Entry, error)
 		return repo.HasBranch(ctx, name)
 	}, start)
 	if _, unknown := errors.AsType[*branch.NotFoundError](err); unknown {
-		refs, err := t.refs(ctx)
+		refs, err := t.Refs(ctx)
 		if err != nil {
 			return nil, err
 		}
