@@ -13,11 +13,11 @@ import (
 )
 
 func snapshot(items ...item.Item) *item.Snapshot {
-	entries := make([]*item.Entry, len(items))
+	entries := make(map[item.ID]*item.Entry, len(items))
 	for i := range items {
-		entries[i] = item.NewEntry(&items[i])
+		entries[items[i].ID] = item.NewEntry(&items[i])
 	}
-	return item.NewSnapshot(entries, nil)
+	return new(item.Snapshot).With(entries, nil)
 }
 
 // one makes an item in the current iteration, changed by the functions.

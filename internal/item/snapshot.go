@@ -1,35 +1,38 @@
 package item
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 	"unique"
+
+	"github.com/copse-dev/copse/internal/item/corpus"
+	"github.com/copse-dev/copse/internal/spread"
 )
 
 // Snapshot is all items of a store as they were at one moment. It never
-// changes, and neither may what it hands out.
+// changes, and neither may what it hands out. The zero Snapshot has none.
 type Snapshot struct {
-	entries []*Entry // by ID
-	ids     []ID     // of the entries
+	items []*Summary // by ID
+	ids   []ID       // of the items
+	texts corpus.Corpus[*Summary]
 	// Warnings are about what is not in it, or not as it should be.
 	Warnings []Warning
 }
 
-// Entry is an item in a snapshot: its summary and what a search looks at.
+// Entry is an item to be taken into a snapshot: its summary and what a search
+// looks at.
 type Entry struct {
-	Summary
-	title, description string // folded; of one piece of memory
+	summary *Summary
+	texts   *corpus.Doc[*Summary]
 }
 
 // NewEntry returns the entry of an item. It shares no memory with it, so that
 // the text which an item was read from is not kept for the sake of its title.
 func NewEntry(it *Item) *Entry {
-	both := make([]byte, 0, len(it.Title)+len(it.Description))
-	both = appendFold(both, it.Title)
-	title := len(both)
-	text := string(appendFold(both, it.Description))
-	return &Entry{Summary: compact(it.Summary), title: text[:title], description: text[title:]}
+	s := compact(it.Summary)
+	return &Entry{summary: &s, texts: corpus.NewDoc(&s, it.Title, it.Description)}
 }
 
 // compact returns a copy in which values that many items have are kept once.
@@ -50,36 +53,48 @@ func compact(s Summary) Summary {
 	return c
 }
 
-// fold makes texts that differ in case only the same, character by character.
-func fold(s string) string { return strings.ToLower(s) }
-
-// appendFold appends the folded text to b.
-func appendFold(b []byte, s string) []byte {
-	begin := len(b)
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case c >= utf8.RuneSelf:
-			return append(b[:begin], fold(s)...)
-		case 'A' <= c && c <= 'Z':
-			c += 'a' - 'A'
+// With returns the snapshot with changes: under each ID, an item in the place of
+// the one that was there; nil is for none. The warnings are the new one's.
+func (s *Snapshot) With(changes map[ID]*Entry, warnings []Warning) *Snapshot {
+	next := &Snapshot{
+		items:    make([]*Summary, 0, len(s.items)+len(changes)),
+		ids:      make([]ID, 0, len(s.items)+len(changes)),
+		Warnings: warnings,
+	}
+	add := func(it *Summary) { next.items, next.ids = append(next.items, it), append(next.ids, it.ID) }
+	docs := make(map[int64]*corpus.Doc[*Summary], len(changes))
+	rest := s.items
+	for _, id := range slices.Sorted(maps.Keys(changes)) {
+		at, known := slices.BinarySearchFunc(rest, id, func(it *Summary, id ID) int { return cmp.Compare(it.ID, id) })
+		for _, it := range rest[:at] {
+			add(it)
 		}
-		b = append(b, c)
+		if rest = rest[at:]; known {
+			rest = rest[1:]
+		}
+		docs[int64(id)] = nil
+		if e := changes[id]; e != nil {
+			add(e.summary)
+			docs[int64(id)] = e.texts
+		}
 	}
-	return b
-}
-
-// NewSnapshot returns a snapshot of the entries, which must be sorted by ID.
-func NewSnapshot(entries []*Entry, warnings []Warning) *Snapshot {
-	ids := make([]ID, len(entries))
-	for i, e := range entries {
-		ids[i] = e.ID
+	for _, it := range rest {
+		add(it)
 	}
-	return &Snapshot{entries: entries, ids: ids, Warnings: warnings}
+	next.texts = s.texts.With(docs)
+	return next
 }
 
 // Len is the number of items.
-func (s *Snapshot) Len() int { return len(s.entries) }
+func (s *Snapshot) Len() int { return len(s.items) }
+
+// Largest is the largest ID; 0 if there are no items.
+func (s *Snapshot) Largest() ID {
+	if len(s.ids) == 0 {
+		return 0
+	}
+	return s.ids[len(s.ids)-1]
+}
 
 // Find returns an item; the error is a [*NotFoundError]. It is a [Lookup].
 func (s *Snapshot) Find(id ID) (*Summary, error) {
@@ -87,7 +102,7 @@ func (s *Snapshot) Find(id ID) (*Summary, error) {
 	if !ok {
 		return nil, &NotFoundError{ID: id}
 	}
-	return &s.entries[i].Summary, nil
+	return s.items[i], nil
 }
 
 // position finds id in a sorted list of ids. Most lists have few gaps, so that
@@ -120,8 +135,7 @@ type Filter struct {
 
 // List returns the items that a filter selects, by ID.
 func (s *Snapshot) List(c Config, f Filter) []*Summary {
-	selects := s.selector(c, f)
-	return collect(s.entries, func(e *Entry) (*Summary, bool) { return &e.Summary, selects(&e.Summary) })
+	return s.where(s.selector(c, f))
 }
 
 // selector returns what a filter selects by. It can be used in parallel.
@@ -167,6 +181,17 @@ func (s *Snapshot) Dependents(id ID) []*Summary {
 	return s.where(func(it *Summary) bool { return slices.Contains(it.DependsOn, id) })
 }
 
+// where returns the items that meet a condition, by ID. Many are looked at in
+// parallel.
 func (s *Snapshot) where(condition func(*Summary) bool) []*Summary {
-	return collect(s.entries, func(e *Entry) (*Summary, bool) { return &e.Summary, condition(&e.Summary) })
+	const worthAnother = 1000 // items, to make another goroutine worth it
+	return spread.Collect(s.items, worthAnother, func(part []*Summary) []*Summary {
+		var met []*Summary
+		for _, it := range part {
+			if condition(it) {
+				met = append(met, it)
+			}
+		}
+		return met
+	})
 }

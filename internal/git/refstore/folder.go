@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
+
+	"github.com/copse-dev/copse/internal/spread"
 )
 
 // folder is what is kept of one folder of loose refs.
@@ -99,18 +99,17 @@ func readFolder(path string, hashLen int) (refs []looseRef, folders []string, er
 			refs = append(refs, looseRef{name: name})
 		}
 	}
-	inParallel(refs, func(part []looseRef) {
+	const worthAnother = 128 // files, to make another goroutine worth it
+	kept := spread.Collect(refs, worthAnother, func(part []looseRef) []looseRef {
 		buf := make([]byte, 512)
-		for i := range part {
-			part[i].kind = kindOf(dir, part[i].name, hashLen, buf)
+		kept := part[:0]
+		for _, ref := range part {
+			if ref.kind = kindOf(dir, ref.name, hashLen, buf); ref.kind != missing {
+				kept = append(kept, ref)
+			}
 		}
+		return kept
 	})
-	kept := refs[:0]
-	for _, ref := range refs {
-		if ref.kind != missing {
-			kept = append(kept, ref)
-		}
-	}
 	return kept, folders, nil
 }
 
@@ -129,16 +128,4 @@ func kindOf(dir *os.File, name string, hashLen int, buf []byte) kind {
 		return broken
 	}
 	return v.kind
-}
-
-// inParallel calls do for parts of items, on as many processors as there are.
-func inParallel[T any](items []T, do func(part []T)) {
-	const worthwhile = 128
-	n := min(runtime.GOMAXPROCS(0), (len(items)+worthwhile-1)/worthwhile)
-	var wg sync.WaitGroup
-	for i := range n {
-		part := items[len(items)*i/n : len(items)*(i+1)/n]
-		wg.Go(func() { do(part) })
-	}
-	wg.Wait()
 }

@@ -10,9 +10,10 @@ import (
 
 // file is one file of the folder.
 type file struct {
-	id       item.ID // that its name says; 0 if none
-	entry    *item.Entry
-	inner    item.ID // that its content says; 0 if none
+	id       item.ID     // that its name says; 0 if none
+	whole    bool        // it has an item
+	entry    *item.Entry // of the item, until the snapshot has it
+	inner    item.ID     // that its content says; 0 if none
 	problems []string
 	stamp    stamp
 	settled  bool
@@ -39,7 +40,7 @@ func parse(name, text string) *file {
 		return f
 	}
 	it.ID = f.id
-	f.entry = item.NewEntry(&it)
+	f.entry, f.whole = item.NewEntry(&it), true
 	return f
 }
 

@@ -129,7 +129,7 @@ func (f *folder) snapshot() (*item.Snapshot, error) {
 		return nil, err
 	}
 	if f.index == nil {
-		return item.NewSnapshot(nil, nil), nil
+		return new(item.Snapshot), nil
 	}
 	return f.index.snapshot, nil
 }

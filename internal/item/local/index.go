@@ -7,14 +7,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/spread"
 )
 
 const extension = ".md"
@@ -40,7 +39,6 @@ type index struct {
 	files    map[string]*file
 	troubled map[string]bool // files with problems
 	snapshot *item.Snapshot
-	entries  []*item.Entry // of the snapshot
 }
 
 // openIndex reads all files of the folder at path.
@@ -162,12 +160,14 @@ func (x *index) scan() error {
 	}
 	listed = slices.DeleteFunc(listed, func(d fs.DirEntry) bool { return !strings.HasSuffix(d.Name(), extension) })
 
-	found := make([]*file, len(listed))
-	inParallel(len(listed), func(begin, end int) {
+	const worthAnother = 64 // files, to make another goroutine worth it
+	found := spread.Collect(listed, worthAnother, func(part []fs.DirEntry) []*file {
 		var buf bytes.Buffer
-		for i := begin; i < end; i++ {
-			found[i] = x.examine(listed[i], &buf)
+		files := make([]*file, len(part))
+		for i, d := range part {
+			files[i] = x.examine(d, &buf)
 		}
+		return files
 	})
 	changes := map[string]*file{}
 	present := make(map[string]bool, len(listed))
@@ -184,17 +184,6 @@ func (x *index) scan() error {
 	}
 	x.apply(changes)
 	return nil
-}
-
-// inParallel calls do for parts of n things.
-func inParallel(n int, do func(begin, end int)) {
-	const worthAnother = 64
-	parts := max(1, min(2*runtime.GOMAXPROCS(0), n/worthAnother)) // more than processors, as they wait for the disk
-	var group sync.WaitGroup
-	for i := range parts {
-		group.Go(func() { do(i*n/parts, (i+1)*n/parts) })
-	}
-	group.Wait()
 }
 
 // examine returns a listed file: the known one, if it is as it was.
@@ -231,40 +220,17 @@ func (x *index) apply(changes map[string]*file) {
 		x.files[name] = f
 		if f.id != 0 {
 			entries[f.id] = f.entry
+			f.entry = nil
 		}
 		delete(x.troubled, name)
 		if len(f.problems) > 0 || f.misnamed() {
 			x.troubled[name] = true
 		}
 	}
-	x.entries = merge(x.entries, entries)
-	x.snapshot = item.NewSnapshot(x.entries, x.warnings())
-}
-
-// merge returns the entries with changes, by ID; nil is for one that is gone.
-func merge(entries []*item.Entry, changes map[item.ID]*item.Entry) []*item.Entry {
-	merged := make([]*item.Entry, 0, len(entries)+len(changes))
-	ids := slices.Sorted(maps.Keys(changes))
-	for _, e := range entries {
-		for len(ids) > 0 && ids[0] < e.ID {
-			merged = appendEntry(merged, changes[ids[0]])
-			ids = ids[1:]
-		}
-		if len(ids) == 0 || ids[0] != e.ID {
-			merged = append(merged, e)
-		}
+	if x.snapshot == nil {
+		x.snapshot = new(item.Snapshot)
 	}
-	for _, id := range ids {
-		merged = appendEntry(merged, changes[id])
-	}
-	return merged
-}
-
-func appendEntry(entries []*item.Entry, e *item.Entry) []*item.Entry {
-	if e == nil {
-		return entries
-	}
-	return append(entries, e)
+	x.snapshot = x.snapshot.With(entries, x.warnings())
 }
 
 // warnings says what is wrong with files, by their names.
@@ -306,7 +272,7 @@ func byNumber(a, b string) int {
 
 // find is an [item.Lookup].
 func (x *index) find(id item.ID) (*item.Summary, error) {
-	if f := x.files[fileName(id)]; f != nil && f.entry == nil {
+	if f := x.files[fileName(id)]; f != nil && !f.whole {
 		return nil, brokenError(id, errors.New(f.problems[0]))
 	}
 	return x.snapshot.Find(id)
@@ -314,10 +280,7 @@ func (x *index) find(id item.ID) (*item.Summary, error) {
 
 // largest is the largest number that a file has.
 func (x *index) largest() item.ID {
-	var largest item.ID
-	if n := len(x.entries); n > 0 {
-		largest = x.entries[n-1].ID
-	}
+	largest := x.snapshot.Largest()
 	for name := range x.troubled {
 		largest = max(largest, x.files[name].id)
 	}

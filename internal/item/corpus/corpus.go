@@ -1,0 +1,82 @@
+// Package corpus finds a text in the titles and bodies of many documents,
+// whatever the case of letters.
+//
+// Use [NewDoc] for each document, [Corpus.With] to take them in, change and
+// drop them, and [Corpus.Search]. A search reads every text, since it finds parts
+// of words, too; what makes it fast is that the texts are folded beforehand and
+// lie side by side, in the order of their keys, in blocks. A change copies one
+// block. A Corpus never changes, so that it is safe for concurrent use; the zero
+// Corpus has no documents.
+package corpus
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/copse-dev/copse/internal/spread"
+)
+
+// Doc is a document to be taken in.
+type Doc[T any] struct {
+	value T
+	block *block[T] // of this document alone
+}
+
+// NewDoc returns a document that stands for value. It shares no memory with the
+// texts.
+func NewDoc[T any](value T, title, body string) *Doc[T] {
+	text := make([]byte, 0, len(title)+len(body))
+	text = appendFold(text, title)
+	end := len(text)
+	text = appendFold(text, body)
+	return &Doc[T]{value: value, block: &block[T]{text: string(text), ends: []int{end, len(text)}}}
+}
+
+// Corpus is documents by their keys.
+type Corpus[T any] struct{ blocks []*block[T] }
+
+// With returns the corpus with changes: under each key, a document in the place
+// of the one that was there; nil is for none. It costs what the blocks that
+// change take, and not what the others do.
+func (c Corpus[T]) With(changes map[int64]*Doc[T]) Corpus[T] {
+	keys := slices.Sorted(maps.Keys(changes))
+	var changed Corpus[T]
+	for i, b := range c.blocks {
+		here := len(keys) // how many of the keys are for this block
+		if i < len(c.blocks)-1 {
+			here, _ = slices.BinarySearch(keys, c.blocks[i+1].keys[0])
+		}
+		if here == 0 {
+			changed.blocks = append(changed.blocks, b)
+			continue
+		}
+		changed.blocks = append(changed.blocks, b.with(keys[:here], changes)...)
+		keys = keys[here:]
+	}
+	if len(keys) > 0 { // there was no block
+		changed.blocks = new(block[T]).with(keys, changes)
+	}
+	return changed
+}
+
+// Hit is a document that was found.
+type Hit[T any] struct {
+	Value T
+	// Body says that the body has the text; if not, the title has.
+	Body bool
+}
+
+// Search returns the documents that have query in their title or body and that
+// are wanted, by key. An empty query is in every text. It may ask what is wanted
+// from several goroutines at a time.
+func (c Corpus[T]) Search(query string, wanted func(T) bool) []Hit[T] {
+	n := newNeedle(Fold(query))
+	const worthAnother = 8 // blocks, to make another goroutine worth it
+	return spread.Collect(c.blocks, worthAnother, func(part []*block[T]) []Hit[T] {
+		var hits []Hit[T]
+		for _, b := range part {
+			hits = b.search(hits, n, wanted)
+		}
+		return hits
+	})
+}
