@@ -56,6 +56,9 @@ func compact(s Summary) Summary {
 // With returns the snapshot with changes: under each ID, an item in the place of
 // the one that was there; nil is for none. The warnings are the new one's.
 func (s *Snapshot) With(changes map[ID]*Entry, warnings []Warning) *Snapshot {
+	if len(changes) == 0 {
+		return &Snapshot{items: s.items, ids: s.ids, texts: s.texts, Warnings: warnings}
+	}
 	next := &Snapshot{
 		items:    make([]*Summary, 0, len(s.items)+len(changes)),
 		ids:      make([]ID, 0, len(s.items)+len(changes)),

@@ -10,6 +10,7 @@ type block[T any] struct {
 	values []T
 	text   string
 	ends   []int
+	has    *frequencies // of the text
 }
 
 // blockSize is about how many bytes of text a block has: enough for a search not
@@ -19,60 +20,57 @@ const blockSize = 64 << 10
 // with returns the blocks that take the place of b when the documents under some
 // keys, sorted, change.
 func (b *block[T]) with(keys []int64, changes map[int64]*Doc[T]) []*block[T] {
-	var docs []piece[T]
+	docs := make([]keyed[T], 0, len(b.keys)+len(keys))
+	add := func(key int64) {
+		if d := changes[key]; d != nil {
+			docs = append(docs, keyed[T]{key, *d})
+		}
+	}
 	for i, key := range b.keys {
 		for len(keys) > 0 && keys[0] < key {
-			docs = appendDoc(docs, keys[0], changes[keys[0]])
+			add(keys[0])
 			keys = keys[1:]
 		}
 		if len(keys) == 0 || keys[0] != key {
-			docs = append(docs, piece[T]{key, b.values[i], b, i})
+			docs = append(docs, keyed[T]{key, b.doc(i)})
 		}
 	}
 	for _, key := range keys {
-		docs = appendDoc(docs, key, changes[key])
+		add(key)
 	}
 	return join(docs)
 }
 
-// piece is document number i of a block.
-type piece[T any] struct {
-	key   int64
-	value T
-	block *block[T]
-	i     int
-}
-
-func (p piece[T]) texts() (title, body string) {
+// doc is document number i.
+func (b *block[T]) doc(i int) Doc[T] {
 	begin := 0
-	if p.i > 0 {
-		begin = p.block.ends[2*p.i-1]
+	if i > 0 {
+		begin = b.ends[2*i-1]
 	}
-	middle, end := p.block.ends[2*p.i], p.block.ends[2*p.i+1]
-	return p.block.text[begin:middle], p.block.text[middle:end]
+	middle, end := b.ends[2*i], b.ends[2*i+1]
+	return Doc[T]{b.values[i], b.text[begin:middle], b.text[middle:end]}
 }
 
-func appendDoc[T any](docs []piece[T], key int64, d *Doc[T]) []piece[T] {
-	if d == nil {
-		return docs
-	}
-	return append(docs, piece[T]{key, d.value, d.block, 0})
+// keyed is a document with its key.
+type keyed[T any] struct {
+	key int64
+	Doc[T]
 }
+
+func (d *keyed[T]) size() int { return len(d.title) + len(d.body) }
 
 // join makes blocks of about equal size of documents.
-func join[T any](docs []piece[T]) []*block[T] {
-	size := 0
-	for _, d := range docs {
-		title, body := d.texts()
-		size += len(title) + len(body)
+func join[T any](docs []keyed[T]) []*block[T] {
+	total := 0
+	for i := range docs {
+		total += docs[i].size()
 	}
-	share := size/(size/blockSize+1) + 1
+	share := total/(total/blockSize+1) + 1
 	var blocks []*block[T]
 	for len(docs) > 0 {
 		n, size := 0, 0
 		for n < len(docs) && size < share {
-			title, body := docs[n].texts()
-			size += len(title) + len(body)
+			size += docs[n].size()
 			n++
 		}
 		blocks = append(blocks, joined(docs[:n], size))
@@ -81,25 +79,25 @@ func join[T any](docs []piece[T]) []*block[T] {
 	return blocks
 }
 
-func joined[T any](docs []piece[T], size int) *block[T] {
+func joined[T any](docs []keyed[T], size int) *block[T] {
 	b := &block[T]{keys: make([]int64, len(docs)), values: make([]T, len(docs)), ends: make([]int, 0, 2*len(docs))}
 	var text strings.Builder
 	text.Grow(size)
 	for i, d := range docs {
 		b.keys[i], b.values[i] = d.key, d.value
-		title, body := d.texts()
-		text.WriteString(title)
-		b.ends = append(b.ends, text.Len())
-		text.WriteString(body)
-		b.ends = append(b.ends, text.Len())
+		for _, part := range []string{d.title, d.body} {
+			text.WriteString(part)
+			b.ends = append(b.ends, text.Len())
+		}
 	}
 	b.text = text.String()
+	b.has = newFrequencies(b.text)
 	return b
 }
 
-// search appends the documents that have n and are wanted.
-func (b *block[T]) search(hits []Hit[T], n needle, wanted func(T) bool) []Hit[T] {
-	if n.text == "" {
+// search appends the documents that have the folded query and are wanted.
+func (b *block[T]) search(hits []Hit[T], query string, wanted func(T) bool) []Hit[T] {
+	if query == "" {
 		for _, value := range b.values {
 			if wanted(value) {
 				hits = append(hits, Hit[T]{value, true})
@@ -107,6 +105,7 @@ func (b *block[T]) search(hits []Hit[T], n needle, wanted func(T) bool) []Hit[T]
 		}
 		return hits
 	}
+	n := newNeedle(query, b.has)
 	for at, text := 0, 0; ; {
 		found := n.index(b.text[at:])
 		if found < 0 {

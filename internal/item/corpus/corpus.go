@@ -12,24 +12,21 @@ package corpus
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/copse-dev/copse/internal/spread"
 )
 
 // Doc is a document to be taken in.
 type Doc[T any] struct {
-	value T
-	block *block[T] // of this document alone
+	value       T
+	title, body string // folded
 }
 
-// NewDoc returns a document that stands for value. It shares no memory with the
-// texts.
+// NewDoc returns a document that stands for value. It can share memory with the
+// body, which a Corpus does not.
 func NewDoc[T any](value T, title, body string) *Doc[T] {
-	text := make([]byte, 0, len(title)+len(body))
-	text = appendFold(text, title)
-	end := len(text)
-	text = appendFold(text, body)
-	return &Doc[T]{value: value, block: &block[T]{text: string(text), ends: []int{end, len(text)}}}
+	return &Doc[T]{value: value, title: strings.Clone(Fold(title)), body: Fold(body)}
 }
 
 // Corpus is documents by their keys.
@@ -70,12 +67,12 @@ type Hit[T any] struct {
 // are wanted, by key. An empty query is in every text. It may ask what is wanted
 // from several goroutines at a time.
 func (c Corpus[T]) Search(query string, wanted func(T) bool) []Hit[T] {
-	n := newNeedle(Fold(query))
+	folded := Fold(query)
 	const worthAnother = 8 // blocks, to make another goroutine worth it
 	return spread.Collect(c.blocks, worthAnother, func(part []*block[T]) []Hit[T] {
 		var hits []Hit[T]
 		for _, b := range part {
-			hits = b.search(hits, n, wanted)
+			hits = b.search(hits, folded, wanted)
 		}
 		return hits
 	})

@@ -1,58 +1,42 @@
 package corpus
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // Fold makes texts that differ in case only the same, character by character.
 func Fold(s string) string { return strings.ToLower(s) }
 
-// appendFold appends the folded text to b.
-func appendFold(b []byte, s string) []byte {
-	begin := len(b)
-	for i := range len(s) {
-		c := s[i]
-		switch {
-		case c >= utf8.RuneSelf:
-			return append(b[:begin], Fold(s)...)
-		case 'A' <= c && c <= 'Z':
-			c += 'a' - 'A'
+// frequencies is how often each byte is in a text, about.
+type frequencies [256]uint16
+
+// newFrequencies looks at some bytes of a text.
+func newFrequencies(text string) *frequencies {
+	const step = 16
+	f := new(frequencies)
+	for i := step / 2; i < len(text); i += step {
+		if n := &f[text[i]]; *n < 1<<16-1 {
+			*n++
 		}
-		b = append(b, c)
 	}
-	return b
+	return f
 }
 
 // needle is a text to look for. The search goes from one occurrence of its
-// rarest byte to the next, which in prose is several times faster than going by
-// the first byte, as strings.Index does.
+// rarest byte to the next, which is several times faster than going by the first
+// byte, as strings.Index does.
 type needle struct {
 	text string
 	rare int // offset of the rarest byte
 }
 
-func newNeedle(text string) needle {
+// newNeedle is a text to be looked for where bytes are so frequent.
+func newNeedle(text string, in *frequencies) needle {
 	n := needle{text: text}
 	for i := range len(text) {
-		if rarity(text[i]) > rarity(text[n.rare]) {
+		if in[text[i]] < in[text[n.rare]] {
 			n.rare = i
 		}
 	}
 	return n
-}
-
-// rarity is larger for bytes that are rarer in folded prose.
-func rarity(b byte) int {
-	const common = " etaoinsrhldcumfpgwybvkxjqz"
-	switch i := strings.IndexByte(common, b); {
-	case i >= 0:
-		return i
-	case b >= utf8.RuneSelf: // rare in one language, in every character of another
-		return len(common) / 2
-	default:
-		return len(common)
-	}
 }
 
 // index is where s has the text first, which must not be empty; -1 if nowhere.

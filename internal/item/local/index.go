@@ -39,11 +39,13 @@ type index struct {
 	files    map[string]*file
 	troubled map[string]bool // files with problems
 	snapshot *item.Snapshot
+	// unfinished is set while the snapshot has no warnings yet.
+	unfinished bool
 }
 
 // openIndex reads all files of the folder at path.
 func openIndex(path string, watching bool) (*index, error) {
-	x := &index{path: path, watching: watching, files: map[string]*file{}, troubled: map[string]bool{}}
+	x := &index{path: path, watching: watching, files: map[string]*file{}, troubled: map[string]bool{}, snapshot: new(item.Snapshot)}
 	err := x.open()
 	if err == nil {
 		err = x.scan() // of what is at the path; the caller makes sure that it is this folder
@@ -160,8 +162,36 @@ func (x *index) scan() error {
 	}
 	listed = slices.DeleteFunc(listed, func(d fs.DirEntry) bool { return !strings.HasSuffix(d.Name(), extension) })
 
+	// In the order of their numbers and a part at a time: what was read of one is let go
+	// of before the next.
+	slices.SortFunc(listed, func(a, b fs.DirEntry) int { return byNumber(a.Name(), b.Name()) })
+	present := make(map[string]bool, len(listed))
+	const atOnce = 2048
+	for part := range slices.Chunk(listed, atOnce) {
+		changes := map[string]*file{}
+		for i, f := range x.examineAll(part) {
+			name := part[i].Name()
+			present[name] = true
+			if f != x.files[name] {
+				changes[name] = f
+			}
+		}
+		x.take(changes)
+	}
+	gone := map[string]*file{}
+	for name := range x.files {
+		if !present[name] {
+			gone[name] = nil
+		}
+	}
+	x.apply(gone)
+	return nil
+}
+
+// examineAll returns listed files.
+func (x *index) examineAll(listed []fs.DirEntry) []*file {
 	const worthAnother = 64 // files, to make another goroutine worth it
-	found := spread.Collect(listed, worthAnother, func(part []fs.DirEntry) []*file {
+	return spread.Collect(listed, worthAnother, func(part []fs.DirEntry) []*file {
 		var buf bytes.Buffer
 		files := make([]*file, len(part))
 		for i, d := range part {
@@ -169,21 +199,6 @@ func (x *index) scan() error {
 		}
 		return files
 	})
-	changes := map[string]*file{}
-	present := make(map[string]bool, len(listed))
-	for i, d := range listed {
-		present[d.Name()] = true
-		if found[i] != x.files[d.Name()] {
-			changes[d.Name()] = found[i]
-		}
-	}
-	for name := range x.files {
-		if !present[name] {
-			changes[name] = nil
-		}
-	}
-	x.apply(changes)
-	return nil
 }
 
 // examine returns a listed file: the known one, if it is as it was.
@@ -204,7 +219,16 @@ func (x *index) examine(d fs.DirEntry, buf *bytes.Buffer) *file {
 
 // apply puts files in the place of those with the same names; nil is none.
 func (x *index) apply(changes map[string]*file) {
-	if len(changes) == 0 && x.snapshot != nil {
+	x.take(changes)
+	if x.unfinished {
+		x.snapshot = x.snapshot.With(nil, x.warnings())
+		x.unfinished = false
+	}
+}
+
+// take does what apply does, and leaves a snapshot without warnings.
+func (x *index) take(changes map[string]*file) {
+	if len(changes) == 0 {
 		return
 	}
 	entries := map[item.ID]*item.Entry{}
@@ -227,10 +251,8 @@ func (x *index) apply(changes map[string]*file) {
 			x.troubled[name] = true
 		}
 	}
-	if x.snapshot == nil {
-		x.snapshot = new(item.Snapshot)
-	}
-	x.snapshot = x.snapshot.With(entries, x.warnings())
+	x.snapshot = x.snapshot.With(entries, nil)
+	x.unfinished = true
 }
 
 // warnings says what is wrong with files, by their names.

@@ -2,6 +2,7 @@ package items
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -188,16 +189,13 @@ func (t *Tools) SearchItems(ctx context.Context, in SearchIn) (ListOut, error) {
 	filter := in.list().filter()
 	hits := s.Search(s.config, in.Query, filter)
 	found := make([]*item.Summary, len(hits))
-	described := make(map[item.ID]bool)
 	for i, h := range hits {
 		found[i] = h.Summary
-		if h.InDescription {
-			described[h.ID] = true
-		}
 	}
 	return s.selected("search_items "+in.Query, filter, PageIn{in.Limit, in.Cursor}, found, func(s *item.Summary) Row {
 		row := rowOf(s)
-		if !described[row.ID] {
+		at, _ := slices.BinarySearchFunc(hits, s.ID, func(h item.Hit, id item.ID) int { return cmp.Compare(h.ID, id) })
+		if !hits[at].InDescription {
 			return row
 		}
 		row.Snippet = t.snippets.get(snippetKey{s, in.Query}, func() (string, bool) {
