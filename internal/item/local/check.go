@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
 )
 
 // Check looks for all that is wrong with the store: what cannot be read, what
@@ -33,7 +34,7 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 	found = append(found, snapshot.Warnings...)
 	for _, it := range snapshot.List(config, item.Filter{All: true}) {
 		for _, problem := range checkItem(config, f.lookup, it) {
-			found = append(found, item.Warning{File: itemsFolder + "/" + fileName(it.ID), Reason: problem})
+			found = append(found, item.Warning{File: itemsFolder + "/" + itemfolder.FileName(it.ID), Reason: problem})
 		}
 	}
 	return found, nil

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
@@ -42,7 +42,7 @@ type folder struct {
 	locked   *lockedstore.Store
 
 	mu    sync.Mutex
-	index *index // nil before it is needed, and while there is no folder of items
+	index *itemfolder.Index // nil before it is needed, and while there is no folder of items
 }
 
 // configuration is a configuration file that was read.
@@ -70,7 +70,7 @@ func (f *folder) close() {
 
 func (f *folder) drop() {
 	if f.index != nil {
-		f.index.close()
+		f.index.Close()
 		f.index = nil
 	}
 }
@@ -131,7 +131,7 @@ func (f *folder) snapshot() (*item.Snapshot, error) {
 	if f.index == nil {
 		return new(item.Snapshot), nil
 	}
-	return f.index.snapshot, nil
+	return f.index.Snapshot(), nil
 }
 
 // refresh brings the index up to date. The caller holds f.mu.
@@ -140,7 +140,7 @@ func (f *folder) refresh() error {
 	const attempts = 3
 	for range attempts {
 		if f.index != nil {
-			ok, err := f.index.update()
+			ok, err := f.index.Update()
 			if ok && err == nil {
 				return nil
 			}
@@ -155,12 +155,12 @@ func (f *folder) refresh() error {
 		case !info.IsDir():
 			return fmt.Errorf("%q in the store is not a folder", itemsFolder)
 		}
-		index, err := openIndex(path, f.watching)
+		index, err := itemfolder.Open(path, itemsFolder, f.watching)
 		if err != nil {
 			return fmt.Errorf("read folder %q: %w", itemsFolder, err)
 		}
 		f.index = index
-		if index.current() {
+		if index.Current() {
 			return nil
 		}
 	}
@@ -177,7 +177,7 @@ func (f *folder) lookup(id item.ID) (*item.Summary, error) {
 	if f.index == nil {
 		return nil, &item.NotFoundError{ID: id}
 	}
-	return f.index.find(id)
+	return f.index.Find(id)
 }
 
 // loaded reports whether the index is in memory, so that using it is cheap.
@@ -189,15 +189,15 @@ func (f *folder) loaded() bool {
 
 // open reads the file of an item in a folder of the store.
 func (f *folder) open(root *os.Root, folder string, id item.ID) (*ticfile.File, item.Item, error) {
-	name := folder + "/" + fileName(id)
+	name := folder + "/" + itemfolder.FileName(id)
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, item.Item{}, &item.NotFoundError{ID: id}
 	}
 	if err == nil {
-		err = isFile(info.Mode())
+		err = itemfolder.CheckRegular(info.Mode())
 	} else {
-		err = unreadable(err)
+		err = itemfolder.Unreadable(err)
 	}
 	var content *ticfile.File
 	var it item.Item
@@ -215,7 +215,7 @@ func (f *folder) open(root *os.Root, folder string, id item.ID) (*ticfile.File, 
 }
 
 func readItem(root *os.Root, name string) (*ticfile.File, item.Item, error) {
-	text, _, err := readFile(root, name, new(bytes.Buffer))
+	text, err := itemfolder.ReadFile(root, name)
 	if err != nil {
 		return nil, item.Item{}, err
 	}

@@ -1,14 +1,13 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
@@ -72,7 +71,7 @@ func (r *repair) troubled() []string {
 	if r.index == nil {
 		return nil
 	}
-	return slices.SortedFunc(maps.Keys(r.index.troubled), byNumber)
+	return r.index.Troubled()
 }
 
 func (r *repair) configFile() error {
@@ -81,7 +80,7 @@ func (r *repair) configFile() error {
 	if err == nil {
 		return nil
 	}
-	text, _, readErr := readFile(r.tx.Root(), configName, new(bytes.Buffer))
+	text, readErr := itemfolder.ReadFile(r.tx.Root(), configName)
 	if readErr != nil {
 		return err
 	}
@@ -101,11 +100,11 @@ func (r *repair) file(name string) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil //nolint:nilerr // not for us
 	}
-	text, _, err := readFile(r.tx.Root(), path, new(bytes.Buffer))
+	text, err := itemfolder.ReadFile(r.tx.Root(), path)
 	if err != nil {
 		return nil //nolint:nilerr // not for us
 	}
-	id, nameErr := idOf(name)
+	id, nameErr := itemfolder.Number(name)
 	if ours, theirs, ok := ticfile.Versions(text); ok {
 		if nameErr != nil {
 			return nil //nolint:nilerr // an item without a number is not for us either
@@ -160,7 +159,7 @@ func (r *repair) versions(id item.ID, ourText, theirText string) error {
 	if !ok {
 		return nil
 	}
-	name := itemsFolder + "/" + fileName(id)
+	name := itemsFolder + "/" + itemfolder.FileName(id)
 	if ours.it.Created != theirs.it.Created {
 		if err := r.number(theirs.content, fmt.Sprintf("was the other version of %s; see what refers to #%d and means it", name, id)); err != nil {
 			return err
@@ -241,7 +240,7 @@ func (r *repair) references() error {
 			if _, err := r.save(it.ID, content); err != nil {
 				return err
 			}
-			r.done(itemsFolder+"/"+fileName(it.ID), "does not refer to #%d any more, which does not exist", missing)
+			r.done(itemsFolder+"/"+itemfolder.FileName(it.ID), "does not refer to #%d any more, which does not exist", missing)
 		}
 	}
 	return nil

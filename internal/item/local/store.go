@@ -11,7 +11,7 @@
 //     harms nothing: single files are replaced whole, and what is done to several
 //     (deleting, restoring) is written down first and finished by the next change;
 //   - reading takes no lock, and sees all changes that were made before, also by
-//     an editor or git; see index.go for how, and for three exceptions;
+//     an editor or git; see [itemfolder.Index] for how, and for three exceptions;
 //   - a number is given to one item only, deleted ones included;
 //   - a file that is no item, or twice the same one, or was not merged, is said
 //     in the warnings of the snapshot and touches no other;
@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
@@ -142,7 +143,7 @@ func (s *Store) File(ctx context.Context, id item.ID) (path string, err error) {
 	if _, err := f.item(id); item.IsNotFound(err) {
 		return "", err
 	}
-	return filepath.Join(f.path, itemsFolder, fileName(id)), nil
+	return filepath.Join(f.path, itemsFolder, itemfolder.FileName(id)), nil
 }
 
 // Create is of item.Backend.

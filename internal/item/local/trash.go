@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
@@ -66,11 +67,11 @@ func (w *writer) finish() error {
 // begun reports whether step 2 was done.
 func (w *writer) begun(p pending) bool {
 	id, from, to := p.steps()
-	_, err := w.tx.Root().Lstat(from + "/" + fileName(id))
+	_, err := w.tx.Root().Lstat(from + "/" + itemfolder.FileName(id))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	_, err = w.tx.Root().Lstat(to + "/" + fileName(id))
+	_, err = w.tx.Root().Lstat(to + "/" + itemfolder.FileName(id))
 	return err == nil
 }
 
@@ -90,12 +91,12 @@ func (w *writer) perform(p pending) error {
 	if err := w.tx.Flush(); err != nil {
 		return err
 	}
-	if err := w.tx.Move(from+"/"+fileName(id), to+"/"+fileName(id)); err != nil {
+	if err := w.tx.Move(from+"/"+itemfolder.FileName(id), to+"/"+itemfolder.FileName(id)); err != nil {
 		return errors.Join(err, w.tx.Remove(pendingName))
 	}
 	if err := w.follow(p); err != nil {
 		// Not written down any more only if it is undone.
-		if moveErr := w.tx.Move(to+"/"+fileName(id), from+"/"+fileName(id)); moveErr != nil {
+		if moveErr := w.tx.Move(to+"/"+itemfolder.FileName(id), from+"/"+itemfolder.FileName(id)); moveErr != nil {
 			return errors.Join(err, moveErr)
 		}
 		return errors.Join(err, w.tx.Remove(pendingName))
@@ -130,10 +131,10 @@ func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
 	if seen != "" && seen != preview.Fingerprint {
 		return &item.ChangedError{ID: id}
 	}
-	if _, err := w.tx.Root().Lstat(trashFolder + "/" + fileName(id)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := w.tx.Root().Lstat(trashFolder + "/" + itemfolder.FileName(id)); !errors.Is(err, fs.ErrNotExist) {
 		return &item.InvalidError{
 			Field:   "id",
-			Problem: fmt.Sprintf("A deleted item has the number %d as well: %s/%s. Remove that file first", id, trashFolder, fileName(id)),
+			Problem: fmt.Sprintf("A deleted item has the number %d as well: %s/%s. Remove that file first", id, trashFolder, itemfolder.FileName(id)),
 		}
 	}
 	return w.perform(pending{

@@ -1,13 +1,13 @@
 package local
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
@@ -33,7 +33,7 @@ func (w *writer) timestamp() string { return w.now().UTC().Format("2006-01-02T15
 
 // configuration reads the configuration afresh, to be changed.
 func (w *writer) configuration() (*ticfile.Config, error) {
-	text, _, err := readFile(w.tx.Root(), configName, new(bytes.Buffer))
+	text, err := itemfolder.ReadFile(w.tx.Root(), configName)
 	if err != nil {
 		return nil, w.explain(err)
 	}
@@ -71,7 +71,7 @@ func (w *writer) nextID(config *ticfile.Config) (item.ID, error) {
 // free reports whether no file is that of item id, deleted or not.
 func (w *writer) free(id item.ID) (bool, error) {
 	for _, folder := range []string{itemsFolder, trashFolder} {
-		switch _, err := w.tx.Root().Lstat(folder + "/" + fileName(id)); {
+		switch _, err := w.tx.Root().Lstat(folder + "/" + itemfolder.FileName(id)); {
 		case err == nil:
 			return false, nil
 		case !errors.Is(err, fs.ErrNotExist):
@@ -89,12 +89,12 @@ func (w *writer) largest() (item.ID, error) {
 		if err := w.refresh(); err != nil || w.index == nil {
 			return 0, err
 		}
-		return w.index.largest(), nil
+		return w.index.Largest(), nil
 	}
 	names, err := readNames(w.tx.Root(), itemsFolder)
 	var largest item.ID
 	for _, name := range names {
-		if id, err := idOf(name); err == nil {
+		if id, err := itemfolder.Number(name); err == nil {
 			largest = max(largest, id)
 		}
 	}
@@ -121,7 +121,7 @@ func readNames(root *os.Root, name string) ([]string, error) {
 // fileOf is the content of an item's file, to be written to a folder.
 func fileOf(folder string, id item.ID, content *ticfile.File) (lockedstore.File, error) {
 	text, err := content.Text()
-	return lockedstore.File{Name: folder + "/" + fileName(id), Data: []byte(text)}, err
+	return lockedstore.File{Name: folder + "/" + itemfolder.FileName(id), Data: []byte(text)}, err
 }
 
 func (w *writer) create(d item.Draft) (item.Item, error) {
@@ -198,7 +198,7 @@ func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
 
 // unchangeable says that the file of an item is read, but not changed.
 func unchangeable(id item.ID, err error) error {
-	return brokenError(id, fmt.Errorf("cannot be changed: %w", err))
+	return itemfolder.Broken(itemsFolder, id, fmt.Errorf("cannot be changed: %w", err))
 }
 
 // save writes the changed file of an item, and returns what it has now.
@@ -209,7 +209,7 @@ func (w *writer) save(id item.ID, content *ticfile.File) (item.Item, error) {
 	}
 	it, _, err := content.Item()
 	if err != nil {
-		return item.Item{}, brokenError(id, err)
+		return item.Item{}, itemfolder.Broken(itemsFolder, id, err)
 	}
 	return it, w.tx.Write(file)
 }

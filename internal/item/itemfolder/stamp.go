@@ -1,4 +1,4 @@
-package local
+package itemfolder
 
 import (
 	"io/fs"

@@ -1,6 +1,6 @@
 //go:build linux || dragonfly || openbsd || solaris
 
-package local
+package itemfolder
 
 import (
 	"io/fs"

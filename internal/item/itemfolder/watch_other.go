@@ -1,6 +1,6 @@
 //go:build !linux
 
-package local
+package itemfolder
 
 // watcher is for systems that can tell at once, and exactly, which files of a
 // folder have changed. This is none: what they have reports later, or needs an

@@ -1,4 +1,4 @@
-package local
+package itemfolder
 
 import (
 	"bytes"
@@ -12,20 +12,27 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
+// ReadFile reads a file of root whole. Errors name no path, and go on from the name
+// of the file; a missing one is fs.ErrNotExist.
+func ReadFile(root *os.Root, name string) (string, error) {
+	text, _, err := readFile(root, name, new(bytes.Buffer))
+	return text, err
+}
+
 // readFile reads a file of root whole, by way of buf. The stamp is from before,
-// so that a change while it is read gives the file another one. Errors name no
-// path, and go on from the name of the file; a missing one is fs.ErrNotExist.
+// so that a change while it is read gives the file another one. Errors are those of
+// [ReadFile].
 func readFile(root *os.Root, name string, buf *bytes.Buffer) (text string, from stamp, err error) {
 	file, err := root.OpenFile(name, openFlags, 0)
 	if err != nil {
-		return "", stamp{}, unreadable(err)
+		return "", stamp{}, Unreadable(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return "", stamp{}, unreadable(err)
+		return "", stamp{}, Unreadable(err)
 	}
-	if err := isFile(info.Mode()); err != nil {
+	if err := CheckRegular(info.Mode()); err != nil {
 		return "", stamp{}, err
 	}
 	from = stampOf(info)
@@ -35,21 +42,22 @@ func readFile(root *os.Root, name string, buf *bytes.Buffer) (text string, from 
 	buf.Reset()
 	buf.Grow(int(from.size) + bytes.MinRead) // or it would grow at the end of the file
 	if _, err := buf.ReadFrom(io.LimitReader(file, ticfile.MaxSize+1)); err != nil {
-		return "", from, unreadable(err)
+		return "", from, Unreadable(err)
 	}
 	return buf.String(), from, nil
 }
 
-func unreadable(err error) error {
+// Unreadable words the error of a file that cannot be read.
+func Unreadable(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrNotExist
 	}
 	return fmt.Errorf("cannot be read: %w", lockedstore.WithoutPath(err))
 }
 
-// isFile refuses all but regular files. Links are not followed: they could lead
+// CheckRegular refuses all but regular files. Links are not followed: they could lead
 // anywhere, and a repository can bring them along.
-func isFile(mode fs.FileMode) error {
+func CheckRegular(mode fs.FileMode) error {
 	switch {
 	case mode.IsRegular():
 		return nil

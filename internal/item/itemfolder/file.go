@@ -1,4 +1,4 @@
-package local
+package itemfolder
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ func parse(name, text string) *file {
 		return broken(name, err)
 	}
 	f := &file{inner: it.ID, problems: problems}
-	if f.id, err = idOf(name); err != nil {
+	if f.id, err = Number(name); err != nil {
 		if f.inner == 0 {
 			f.problems = append(f.problems, err.Error())
 		}
@@ -46,12 +46,14 @@ func parse(name, text string) *file {
 
 func broken(name string, err error) *file {
 	f := &file{problems: []string{err.Error()}}
-	f.id, _ = idOf(name)
+	f.id, _ = Number(name)
 	return f
 }
 
-// idOf is the number of the item that a file name is for.
-func idOf(name string) (item.ID, error) {
+const extension = ".md"
+
+// Number is the number of the item that a file name is for.
+func Number(name string) (item.ID, error) {
 	id, err := item.ParseID(strings.TrimSuffix(name, extension))
 	if err != nil {
 		return 0, errors.New("is not named after a number, as 3.md is, and is not used")
@@ -59,8 +61,11 @@ func idOf(name string) (item.ID, error) {
 	return id, nil
 }
 
-func fileName(id item.ID) string { return id.String() + extension }
+// FileName is the name of the file of an item.
+func FileName(id item.ID) string { return id.String() + extension }
 
-func brokenError(id item.ID, err error) error {
-	return &item.BrokenError{ID: id, File: itemsFolder + "/" + fileName(id), Reason: err.Error()}
+// Broken is the error for an item whose file, in the folder of that name, cannot be
+// used.
+func Broken(folder string, id item.ID, err error) error {
+	return &item.BrokenError{ID: id, File: folder + "/" + FileName(id), Reason: err.Error()}
 }

@@ -1,6 +1,6 @@
 //go:build darwin || freebsd || netbsd
 
-package local
+package itemfolder
 
 import (
 	"io/fs"

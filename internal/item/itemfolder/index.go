@@ -1,4 +1,11 @@
-package local
+// Package itemfolder reads the items in the files of a folder, one in each, named
+// after its number: 3.md.
+//
+// Use an [Index] for all of them: it keeps what it has read, and an update reads
+// only what has changed. [ReadFile] reads one. Only regular files are read; what
+// is no item, or in a file of the wrong name, is said in the warnings of the
+// snapshot and touches no other item.
+package itemfolder
 
 import (
 	"bytes"
@@ -16,12 +23,10 @@ import (
 	"github.com/copse-dev/copse/internal/spread"
 )
 
-const extension = ".md"
-
 // manyNames is how many changed files are better read in parallel.
 const manyNames = 200
 
-// index is what the files of a folder of items hold. It is for one goroutine.
+// Index is what the files of a folder of items hold. It is for one goroutine.
 //
 // Where the system can say exactly which files changed, an update reads those
 // and looks at no other. Else it looks at each and reads the ones whose stamp
@@ -30,8 +35,9 @@ const manyNames = 200
 // counts when the file is closed or synced; one through a hard link in another
 // folder only where there is no watching; and where there are no change times
 // (Windows), a change that keeps size and modification time goes unseen.
-type index struct {
+type Index struct {
 	path     string
+	name     string // for warnings
 	folder   fs.FileInfo
 	root     *os.Root
 	watcher  *watcher // nil if all files must be looked at
@@ -43,21 +49,22 @@ type index struct {
 	unfinished bool
 }
 
-// openIndex reads all files of the folder at path.
-func openIndex(path string, watching bool) (*index, error) {
-	x := &index{path: path, watching: watching, files: map[string]*file{}, troubled: map[string]bool{}, snapshot: new(item.Snapshot)}
+// Open reads all files of the folder at path, which is called name in warnings.
+// With watching, it may ask the system to tell what changes.
+func Open(path, name string, watching bool) (*Index, error) {
+	x := &Index{path: path, name: name, watching: watching, files: map[string]*file{}, troubled: map[string]bool{}, snapshot: new(item.Snapshot)}
 	err := x.open()
 	if err == nil {
 		err = x.scan() // of what is at the path; the caller makes sure that it is this folder
 	}
 	if err != nil {
-		x.close()
+		x.Close()
 		return nil, err
 	}
 	return x, nil
 }
 
-func (x *index) open() error {
+func (x *Index) open() error {
 	root, err := os.OpenRoot(x.path)
 	if err != nil {
 		return lockedstore.WithoutPath(err)
@@ -67,7 +74,8 @@ func (x *index) open() error {
 	return err
 }
 
-func (x *index) close() {
+// Close lets go of what the system holds for the index.
+func (x *Index) Close() {
 	if x.watcher != nil {
 		_ = x.watcher.close()
 	}
@@ -76,20 +84,20 @@ func (x *index) close() {
 	}
 }
 
-// current reports whether the folder at the path is still the one of the index.
-func (x *index) current() bool {
+// Current reports whether the folder at the path is still the one of the index.
+func (x *Index) Current() bool {
 	info, err := os.Lstat(x.path)
 	return err == nil && os.SameFile(info, x.folder)
 }
 
-// update brings the index up to date; ok is false if it must be opened anew.
-func (x *index) update() (ok bool, err error) {
-	if !x.current() {
+// Update brings the index up to date; ok is false if it must be opened anew.
+func (x *Index) Update() (ok bool, err error) {
+	if !x.Current() {
 		return false, nil
 	}
 	if x.watcher == nil {
 		x.watch()
-		return x.current(), x.scan() // in this order: the folder can have been replaced meanwhile
+		return x.Current(), x.scan() // in this order: the folder can have been replaced meanwhile
 	}
 	names, ok := x.watcher.changed()
 	if !ok {
@@ -112,7 +120,7 @@ func (x *index) update() (ok bool, err error) {
 
 // watch begins to watch, if that was not tried yet. It is not done at once,
 // because a program that asks only once is sooner done without.
-func (x *index) watch() {
+func (x *Index) watch() {
 	if x.watching {
 		x.watching = false
 		x.watcher = watch(x.path)
@@ -120,13 +128,13 @@ func (x *index) watch() {
 }
 
 // look reads a file that may have changed in any way; nil if there is none.
-func (x *index) look(name string, buf *bytes.Buffer) *file {
+func (x *Index) look(name string, buf *bytes.Buffer) *file {
 	info, err := x.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = isFile(info.Mode())
+		err = CheckRegular(info.Mode())
 	}
 	if err != nil {
 		return broken(name, err)
@@ -135,7 +143,7 @@ func (x *index) look(name string, buf *bytes.Buffer) *file {
 }
 
 // read reads a file; nil if there is none.
-func (x *index) read(name string, buf *bytes.Buffer) *file {
+func (x *Index) read(name string, buf *bytes.Buffer) *file {
 	at := time.Now() // not the store's clock: this is about the file system's
 	text, from, err := readFile(x.root, name, buf)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,7 +158,7 @@ func (x *index) read(name string, buf *bytes.Buffer) *file {
 }
 
 // scan looks at all files.
-func (x *index) scan() error {
+func (x *Index) scan() error {
 	folder, err := os.Open(x.path) // one opened in the root would stat every file
 	if err != nil {
 		return lockedstore.WithoutPath(err)
@@ -189,7 +197,7 @@ func (x *index) scan() error {
 }
 
 // examineAll returns listed files.
-func (x *index) examineAll(listed []fs.DirEntry) []*file {
+func (x *Index) examineAll(listed []fs.DirEntry) []*file {
 	const worthAnother = 64 // files, to make another goroutine worth it
 	return spread.Collect(listed, worthAnother, func(part []fs.DirEntry) []*file {
 		var buf bytes.Buffer
@@ -202,7 +210,7 @@ func (x *index) examineAll(listed []fs.DirEntry) []*file {
 }
 
 // examine returns a listed file: the known one, if it is as it was.
-func (x *index) examine(d fs.DirEntry, buf *bytes.Buffer) *file {
+func (x *Index) examine(d fs.DirEntry, buf *bytes.Buffer) *file {
 	known := x.files[d.Name()]
 	if known == nil && d.Type().IsRegular() {
 		return x.read(d.Name(), buf)
@@ -218,7 +226,7 @@ func (x *index) examine(d fs.DirEntry, buf *bytes.Buffer) *file {
 }
 
 // apply puts files in the place of those with the same names; nil is none.
-func (x *index) apply(changes map[string]*file) {
+func (x *Index) apply(changes map[string]*file) {
 	x.take(changes)
 	if x.unfinished {
 		x.snapshot = x.snapshot.With(nil, x.warnings())
@@ -227,7 +235,7 @@ func (x *index) apply(changes map[string]*file) {
 }
 
 // take does what apply does, and leaves a snapshot without warnings.
-func (x *index) take(changes map[string]*file) {
+func (x *Index) take(changes map[string]*file) {
 	if len(changes) == 0 {
 		return
 	}
@@ -255,27 +263,33 @@ func (x *index) take(changes map[string]*file) {
 	x.unfinished = true
 }
 
+// Snapshot is all items as they were at the last update.
+func (x *Index) Snapshot() *item.Snapshot { return x.snapshot }
+
+// Troubled are the names of the files with problems, sorted by number.
+func (x *Index) Troubled() []string { return slices.SortedFunc(maps.Keys(x.troubled), byNumber) }
+
 // warnings says what is wrong with files, by their names.
-func (x *index) warnings() []item.Warning {
+func (x *Index) warnings() []item.Warning {
 	var list []item.Warning
-	for _, name := range slices.SortedFunc(maps.Keys(x.troubled), byNumber) {
+	for _, name := range x.Troubled() {
 		f := x.files[name]
 		problems := f.problems
 		if f.misnamed() {
 			problems = append(slices.Clip(problems), x.misnamed(f))
 		}
 		for _, problem := range problems {
-			list = append(list, item.Warning{File: itemsFolder + "/" + name, Reason: problem})
+			list = append(list, item.Warning{File: x.name + "/" + name, Reason: problem})
 		}
 	}
 	return list
 }
 
 // misnamed says what is wrong with a file whose id is not that of its name.
-func (x *index) misnamed(f *file) string {
+func (x *Index) misnamed(f *file) string {
 	also := ""
-	if other := fileName(f.inner); x.files[other] != nil {
-		also = fmt.Sprintf(", as %s/%s is", itemsFolder, other)
+	if other := FileName(f.inner); x.files[other] != nil {
+		also = fmt.Sprintf(", as %s/%s is", x.name, other)
 	}
 	used := "it is not used"
 	if f.id != 0 {
@@ -292,16 +306,16 @@ func byNumber(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// find is an [item.Lookup].
-func (x *index) find(id item.ID) (*item.Summary, error) {
-	if f := x.files[fileName(id)]; f != nil && !f.whole {
-		return nil, brokenError(id, errors.New(f.problems[0]))
+// Find is an [item.Lookup]. It tells a broken item from one that does not exist.
+func (x *Index) Find(id item.ID) (*item.Summary, error) {
+	if f := x.files[FileName(id)]; f != nil && !f.whole {
+		return nil, Broken(x.name, id, errors.New(f.problems[0]))
 	}
 	return x.snapshot.Find(id)
 }
 
-// largest is the largest number that a file has.
-func (x *index) largest() item.ID {
+// Largest is the largest number that a file has.
+func (x *Index) Largest() item.ID {
 	largest := x.snapshot.Largest()
 	for name := range x.troubled {
 		largest = max(largest, x.files[name].id)
