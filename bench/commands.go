@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // promptCommands measures a registry of 10,000 commands.
-func promptCommands(ctx context.Context, work string, floor, copse []string, rounds int) ([]row, error) {
+func promptCommands(ctx context.Context, work string, floor, copse []string, rounds int) ([]report.Row, error) {
 	dir := filepath.Join(work, "commands")
 	if err := promptRegistry(dir, 10_000); err != nil {
 		return nil, err
@@ -39,10 +40,10 @@ func promptCommands(ctx context.Context, work string, floor, copse []string, rou
 	if err != nil {
 		return nil, err
 	}
-	rows := []row{
-		limit("10,000 commands: load", "ms", ms(load), 150),
-		limit("10,000 commands: load, and first search", "ms", ms(load+first), 150),
-		limit("10,000 commands: search, warm", "ms", ms(search), 2),
+	rows := []report.Row{
+		report.Limit("10,000 commands: load", "ms", report.Milliseconds(load), 150),
+		report.Limit("10,000 commands: load, and first search", "ms", report.Milliseconds(load+first), 150),
+		report.Limit("10,000 commands: search, warm", "ms", report.Milliseconds(search), 2),
 		{What: "10,000 commands: memory", Unit: "MiB", Value: s.Memory(), Within: true},
 	}
 	if err := s.Stop(); err != nil {

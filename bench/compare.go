@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 
 	"github.com/copse-dev/copse/internal/github/githubtest"
@@ -34,7 +35,7 @@ type comparison struct {
 func atOnce(each time.Duration) int { return min(max(int(time.Second/max(each, 1)), 20), 2000) }
 
 // compare makes the tables about peers.
-func compare(ctx context.Context, work string, found []peer, rounds int) ([]table, []string, error) {
+func compare(ctx context.Context, work string, found []peer, rounds int) ([]report.Table, []string, error) {
 	github, stop, err := fakeGitHub()
 	if err != nil {
 		return nil, nil, err
@@ -55,7 +56,7 @@ func compare(ctx context.Context, work string, found []peer, rounds int) ([]tabl
 		return nil, nil, err
 	}
 	calls, err := c.works(filepath.Join(work, "shop"), []string{listFolder, readFile, listItems, searchItem, showItem, newItem, getPR})
-	return append([]table{starting}, calls...), c.left, err
+	return append([]report.Table{starting}, calls...), c.left, err
 }
 
 // spawn starts a peer in a folder.
@@ -64,8 +65,8 @@ func (c *comparison) spawn(p peer, dir string) (*stdio.Server, error) {
 }
 
 // starting measures what a client waits and pays for before the first question.
-func (c *comparison) starting() (table, error) {
-	t := table{
+func (c *comparison) starting() (report.Table, error) {
+	t := report.Table{
 		Name: "start", Title: "Start", Note: "From the start of the process to the answer of initialize, in turns; what tools/list costs a model; memory after it.",
 		Columns: []string{"first answer, ms (median)", "p99", "tools", "tools/list, bytes", "tokens, about", "idle memory, MiB"}, Log: true,
 	}
@@ -93,7 +94,7 @@ func (c *comparison) starting() (table, error) {
 		}
 	}
 	for i, p := range c.peers {
-		t.Rows = append(t.Rows, line{"", p.Name, append([]float64{ms(median(all[i].took)), ms(p99(all[i].took))}, all[i].values...)})
+		t.Rows = append(t.Rows, report.Line{Server: p.Name, Values: append([]float64{report.Milliseconds(median(all[i].took)), report.Milliseconds(p99(all[i].took))}, all[i].values...)})
 	}
 	return t, nil
 }
@@ -107,20 +108,20 @@ func p99(d []time.Duration) time.Duration {
 }
 
 // works measures calls, one after the other and many at once, of all who can do a work.
-func (c *comparison) works(dir string, names []string) ([]table, error) {
-	latency := table{
+func (c *comparison) works(dir string, names []string) ([]report.Table, error) {
+	latency := report.Table{
 		Name: "calls", Title: "One call after the other", Note: "From the request to its answer. The servers take turns, call by call.",
 		Columns: []string{"ms (median)", "p99"}, Log: true,
 	}
-	throughput := table{
+	throughput := report.Table{
 		Name: "throughput", Title: "Many calls at once", Note: "Calls for about a second, sent without waiting, until all are answered.",
 		Columns: []string{"calls per second"}, Log: true,
 	}
-	size := table{
+	size := report.Table{
 		Name: "answers", Title: "What an answer costs a model", Note: "The text of the result; hosts show a model that or the structured half.",
 		Columns: []string{"bytes", "tokens, about"}, Log: true,
 	}
-	memory := table{
+	memory := report.Table{
 		Name: "memory", Title: "Memory after the work", Note: "The most that a server, with what it started, has held; 1,000 work items.",
 		Columns: []string{"peak, MiB"},
 	}
@@ -149,14 +150,14 @@ func (c *comparison) works(dir string, names []string) ([]table, error) {
 				}
 				if n == 0 { // opens things
 					text := float64(len(textOf(answer)))
-					size.Rows = append(size.Rows, line{work, p.Name, []float64{text, text / bytesPerToken}})
+					size.Rows = append(size.Rows, report.Line{Work: work, Server: p.Name, Values: []float64{text, text / bytesPerToken}})
 					continue
 				}
 				took[i] = append(took[i], d)
 			}
 		}
 		for i, p := range doing {
-			latency.Rows = append(latency.Rows, line{work, p.Name, []float64{ms(median(took[i])), ms(p99(took[i]))}})
+			latency.Rows = append(latency.Rows, report.Line{Work: work, Server: p.Name, Values: []float64{report.Milliseconds(median(took[i])), report.Milliseconds(p99(took[i]))}})
 			if work != newItem {
 				ask := p.calls[work]
 				n := atOnce(median(took[i]))
@@ -167,7 +168,7 @@ func (c *comparison) works(dir string, names []string) ([]table, error) {
 				if err != nil {
 					return nil, fmt.Errorf("%s: %s: %w", p.Name, work, err)
 				}
-				throughput.Rows = append(throughput.Rows, line{work, p.Name, []float64{float64(n) / d.Seconds()}})
+				throughput.Rows = append(throughput.Rows, report.Line{Work: work, Server: p.Name, Values: []float64{float64(n) / d.Seconds()}})
 			}
 			peaks[p.Name] = max(peaks[p.Name], servers[i].Peak())
 			servers[i].End()
@@ -175,10 +176,10 @@ func (c *comparison) works(dir string, names []string) ([]table, error) {
 	}
 	for _, p := range c.peers {
 		if peak := peaks[p.Name]; peak > 0 {
-			memory.Rows = append(memory.Rows, line{"", p.Name, []float64{peak}})
+			memory.Rows = append(memory.Rows, report.Line{Server: p.Name, Values: []float64{peak}})
 		}
 	}
-	return []table{latency, throughput, size, memory}, nil
+	return []report.Table{latency, throughput, size, memory}, nil
 }
 
 // fakeGitHub is a GitHub for all who ask one; under the path that a GitHub Enterprise has.

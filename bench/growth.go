@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
@@ -19,8 +20,8 @@ const patience = 3 * time.Second
 
 // growth measures calls on more and more data: of copse at everything that grows, of the
 // other trackers at work items. A value of 0 was not measured.
-func growth(ctx context.Context, work string, found []peer, rounds int, most int) (t table, left []string, err error) {
-	t = table{
+func growth(ctx context.Context, work string, found []peer, rounds int, most int) (t report.Table, left []string, err error) {
+	t = report.Table{
 		Name: "growth", Title: "Growth", Note: "Warm calls on 1,000, 10,000 and 100,000 of a kind; 0 is not measured.",
 		Columns: []string{"1,000: ms", "10,000: ms", "100,000: ms"}, Log: true,
 	}
@@ -64,7 +65,7 @@ func growth(ctx context.Context, work string, found []peer, rounds int, most int
 	slow := make(map[string]bool)
 	for at, n := range sizes {
 		if n > most {
-			left = append(left, fmt.Sprintf("growth to %s: the run is a short one", thousands(n)))
+			left = append(left, fmt.Sprintf("growth to %s: the run is a short one", report.Thousands(n)))
 			continue
 		}
 		folders := make(map[string]string)
@@ -88,15 +89,15 @@ func growth(ctx context.Context, work string, found []peer, rounds int, most int
 			if err != nil {
 				return t, left, fmt.Errorf("%s: %s at %d: %w", s.server, s.work, n, err)
 			}
-			values[i][at] = ms(took)
+			values[i][at] = report.Milliseconds(took)
 			if took > patience && at+1 < len(sizes) {
 				slow[s.server] = true
-				left = append(left, fmt.Sprintf("%s with more than %s work items: one call takes %.1f s", s.server, thousands(n), took.Seconds()))
+				left = append(left, fmt.Sprintf("%s with more than %s work items: one call takes %.1f s", s.server, report.Thousands(n), took.Seconds()))
 			}
 		}
 	}
 	for i, s := range subjects {
-		t.Rows = append(t.Rows, line{s.work, s.server, values[i]})
+		t.Rows = append(t.Rows, report.Line{Work: s.work, Server: s.server, Values: values[i]})
 	}
 	return t, left, nil
 }

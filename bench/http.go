@@ -16,11 +16,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // overHTTP measures copse up beside the example server of the protocol library.
-func overHTTP(ctx context.Context, work, copse string, rounds int) ([]row, error) {
+func overHTTP(ctx context.Context, work, copse string, rounds int) ([]report.Row, error) {
 	example := filepath.Join(work, "example")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", example, "github.com/modelcontextprotocol/go-sdk/examples/http").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build the example server: %w: %s", err, out)
@@ -62,7 +63,7 @@ func overHTTP(ctx context.Context, work, copse string, rounds int) ([]row, error
 			return nil, err
 		}
 	}
-	many := limit(fmt.Sprintf("%d worktrees: memory in all", len(urls)), "MiB", up.memory(), 60)
+	many := report.Limit(fmt.Sprintf("%d worktrees: memory in all", len(urls)), "MiB", up.memory(), 60)
 
 	theirs, err := dial(ctx, fmt.Sprintf("http://127.0.0.1:%d/", ports[0]), "", "cityTime", `{"city":"nyc"}`)
 	if err != nil {
@@ -83,13 +84,13 @@ func overHTTP(ctx context.Context, work, copse string, rounds int) ([]row, error
 		}
 		time.Sleep(12 * time.Millisecond) // within the rate that a client may have
 	}
-	rows := []row{many, ratio("a call over HTTP, beside the library's example server", median(took[0]), median(took[1]), 2)}
+	rows := []report.Row{many, report.Ratio("a call over HTTP, beside the library's example server", median(took[0]), median(took[1]), 2)}
 	more, err := crowd(ctx, up, urls, bearer, time.Duration(min(rounds*3, 60))*time.Second)
 	return append(rows, more...), err
 }
 
 // crowd lets fifty clients call for a while, and looks for growth.
-func crowd(ctx context.Context, up *process, urls []string, bearer string, span time.Duration) ([]row, error) {
+func crowd(ctx context.Context, up *process, urls []string, bearer string, span time.Duration) ([]report.Row, error) {
 	ctx, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 	var all sync.WaitGroup
@@ -121,9 +122,9 @@ func crowd(ctx context.Context, up *process, urls []string, bearer string, span 
 	}
 	time.Sleep(200 * time.Millisecond)
 	what := fmt.Sprintf("50 clients for %s", span)
-	return []row{
-		limit(what+": growth of memory after a third", "MiB", max(up.memory()-memory, 0), 10),
-		limit(what+": growth of open files", "files", max(float64(up.files()-files), 0), 5),
+	return []report.Row{
+		report.Limit(what+": growth of memory after a third", "MiB", max(up.memory()-memory, 0), 10),
+		report.Limit(what+": growth of open files", "files", max(float64(up.files()-files), 0), 5),
 	}, nil
 }
 

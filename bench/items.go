@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
@@ -24,9 +25,9 @@ const (
 )
 
 // workItems measures the tracker with 10,000 and 100,000 items of 1 KB.
-func workItems(ctx context.Context, work string, floor, copse []string, rounds int) ([]row, error) {
-	var rows []row
-	var small []row
+func workItems(ctx context.Context, work string, floor, copse []string, rounds int) ([]report.Row, error) {
+	var rows []report.Row
+	var small []report.Row
 	for _, n := range []int{10_000, 100_000} {
 		dir := filepath.Join(work, fmt.Sprintf("items-%d", n))
 		if err := project(dir, n); err != nil {
@@ -41,8 +42,7 @@ func workItems(ctx context.Context, work string, floor, copse []string, rounds i
 			small = measured
 		} else {
 			for i := range measured {
-				r := &measured[i]
-				*r = limit(r.What, r.Unit, r.Value, 10*small[i].most).beside(small[i].Value)
+				measured[i] = measured[i].Grown(10, small[i])
 			}
 		}
 		rows = append(rows, measured...)
@@ -63,7 +63,7 @@ func workItems(ctx context.Context, work string, floor, copse []string, rounds i
 
 // someItems measures a store with n items. The rows are in the same order for
 // all n.
-func someItems(ctx context.Context, dir string, n int, copse []string, rounds int) ([]row, error) {
+func someItems(ctx context.Context, dir string, n int, copse []string, rounds int) ([]report.Row, error) {
 	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func someItems(ctx context.Context, dir string, n int, copse []string, rounds in
 	if err != nil {
 		return nil, err
 	}
-	rows := []row{limit(name+"first list after start", "ms", ms(first), ms(firstList))}
+	rows := []report.Row{report.Limit(name+"first list after start", "ms", report.Milliseconds(first), report.Milliseconds(firstList))}
 	for _, c := range []struct {
 		what, tool string
 		args       func(i int) string
@@ -87,16 +87,16 @@ func someItems(ctx context.Context, dir string, n int, copse []string, rounds in
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, limit(name+c.what, "ms", ms(took), ms(warmItems)))
+		rows = append(rows, report.Limit(name+c.what, "ms", report.Milliseconds(took), report.Milliseconds(warmItems)))
 	}
-	rows = append(rows, limit(name+"memory", "MiB", s.Memory(), itemsMemory))
+	rows = append(rows, report.Limit(name+"memory", "MiB", s.Memory(), itemsMemory))
 	took, err := repeat(s, rounds, "create_item", func(i int) string {
 		return fmt.Sprintf(`{"title":"new %d","description":%q,"parent":%d}`, i, strings.Repeat("text ", 200), i+1)
 	})
 	if err != nil {
 		return nil, err
 	}
-	rows = append(rows, limit(name+"create", "ms", ms(took), ms(createItem)))
+	rows = append(rows, report.Limit(name+"create", "ms", report.Milliseconds(took), report.Milliseconds(createItem)))
 	return rows, s.Stop()
 }
 
@@ -124,7 +124,7 @@ func repeat(s *stdio.Server, rounds int, tool string, args func(int) string) (ti
 
 // syncs is what the disk takes of a creation: the content of two files, at
 // once, and then their folders.
-func syncs(dir string, rounds int) (row, error) {
+func syncs(dir string, rounds int) (report.Row, error) {
 	text := []byte(strings.Repeat("some text ", 110))
 	var took []time.Duration
 	for range rounds {
@@ -140,13 +140,13 @@ func syncs(dir string, rounds int) (row, error) {
 			}
 			for range folders {
 				if err := <-done; err != nil {
-					return row{}, err
+					return report.Row{}, err
 				}
 			}
 		}
 		took = append(took, time.Since(start))
 	}
-	return row{What: "fsync's own share of a create", Unit: "ms", Value: ms(median(took)), Within: true}, nil
+	return report.Row{What: "fsync's own share of a create", Unit: "ms", Value: report.Milliseconds(median(took)), Within: true}, nil
 }
 
 func writeSynced(path string, data []byte) error {

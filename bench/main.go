@@ -14,16 +14,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
@@ -57,9 +56,9 @@ func main() {
 	stop()
 	if err == nil {
 		if *page != "" {
-			err = writePage(*page, r)
+			err = report.WritePage(*page, r)
 		} else {
-			err = r.write(os.Stdout, *asJSON)
+			err = r.Write(os.Stdout, *asJSON)
 		}
 	}
 	if err != nil {
@@ -69,7 +68,7 @@ func main() {
 }
 
 // result measures, or reads what was measured, with one part of it measured again.
-func result(ctx context.Context, o options, from string) (r report, err error) {
+func result(ctx context.Context, o options, from string) (r report.Report, err error) {
 	if from == "" {
 		return run(ctx, o)
 	}
@@ -84,39 +83,26 @@ func result(ctx context.Context, o options, from string) (r report, err error) {
 	if err != nil {
 		return r, err
 	}
-	return r.with(again), nil
-}
-
-// row is one measurement beside its yardstick and its budget.
-type row struct {
-	What   string  `json:"what"`
-	Unit   string  `json:"unit"`
-	Value  float64 `json:"value"`
-	Floor  float64 `json:"floor,omitempty"`
-	Ratio  float64 `json:"ratio,omitempty"`
-	Budget string  `json:"budget,omitempty"`
-	Within bool    `json:"within"`
-
-	most float64 // of the budget, in its unit
+	return r.With(again), nil
 }
 
 // settle is how long after its last change a file is trusted by its times.
 const settle = 4 * time.Second
 
-func run(ctx context.Context, o options) (report, error) {
+func run(ctx context.Context, o options) (report.Report, error) {
 	work, err := os.MkdirTemp("", "copse-bench-")
 	if err != nil {
-		return report{}, err
+		return report.Report{}, err
 	}
 	defer os.RemoveAll(work)
 	build := exec.CommandContext(ctx, "go", "build", "-o", work+string(filepath.Separator), "./cmd/...", "./bench/floor")
 	if out, err := build.CombinedOutput(); err != nil {
-		return report{}, fmt.Errorf("build: %w: %s", err, out)
+		return report.Report{}, fmt.Errorf("build: %w: %s", err, out)
 	}
 	floor := []string{filepath.Join(work, "floor")}
 	copse := []string{filepath.Join(work, "copse"), "mcp", "serve"}
 	found, left := peers(ctx, copse[0], floor[0], o.originals)
-	r := report{Date: today(), Machine: machine(), Left: left}
+	r := report.Report{Date: report.Today(), Machine: report.Machine(), Left: left}
 	wanted := func(part string) bool { return o.only == "" || o.only == part }
 	if wanted("peers") {
 		tables, left, err := compare(ctx, work, found, o.rounds)
@@ -141,7 +127,7 @@ func run(ctx context.Context, o options) (report, error) {
 }
 
 // budgets measures copse alone, or beside the one-tool server, against what it may take.
-func budgets(ctx context.Context, work string, floor, copse []string, o options, wanted func(string) bool) ([]row, error) {
+func budgets(ctx context.Context, work string, floor, copse []string, o options, wanted func(string) bool) ([]report.Row, error) {
 	small, large := filepath.Join(work, "small"), filepath.Join(work, "large")
 	if err := repository(ctx, small, 30); err != nil {
 		return nil, err
@@ -155,18 +141,18 @@ func budgets(ctx context.Context, work string, floor, copse []string, o options,
 	time.Sleep(settle)
 
 	few := max(o.rounds/5, 10)
-	var rows []row
+	var rows []report.Row
 	for _, part := range []struct {
 		name    string
-		measure func() ([]row, error)
+		measure func() ([]report.Row, error)
 	}{
-		{"start", func() ([]row, error) { return start(ctx, small, floor, copse, few) }},
-		{"calls", func() ([]row, error) { return calls(ctx, small, floor, copse, o.rounds) }},
-		{"branches", func() ([]row, error) { return tenThousand(ctx, large, copse, few) }},
-		{"items", func() ([]row, error) { return workItems(ctx, work, floor, copse, few) }},
-		{"commands", func() ([]row, error) { return promptCommands(ctx, work, floor, copse, few) }},
-		{"files", func() ([]row, error) { return workspaceFiles(ctx, work, floor, copse, few) }},
-		{"http", func() ([]row, error) { return overHTTP(ctx, work, copse[0], o.rounds) }},
+		{"start", func() ([]report.Row, error) { return start(ctx, small, floor, copse, few) }},
+		{"calls", func() ([]report.Row, error) { return calls(ctx, small, floor, copse, o.rounds) }},
+		{"branches", func() ([]report.Row, error) { return tenThousand(ctx, large, copse, few) }},
+		{"items", func() ([]report.Row, error) { return workItems(ctx, work, floor, copse, few) }},
+		{"commands", func() ([]report.Row, error) { return promptCommands(ctx, work, floor, copse, few) }},
+		{"files", func() ([]report.Row, error) { return workspaceFiles(ctx, work, floor, copse, few) }},
+		{"http", func() ([]report.Row, error) { return overHTTP(ctx, work, copse[0], o.rounds) }},
 	} {
 		if !wanted(part.name) {
 			continue
@@ -181,7 +167,7 @@ func budgets(ctx context.Context, work string, floor, copse []string, o options,
 }
 
 // start measures what a client waits for, and what an idle server holds.
-func start(ctx context.Context, dir string, floor, copse []string, rounds int) ([]row, error) {
+func start(ctx context.Context, dir string, floor, copse []string, rounds int) ([]report.Row, error) {
 	var first, list [2][]time.Duration
 	var memory [2]float64
 	for range rounds {
@@ -202,16 +188,16 @@ func start(ctx context.Context, dir string, floor, copse []string, rounds int) (
 			}
 		}
 	}
-	return []row{
-		ratio("spawn to first answer", median(first[0]), median(first[1]), 2),
-		ratio("spawn to tools/list", median(list[0]), median(list[1]), 2),
-		limit("idle memory after tools/list", "MiB", memory[1], 25).beside(memory[0]),
+	return []report.Row{
+		report.Ratio("spawn to first answer", median(first[0]), median(first[1]), 2),
+		report.Ratio("spawn to tools/list", median(list[0]), median(list[1]), 2),
+		report.Limit("idle memory after tools/list", "MiB", memory[1], 25).Beside(memory[0]),
 	}, nil
 }
 
 // calls measures single calls against the echo.
-func calls(ctx context.Context, dir string, floor, copse []string, rounds int) ([]row, error) {
-	var rows []row
+func calls(ctx context.Context, dir string, floor, copse []string, rounds int) ([]report.Row, error) {
+	var rows []report.Row
 	for _, tool := range []string{"get_current_branch", "get_branch_stack", "list_branches", "get_branch_tree"} {
 		r, err := besideEcho(ctx, dir, floor, copse, rounds, tool, "{}")
 		if err != nil {
@@ -223,53 +209,53 @@ func calls(ctx context.Context, dir string, floor, copse []string, rounds int) (
 }
 
 // besideEcho measures calls of a tool and of the echo, in turns.
-func besideEcho(ctx context.Context, dir string, floor, copse []string, rounds int, tool, args string) (row, error) {
+func besideEcho(ctx context.Context, dir string, floor, copse []string, rounds int, tool, args string) (report.Row, error) {
 	yard, err := stdio.Spawn(ctx, dir, floor...)
 	if err != nil {
-		return row{}, err
+		return report.Row{}, err
 	}
 	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
-		return row{}, err
+		return report.Row{}, err
 	}
 	_, answer, err := s.Call(tool, args) // the first call opens things
 	if err != nil {
-		return row{}, err
+		return report.Row{}, err
 	}
 	// The yardstick says back as many bytes as the tool's text has.
 	var r struct {
 		Result struct{ Content []struct{ Text string } }
 	}
 	if err := json.Unmarshal(answer, &r); err != nil {
-		return row{}, err
+		return report.Row{}, err
 	}
 	same, err := json.Marshal(map[string]string{"text": r.Result.Content[0].Text})
 	if err != nil {
-		return row{}, err
+		return report.Row{}, err
 	}
 	var took [2][]time.Duration
 	for range rounds {
 		d, _, err := yard.Call("echo", string(same))
 		if err != nil {
-			return row{}, err
+			return report.Row{}, err
 		}
 		took[0] = append(took[0], d)
 		if d, _, err = s.Call(tool, args); err != nil {
-			return row{}, err
+			return report.Row{}, err
 		}
 		took[1] = append(took[1], d)
 	}
-	return ratio(tool, median(took[0]), median(took[1]), 1.5), errors.Join(yard.Stop(), s.Stop())
+	return report.Ratio(tool, median(took[0]), median(took[1]), 1.5), errors.Join(yard.Stop(), s.Stop())
 }
 
 // tenThousand measures a repository with 10,000 branches, all of them in the
 // state file.
-func tenThousand(ctx context.Context, dir string, copse []string, rounds int) ([]row, error) {
+func tenThousand(ctx context.Context, dir string, copse []string, rounds int) ([]report.Row, error) {
 	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
 		return nil, err
 	}
-	var rows []row
+	var rows []report.Row
 	for _, c := range []struct {
 		tool   string
 		budget time.Duration
@@ -288,55 +274,15 @@ func tenThousand(ctx context.Context, dir string, copse []string, rounds int) ([
 		}
 		what := "10,000 branches: " + c.tool
 		if c.tool == "get_branch_tree" {
-			rows = append(rows, limit(what+", first call", "ms", ms(cold), ms(c.budget)))
+			rows = append(rows, report.Limit(what+", first call", "ms", report.Milliseconds(cold), report.Milliseconds(c.budget)))
 		}
-		rows = append(rows, limit(what+", warm", "ms", ms(median(took)), ms(c.budget)))
+		rows = append(rows, report.Limit(what+", warm", "ms", report.Milliseconds(median(took)), report.Milliseconds(c.budget)))
 	}
-	rows = append(rows, row{What: "10,000 branches: memory", Unit: "MiB", Value: s.Memory(), Within: true})
+	rows = append(rows, report.Row{What: "10,000 branches: memory", Unit: "MiB", Value: s.Memory(), Within: true})
 	return rows, s.Stop()
 }
-
-func ratio(what string, floor, value time.Duration, most float64) row {
-	r := float64(value) / float64(floor)
-	return row{What: what, Unit: "ms", Value: ms(value), Floor: ms(floor), Ratio: r, Budget: fmt.Sprintf("%g×", most), Within: r <= most}
-}
-
-func limit(what, unit string, value, most float64) row {
-	return row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("%g %s", most, unit), Within: value <= most, most: most}
-}
-
-func (r row) beside(floor float64) row {
-	r.Floor, r.Ratio = floor, r.Value/floor
-	return r
-}
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func median(d []time.Duration) time.Duration {
 	slices.Sort(d)
 	return d[len(d)/2]
-}
-
-// writeBudgets writes the measurements that have a budget, as a table.
-func writeBudgets(w io.Writer, rows []row) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "what\tcopse\tone-tool server\tratio\tbudget\t")
-	for _, r := range rows {
-		if r.Unit == "" {
-			fmt.Fprintf(t, "%s\t\t\t\t\t\n", r.What)
-			continue
-		}
-		floor, ratio, verdict := "", "", ""
-		if r.Floor != 0 {
-			floor, ratio = fmt.Sprintf("%.2f %s", r.Floor, r.Unit), fmt.Sprintf("%.2f×", r.Ratio)
-		}
-		if r.Budget != "" {
-			verdict = "missed"
-			if r.Within {
-				verdict = "ok"
-			}
-		}
-		fmt.Fprintf(t, "%s\t%.2f %s\t%s\t%s\t%s\t%s\n", r.What, r.Value, r.Unit, floor, ratio, r.Budget, verdict)
-	}
-	return t.Flush()
 }

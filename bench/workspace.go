@@ -10,12 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // workspaceFiles measures files, beside the echo and the reference filesystem server,
 // and a project of 100,000 files.
-func workspaceFiles(ctx context.Context, work string, floor, copse []string, rounds int) ([]row, error) {
+func workspaceFiles(ctx context.Context, work string, floor, copse []string, rounds int) ([]report.Row, error) {
 	dir := filepath.Join(work, "files")
 	if err := fileTree(ctx, dir, 2000); err != nil {
 		return nil, err
@@ -26,7 +27,7 @@ func workspaceFiles(ctx context.Context, work string, floor, copse []string, rou
 	}
 	time.Sleep(settle)
 	const list, read = `{"path":"."}`, `{"path":"four-kilobytes.txt"}`
-	var rows []row
+	var rows []report.Row
 	for _, c := range []struct{ tool, args string }{{"list_directory", list}, {"read_file", read}} {
 		r, err := besideEcho(ctx, dir, floor, copse, rounds*5, c.tool, c.args)
 		if err != nil {
@@ -46,7 +47,7 @@ func workspaceFiles(ctx context.Context, work string, floor, copse []string, rou
 			rows = append(rows, r)
 		}
 	} else {
-		rows = append(rows, row{What: "the reference filesystem server is left out: run npm ci in internal/test/clients", Within: true})
+		rows = append(rows, report.Row{What: "the reference filesystem server is left out: run npm ci in internal/test/clients", Within: true})
 	}
 	s, err := stdio.Spawn(ctx, huge, copse...)
 	if err != nil {
@@ -63,9 +64,9 @@ func workspaceFiles(ctx context.Context, work string, floor, copse []string, rou
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, limit(c.what, "ms", ms(took), c.budget))
+		rows = append(rows, report.Limit(c.what, "ms", report.Milliseconds(took), c.budget))
 	}
-	rows = append(rows, row{What: "100,000 files: memory", Unit: "MiB", Value: s.Memory(), Within: true})
+	rows = append(rows, report.Row{What: "100,000 files: memory", Unit: "MiB", Value: s.Memory(), Within: true})
 	return rows, s.Stop()
 }
 
@@ -87,31 +88,31 @@ func referenceServer(dir string) []string {
 
 // besideOther measures calls of a tool here and of the one of the same name there, in
 // turns. Here must not be slower.
-func besideOther(ctx context.Context, dir string, other, copse []string, rounds int, tool, args, theirs string) (row, error) {
+func besideOther(ctx context.Context, dir string, other, copse []string, rounds int, tool, args, theirs string) (report.Row, error) {
 	yard, err := stdio.Spawn(ctx, dir, other...)
 	if err != nil {
-		return row{}, err
+		return report.Row{}, err
 	}
 	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
-		return row{}, err
+		return report.Row{}, err
 	}
 	var took [2][]time.Duration
 	for range rounds {
 		d, _, err := yard.Call(tool, theirs)
 		if err != nil {
-			return row{}, err
+			return report.Row{}, err
 		}
 		took[0] = append(took[0], d)
 		if d, _, err = s.Call(tool, args); err != nil {
-			return row{}, err
+			return report.Row{}, err
 		}
 		took[1] = append(took[1], d)
 	}
 	err = s.Stop()
 	// It ends with an error when its input does.
 	_ = yard.Stop()
-	return ratio(tool+", beside the reference filesystem server", median(took[0]), median(took[1]), 1), errors.Join(err)
+	return report.Ratio(tool+", beside the reference filesystem server", median(took[0]), median(took[1]), 1), errors.Join(err)
 }
 
 // fileTree makes a repository of about n files.

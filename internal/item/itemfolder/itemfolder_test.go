@@ -20,9 +20,11 @@ func TestUpdateAsOpenedAnew(t *testing.T) {
 	for _, watching := range []bool{true, false} {
 		t.Run(fmt.Sprint(watching), func(t *testing.T) {
 			t.Parallel()
+			base, n := t.TempDir(), 0
 			rapid.Check(t, func(rt *rapid.T) {
-				dir, err := os.MkdirTemp(t.TempDir(), "")
-				must(rt, err)
+				n++
+				dir := filepath.Join(base, fmt.Sprint(n))
+				must(rt, os.Mkdir(dir, 0o755))
 				kept, err := itemfolder.Open(dir, "items", watching)
 				must(rt, err)
 				defer kept.Close()

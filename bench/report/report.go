@@ -1,4 +1,6 @@
-package main
+// Package report is what a benchmark has measured, and how it is shown: as tables in a
+// terminal, as JSON, or as a page with charts.
+package report
 
 import (
 	"encoding/json"
@@ -12,17 +14,17 @@ import (
 	"time"
 )
 
-// report is all that one run measured.
-type report struct {
+// Report is all that one run measured.
+type Report struct {
 	Date    string   `json:"date"`
 	Machine string   `json:"machine"`
-	Tables  []table  `json:"tables"`
-	Budgets []row    `json:"budgets"`
+	Tables  []Table  `json:"tables"`
+	Budgets []Row    `json:"budgets"`
 	Left    []string `json:"left_out"`
 }
 
-// table compares servers in one thing.
-type table struct {
+// Table compares servers in one thing.
+type Table struct {
 	Name  string `json:"name"` // of its chart
 	Title string `json:"title"`
 	Note  string `json:"note"`
@@ -30,28 +32,28 @@ type table struct {
 	Columns []string `json:"columns"`
 	// Log says that the chart is a logarithmic one.
 	Log  bool   `json:"log,omitempty"`
-	Rows []line `json:"rows"`
+	Rows []Line `json:"rows"`
 }
 
-// line is one server at one work.
-type line struct {
+// Line is one server at one work.
+type Line struct {
 	Work   string    `json:"work"`
 	Server string    `json:"server"`
 	Values []float64 `json:"values"`
 }
 
-// with is r with the tables and rows of another run in the place of its own.
-func (r report) with(again report) report {
+// With is r with the tables and rows of another run in the place of its own.
+func (r Report) With(again Report) Report {
 	r.Date, r.Machine = again.Date, again.Machine
 	for _, t := range again.Tables {
-		if i := slices.IndexFunc(r.Tables, func(old table) bool { return old.Name == t.Name }); i >= 0 {
+		if i := slices.IndexFunc(r.Tables, func(old Table) bool { return old.Name == t.Name }); i >= 0 {
 			r.Tables[i] = t
 		} else {
 			r.Tables = append(r.Tables, t)
 		}
 	}
 	for _, b := range again.Budgets {
-		if i := slices.IndexFunc(r.Budgets, func(old row) bool { return old.What == b.What }); i >= 0 {
+		if i := slices.IndexFunc(r.Budgets, func(old Row) bool { return old.What == b.What }); i >= 0 {
 			r.Budgets[i] = b
 		} else {
 			r.Budgets = append(r.Budgets, b)
@@ -60,7 +62,7 @@ func (r report) with(again report) report {
 	return r
 }
 
-func (r report) write(w io.Writer, asJSON bool) error {
+func (r Report) Write(w io.Writer, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
@@ -75,7 +77,7 @@ func (r report) write(w io.Writer, asJSON bool) error {
 		for _, l := range t.Rows {
 			fmt.Fprintf(out, "%s\t%s\t", l.Work, l.Server)
 			for _, v := range l.Values {
-				fmt.Fprintf(out, "%s\t", number(v))
+				fmt.Fprintf(out, "%s\t", Number(v))
 			}
 			fmt.Fprintln(out)
 		}
@@ -95,11 +97,11 @@ func (r report) write(w io.Writer, asJSON bool) error {
 	return nil
 }
 
-// number writes a value with three digits that count.
-func number(v float64) string {
+// Number writes a value with three digits that count.
+func Number(v float64) string {
 	switch {
 	case v >= 100 || v == float64(int(v)):
-		return thousands(int(v + 0.5))
+		return Thousands(int(v + 0.5))
 	case v >= 10:
 		return fmt.Sprintf("%.1f", v)
 	case v >= 1:
@@ -108,7 +110,8 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-func thousands(n int) string {
+// Thousands writes a number with commas between thousands.
+func Thousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
@@ -116,11 +119,11 @@ func thousands(n int) string {
 	return text
 }
 
-// today is the date of a run.
-func today() string { return time.Now().UTC().Format(time.DateOnly) }
+// Today is the date of a run.
+func Today() string { return time.Now().UTC().Format(time.DateOnly) }
 
-// machine describes where the run was.
-func machine() string {
+// Machine describes where the run was.
+func Machine() string {
 	text := fmt.Sprintf("%s/%s, %d CPUs", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	if name := processor(); name != "" {
 		text += " (" + name + ")"

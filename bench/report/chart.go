@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"html"
 	"math"
 	"slices"
+	"strings"
 )
 
 // colours are those of the servers, in the order in which they first occur.
@@ -13,7 +14,7 @@ var colours = []string{"#2f7d4f", "#9aa5b1", "#4a7fb5", "#c2803a", "#8d5aa8", "#
 
 // chart draws the first column of a table as bars, grouped by work; the growth table as
 // groups of its columns.
-func chart(t table) []byte {
+func chart(t Table) []byte {
 	const (
 		barHeight, gap, bars, right = 16, 14, 430, 90
 		top                         = 64
@@ -22,7 +23,7 @@ func chart(t table) []byte {
 	if len(t.Columns) > 1 && t.Name == "growth" {
 		lines = unfolded(t)
 	}
-	lines = slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.Values[0] <= 0 })
+	lines = slices.DeleteFunc(slices.Clone(lines), func(l Line) bool { return l.Values[0] <= 0 })
 	label := 150
 	for _, l := range lines {
 		label = max(label, 7*len(l.Work)+24)
@@ -72,7 +73,7 @@ func chart(t table) []byte {
 		}
 		w := length(l.Values[0])
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/><text x="%.1f" y="%d" fill="#3a4653">%s</text>`+"\n",
-			label, y, max(w, 1), barHeight-3, colours[slices.Index(servers, l.Server)%len(colours)], float64(label)+w+6, y+11, number(l.Values[0]))
+			label, y, max(w, 1), barHeight-3, colours[slices.Index(servers, l.Server)%len(colours)], float64(label)+w+6, y+11, Number(l.Values[0]))
 		y += barHeight
 	}
 	b.WriteString("</svg>\n")
@@ -80,7 +81,7 @@ func chart(t table) []byte {
 }
 
 // unit is what the bars show.
-func unit(t table) string {
+func unit(t Table) string {
 	if t.Name == "growth" {
 		return "ms"
 	}
@@ -88,17 +89,18 @@ func unit(t table) string {
 }
 
 // unfolded has a line for each size.
-func unfolded(t table) []line {
-	var lines []line
+func unfolded(t Table) []Line {
+	var lines []Line
 	for i := range t.Rows {
 		// Rows of one work stand together, so their sizes do too.
 		if i > 0 && t.Rows[i].Work == t.Rows[i-1].Work {
 			continue
 		}
-		for at, n := range sizes {
+		for at, column := range t.Columns {
+			size, _, _ := strings.Cut(column, ":")
 			for _, l := range t.Rows {
 				if l.Work == t.Rows[i].Work {
-					lines = append(lines, line{l.Work + ", " + thousands(n), l.Server, l.Values[at : at+1]})
+					lines = append(lines, Line{l.Work + ", " + size, l.Server, l.Values[at : at+1]})
 				}
 			}
 		}

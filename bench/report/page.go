@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"bytes"
@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// writePage writes benchmarks.md, a chart for each table, and the data of both, so that
+// WritePage writes benchmarks.md, a chart for each Table, and the data of both, so that
 // the page can be made again without measuring.
-func writePage(folder string, r report) error {
+func WritePage(folder string, r Report) error {
 	charts := filepath.Join(folder, "benchmarks")
 	if err := os.MkdirAll(charts, 0o755); err != nil {
 		return err
 	}
 	var data bytes.Buffer
-	if err := r.write(&data, true); err != nil {
+	if err := r.Write(&data, true); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(charts, "data.json"), data.Bytes(), 0o644); err != nil {
@@ -36,8 +36,8 @@ func writePage(folder string, r report) error {
 }
 
 // shares is how much of each budget is used.
-func shares(rows []row) table {
-	t := table{Name: "budgets", Title: "Budgets", Columns: []string{"percent used"}}
+func shares(rows []Row) Table {
+	t := Table{Name: "budgets", Title: "Budgets", Columns: []string{"percent used"}}
 	for _, w := range rows {
 		var most float64
 		if n, err := fmt.Sscanf(w.Budget, "%g", &most); err != nil || n != 1 {
@@ -47,12 +47,12 @@ func shares(rows []row) table {
 		if strings.HasSuffix(w.Budget, "×") {
 			used = w.Ratio
 		}
-		t.Rows = append(t.Rows, line{w.What, "copse", []float64{100 * used / most}})
+		t.Rows = append(t.Rows, Line{w.What, "copse", []float64{100 * used / most}})
 	}
 	return t
 }
 
-func page(r report) []byte {
+func page(r Report) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Benchmarks
 
@@ -76,7 +76,7 @@ can be. `+"`bench/peers/install`"+` installs the others.
 				cells = append([]string{l.Work}, cells...)
 			}
 			for _, v := range l.Values {
-				text := number(v)
+				text := Number(v)
 				if v == 0 {
 					text = "-"
 				}
@@ -89,20 +89,8 @@ can be. `+"`bench/peers/install`"+` installs the others.
 		b.WriteString("\n## Budgets\n\nWhat copse may take at most. A ratio is to the one-tool server that says back as many bytes, unless another yardstick is named.\n\n![Budgets](benchmarks/budgets.svg)\n\n" +
 			"| what | copse | yardstick | ratio | budget | |\n|---|--:|--:|--:|--:|---|\n")
 		for _, w := range r.Budgets {
-			if w.Unit == "" {
-				continue
-			}
-			floor, ratio, verdict := "", "", ""
-			if w.Floor != 0 {
-				floor, ratio = number(w.Floor)+" "+w.Unit, fmt.Sprintf("%.2f×", w.Ratio)
-			}
-			if w.Budget != "" {
-				verdict = "missed"
-				if w.Within {
-					verdict = "ok"
-				}
-			}
-			fmt.Fprintf(&b, "| %s | %s %s | %s | %s | %s | %s |\n", w.What, number(w.Value), w.Unit, floor, ratio, w.Budget, verdict)
+			cells := w.cells()
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells[:], " | "))
 		}
 	}
 	if len(r.Left) > 0 {

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// Row is one measurement beside its yardstick and its budget.
+type Row struct {
+	What   string  `json:"what"`
+	Unit   string  `json:"unit"`
+	Value  float64 `json:"value"`
+	Floor  float64 `json:"floor,omitempty"`
+	Ratio  float64 `json:"ratio,omitempty"`
+	Budget string  `json:"budget,omitempty"`
+	Within bool    `json:"within"`
+
+	most float64 // of the budget, in its unit
+}
+
+// Ratio is a time beside that of a yardstick, of which it may be so many times as much.
+func Ratio(what string, floor, value time.Duration, most float64) Row {
+	r := float64(value) / float64(floor)
+	return Row{What: what, Unit: "ms", Value: Milliseconds(value), Floor: Milliseconds(floor), Ratio: r, Budget: fmt.Sprintf("%g×", most), Within: r <= most}
+}
+
+// Limit is a value that may be as much as most.
+func Limit(what, unit string, value, most float64) Row {
+	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("%g %s", most, unit), Within: value <= most, most: most}
+}
+
+// Beside is r with a yardstick that nothing depends on.
+func (r Row) Beside(floor float64) Row {
+	r.Floor, r.Ratio = floor, r.Value/floor
+	return r
+}
+
+// Grown is r where n times as much is done as in small: it may take n times as much.
+func (r Row) Grown(n float64, small Row) Row {
+	return Limit(r.What, r.Unit, r.Value, n*small.most).Beside(small.Value)
+}
+
+// Milliseconds is a time as a [Row] has it.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// cells are the columns of a row: what, copse, yardstick, ratio, budget, verdict.
+func (r Row) cells() [6]string {
+	if r.Unit == "" { // a remark
+		return [6]string{r.What}
+	}
+	c := [6]string{0: r.What, 1: Number(r.Value) + " " + r.Unit, 4: r.Budget}
+	if r.Floor != 0 {
+		c[2], c[3] = Number(r.Floor)+" "+r.Unit, fmt.Sprintf("%.2f×", r.Ratio)
+	}
+	if r.Budget != "" {
+		c[5] = "missed"
+		if r.Within {
+			c[5] = "ok"
+		}
+	}
+	return c
+}
+
+// writeBudgets writes the measurements that have a budget, as a table.
+func writeBudgets(w io.Writer, rows []Row) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "what\tcopse\tyardstick\tratio\tbudget\t")
+	for _, r := range rows {
+		cells := r.cells()
+		fmt.Fprintln(t, strings.Join(cells[:], "\t"))
+	}
+	return t.Flush()
+}
