@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -87,10 +89,24 @@ func Subcommands(cmd *cobra.Command, args []string) error {
 	}
 	message := fmt.Sprintf("unknown command %q", args[0])
 	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	if same := below(cmd, args[0]); len(same) > 0 {
+		message += "; did you mean " + strings.Join(same, ", ") + "?"
+	} else if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		message += fmt.Sprintf("; did you mean %q?", near[0])
 	}
 	return UsageError(message)
+}
+
+// below are the paths of the commands below cmd that have a name, quoted.
+func below(cmd *cobra.Command, name string) []string {
+	var same []string
+	for _, c := range cmd.Commands() {
+		if c.Name() == name && c.IsAvailableCommand() {
+			same = append(same, strconv.Quote(c.CommandPath()))
+		}
+		same = append(same, below(c, name)...)
+	}
+	return same
 }
 
 // Help is the RunE of a command that only groups others.
