@@ -23,7 +23,7 @@ var layers = []struct {
 	{"infrastructure", []string{
 		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/clientconfig", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
 		"internal/github", "internal/httpguard", "internal/jira", "internal/jsonfile", "internal/jsonshape", "internal/lockedstore", "internal/netrc",
-		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/watch", "internal/xec",
+		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/spread", "internal/watch", "internal/xec",
 	}},
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
 	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/supervisor", "internal/cli", "internal/app", "internal/wiring"}},
@@ -104,6 +104,7 @@ var twigMCP = []string{
 	"internal/page",
 	"internal/remote",
 	"internal/repolist",
+	"internal/spread",
 	"internal/toolset",
 	"internal/toolset/branches",
 	"internal/toolset/envelope",

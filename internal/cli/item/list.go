@@ -3,7 +3,6 @@ package item
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,58 +34,70 @@ func (o *listOptions) add(c cli, cmd *cobra.Command) {
 	c.completeFields(cmd)
 }
 
-// addLimit adds the flag that cuts a list.
-func (o *listOptions) addLimit(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&o.limit, "limit", 0, "at most so many items (default: all)")
-}
-
 // addReady adds the flag for what can be worked on.
 func (o *listOptions) addReady(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.filter.Ready, "ready", false, "only items that are not done and wait for no other")
 }
 
-// find lists what the options select.
-func (o *listOptions) find(ctx context.Context, c cli, s *local.Store, list func(*item.Snapshot, item.Config) []*item.Summary) ([]*item.Summary, error) {
-	if o.limit < 0 {
-		return nil, app.UsageError(fmt.Sprintf("invalid value %d for --limit: use a positive number", o.limit))
-	}
+// read reads the project, and tells what is wrong with it.
+func (c cli) read(ctx context.Context, s *local.Store) (item.Config, *item.Snapshot, error) {
 	config, err := s.Config(ctx)
 	if err != nil {
-		return nil, err
+		return config, nil, err
 	}
 	snapshot, err := s.Snapshot(ctx)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		c.warn(config.Warnings, snapshot.Warnings)
 	}
-	c.warn(config.Warnings, snapshot.Warnings)
-	found := list(snapshot, config)
-	if o.limit > 0 && len(found) > o.limit {
-		fmt.Fprintf(c.env.Stderr, "showing %d of %d\n", o.limit, len(found))
-		found = found[:o.limit]
-	}
-	if len(found) == 0 && c.out().Terminal() {
-		where := "of any iteration"
-		if in := config.CurrentIteration; !o.filter.All {
-			if o.filter.Iteration != "" {
-				in = o.filter.Iteration
-			}
-			where = fmt.Sprintf("in iteration %q; --all looks at all of them", cleantext.Line(in))
-		}
-		fmt.Fprintf(c.env.Stderr, "no items %s\n", where)
-	}
-	return found, nil
+	return config, snapshot, err
 }
 
-// print writes what was found.
-func (o *listOptions) print(c cli, found []*item.Summary) error {
-	if !o.asJSON {
-		return table(c.out(), found)
+// sayNone tells a person where nothing was found.
+func (o *listOptions) sayNone(c cli, config item.Config) {
+	if !c.out().Terminal() {
+		return
 	}
-	rows := make([]row, len(found))
-	for i, s := range found {
-		rows[i] = rowOf(s)
+	where := "of any iteration"
+	if in := config.CurrentIteration; !o.filter.All {
+		if o.filter.Iteration != "" {
+			in = o.filter.Iteration
+		}
+		where = fmt.Sprintf("in iteration %q; --all looks at all of them", cleantext.Line(in))
 	}
-	return c.out().JSON(rows)
+	fmt.Fprintf(c.env.Stderr, "no items %s\n", where)
+}
+
+// listing makes cmd one that lists what list selects.
+func (o *listOptions) listing(c cli, cmd *cobra.Command, list func(s *item.Snapshot, config item.Config, args []string) []*item.Summary) *cobra.Command {
+	o.add(c, cmd)
+	cmd.Flags().IntVar(&o.limit, "limit", 0, "at most so many items (default: all)")
+	output.JSONFlag[[]row](cmd, &o.asJSON)
+	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
+		if o.limit < 0 {
+			return app.UsageError(fmt.Sprintf("invalid value %d for --limit: use a positive number", o.limit))
+		}
+		config, snapshot, err := c.read(ctx, s)
+		if err != nil {
+			return err
+		}
+		found := list(snapshot, config, args)
+		if len(found) == 0 {
+			o.sayNone(c, config)
+		}
+		if o.limit > 0 && len(found) > o.limit {
+			fmt.Fprintf(c.env.Stderr, "showing %d of %d\n", o.limit, len(found))
+			found = found[:o.limit]
+		}
+		if !o.asJSON {
+			return table(c.out(), found)
+		}
+		rows := make([]row, len(found))
+		for i, s := range found {
+			rows[i] = rowOf(s)
+		}
+		return c.out().JSON(rows)
+	})
+	return cmd
 }
 
 func (c cli) list() *cobra.Command {
@@ -99,44 +110,23 @@ In a pipe each line has id, type, status, priority, title and iteration, separat
 by tabs.`,
 		Example: "  " + c.program + " list --status todo --label ui\n  " + c.program + " list --all --json",
 		Args:    app.NoArgs,
-		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
-			found, err := o.find(ctx, c, s, func(snapshot *item.Snapshot, config item.Config) []*item.Summary {
-				return snapshot.List(config, o.filter)
-			})
-			if err != nil {
-				return err
-			}
-			return o.print(c, found)
-		}),
 	}
-	o.add(c, cmd)
-	output.JSONFlag[[]row](cmd, &o.asJSON)
-	o.addLimit(cmd)
 	o.addReady(cmd)
-	return cmd
+	return o.listing(c, cmd, func(s *item.Snapshot, config item.Config, _ []string) []*item.Summary {
+		return s.List(config, o.filter)
+	})
 }
 
 func (c cli) ready() *cobra.Command {
 	o := listOptions{filter: item.Filter{Ready: true}}
-	cmd := &cobra.Command{
+	return o.listing(c, &cobra.Command{
 		Use:     "ready",
 		Short:   "List what can be worked on: not done, and waiting for nothing",
 		Example: "  " + c.program + " ready --assignee ada",
 		Args:    app.NoArgs,
-		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
-			found, err := o.find(ctx, c, s, func(snapshot *item.Snapshot, config item.Config) []*item.Summary {
-				return snapshot.List(config, o.filter)
-			})
-			if err != nil {
-				return err
-			}
-			return o.print(c, found)
-		}),
-	}
-	o.add(c, cmd)
-	output.JSONFlag[[]row](cmd, &o.asJSON)
-	o.addLimit(cmd)
-	return cmd
+	}, func(s *item.Snapshot, config item.Config, _ []string) []*item.Summary {
+		return s.List(config, o.filter)
+	})
 }
 
 func (c cli) search() *cobra.Command {
@@ -146,25 +136,15 @@ func (c cli) search() *cobra.Command {
 		Short:   "Find items by a text in their titles and descriptions",
 		Example: "  " + c.program + ` search "session cookie" --all`,
 		Args:    app.Args(1, 1, "TEXT"),
-		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
-			found, err := o.find(ctx, c, s, func(snapshot *item.Snapshot, config item.Config) []*item.Summary {
-				var found []*item.Summary
-				for _, hit := range snapshot.Search(config, args[0], o.filter) {
-					found = append(found, hit.Summary)
-				}
-				return found
-			})
-			if err != nil {
-				return err
-			}
-			return o.print(c, found)
-		}),
 	}
-	o.add(c, cmd)
-	output.JSONFlag[[]row](cmd, &o.asJSON)
-	o.addLimit(cmd)
 	o.addReady(cmd)
-	return cmd
+	return o.listing(c, cmd, func(s *item.Snapshot, config item.Config, args []string) []*item.Summary {
+		var found []*item.Summary
+		for _, hit := range s.Search(config, args[0], o.filter) {
+			found = append(found, hit.Summary)
+		}
+		return found
+	})
 }
 
 // node is an item of a tree in JSON.
@@ -202,14 +182,16 @@ func (c cli) tree() *cobra.Command {
 					return err
 				}
 			}
-			var tree item.Tree
-			var treeErr error
-			_, err := o.find(ctx, c, s, func(snapshot *item.Snapshot, config item.Config) []*item.Summary {
-				tree, treeErr = snapshot.Tree(config, o.filter, root, nil)
-				return snapshot.List(config, o.filter)
-			})
-			if err != nil || treeErr != nil {
-				return firstError(treeErr, err)
+			config, snapshot, err := c.read(ctx, s)
+			if err != nil {
+				return err
+			}
+			tree, err := snapshot.Tree(config, o.filter, root, nil)
+			if err != nil {
+				return err
+			}
+			if len(tree.Roots) == 0 {
+				o.sayNone(c, config)
 			}
 			if o.asJSON {
 				return c.out().JSON(nodesOf(tree.Roots))
@@ -221,14 +203,6 @@ func (c cli) tree() *cobra.Command {
 	output.JSONFlag[[]node](cmd, &o.asJSON)
 	o.addReady(cmd)
 	return cmd
-}
-
-func firstError(errs ...error) error {
-	i := slices.IndexFunc(errs, func(err error) bool { return err != nil })
-	if i < 0 {
-		return nil
-	}
-	return errs[i]
 }
 
 // drawTree writes a tree for a person; the same in a pipe.
