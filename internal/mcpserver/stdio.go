@@ -258,7 +258,7 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 		return err
 	}
 	resp, ok := msg.(*jsonrpc.Response)
-	line, err := jsonrpc.EncodeMessage(msg)
+	line, err := encode(msg)
 	if err != nil && ok {
 		// An answer that cannot be written must not take the others with it.
 		c.logger.Error("an answer could not be encoded", "error", err)
@@ -278,6 +278,27 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 	c.written(answers)
 	return err
+}
+
+// encode writes a message as the library does. It has encoded a result before, which it
+// would scan again from end to end.
+func encode(msg jsonrpc.Message) ([]byte, error) {
+	resp, ok := msg.(*jsonrpc.Response)
+	if !ok || resp.Error != nil || len(resp.Result) == 0 {
+		return jsonrpc.EncodeMessage(msg)
+	}
+	shell, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: resp.ID, Result: json.RawMessage("0")})
+	if err != nil {
+		return nil, err
+	}
+	const end = "0}" // the result is the last field
+	if !bytes.HasSuffix(shell, []byte(end)) {
+		return jsonrpc.EncodeMessage(msg)
+	}
+	shell = shell[:len(shell)-len(end)]
+	line := make([]byte, 0, len(shell)+len(resp.Result)+len("}\n"))
+	line = append(append(line, shell...), resp.Result...)
+	return append(line, '}'), nil
 }
 
 // answered closes a request. It gives back what is to be written now: the line
