@@ -9,6 +9,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -17,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 )
 
 // Exit codes, the same for every program.
@@ -50,6 +53,20 @@ type Env struct {
 // arguments, variables, input and output.
 func Nowhere() Env {
 	return Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: os.TempDir(), GOOS: "linux", Now: time.Now}
+}
+
+// Typed reports whether a person types on standard input.
+func (e Env) Typed() bool {
+	file, ok := e.Stdin.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// ForClients tells a person who has started a server of standard input by hand what it is
+// for, and how a client is told of it.
+func (e Env) ForClients(register string) {
+	if e.Typed() {
+		fmt.Fprintf(e.Stderr, "This is for an MCP client, which starts it and writes requests to it. To tell one of it: %s\nIt ends with its input: Ctrl-D.\n", register)
+	}
 }
 
 // Getenv is the value of a variable, "" if it is not set.

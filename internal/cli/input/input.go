@@ -10,11 +10,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/copse-dev/copse/internal/app"
 )
@@ -26,12 +23,6 @@ const (
 	Glance   = 200 * time.Millisecond
 	Forever  = time.Duration(math.MaxInt64)
 )
-
-// Terminal reports whether a person types.
-func Terminal(env app.Env) bool {
-	file, ok := env.Stdin.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
-}
 
 // Read reads standard input to its end, or a little more than limit bytes.
 func Read(env app.Env, limit int) (string, error) { return readAll(env.Stdin, limit) }
@@ -47,7 +38,7 @@ func readAll(r io.Reader, limit int) (string, error) {
 // Try is Read if something comes within wait; else, and from a terminal, it returns
 // nothing. That a pipe was left alone is said on stderr, with advice.
 func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice string) (string, error) {
-	if Terminal(env) {
+	if env.Typed() {
 		return "", nil
 	}
 	type chunk struct {

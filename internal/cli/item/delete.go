@@ -69,7 +69,7 @@ At a terminal it shows what would happen and asks; elsewhere it wants --yes.`,
 
 // confirm shows what a deletion would do, and asks.
 func (c cli) confirm(p item.Preview) error {
-	if !input.Terminal(c.env) {
+	if !c.env.Typed() {
 		return app.UsageError("deleting wants --yes where nobody can be asked")
 	}
 	name := func(s *item.Summary) string { return fmt.Sprintf("#%d %s", s.ID, cleantext.Line(s.Title)) }

@@ -129,6 +129,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		ReadOnly:     o.choice.ReadOnly,
 		Logger:       app.NewLogger(env.Stderr, o.verbosity),
 	})
+	env.ForClients("copse mcp install --client claude-code")
 	return server.ServeStdio(ctx, env.Stdin, env.Stdout)
 }
 

@@ -50,6 +50,7 @@ themselves: register it once, as in the example.`,
 				ReadOnly:     readOnly,
 				Logger:       app.NewLogger(env.Stderr, verbosity),
 			})
+			env.ForClients("claude mcp add tic -- tic mcp serve")
 			return server.ServeStdio(cmd.Context(), env.Stdin, env.Stdout)
 		},
 	}

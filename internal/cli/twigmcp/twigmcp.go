@@ -60,6 +60,7 @@ reviews and checks, and Jira issues. It changes nothing.`,
 				Toolsets:     toolset.Without(sources.Toolsets(), disabled),
 				Logger:       app.NewLogger(env.Stderr, verbosity),
 			})
+			env.ForClients("claude mcp add twig-mcp -- twig-mcp")
 			return server.ServeStdio(cmd.Context(), env.Stdin, env.Stdout)
 		},
 	}

@@ -1,0 +1,71 @@
+package copse_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/test/need"
+	"golang.org/x/sys/unix"
+)
+
+// terminal opens a pseudo-terminal: what a person types into, and what the program reads.
+func terminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		need.Skip(t, "this system has no pseudo-terminals: "+err.Error())
+	}
+	t.Cleanup(func() { _ = person.Close() })
+	fd := int(person.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = program.Close() })
+	return person, program
+}
+
+// Who starts a server by hand is told what it waits for; a client's log is not.
+func TestServersTellAPersonWhatTheyAreFor(t *testing.T) {
+	t.Parallel()
+	bin := build(t)
+	for _, argv := range [][]string{{"copse", "mcp", "serve"}, {"tic", "mcp", "serve"}, {"twig-mcp"}} {
+		run := func(stdin *os.File) string {
+			t.Helper()
+			cmd := exec.CommandContext(t.Context(), filepath.Join(bin, argv[0]), argv[1:]...)
+			var stderr bytes.Buffer
+			cmd.Dir, cmd.Stdin, cmd.Stderr = t.TempDir(), stdin, &stderr
+			if err := cmd.Run(); err != nil {
+				t.Errorf("%v: %v", argv, err)
+			}
+			return stderr.String()
+		}
+		person, program := terminal(t)
+		if _, err := person.WriteString("\x04"); err != nil { // the end of the input
+			t.Fatal(err)
+		}
+		if got := run(program); !strings.Contains(got, "To tell one of it: ") || !strings.Contains(got, "Ctrl-D") {
+			t.Errorf("%v says at a terminal: %q", argv, got)
+		}
+		nothing, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := run(nothing); got != "" {
+			t.Errorf("%v says in a client's log: %q", argv, got)
+		}
+		_ = nothing.Close()
+	}
+}
