@@ -45,7 +45,7 @@ func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
 		stop:     t.stop,
 		messages: make(chan jsonrpc.Message),
 		closed:   make(chan struct{}),
-		open:     make(map[jsonrpc.ID]*batch),
+		open:     make(map[jsonrpc.ID]seat),
 		idle:     make(chan struct{}, 1),
 	}
 	go c.readLines(t.in)
@@ -63,16 +63,22 @@ type stdioConn struct {
 	out     io.Writer
 
 	mu      sync.Mutex
-	open    map[jsonrpc.ID]*batch // requests without an answer; nil batch: none
-	pending int                   // answers that have not been written yet
-	idle    chan struct{}         // signalled when pending falls to 0
+	open    map[jsonrpc.ID]seat // of requests without an answer
+	pending int                 // answers that have not been written yet
+	idle    chan struct{}       // signalled when pending falls to 0
 }
 
 // batch is a JSON array of requests, which the revisions before 2025-06-18
-// allow; its answers leave together.
+// allow; its answers leave together, in the order of the requests.
 type batch struct {
 	waiting int
 	answers []json.RawMessage
+}
+
+// seat is where the answer to a request belongs.
+type seat struct {
+	in *batch // nil: it leaves by itself
+	at int
 }
 
 var _ mcp.Connection = (*stdioConn)(nil)
@@ -188,11 +194,14 @@ func (c *stdioConn) opened(msg jsonrpc.Message, in *batch) error {
 	if _, used := c.open[req.ID]; used {
 		return fmt.Errorf("request id %v is in use by a call that has not been answered", req.ID.Raw())
 	}
-	c.open[req.ID] = in
-	c.pending++
+	s := seat{in: in}
 	if in != nil {
+		s.at = len(in.answers)
+		in.answers = append(in.answers, nil)
 		in.waiting++
 	}
+	c.open[req.ID] = s
+	c.pending++
 	return nil
 }
 
@@ -308,15 +317,16 @@ func encode(msg jsonrpc.Message) ([]byte, error) {
 func (c *stdioConn) answered(id jsonrpc.ID, line []byte) ([]byte, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	together, known := c.open[id]
+	s, known := c.open[id]
 	delete(c.open, id)
+	together := s.in
 	switch {
 	case !known:
 		return line, 0
 	case together == nil:
 		return line, 1
 	}
-	together.answers = append(together.answers, line)
+	together.answers[s.at] = line
 	if together.waiting--; together.waiting > 0 {
 		return nil, 0
 	}
