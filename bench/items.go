@@ -64,16 +64,16 @@ func workItems(ctx context.Context, work string, floor, copse []string, rounds i
 // someItems measures a store with n items. The rows are in the same order for
 // all n.
 func someItems(ctx context.Context, dir string, n int, copse []string, rounds int) ([]report.Row, error) {
-	s, err := stdio.Spawn(ctx, dir, copse...)
-	if err != nil {
-		return nil, err
-	}
 	name := strings.TrimSuffix(fmt.Sprint(n), "000") + ",000 items: "
-	first, _, err := s.Call("list_items", `{"all":true}`)
+	first, err := firstCalls(ctx, dir, copse, "list_items", `{"all":true}`)
 	if err != nil {
 		return nil, err
 	}
 	rows := []report.Row{report.Limit(name+"first list after start", "ms", report.Milliseconds(first), report.Milliseconds(firstList))}
+	s, err := stdio.Spawn(ctx, dir, copse...)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range []struct {
 		what, tool string
 		args       func(i int) string

@@ -99,7 +99,7 @@ func readFolder(path string, hashLen int) (refs []looseRef, folders []string, er
 			refs = append(refs, looseRef{name: name})
 		}
 	}
-	const worthAnother = 128 // files, to make another goroutine worth it
+	const worthAnother = 32 // files, to make another goroutine worth it
 	kept := spread.Collect(refs, worthAnother, func(part []looseRef) []looseRef {
 		buf := make([]byte, 512)
 		kept := part[:0]
