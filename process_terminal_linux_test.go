@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/test/need"
 	"golang.org/x/sys/unix"
+
+	"github.com/copse-dev/copse/internal/test/need"
 )
 
 // terminal opens a pseudo-terminal: what a person types into, and what the program reads.
