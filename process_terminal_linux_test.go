@@ -70,3 +70,33 @@ func TestServersTellAPersonWhatTheyAreFor(t *testing.T) {
 		_ = nothing.Close()
 	}
 }
+
+// What adopt proposes is written down after a yes, and only then.
+func TestAdoptAsksAPerson(t *testing.T) {
+	t.Parallel()
+	bin := build(t)
+	for answer, written := range map[string]bool{"y": true, "n": false, "": false} {
+		dir, env := repository(t)
+		state := filepath.Join(dir, ".twig", "state.json")
+		if err := os.Remove(state); err != nil {
+			t.Fatal(err)
+		}
+		person, program := terminal(t)
+		if _, err := person.WriteString(answer + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "copse"), "branch", "adopt", "--offline")
+		cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, env, program, &stdout, &stderr
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v\n%s", err, &stderr)
+		}
+		if !strings.Contains(stdout.String(), "feature/login") || !strings.Contains(stderr.String(), "Write this down? [y/N]") {
+			t.Errorf("asked %q about %q", &stderr, &stdout)
+		}
+		text, err := os.ReadFile(state)
+		if has := strings.Contains(string(text), "feature/login"); has != written {
+			t.Errorf("after %q the state is %q, %v", answer, text, err)
+		}
+	}
+}

@@ -16,10 +16,11 @@ import (
 
 // words are what names and patterns are made of, so that they often meet.
 var (
-	names    = []string{"a", "b", "ab", "A", "foo", "foo.o", "bar.txt", "x y", "é", "#c", "!d", "[e]", "f\\g", " h", "i ", "-", "z]"}
+	names    = []string{"a", "b", "ab", "A", "foo", "foo.o", "bar.txt", "x y", "é", "#c", "!d", "[e]", "f\\g", " h", "i ", "-", "z]", "7", "_", "a7", "\x01"}
 	segments = []string{
 		"a", "b", "ab", "A", "foo", "foo.o", "*.o", "*.txt", "*", "**", "?", "a*", "*b", "f?o", "[ab]", "[!a]", "[^b]*", "[a-f]oo",
-		"[[:alpha:]]", "[[:upper:]]", "[[:bogus:]]", "[[:space:]]", "[]]", "[]-]", "[a", `\#c`, `\!d`, `\[e\]`, `f\\g`, "x y", " h", `i\ `, "i ",
+		"[[:alpha:]]", "[[:upper:]]", "[[:bogus:]]", "[[:space:]]",
+		"[[:alnum:]]", "[[:blank:]]*", "[[:cntrl:]]", "[[:digit:]]", "a[[:digit:]]", "[[:graph:]]", "[[:lower:]]", "[[:print:]]", "[[:punct:]]", "[[:xdigit:]]", "[![:digit:]a]", "[]]", "[]-]", "[a", `\#c`, `\!d`, `\[e\]`, `f\\g`, "x y", " h", `i\ `, "i ",
 		"é", "*.*", "***", "a**", "**b", "[", `\`, "[A-Z]", "[a-]", "foo*", "[[:]", `[\]]`, "z]", "",
 	}
 )
