@@ -28,8 +28,8 @@ type Entry struct {
 	texts   *corpus.Doc[*Summary]
 }
 
-// NewEntry returns the entry of an item. It can share memory with the description;
-// a snapshot that has taken it in does not, so that the text which an item was read
+// NewEntry returns the entry of an item. It can share memory with the item; a
+// snapshot that has taken it in does not, so that the text which an item was read
 // from is not kept for the sake of its title.
 func NewEntry(it *Item) *Entry {
 	s := compact(it.Summary)

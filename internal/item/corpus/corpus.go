@@ -12,7 +12,6 @@ package corpus
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/copse-dev/copse/internal/spread"
 )
@@ -24,9 +23,9 @@ type Doc[T any] struct {
 }
 
 // NewDoc returns a document that stands for value. It can share memory with the
-// body, which a Corpus does not.
+// texts, which a Corpus does not.
 func NewDoc[T any](value T, title, body string) *Doc[T] {
-	return &Doc[T]{value: value, title: strings.Clone(Fold(title)), body: Fold(body)}
+	return &Doc[T]{value: value, title: Fold(title), body: Fold(body)}
 }
 
 // Corpus is documents by their keys.
