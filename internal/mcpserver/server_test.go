@@ -28,9 +28,8 @@ type echoOut struct {
 
 // toys has a tool for each way in which a call can go.
 func toys(started chan<- struct{}) toolset.Toolset {
-	var shape envelope.Shape
 	tool := func(name string, readOnly bool, run func(context.Context, echoIn) (echoOut, error)) toolset.Tool {
-		return toolset.New(shape, toolset.Spec{
+		return envelope.Tool(toolset.Spec{
 			Name: name, Title: name, Description: name, Hints: toolset.Hints{ReadOnly: readOnly},
 		}, run)
 	}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/toolset"
 )
 
 const (
@@ -289,25 +291,21 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// encode writes a message as the library does. It has encoded a result before, which it
-// would scan again from end to end.
+// encode returns the line of a message. A result is JSON already, so its line is put
+// together here: the library would scan all of it once more.
 func encode(msg jsonrpc.Message) ([]byte, error) {
 	resp, ok := msg.(*jsonrpc.Response)
-	if !ok || resp.Error != nil || len(resp.Result) == 0 {
+	if !ok || resp.Error != nil || len(resp.Result) == 0 || !resp.ID.IsValid() {
 		return jsonrpc.EncodeMessage(msg)
 	}
-	shell, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: resp.ID, Result: json.RawMessage("0")})
+	id, err := toolset.Marshal(resp.ID.Raw())
 	if err != nil {
 		return nil, err
 	}
-	const end = "0}" // the result is the last field
-	if !bytes.HasSuffix(shell, []byte(end)) {
-		return jsonrpc.EncodeMessage(msg)
-	}
-	shell = shell[:len(shell)-len(end)]
-	line := make([]byte, 0, len(shell)+len(resp.Result)+len("}\n"))
-	line = append(append(line, shell...), resp.Result...)
-	return append(line, '}'), nil
+	const begin, middle, end = `{"jsonrpc":"2.0","id":`, `,"result":`, `}`
+	line := make([]byte, 0, len(begin)+len(id)+len(middle)+len(resp.Result)+len(end)+len("\n"))
+	line = append(append(append(line, begin...), id...), middle...)
+	return append(append(line, resp.Result...), end...), nil
 }
 
 // answered closes a request. It gives back what is to be written now: the line

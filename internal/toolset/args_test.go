@@ -28,11 +28,14 @@ type out struct {
 }
 
 // bare is a shape that shows data and errors as they are.
-type bare struct{}
+type bare[Out any] struct{}
 
-func (bare) OK(data json.RawMessage) toolset.Result { return toolset.Result{Structured: data} }
-func (bare) Schema() *jsonschema.Schema             { return nil }
-func (bare) Fail(err error) toolset.Result {
+func (bare[Out]) OK(out Out) (toolset.Result, error) {
+	data, err := toolset.Marshal(out)
+	return toolset.Result{Structured: data}, err
+}
+func (bare[Out]) Schema() *jsonschema.Schema { return nil }
+func (bare[Out]) Fail(err error) toolset.Result {
 	if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
 		return toolset.Result{Text: []string{arg.Message}, IsError: true}
 	}
@@ -40,7 +43,7 @@ func (bare) Fail(err error) toolset.Result {
 }
 
 func echo() toolset.Tool {
-	return toolset.New(bare{}, toolset.Spec{Name: "echo"}, func(_ context.Context, i in) (out, error) { return out{i}, nil })
+	return toolset.New(bare[out]{}, toolset.Spec{Name: "echo"}, func(_ context.Context, i in) (out, error) { return out{i}, nil })
 }
 
 func TestArguments(t *testing.T) {
@@ -109,7 +112,7 @@ func TestOptional(t *testing.T) {
 	type in struct {
 		Parent toolset.Optional[int] `json:"parent,omitzero" min:"1"`
 	}
-	tool := toolset.New(bare{}, toolset.Spec{Name: "x"}, func(_ context.Context, i in) (in, error) { return i, nil })
+	tool := toolset.New(bare[in]{}, toolset.Spec{Name: "x"}, func(_ context.Context, i in) (in, error) { return i, nil })
 	for args, want := range map[string]string{
 		`{}`:              `{}`,
 		`{"parent":null}`: `{"parent":{"Set":true,"Value":0}}`,
@@ -155,7 +158,7 @@ func TestOwnRules(t *testing.T) {
 	type in struct {
 		Some []even `json:"some"`
 	}
-	tool := toolset.New(bare{}, toolset.Spec{Name: "x"}, func(_ context.Context, i in) (in, error) { return i, nil })
+	tool := toolset.New(bare[in]{}, toolset.Spec{Name: "x"}, func(_ context.Context, i in) (in, error) { return i, nil })
 	for args, want := range map[string]string{
 		`{"some":[2,3]}`:   `Argument "some": 3 is odd`,
 		`{"some":[2,"3"]}`: `Argument "some" must be a list of integers, got the list [2,"3"]`,

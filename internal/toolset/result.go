@@ -18,17 +18,19 @@ type Result struct {
 	IsError    bool
 }
 
-// Shape is how one toolset writes its outcomes and its errors. It is a seam
-// because the four systems that copse serves promise different forms.
-type Shape interface {
-	// OK writes a success. data is the JSON of the tool's output, compact.
-	OK(data json.RawMessage) Result
-	// Fail writes an error, an [*ArgumentError] among others.
+// Shape writes the outcomes of tools that answer with an Out, and their errors. It
+// is a seam because the four systems that copse serves promise different forms. A
+// shape knows the type of the output, so that it builds both halves of a result
+// from the value and nothing is decoded again.
+type Shape[Out any] interface {
+	// OK returns the result of a success. An error means that out cannot be encoded.
+	OK(out Out) (Result, error)
+	// Fail returns the result of an error, an [*ArgumentError] among others.
 	Fail(err error) Result
-	// Schema is the output schema of every tool of the toolset, nil for tools
-	// that answer in text. It describes the form, not the data: whole schemas
-	// would nearly double what each client reads at the start, and clients do
-	// not show them to a model. The reference of the tools has the data.
+	// Schema returns the output schema, nil for tools that answer in text. It
+	// describes the form, not the data: whole schemas would nearly double what each
+	// client reads at the start, and clients do not show them to a model. The
+	// reference of the tools has the data.
 	Schema() *jsonschema.Schema
 }
 

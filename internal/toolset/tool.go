@@ -25,12 +25,12 @@ type Tool struct {
 	// the call.
 	Fail func(err error) Result
 
-	out reflect.Type
+	describe func() string
 }
 
 // Result describes the data that the tool answers with, for the reference; see package
 // jsonshape.
-func (t Tool) Result() string { return jsonshape.Describe(t.out) }
+func (t Tool) Result() string { return t.describe() }
 
 // Spec is what a tool says of itself.
 type Spec struct {
@@ -56,14 +56,14 @@ type Hints struct {
 // and default (in JSON; the handler applies it) describe and bound a value. Out
 // is anything that encodes to JSON. A programming mistake in In panics here, at
 // start, where a test sees it.
-func New[In, Out any](shape Shape, spec Spec, run func(context.Context, In) (Out, error)) Tool {
+func New[In, Out any](shape Shape[Out], spec Spec, run func(context.Context, In) (Out, error)) Tool {
 	args := inputOf[In]()
 	return Tool{
-		Spec:   spec,
-		Input:  args.schema(),
-		Output: shape.Schema(),
-		Fail:   shape.Fail,
-		out:    reflect.TypeFor[Out](),
+		Spec:     spec,
+		Input:    args.schema(),
+		Output:   shape.Schema(),
+		Fail:     shape.Fail,
+		describe: func() string { return describe(shape) },
 		Call: func(ctx context.Context, raw json.RawMessage) Result {
 			var in In
 			if err := args.decode(raw, &in); err != nil {
@@ -73,11 +73,20 @@ func New[In, Out any](shape Shape, spec Spec, run func(context.Context, In) (Out
 			if err != nil {
 				return shape.Fail(err)
 			}
-			data, err := Marshal(out)
+			res, err := shape.OK(out)
 			if err != nil {
 				return shape.Fail(err)
 			}
-			return shape.OK(data)
+			return res
 		},
 	}
+}
+
+// describe asks a shape whose structured half is not the output itself for the form
+// of that half.
+func describe[Out any](shape Shape[Out]) string {
+	if own, ok := shape.(interface{ Describe() string }); ok {
+		return own.Describe()
+	}
+	return jsonshape.Describe(reflect.TypeFor[Out]())
 }

@@ -53,36 +53,35 @@ func New(place Place, opts Options) *Tools { return &Tools{place: place, opts: o
 
 // Toolset is the toolset "branches".
 func (t *Tools) Toolset() toolset.Toolset {
-	var shape envelope.Shape
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
 	return toolset.Toolset{
 		Name: "branches",
 		Tools: []toolset.Tool{
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name: "get_current_branch", Title: "Current branch", Hints: hints,
 				Description: "Get the current git branch name and its linked Jira issue and GitHub PR",
 			}, t.GetCurrentBranch),
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name: "get_branch_metadata", Title: "Branch metadata", Hints: hints,
 				Description: "Get metadata for a specific branch (Jira issue, PR number, parent branch)",
 			}, t.GetBranchMetadata),
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name: "get_branch_tree", Title: "Branch tree", Hints: hints,
 				Description: "Get the branch dependency tree for the current repository",
 			}, t.GetBranchTree),
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name: "get_branch_stack", Title: "Branch stack", Hints: hints,
 				Description: "Get the ancestor chain (stack) from a branch up to its root",
 			}, t.GetBranchStack),
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name: "list_branches", Title: "Tracked branches", Hints: hints,
 				Description: "List all twig-tracked branches in the current repository",
 			}, t.ListBranches),
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name: "list_repositories", Title: "Repositories", Hints: hints,
 				Description: "List all twig-registered repositories",
 			}, t.ListRepositories),
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name: "get_worktrees", Title: "Worktrees", Hints: hints,
 				Description: "Get active worktrees for the current repository",
 			}, t.GetWorktrees),

@@ -56,15 +56,14 @@ func (t *Tools) templates() []toolset.Template {
 
 // document is the outcome of a handler as the text of a resource.
 func document[T any](out T, err error) (string, error) {
-	var shape envelope.Shape
 	if err != nil {
-		return shape.Fail(err).Text[0], nil
+		return string(envelope.Document(err)), nil
 	}
-	data, err := toolset.Marshal(out)
+	res, err := envelope.Shape[T]{}.OK(out)
 	if err != nil {
 		return "", err
 	}
-	return shape.OK(data).Text[0], nil
+	return res.Text[0], nil
 }
 
 // Context joins a branch with what is linked to it.

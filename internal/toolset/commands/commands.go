@@ -57,14 +57,15 @@ func New(l Library, r Runner) *Tools { return &Tools{library: l, runner: r} }
 // Toolset is the toolset "commands".
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
+	style := plain.Style{Failure: failed}
 	return toolset.Toolset{
 		Name: "commands",
 		Tools: []toolset.Tool{
-			toolset.New(shape{plain.Shape{List: "results"}}, toolset.Spec{
+			plain.Rows(style, "results", "", toolset.Spec{
 				Name: "search", Title: "Search commands", Hints: hints,
 				Description: "Find prompt commands for what is to be done, the best first. Then describe and execute one.",
 			}, t.Search),
-			toolset.New(shape{}, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "describe", Title: "Describe command", Hints: hints,
 				Description: "Get a prompt command's usage, options and variables.",
 			}, t.Describe),
@@ -72,7 +73,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Name: "execute", Title: "Execute command", Hints: hints,
 				Description: "Get the instructions of a prompt command, to be followed.",
 			}, t.Execute),
-			toolset.New(shape{}, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "reload", Title: "Reload registry", Hints: hints,
 				Description: "Read the registry of prompt commands anew. Changes are noticed without it.",
 			}, t.Reload),
@@ -90,9 +91,7 @@ type SearchIn struct {
 }
 
 // SearchOut is the commands that were found.
-type SearchOut struct {
-	Results []Found `json:"results"`
-}
+type SearchOut = plain.List[Found]
 
 // Found is a command and how much it is like the query, from 0 to 1.
 type Found struct {
@@ -115,10 +114,10 @@ func (t *Tools) Search(_ context.Context, in SearchIn) (SearchOut, error) {
 	if in.Limit != nil {
 		limit = *in.Limit
 	}
-	out := SearchOut{Results: []Found{}}
+	var out SearchOut
 	for _, m := range catalog.Search(in.Query, limit) {
 		c := m.Command
-		out.Results = append(out.Results, Found{c.C1, c.C2, c.C3, line(c.Description), m.Score})
+		out.Rows = append(out.Rows, Found{c.C1, c.C2, c.C3, line(c.Description), m.Score})
 	}
 	return out, nil
 }
@@ -236,11 +235,8 @@ func (t *Tools) Reload(_ context.Context, in ReloadIn) (ReloadOut, error) {
 	}, nil
 }
 
-// shape writes errors as JSON objects, and data as package plain does.
-type shape struct{ plain.Shape }
-
-// Fail writes an error in both halves.
-func (shape) Fail(err error) toolset.Result {
+// failed returns an error as a JSON object in both halves.
+func failed(err error) toolset.Result {
 	doc := document(err)
 	return toolset.Result{Text: []string{string(doc)}, Structured: doc, IsError: true}
 }
@@ -289,16 +285,12 @@ type Name struct {
 type prompt struct{}
 
 // OK shows the prompt, and in a second block what it lacks.
-func (prompt) OK(data json.RawMessage) toolset.Result {
-	var out ExecuteOut
-	if err := json.Unmarshal(data, &out); err != nil {
-		return prompt{}.Fail(err)
-	}
+func (prompt) OK(out ExecuteOut) (toolset.Result, error) {
 	res := toolset.Result{Text: []string{out.Prompt}}
 	if note := lacking(out.Missing); note != "" {
 		res.Text = append(res.Text, note)
 	}
-	return res
+	return res, nil
 }
 
 // Fail writes an error as JSON text.

@@ -155,10 +155,10 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 			}
 			var b strings.Builder
 			fmt.Fprintf(&b, "Choose the command that fits best, describe it with the tool describe, get its instructions with execute, and follow them.\n\nTo be done: %s\n\n", args["query"])
-			for _, f := range out.Results {
+			for _, f := range out.Rows {
 				fmt.Fprintf(&b, "- %s %s %s: %s\n", f.C1, f.C2, f.C3, f.Description)
 			}
-			if len(out.Results) == 0 {
+			if len(out.Rows) == 0 {
 				b.WriteString("No command has a word of it; try the tool search with other words.\n")
 			}
 			return b.String(), nil

@@ -8,7 +8,7 @@
 package envelope
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -46,22 +46,31 @@ func (e *Error) Error() string { return e.Message }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Shape implements [toolset.Shape].
-type Shape struct{}
+// Shape implements [toolset.Shape] for tools that answer with an Out.
+type Shape[Out any] struct{}
 
-var _ toolset.Shape = Shape{}
-
-// OK wraps data.
-func (Shape) OK(data json.RawMessage) toolset.Result {
-	doc := make(json.RawMessage, 0, len(data)+32)
-	doc = append(doc, `{"status":"ok","data":`...)
-	doc = append(doc, data...)
-	doc = append(doc, '}')
-	return toolset.Result{Text: []string{string(doc)}, Structured: doc}
+// Tool returns a tool of this shape; see [toolset.New].
+func Tool[In, Out any](spec toolset.Spec, run func(context.Context, In) (Out, error)) toolset.Tool {
+	return toolset.New(Shape[Out]{}, spec, run)
 }
 
-// Fail wraps err.
-func (Shape) Fail(err error) toolset.Result {
+// OK returns the envelope of out.
+func (Shape[Out]) OK(out Out) (toolset.Result, error) {
+	doc, err := toolset.Marshal(struct {
+		Status string `json:"status"`
+		Data   Out    `json:"data"`
+	}{"ok", out})
+	if err != nil {
+		return toolset.Result{}, err
+	}
+	return toolset.Result{Text: []string{string(doc)}, Structured: doc}, nil
+}
+
+// Fail returns the envelope of err.
+func (Shape[Out]) Fail(err error) toolset.Result { return Fail(err) }
+
+// Fail returns the envelope of err as a result.
+func Fail(err error) toolset.Result {
 	doc := Document(err)
 	return toolset.Result{Text: []string{string(doc)}, Structured: doc, IsError: true}
 }
@@ -69,15 +78,11 @@ func (Shape) Fail(err error) toolset.Result {
 // Document is the error envelope as JSON, for resources, which have no error
 // flag of their own.
 func Document(err error) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	// Three strings always encode.
-	_ = enc.Encode(struct {
+	doc, _ := toolset.Marshal(struct { // strings always encode
 		Status string `json:"status"`
 		Error  *Error `json:"error"`
 	}{"error", Of(err)})
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return doc
 }
 
 // Of turns any error into the one that the caller sees.
@@ -102,7 +107,7 @@ func Of(err error) *Error {
 }
 
 // Schema describes both forms of the envelope.
-func (Shape) Schema() *jsonschema.Schema {
+func (Shape[Out]) Schema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object",
 		Properties: map[string]*jsonschema.Schema{

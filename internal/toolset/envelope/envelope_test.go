@@ -1,7 +1,6 @@
 package envelope_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -16,9 +15,9 @@ import (
 
 func TestOK(t *testing.T) {
 	t.Parallel()
-	got := envelope.Shape{}.OK(json.RawMessage(`{"a":"<"}`))
+	got, err := envelope.Shape[map[string]string]{}.OK(map[string]string{"a": "<"})
 	want := `{"status":"ok","data":{"a":"<"}}`
-	if got.IsError || got.Text[0] != want || string(got.Structured) != want {
+	if err != nil || got.IsError || got.Text[0] != want || string(got.Structured) != want {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -72,7 +71,7 @@ func TestFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := envelope.Shape{}.Fail(tt.err)
+			got := envelope.Fail(tt.err)
 			if diff := cmp.Diff(tt.want, got.Text[0]); diff != "" {
 				t.Error(diff)
 			}

@@ -53,24 +53,23 @@ func New(place Place, clients Clients) *Tools { return &Tools{place: place, clie
 
 // Toolset is the toolset "github".
 func (t *Tools) Toolset() toolset.Toolset {
-	var shape envelope.Shape
 	hints := toolset.Hints{ReadOnly: true}
 	return toolset.Toolset{
 		Name: "github",
 		Tools: []toolset.Tool{
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name:        "get_pull_request",
 				Title:       "Pull request",
 				Description: "Get full details for a GitHub pull request. Defaults to the current branch's PR.",
 				Hints:       hints,
 			}, t.GetPullRequest),
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name:        "get_pr_status",
 				Title:       "Pull request status",
 				Description: "Get PR details with reviews, CI check status and what blocks the merge. Defaults to the current branch's PR.",
 				Hints:       hints,
 			}, t.GetPRStatus),
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name:        "list_pull_requests",
 				Title:       "Pull requests",
 				Description: "List pull requests for the current repository, newest first. Defaults to open PRs.",

@@ -47,12 +47,7 @@ const indent = "  "
 // Toolset is the toolset "items".
 func (t *Tools) Toolset() toolset.Toolset {
 	var (
-		object = plain.Shape{Indent: indent, Message: message, Next: next}
-		list   = plain.Shape{Indent: indent, Message: message, Next: next, List: "items"}
-		tree   = plain.Shape{
-			Indent: indent, Message: message, Next: next, List: "tree",
-			Advice: "For what is below an item pass it as root; list_items and get_children have all.",
-		}
+		style = plain.Style{Indent: indent, Message: message, Next: next}
 
 		// Previewing a deletion is no reading: without confirm_delete, which
 		// --read-only takes away, it would be of no use.
@@ -64,59 +59,59 @@ func (t *Tools) Toolset() toolset.Toolset {
 	return toolset.Toolset{
 		Name: "items",
 		Tools: []toolset.Tool{
-			toolset.New(object, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "init_project", Title: "New project", Hints: sets,
 				Description: "Initialize a new .tic project in the current directory.",
 			}, t.InitProject),
-			toolset.New(object, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "get_config", Title: "Project config", Hints: reads,
 				Description: "Get valid types, statuses, iterations, and the current iteration.",
 			}, t.GetConfig),
-			toolset.New(list, toolset.Spec{
+			plain.Rows(style, "items", "", toolset.Spec{
 				Name: "list_items", Title: "Work items", Hints: reads,
 				Description: "List work items, by default of the current iteration.",
 			}, t.ListItems),
-			toolset.New(object, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "show_item", Title: "Work item", Hints: reads,
 				Description: "Get a work item with description and comments.",
 			}, t.ShowItem),
-			toolset.New(object, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "create_item", Title: "New item", Hints: adds,
 				Description: "Create a work item. Valid values: get_config.",
 			}, t.CreateItem),
-			toolset.New(object, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "update_item", Title: "Change item", Hints: sets,
 				Description: "Update fields of a work item.",
 			}, t.UpdateItem),
-			toolset.New(object, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "delete_item", Title: "Preview deletion", Hints: sets,
 				Description: "Preview a deletion; deletes nothing. Valid 10 minutes.",
 			}, t.DeleteItem),
-			toolset.New(object, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "confirm_delete", Title: "Delete item", Hints: deletes,
 				Description: "Delete an item as previewed by delete_item.",
 			}, t.ConfirmDelete),
-			toolset.New(object, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "add_comment", Title: "Comment", Hints: adds,
 				Description: "Comment on a work item.",
 			}, t.AddComment),
-			toolset.New(object, toolset.Spec{
+			plain.Object(style, toolset.Spec{
 				Name: "set_iteration", Title: "Current iteration", Hints: sets,
 				Description: "Set the current iteration; a new name is added.",
 			}, t.SetIteration),
-			toolset.New(list, toolset.Spec{
+			plain.Rows(style, "items", "", toolset.Spec{
 				Name: "search_items", Title: "Search items", Hints: reads,
 				Description: "Search for text in titles and descriptions.",
 			}, t.SearchItems),
-			toolset.New(list, toolset.Spec{
+			plain.Rows(style, "items", "", toolset.Spec{
 				Name: "get_children", Title: "Children", Hints: reads,
 				Description: "List the children of an item.",
 			}, t.GetChildren),
-			toolset.New(list, toolset.Spec{
+			plain.Rows(style, "items", "", toolset.Spec{
 				Name: "get_dependents", Title: "Dependents", Hints: reads,
 				Description: "List the items that depend on an item.",
 			}, t.GetDependents),
-			toolset.New(tree, toolset.Spec{
+			plain.Rows(style, "tree", "For what is below an item pass it as root; list_items and get_children have all.", toolset.Spec{
 				Name: "get_item_tree", Title: "Item tree", Hints: reads,
 				Description: "Get work items nested under their parents.",
 			}, t.GetItemTree),

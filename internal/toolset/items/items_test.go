@@ -297,8 +297,8 @@ func TestLimitIsKept(t *testing.T) {
 		create(t, tools, items.CreateIn{Title: fmt.Sprint(strings.Repeat("long ", 20), i)})
 	}
 	out, err := tools.ListItems(t.Context(), items.ListIn{Limit: new(100)})
-	if err != nil || len(out.Items) != 100 || out.Total != 120 || out.NextCursor == "" {
-		t.Errorf("%d of %d items, %v", len(out.Items), out.Total, err)
+	if err != nil || len(out.Rows) != 100 || *out.Total != 120 || out.NextCursor == "" {
+		t.Errorf("%d of %d items, %v", len(out.Rows), *out.Total, err)
 	}
 }
 

@@ -143,10 +143,7 @@ func (in ListIn) filter() item.Filter {
 }
 
 // ListOut is a page of items, by id.
-type ListOut struct {
-	Items []Row `json:"items"`
-	plain.Rest
-}
+type ListOut = plain.List[Row]
 
 // ListItems lists the items that a filter selects.
 func (t *Tools) ListItems(ctx context.Context, in ListIn) (ListOut, error) {
@@ -285,11 +282,12 @@ func (s state) page(in PageIn, query string, list []*item.Summary, row func(*ite
 		},
 		Budget: budget,
 	}.Cut(window, list)
-	out := ListOut{Items: make([]Row, len(found.Items)), Rest: plain.Rest{
-		Total: len(list), NextCursor: found.Next, Warnings: s.warnings(),
+	total := len(list)
+	out := ListOut{Rows: make([]Row, len(found.Items)), Rest: plain.Rest{
+		Total: &total, NextCursor: found.Next, Warnings: s.warnings(),
 	}}
 	for i, it := range found.Items {
-		out.Items[i] = rows[it.ID]
+		out.Rows[i] = rows[it.ID]
 	}
 	return out, nil
 }

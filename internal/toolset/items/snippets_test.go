@@ -22,7 +22,7 @@ func TestSnippetsAreOfNow(t *testing.T) {
 			t.Fatal(err)
 		}
 		var found []string
-		for _, row := range out.Items {
+		for _, row := range out.Rows {
 			found = append(found, row.Snippet)
 		}
 		return strings.Join(found, "|")

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/toolset/plain"
 )
 
 // TreeIn selects the items of a tree.
@@ -31,15 +32,9 @@ type Node struct {
 	Omitted int `json:"omitted,omitempty"`
 }
 
-// TreeOut is a forest of items, by id.
-type TreeOut struct {
-	Tree []Node `json:"tree"`
-	// Total is how many items are selected, if some were left out.
-	Total int `json:"total,omitempty"`
-	// Omitted is how many were left out, here and below the nodes.
-	Omitted  int      `json:"omitted,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
-}
+// TreeOut is a forest of items, by id. It has a total if some were left out, here and
+// below the nodes.
+type TreeOut = plain.List[Node]
 
 // GetItemTree nests items under their parents.
 func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
@@ -61,16 +56,16 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	if err != nil {
 		return TreeOut{}, err
 	}
-	out := TreeOut{Tree: []Node{}, Omitted: found.Omitted, Warnings: s.warnings()}
+	out := TreeOut{Rest: plain.Rest{Omitted: found.Omitted, Warnings: s.warnings()}}
 	all := found.Omitted
 	for _, root := range found.Roots {
-		out.Tree = append(out.Tree, nodeOf(root))
+		out.Rows = append(out.Rows, nodeOf(root))
 		shown, omitted := count(root)
 		all += shown + omitted
 		out.Omitted += omitted
 	}
 	if out.Omitted > 0 {
-		out.Total = all
+		out.Total = &all
 	}
 	if all == 0 {
 		out.Warnings = append(s.unknown(filter), out.Warnings...)

@@ -54,18 +54,17 @@ func New(place Place, clients Clients) *Tools { return &Tools{place: place, clie
 
 // Toolset is the toolset "jira".
 func (t *Tools) Toolset() toolset.Toolset {
-	var shape envelope.Shape
 	hints := toolset.Hints{ReadOnly: true}
 	return toolset.Toolset{
 		Name: "jira",
 		Tools: []toolset.Tool{
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name:        "get_jira_issue",
 				Title:       "Jira issue",
 				Description: "Get details for a Jira issue. Defaults to the current branch's linked issue.",
 				Hints:       hints,
 			}, t.GetJiraIssue),
-			toolset.New(shape, toolset.Spec{
+			envelope.Tool(toolset.Spec{
 				Name:        "list_jira_issues",
 				Title:       "Jira issues",
 				Description: "List Jira issues for a project, last updated first, with optional status and assignee filters.",

@@ -1,67 +1,88 @@
 // Package plain is the result shape of tools that promise their data as plain
 // JSON, without an envelope: an object as it is, a list as a JSON array.
 //
-// A list tool answers with an object that has the list in one of its fields; see
-// [Shape.List]. The text half shows the array, and in a second block what else
-// there is to know, in words; the structured half is the object. Errors are their
-// message, as text, and in a second block what to do where the message does not say it.
+// Use [Object] for a tool that answers with an object, and [Rows] for one that
+// answers with a [List]: the text half shows the array of its rows and, in a second
+// block, the [Rest] in words; the structured half is an object with both. Each row
+// is encoded once. Errors are their message, as text, and in a second block what to
+// do where the message does not say it.
 package plain
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/copse-dev/copse/internal/jsonfile"
+	"github.com/copse-dev/copse/internal/jsonshape"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// Shape implements [toolset.Shape].
-type Shape struct {
+// Style is what the tools of one toolset share. The zero value is compact, and shows
+// errors as they are.
+type Style struct {
 	// Indent is one step of the text's indentation; "" makes it compact.
 	Indent string
-	// List is the field of the output that the text shows alone, "" for tools
-	// whose text is the whole object. Beside it the output may have the fields of
-	// [Rest], which the second block words.
-	List string
-	// Advice is what to do when elements were left out that no cursor leads to.
-	Advice string
-	// Message words an error; nil leaves it as it is.
+	// Message returns the text of an error; nil leaves it as it is.
 	Message func(error) string
-	// Next is what to do about an error whose message does not say it, "" for nothing; it
-	// stands in a second block. nil is for none.
+	// Next returns what to do about an error whose message does not say it, "" for
+	// nothing. nil is for none.
 	Next func(error) string
+	// Failure returns the result of an error in the toolset's own form, instead of the
+	// above. nil is for none.
+	Failure func(error) toolset.Result
 }
 
-var _ toolset.Shape = Shape{}
+// Object returns a tool whose output is shown as it is.
+func Object[In, Out any](s Style, spec toolset.Spec, run func(context.Context, In) (Out, error)) toolset.Tool {
+	return toolset.New(object[Out]{s}, spec, run)
+}
 
-// Rest is what a list has to say besides its elements.
+// Rows returns a tool whose output is a list. field is the name of the rows in the
+// structured half, and advice what to do when rows were left out that no cursor
+// leads to.
+func Rows[In, Row any](s Style, field, advice string, spec toolset.Spec, run func(context.Context, In) (List[Row], error)) toolset.Tool {
+	return toolset.New(rows[Row]{s, field, advice}, spec, run)
+}
+
+// List is the output of a tool that answers with rows.
+type List[Row any] struct {
+	Rows []Row
+	Rest
+}
+
+// Rest is what a list has to say besides its rows.
 type Rest struct {
-	// Total is how many elements there are with those not shown. The text says it
-	// where that is not what it shows; 0 is for lists that were not counted.
-	Total int `json:"total"`
+	// Total is how many rows there are with those not shown, nil for lists that were
+	// not counted. The text says it where that is not what it shows.
+	Total *int `json:"total,omitempty"`
 	// NextCursor is set if there are more.
 	NextCursor string `json:"next_cursor,omitempty"`
-	// Omitted is how many elements no cursor leads to.
+	// Omitted is how many rows no cursor leads to.
 	Omitted int `json:"omitted,omitempty"`
 	// Warnings are about what the list may lack.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// notice is rest in words, "" if there is nothing to say.
+// notice returns the rest in words, "" if there is nothing to say.
 func (r Rest) notice(shown int, advice string) string {
+	total := shown
+	if r.Total != nil {
+		total = *r.Total
+	}
 	var lines []string
 	switch {
 	case r.NextCursor != "":
-		lines = append(lines, fmt.Sprintf("Showing %d of %d. Next: cursor=%s", shown, r.Total, r.NextCursor))
+		lines = append(lines, fmt.Sprintf("Showing %d of %d. Next: cursor=%s", shown, total, r.NextCursor))
 	case r.Omitted > 0:
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("Left out: %d of %d. %s", r.Omitted, r.Total, advice)))
-	case r.Total > shown:
-		lines = append(lines, fmt.Sprintf("Showing the last %d of %d.", shown, r.Total))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("Left out: %d of %d. %s", r.Omitted, total, advice)))
+	case total > shown:
+		lines = append(lines, fmt.Sprintf("Showing the last %d of %d.", shown, total))
 	}
 	for _, w := range r.Warnings {
 		lines = append(lines, "Warning: "+w)
@@ -69,43 +90,65 @@ func (r Rest) notice(shown int, advice string) string {
 	return strings.Join(lines, "\n")
 }
 
-// OK shows data.
-func (s Shape) OK(data json.RawMessage) toolset.Result {
-	if s.List == "" {
-		return toolset.Result{Text: []string{s.text(data)}, Structured: data}
-	}
-	list, shown, rest, err := s.split(data)
+// object is the shape of [Object].
+type object[Out any] struct{ Style }
+
+// OK shows out in both halves.
+func (s object[Out]) OK(out Out) (toolset.Result, error) {
+	data, err := toolset.Marshal(out)
 	if err != nil {
-		return s.Fail(fmt.Errorf("show the list %s: %w", s.List, err))
+		return toolset.Result{}, err
 	}
-	res := toolset.Result{Text: []string{s.text(list)}, Structured: data}
-	if notice := rest.notice(shown, s.Advice); notice != "" {
+	return toolset.Result{Text: []string{s.text(data)}, Structured: data}, nil
+}
+
+// Schema says that there is an object.
+func (object[Out]) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }
+
+// rows is the shape of [Rows].
+type rows[Row any] struct {
+	Style
+	field, advice string
+}
+
+// OK encodes the rows, and puts them into both halves.
+func (s rows[Row]) OK(out List[Row]) (toolset.Result, error) {
+	if out.Rows == nil {
+		out.Rows = []Row{} // null is no list
+	}
+	list, err := toolset.Marshal(out.Rows)
+	if err != nil {
+		return toolset.Result{}, err
+	}
+	rest, err := toolset.Marshal(out.Rest)
+	if err != nil {
+		return toolset.Result{}, err
+	}
+	doc := make(json.RawMessage, 0, len(list)+len(rest)+len(s.field)+len(`{"":,`))
+	doc = append(append(append(doc, `{"`...), s.field...), `":`...)
+	doc = append(doc, list...)
+	if members := rest[1:]; len(members) > 1 {
+		doc = append(append(doc, ','), members...)
+	} else {
+		doc = append(doc, '}')
+	}
+	res := toolset.Result{Text: []string{s.text(list)}, Structured: doc}
+	if notice := out.notice(len(out.Rows), s.advice); notice != "" {
 		res.Text = append(res.Text, notice)
 	}
-	return res
+	return res, nil
 }
 
-// split takes data apart: the list, how many elements it has, and the rest. Each byte of the
-// list is looked at once for that; most of a large answer is list.
-func (s Shape) split(data json.RawMessage) (list json.RawMessage, shown int, rest Rest, err error) {
-	fields, err := jsonfile.Decode[map[string]json.RawMessage](data)
-	if err != nil {
-		return nil, 0, rest, err
-	}
-	list = fields[s.List]
-	elements, err := jsonfile.Decode[[]json.RawMessage](list)
-	if err != nil {
-		return nil, 0, rest, err
-	}
-	delete(fields, s.List)
-	others, err := json.Marshal(fields)
-	if err == nil {
-		err = json.Unmarshal(others, &rest)
-	}
-	return list, len(elements), rest, err
+// Schema says that there is an object.
+func (rows[Row]) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }
+
+// Describe describes the structured half.
+func (s rows[Row]) Describe() string {
+	rest := jsonshape.Describe(reflect.TypeFor[Rest]())
+	return "{" + s.field + ": " + jsonshape.Describe(reflect.TypeFor[[]Row]()) + ", " + rest[1:]
 }
 
-func (s Shape) text(data json.RawMessage) string {
+func (s Style) text(data json.RawMessage) string {
 	if s.Indent == "" {
 		return string(data)
 	}
@@ -116,8 +159,11 @@ func (s Shape) text(data json.RawMessage) string {
 	return b.String()
 }
 
-// Fail shows the message of err.
-func (s Shape) Fail(err error) toolset.Result {
+// Fail returns the message of err as a result.
+func (s Style) Fail(err error) toolset.Result {
+	if s.Failure != nil {
+		return s.Failure(err)
+	}
 	message := err.Error()
 	if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
 		if message = arg.Message; arg.Hint != "" {
@@ -134,6 +180,3 @@ func (s Shape) Fail(err error) toolset.Result {
 	}
 	return res
 }
-
-// Schema says that there is an object.
-func (s Shape) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }

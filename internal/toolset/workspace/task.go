@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -92,10 +91,10 @@ type outcome struct{}
 
 // OK shows the output in a block, and how the task ended in another. A task that failed
 // is an error with the same content.
-func (outcome) OK(data json.RawMessage) toolset.Result {
-	var out RunOut
-	if err := json.Unmarshal(data, &out); err != nil {
-		return outcome{}.Fail(err)
+func (outcome) OK(out RunOut) (toolset.Result, error) {
+	data, err := toolset.Marshal(out)
+	if err != nil {
+		return toolset.Result{}, err
 	}
 	how := fmt.Sprintf("exit code %d", out.ExitCode)
 	if out.Problem != "" {
@@ -109,11 +108,11 @@ func (outcome) OK(data json.RawMessage) toolset.Result {
 	if out.Output == "" {
 		res.Text = []string{"(no output) " + how}
 	}
-	return res
+	return res, nil
 }
 
 // Fail shows the message.
-func (outcome) Fail(err error) toolset.Result { return plain.Shape{}.Fail(err) }
+func (outcome) Fail(err error) toolset.Result { return plain.Style{}.Fail(err) }
 
 // Schema says that there is an object.
 func (outcome) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }

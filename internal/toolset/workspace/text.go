@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,20 +17,16 @@ import (
 type text struct{}
 
 // OK shows the text, and what there is to say about it in a second block.
-func (text) OK(data json.RawMessage) toolset.Result {
-	var out TextOut
-	if err := json.Unmarshal(data, &out); err != nil {
-		return text{}.Fail(err)
-	}
+func (text) OK(out TextOut) (toolset.Result, error) {
 	res := toolset.Result{Text: []string{out.Text}}
 	if out.Notice != "" {
 		res.Text = append(res.Text, out.Notice)
 	}
-	return res
+	return res, nil
 }
 
-// Fail shows the message.
-func (text) Fail(err error) toolset.Result { return plain.Shape{Next: next}.Fail(err) }
+// Fail returns the message of err.
+func (text) Fail(err error) toolset.Result { return plain.Style{Next: next}.Fail(err) }
 
 // Schema is nil: there is only text.
 func (text) Schema() *jsonschema.Schema { return nil }

@@ -42,6 +42,7 @@ func New(files Files, tasks Tasks, sources Sources) *Tools {
 // Toolset is the toolset "workspace".
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
+	style := plain.Style{Next: next}
 	return toolset.Toolset{
 		Name: "workspace",
 		Tools: []toolset.Tool{
@@ -49,7 +50,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Name: "read_file", Title: "Read file", Hints: hints,
 				Description: "Read a text file of the project, at most 256 KiB at once.",
 			}, t.ReadFile),
-			toolset.New(plain.Shape{List: "entries", Next: next, Advice: "List a folder in it, or raise limit."}, toolset.Spec{
+			plain.Rows(style, "entries", "List a folder in it, or raise limit.", toolset.Spec{
 				Name: "list_directory", Title: "List directory", Hints: hints,
 				Description: "List a folder of the project without what git ignores.",
 			}, t.ListDirectory),
@@ -98,11 +99,8 @@ type ListIn struct {
 	Limit *int   `json:"limit,omitempty" min:"1" max:"5000" default:"500"`
 }
 
-// ListOut is what a folder has.
-type ListOut struct {
-	Entries []Entry `json:"entries"`
-	plain.Rest
-}
+// ListOut is the entries of a directory.
+type ListOut = plain.List[Entry]
 
 // Entry is an entry of a folder. Path is there if depth was more than 1.
 type Entry struct {
@@ -127,7 +125,7 @@ func (t *Tools) ListDirectory(ctx context.Context, in ListIn) (ListOut, error) {
 	if err != nil {
 		return ListOut{}, err
 	}
-	out := ListOut{Entries: make([]Entry, 0, len(listing.Entries)), Rest: plain.Rest{Total: listing.Total, Warnings: listing.Warnings}}
+	out := ListOut{Rows: make([]Entry, 0, len(listing.Entries)), Rest: plain.Rest{Total: &listing.Total, Warnings: listing.Warnings}}
 	room := maxDeep
 	for _, e := range listing.Entries {
 		one := Entry{Name: e.Name, Type: e.Type}
@@ -138,9 +136,9 @@ func (t *Tools) ListDirectory(ctx context.Context, in ListIn) (ListOut, error) {
 				break
 			}
 		}
-		out.Entries = append(out.Entries, one)
+		out.Rows = append(out.Rows, one)
 	}
-	out.Omitted = listing.Total - len(out.Entries)
+	out.Omitted = listing.Total - len(out.Rows)
 	if listing.More {
 		out.Warnings = append(out.Warnings, "there are even more, which were not counted")
 	}
