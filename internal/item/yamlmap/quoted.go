@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -102,12 +103,29 @@ func unescape(b *strings.Builder, s string) (int, bool) {
 	if len(s) <= digits {
 		return 0, false
 	}
-	code, err := strconv.ParseUint(s[1:1+digits], 16, 32)
-	if err != nil || !utf8.ValidRune(rune(code)) {
-		return 0, false // half of a surrogate pair is left to the library
+	code, ok := hex(s[1 : 1+digits])
+	n := 1 + digits
+	if half := s[n:]; digits == 4 && utf16.IsSurrogate(code) {
+		// JavaScript's strings can hold half of a pair, as where an emoji was cut in
+		// two, and its YAML libraries write it. What no UTF-8 can hold is replaced.
+		second := rune(-1)
+		if len(half) >= 6 && half[:2] == `\u` {
+			second, _ = hex(half[2:6])
+		}
+		if code = utf16.DecodeRune(code, second); code != utf8.RuneError {
+			n += 6
+		}
 	}
-	b.WriteRune(rune(code))
-	return 1 + digits, true
+	if !ok || !utf8.ValidRune(code) {
+		return 0, false
+	}
+	b.WriteRune(code)
+	return n, true
+}
+
+func hex(digits string) (rune, bool) {
+	code, err := strconv.ParseUint(digits, 16, 32)
+	return rune(code), err == nil && code <= utf8.MaxRune
 }
 
 // quoteDouble writes s in double quotes.

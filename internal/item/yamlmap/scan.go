@@ -23,23 +23,32 @@ func split(text string, entries []entry) ([]entry, bool) {
 	if strings.IndexByte(text, 0) >= 0 {
 		return entries, false
 	}
+	keeps := false // the last value has a block scalar that keeps the breaks at its end
 	for at := 0; at < len(text); {
 		end := lineEnd(text, at)
 		line := text[at:end]
 		switch first := line[0]; {
 		case blank(line), first == '#':
-			// It belongs to the value before it only if more of that follows.
+			// It belongs to the value before it only if more of that follows, or if
+			// that keeps it.
+			if keeps && line[0] != '#' {
+				entries[len(entries)-1].end = end
+			}
 		case first == ' ', first == '\t', first == '-' && followedBySpace(line, 1):
 			if len(entries) == 0 {
 				return entries, false
 			}
 			entries[len(entries)-1].end = end
+			if item := strings.TrimLeft(line, " "); item[0] == '-' {
+				keeps = keeps || keepsBreaks(item[1:])
+			}
 		default:
 			key, after, ok := keyOf(line)
 			if !ok {
 				return entries, false
 			}
 			entries = append(entries, entry{key: key, start: at, end: end, after: at + after})
+			keeps = keepsBreaks(line[after:])
 		}
 		at = end
 	}
@@ -95,6 +104,10 @@ func plainKeyLength(line string) int {
 // lists of them, and reports whether it is one of these.
 func decode(s string) (Value, span, bool) {
 	first := s[:lineEnd(s, 0)]
+	if _, ok := headerOf(first); ok {
+		text, ok := blockScalar(s, 0)
+		return Value{Kind: Scalar, Text: text}, span{}, ok
+	}
 	start, end, ok := inlineScalar(first)
 	if !ok {
 		return multiline(s)
@@ -223,7 +236,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// blockList reads a list with one scalar to a line, the first at offset at.
+// blockList reads a list of scalars, the first at offset at.
 func blockList(s string, at int) (Value, span, bool) {
 	v, where := Value{Kind: List}, span{indent: -1}
 	for at < len(s) {
@@ -238,11 +251,8 @@ func blockList(s string, at int) (Value, span, bool) {
 		case item[0] != '-', where.indent >= 0 && indent != where.indent:
 			return Value{}, span{}, false
 		}
-		from, to, ok := inlineScalar(item[1:])
-		if !ok {
-			return Value{}, span{}, false
-		}
-		one, ok := scalar(item[1+from : 1+to])
+		end = itemEnd(s, at+indent, indent)
+		one, ok := listItem(s[at+indent+1:end], indent)
 		if !ok {
 			return Value{}, span{}, false
 		}
@@ -251,6 +261,47 @@ func blockList(s string, at int) (Value, span, bool) {
 		at = end
 	}
 	return v, where, len(v.Items) > 0
+}
+
+// itemEnd is the offset behind the item of a list whose dash is at offset at,
+// indented so far.
+func itemEnd(s string, at, indent int) int {
+	end := lineEnd(s, at)
+	h, _ := headerOf(s[at+1 : end])
+	for next := end; next < len(s); {
+		line := s[next:lineEnd(s, next)]
+		next += len(line)
+		text := strings.TrimLeft(line, " ")
+		switch {
+		case strings.Trim(text, "\r\n") == "":
+			if h.chomp == '+' {
+				end = next
+			}
+		case len(line)-len(text) <= indent:
+			return end
+		default:
+			end = next
+		}
+	}
+	return end
+}
+
+// listItem reads an item of a list from behind its dash, which is indented so far.
+func listItem(s string, indent int) (Value, bool) {
+	first := s[:lineEnd(s, 0)]
+	if _, ok := headerOf(first); ok {
+		text, ok := blockScalar(s, indent)
+		return Value{Kind: Scalar, Text: text}, ok
+	}
+	from, to, ok := inlineScalar(first)
+	if ok && len(first) == len(s) {
+		return scalar(first[from:to])
+	}
+	if len(first) == len(s) {
+		return Value{}, false
+	}
+	v, _, ok := multiline(s)
+	return v, ok
 }
 
 // multiline reads a scalar that begins on the line of the key and goes on.

@@ -14,8 +14,8 @@
 //
 // A mapping whose values are texts, numbers and block lists of these, which is
 // what programs write, is read without a YAML library, faster and safer. All
-// else (nested values, flow lists, block scalars, anchors, tags) is read with
-// one; those values can be replaced, and stay if they are not.
+// else (nested values, flow lists, anchors, tags) is read with one; those values
+// can be replaced, and stay if they are not.
 package yamlmap
 
 import (
