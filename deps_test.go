@@ -23,7 +23,7 @@ var layers = []struct {
 	{"infrastructure", []string{
 		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/clientconfig", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
 		"internal/github", "internal/httpguard", "internal/jira", "internal/jsonfile", "internal/jsonshape", "internal/lockedstore", "internal/netrc",
-		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/spread", "internal/watch", "internal/xec",
+		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/spread", "internal/watch", "internal/xec", "internal/yamlfile",
 	}},
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
 	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/supervisor", "internal/cli", "internal/app", "internal/wiring"}},
@@ -104,6 +104,8 @@ var twigMCP = []string{
 	"internal/page",
 	"internal/remote",
 	"internal/repolist",
+	"internal/rooted",
+	"internal/settings",
 	"internal/spread",
 	"internal/toolset",
 	"internal/toolset/branches",
@@ -113,8 +115,10 @@ var twigMCP = []string{
 	"internal/toolset/jira",
 	"internal/watch",
 	"internal/wiring",
+	"internal/wiring/place",
 	"internal/workspace",
 	"internal/xec",
+	"internal/yamlfile",
 }
 
 // mayWrite names the packages of twig-mcp that change files, and why.

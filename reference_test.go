@@ -22,6 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/tic"
 	"github.com/copse-dev/copse/internal/cli/twigmcp"
 	"github.com/copse-dev/copse/internal/jsonshape"
+	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/product"
@@ -145,6 +146,39 @@ shows, in which "?" marks what may be absent and […] is a list of plain values
 		commandReference(&b, c)
 	}
 	golden(t, filepath.Join("docs", "cli.md"), b.Bytes())
+	golden(t, filepath.Join("docs", "settings.md"), settingsReference())
+}
+
+func settingsReference() []byte {
+	var b bytes.Buffer
+	b.WriteString(`# Settings
+
+Generated from the types; do not edit. [formats.md](formats.md) says where the two files are and
+what else is allowed in them.
+
+| key | value | default | your settings | .copse.yml | meaning |
+|---|---|---|---|---|---|
+`)
+	for _, k := range settings.Keys() {
+		repository := "ignored"
+		if k.Shared {
+			repository = "yes"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | yes | %s | %s |\n", k.Name, k.Form, k.Default, repository, k.Doc)
+	}
+	b.WriteString(`
+`+"```yaml"+`
+# ~/.config/copse/config.yml
+commands:
+  runner: native
+items:
+  directory:
+    ~/src/shop: ~/notes/shop
+tasks:
+  pass_credentials: false
+`+"```"+`
+`)
+	return b.Bytes()
 }
 
 func toolReference(sets []toolset.Toolset) []byte {

@@ -1,8 +1,13 @@
-// Package settings reads .copse.yml, the file in which a workspace says how copse
-// is to behave in it. A workspace without one has the defaults.
+// Package settings reads the two files in which people say how copse behaves.
 //
-//	commands:
-//	  runner: deno   # render commands with the original program; default: native
+// [User] is what the user's own file says, config.yml in copse's configuration
+// directory. [Repository] is what .copse.yml in the root of a worktree says, which
+// whoever wrote the repository decides. A repository can set only what can do no harm:
+// nothing in [Repository] starts a program, opens a file elsewhere, or names a host.
+// A key that is in User alone is ignored in a repository's file, with a [Warning].
+//
+// Both are read again when they change. A file that cannot be used is an error for
+// whatever depends on its settings; keys that nobody knows are warnings.
 package settings
 
 import (
@@ -10,73 +15,185 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/yamlfile"
 )
 
-// Name is the name of the file.
-const Name = ".copse.yml"
+const (
+	// UserName is the name of the user's file.
+	UserName = "config.yml"
+	// RepositoryName is the name of a repository's file.
+	RepositoryName = ".copse.yml"
+)
 
-// maxSize is the size of the largest file that is read: the YAML library takes
-// time with the square of some texts.
-const maxSize = 16 << 10
+// User is what the user decides.
+type User struct {
+	Commands Commands  `yaml:"commands"`
+	Items    UserItems `yaml:"items"`
+	Jira     Jira      `yaml:"jira"`
+	Tasks    Tasks     `yaml:"tasks"`
+}
 
-// Settings are what a file says.
-type Settings struct {
-	Commands Commands `yaml:"commands"`
+// Repository is what the author of a repository decides.
+type Repository struct {
+	Items Items `yaml:"items"`
 }
 
 // Commands are the settings of prompt commands.
 type Commands struct {
-	Runner Runner `yaml:"runner"`
+	Runner Runner `yaml:"runner" form:"native or deno" default:"native" doc:"What renders prompt commands: copse itself, or the program climpt, which deno runs."`
 }
 
 // Runner is what renders prompt commands.
 type Runner string
 
-// The runners. Native is the default.
+// The runners. The empty one means Native.
 const (
 	Native Runner = "native"
 	Deno   Runner = "deno"
 )
 
-// File is the file of a workspace. It is safe for concurrent use.
-type File struct {
-	file *cachedfile.File[Settings]
+// Items are the settings of work items that a repository can have.
+type Items struct {
+	// Done is nil if the file does not say.
+	Done []string `yaml:"done" form:"list of statuses" default:"done, closed, completed, resolved, cancelled, canceled, wontfix" doc:"The statuses that mean that an item is finished, beside the last one. The repository's list counts before the user's."`
 }
 
-// Open returns the file of the workspace at dir. Nothing is read yet.
-func Open(dir string) *File {
-	return &File{file: cachedfile.New(filepath.Join(dir, Name), maxSize, parse)}
+// UserItems are the settings of work items that a user can have.
+type UserItems struct {
+	Items     `yaml:",inline"`
+	Directory map[string]string `yaml:"directory" form:"mapping from a repository's path to a directory" doc:"Where the work items of a repository are, if not in its .tic directory. Paths are absolute or begin with ~/."`
 }
 
-// Get returns the present settings.
-func (f *File) Get() (Settings, error) {
-	s, err := f.file.Get()
-	if errors.Is(err, fs.ErrNotExist) {
-		return parse(nil)
+// Jira are the settings of Jira.
+type Jira struct {
+	Host string `yaml:"host" form:"host or URL" doc:"The Jira server, if $JIRA_HOST is not set."`
+}
+
+// Tasks are the settings of recipes.
+type Tasks struct {
+	PassCredentials bool `yaml:"pass_credentials" form:"true or false" default:"false" doc:"Whether recipes that an assistant starts get GH_TOKEN, GITHUB_TOKEN, JIRA_TOKEN and the other credentials of copse's environment."`
+}
+
+// File is one of the two files. It is safe for concurrent use.
+type File[T User | Repository] struct {
+	name string // what a person calls it
+	file *cachedfile.File[content[T]]
+}
+
+// content is what a file says.
+type content[T any] struct {
+	values   T
+	warnings []Warning
+}
+
+// OpenUser returns the user's file at path, which is absolute, or "" if the environment
+// names no place for it. Nothing is read yet.
+func OpenUser(path string) *File[User] {
+	if path == "" {
+		return &File[User]{name: UserName}
 	}
+	return &File[User]{name: path, file: cachedfile.New(path, yamlfile.MaxSize, func(data []byte) (content[User], error) {
+		return parse[User](data, reader{file: path, known: keysOf[User]()})
+	})}
+}
+
+// OpenRepository returns the file of the repository whose worktree is at root, an
+// absolute path. user is the path of the user's file, for warnings. Nothing is read yet.
+func OpenRepository(root, user string) *File[Repository] {
+	return &File[Repository]{name: RepositoryName, file: cachedfile.NewIn(rooted.Folder(root), RepositoryName, yamlfile.MaxSize, func(data []byte) (content[Repository], error) {
+		return parse[Repository](data, reader{file: RepositoryName, known: keysOf[Repository](), others: keysOf[User](), user: user})
+	})}
+}
+
+// Get returns the present settings. A file that does not exist says nothing.
+func (f *File[T]) Get() (T, error) {
+	c, err := f.get()
+	return c.values, err
+}
+
+// Warnings returns what the file says and copse ignores. A file that cannot be used has
+// none: Get returns its error.
+func (f *File[T]) Warnings() []Warning {
+	c, err := f.get()
 	if err != nil {
-		return Settings{}, fmt.Errorf("%s cannot be used: %w", Name, err)
+		return nil
 	}
-	return s, nil
+	return c.warnings
 }
 
-func parse(data []byte) (Settings, error) {
-	var s Settings
-	if err := yaml.Unmarshal(data, &s); err != nil {
-		line, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
-		return Settings{}, errors.New(line)
+func (f *File[T]) get() (content[T], error) {
+	if f.file == nil {
+		return content[T]{}, nil
 	}
-	switch r := s.Commands.Runner; r {
-	case Native, Deno:
-	case "":
-		s.Commands.Runner = Native
+	c, err := f.file.Get()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return content[T]{}, nil
+	case errors.Is(err, rooted.ErrOutside):
+		return content[T]{}, fmt.Errorf("%s cannot be used: it is a symbolic link that leads out of the repository; replace the link with a file", f.name)
+	case err != nil:
+		return content[T]{}, fmt.Errorf("%s cannot be used: %w", f.name, err)
+	}
+	return c, nil
+}
+
+// parse reads a file.
+func parse[T User | Repository](data []byte, r reader) (content[T], error) {
+	values, err := yamlfile.Decode[T](data)
+	if err != nil {
+		return content[T]{}, err
+	}
+	if u, ok := any(values).(User); ok {
+		if err := u.check(); err != nil {
+			return content[T]{}, err
+		}
+	}
+	warnings, err := r.ignored(data)
+	return content[T]{values, warnings}, err
+}
+
+func (u User) check() error {
+	switch r := u.Commands.Runner; r {
+	case "", Native, Deno:
 	default:
-		return Settings{}, fmt.Errorf("commands.runner is %q; use %s or %s", string(r), Native, Deno)
+		return fmt.Errorf("commands.runner is %q; use %s or %s", string(r), Native, Deno)
 	}
-	return s, nil
+	for repository, dir := range u.Items.Directory {
+		for _, path := range []string{repository, dir} {
+			if _, ok := expand(path, "/"); !ok {
+				return fmt.Errorf("items.directory has the path %q; write an absolute path, or one that begins with ~/", path)
+			}
+		}
+	}
+	return nil
+}
+
+// DirectoryOf returns where the user keeps the work items of the repository whose
+// worktree is at one of roots, and false if the user does not say. home is the user's
+// home directory.
+func (i UserItems) DirectoryOf(home string, roots ...string) (string, bool) {
+	for repository, dir := range i.Directory {
+		at, _ := expand(repository, home)
+		real, err := filepath.EvalSymlinks(at)
+		if err != nil {
+			real = at
+		}
+		if slices.Contains(roots, at) || slices.Contains(roots, real) {
+			return expand(dir, home)
+		}
+	}
+	return "", false
+}
+
+// expand is a path with the home directory for ~, and whether it is absolute then.
+func expand(path, home string) (string, bool) {
+	if rest, ok := strings.CutPrefix(filepath.ToSlash(path), "~/"); ok {
+		return filepath.Join(home, filepath.FromSlash(rest)), home != ""
+	}
+	return filepath.Clean(path), filepath.IsAbs(path)
 }

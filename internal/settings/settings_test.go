@@ -1,39 +1,179 @@
 package settings_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/copse-dev/copse/internal/settings"
+	"github.com/copse-dev/copse/internal/yamlfile"
 )
 
-func TestGet(t *testing.T) {
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// show is what a file says, for comparison.
+func show(values fmt.Stringer, warnings []settings.Warning, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	lines := []string{values.String()}
+	for _, w := range warnings {
+		lines = append(lines, w.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+type printed struct{ v any }
+
+func (p printed) String() string { return fmt.Sprintf("%+v", p.v) }
+
+func TestUser(t *testing.T) {
 	t.Parallel()
+	const all = "commands.runner, items.directory, items.done, jira.host, tasks.pass_credentials"
 	for text, want := range map[string]string{
-		"":                              "native",
-		"# nothing\n":                   "native",
-		"other: {a: 1}\n":               "native",
-		"commands:\n  runner: deno\n":   "deno",
-		"commands:\n  runner: native\n": "native",
-		"commands:\n  runner: node\n":   `.copse.yml cannot be used: commands.runner is "node"; use native or deno`,
-		"commands: [":                   ".copse.yml cannot be used: [1:11] sequence end token ']' not found",
-		"commands:\n  runner: [a, b]\n": ".copse.yml cannot be used: [2:11] cannot unmarshal []interface {} into Go struct field Settings.Commands of type settings.Runner",
+		"":            "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[]} Jira:{Host:} Tasks:{PassCredentials:false}}",
+		"# nothing\n": "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[]} Jira:{Host:} Tasks:{PassCredentials:false}}",
+		"commands: {runner: deno}\nitems:\n  done: [shipped]\n  directory: {~/src/a: ~/notes, /b: /c}\njira: {host: j.example}\ntasks: {pass_credentials: true}\n": "{Commands:{Runner:deno} Items:{Items:{Done:[shipped]} Directory:map[/b:/c ~/src/a:~/notes]} Jira:{Host:j.example} Tasks:{PassCredentials:true}}",
+		"commands:\n  runner: node\n":           `FILE cannot be used: commands.runner is "node"; use native or deno`,
+		"commands: [":                           "FILE cannot be used: line 1: sequence end token ']' not found",
+		"commands:\n  runner: [a, b]\n":         "FILE cannot be used: line 2: want text, got a list",
+		"tasks:\n  pass_credentials: perhaps\n": "FILE cannot be used: line 2: want true or false, got text",
+		"items:\n  directory: ../elsewhere\n":   "FILE cannot be used: line 2: want a mapping, got text",
+		"items:\n  directory: {/a: ../b}\n":     `FILE cannot be used: items.directory has the path "../b"; write an absolute path, or one that begins with ~/`,
+		"- a\n":                                 "FILE cannot be used: line 1: want a mapping, got a list",
+		"jira:\n  token: x\nother: {a: 1}\n":    "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[]} Jira:{Host:} Tasks:{PassCredentials:false}}\nFILE:2: jira.token is ignored, because there is no such setting; use " + all + "\nFILE:3: other is ignored, because there is no such setting; use " + all,
+		"jira.host: x\n":                        "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[]} Jira:{Host:} Tasks:{PassCredentials:false}}\nFILE:1: \"jira.host\" is ignored, because there is no such setting; use " + all,
 	} {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, settings.Name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		s, err := settings.Open(dir).Get()
-		got := string(s.Commands.Runner)
-		if err != nil {
-			got = err.Error()
-		}
-		if got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
+		path := filepath.Join(t.TempDir(), settings.UserName)
+		write(t, path, text)
+		f := settings.OpenUser(path)
+		s, err := f.Get()
+		got := strings.ReplaceAll(show(printed{s}, f.Warnings(), err), path, "FILE")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", text, diff)
 		}
 	}
-	if s, err := settings.Open(t.TempDir()).Get(); err != nil || s.Commands.Runner != settings.Native {
-		t.Errorf("without a file: %v, %v", s, err)
+	for _, path := range []string{"", filepath.Join(t.TempDir(), "missing")} {
+		if s, err := settings.OpenUser(path).Get(); err != nil || s.Commands.Runner == settings.Deno || s.Tasks.PassCredentials {
+			t.Errorf("without a file: %+v, %v", s, err)
+		}
+	}
+}
+
+// A repository sets what can do no harm, whatever else its file says.
+func TestRepository(t *testing.T) {
+	t.Parallel()
+	const cannot = ", because a repository cannot set it; set it in your own settings, /home/me/config.yml"
+	for text, want := range map[string]string{
+		"":                            "{Items:{Done:[]}}",
+		"items: {done: [a, b]}\n":     "{Items:{Done:[a b]}}",
+		"commands:\n  runner: deno\n": "{Items:{Done:[]}}\n.copse.yml:2: commands.runner is ignored" + cannot,
+		"tasks: {pass_credentials: true}\nitems:\n  done: [a]\n  directory:\n    /a: /b\njira: {host: evil.example}": "{Items:{Done:[a]}}\n.copse.yml:1: tasks.pass_credentials is ignored" + cannot +
+			"\n.copse.yml:4: items.directory is ignored" + cannot + "\n.copse.yml:6: jira.host is ignored" + cannot,
+		"x: &x {pass_credentials: true}\ntasks:\n  <<: *x\n": "{Items:{Done:[]}}\n.copse.yml:1: x is ignored, because there is no such setting; use items.done\n.copse.yml:1: tasks.pass_credentials is ignored, because a repository cannot set it; set it in your own settings, /home/me/config.yml",
+		"items: {done: 1}\n":                      ".copse.yml cannot be used: line 1: want a list, got a number",
+		"\"a\\u202e\\n## b\": 1\n":                "{Items:{Done:[]}}\n.copse.yml:1: a ## b is ignored, because there is no such setting; use items.done",
+		strings.Repeat("k", 200) + ": 1\n":        "{Items:{Done:[]}}\n.copse.yml:1: " + strings.Repeat("k", 79) + "… is ignored, because there is no such setting; use items.done",
+		"a: &a [*a]\n":                            ".copse.yml cannot be used: line 1: the alias *a is a part of its own value",
+		strings.Repeat("#", yamlfile.MaxSize+1):   fmt.Sprintf(".copse.yml cannot be used: has %d bytes, more than the %d that are read", yamlfile.MaxSize+1, yamlfile.MaxSize),
+		"items: " + strings.Repeat("[", 101):      ".copse.yml cannot be used: it nests more than 100 collections",
+		"items: {done: " + bomb(7) + "}":          "",
+		"commands:\n  runner: " + bomb(12) + "\n": "",
+	} {
+		root := t.TempDir()
+		write(t, filepath.Join(root, settings.RepositoryName), text)
+		f := settings.OpenRepository(root, "/home/me/config.yml")
+		s, err := f.Get()
+		got := show(printed{s}, f.Warnings(), err)
+		if want == "" {
+			want = ".copse.yml cannot be used: line 1: its aliases expand to more than 65536 bytes; write the values out, or use fewer"
+			got = strings.Replace(got, "line 2:", "line 1:", 1)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
+// bomb is a short text that aliases expand to nine to the power of levels.
+func bomb(levels int) string {
+	inner := "&a0 [x,x,x,x,x,x,x,x,x]"
+	for i := range levels {
+		alias := fmt.Sprintf("*a%d", i)
+		inner = fmt.Sprintf("&a%d [%s,%s]", i+1, inner, strings.Join([]string{alias, alias, alias, alias, alias, alias, alias, alias}, ","))
+	}
+	return inner
+}
+
+func TestManyWarnings(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	var text strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&text, "k%d: 1\n", i)
+	}
+	write(t, filepath.Join(root, settings.RepositoryName), text.String())
+	got := settings.OpenRepository(root, "").Warnings()
+	if len(got) != 10 || !strings.HasSuffix(got[9].Problem, " (and 20 more)") {
+		t.Errorf("got %v", got)
+	}
+}
+
+// The file of a repository is in the repository.
+func TestRepositoryLink(t *testing.T) {
+	t.Parallel()
+	root, elsewhere := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(elsewhere, "secret.yml"), "items: {done: [secret]}\n")
+	if err := os.Symlink(filepath.Join(elsewhere, "secret.yml"), filepath.Join(root, settings.RepositoryName)); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	s, err := settings.OpenRepository(root, "").Get()
+	if err == nil || s.Items.Done != nil || strings.Contains(err.Error(), elsewhere) {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+func TestDirectoryOf(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	real := filepath.Join(home, "src", "shop")
+	if err := errors.Join(os.MkdirAll(real, 0o700), os.Symlink("src", filepath.Join(home, "link"))); err != nil {
+		t.Skip(err)
+	}
+	items := settings.UserItems{Directory: map[string]string{"~/link/shop": "~/notes/shop", "/other": "/elsewhere"}}
+	for root, want := range map[string]string{
+		real: filepath.Join(home, "notes", "shop"), filepath.Join(home, "link", "shop"): filepath.Join(home, "notes", "shop"),
+		"/other": "/elsewhere", "/other/sub": "", "": "",
+	} {
+		if got, _ := items.DirectoryOf(home, root); got != want {
+			t.Errorf("%s: %q, want %q", root, got, want)
+		}
+	}
+}
+
+// Each setting that a repository may have is one that a user may have, and is documented.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	shared := 0
+	for _, k := range settings.Keys() {
+		if k.Doc == "" || k.Form == "" {
+			t.Errorf("%s is not documented", k.Name)
+		}
+		if k.Shared {
+			shared++
+		}
+	}
+	if shared != 1 {
+		t.Errorf("a repository can set %d keys; make sure that none of them can do harm, then correct this number", shared)
 	}
 }

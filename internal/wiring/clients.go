@@ -14,6 +14,7 @@ import (
 	gh "github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 	toolgithub "github.com/copse-dev/copse/internal/toolset/github"
 	tooljira "github.com/copse-dev/copse/internal/toolset/jira"
@@ -24,6 +25,7 @@ type clients struct {
 	finder  credential.Finder
 	help    string // the command that tells about credentials
 	getenv  func(string) string
+	user    *settings.File[settings.User]
 	cache   string
 	timeout time.Duration
 
@@ -88,7 +90,7 @@ func (c *clients) apiOverride(host string) string {
 	return c.getenv("GITHUB_API_URL")
 }
 
-// Jira is the client for the Jira that $JIRA_HOST names.
+// Jira is the client for the Jira that $JIRA_HOST or the user's settings name.
 func (c *clients) Jira(ctx context.Context) (tooljira.Client, error) {
 	c.mu.Lock()
 	found := c.jira
@@ -101,7 +103,11 @@ func (c *clients) Jira(ctx context.Context) (tooljira.Client, error) {
 		Message: "Jira credentials not found",
 		Hint:    fmt.Sprintf("Set $JIRA_HOST and add credentials to `~/.netrc`. See `%s`.", c.help),
 	}
-	raw := strings.TrimSpace(c.getenv(jira.HostVariable))
+	raw, err := JiraHost(c.getenv, c.user)
+	if err != nil {
+		missing.Hint = "Correct your settings: " + err.Error()
+		return nil, missing
+	}
 	if raw == "" {
 		return nil, missing
 	}
@@ -133,4 +139,13 @@ func (c *clients) Jira(ctx context.Context) (tooljira.Client, error) {
 	defer c.mu.Unlock()
 	c.jira = client
 	return client, nil
+}
+
+// JiraHost returns what $JIRA_HOST or else the user's settings say; "" if neither does.
+func JiraHost(getenv func(string) string, user *settings.File[settings.User]) (string, error) {
+	if host := strings.TrimSpace(getenv(jira.HostVariable)); host != "" {
+		return host, nil
+	}
+	s, err := user.Get()
+	return strings.TrimSpace(s.Jira.Host), err
 }

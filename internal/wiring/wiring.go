@@ -21,11 +21,13 @@ import (
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/repolist"
+	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/branches"
 	"github.com/copse-dev/copse/internal/toolset/github"
 	"github.com/copse-dev/copse/internal/toolset/here"
 	"github.com/copse-dev/copse/internal/toolset/jira"
+	"github.com/copse-dev/copse/internal/wiring/place"
 	"github.com/copse-dev/copse/internal/workspace"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -58,7 +60,7 @@ func New(o Options) *Sources {
 	if !filepath.IsAbs(start) {
 		start = filepath.Join(o.Env.Dir, start)
 	}
-	place := &here.Here{
+	at := &here.Here{
 		Program:    o.Program,
 		Init:       hints(o.Program).init,
 		GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
@@ -68,10 +70,11 @@ func New(o Options) *Sources {
 		finder:  Finder(o.Env),
 		help:    hints(o.Program).credentials,
 		getenv:  o.Env.Getenv,
+		user:    settings.OpenUser(place.Settings(o.Env)),
 		cache:   cacheDir(o.Env),
 		timeout: o.Timeout,
 	}
-	s := &Sources{Here: place, GitHub: github.New(place, services), Jira: jira.New(place, services)}
+	s := &Sources{Here: at, GitHub: github.New(at, services), Jira: jira.New(at, services)}
 	opts := branches.Options{Repositories: repolist.New(o.Env.GOOS, o.Env.Getenv, o.Env.Home())}
 	if !slices.Contains(o.Disabled, "github") {
 		opts.PullRequest = s.GitHub.Linked
@@ -79,7 +82,7 @@ func New(o Options) *Sources {
 	if !slices.Contains(o.Disabled, "jira") {
 		opts.Issue = s.Jira.Linked
 	}
-	s.Branches = branches.New(place, opts)
+	s.Branches = branches.New(at, opts)
 	return s
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/wiring/preferences"
 	"github.com/copse-dev/copse/internal/wiring/registry"
 	"github.com/copse-dev/copse/internal/wiring/where"
 )
@@ -52,7 +53,9 @@ func (c *cli) out() *output.Writer { return output.New(c.env) }
 
 // open opens the registry.
 func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error) {
-	lib, run := registry.Open(c.env, where.Find(ctx, c.env, ""))
+	place := where.Find(ctx, c.env, "")
+	preferences.Open(c.env, place).Warn(c.env.Stderr)
+	lib, run := registry.Open(c.env, place)
 	catalog, err := lib.Open(c.agent)
 	if unread, ok := errors.AsType[*library.LoadError](err); ok {
 		hint := ""

@@ -22,6 +22,7 @@ import (
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/preferences"
 	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
@@ -81,6 +82,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 	if info, err := os.Stat(place.Workspace()); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s", cleantext.Line(place.Workspace()))
 	}
+	preferences.Open(env, place).Warn(env.Stderr)
 	wired := wiring.Options{Program: "copse", Env: env, Repo: o.repo}
 	store := itemstore.Open(env, place)
 	here := workspace.Open(wired, place, wiring.New(wired), store)

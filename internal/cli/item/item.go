@@ -21,6 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/preferences"
 	"github.com/copse-dev/copse/internal/wiring/where"
 )
 
@@ -61,7 +62,9 @@ type cli struct {
 // run opens the store for a command.
 func (c cli) run(do func(ctx context.Context, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		store := itemstore.Open(c.env, where.Find(cmd.Context(), c.env, ""))
+		place := where.Find(cmd.Context(), c.env, "")
+		preferences.Open(c.env, place).Warn(c.env.Stderr)
+		store := itemstore.Open(c.env, place)
 		defer store.Close()
 		return c.explain(do(cmd.Context(), store, args))
 	}

@@ -27,6 +27,8 @@ import (
 	tooljira "github.com/copse-dev/copse/internal/toolset/jira"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/place"
+	"github.com/copse-dev/copse/internal/wiring/preferences"
 	"github.com/copse-dev/copse/internal/wiring/registry"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 	"github.com/copse-dev/copse/internal/wiring/where"
@@ -50,7 +52,7 @@ func checks(ctx context.Context, env app.Env, repo string, online bool) []check 
 		facts: wiring.New(wiring.Options{Program: "copse", Env: env, Repo: repo}),
 	}
 	return []check{
-		{"program", p.program}, {"handshake", p.handshake}, {"clients", p.clients}, {"git", p.git}, {"branch state", p.state},
+		{"program", p.program}, {"handshake", p.handshake}, {"clients", p.clients}, {"settings", p.settings}, {"git", p.git}, {"branch state", p.state},
 		{"GitHub", p.github}, {"Jira", p.jira}, {"work items", p.items}, {"commands", p.commands}, {"tasks", p.tasks},
 		{"containers", p.containers}, {"copse up", p.up},
 	}
@@ -169,6 +171,15 @@ func (p patient) entry(s clientconfig.Server) (problem string, ours bool) {
 	return "", true
 }
 
+// settings looks for what copse ignores in the files of the user and the repository.
+func (p patient) settings(context.Context) finding {
+	file := place.Settings(p.env)
+	if problems := preferences.Open(p.env, p.place).Problems(); len(problems) > 0 {
+		return finding{Verdict: bad, Text: cleantext.Line(strings.Join(problems, "; ")), Remedy: "Correct the file, or remove the key."}
+	}
+	return finding{Verdict: good, Text: "your settings are in " + file}
+}
+
 func (p patient) git(ctx context.Context) finding {
 	res, err := xec.Run(ctx, xec.Command{Name: "git", Args: []string{"version"}, Env: xec.Env(p.env.Environ)})
 	if err != nil {
@@ -229,9 +240,12 @@ func (p patient) github(ctx context.Context) finding {
 }
 
 func (p patient) jira(ctx context.Context) finding {
-	raw := strings.TrimSpace(p.env.Getenv(jira.HostVariable))
+	raw, err := wiring.JiraHost(p.env.Getenv, preferences.Open(p.env, p.place).User)
+	if err != nil {
+		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
+	}
 	if raw == "" {
-		return finding{Verdict: absent, Text: "JIRA_HOST is not set"}
+		return finding{Verdict: absent, Text: "neither JIRA_HOST nor jira.host in your settings is set"}
 	}
 	host, err := jira.ParseHost(raw)
 	if err != nil {

@@ -117,17 +117,19 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		return app.UsageError(fmt.Sprintf("invalid value %v for --timeout: use a positive duration, such as 15s", o.timeout))
 	}
 	disabled := o.choice.Disabled()
+	logger := app.NewLogger(env.Stderr, o.verbosity)
 	all := product.New(ctx, wiring.Options{
 		Program: "copse", Env: env, Repo: o.repo, Timeout: o.timeout, Disabled: disabled,
 	})
 	defer all.Close()
+	all.Preferences.Log(ctx, logger)
 	server := mcpserver.New(mcpserver.Options{
 		Name:         o.name,
 		Version:      app.Version(),
 		Instructions: Instructions,
 		Toolsets:     toolset.Without(all.Toolsets, disabled),
 		ReadOnly:     o.choice.ReadOnly,
-		Logger:       app.NewLogger(env.Stderr, o.verbosity),
+		Logger:       logger,
 	})
 	env.ForClients("copse mcp install --client claude-code")
 	return server.ServeStdio(ctx, env.Stdin, env.Stdout)

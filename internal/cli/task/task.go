@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/wiring/preferences"
 	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
@@ -37,7 +38,9 @@ with run_just_task. It takes the program just; see https://just.systems.`,
 
 // open finds the justfile.
 func open(ctx context.Context, env app.Env) *recipe.Justfile {
-	return workspace.OpenTasks(env, where.Find(ctx, env, ""))
+	place := where.Find(ctx, env, "")
+	preferences.Open(env, place).Warn(env.Stderr)
+	return workspace.OpenTasks(env, place)
 }
 
 func list(env app.Env) *cobra.Command {

@@ -8,6 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/items"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/preferences"
 	"github.com/copse-dev/copse/internal/wiring/where"
 )
 
@@ -40,7 +41,10 @@ themselves: register it once, as in the example.`,
 		Example: `  claude mcp add tic -- tic mcp serve`,
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store := itemstore.Open(env, where.Find(cmd.Context(), env, ""))
+			place := where.Find(cmd.Context(), env, "")
+			logger := app.NewLogger(env.Stderr, verbosity)
+			preferences.Open(env, place).Log(cmd.Context(), logger)
+			store := itemstore.Open(env, place)
 			defer store.Close()
 			server := mcpserver.New(mcpserver.Options{
 				Name:         "tic",
@@ -48,7 +52,7 @@ themselves: register it once, as in the example.`,
 				Instructions: instructions,
 				Toolsets:     []toolset.Toolset{items.New(store, env.Now).Toolset()},
 				ReadOnly:     readOnly,
-				Logger:       app.NewLogger(env.Stderr, verbosity),
+				Logger:       logger,
 			})
 			env.ForClients("claude mcp add tic -- tic mcp serve")
 			return server.ServeStdio(cmd.Context(), env.Stdin, env.Stdout)

@@ -70,7 +70,7 @@ func Run(ctx context.Context, env xec.Env, dir string, r render.Request) (render
 func explain(ctx context.Context, err error, res xec.Result) error {
 	switch {
 	case errors.Is(err, xec.ErrNotInstalled):
-		return &render.Error{Reason: "deno is not installed, which commands.runner in .copse.yml asks for; get it from https://deno.com, or remove that line", Err: err}
+		return &render.Error{Reason: "deno is not installed, which commands.runner in your settings asks for; get it from https://deno.com, or remove that line", Err: err}
 	case ctx.Err() != nil:
 		return err
 	case errors.Is(err, context.DeadlineExceeded):

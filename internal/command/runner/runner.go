@@ -1,5 +1,5 @@
 // Package runner executes the commands of a library: in this process, or with the
-// original program where the workspace asks for that.
+// original program where the user asks for that.
 package runner
 
 import (
@@ -22,15 +22,20 @@ type Runner struct {
 	workspace string
 	home      string
 	env       xec.Env
-	settings  *settings.File
+	settings  Settings
 
 	here, there render.Profiles // of the workspace and of the home folder
 }
 
+// Settings are what the user decides.
+type Settings interface {
+	Get() (settings.User, error)
+}
+
 // New returns the runner of a workspace and a home folder at these absolute paths;
 // home can be empty.
-func New(workspace, home string, env xec.Env) *Runner {
-	return &Runner{workspace: workspace, home: home, env: env, settings: settings.Open(workspace)}
+func New(workspace, home string, env xec.Env, user Settings) *Runner {
+	return &Runner{workspace: workspace, home: home, env: env, settings: user}
 }
 
 // Run executes a command of a catalog, which the request names. The error can be a

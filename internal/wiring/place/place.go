@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/settings"
 )
 
 // State is the folder, by name, for what is remembered between runs; "" if the
@@ -35,6 +36,9 @@ func Config(env app.Env) string {
 	}
 	return join(env.Home(), ".config", "copse")
 }
+
+// Settings is the user's settings file; "" if the environment names no place for it.
+func Settings(env app.Env) string { return join(Config(env), settings.UserName) }
 
 // join is "" unless base is an absolute path.
 func join(base string, parts ...string) string {

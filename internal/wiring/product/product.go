@@ -12,6 +12,7 @@ import (
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
+	"github.com/copse-dev/copse/internal/wiring/preferences"
 	"github.com/copse-dev/copse/internal/wiring/registry"
 	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -24,7 +25,8 @@ func Names() []string {
 
 // Product is all toolsets of a place. Close it after use.
 type Product struct {
-	Toolsets []toolset.Toolset
+	Toolsets    []toolset.Toolset
+	Preferences preferences.Preferences
 
 	close func() error
 }
@@ -37,6 +39,7 @@ func New(ctx context.Context, o wiring.Options) *Product {
 	facts := wiring.New(o)
 	here := workspace.Open(o, place, facts, store)
 	return &Product{
+		Preferences: preferences.Open(o.Env, place),
 		Toolsets: append(facts.Toolsets(),
 			items.New(store, o.Env.Now).Toolset(),
 			commands.New(lib, run).Toolset(),

@@ -1,0 +1,41 @@
+package rooted
+
+import (
+	"io/fs"
+	"os"
+)
+
+// Folder is the path of a directory whose files are opened one at a time. The
+// directory is opened for each call, so it may be replaced in between. A Folder is a
+// cachedfile.Folder.
+type Folder string
+
+// Stat returns what is at the end of links.
+func (f Folder) Stat(name string) (fs.FileInfo, error) {
+	root, err := Open(string(f))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Stat(name)
+}
+
+// Open opens a file for reading.
+func (f Folder) Open(name string) (*os.File, error) {
+	root, err := Open(string(f))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Open(name)
+}
+
+// Read returns the content of a file, which has at most limit bytes.
+func (f Folder) Read(name string, limit int64) ([]byte, error) {
+	root, err := Open(string(f))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Read(name, limit)
+}

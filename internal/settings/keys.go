@@ -1,0 +1,132 @@
+package settings
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/yamlfile"
+)
+
+// Key is a setting, for documentation and for checks.
+type Key struct {
+	Name    string // "commands.runner"
+	Form    string // of its value
+	Default string // "" if it has none
+	Doc     string
+	// Shared says that a repository's file can set it.
+	Shared bool
+}
+
+// Keys lists all settings by name.
+func Keys() []Key {
+	shared := keysOf[Repository]()
+	all := keysOf[User]()
+	for i, k := range all {
+		all[i].Shared = has(shared, k.Name)
+	}
+	return all
+}
+
+func has(list []Key, name string) bool {
+	return slices.ContainsFunc(list, func(k Key) bool { return k.Name == name })
+}
+
+// keysOf lists the keys of a file by name.
+func keysOf[T User | Repository]() []Key {
+	list := fields(reflect.TypeFor[T](), "")
+	slices.SortFunc(list, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// fields lists the keys of a struct, which are the fields with a form, in it and in the
+// structs inside it.
+func fields(t reflect.Type, prefix string) []Key {
+	var list []Key
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch form := f.Tag.Get("form"); {
+		case form != "":
+			list = append(list, Key{Name: prefix + name, Form: form, Default: f.Tag.Get("default"), Doc: f.Tag.Get("doc")})
+		case f.Anonymous:
+			list = append(list, fields(f.Type, prefix)...)
+		default:
+			list = append(list, fields(f.Type, prefix+name+".")...)
+		}
+	}
+	return list
+}
+
+// Warning names something that a file says and copse ignores.
+type Warning struct {
+	File    string
+	Line    int
+	Problem string
+}
+
+func (w Warning) String() string { return fmt.Sprintf("%s:%d: %s", w.File, w.Line, w.Problem) }
+
+// maxWarnings is how many unusable keys of one file are named.
+const maxWarnings = 10
+
+// reader knows which keys count in a file.
+type reader struct {
+	file   string // what a person calls it
+	known  []Key
+	others []Key  // that count in the user's file
+	user   string // the path of that file
+}
+
+// ignored returns a warning for each key that does not count.
+func (r reader) ignored(data []byte) ([]Warning, error) {
+	group := func(path []string) bool {
+		name := dotted(path)
+		return slices.ContainsFunc(slices.Concat(r.known, r.others), func(k Key) bool { return strings.HasPrefix(k.Name, name+".") })
+	}
+	found, err := yamlfile.Keys(data, group)
+	if err != nil {
+		return nil, err
+	}
+	var list []Warning
+	for _, key := range found {
+		name := dotted(key.Path)
+		w := Warning{File: r.file, Line: key.Line}
+		switch {
+		case has(r.known, name) || group(key.Path):
+			continue
+		case has(r.others, name):
+			w.Problem = fmt.Sprintf("%s is ignored, because a repository cannot set it; set it in your own settings, %s", name, r.user)
+		default:
+			w.Problem = fmt.Sprintf("%s is ignored, because there is no such setting; use %s", cleantext.Cut(cleantext.Line(name), 80), names(r.known))
+		}
+		list = append(list, w)
+	}
+	if more := len(list) - maxWarnings; more > 0 {
+		list = list[:maxWarnings]
+		list[maxWarnings-1].Problem += fmt.Sprintf(" (and %d more)", more)
+	}
+	return list, nil
+}
+
+// dotted is the name of a key. A part that has a dot itself, which no setting has, is
+// quoted.
+func dotted(path []string) string {
+	parts := slices.Clone(path)
+	for i, p := range parts {
+		if strings.Contains(p, ".") {
+			parts[i] = strconv.Quote(p)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+func names(keys []Key) string {
+	list := make([]string, len(keys))
+	for i, k := range keys {
+		list[i] = k.Name
+	}
+	return strings.Join(list, ", ")
+}
