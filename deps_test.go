@@ -23,7 +23,7 @@ var layers = []struct {
 	{"infrastructure", []string{
 		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/clientconfig", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
 		"internal/github", "internal/httpguard", "internal/jira", "internal/jsonfile", "internal/jsonshape", "internal/lockedstore", "internal/netrc",
-		"internal/page", "internal/remote", "internal/rooted", "internal/settings", "internal/spread", "internal/watch", "internal/xec", "internal/yamlfile",
+		"internal/page", "internal/regular", "internal/remote", "internal/rooted", "internal/settings", "internal/spread", "internal/watch", "internal/xec", "internal/yamlfile",
 	}},
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
 	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/supervisor", "internal/cli", "internal/app", "internal/wiring"}},
@@ -102,6 +102,7 @@ var twigMCP = []string{
 	"internal/mcpserver",
 	"internal/netrc",
 	"internal/page",
+	"internal/regular",
 	"internal/remote",
 	"internal/repolist",
 	"internal/rooted",

@@ -29,6 +29,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // window is how long after its last change a file is read again on each call
@@ -74,10 +76,13 @@ func New[T any](path string, limit int64, parse func([]byte) (T, error)) *File[T
 		window: window,
 		now:    time.Now,
 		stat:   os.Stat,
-		open:   openFile,
+		open:   open,
 		seed:   maphash.MakeSeed(),
 	}
 }
+
+// open does not wait for a writer when path has become a named pipe.
+func open(path string) (*os.File, error) { return os.OpenFile(path, regular.Flags, 0) }
 
 // Folder is where a File is looked for by its name. Stat follows links as Open
 // does, and neither waits for the other end of a named pipe.

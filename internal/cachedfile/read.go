@@ -3,11 +3,12 @@ package cachedfile
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // attempts is how often a file that changes while it is read is read again
@@ -83,15 +84,7 @@ func (f *File[T]) readOnce(file *os.File) (c content, whole bool, err error) {
 	return content{bytes: buf.Bytes(), sig: sig, read: read}, sig == signatureOf(after), nil
 }
 
-func (f *File[T]) acceptable(info fs.FileInfo) error {
-	if !info.Mode().IsRegular() {
-		return &NotRegularError{Mode: info.Mode().Type()}
-	}
-	if info.Size() > f.limit {
-		return &TooLargeError{Size: info.Size(), Limit: f.limit}
-	}
-	return nil
-}
+func (f *File[T]) acceptable(info fs.FileInfo) error { return regular.Check(info, f.limit) }
 
 // withoutPath is the cause alone of an error that names a path.
 func withoutPath(err error) error {
@@ -102,31 +95,7 @@ func withoutPath(err error) error {
 }
 
 // NotRegularError says that there is something, but no regular file.
-type NotRegularError struct {
-	Mode fs.FileMode // type bits only
-}
-
-func (e *NotRegularError) Error() string {
-	kind := "a special file"
-	switch {
-	case e.Mode&fs.ModeDir != 0:
-		kind = "a directory"
-	case e.Mode&fs.ModeNamedPipe != 0:
-		kind = "a named pipe"
-	case e.Mode&fs.ModeSocket != 0:
-		kind = "a socket"
-	case e.Mode&fs.ModeDevice != 0:
-		kind = "a device"
-	}
-	return "is " + kind + ", not a regular file"
-}
+type NotRegularError = regular.NotRegularError
 
 // TooLargeError says that the file has more bytes than the File's limit.
-type TooLargeError struct {
-	Size  int64 // at least; the file may be growing
-	Limit int64
-}
-
-func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("has %d bytes, more than the %d that are read", e.Size, e.Limit)
-}
+type TooLargeError = regular.TooLargeError
