@@ -167,7 +167,7 @@ what else is allowed in them.
 		fmt.Fprintf(&b, "| `%s` | %s | %s | yes | %s | %s |\n", k.Name, k.Form, k.Default, repository, k.Doc)
 	}
 	b.WriteString(`
-`+"```yaml"+`
+` + "```yaml" + `
 # ~/.config/copse/config.yml
 commands:
   runner: native
@@ -176,7 +176,7 @@ items:
     ~/src/shop: ~/notes/shop
 tasks:
   pass_credentials: false
-`+"```"+`
+` + "```" + `
 `)
 	return b.Bytes()
 }

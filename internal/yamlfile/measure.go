@@ -36,7 +36,7 @@ func (m *meter) size(node ast.Node, depth int) (int, error) {
 	if token := node.GetToken(); token != nil {
 		line = token.Position.Line
 	}
-	if depth > maxDepth {
+	if depth > MaxDepth {
 		return 0, tooDeep(line)
 	}
 	switch n := node.(type) {

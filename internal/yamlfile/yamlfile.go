@@ -5,7 +5,7 @@
 //
 //   - of more than [MaxSize] bytes: the YAML library takes time with the square of
 //     some texts, a tenth of a second for so many;
-//   - that nests more than a hundred collections, because the library is recursive;
+//   - that nests more than [MaxDepth] collections, because the library is recursive;
 //   - whose values have more than [MaxExpanded] bytes when each alias is replaced
 //     with its anchor's value. Without this limit, 294 bytes of nested aliases
 //     decode to gigabytes.
@@ -30,7 +30,8 @@ const (
 	// MaxExpanded is how many bytes the values may have without aliases.
 	MaxExpanded = 64 << 10
 
-	maxDepth = 100
+	// MaxDepth is how deeply collections may be nested.
+	MaxDepth = 100
 )
 
 // Error says what is wrong with a text, and where.
@@ -92,11 +93,11 @@ func deep(data []byte) bool {
 			depth = max(depth-1, 0)
 		}
 	}
-	return most > maxDepth
+	return most > MaxDepth
 }
 
 func tooDeep(line int) error {
-	return &Error{Line: line, Problem: fmt.Sprintf("it nests more than %d collections", maxDepth)}
+	return &Error{Line: line, Problem: fmt.Sprintf("it nests more than %d collections", MaxDepth)}
 }
 
 // recovered turns a panic of the library into an error.

@@ -26,6 +26,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/yamlfile"
 )
 
 // What the generator writes at the top of each registry.
@@ -37,8 +38,8 @@ const (
 // Limits of what is read.
 const (
 	maxTemplate = 1 << 20
-	maxFront    = 16 << 10 // the YAML library takes time with the square of some texts
-	maxDepth    = 12       // of folders
+	maxFront    = yamlfile.MaxSize
+	maxDepth    = 12 // of folders
 )
 
 // Built is a registry that was built.
@@ -146,10 +147,9 @@ func (b *builder) template(file string) {
 		b.skip(file, "has %d bytes of front matter, more than the %d that are read", len(match[1]), maxFront)
 		return
 	}
-	var fields yaml.MapSlice
-	if err := yaml.UnmarshalWithOptions(match[1], &fields, yaml.UseOrderedMap()); err != nil {
-		line, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
-		b.skip(file, "has front matter that is not YAML: %s", line)
+	fields, err := yamlfile.Decode[yaml.MapSlice](match[1])
+	if err != nil {
+		b.skip(file, "has front matter that is not YAML: %v", err)
 		return
 	}
 	b.command(file, fields)

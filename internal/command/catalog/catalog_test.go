@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/runner"
 	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -171,7 +172,7 @@ text`,
 		`docs/a/c/f_default.md has the c2 "Bad", which does not match ^[a-z]+(-[a-z]+)?$ and is left empty`,
 		`docs/a/c/f_default.md has the c3 "x_y", which does not match ^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$ and is left empty`,
 		"docs/a/d/f_default.md has no front matter, so it is no command",
-		"docs/a/e/f_default.md has front matter that is not YAML: [1:5] sequence end token ']' not found",
+		"docs/a/e/f_default.md has front matter that is not YAML: line 1: sequence end token ']' not found",
 	}
 	if diff := cmp.Diff(wantSkipped, skipped); diff != "" {
 		t.Error(diff)
@@ -210,7 +211,7 @@ func check(t *testing.T, root *rooted.Root, dir string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := catalog.Check(t.Context(), root, "climpt", open, runner.New(dir, "", xec.Env{}))
+	found, err := catalog.Check(t.Context(), root, "climpt", open, runner.New(dir, "", xec.Env{}, settings.OpenUser("")))
 	if err != nil {
 		t.Fatal(err)
 	}

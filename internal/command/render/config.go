@@ -5,15 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"github.com/copse-dev/copse/internal/yamlfile"
 )
 
-// The largest configuration file, and how many flow collections it may open: the
-// YAML library is recursive, and takes time with the square of some texts.
-const (
-	maxConfig = 16 << 10
-	maxOpen   = 200
-)
+// maxConfig is the size of the largest configuration file.
+const maxConfig = yamlfile.MaxSize
 
 // file is a configuration file. The two files of a profile have the same form.
 type file struct {
@@ -56,28 +52,15 @@ type limits struct {
 }
 
 // parse reads what is in a configuration file.
-func (s source) parse() (f *file, err error) {
+func (s source) parse() (*file, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	if strings.Count(s.content, "[")+strings.Count(s.content, "{") > maxOpen {
-		return nil, errors.New("too many brackets")
+	values, err := yamlfile.Decode[file]([]byte(s.content))
+	if err != nil {
+		return nil, fmt.Errorf("not YAML that can be used: %w", err)
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			f, err = nil, fmt.Errorf("not YAML that can be used (%v)", r)
-		}
-	}()
-	f = &file{}
-	if err := yaml.Unmarshal([]byte(s.content), f); err != nil {
-		return nil, fmt.Errorf("not YAML that can be used: %s", firstLine(yaml.FormatError(err, false, false)))
-	}
-	return f, nil
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
+	return &values, nil
 }
 
 func (b *base) lacks() bool { return b != nil && b.BaseDir == nil }

@@ -2,19 +2,11 @@ package yamlmap
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-)
 
-// The library is given no more than this: it is recursive, and takes time with
-// the square of some texts, half a second for so much.
-const (
-	maxForLibrary  = 16 << 10
-	maxOpenForFlow = 1000
+	"github.com/copse-dev/copse/internal/yamlfile"
 )
 
 // readByLibrary reads m.text with the YAML library and takes from it the values
@@ -24,7 +16,7 @@ func (m *Map) readByLibrary() error {
 		m.entries = nil
 		return nil
 	}
-	if len(m.text) > maxForLibrary || strings.Count(m.text, "[")+strings.Count(m.text, "{") > maxOpenForFlow {
+	if len(m.text) > yamlfile.MaxSize {
 		return &SyntaxError{Problem: "it is too long for its complicated YAML; write each value as a line `key: value`"}
 	}
 	values, err := parseByLibrary(m.text)
@@ -70,18 +62,13 @@ func sameKeys(a, b []entry) bool {
 
 // parseByLibrary parses the text as one mapping.
 func parseByLibrary(text string) (values []*ast.MappingValueNode, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = &SyntaxError{Problem: fmt.Sprintf("it is not YAML that can be read (%v)", r)}
-		}
-	}()
 	text = strings.ReplaceAll(text, "\r\n", "\n") // it reads folds wrongly with the former
-	file, err := parser.ParseBytes([]byte(text), 0)
+	file, err := yamlfile.Parse([]byte(text))
+	if wrong, ok := errors.AsType[*yamlfile.Error](err); ok {
+		return nil, &SyntaxError{Line: wrong.Line, Problem: wrong.Problem}
+	}
 	if err != nil {
-		if at, ok := errors.AsType[yaml.Error](err); ok && at.GetToken() != nil {
-			return nil, &SyntaxError{Line: at.GetToken().Position.Line, Problem: at.GetMessage()}
-		}
-		return nil, &SyntaxError{Problem: "it is not YAML: " + firstLine(err.Error())}
+		return nil, err
 	}
 	if len(file.Docs) == 1 {
 		switch body := file.Docs[0].Body.(type) {
@@ -94,11 +81,6 @@ func parseByLibrary(text string) (values []*ast.MappingValueNode, err error) {
 		}
 	}
 	return nil, &SyntaxError{Problem: "it is not a mapping; write lines `key: value`"}
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
 }
 
 // library turns nodes of the library into values.
@@ -121,7 +103,7 @@ func (l *library) Visit(node ast.Node) ast.Visitor {
 
 // strip takes anchor, tag and alias from a node.
 func (l *library) strip(node ast.Node) ast.Node {
-	for range maxOpenForFlow { // an alias can stand for itself
+	for range yamlfile.MaxDepth { // an alias can stand for itself
 		switch n := node.(type) {
 		case *ast.AnchorNode:
 			node = n.Value

@@ -95,7 +95,6 @@ func TestGet(t *testing.T) {
 		"list of mappings":        {"k:\n  - a: b", yamlmap.Value{Kind: yamlmap.Other}},
 		"anchor":                  {"a: &x hello\nk: *x", scalar("hello")},
 		"alias of nothing":        {"k: *x", yamlmap.Value{Kind: yamlmap.Other}},
-		"alias of itself":         {"k: &x [*x]", yamlmap.Value{Kind: yamlmap.Other}},
 		"tag":                     {"k: !!str 3", scalar("3")},
 		"flow mapping":            {"{k: a, l: b}", scalar("a")},
 		"line ends of DOS":        {"k: a\r\nl:\r\n  - b\r\n", scalar("a")},
@@ -127,6 +126,8 @@ func TestSyntaxErrors(t *testing.T) {
 		"conflict":           {"a: 1\n<<<<<<< HEAD\nb: 2\n=======\nb: 3\n>>>>>>> x\n", 0},
 		"deep":               {"a: " + strings.Repeat("[", 1<<15), 0},
 		"many keys":          {manyKeys(), 0},
+		"alias of itself":    {"k: &x [*x]", 1},
+		"many aliases":       {"a: &x " + strings.Repeat("x", 1000) + "\nk: [" + strings.Repeat("*x, ", 100) + "*x]", 2},
 		"long and difficult": {"a: [b]\nc: " + strings.Repeat("x", 1<<17), 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/commands"
 	"github.com/copse-dev/copse/internal/xec"
@@ -25,7 +26,7 @@ func registry(t *testing.T, n int) (*commands.Tools, string) {
 		t.Fatal(err)
 	}
 	write(t, file, n)
-	return commands.New(library.New(dir, ""), runner.New(dir, "", xec.Env{})), file
+	return commands.New(library.New(dir, ""), runner.New(dir, "", xec.Env{}, settings.OpenUser(""))), file
 }
 
 func write(t *testing.T, file string, n int) {
