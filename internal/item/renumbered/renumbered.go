@@ -1,0 +1,101 @@
+// Package renumbered keeps which items changed their number, because two clones
+// had given it to two items.
+//
+// The records are in a file of the store, [Name]: a line of four values separated by
+// tabs for each, sorted, so that git can merge the file by keeping the lines of both
+// sides. An item is named by the time of its creation, which never changes.
+package renumbered
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// Name is the name of the file in the store.
+const Name = "renumbered.tsv"
+
+const header = "from\tto\tcreated\ton\n"
+
+// Record says that an item got another number.
+type Record struct {
+	From, To item.ID
+	Created  string // of the item, as its file says it
+	On       string // the day, as 2026-11-21
+}
+
+// Parse reads the file. Lines that are no record are left out: the header, and what
+// is left of an unfinished merge.
+func Parse(text string) []Record {
+	var records []Record
+	for line := range strings.Lines(text) {
+		values := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
+		if len(values) != 4 {
+			continue
+		}
+		from, fromErr := item.ParseID(values[0])
+		to, toErr := item.ParseID(values[1])
+		created, createdErr := strconv.Unquote(`"` + values[2] + `"`)
+		if fromErr != nil || toErr != nil || createdErr != nil {
+			continue
+		}
+		records = append(records, Record{From: from, To: to, Created: created, On: values[3]})
+	}
+	return Union(records)
+}
+
+// Format is the text of the file; "" without records.
+func Format(records []Record) string {
+	if len(records) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(header)
+	for _, r := range Union(records) {
+		created := strconv.Quote(r.Created)
+		b.WriteString(r.From.String() + "\t" + r.To.String() + "\t" + created[1:len(created)-1] + "\t" + r.On + "\n")
+	}
+	return b.String()
+}
+
+// Union has each record once, sorted. Of two that differ in the day only, it has the
+// earlier.
+func Union(lists ...[]Record) []Record {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b Record) int { return cmp.Or(compare(a, b), cmp.Compare(a.On, b.On)) })
+	return slices.CompactFunc(all, func(a, b Record) bool { return compare(a, b) == 0 })
+}
+
+func compare(a, b Record) int {
+	return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From), cmp.Compare(a.Created, b.Created))
+}
+
+// Of returns the records of an item that has the number id now, those of its earlier
+// numbers included, the latest first.
+func Of(records []Record, id item.ID, created string) []Record {
+	var found []Record
+	numbers := []item.ID{id}
+	for i := 0; i < len(numbers); i++ {
+		for _, r := range records {
+			if r.To == numbers[i] && r.Created == created && !slices.Contains(numbers, r.From) {
+				found = append(found, r)
+				numbers = append(numbers, r.From)
+			}
+		}
+	}
+	return found
+}
+
+// Since returns the records of other items that had the number id before.
+func Since(records []Record, id item.ID, created string) []Record {
+	var found []Record
+	for _, r := range records {
+		if r.From == id && r.Created != created {
+			found = append(found, r)
+		}
+	}
+	return found
+}
