@@ -22,7 +22,7 @@ var layers = []struct {
 }{
 	{"infrastructure", []string{
 		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/clientconfig", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
-		"internal/github", "internal/httpguard", "internal/jira", "internal/jsonfile", "internal/jsonshape", "internal/lockedstore", "internal/netrc",
+		"internal/github", "internal/httpguard", "internal/httpsession", "internal/jira", "internal/jsonfile", "internal/jsonshape", "internal/lockedstore", "internal/netrc",
 		"internal/page", "internal/regular", "internal/remote", "internal/rooted", "internal/settings", "internal/spread", "internal/watch", "internal/xec", "internal/yamlfile",
 	}},
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
@@ -95,6 +95,7 @@ var twigMCP = []string{
 	"internal/git/program",
 	"internal/git/refstore",
 	"internal/github",
+	"internal/httpsession",
 	"internal/jira",
 	"internal/jira/adf",
 	"internal/jsonfile",

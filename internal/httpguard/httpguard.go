@@ -125,8 +125,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// timely is a body that must arrive in time. Its connection may be silent
-// afterwards for as long as the answer takes.
+// timely is a body that must arrive in time. net/http lifts the deadline when the body has
+// ended, so an answer may take as long as it likes. A body that is late keeps its deadline:
+// the server itself reads what is left of it after the answer, and would wait for good.
 type timely struct {
 	io.ReadCloser
 	conn    *http.ResponseController
@@ -134,16 +135,12 @@ type timely struct {
 }
 
 func (b *timely) Read(p []byte) (int, error) {
-	// Connections without deadlines are no network.
 	if !b.started {
 		b.started = true
+		// Connections without deadlines are no network.
 		_ = b.conn.SetReadDeadline(time.Now().Add(bodyTime))
 	}
-	n, err := b.ReadCloser.Read(p)
-	if err != nil {
-		_ = b.conn.SetReadDeadline(time.Time{})
-	}
-	return n, err
+	return b.ReadCloser.Read(p)
 }
 
 // knows reports whether host, with or without a port, is one of this server.

@@ -17,8 +17,9 @@ const (
 	burst    = 2
 )
 
-// forget is how long a client that is silent is remembered.
-const forget = time.Minute
+// forget is how long a silent client is remembered. Its bucket is full again after two
+// seconds, so nothing is lost with it.
+const forget = 10 * time.Second
 
 // rates counts the requests of clients. A client is a connection: what it says of
 // itself could change from request to request.

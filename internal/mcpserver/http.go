@@ -1,10 +1,14 @@
 package mcpserver
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/httpsession"
 )
 
 // HTTP answers clients over HTTP:
@@ -14,16 +18,30 @@ import (
 //   - /sse is the transport of 2024-11-05;
 //   - /healthz says that the server is there.
 //
-// It checks neither where a request comes from nor who sends it: stand a guard before
+// What runs for a client ends with it: at once for a request of 2026-07-28 and for an
+// /sse stream, whose connection is all there is of them; after [GraceTime] for a session,
+// to which its client can return.
+//
+// It checks neither where a request comes from nor who sends it: put a guard in front of
 // it. Close it after the server that serves it.
 type HTTP struct {
-	server *Server
-	routes *http.ServeMux
+	server  *Server
+	routes  *http.ServeMux
+	clients *httpsession.Registry
+
+	modern, legacy, sse http.Handler
 }
 
-// sessionTimeout is how long a client of the older revisions may be silent before its
-// session is forgotten.
-const sessionTimeout = 30 * time.Minute
+const (
+	// GraceTime is how long the client of a session may have no connection before its
+	// calls are cancelled, its subscriptions end and it no longer counts as connected.
+	GraceTime = 30 * time.Second
+	// sessionTimeout is how long a client of the older revisions may be silent before its
+	// session is forgotten.
+	sessionTimeout = 30 * time.Minute
+	// MaxSessions is how many clients one server can have at a time.
+	MaxSessions = 512
+)
 
 // modernEra is the first revision without sessions.
 const modernEra = "2026-07-28"
@@ -32,30 +50,35 @@ const modernEra = "2026-07-28"
 func (s *Server) HTTP() *HTTP {
 	get := func(*http.Request) *mcp.Server { return s.mcp }
 	// The guard has looked at the Host already, and knows which names were allowed.
-	modern := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
-		Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true,
-	})
-	legacy := mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
-		SessionTimeout: sessionTimeout, DisableLocalhostProtection: true,
-	})
-	h := &HTTP{server: s, routes: http.NewServeMux()}
-	h.routes.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		// Proxies that collect streams would hold progress back.
-		w.Header().Set("X-Accel-Buffering", "no")
-		if isModern(r) {
-			modern.ServeHTTP(w, r)
+	h := &HTTP{
+		server: s, routes: http.NewServeMux(),
+		clients: httpsession.New(httpsession.Options{Max: MaxSessions, Grace: GraceTime, Idle: sessionTimeout}),
+		modern: mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
+			Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true,
+		}),
+		// It has no time limit: the registry ends its sessions.
+		legacy: mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{DisableLocalhostProtection: true}),
+		sse:    mcp.NewSSEHandler(get, &mcp.SSEOptions{DisableLocalhostProtection: true}),
+	}
+	h.routes.HandleFunc("/mcp", unbuffered(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case isModern(r):
+			h.serveConnection(h.modern, w, r)
+		case r.Header.Get("Mcp-Session-Id") != "":
+			h.serveSession(w, r)
+		case r.Method == http.MethodPost:
+			h.beginSession(w, r)
+		default:
+			h.legacy.ServeHTTP(w, r) // which refuses it
+		}
+	}))
+	h.routes.HandleFunc("/sse", unbuffered(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			h.serveConnection(h.sse, w, r)
 			return
 		}
-		if id := r.Header.Get("Mcp-Session-Id"); r.Method == http.MethodDelete && id != "" {
-			s.calls.endSession(id)
-		}
-		legacy.ServeHTTP(w, r)
-	})
-	sse := mcp.NewSSEHandler(get, &mcp.SSEOptions{DisableLocalhostProtection: true})
-	h.routes.HandleFunc("/sse", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Accel-Buffering", "no")
-		sse.ServeHTTP(w, r)
-	})
+		h.sse.ServeHTTP(w, r)
+	}))
 	h.routes.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n")) // whoever asked may be gone
@@ -63,30 +86,98 @@ func (s *Server) HTTP() *HTTP {
 	return h
 }
 
+// unbuffered keeps proxies that collect streams from holding progress back.
+func unbuffered(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Accel-Buffering", "no")
+		next(w, r)
+	}
+}
+
 // isModern reports whether a request is of the era without sessions.
 func isModern(r *http.Request) bool {
 	return r.Header.Get("Mcp-Protocol-Version") >= modernEra || r.Header.Get("Mcp-Method") != ""
 }
 
+// serveConnection serves a client that is its connection: what runs for it ends as soon
+// as the connection closes.
+func (h *HTTP) serveConnection(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	client, ok := h.begin(w)
+	if !ok {
+		return
+	}
+	defer client.Leave()
+	defer context.AfterFunc(r.Context(), client.End)()
+	next.ServeHTTP(w, r.WithContext(withClient(r.Context(), client)))
+}
+
+// beginSession serves a request that may begin a session.
+func (h *HTTP) beginSession(w http.ResponseWriter, r *http.Request) {
+	client, ok := h.begin(w)
+	if !ok {
+		return
+	}
+	defer client.Leave()
+	h.legacy.ServeHTTP(w, r.WithContext(withClient(r.Context(), client)))
+}
+
+// serveSession serves a request of a session.
+func (h *HTTP) serveSession(w http.ResponseWriter, r *http.Request) {
+	client := h.clients.Enter(r.Header.Get("Mcp-Session-Id"))
+	if client == nil {
+		refuse(w, http.StatusNotFound, "This session has ended; send initialize to begin another")
+		return
+	}
+	defer client.Leave()
+	if r.Method == http.MethodDelete {
+		// The library would wait for the session's calls.
+		client.End()
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	h.legacy.ServeHTTP(w, r)
+}
+
+// begin opens a session, or refuses the request.
+func (h *HTTP) begin(w http.ResponseWriter) (*httpsession.Session, bool) {
+	client, err := h.clients.Begin()
+	if err != nil {
+		w.Header().Set("Retry-After", "30")
+		refuse(w, http.StatusServiceUnavailable, "Too many clients are connected to this server; close some and try again")
+		return nil, false
+	}
+	return client, true
+}
+
+// refuse answers with an error that MCP clients show.
+func refuse(w http.ResponseWriter, status int, message string) {
+	type reason struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// A client that hangs up misses nothing.
+	_ = json.NewEncoder(w).Encode(struct {
+		Version string `json:"jsonrpc"`
+		ID      *int   `json:"id"`
+		Error   reason `json:"error"`
+	}{"2.0", nil, reason{-32000, message}})
+}
+
 // ServeHTTP answers a request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.routes.ServeHTTP(w, r) }
 
-// Clients is how many clients are connected: those with a session, and those of the
-// newer revision that wait for an answer or listen.
-func (h *HTTP) Clients() int {
-	n := 0
-	for range h.server.mcp.Sessions() {
-		n++
-	}
-	return n
-}
+// Clients returns the number of clients that are connected: those that have a request or
+// a stream open, and those of a session that had one within [GraceTime].
+func (h *HTTP) Clients() int { return h.clients.Present() }
 
 // closeTime is how long Close waits for calls that were told to end.
 const closeTime = 2 * time.Second
 
 // Close ends all calls that run, and all sessions.
 func (h *HTTP) Close() {
-	h.server.calls.end()
+	h.clients.Close()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

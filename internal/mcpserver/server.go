@@ -34,7 +34,6 @@ type Server struct {
 	mcp      *mcp.Server
 	logger   *slog.Logger
 	watchers *watchers
-	calls    calls
 }
 
 // listTTL is how long a client may keep a list that changes only when another
@@ -108,6 +107,7 @@ func New(o Options) *Server {
 	}
 	s.mcp.AddReceivingMiddleware(newTools(s, tools).middleware)
 	s.mcp.AddReceivingMiddleware(wellFormed)
+	s.mcp.AddReceivingMiddleware(sessions)
 	for _, set := range o.Toolsets {
 		for _, p := range set.Prompts {
 			s.addPrompt(p)

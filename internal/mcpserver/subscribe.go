@@ -10,29 +10,33 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// watchers runs the Watch function of each resource while anybody is
-// subscribed to it.
+// watchers runs the Watch function of each resource while a session is subscribed to
+// it. A subscription ends with its session, and only its own session can end it.
 type watchers struct {
 	resources map[string]toolset.Resource
 	updated   func(uri string)
 	logger    *slog.Logger
 
-	mu      sync.Mutex
-	running map[string]*watcher
-	done    sync.WaitGroup
-	closed  bool
+	mu       sync.Mutex
+	running  map[string]*watcher
+	sessions map[*mcp.ServerSession]struct{} // those whose end is awaited
+	done     sync.WaitGroup
+	closed   bool
 }
 
 type watcher struct {
-	subscribers int
+	subscribers map[*mcp.ServerSession]func() // what to call when the subscription ends
 	cancel      context.CancelFunc
 }
 
 func newWatchers(resources map[string]toolset.Resource, updated func(string), logger *slog.Logger) *watchers {
-	return &watchers{resources: resources, updated: updated, logger: logger, running: make(map[string]*watcher)}
+	return &watchers{
+		resources: resources, updated: updated, logger: logger,
+		running: make(map[string]*watcher), sessions: make(map[*mcp.ServerSession]struct{}),
+	}
 }
 
-func (w *watchers) subscribe(_ context.Context, req *mcp.SubscribeRequest) error {
+func (w *watchers) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
 	uri := req.Params.URI
 	r, ok := w.resources[uri]
 	if !ok {
@@ -43,33 +47,75 @@ func (w *watchers) subscribe(_ context.Context, req *mcp.SubscribeRequest) error
 	if w.closed {
 		return nil
 	}
-	if one := w.running[uri]; one != nil {
-		one.subscribers++
+	one := w.running[uri]
+	if one == nil {
+		one = w.start(uri, r)
+	}
+	if _, again := one.subscribers[req.Session]; again {
 		return nil
 	}
+	ended := func() {}
+	if client := clientOf(ctx); client != nil {
+		ended = client.Hold()
+	}
+	one.subscribers[req.Session] = ended
+	if _, awaited := w.sessions[req.Session]; !awaited {
+		w.sessions[req.Session] = struct{}{}
+		go func() {
+			_ = req.Session.Wait() // how it ended says nothing here
+			w.forget(req.Session)
+		}()
+	}
+	return nil
+}
+
+// start runs the watcher of a resource. The caller holds the lock.
+func (w *watchers) start(uri string, r toolset.Resource) *watcher {
 	// A watcher outlives the request that started it.
 	ctx, cancel := context.WithCancel(context.Background())
-	w.running[uri] = &watcher{subscribers: 1, cancel: cancel}
+	one := &watcher{subscribers: make(map[*mcp.ServerSession]func()), cancel: cancel}
+	w.running[uri] = one
 	w.done.Go(func() {
 		if err := r.Watch(ctx, func() { w.updated(uri) }); err != nil && ctx.Err() == nil {
 			w.logger.Warn("watching a resource ended", "uri", uri, "error", err)
 		}
 	})
-	return nil
+	return one
 }
 
 func (w *watchers) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one := w.running[req.Params.URI]
-	if one == nil {
-		return nil
-	}
-	if one.subscribers--; one.subscribers <= 0 {
-		one.cancel()
-		delete(w.running, req.Params.URI)
-	}
+	w.drop(req.Params.URI, req.Session)
 	return nil
+}
+
+// forget ends all subscriptions of a session.
+func (w *watchers) forget(session *mcp.ServerSession) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.sessions, session)
+	for uri := range w.running {
+		w.drop(uri, session)
+	}
+}
+
+// drop ends a subscription, and the watcher with the last one. The caller holds the lock.
+func (w *watchers) drop(uri string, session *mcp.ServerSession) {
+	one := w.running[uri]
+	if one == nil {
+		return
+	}
+	ended, subscribed := one.subscribers[session]
+	if !subscribed {
+		return
+	}
+	ended()
+	delete(one.subscribers, session)
+	if len(one.subscribers) == 0 {
+		one.cancel()
+		delete(w.running, uri)
+	}
 }
 
 // close stops all watchers and waits for them.

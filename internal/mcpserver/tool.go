@@ -85,8 +85,8 @@ func (s *Server) addTool(t toolset.Tool) {
 	// The library's typed registration would check arguments in its own
 	// words; the toolset's shape has promised others.
 	s.mcp.AddTool(definition(t), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		ctx, done := s.calls.begin(ctx, req.Session.ID())
-		defer done()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel() // what a handler leaves behind reports no more progress
 		return wireResult(s.call(withProgress(ctx, req), t, req.Params.Arguments)), nil
 	})
 }

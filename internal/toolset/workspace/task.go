@@ -47,9 +47,8 @@ const maxMessage = 200
 // RunJustTask runs a task to its end.
 func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
 	var out recipe.Output
-	stop := follow(ctx, in.TaskName, &out)
+	defer follow(ctx, in.TaskName, &out)()
 	run, err := t.tasks.Run(ctx, recipe.Call{Name: in.TaskName, Args: in.Arguments, Timeout: time.Duration(in.Timeout) * time.Second}, &out)
-	stop()
 	if err != nil {
 		return RunOut{}, err
 	}

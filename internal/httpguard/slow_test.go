@@ -1,0 +1,82 @@
+package httpguard_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/copse-dev/copse/internal/httpguard"
+)
+
+// one is a listener with one connection.
+type one struct {
+	conn   chan net.Conn
+	closed chan struct{}
+}
+
+func (l *one) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conn:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+func (l *one) Close() error   { close(l.closed); return nil }
+func (l *one) Addr() net.Addr { return &net.TCPAddr{} }
+
+// A body that does not arrive ends after half a minute, and an answer may take longer.
+func TestSlowBody(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		body string
+		want string
+		wait time.Duration
+	}{
+		"a body that stops": {`{"half`, "6 bytes, timeout: true", 30 * time.Second},
+		"a slow answer":     {`{"whole":1}`, "11 bytes, timeout: false", time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					body, err := io.ReadAll(r.Body)
+					if err == nil {
+						select {
+						case <-time.After(time.Hour):
+						case <-r.Context().Done(): // as if the client had hung up
+						}
+					}
+					fmt.Fprintf(w, "%d bytes, timeout: %t", len(body), errors.Is(err, os.ErrDeadlineExceeded))
+				})
+				server := httpguard.Server(httpguard.New(httpguard.Options{Now: time.Now}, handler))
+				l := &one{make(chan net.Conn), make(chan struct{})}
+				go server.Serve(l) //nolint:errcheck // it ends with the test
+				ours, theirs := net.Pipe()
+				l.conn <- theirs
+				begun := time.Now()
+				if _, err := io.WriteString(ours, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n"+tt.body); err != nil {
+					t.Fatal(err)
+				}
+				res, err := http.ReadResponse(bufio.NewReader(ours), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, _ := io.ReadAll(res.Body) // what there is
+				_ = res.Body.Close()
+				if string(got) != tt.want || time.Since(begun) != tt.wait {
+					t.Errorf("got %q after %s, want %q after %s", got, time.Since(begun), tt.want, tt.wait)
+				}
+				_ = ours.Close()
+				_ = server.Close()
+			})
+		})
+	}
+}

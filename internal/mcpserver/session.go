@@ -1,0 +1,52 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/httpsession"
+)
+
+type clientKey struct{}
+
+// withClient puts the session of an HTTP client into the context of its requests. The
+// library hands the context of the request that began a session to all calls of it.
+func withClient(ctx context.Context, s *httpsession.Session) context.Context {
+	return context.WithValue(ctx, clientKey{}, s)
+}
+
+// clientOf returns the session of the HTTP client that a call comes from, nil on stdio.
+func clientOf(ctx context.Context) *httpsession.Session {
+	s, _ := ctx.Value(clientKey{}).(*httpsession.Session)
+	return s
+}
+
+// sessions runs every request of an HTTP client under its session, so that the request
+// ends with it.
+func sessions(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		client := clientOf(ctx)
+		if client == nil {
+			return next(ctx, method, req)
+		}
+		if session, ok := req.GetSession().(*mcp.ServerSession); ok && method == "initialize" {
+			join(client, session)
+		}
+		ctx, done := client.Run(ctx)
+		defer done()
+		return next(ctx, method, req)
+	}
+}
+
+// join makes the library's session, to which the client can return, and ours end together.
+func join(client *httpsession.Session, session *mcp.ServerSession) {
+	if !client.Name(session.ID()) {
+		return
+	}
+	context.AfterFunc(client.Context(), func() { _ = session.Close() }) // its client is gone
+	go func() {
+		_ = session.Wait() // how it ended says nothing here
+		client.End()
+	}()
+}
