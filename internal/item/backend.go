@@ -29,7 +29,8 @@ type Backend interface {
 
 	// Update changes what the patch has and the time of the last update, nothing
 	// else: two updates of different fields at the same time both stay. The patch
-	// is checked first, then the item looked for, then relations are checked.
+	// is checked first, then the item looked for, then relations are checked. An
+	// iteration that is not known becomes so.
 	Update(ctx context.Context, id ID, p Patch) (Item, error)
 
 	// AddComment adds a comment, by default by Anonymous.

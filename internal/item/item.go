@@ -14,6 +14,7 @@ package item
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -106,21 +107,34 @@ const defaultPriority = "medium"
 // Config is what a project says about its items.
 type Config struct {
 	Types    []string
-	Statuses []string // the first is that of new items, the last means done
+	Statuses []string // the first is that of new items
+	// DoneStatuses are the ones that mean done. If there are none, the last of the
+	// statuses does, and each whose name says so.
+	DoneStatuses []string
 	// Iterations are the known ones. CurrentIteration is that of new items and
 	// of lists that ask for none; if it is empty, lists have all iterations.
 	Iterations       []string
 	CurrentIteration string
+	// NextID is the number that the configuration has for the next item, 0 if it
+	// has none. The next item gets a larger one where items or trash need it.
+	NextID ID
 	// Warnings are about the project as a whole.
 	Warnings []Warning
 }
 
-// Done is the status that means so.
-func (c Config) Done() string {
-	if len(c.Statuses) == 0 {
-		return ""
+// Done reports whether a status means that nothing is left to do.
+func (c Config) Done(status string) bool {
+	if len(c.DoneStatuses) > 0 {
+		return slices.Contains(c.DoneStatuses, status)
 	}
-	return c.Statuses[len(c.Statuses)-1]
+	if len(c.Statuses) > 0 && status == c.Statuses[len(c.Statuses)-1] {
+		return true
+	}
+	switch strings.ToLower(status) {
+	case "done", "closed", "completed", "resolved", "cancelled", "canceled", "wontfix":
+		return true
+	}
+	return false
 }
 
 // Warning is about a part of the store that cannot be used as it is. The rest

@@ -216,3 +216,20 @@ func TestMessages(t *testing.T) {
 		diff(t, "message", want, err.Error())
 	}
 }
+
+func TestDone(t *testing.T) {
+	t.Parallel()
+	byName := item.Config{Statuses: []string{"open", "Done", "wontfix", "shipped"}}
+	chosen := item.Config{Statuses: byName.Statuses, DoneStatuses: []string{"wontfix"}}
+	for status, want := range map[string][2]bool{
+		"open": {false, false}, "Done": {true, false}, "wontfix": {true, true}, "shipped": {true, false},
+		"cancelled": {true, false}, "canceled": {true, false}, "closed": {true, false}, "undone": {false, false}, "": {false, false},
+	} {
+		if got := byName.Done(status); got != want[0] {
+			t.Errorf("%q is done by its name: %v", status, got)
+		}
+		if got := chosen.Done(status); got != want[1] {
+			t.Errorf("%q is done by the setting: %v", status, got)
+		}
+	}
+}

@@ -240,7 +240,7 @@ func TestTreeRoom(t *testing.T) {
 		item.Item{Summary: item.Summary{ID: 3, Parent: 1}}, item.Item{Summary: item.Summary{ID: 4, Parent: 1}},
 		item.Item{Summary: item.Summary{ID: 5, Parent: 4}}, item.Item{Summary: item.Summary{ID: 6, Parent: 2}},
 	)
-	tree, err := s.Tree(config, item.Filter{All: true}, 0, room)
+	tree, err := s.Tree(config, item.Filter{All: true}, 0, 0, room)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,14 +276,14 @@ func TestTree(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tree, err := test.s.Tree(config, test.filter, test.root, nil)
+			tree, err := test.s.Tree(config, test.filter, test.root, 0, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			diff(t, "tree", test.want, show(tree))
 		})
 	}
-	if _, err := plain.Tree(config, item.Filter{}, 98, nil); !item.IsNotFound(err) {
+	if _, err := plain.Tree(config, item.Filter{}, 98, 0, nil); !item.IsNotFound(err) {
 		t.Errorf("a root that does not exist: %v", err)
 	}
 }
@@ -298,7 +298,7 @@ func TestTreeIsCutBreadthFirst(t *testing.T) {
 		items = append(items, one(id, below(1)))
 	}
 	items = append(items, one(251, below(151)), one(252, below(251)), one(253, below(250)))
-	tree, err := snapshot(items...).Tree(config, item.Filter{}, 0, nil)
+	tree, err := snapshot(items...).Tree(config, item.Filter{}, 0, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestTreeIsCutBreadthFirst(t *testing.T) {
 	for id := item.ID(254); id <= 400; id++ {
 		items = append(items, one(id))
 	}
-	tree, err = snapshot(items...).Tree(config, item.Filter{}, 0, nil)
+	tree, err = snapshot(items...).Tree(config, item.Filter{}, 0, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestTreeLosesNothing(t *testing.T) {
 		for id := range n {
 			items = append(items, one(item.ID(id+1), below(item.ID(rapid.IntRange(0, n+1).Draw(t, "parent")))))
 		}
-		tree, err := snapshot(items...).Tree(config, item.Filter{}, 0, nil)
+		tree, err := snapshot(items...).Tree(config, item.Filter{}, 0, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -418,7 +418,7 @@ func BenchmarkQueries(b *testing.B) {
 			"ready":        func() { s.List(config, item.Filter{Ready: true}) },
 			"search/found": func() { s.Search(config, "session token", item.Filter{}) },
 			"search/none":  func() { s.Search(config, "tohen ser", item.Filter{}) },
-			"tree":         func() { _, _ = s.Tree(config, item.Filter{}, 0, nil) },
+			"tree":         func() { _, _ = s.Tree(config, item.Filter{}, 0, 0, nil) },
 		} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				for b.Loop() {

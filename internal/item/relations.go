@@ -21,12 +21,33 @@ func CheckRelations(find Lookup, id ID, parent *ID, dependsOn *[]ID) error {
 	return nil
 }
 
+// CheckNew checks what a new item is about to refer to: items that exist. Nothing
+// can lead back to an item that is not there yet.
+func CheckNew(find Lookup, parent ID, dependsOn []ID) error {
+	if parent != 0 {
+		if err := exists(find, parent, "parent", missingParent); err != nil {
+			return err
+		}
+	}
+	for _, dependency := range dependsOn {
+		if err := exists(find, dependency, "depends_on", missingDependency); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	missingParent     = "Parent #%d does not exist"
+	missingDependency = "Dependency #%d does not exist"
+)
+
 func checkParent(find Lookup, id, parent ID) error {
 	if parent == id {
 		return invalidRelation("parent", "Work item #%d cannot be its own parent", id)
 	}
 	up := func(s *Summary) []ID { return []ID{s.Parent} }
-	if err := exists(find, parent, "parent", "Parent #%d does not exist"); err != nil {
+	if err := exists(find, parent, "parent", missingParent); err != nil {
 		return err
 	}
 	if leads(find, []ID{parent}, id, up) {
@@ -40,7 +61,7 @@ func checkDependencies(find Lookup, id ID, dependsOn []ID) error {
 		if dependency == id {
 			return invalidRelation("depends_on", "Work item #%d cannot depend on itself", id)
 		}
-		if err := exists(find, dependency, "depends_on", "Dependency #%d does not exist"); err != nil {
+		if err := exists(find, dependency, "depends_on", missingDependency); err != nil {
 			return err
 		}
 	}

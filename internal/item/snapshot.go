@@ -150,8 +150,7 @@ func (s *Snapshot) selector(c Config, f Filter) func(*Summary) bool {
 	case f.Iteration == "":
 		f.Iteration = c.CurrentIteration
 	}
-	done := c.Done()
-	return func(it *Summary) bool { return f.matches(it) && (!f.Ready || s.ready(it, done)) }
+	return func(it *Summary) bool { return f.matches(it) && (!f.Ready || s.ready(it, c.Done)) }
 }
 
 // matches checks all but the readiness.
@@ -168,10 +167,10 @@ func matches(want, value string) bool { return want == "" || want == value }
 
 // ready reports whether work on an item can go on. An item that does not exist
 // holds up nothing.
-func (s *Snapshot) ready(it *Summary, done string) bool {
-	return it.Status != done && !slices.ContainsFunc(it.DependsOn, func(id ID) bool {
+func (s *Snapshot) ready(it *Summary, done func(status string) bool) bool {
+	return !done(it.Status) && !slices.ContainsFunc(it.DependsOn, func(id ID) bool {
 		dependency, err := s.Find(id)
-		return err == nil && dependency.Status != done
+		return err == nil && !done(dependency.Status)
 	})
 }
 

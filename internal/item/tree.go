@@ -1,9 +1,16 @@
 package item
 
-import "slices"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
-// MaxTreeNodes is how many nodes a tree has at most.
+// MaxTreeNodes is how many nodes a tree has at most if the caller names no number.
 const MaxTreeNodes = 200
+
+// AllNodes is the number for a tree that is not cut.
+const AllNodes = math.MaxInt
 
 // Tree is items below their parents.
 type Tree struct {
@@ -28,9 +35,9 @@ type Room func(it *Summary, depth int) bool
 // Tree arranges the items that a filter selects. One whose parent does not exist
 // or is not selected is a root; so is the first in a circle of parents. With a
 // root, which need not be selected, there is only what is below that one, and
-// the error can be a [*NotFoundError]. Trees are cut breadth first, at
-// MaxTreeNodes or before if room, which may be nil, says so.
-func (s *Snapshot) Tree(c Config, f Filter, root ID, room Room) (Tree, error) {
+// the error can be a [*NotFoundError]. Trees are cut breadth first, at so many
+// nodes (0 is MaxTreeNodes) or before if room, which may be nil, says so.
+func (s *Snapshot) Tree(c Config, f Filter, root ID, nodes int, room Room) (Tree, error) {
 	selected := s.List(c, f)
 	if root != 0 {
 		top, err := s.Find(root)
@@ -40,7 +47,7 @@ func (s *Snapshot) Tree(c Config, f Filter, root ID, room Room) (Tree, error) {
 		selected = s.below(top, selected)
 	}
 	forest := newForest(selected, root)
-	return forest.cut(room), nil
+	return forest.cut(cmp.Or(nodes, MaxTreeNodes), room), nil
 }
 
 // below returns top and those of selected that are somewhere below it, by ID.
@@ -140,7 +147,7 @@ func breakCircles(parent []int) {
 }
 
 // cut makes nodes of the first items, breadth first, as long as there is room.
-func (f *forest) cut(room Room) Tree {
+func (f *forest) cut(left int, room Room) Tree {
 	var t Tree
 	f.measure()
 	type place struct {
@@ -148,7 +155,6 @@ func (f *forest) cut(room Room) Tree {
 		at, depth int
 	}
 	var queue []place
-	left := MaxTreeNodes
 	take := func(i, depth int) *Node {
 		if left > 0 && room != nil && !room(f.items[i], depth) {
 			left = 0

@@ -40,10 +40,10 @@ func Items(store ItemStore) briefing.Source {
 		var body briefing.Body
 		open := 0
 		for _, it := range all.List(config, item.Filter{All: true}) {
-			switch it.Status {
-			case config.Done():
+			switch {
+			case config.Done(it.Status):
 				continue
-			case config.Statuses[0]:
+			case it.Status == config.Statuses[0]:
 				open++
 				continue
 			}

@@ -41,8 +41,10 @@ command line that could not be understood.`,
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
-	items := item.Items(env, "copse item", "copse item init")
-	items.AddCommand(item.Project(env, "copse item", "copse item init")...)
+	var flags item.Flags
+	items := item.Items(env, "copse item", "copse item init", &flags)
+	items.AddCommand(item.Project(env, "copse item", "copse item init", &flags)...)
+	flags.Add(items)
 	for _, group := range []struct {
 		id, title string
 		commands  []*cobra.Command

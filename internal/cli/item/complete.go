@@ -46,7 +46,7 @@ func (c cli) itemsLike(ctx context.Context, typed string) []cobra.Completion {
 	slices.SortStableFunc(all, func(a, b *item.Summary) int {
 		rank := func(s *item.Summary) int {
 			switch {
-			case s.Status == config.Done():
+			case config.Done(s.Status):
 				return 2
 			case s.Iteration != config.CurrentIteration:
 				return 1
@@ -62,6 +62,25 @@ func (c cli) itemsLike(ctx context.Context, typed string) []cobra.Completion {
 		}
 	}
 	return list
+}
+
+// completeDeleted offers the numbers of deleted items with their titles.
+func (c cli) completeDeleted(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const how = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	store := itemstore.Open(c.env, where.Find(cmd.Context(), c.env, ""))
+	defer store.Close()
+	deleted, _, err := store.Deleted(cmd.Context())
+	if err != nil {
+		return nil, how
+	}
+	var list []cobra.Completion
+	for _, it := range deleted {
+		id := it.ID.String()
+		if strings.HasPrefix(id, typed) && !slices.Contains(args, id) && len(list) < maxCompletions {
+			list = append(list, cobra.CompletionWithDesc(id, cleantext.Line(it.Title)))
+		}
+	}
+	return list, how
 }
 
 // completeConfig offers values of the configuration.

@@ -27,7 +27,7 @@ func (c cli) delete() *cobra.Command {
 		Short: "Delete an item",
 		Long: `Delete an item: it goes to the trash of the project, its children lose their parent,
 and what depends on it does so no more. "restore" brings all of it back.
-At a terminal it shows what would happen and asks; elsewhere it wants --yes.`,
+At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
 		Example: "  " + c.program + " delete 3 --yes",
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeItem,
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
@@ -56,9 +56,9 @@ At a terminal it shows what would happen and asks; elsewhere it wants --yes.`,
 				return err
 			}
 			if asJSON {
-				return c.out().JSON(deleted{id})
+				return c.changed().JSON(deleted{id})
 			}
-			return c.out().Line("Deleted item %d. '%s restore %d' brings it back.", id, c.program, id)
+			return c.changed().Line("Deleted item %d. '%s restore %d' brings it back.", id, c.program, id)
 		}),
 	}
 	f := cmd.Flags()
@@ -70,7 +70,7 @@ At a terminal it shows what would happen and asks; elsewhere it wants --yes.`,
 // confirm shows what a deletion would do, and asks.
 func (c cli) confirm(p item.Preview) error {
 	if !c.env.Typed() {
-		return app.UsageError("deleting wants --yes where nobody can be asked")
+		return app.UsageError("deleting needs --yes where nobody can be asked")
 	}
 	name := func(s *item.Summary) string { return fmt.Sprintf("#%d %s", s.ID, cleantext.Line(s.Title)) }
 	w := c.env.Stderr
@@ -94,7 +94,7 @@ func (c cli) restore() *cobra.Command {
 		Use:     "restore ID",
 		Short:   "Bring a deleted item back, with its relations",
 		Example: "  " + c.program + " restore 3",
-		Args:    app.Args(1, 1, "ID"),
+		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeDeleted,
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
 			id, err := parseID(args[0])
 			if err != nil {
@@ -105,9 +105,9 @@ func (c cli) restore() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return c.out().JSON(wholeOf(&it))
+				return c.changed().JSON(wholeOf(&it))
 			}
-			return table(c.out(), []*item.Summary{&it.Summary})
+			return table(c.changed(), []*item.Summary{&it.Summary})
 		}),
 	}
 	output.JSONFlag[whole](cmd, &asJSON)

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,8 +28,8 @@ import (
 
 // Items is "item", the commands about items. program is the way to them on the
 // command line: "tic item", "copse item".
-func Items(env app.Env, program, initCommand string) *cobra.Command {
-	c := cli{env: env, program: program, initCommand: initCommand}
+func Items(env app.Env, program, initCommand string, flags *Flags) *cobra.Command {
+	c := cli{env: env, program: program, initCommand: initCommand, flags: flags}
 	cmd := &cobra.Command{
 		Use:   "item",
 		Short: "Create, list, search and change work items",
@@ -40,15 +41,15 @@ func Items(env app.Env, program, initCommand string) *cobra.Command {
 		RunE: app.Help,
 	}
 	cmd.AddCommand(
-		c.list(), c.ready(), c.search(), c.tree(), c.show(), c.create(), c.update(), c.comment(), c.open(), c.delete(), c.restore(),
+		c.list(), c.ready(), c.search(), c.tree(), c.show(), c.create(), c.update(), c.comment(), c.open(), c.delete(), c.restore(), c.trash(),
 	)
 	return cmd
 }
 
 // Project is the commands about the project: init, iteration, config and doctor.
 // program is what comes before them: "tic", "copse item".
-func Project(env app.Env, program, initCommand string) []*cobra.Command {
-	c := cli{env: env, program: program, initCommand: initCommand}
+func Project(env app.Env, program, initCommand string, flags *Flags) []*cobra.Command {
+	c := cli{env: env, program: program, initCommand: initCommand, flags: flags}
 	return []*cobra.Command{c.init(), c.iteration(), c.config(), c.doctor()}
 }
 
@@ -57,6 +58,23 @@ type cli struct {
 	env         app.Env
 	program     string // as in examples
 	initCommand string // what makes a project
+	flags       *Flags
+}
+
+// Flags are the flags that the original takes anywhere on its command line.
+type Flags struct {
+	json  bool // only accepted here: commands that print have the flag themselves
+	quiet bool
+}
+
+// Add adds the flags to the command above all others.
+func (f *Flags) Add(cmd *cobra.Command) {
+	p := cmd.PersistentFlags()
+	p.BoolVar(&f.json, "json", false, "print JSON")
+	p.BoolVar(&f.quiet, "quiet", false, "print nothing when a change succeeds")
+	if err := p.MarkHidden("json"); err != nil { // only if there is no such flag
+		panic(err)
+	}
 }
 
 // run opens the store for a command.
@@ -82,6 +100,14 @@ func (c cli) explain(err error) error {
 }
 
 func (c cli) out() *output.Writer { return output.New(c.env) }
+
+// changed is for what a command prints about a change that it made.
+func (c cli) changed() *output.Writer {
+	if c.flags.quiet {
+		c.env.Stdout = io.Discard
+	}
+	return output.New(c.env)
+}
 
 // parseID reads the number of an item as a person writes it: 3, #3.
 func parseID(arg string) (item.ID, error) { return item.ParseID(strings.TrimPrefix(arg, "#")) }
@@ -167,8 +193,18 @@ var (
 )
 
 // table writes items.
-func table(o *output.Writer, list []*item.Summary) error {
+func table(o *output.Writer, list []*item.Summary) error { return (&listOptions{}).table(o, list) }
+
+// table writes items, with a line of column names where a person reads or asked for it.
+func (opts *listOptions) table(o *output.Writer, list []*item.Summary) error {
 	var rows [][]string
+	if opts.headers && !o.Terminal() {
+		var names []string
+		for _, c := range pipeColumns {
+			names = append(names, c.Name)
+		}
+		rows = append(rows, names)
+	}
 	for _, s := range list {
 		if o.Terminal() {
 			rows = append(rows, []string{

@@ -1,6 +1,7 @@
 package item
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -16,9 +17,10 @@ import (
 
 // listOptions are the flags that select items.
 type listOptions struct {
-	filter item.Filter
-	limit  int
-	asJSON bool
+	filter  item.Filter
+	limit   int
+	headers bool
+	asJSON  bool
 }
 
 // add adds the flags to a command.
@@ -52,25 +54,38 @@ func (c cli) read(ctx context.Context, s *local.Store) (item.Config, *item.Snaps
 	return config, snapshot, err
 }
 
-// sayNone tells a person where nothing was found.
-func (o *listOptions) sayNone(c cli, config item.Config) {
+// sayNone tells a person that a query found nothing, and how many items it finds in
+// all iterations.
+func (o *listOptions) sayNone(c cli, config item.Config, everywhere int) {
 	if !c.out().Terminal() {
 		return
 	}
-	where := "of any iteration"
-	if in := config.CurrentIteration; !o.filter.All {
-		if o.filter.Iteration != "" {
-			in = o.filter.Iteration
-		}
-		where = fmt.Sprintf("in iteration %q; --all looks at all of them", cleantext.Line(in))
+	in := cmp.Or(o.filter.Iteration, config.CurrentIteration)
+	switch {
+	case o.filter.All || in == "":
+		fmt.Fprintln(c.env.Stderr, "no item matches")
+	case everywhere == 0:
+		fmt.Fprintf(c.env.Stderr, "no item matches in iteration %q or in any other\n", cleantext.Line(in))
+	default:
+		fmt.Fprintf(c.env.Stderr, "no item matches in iteration %q; --all finds %d in all iterations\n", cleantext.Line(in), everywhere)
 	}
-	fmt.Fprintf(c.env.Stderr, "no items %s\n", where)
 }
 
+// all is the options for a query in all iterations.
+func (o *listOptions) all() listOptions {
+	everywhere := *o
+	everywhere.filter.All = true
+	return everywhere
+}
+
+// selection selects items by a filter and by what a command was given.
+type selection func(s *item.Snapshot, config item.Config, f item.Filter, args []string) []*item.Summary
+
 // listing makes cmd one that lists what list selects.
-func (o *listOptions) listing(c cli, cmd *cobra.Command, list func(s *item.Snapshot, config item.Config, args []string) []*item.Summary) *cobra.Command {
+func (o *listOptions) listing(c cli, cmd *cobra.Command, list selection) *cobra.Command {
 	o.add(c, cmd)
 	cmd.Flags().IntVar(&o.limit, "limit", 0, "at most so many items (default: all)")
+	cmd.Flags().BoolVar(&o.headers, "headers", false, "begin with a line of column names in a pipe, too")
 	output.JSONFlag[[]row](cmd, &o.asJSON)
 	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
 		if o.limit < 0 {
@@ -80,16 +95,16 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command, list func(s *item.Snaps
 		if err != nil {
 			return err
 		}
-		found := list(snapshot, config, args)
+		found := list(snapshot, config, o.filter, args)
 		if len(found) == 0 {
-			o.sayNone(c, config)
+			o.sayNone(c, config, len(list(snapshot, config, o.all().filter, args)))
 		}
 		if o.limit > 0 && len(found) > o.limit {
 			fmt.Fprintf(c.env.Stderr, "showing %d of %d\n", o.limit, len(found))
 			found = found[:o.limit]
 		}
 		if !o.asJSON {
-			return table(c.out(), found)
+			return o.table(c.out(), found)
 		}
 		rows := make([]row, len(found))
 		for i, s := range found {
@@ -112,8 +127,8 @@ by tabs.`,
 		Args:    app.NoArgs,
 	}
 	o.addReady(cmd)
-	return o.listing(c, cmd, func(s *item.Snapshot, config item.Config, _ []string) []*item.Summary {
-		return s.List(config, o.filter)
+	return o.listing(c, cmd, func(s *item.Snapshot, config item.Config, f item.Filter, _ []string) []*item.Summary {
+		return s.List(config, f)
 	})
 }
 
@@ -124,8 +139,8 @@ func (c cli) ready() *cobra.Command {
 		Short:   "List what can be worked on: not done, and waiting for nothing",
 		Example: "  " + c.program + " ready --assignee ada",
 		Args:    app.NoArgs,
-	}, func(s *item.Snapshot, config item.Config, _ []string) []*item.Summary {
-		return s.List(config, o.filter)
+	}, func(s *item.Snapshot, config item.Config, f item.Filter, _ []string) []*item.Summary {
+		return s.List(config, f)
 	})
 }
 
@@ -138,9 +153,9 @@ func (c cli) search() *cobra.Command {
 		Args:    app.Args(1, 1, "TEXT"),
 	}
 	o.addReady(cmd)
-	return o.listing(c, cmd, func(s *item.Snapshot, config item.Config, args []string) []*item.Summary {
+	return o.listing(c, cmd, func(s *item.Snapshot, config item.Config, f item.Filter, args []string) []*item.Summary {
 		var found []*item.Summary
-		for _, hit := range s.Search(config, args[0], o.filter) {
+		for _, hit := range s.Search(config, args[0], f) {
 			found = append(found, hit.Summary)
 		}
 		return found
@@ -166,6 +181,10 @@ func nodesOf(list []*item.Node) []node {
 	return nodes
 }
 
+// treeLimit is how many items a tree has that nobody asked more of. The lines of a
+// deep tree are as long as it is deep.
+const treeLimit = 1000
+
 func (c cli) tree() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
@@ -186,12 +205,16 @@ func (c cli) tree() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			tree, err := snapshot.Tree(config, o.filter, root, nil)
+			nodes := o.limit
+			if nodes == 0 {
+				nodes = item.AllNodes
+			}
+			tree, err := snapshot.Tree(config, o.filter, root, nodes, nil)
 			if err != nil {
 				return err
 			}
 			if len(tree.Roots) == 0 {
-				o.sayNone(c, config)
+				o.sayNone(c, config, len(snapshot.List(config, o.all().filter)))
 			}
 			if o.asJSON {
 				return c.out().JSON(nodesOf(tree.Roots))
@@ -200,6 +223,7 @@ func (c cli) tree() *cobra.Command {
 		}),
 	}
 	o.add(c, cmd)
+	cmd.Flags().IntVar(&o.limit, "limit", treeLimit, "at most so many items; 0 for all")
 	output.JSONFlag[[]node](cmd, &o.asJSON)
 	o.addReady(cmd)
 	return cmd
@@ -213,10 +237,13 @@ func drawTree(o *output.Writer, t item.Tree) error {
 		drawBelow(&b, o, "", root)
 	}
 	if t.Omitted > 0 {
-		fmt.Fprintf(&b, "(%d more items)\n", t.Omitted)
+		fmt.Fprintf(&b, "(%s)\n", more(t.Omitted))
 	}
 	return o.Drawn(b.String())
 }
+
+// more says how to get at items that a tree has no room for.
+func more(n int) string { return fmt.Sprintf("%d more; --limit 0 shows all", n) }
 
 func label(o *output.Writer, n *item.Node) string {
 	return fmt.Sprintf("#%d %s %s", n.ID, cleantext.Line(n.Title), o.Faint(cleantext.Line(n.Type+", "+n.Status)))
@@ -232,6 +259,6 @@ func drawBelow(b *strings.Builder, o *output.Writer, indent string, n *item.Node
 		drawBelow(b, o, indent+further, child)
 	}
 	if n.Omitted > 0 {
-		fmt.Fprintf(b, "%s└─ (%d more items)\n", indent, n.Omitted)
+		fmt.Fprintf(b, "%s└─ (%s)\n", indent, more(n.Omitted))
 	}
 }

@@ -23,8 +23,9 @@ func (c cli) project(rest string) string {
 // The JSON forms of what the commands about a project print.
 type (
 	initialized struct {
-		Initialized   bool `json:"initialized,omitempty"`
-		AlreadyExists bool `json:"alreadyExists,omitempty"`
+		Initialized   bool   `json:"initialized,omitempty"`
+		AlreadyExists bool   `json:"alreadyExists,omitempty"`
+		Backend       string `json:"backend"`
 	}
 	iterations struct {
 		Iterations []string `json:"iterations"`
@@ -34,15 +35,19 @@ type (
 		Current string `json:"current_iteration"`
 	}
 	configuration struct {
+		Backend          string   `json:"backend"`
+		NextID           item.ID  `json:"next_id"`
 		Types            []string `json:"types"`
 		Statuses         []string `json:"statuses"`
 		Iterations       []string `json:"iterations"`
 		CurrentIteration string   `json:"current_iteration"`
+		DoneStatuses     []string `json:"done_statuses,omitempty"`
 	}
 )
 
 func (c cli) init() *cobra.Command {
 	var asJSON bool
+	var chosen string
 	cmd := &cobra.Command{
 		Use:     "init",
 		Short:   "Make a project in the working folder",
@@ -51,19 +56,23 @@ func (c cli) init() *cobra.Command {
 there is one already, here or above, it stays as it is.`,
 		Args: app.NoArgs,
 		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+			if err := checkBackend(chosen); err != nil {
+				return err
+			}
 			created, err := s.Init(ctx)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return c.out().JSON(initialized{created, !created})
+				return c.changed().JSON(initialized{created, !created, backend})
 			}
 			if !created {
-				return c.out().Line("Already initialized in .tic/")
+				return c.changed().Line("Already initialized in .tic/")
 			}
-			return c.out().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.initCommand, " init"), " item"))
+			return c.changed().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.initCommand, " init"), " item"))
 		}),
 	}
+	cmd.Flags().StringVar(&chosen, "backend", backend, "where items are kept: "+backend)
 	output.JSONFlag[initialized](cmd, &asJSON)
 	return cmd
 }
@@ -126,9 +135,9 @@ func (c cli) iterationSet() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return c.out().JSON(chosen{args[0]})
+				return c.changed().JSON(chosen{args[0]})
 			}
-			return c.out().Line("Current iteration: %s", args[0])
+			return c.changed().Line("Current iteration: %s", args[0])
 		}),
 	}
 	output.JSONFlag[chosen](cmd, &asJSON)
@@ -137,12 +146,35 @@ func (c cli) iterationSet() *cobra.Command {
 
 // settings are the keys of a project's configuration and their values.
 func settings(config item.Config) []setting {
+	next := ""
+	if config.NextID > 0 {
+		next = config.NextID.String()
+	}
 	return []setting{
+		{"backend", []string{backend}},
 		{"types", config.Types},
 		{"statuses", config.Statuses},
 		{"iterations", config.Iterations},
 		{"current_iteration", []string{config.CurrentIteration}},
+		{"next_id", []string{next}},
+		{"done_statuses", done(config)},
 	}
+}
+
+// backend is the one that is here.
+const backend = "local"
+
+// checkBackend refuses the backends of the original that are not here.
+func checkBackend(name string) error {
+	if name == backend {
+		return nil
+	}
+	return app.UsageError(fmt.Sprintf("invalid backend %q: only %s is supported", name, backend))
+}
+
+// done are the statuses of a project that mean done.
+func done(config item.Config) []string {
+	return slices.DeleteFunc(slices.Clone(config.Statuses), func(status string) bool { return !config.Done(status) })
 }
 
 type setting struct {
@@ -208,7 +240,10 @@ func (c cli) printSettings(config item.Config, only []string, asJSON bool) error
 	}
 	switch {
 	case asJSON:
-		return c.out().JSON(configuration{config.Types, config.Statuses, config.Iterations, config.CurrentIteration})
+		return c.out().JSON(configuration{
+			Backend: backend, NextID: config.NextID, Types: config.Types, Statuses: config.Statuses, Iterations: config.Iterations,
+			CurrentIteration: config.CurrentIteration, DoneStatuses: config.DoneStatuses,
+		})
 	case len(only) > 0:
 		return c.out().Line("%s", rows[0][1])
 	}
@@ -218,14 +253,18 @@ func (c cli) printSettings(config item.Config, only []string, asJSON bool) error
 func (c cli) configSet() *cobra.Command {
 	return &cobra.Command{
 		Use:       "set KEY VALUE",
-		Short:     "Change a value: current_iteration; the others are edited in .tic/config.yml",
-		Example:   c.project("config set current_iteration sprint-2"),
-		ValidArgs: []string{"current_iteration"},
+		Short:     "Change current_iteration or done_statuses; the others are edited in .tic/config.yml",
+		Example:   c.project("config set current_iteration sprint-2") + "\n" + c.project("config set done_statuses done,wontfix"),
+		ValidArgs: []string{"current_iteration", "done_statuses"},
 		Args:      app.Args(2, 2, "KEY and VALUE"),
 		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
 			switch key := args[0]; {
 			case key == "current_iteration":
 				return s.SetIteration(ctx, args[1])
+			case key == "done_statuses":
+				return s.SetDoneStatuses(ctx, item.SplitLabels(args[1]))
+			case key == "backend":
+				return checkBackend(args[1])
 			case slices.Contains(keys(), key):
 				return fmt.Errorf("config key %q is read-only; edit .tic/config.yml", key)
 			default:

@@ -88,7 +88,7 @@ task if there is one, the current iteration.
 		if err != nil {
 			return err
 		}
-		return o.done(c.out(), &it)
+		return o.done(c.changed(), &it)
 	})
 	return cmd
 }
@@ -134,7 +134,7 @@ labels, parent, depends-on and description.
 		if it, err = s.Update(ctx, id, p); err != nil {
 			return err
 		}
-		return o.done(c.out(), &it)
+		return o.done(c.changed(), &it)
 	})
 	return cmd
 }
@@ -219,9 +219,9 @@ in an editor with --edit.`,
 			return err
 		}
 		if asJSON {
-			return c.out().JSON(comment(said))
+			return c.changed().JSON(comment(said))
 		}
-		return c.out().Table([]output.Column{{Name: "author"}, {Name: "date"}, {Name: "text", Flexible: true}},
+		return c.changed().Table([]output.Column{{Name: "author"}, {Name: "date"}, {Name: "text", Flexible: true}},
 			[][]string{{said.Author, said.Date, said.Body}})
 	})
 	return cmd

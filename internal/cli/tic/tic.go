@@ -37,7 +37,9 @@ serve".`,
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
-	root.AddCommand(item.Items(env, "tic item", "tic init"), mcp(env))
-	root.AddCommand(item.Project(env, "tic", "tic init")...)
+	var flags item.Flags
+	root.AddCommand(item.Items(env, "tic item", "tic init", &flags), mcp(env))
+	root.AddCommand(item.Project(env, "tic", "tic init", &flags)...)
+	flags.Add(root)
 	return root
 }

@@ -79,7 +79,7 @@ func BenchmarkWarm(b *testing.B) {
 				"nothing": func(*item.Snapshot, item.Config) {},
 				"list":    func(s *item.Snapshot, c item.Config) { s.List(c, item.Filter{Status: "todo", Ready: true}) },
 				"search":  func(s *item.Snapshot, c item.Config) { s.Search(c, "Session Token", item.Filter{}) },
-				"tree":    func(s *item.Snapshot, c item.Config) { _, _ = s.Tree(c, item.Filter{}, 0, nil) },
+				"tree":    func(s *item.Snapshot, c item.Config) { _, _ = s.Tree(c, item.Filter{}, 0, 0, nil) },
 			} {
 				b.Run(fmt.Sprintf("%s/%s/%d", way, name, n), func(b *testing.B) {
 					for b.Loop() {

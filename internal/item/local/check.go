@@ -32,6 +32,11 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		return nil, err
 	}
 	found = append(found, snapshot.Warnings...)
+	overwritten, err := f.overwritten(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, overwritten...)
 	for _, it := range snapshot.List(config, item.Filter{All: true}) {
 		for _, problem := range checkItem(config, f.lookup, it) {
 			found = append(found, item.Warning{File: itemsFolder + "/" + itemfolder.FileName(it.ID), Reason: problem})

@@ -91,7 +91,10 @@ func parseConfiguration(data []byte) (configuration, error) {
 	}
 	values := c.Values()
 	if unmerged {
-		values.Warnings = []item.Warning{{File: configName, Reason: ticfile.ErrConflict.Error()}}
+		values.Warnings = append(values.Warnings, item.Warning{File: configName, Reason: ticfile.ErrConflict.Error()})
+	}
+	for _, problem := range c.Problems() {
+		values.Warnings = append(values.Warnings, item.Warning{File: configName, Reason: problem})
 	}
 	return configuration{values: values, unmerged: unmerged}, nil
 }
@@ -131,7 +134,11 @@ func (f *folder) snapshot() (*item.Snapshot, error) {
 	if f.index == nil {
 		return new(item.Snapshot), nil
 	}
-	return f.index.Snapshot(), nil
+	snapshot := f.index.Snapshot()
+	if warnings := f.outdated(snapshot); len(warnings) > 0 {
+		snapshot = snapshot.With(nil, append(warnings, snapshot.Warnings...))
+	}
+	return snapshot, nil
 }
 
 // refresh brings the index up to date. The caller holds f.mu.

@@ -199,6 +199,11 @@ func (s *Store) SetIteration(ctx context.Context, name string) error {
 	return s.change(ctx, func(w *writer) error { return w.setIteration(name) })
 }
 
+// SetDoneStatuses says which statuses mean done. None restores the default.
+func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
+	return s.change(ctx, func(w *writer) error { return w.setDoneStatuses(statuses) })
+}
+
 func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 	f, err := s.find(ctx)
 	if err != nil {

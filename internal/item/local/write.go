@@ -136,7 +136,7 @@ func (w *writer) create(d item.Draft) (item.Item, error) {
 	if err != nil {
 		return item.Item{}, err
 	}
-	if err := item.CheckRelations(w.find, id, &d.Parent, &d.DependsOn); err != nil {
+	if err := item.CheckNew(w.find, d.Parent, d.DependsOn); err != nil {
 		return item.Item{}, err
 	}
 	now := w.timestamp()
@@ -172,7 +172,11 @@ func (w *writer) add(config *ticfile.Config, it item.Item) error {
 		return err
 	}
 	// In this order a number is lost at worst.
-	return w.tx.Write(lockedstore.File{Name: configName, Data: []byte(config.Text())}, file)
+	if err := w.tx.Write(lockedstore.File{Name: configName, Data: []byte(config.Text())}, file); err != nil {
+		return err
+	}
+	w.noteBirth(it)
+	return nil
 }
 
 func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
@@ -180,6 +184,7 @@ func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
 	if err != nil {
 		return item.Item{}, err
 	}
+	before := config.Text()
 	if p, err = config.Values().Check(p); err != nil {
 		return item.Item{}, err
 	}
@@ -192,6 +197,14 @@ func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
 	}
 	if err := content.Update(id, p, w.timestamp()); err != nil {
 		return item.Item{}, unchangeable(id, err)
+	}
+	if p.Iteration != nil && *p.Iteration != "" {
+		if err := config.AddIteration(*p.Iteration); err != nil {
+			return item.Item{}, configError(err)
+		}
+		if err := w.saveConfig(config, before); err != nil {
+			return item.Item{}, err
+		}
 	}
 	return w.save(id, content)
 }
@@ -236,6 +249,26 @@ func (w *writer) setIteration(name string) error {
 	if err := errors.Join(config.AddIteration(name), config.SetCurrentIteration(name)); err != nil {
 		return configError(fmt.Errorf("cannot be changed: %w", err))
 	}
+	return w.saveConfig(config, before)
+}
+
+func (w *writer) setDoneStatuses(statuses []string) error {
+	config, err := w.configuration()
+	if err != nil {
+		return err
+	}
+	before := config.Text()
+	if err := config.SetDoneStatuses(statuses); err != nil {
+		if isRule(err) {
+			return err
+		}
+		return configError(fmt.Errorf("cannot be changed: %w", err))
+	}
+	return w.saveConfig(config, before)
+}
+
+// saveConfig writes the configuration unless it is as it was.
+func (w *writer) saveConfig(config *ticfile.Config, before string) error {
 	if config.Text() == before {
 		return nil
 	}

@@ -19,6 +19,7 @@ const (
 	keyCurrentIteration = "current_iteration"
 	keyIterations       = "iterations"
 	keyNextID           = "next_id"
+	keyDoneStatuses     = "done_statuses"
 )
 
 // backendLocal is the only backend that is served.
@@ -50,6 +51,8 @@ type Config struct {
 	front  *yamlmap.Map
 	values item.Config
 	nextID item.ID
+	// problems are what cannot be used, and go on from the name of the file.
+	problems []string
 }
 
 // ParseConfig reads a configuration. There are no defaults: what cannot be used
@@ -85,14 +88,21 @@ func parseConfig(text string) (*Config, error) {
 		Statuses:         r.list(keyStatuses),
 		CurrentIteration: r.text(keyCurrentIteration),
 		Iterations:       r.list(keyIterations),
+		DoneStatuses:     r.list(keyDoneStatuses),
+		NextID:           r.id(keyNextID),
 	}
-	c.nextID = r.id(keyNextID)
+	c.nextID = c.values.NextID
 	if r.err != nil {
 		return nil, r.err
 	}
 	for _, key := range []string{keyTypes, keyStatuses} {
 		if len(r.list(key)) == 0 {
 			return nil, fmt.Errorf("is not the configuration of a tic project: it has no %s", key)
+		}
+	}
+	for _, status := range c.values.DoneStatuses {
+		if !slices.Contains(c.values.Statuses, status) {
+			c.problems = append(c.problems, fmt.Sprintf("says in %s %q, which is none of the statuses: %s", keyDoneStatuses, status, strings.Join(c.values.Statuses, ", ")))
 		}
 	}
 	return c, nil
@@ -141,6 +151,10 @@ func (r *configReader) id(key string) item.ID {
 // Values are the values of the configuration. They must not be changed.
 func (c *Config) Values() item.Config { return c.values }
 
+// Problems are what is in the configuration but cannot be used. They go on from the
+// name of the file.
+func (c *Config) Problems() []string { return c.problems }
+
 // NextID is the number for the next item, 0 if there is none.
 func (c *Config) NextID() item.ID { return c.nextID }
 
@@ -149,7 +163,7 @@ func (c *Config) SetNextID(id item.ID) error {
 	if id == c.nextID {
 		return nil
 	}
-	c.nextID = id
+	c.nextID, c.values.NextID = id, id
 	return c.front.SetInt(keyNextID, int64(id))
 }
 
@@ -169,6 +183,23 @@ func (c *Config) SetCurrentIteration(name string) error {
 	}
 	c.values.CurrentIteration = name
 	return c.front.SetText(keyCurrentIteration, name)
+}
+
+// SetDoneStatuses sets the statuses that mean done; none restores the default.
+func (c *Config) SetDoneStatuses(statuses []string) error {
+	for _, status := range statuses {
+		if !slices.Contains(c.values.Statuses, status) {
+			return &item.InvalidError{
+				Field:   keyDoneStatuses,
+				Problem: fmt.Sprintf("Invalid status %q. Valid statuses: %s", status, strings.Join(c.values.Statuses, ", ")),
+			}
+		}
+	}
+	c.values.DoneStatuses = statuses
+	if len(statuses) == 0 {
+		return c.front.Delete(keyDoneStatuses)
+	}
+	return c.front.SetList(keyDoneStatuses, statuses)
 }
 
 // Text is the text of the file.

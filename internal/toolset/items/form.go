@@ -276,3 +276,15 @@ func (l *Labels) UnmarshalJSON(data []byte) error {
 
 // MarshalText makes it a string in the schema, which has room for one type only.
 func (l Labels) MarshalText() ([]byte, error) { return json.Marshal([]string(l)) }
+
+// Reference is the number of an item, or none: 0 and "".
+type Reference item.ID
+
+// UnmarshalJSON takes what an item.ID does, and what stands for none.
+func (r *Reference) UnmarshalJSON(data []byte) error {
+	if text := string(data); text == "0" || text == `""` || text == `"0"` {
+		*r = 0
+		return nil
+	}
+	return json.Unmarshal(data, (*item.ID)(r))
+}

@@ -201,7 +201,7 @@ func TestAnswersFit(t *testing.T) {
 			in.Parent, in.DependsOn = 1, []item.ID{1}
 		}
 		if i > 200 {
-			in.Parent = item.ID(i) // a deep one
+			in.Parent = items.Reference(i) // a deep one
 		}
 		create(t, tools, in)
 	}

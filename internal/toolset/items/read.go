@@ -30,7 +30,7 @@ type ConfigOut struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// GetConfig tells the valid values. The last status means done.
+// GetConfig tells the valid values.
 func (t *Tools) GetConfig(ctx context.Context, _ None) (ConfigOut, error) {
 	c, err := t.project.Config(ctx)
 	if err != nil {

@@ -47,7 +47,7 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 		Assignee: in.Assignee, Label: in.Label, Priority: in.Priority, Ready: in.Ready,
 	}
 	left := answerBudget
-	found, err := s.Tree(s.config, filter, in.Root, func(it *item.Summary, depth int) bool {
+	found, err := s.Tree(s.config, filter, in.Root, 0, func(it *item.Summary, depth int) bool {
 		// Each level is an object in an array. A node that has children ends its
 		// list on a line of its own.
 		left -= shown(nodeOf(&item.Node{Summary: it}), 2*depth+1) + 2*len(indent)*(depth+1)

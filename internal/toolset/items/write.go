@@ -31,7 +31,7 @@ type CreateIn struct {
 	Assignee    string    `json:"assignee,omitempty"`
 	Labels      Labels    `json:"labels,omitempty" description:"Separated by commas."`
 	Iteration   string    `json:"iteration,omitempty"`
-	Parent      item.ID   `json:"parent,omitempty"`
+	Parent      Reference `json:"parent,omitempty"`
 	DependsOn   []item.ID `json:"depends_on,omitempty"`
 	Description string    `json:"description,omitempty"`
 }
@@ -40,7 +40,7 @@ type CreateIn struct {
 func (t *Tools) CreateItem(ctx context.Context, in CreateIn) (Item, error) {
 	it, err := t.project.Create(ctx, item.Draft{
 		Title: in.Title, Type: in.Type, Status: in.Status, Priority: in.Priority, Assignee: in.Assignee,
-		Labels: in.Labels, Iteration: in.Iteration, Parent: in.Parent, DependsOn: in.DependsOn, Description: in.Description,
+		Labels: in.Labels, Iteration: in.Iteration, Parent: item.ID(in.Parent), DependsOn: in.DependsOn, Description: in.Description,
 	})
 	if err != nil {
 		return Item{}, err
@@ -50,17 +50,17 @@ func (t *Tools) CreateItem(ctx context.Context, in CreateIn) (Item, error) {
 
 // UpdateIn is a change of an item. What is absent stays.
 type UpdateIn struct {
-	ID          item.ID                   `json:"id"`
-	Title       *string                   `json:"title,omitempty"`
-	Type        *string                   `json:"type,omitempty"`
-	Status      *string                   `json:"status,omitempty"`
-	Priority    *string                   `json:"priority,omitempty"`
-	Assignee    *string                   `json:"assignee,omitempty"`
-	Labels      *Labels                   `json:"labels,omitempty" description:"Replaces all; \"\" clears."`
-	Iteration   *string                   `json:"iteration,omitempty"`
-	Parent      toolset.Optional[item.ID] `json:"parent,omitzero" description:"null clears."`
-	DependsOn   *[]item.ID                `json:"depends_on,omitempty" description:"Replaces all; [] clears."`
-	Description *string                   `json:"description,omitempty"`
+	ID          item.ID                     `json:"id"`
+	Title       *string                     `json:"title,omitempty"`
+	Type        *string                     `json:"type,omitempty"`
+	Status      *string                     `json:"status,omitempty"`
+	Priority    *string                     `json:"priority,omitempty"`
+	Assignee    *string                     `json:"assignee,omitempty"`
+	Labels      *Labels                     `json:"labels,omitempty" description:"Replaces all; \"\" clears."`
+	Iteration   *string                     `json:"iteration,omitempty"`
+	Parent      toolset.Optional[Reference] `json:"parent,omitzero" description:"null clears."`
+	DependsOn   *[]item.ID                  `json:"depends_on,omitempty" description:"Replaces all; [] clears."`
+	Description *string                     `json:"description,omitempty"`
 }
 
 // UpdateItem changes the given fields, nothing else.
@@ -70,7 +70,7 @@ func (t *Tools) UpdateItem(ctx context.Context, in UpdateIn) (Item, error) {
 		Labels: (*[]string)(in.Labels), Iteration: in.Iteration, DependsOn: in.DependsOn, Description: in.Description,
 	}
 	if in.Parent.Set {
-		p.Parent = &in.Parent.Value
+		p.Parent = new(item.ID(in.Parent.Value))
 	}
 	it, err := t.project.Update(ctx, in.ID, p)
 	if err != nil {

@@ -1,0 +1,163 @@
+package item
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+)
+
+// trashed is a deleted item in JSON.
+type trashed struct {
+	row
+	Deleted string `json:"deleted"`
+}
+
+// purged is the outcome in JSON.
+type purged struct {
+	Purged []item.ID `json:"purged"`
+}
+
+func (c cli) trash() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "trash",
+		Short:   "List deleted items, or remove them for good",
+		Example: fmt.Sprintf("  %[1]s trash list\n  %[1]s trash purge 3", c.program),
+		Args:    app.Subcommands,
+		RunE:    app.Help,
+	}
+	cmd.AddCommand(c.trashList(), c.trashPurge())
+	return cmd
+}
+
+func (c cli) trashList() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List deleted items",
+		Long: `List deleted items by their numbers. In a pipe each line has id, time of deletion,
+type, status and title, separated by tabs. "restore" brings an item back.`,
+		Example: "  " + c.program + " trash list",
+		Args:    app.NoArgs,
+		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+			found, warnings, err := s.Deleted(ctx)
+			if err != nil {
+				return err
+			}
+			c.warn(warnings)
+			o := c.out()
+			if asJSON {
+				rows := make([]trashed, len(found))
+				for i := range found {
+					rows[i] = trashed{rowOf(&found[i].Summary), found[i].At}
+				}
+				return o.JSON(rows)
+			}
+			if len(found) == 0 && o.Terminal() {
+				fmt.Fprintln(c.env.Stderr, "the trash is empty")
+			}
+			var rows [][]string
+			for _, it := range found {
+				rows = append(rows, []string{it.ID.String(), it.At, it.Type, it.Status, it.Title})
+			}
+			return o.Table([]output.Column{
+				{Name: "id", Right: true}, {Name: "deleted"}, {Name: "type"}, {Name: "status"}, {Name: "title", Flexible: true},
+			}, rows)
+		}),
+	}
+	output.JSONFlag[[]trashed](cmd, &asJSON)
+	return cmd
+}
+
+func (c cli) trashPurge() *cobra.Command {
+	var all, yes, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "purge [ID...]",
+		Short: "Remove deleted items for good",
+		Long: `Remove deleted items for good: the given ones, or with --all every one. They cannot
+be restored afterwards, and their numbers are not used again. At a terminal the
+command lists the items and asks; elsewhere it needs --yes.`,
+		Example: fmt.Sprintf("  %[1]s trash purge 3\n  %[1]s trash purge --all --yes", c.program),
+		Args:    cobra.ArbitraryArgs, ValidArgsFunction: c.completeDeleted,
+		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+			if all == (len(args) > 0) {
+				return app.UsageError("give the IDs of deleted items, or --all")
+			}
+			deleted, _, err := s.Deleted(ctx)
+			if err != nil {
+				return err
+			}
+			ids, err := chosenOf(deleted, args)
+			if err != nil {
+				return err
+			}
+			if !yes && len(ids) > 0 {
+				if err := c.confirmPurge(deleted, ids); err != nil {
+					return err
+				}
+			}
+			if err := s.Purge(ctx, ids...); err != nil {
+				return err
+			}
+			if asJSON {
+				return c.changed().JSON(purged{append([]item.ID{}, ids...)})
+			}
+			return c.changed().Line("Removed %d deleted items for good", len(ids))
+		}),
+	}
+	f := cmd.Flags()
+	f.BoolVar(&all, "all", false, "all deleted items")
+	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
+	output.JSONFlag[purged](cmd, &asJSON)
+	return cmd
+}
+
+// chosenOf are the numbers that were given, or of all deleted items.
+func chosenOf(deleted []local.Deleted, args []string) ([]item.ID, error) {
+	var ids []item.ID
+	if len(args) == 0 {
+		for _, it := range deleted {
+			ids = append(ids, it.ID)
+		}
+		return ids, nil
+	}
+	for _, arg := range args {
+		id, err := parseID(arg)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// confirmPurge shows what would be removed, and asks.
+func (c cli) confirmPurge(deleted []local.Deleted, ids []item.ID) error {
+	if !c.env.Typed() {
+		return app.UsageError("purging needs --yes where nobody can be asked")
+	}
+	titles := map[item.ID]string{}
+	for _, it := range deleted {
+		titles[it.ID] = cleantext.Line(it.Title)
+	}
+	fmt.Fprintln(c.env.Stderr, "Remove for good?")
+	for _, id := range ids {
+		fmt.Fprintf(c.env.Stderr, "  #%d %s\n", id, titles[id])
+	}
+	yes, err := input.Yes(c.env, "Sure?")
+	if err == nil && !yes {
+		err = errors.New("nothing was removed")
+	}
+	return err
+}
