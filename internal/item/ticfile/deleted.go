@@ -50,6 +50,3 @@ func (f *File) Lost() Lost {
 func (f *File) Restore() error {
 	return errors.Join(f.front.Delete(keyDeleted), f.SetLost(Lost{}))
 }
-
-// Deleted is when the item was deleted, empty if it was not.
-func (f *File) Deleted() string { return f.front.Get(keyDeleted).Text }
