@@ -3,6 +3,7 @@ package recipe
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,7 +29,12 @@ type module struct {
 			Short   *string         `json:"short"`
 		} `json:"parameters"`
 	} `json:"recipes"`
-	Source string `json:"source"`
+	Source   string `json:"source"`
+	Settings struct {
+		DotenvFilename   json.RawMessage `json:"dotenv_filename"`
+		DotenvPath       json.RawMessage `json:"dotenv_path"`
+		WorkingDirectory json.RawMessage `json:"working_directory"`
+	} `json:"settings"`
 }
 
 // attribute is a name, or an object with one name and its value.
@@ -50,12 +56,15 @@ func (a *attribute) UnmarshalJSON(data []byte) error {
 }
 
 // parseDump reads what just printed.
-func parseDump(data []byte) (recipes []Recipe, sources []string, err error) {
+func parseDump(data []byte, s *sources, copies string) ([]Recipe, error) {
 	var m module
 	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, nil, fmt.Errorf("read what just tells of the justfile: %w", err)
+		return nil, fmt.Errorf("read what just tells of the justfile: %w", err)
 	}
-	recipes, sources = m.all("")
+	if err := m.contained(s, copies); err != nil {
+		return nil, err
+	}
+	recipes := m.all("")
 	slices.SortFunc(recipes, func(a, b Recipe) int {
 		// Those of modules come last, as just lists them.
 		if inA, inB := strings.Count(a.Name, "::"), strings.Count(b.Name, "::"); inA != inB {
@@ -63,14 +72,11 @@ func parseDump(data []byte) (recipes []Recipe, sources []string, err error) {
 		}
 		return strings.Compare(a.Name, b.Name)
 	})
-	return recipes, sources, nil
+	return recipes, nil
 }
 
-// all are the public recipes of a module and those in it, and the files they are from.
-func (m module) all(prefix string) (recipes []Recipe, sources []string) {
-	if m.Source != "" {
-		sources = append(sources, m.Source)
-	}
+// all are the public recipes of a module and those in it.
+func (m module) all(prefix string) (recipes []Recipe) {
 	for name, found := range m.Recipes {
 		if found.Private || strings.HasPrefix(name, "_") {
 			continue
@@ -108,10 +114,38 @@ func (m module) all(prefix string) (recipes []Recipe, sources []string) {
 		recipes = append(recipes, r)
 	}
 	for name, sub := range m.Modules {
-		more, files := sub.all(prefix + name + "::")
-		recipes, sources = append(recipes, more...), append(sources, files...)
+		recipes = append(recipes, sub.all(prefix+name+"::")...)
 	}
-	return recipes, sources
+	return recipes
+}
+
+// contained refuses settings by which just itself would read files, or work, outside of
+// the project. They are relative to the file of the module, which has its copy below copies.
+func (m module) contained(s *sources, copies string) error {
+	file, err := filepath.Rel(copies, m.Source)
+	if err != nil {
+		file = "justfile"
+	}
+	for name, raw := range map[string]json.RawMessage{
+		"dotenv-filename": m.Settings.DotenvFilename, "dotenv-path": m.Settings.DotenvPath, "working-directory": m.Settings.WorkingDirectory,
+	} {
+		if len(raw) == 0 || string(raw) == "null" {
+			continue
+		}
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			return &FileError{Problem: "The justfile cannot be used: the setting " + name + " is an expression; write a plain string"}
+		}
+		if err := s.inside(filepath.ToSlash(file), text); err != nil {
+			return &FileError{Problem: fmt.Sprintf("The justfile cannot be used: the setting %s is %s, which leads out of the project; use a path in it", name, quote(text))}
+		}
+	}
+	for _, sub := range m.Modules {
+		if err := sub.contained(s, copies); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // value is a default as a justfile has it: text in quotes, other expressions as "…".

@@ -16,6 +16,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -106,14 +107,8 @@ func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
 		return j.kept.recipes, j.kept.err
 	}
 	j.kept = nil
-	r := &reading{path: path, sources: look(path)}
-	var modules []string
-	r.recipes, modules, r.err = j.dump(ctx, path)
-	for _, file := range modules {
-		if !r.sources.Has(file) {
-			r.sources.Doubt() // it is found in a way that is not understood here
-		}
-	}
+	r := &reading{path: path}
+	r.recipes, r.sources, r.err = j.understand(ctx, filepath.Base(path))
 	if _, refused := errors.AsType[*FileError](r.err); r.err == nil || refused {
 		j.kept = r
 	}
@@ -122,13 +117,18 @@ func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
 
 // find returns the path of the justfile: just takes these names in any case.
 func (j *Justfile) find() (string, error) {
-	entries, err := os.ReadDir(j.root)
+	root, err := rooted.Open(j.root)
+	if err != nil {
+		return "", &FileError{Problem: "The project root cannot be read"}
+	}
+	defer root.Close()
+	entries, err := root.ReadDir(".")
 	if err != nil {
 		return "", &FileError{Problem: "The project root cannot be read"}
 	}
 	var found []string
 	for _, e := range entries {
-		if name := e.Name(); !e.IsDir() && (strings.EqualFold(name, "justfile") || strings.EqualFold(name, ".justfile")) {
+		if name := e.Name(); !e.IsDir() && isJustfile(name) {
 			found = append(found, name)
 		}
 	}
@@ -141,26 +141,47 @@ func (j *Justfile) find() (string, error) {
 	return "", &FileError{Problem: "There are several justfiles in the project root: " + strings.Join(found, ", ") + ". Keep one"}
 }
 
-const dumpTimeout = 10 * time.Second
-
-func (j *Justfile) dump(ctx context.Context, path string) (recipes []Recipe, modules []string, err error) {
-	res, err := xec.Run(ctx, xec.Command{
-		Name: "just", Dir: j.root, Env: j.env, Timeout: dumpTimeout, MaxOutput: 32 << 20,
-		Args: []string{"--justfile", path, "--working-directory", j.root, "--color", "never", "--dump", "--dump-format", "json"},
-	})
-	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
-		return nil, nil, &FileError{Problem: "The justfile cannot be used: " + j.relative(exit.Stderr)}
-	}
+// understand returns the recipes of the justfile with this name in the root, and the
+// files that they depend on.
+func (j *Justfile) understand(ctx context.Context, name string) ([]Recipe, *cachedfile.Group, error) {
+	root, err := rooted.Open(j.root)
 	if err != nil {
-		return nil, nil, j.explain(err)
+		return nil, nil, &FileError{Problem: "The project root cannot be read"}
 	}
-	return parseDump(res.Stdout)
+	defer root.Close()
+	home := cmp.Or(j.env.Get("HOME"), j.env.Get("USERPROFILE"))
+	sources, err := read(root, j.root, home, name)
+	if err != nil {
+		return nil, sources.files, err
+	}
+	recipes, err := j.dump(ctx, sources, name)
+	return recipes, sources.files, err
 }
 
-// relative is what just said, without the path of the project.
-func (j *Justfile) relative(text string) string {
-	text = strings.ReplaceAll(text, j.root+string(filepath.Separator), "")
-	return cleantext.Block(strings.TrimPrefix(text, "error: "))
+const dumpTimeout = 10 * time.Second
+
+// dump has just read copies of the sources. A justfile that changes meanwhile, or an
+// import that only just understands, leads it nowhere else.
+func (j *Justfile) dump(ctx context.Context, s *sources, name string) ([]Recipe, error) {
+	dir, err := os.MkdirTemp("", "copse-just-")
+	if err != nil {
+		return nil, fmt.Errorf("copy the justfile: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	if err := s.copy(dir); err != nil {
+		return nil, err
+	}
+	res, err := xec.Run(ctx, xec.Command{
+		Name: "just", Dir: j.root, Env: j.env, Timeout: dumpTimeout, MaxOutput: 32 << 20,
+		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
+	})
+	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
+		return nil, &FileError{Problem: "The justfile cannot be used: " + complaint(exit.Stderr, dir)}
+	}
+	if err != nil {
+		return nil, j.explain(err)
+	}
+	return parseDump(res.Stdout, s, dir)
 }
 
 func (j *Justfile) explain(err error) error {

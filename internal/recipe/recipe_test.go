@@ -158,8 +158,8 @@ func TestBadFiles(t *testing.T) {
 	}{
 		"none":    {nil, "There is no justfile in the project root."},
 		"several": {map[string]string{"justfile": "", ".justfile": ""}, "There are several justfiles in the project root: .justfile, justfile. Keep one"},
-		"syntax":  {map[string]string{"justfile": "a:\n  @echo\nb\n"}, "justfile:3:2"},
-		"import":  {map[string]string{"justfile": "import 'x.just'\n", "x.just": "a:\n  @echo\n}\n"}, "x.just:3:1"},
+		"syntax":  {map[string]string{"justfile": "a:\n  @echo\nb\n"}, "justfile, line 3: expected"},
+		"import":  {map[string]string{"justfile": "import 'x.just'\n", "x.just": "a:\n  @echo\n}\n"}, "x.just, line 3: unexpected"},
 		"missing": {map[string]string{"justfile": "import 'x.just'\n"}, "could not find source file for import"},
 		"empty":   {map[string]string{"justfile": ""}, `There is no task "a"; the justfile has none`},
 	} {

@@ -1,86 +1,240 @@
 package recipe
 
 import (
-	"io"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"regexp"
+	"runtime"
 	"slices"
-	"sync"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// maxSource is how much of a file is searched for what it imports.
-const maxSource = 4 << 20
-
-var (
-	importLine = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^import\??\s+(?:'([^'\n]*)'|"([^"\\\n]*)")\s*(?:#.*)?$`)
-	})
-	moduleLine = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^mod\??\s+([A-Za-z_][A-Za-z0-9_-]*)(?:\s+(?:'([^'\n]*)'|"([^"\\\n]*)"))?\s*(?:#.*)?$`)
-	})
-	anyOther = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:import|mod)\b.*$`) })
+// Limits of what a justfile is made of.
+const (
+	maxSource  = 1 << 20
+	maxSources = 500
+	maxTotal   = 8 << 20
 )
 
-// look collects the files that the justfile at path is made of, also such as would
-// count if they were there.
-func look(path string) *cachedfile.Group {
-	found := &cachedfile.Group{}
-	for next := []string{path}; len(next) > 0; next = next[1:] {
-		file := next[0]
-		if found.Has(file) {
-			continue
-		}
-		if _, err := found.Add(file); err != nil {
-			continue
-		}
-		imports, plain := importsOf(file)
-		if !plain {
-			found.Doubt()
-		}
-		next = append(next, imports...)
-	}
-	return found
+// sources are the files that a justfile is made of: itself, what it imports, and its
+// modules, at any depth. All of them are in the project.
+type sources struct {
+	root  *rooted.Root
+	dir   string // the absolute path of the root
+	home  string
+	texts map[string]string // by name, with paths that only lead to copies
+	total int
+	// files are all that it depends on, also those that would count if they existed.
+	files *cachedfile.Group
 }
 
-// importsOf are the files that one names; plain is false if it may name others.
-func importsOf(file string) (paths []string, plain bool) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSource+1))
-	if err != nil || len(text) > maxSource {
-		return nil, false
-	}
-	known := 0
-	join := func(path []byte) string {
-		if filepath.IsAbs(string(path)) {
-			return string(path)
-		}
-		return filepath.Join(filepath.Dir(file), string(path))
-	}
-	for _, m := range importLine().FindAllSubmatch(text, -1) {
-		known++
-		paths = append(paths, join(slices.Concat(m[1], m[2])))
-	}
-	for _, m := range moduleLine().FindAllSubmatch(text, -1) {
-		known++
-		name, path := string(m[1]), slices.Concat(m[2], m[3])
-		if len(path) > 0 {
-			at := join(path)
-			paths = append(paths, at)
-			if info, err := os.Stat(at); err == nil && info.IsDir() {
-				return nil, false
-			}
+// read returns the sources of the justfile with this name in the root. The error is a
+// [*FileError].
+func read(root *rooted.Root, dir, home, name string) (*sources, error) {
+	s := &sources{root: root, dir: dir, home: home, texts: map[string]string{}, files: &cachedfile.Group{}}
+	for next := []string{name}; len(next) > 0; next = next[1:] {
+		if _, done := s.texts[next[0]]; done {
 			continue
 		}
-		for _, candidate := range []string{name + ".just", name + "/mod.just", name + "/justfile", name + "/.justfile"} {
-			paths = append(paths, join([]byte(candidate)))
+		found, err := s.add(next[0])
+		if err != nil {
+			return s, err
+		}
+		next = append(next, found...)
+	}
+	return s, nil
+}
+
+// depend notes that the justfile depends on a file, which need not exist.
+func (s *sources) depend(name string) {
+	_, _ = s.files.Add(filepath.Join(s.dir, filepath.FromSlash(name)))
+}
+
+// add reads one file and returns the names of those that it names.
+func (s *sources) add(name string) (found []string, err error) {
+	s.depend(name)
+	data, err := s.root.Read(name, maxSource)
+	if err != nil {
+		return nil, &FileError{Problem: fmt.Sprintf("%s cannot be used: %s", shown(name), reason(err))}
+	}
+	s.total += len(data)
+	switch {
+	case len(s.texts) >= maxSources:
+		return nil, &FileError{Problem: fmt.Sprintf("The justfile has more than %d imports and modules", maxSources)}
+	case s.total > maxTotal:
+		return nil, &FileError{Problem: fmt.Sprintf("The justfile and what it imports have more than %d bytes", maxTotal)}
+	case !utf8.Valid(data):
+		return nil, &FileError{Problem: shown(name) + " cannot be used: it is not UTF-8 text"}
+	}
+	text := string(data)
+	list := statements(text)
+	for _, st := range list {
+		if st.problem != "" {
+			return nil, st.refused(name, st.problem)
+		}
+		inner, err := s.resolve(name, st)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, inner...)
+	}
+	s.texts[name] = text
+	return found, nil
+}
+
+// resolve returns the names of the files that a statement can mean and that exist.
+func (s *sources) resolve(from string, st statement) ([]string, error) {
+	var names []string
+	named := st.path
+	if st.module == "" || st.path != "" {
+		name, err := s.name(from, named)
+		if err != nil {
+			return nil, st.refused(from, "it leads out of the project: move the file into the project, or copy what you need of it")
+		}
+		s.depend(name)
+		if s.regular(name) || st.module == "" {
+			names = append(names, name)
+		}
+		if len(names) > 0 {
+			return s.existing(from, st, names)
+		}
+		names = s.candidates(name)
+	} else {
+		dir := path.Dir(from)
+		names = append([]string{path.Join(dir, st.module+".just")}, s.candidates(path.Join(dir, st.module))...)
+	}
+	return s.existing(from, st, names)
+}
+
+// candidates are the names that the justfile of a module in a directory can have.
+func (s *sources) candidates(dir string) []string {
+	names := []string{path.Join(dir, "mod.just"), path.Join(dir, "justfile"), path.Join(dir, ".justfile")}
+	entries, err := s.root.ReadDir(dir)
+	if err != nil {
+		return names
+	}
+	for _, e := range entries {
+		if name := path.Join(dir, e.Name()); isJustfile(e.Name()) && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return paths, known == len(anyOther().FindAll(text, -1))
+	return names
+}
+
+// existing leaves out the names of files that do not exist.
+func (s *sources) existing(from string, st statement, names []string) ([]string, error) {
+	var found []string
+	for _, name := range names {
+		s.depend(name)
+		info, err := s.root.Stat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), err == nil && info.IsDir(): // which just does not see either
+		case errors.Is(err, rooted.ErrOutside):
+			return nil, st.refused(from, "it is a symbolic link that leads out of the project")
+		case err != nil:
+			return nil, st.refused(from, reason(err))
+		default:
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
+func (s *sources) regular(name string) bool {
+	info, err := s.root.Stat(name)
+	return err == nil && !info.IsDir()
+}
+
+// name is what the root calls a path in a file, by the rules of just.
+func (s *sources) name(from, named string) (string, error) {
+	if rest, ok := strings.CutPrefix(named, "~/"); ok {
+		if !filepath.IsAbs(s.home) {
+			return "", rooted.ErrOutside
+		}
+		named = filepath.Join(s.home, rest)
+	}
+	if filepath.IsAbs(named) {
+		return s.root.Name(named)
+	}
+	if runtime.GOOS == "windows" {
+		named = filepath.ToSlash(named)
+	}
+	return s.root.Name(path.Join(path.Dir(from), named))
+}
+
+// inside refuses a path that leads out of the root, from a file or through a link.
+func (s *sources) inside(file, named string) error {
+	name, err := s.name(file, named)
+	if err != nil {
+		return err
+	}
+	if _, err := s.root.Stat(name); errors.Is(err, rooted.ErrOutside) {
+		return err
+	}
+	return nil
+}
+
+// refused is the error for a statement.
+func (st statement) refused(file, problem string) error {
+	what := "import " + quote(st.path)
+	if st.module != "" {
+		what = "module " + quote(st.module)
+	}
+	return &FileError{Problem: fmt.Sprintf("%s, line %d: the %s cannot be used: %s", shown(file), st.line, what, problem)}
+}
+
+func quote(s string) string { return "'" + cleantext.Cut(cleantext.Line(s), 100) + "'" }
+
+func shown(name string) string { return cleantext.Cut(cleantext.Line(name), 200) }
+
+// reason is an error of the root in a sentence.
+func reason(err error) string {
+	if errors.Is(err, rooted.ErrOutside) {
+		return "it is a symbolic link that leads out of the project; replace the link with a file"
+	}
+	return err.Error()
+}
+
+func isJustfile(name string) bool {
+	return strings.EqualFold(name, "justfile") || strings.EqualFold(name, ".justfile")
+}
+
+// copy writes the sources into a directory, so that just reads these texts and nothing
+// else, whatever happens to the files meanwhile.
+func (s *sources) copy(to string) error {
+	for name, text := range s.texts {
+		file := filepath.Join(to, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return fmt.Errorf("copy the justfile: %w", err)
+		}
+		if err := os.WriteFile(file, []byte(s.redirected(to, name, text)), 0o600); err != nil {
+			return fmt.Errorf("copy the justfile: %w", err)
+		}
+	}
+	return nil
+}
+
+// redirected is a text in which paths that are absolute, or in the home directory, lead
+// into a directory of copies. Others do so already.
+func (s *sources) redirected(to, name, text string) string {
+	list := statements(text)
+	slices.SortFunc(list, func(a, b statement) int { return cmp.Compare(b.from, a.from) })
+	for _, st := range list {
+		if !filepath.IsAbs(st.path) && !strings.HasPrefix(st.path, "~/") {
+			continue
+		}
+		if inner, err := s.name(name, st.path); err == nil {
+			text = text[:st.from] + "'" + filepath.Join(to, filepath.FromSlash(inner)) + "'" + text[st.to:]
+		}
+	}
+	return text
 }

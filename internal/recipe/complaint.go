@@ -1,0 +1,46 @@
+package recipe
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+)
+
+// Just points at the place of a mistake with an arrow, and then quotes the line.
+var (
+	arrow   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:——▶|-->)\s*(.*?):(\d+):\d+\s*$`) })
+	excerpt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\d*\s*[│|]`) })
+)
+
+const (
+	maxComplaint      = 500
+	maxComplaintLines = 5
+)
+
+// complaint returns what just said of copies in a directory: the message, the file and the
+// line. The source that it quotes is left out, because nobody knows what is in it.
+func complaint(stderr, dir string) string {
+	var message []string
+	place := ""
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimRight(line, "\r\n")
+		if at := arrow().FindStringSubmatch(line); at != nil {
+			place = withoutDir(at[1], dir) + ", line " + at[2] + ": "
+			break
+		}
+		if excerpt().MatchString(line) || len(message) == maxComplaintLines {
+			break
+		}
+		message = append(message, withoutDir(line, dir))
+	}
+	text := strings.TrimSpace(strings.TrimPrefix(strings.Join(message, "\n"), "error: "))
+	return cleantext.Cut(cleantext.Block(place+text), maxComplaint)
+}
+
+// withoutDir is a text without the path of the copies, which nobody else knows.
+func withoutDir(text, dir string) string {
+	return strings.ReplaceAll(text, dir+string(filepath.Separator), "")
+}

@@ -1,0 +1,170 @@
+package recipe
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// statement is an import or a module in a justfile.
+type statement struct {
+	module   string // its name; "" for an import
+	optional bool
+	path     string // as just understands the text; "" for a module without one
+	line     int    // from 1
+	// from and to are where the path is written, with its quotes.
+	from, to int
+	// problem says why the path cannot be understood.
+	problem string
+}
+
+// In a justfile, a statement begins at the start of a line, or after a byte order mark.
+// Whitespace is spaces, tabs, and line ends after a backslash.
+var (
+	keyword = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(?:\x{FEFF})?(import|mod)(?:[^A-Za-z0-9_-]|\z)`)
+	})
+	blank  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[ \t]|\\\r?\n)*`) })
+	word   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*`) })
+	ending = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\r?\n|#|\z)`) })
+)
+
+// statements returns the imports and modules of a justfile. What only looks like one, in a
+// string of several lines, is among them: better one file too many than one too few.
+func statements(text string) []statement {
+	var list []statement
+	for _, at := range keyword().FindAllStringSubmatchIndex(text, -1) {
+		s := statement{line: 1 + strings.Count(text[:at[2]], "\n")}
+		r := scanner{text: text, at: at[3]}
+		if r.understand(&s, text[at[2]:at[3]] == "mod") {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// scanner goes through the words of one statement.
+type scanner struct {
+	text string
+	at   int
+}
+
+func (r *scanner) skip(pattern *regexp.Regexp) string {
+	found := pattern.FindString(r.text[r.at:])
+	r.at += len(found)
+	return found
+}
+
+func (r *scanner) accept(prefix string) bool {
+	if !strings.HasPrefix(r.text[r.at:], prefix) {
+		return false
+	}
+	r.at += len(prefix)
+	return true
+}
+
+// understand reads the statement after its keyword. It is false for a recipe or a
+// variable with the name of the keyword.
+func (r *scanner) understand(s *statement, module bool) bool {
+	r.skip(blank())
+	s.optional = r.accept("?")
+	r.skip(blank())
+	if module {
+		if s.module = r.skip(word()); s.module == "" {
+			return false
+		}
+		r.skip(blank())
+		if ending().MatchString(r.text[r.at:]) {
+			return true
+		}
+	}
+	s.from = r.at
+	if prefix := r.skip(word()); prefix != "" {
+		r.skip(blank())
+		s.problem = "its path is a string with a prefix, which depends on the environment; write a plain string"
+	}
+	path, ok, problem := r.quoted()
+	if !ok {
+		return s.optional && !module // just reports it
+	}
+	if s.path, s.to = path, r.at; s.problem == "" {
+		s.problem = problem
+	}
+	return true
+}
+
+// quoted reads a string. problem says why its value is not known.
+func (r *scanner) quoted() (value string, ok bool, problem string) {
+	for _, quote := range []string{`"""`, "'''", `"`, "'"} {
+		if !r.accept(quote) {
+			continue
+		}
+		raw, ok := r.until(quote)
+		if !ok {
+			return "", true, "its path is a string without an end"
+		}
+		if strings.ContainsAny(raw, "\r\n\x00") {
+			return "", true, "its path has several lines; write it on one"
+		}
+		if quote[0] == '\'' {
+			return raw, true, ""
+		}
+		value, ok := unescape(raw)
+		if !ok {
+			return "", true, "its path has an escape that is not known; write a plain string"
+		}
+		return value, true, ""
+	}
+	return "", false, ""
+}
+
+// until returns the text before the end of a string.
+func (r *scanner) until(quote string) (string, bool) {
+	start := r.at
+	for r.at < len(r.text) {
+		switch {
+		case r.accept(quote):
+			return r.text[start : r.at-len(quote)], true
+		case quote[0] == '"' && r.text[r.at] == '\\':
+			r.at += 2
+		default:
+			r.at++
+		}
+	}
+	r.at = len(r.text)
+	return "", false
+}
+
+// unescape returns what the text of a string in double quotes stands for.
+func unescape(raw string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			b.WriteByte(raw[i])
+			continue
+		}
+		i++
+		if i == len(raw) {
+			return "", false
+		}
+		switch c := raw[i]; c {
+		case '\\', '"':
+			b.WriteByte(c)
+		case 't':
+			b.WriteByte('\t')
+		case 'u':
+			digits, ok := strings.CutPrefix(raw[i+1:], "{")
+			hex, _, closed := strings.Cut(digits, "}")
+			code, err := strconv.ParseUint(hex, 16, 21)
+			if !ok || !closed || err != nil || code == 0 || code > 0x10ffff {
+				return "", false
+			}
+			b.WriteRune(rune(code))
+			i += len(hex) + 2
+		default: // a line break is no part of a path
+			return "", false
+		}
+	}
+	return b.String(), true
+}

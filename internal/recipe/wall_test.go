@@ -1,0 +1,253 @@
+package recipe_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/rooted/rootedtest"
+	"github.com/copse-dev/copse/internal/test/need"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// without returns the justfile of a root for which just is not installed, so that an error
+// of the file is one that was found before just was to run.
+func without(t *testing.T, root, home string) *recipe.Justfile {
+	t.Helper()
+	return recipe.New(root, xec.Env{"PATH=" + t.TempDir(), "HOME=" + home}, recipe.NewJournal("", root))
+}
+
+// refused reports what is wrong with a justfile that must be refused before just runs.
+func refused(t *testing.T, j *recipe.Justfile) string {
+	t.Helper()
+	_, err := j.Recipes(t.Context())
+	if _, ok := errors.AsType[*recipe.FileError](err); !ok {
+		return fmt.Sprintf("%v: just would have run", err)
+	}
+	if strings.Contains(err.Error(), rootedtest.Secret) {
+		return "it is shown: " + err.Error()
+	}
+	return ""
+}
+
+// Nothing outside of the root is imported, in any form, at any depth.
+func TestWall(t *testing.T) {
+	t.Parallel()
+	root := rootedtest.Place(t)
+	home := filepath.Dir(root)
+	escapes := append(rootedtest.Escapes(root), "~/secret.txt", "~/outside/b.txt", "~//secret.txt", "~/../secret.txt", "~/.")
+	forms := []string{
+		"import '%s'", "import? '%s'", `import "%s"`, "import'%s'", "import  \t'%s'", "import ? '%s'", "import\\\n  '%s'", "import \\\r\n'%s'", "\ufeffimport '%s'",
+		"import '''%s'''", `import """%s"""`, "import '%s' # why", "mod x '%s'", "mod? x '%s'", "mod x\\\n'%s'", "[private]\nimport '%s'", "[group('a')]\n# doc\nmod x '%s'",
+		"import x'%s'", "import x '%s'", "mod x x'%s'", "a:\n  echo\nimport '%s'", "x := '''\n'''\nimport '%s'",
+	}
+	tried := 0
+	j := without(t, root, home)
+	for i, escape := range escapes {
+		if strings.Contains(escape, `\`) {
+			continue // TestWallEscapes has them; what they mean depends on the quotes and the system
+		}
+		for n, form := range forms {
+			if (i+n)%5 != 0 && n > 1 {
+				continue // each escape has been in some forms, and each form with many escapes
+			}
+			gittest.Write(t, filepath.Join(root, "justfile"), fmt.Sprintf(form, escape)+"\n")
+			if problem := refused(t, j); problem != "" {
+				t.Errorf("%q: %s", fmt.Sprintf(form, escape), problem)
+			}
+			tried++
+		}
+	}
+	t.Logf("%d imports and modules were refused", tried)
+}
+
+func TestWallEscapes(t *testing.T) {
+	t.Parallel()
+	root := rootedtest.Place(t)
+	for _, text := range []string{
+		`import "\u{2e}\u{2e}/secret.txt"`, `import "..\u{2f}secret.txt"`, `import "\u{7e}/secret.txt"`, `import "\u{2F}etc/passwd"`, `import "out\u{2d}file"`,
+		"import x'$HOME/secret.txt'", "import x\"~/secret.txt\"", "import '''\n  ../secret.txt'''", "import '../secret.txt\n'", `import "\z"`, `import "\u{110000}"`, "import '../secret.txt",
+		"mod out-dir", "mod proc", "mod out-root", "mod? out-dir", "import 'in.just'", "mod in", "mod sub", "mod sub 'sub'", "mod y 'linked'",
+		"set dotenv-path := '/etc/passwd'", "set dotenv-path := '../secret.txt'", "set dotenv-filename := 'out-file'", "set working-directory := '..'", "set working-directory := 'out-dir'",
+		"set dotenv-path := '/etc' / 'passwd'", "mod set",
+	} {
+		gittest.Write(t, filepath.Join(root, "in.just"), "import 'deep/er.just'\n")
+		gittest.Write(t, filepath.Join(root, "deep", "er.just"), "import? '../../secret.txt'\n")
+		gittest.Write(t, filepath.Join(root, "sub", "JustFile"), "mod inner '../../outside/b.txt'\n")
+		gittest.Write(t, filepath.Join(root, "set.just"), "set working-directory := '..'\n")
+		_ = os.MkdirAll(filepath.Join(root, "linked"), 0o755)
+		_ = os.Symlink("../../secret.txt", filepath.Join(root, "linked", "mod.just"))
+		gittest.Write(t, filepath.Join(root, "justfile"), text+"\n")
+		j := without(t, root, filepath.Dir(root))
+		if strings.HasPrefix(text, "set ") || text == "mod set" {
+			if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
+				continue // only just knows the settings, which do nothing while it lists recipes
+			}
+			j = recipe.New(root, os.Environ(), recipe.NewJournal("", root))
+		}
+		if problem := refused(t, j); problem != "" {
+			t.Errorf("%q: %s", text, problem)
+		}
+	}
+}
+
+// The justfile itself is a file of the project.
+func TestWallLinks(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"../secret.txt", "/etc/passwd", "out-file", "/dev/zero", "/proc/self/environ", "dir", "loop1"} {
+		root := rootedtest.Place(t)
+		if err := os.Symlink(target, filepath.Join(root, ".JUSTFILE")); err != nil {
+			t.Fatal(err)
+		}
+		if problem := refused(t, without(t, root, "/home")); problem != "" {
+			t.Errorf("a justfile that is a link to %s: %s", target, problem)
+		}
+	}
+}
+
+// What just says of a mistake comes without the lines that it quotes.
+func TestNoExcerpts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"syntax":    {"# one\na:\n  echo\nb := 'x' s3cret\n", "The justfile cannot be used: justfile, line 4: expected"},
+		"in import": {"import 'more.just'\n", "The justfile cannot be used: more.just, line 2: "},
+		"module":    {"mod sub\n", "The justfile cannot be used: sub/mod.just, line 1: "},
+		"unknown":   {"a: s3cret-dependency\n", "The justfile cannot be used: justfile, line 1: "},
+	} {
+		j, root := project(t, map[string]string{"justfile": c.text, "more.just": "\n} s3cret\n", "sub/mod.just": "} s3cret\n"})
+		_, err := j.Recipes(t.Context())
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "s3cret\n") || strings.Contains(err.Error(), "│") || strings.Contains(err.Error(), os.TempDir()) || strings.Contains(err.Error(), root) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Paths that stay in the project work as just takes them.
+func TestInside(t *testing.T) {
+	t.Parallel()
+	j, root := project(t, map[string]string{
+		"a/b/one.just": "one:\n", "two.just": "import './a/b/../../three.just'\ntwo:\n", "three.just": "three:\n", "mods/x/JUSTFILE": "import '../../a/b/../c.just'\nfour:\n",
+		"a/c.just": "c:\n", "m1.just": "r:\n", "m2/mod.just": "r:\n", "m3/.justfile": "r:\n", "os.just": "win:\n",
+	})
+	text := "import 'two.just'\nimport \"a/b/on\\u{65}.just\"\nimport? 'missing.just'\nmod? gone\nmod m1\nmod m2 # with a comment\nmod m3\nmod q 'mods/x'\nimport '" + filepath.Join(root, "os.just") + "'\n" +
+		"import := 'a'\nmod target:\n  echo\nx := '''\nimport 'nothing.just'\n'''\njs:\n  #!/usr/bin/env node\n  import '../../outside.js'\n"
+	gittest.Write(t, filepath.Join(root, "justfile"), text)
+	list, err := j.Recipes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range list {
+		names = append(names, r.Name)
+	}
+	if got, want := strings.Join(names, " "), "js mod one three two win m1::r m2::r m3::r q::c q::four"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	gittest.Write(t, filepath.Join(root, "gone.just"), "found:\n")
+	if list, err = j.Recipes(t.Context()); err != nil || len(list) != len(names)+1 {
+		t.Errorf("after a module was added: %v, %v", list, err)
+	}
+}
+
+func TestTooMuch(t *testing.T) {
+	t.Parallel()
+	root := rootedtest.Place(t)
+	var many strings.Builder
+	for i := range 600 {
+		name := fmt.Sprintf("i%d.just", i)
+		gittest.Write(t, filepath.Join(root, name), "")
+		fmt.Fprintf(&many, "import '%s'\n", name)
+	}
+	for _, text := range []string{many.String(), strings.Repeat("#", 1<<20+1), "\xff"} {
+		gittest.Write(t, filepath.Join(root, "justfile"), text)
+		if problem := refused(t, without(t, root, "/home")); problem != "" {
+			t.Errorf("%.20q: %s", text, problem)
+		}
+	}
+}
+
+// While links are swapped, nothing from outside is listed or quoted.
+func TestRacingLinks(t *testing.T) {
+	t.Parallel()
+	if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
+		need.Skip(t, "just is not installed")
+	}
+	root := rootedtest.Place(t)
+	gittest.Write(t, filepath.Join(root, "justfile"), "import 'swap.just'\nown:\n")
+	gittest.Write(t, filepath.Join(filepath.Dir(root), "evil.just"), "leaked:\n}\n")
+	swap := filepath.Join(root, "swap.just")
+	stop := make(chan struct{})
+	var swapping sync.WaitGroup
+	swapping.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			next := swap + ".next"
+			if i%2 == 0 {
+				_ = os.Symlink("../evil.just", next)
+			} else {
+				_ = os.WriteFile(next, []byte("inner:\n"), 0o600)
+			}
+			_ = os.Rename(next, swap)
+		}
+	})
+	good, bad := 0, 0
+	for range 50 {
+		list, err := recipe.New(root, os.Environ(), recipe.NewJournal("", root)).Recipes(t.Context())
+		if err != nil {
+			bad++
+			if strings.Contains(err.Error(), "leaked") || !strings.Contains(err.Error(), "leads out of the project") {
+				t.Fatal(err)
+			}
+			continue
+		}
+		good++
+		for _, r := range list {
+			if r.Name == "leaked" {
+				t.Fatal("a recipe from outside is listed")
+			}
+		}
+	}
+	close(stop)
+	swapping.Wait()
+	t.Logf("%d readings, %d refused", good+bad, bad)
+}
+
+// FuzzImports looks for an import that just finds and copse does not.
+func FuzzImports(f *testing.F) {
+	for _, s := range []string{"import 'leak.just'", "import? 'leak.just'", "mod leak", "mod x 'leak.just'", "import\\\n'leak.just'", "[private]\nimport 'leak.just'", "x := '\n'\nimport \"leak.just\"", "import x'leak.just'"} {
+		f.Add(s)
+	}
+	if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
+		need.Skip(f, "just is not installed")
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		root := t.TempDir()
+		gittest.Write(t, filepath.Join(root, "leak.just"), "leaked:\n")
+		gittest.Write(t, filepath.Join(root, "justfile"), text+"\n")
+		res, err := xec.Run(t.Context(), xec.Command{
+			Name: "just", Dir: root, Env: os.Environ(), Args: []string{"--justfile", filepath.Join(root, "justfile"), "--dump", "--dump-format", "json"},
+		})
+		if err != nil || !strings.Contains(string(res.Stdout), `"leaked"`) || strings.Contains(text, "leaked") {
+			return
+		}
+		list, err := recipe.New(root, os.Environ(), recipe.NewJournal("", root)).Recipes(t.Context())
+		for _, r := range list {
+			if strings.HasSuffix(r.Name, "leaked") {
+				return
+			}
+		}
+		if _, refused := errors.AsType[*recipe.FileError](err); !refused {
+			t.Errorf("%q: just finds an import that was not seen: %v, %v", text, list, err)
+		}
+	})
+}
