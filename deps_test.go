@@ -121,6 +121,7 @@ var twigMCP = []string{
 	"internal/workspace",
 	"internal/xec",
 	"internal/yamlfile",
+	"internal/xec/family",
 }
 
 // mayWrite names the packages of twig-mcp that change files, and why.

@@ -9,9 +9,22 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/copse-dev/copse/internal/xec/family"
 )
+
+// Guard is a program that runs another one, and ends everything that one started as soon
+// as its own standard input ends; see package guard.
+type Guard struct {
+	// Path is the program.
+	Path string
+	// Argv are its name and its first arguments. The path of the program to run follows,
+	// then that program's own name and arguments.
+	Argv []string
+}
 
 // grace is how long a program that is to stop may take for it.
 const grace = 250 * time.Millisecond
@@ -20,16 +33,21 @@ const grace = 250 * time.Millisecond
 // wherever it has moved.
 const marker = "COPSE_RUN_ID"
 
+// guardGrace is how long a guard may take to end what it guards.
+const guardGrace = 3 * time.Second
+
 // Stream runs c to its end like [Run], and hands both streams to out as one, in the
-// order in which they were written; out is not called after the return. It keeps
-// nothing itself, so MaxOutput does not count.
+// order in which they were written. It does not call out after it has returned. It keeps
+// nothing itself, so MaxOutput does not count. If c.Started is set, it is called with the
+// number of the process once that runs.
 //
-// The program has a session of its own, and so no terminal. When the context or the
-// time limit ends it, it is asked to stop, and killed a quarter of a second later with
-// everything it started: also what has moved to another session or ignores signals,
-// as far as the system tells whose child it is (Linux, macOS and Windows do). When the
-// program ends by itself, only what is left of its own group is killed: what has moved
-// away then was meant to stay.
+// The program has a session of its own, and so no terminal. When the context or the time
+// limit ends it, it is asked to stop, and killed a quarter of a second later with
+// everything it started. With c.Guard, that holds for everything, and also when this
+// process is killed. Without, it holds for what has moved to another session or ignores
+// signals as far as the system tells whose child it is (Linux and macOS do), and on
+// Windows for everything and in every case. When the program ends by itself, only what is
+// left of its own group is killed: what has moved away then was meant to stay.
 func Stream(ctx context.Context, c Command, out io.Writer) error {
 	path, err := c.Env.LookPath(c.Name)
 	if err != nil {
@@ -46,8 +64,20 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	cmd.Env = c.Env.With(marker + "=" + id)
 	cmd.Stdout, cmd.Stderr = out, out // the same writer, so one pipe
 	cmd.WaitDelay = pipeDelay
+	run := session{cmd: cmd, id: id, started: c.Started}
+	if c.Guard != nil {
+		cmd.Path, cmd.Err = c.Guard.Path, nil
+		cmd.Args = slices.Concat(c.Guard.Argv, []string{path, c.Name}, c.Args)
+		r, w, err := os.Pipe()
+		if err != nil {
+			return fmt.Errorf("run %s: %w", c.Name, err)
+		}
+		defer r.Close()
+		defer w.Close()
+		cmd.Stdin, run.lifeline = r, w
+	}
 
-	stopped, err := runSession(limited, cmd, id)
+	stopped, err := run.do(limited)
 	exit, exited := errors.AsType[*exec.ExitError](err)
 	switch {
 	case stopped && ctx.Err() != nil:
@@ -62,62 +92,106 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	return fmt.Errorf("run %s: %w", c.Name, err)
 }
 
-// runSession starts cmd, waits for it, and ends everything it started if ctx ends
-// before it does, of which it tells.
-func runSession(ctx context.Context, cmd *exec.Cmd, id string) (stopped bool, err error) {
+// session is a program that runs in a session of its own.
+type session struct {
+	cmd *exec.Cmd
+	// id is the value of the marker in the program's environment.
+	id string
+	// lifeline, if there is one, is what the program's guard waits for to end.
+	lifeline *os.File
+	started  func(pid int)
+}
+
+// do starts the program and waits for it. It ends everything that the program started if
+// ctx ends first, and reports whether it did.
+func (s session) do(ctx context.Context) (stopped bool, err error) {
 	if ctx.Err() != nil {
 		return true, context.Cause(ctx)
 	}
-	g, err := newGroup(cmd)
+	g, err := newGroup(s.cmd)
 	if err != nil {
 		return false, err
 	}
 	defer g.close()
-	ownSession(cmd)
-	if err := cmd.Start(); err != nil {
-		if _, dirErr := os.Stat(cmd.Dir); cmd.Dir != "" && dirErr != nil {
+	ownSession(s.cmd)
+	if err := s.cmd.Start(); err != nil {
+		if _, dirErr := os.Stat(s.cmd.Dir); s.cmd.Dir != "" && dirErr != nil {
 			err = dirErr
 		}
 		return false, err
 	}
-	if err := g.adopt(cmd.Process); err != nil {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+	if err := g.adopt(s.cmd.Process); err != nil {
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
 		return false, err
+	}
+	if s.started != nil {
+		s.started(s.cmd.Process.Pid)
 	}
 	var early atomic.Bool
 	ended, swept := make(chan struct{}), make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(swept)
 		early.Store(true)
-		// Before they lose their parents, by which they are known.
-		family := descendants(cmd.Process.Pid)
-		g.terminate()
-		select {
-		case <-ended:
-		case <-time.After(grace):
-		}
-		_ = g.kill()
-		for _, p := range family {
-			_ = p.Kill()
-			_ = p.Release()
-		}
-		killMarked(id)
+		s.end(g, ended)
 	})
-	err = cmd.Wait()
+	err = s.cmd.Wait()
 	close(ended)
 	if !stop() {
 		<-swept
 	}
 	_ = g.kill()
+	if s.lifeline != nil && !s.cmd.ProcessState.Exited() {
+		s.afterGuard()
+	}
 	return early.Load(), err
+}
+
+// afterGuard makes sure that nothing is left after the guard was killed. It lets the inner
+// guard do that first, which finds more.
+func (s session) afterGuard() {
+	for deadline := time.Now().Add(4 * grace); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		found := family.Marked(marker + "=" + s.id)
+		for _, p := range found {
+			_ = p.Release()
+		}
+		if len(found) == 0 {
+			return
+		}
+	}
+	killMarked(s.id)
+}
+
+// end ends the program and everything that it started.
+func (s session) end(g *group, ended <-chan struct{}) {
+	if s.lifeline != nil {
+		_ = s.lifeline.Close()
+		select {
+		case <-ended:
+			return
+		case <-time.After(guardGrace):
+		}
+	}
+	// Before they lose their parents, by which they are known.
+	relatives := family.Descendants(s.cmd.Process.Pid)
+	g.terminate()
+	select {
+	case <-ended:
+	case <-time.After(grace):
+	}
+	_ = g.kill()
+	for _, p := range relatives {
+		_ = p.Kill()
+		_ = p.Release()
+	}
+	killMarked(s.id)
 }
 
 // killMarked kills every process with the marker of a run, until there are none: while
 // it looks, they may be starting others.
 func killMarked(id string) {
 	for range 20 {
-		found := marked(marker + "=" + id)
+		found := family.Marked(marker + "=" + id)
 		if len(found) == 0 {
 			return
 		}

@@ -61,6 +61,11 @@ type Command struct {
 	// MaxOutput is how many bytes are kept of each of the two streams; 0 is
 	// DefaultMaxOutput.
 	MaxOutput int
+	// Guard, if set, runs the program for [Stream].
+	Guard *Guard
+	// Started, if set, is called by [Stream] with the number of the process that it
+	// started: the guard's, if there is one.
+	Started func(pid int)
 }
 
 // Result is what a program wrote.

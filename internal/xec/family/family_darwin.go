@@ -1,6 +1,7 @@
-package xec
+package family
 
 import (
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -28,5 +29,15 @@ func parentOf(pid int) int {
 	return int(p.Eproc.Ppid)
 }
 
-// marked returns none: the environment of a process is not for others here.
-func marked(string) []*os.Process { return nil }
+// Started returns a text that differs between all processes that ever had a number: the
+// time at which the process started. It is "" if there is no such process.
+func Started(pid int) string {
+	p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || int(p.Proc.P_pid) != pid {
+		return ""
+	}
+	return fmt.Sprintf("%d.%06d", p.Proc.P_starttime.Sec, p.Proc.P_starttime.Usec)
+}
+
+// Marked returns none: macOS does not show the environment of a process.
+func Marked(string) []*os.Process { return nil }

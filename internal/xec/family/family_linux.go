@@ -1,0 +1,86 @@
+package family
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+)
+
+// processes returns the numbers of all processes.
+func processes() []int {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // what was read counts
+	var pids []int
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// stat returns the fields of a process's stat file that follow its name, the first of
+// them its state; nil if there is no such process.
+func stat(pid int) [][]byte {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil
+	}
+	// The name of the program is in parentheses, and may hold some itself.
+	return bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+}
+
+// parentOf returns the parent of a process, 0 if there is no such process. A process whose
+// first thread has ended looks like one that has ended, and may be alive: it counts.
+func parentOf(pid int) int {
+	fields := stat(pid)
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(string(fields[1])) // 0 if it is none
+	return parent
+}
+
+// bootID names this start of the system, since which process starts are counted.
+func bootID() string {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(text))
+}
+
+// Started returns a text that differs between all processes that ever had a number: the
+// system's boot and the clock tick in which the process started. It is "" if there is no
+// such process.
+func Started(pid int) string {
+	const starttime = 22 - 3 // the state is field 3 of the file
+	fields := stat(pid)
+	if len(fields) <= starttime {
+		return ""
+	}
+	return bootID() + "/" + string(fields[starttime])
+}
+
+// Marked returns the processes of this user that were started with a variable,
+// "NAME=value", in their environment. The caller releases them.
+func Marked(variable string) []*os.Process {
+	var found []*os.Process
+	has := func(pid int) bool {
+		environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		return err == nil && bytes.Contains(append([]byte{0}, environ...), []byte("\x00"+variable+"\x00"))
+	}
+	for _, pid := range processes() {
+		if !has(pid) {
+			continue
+		}
+		if p, err := os.FindProcess(pid); err == nil && has(pid) {
+			found = append(found, p)
+		}
+	}
+	return found
+}

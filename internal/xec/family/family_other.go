@@ -1,0 +1,17 @@
+//go:build !linux && !darwin && !windows
+
+package family
+
+import "os"
+
+// Other systems are asked nothing: the process group must do there.
+
+func processes() []int { return nil }
+
+func parentOf(int) int { return 0 }
+
+// Started returns "": starts are not known here.
+func Started(int) string { return "" }
+
+// Marked returns none.
+func Marked(string) []*os.Process { return nil }

@@ -1,0 +1,62 @@
+// Package guard runs a program so that nothing it starts outlives the caller, however the
+// caller ends: by itself, by a signal that it handles, or by kill -9.
+//
+// Two processes of the same binary, called [Name], stand between the caller and the program:
+//
+//	caller ──pipe──► outer guard ──pipe──► inner guard ──► program ──► …
+//
+// Each guard ends everything below it when its pipe closes, which the kernel does when the
+// process at the other end ends for any reason. On Linux, a guard is the parent of every
+// process below it that loses its own parent, so a process that starts a session of its
+// own, forks twice or clears its environment is still found. If the inner guard is killed,
+// its processes become children of the outer one, which ends them. If the outer guard is
+// killed, the pipe of the inner one closes. If both are killed at once, the kernel kills
+// the program itself, and the caller looks for the rest by a variable in their environment
+// (see [xec.Stream]).
+//
+// Ending is gentle first: SIGTERM to every process below, a quarter of a second, then
+// SIGKILL until none is left. A guard that receives SIGTERM does the same, so another
+// process of the user can stop the program without its caller's help.
+//
+// When the program ends by itself, what is left of its process group is killed, and what
+// has moved to another session is let go: it was meant to stay.
+//
+// The first statement of a main function is [Main]; a process started by [Wrap] never
+// returns from it. macOS hands orphans to launchd, so the guards look for new processes
+// four times a second there; one that is orphaned between two looks escapes. Windows needs
+// no guard: the kernel ends a job's processes when the job's last handle closes.
+package guard
+
+import (
+	"os"
+	"runtime"
+
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// Name is what a guard is called in lists of processes. It does not contain the name of
+// the program, so that "pkill -f copse" ends servers, and their guards then end the tasks.
+const Name = "task-guard"
+
+// The two guards.
+const (
+	outer = "outer"
+	inner = "inner"
+)
+
+// Wrap returns c with guards, which run as the program self. It is c itself if self is ""
+// or the system needs no guards.
+func Wrap(c xec.Command, self string) xec.Command {
+	if self == "" || runtime.GOOS == "windows" {
+		return c
+	}
+	c.Guard = &xec.Guard{Path: self, Argv: []string{Name, outer}}
+	return c
+}
+
+// Main runs this process as a guard if it was started as one, and returns otherwise.
+func Main() {
+	if len(os.Args) > 3 && os.Args[0] == Name && (os.Args[1] == outer || os.Args[1] == inner) {
+		os.Exit(run(os.Args[1], os.Args[2], os.Args[3:]))
+	}
+}

@@ -1,0 +1,273 @@
+//go:build unix
+
+package guard_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/test/need"
+	"github.com/copse-dev/copse/internal/xec"
+	"github.com/copse-dev/copse/internal/xec/family"
+	"github.com/copse-dev/copse/internal/xec/guard"
+)
+
+// With this variable the test binary is a caller: it streams the script in its argument
+// and prints the number of the outer guard first.
+const callerVar = "GUARD_TEST_CALLER"
+
+func TestMain(m *testing.M) {
+	guard.Main()
+	if os.Getenv(callerVar) != "" {
+		err := xec.Stream(context.Background(), guarded(os.Args[1], os.Args[2:]...), os.Stdout)
+		fmt.Println("ended:", err)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// guarded is a script that runs under guard.
+func guarded(script string, args ...string) xec.Command {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return guard.Wrap(xec.Command{
+		Name: "sh", Args: append([]string{"-c", script, "sh"}, args...), Env: xec.Env(os.Environ()).Without(callerVar), Timeout: time.Minute,
+		Started: func(pid int) {
+			if os.Getenv(callerVar) != "" {
+				fmt.Println("guard", pid)
+			}
+		},
+	}, self)
+}
+
+// stubborn starts processes that do their best to stay: each writes its number to a file.
+const stubborn = `cd "$1"
+trap '' TERM HUP INT
+say() { echo $$ >"$1.new"; mv "$1.new" "$1"; }
+sh -c 'trap "" TERM; echo $$ >ignores; while :; do sleep 1; done' &
+setsid sh -c 'echo $$ >session; exec sleep 300' &
+(setsid sh -c 'setsid sh -c "echo \$\$ >daemon; trap \"\" TERM HUP; while :; do sleep 1; done" >/dev/null 2>&1 </dev/null & exit' &)
+(env -i PATH="$PATH" setsid sh -c 'env -i setsid sh -c "echo \$\$ >clean; exec sleep 300" >/dev/null 2>&1 & exit' &)
+sh -c 'while :; do sh -c "echo \$\$ >forking; sleep 0.01"; done' &
+echo $$ >leader
+while [ ! -s ignores ] || [ ! -s session ] || [ ! -s daemon ] || [ ! -s clean ] || [ ! -s forking ]; do sleep 0.01; done
+echo ready
+while :; do sleep 1; done`
+
+// caller is a process that has started the stubborn script.
+type caller struct {
+	cmd          *exec.Cmd
+	outer, inner int
+	dir          string
+	out          *bytes.Buffer
+}
+
+func start(t *testing.T) *caller {
+	t.Helper()
+	if _, err := xec.Env(os.Environ()).LookPath("setsid"); err != nil {
+		need.Skip(t, "setsid is not installed")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &caller{dir: t.TempDir(), out: &bytes.Buffer{}}
+	c.cmd = exec.CommandContext(t.Context(), self, stubborn, c.dir)
+	c.cmd.Env = append(os.Environ(), callerVar+"=1")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.cmd.Stdout, c.cmd.Stderr = w, os.Stderr
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	t.Cleanup(func() { _ = r.Close() })
+	buf := make([]byte, 4096)
+	for !strings.Contains(c.out.String(), "ready") {
+		n, err := r.Read(buf)
+		if err != nil {
+			t.Fatalf("%v after %q", err, c.out)
+		}
+		c.out.Write(buf[:n])
+	}
+	if _, err := fmt.Sscanf(c.out.String(), "guard %d", &c.outer); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range family.Descendants(c.outer) {
+		if args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.Pid)); err == nil && bytes.HasPrefix(args, []byte(guard.Name+"\x00inner")) {
+			c.inner = p.Pid
+		}
+		_ = p.Release()
+	}
+	return c
+}
+
+// pids are the processes that said their numbers, and the guards.
+func (c *caller) pids(t *testing.T) map[string]int {
+	t.Helper()
+	found := map[string]int{"outer": c.outer, "inner": c.inner}
+	files, err := filepath.Glob(filepath.Join(c.dir, "*"))
+	if err != nil || len(files) < 6 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			found[filepath.Base(f)] = pid
+		}
+	}
+	return found
+}
+
+// left are those that are alive, once there are none or time is up.
+func left(pids map[string]int) []string {
+	var alive []string
+	for deadline := time.Now().Add(8 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		alive = nil
+		for name, pid := range pids {
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			if pid > 0 && syscall.Kill(pid, 0) == nil && (err != nil || !bytes.Contains(stat, []byte(") Z "))) {
+				alive = append(alive, name)
+			}
+		}
+		if alive == nil {
+			return nil
+		}
+	}
+	return alive
+}
+
+// Whoever dies, everything else does.
+func TestNothingSurvives(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the test finds the inner guard through /proc")
+	}
+	for name, end := range map[string]func(t *testing.T, c *caller){
+		"caller killed":      func(t *testing.T, c *caller) { kill(t, c.cmd.Process.Pid) },
+		"caller interrupted": func(_ *testing.T, c *caller) { _ = c.cmd.Process.Signal(syscall.SIGTERM) },
+		"outer guard killed": func(t *testing.T, c *caller) { kill(t, c.outer) },
+		"inner guard killed": func(t *testing.T, c *caller) { kill(t, c.inner) },
+		"outer guard and caller killed": func(t *testing.T, c *caller) {
+			kill(t, c.outer)
+			kill(t, c.cmd.Process.Pid)
+		},
+		// What has no parent, no session and no environment in common escapes here.
+		"both guards killed": func(t *testing.T, c *caller) {
+			kill(t, c.pids(t)["clean"])
+			if err := syscall.Kill(c.inner, syscall.SIGSTOP); err != nil {
+				t.Error(err)
+			}
+			kill(t, c.outer)
+			kill(t, c.inner)
+		},
+		"inner guard and caller killed": func(t *testing.T, c *caller) {
+			kill(t, c.cmd.Process.Pid)
+			kill(t, c.inner)
+		},
+		"asked to end": func(t *testing.T, c *caller) {
+			if err := syscall.Kill(c.outer, syscall.SIGTERM); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := start(t)
+			if c.inner == 0 {
+				t.Fatal("there is no inner guard")
+			}
+			pids := c.pids(t)
+			end(t, c)
+			if alive := left(pids); alive != nil {
+				t.Errorf("still there: %q", alive)
+				for _, name := range alive {
+					_ = syscall.Kill(pids[name], syscall.SIGKILL)
+				}
+			}
+			_ = c.cmd.Process.Kill()
+			_ = c.cmd.Wait()
+		})
+	}
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
+}
+
+// A guarded program ends as it would without.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		"echo a; echo b >&2; echo c":                          "a\nb\nc\n<nil>",
+		"exit 7":                                              "run sh: exit status 7",
+		"kill -9 $$":                                          "run sh: signal: killed",
+		"kill -15 $$":                                         "run sh: signal: terminated",
+		"read line || echo no input; (echo x >/dev/tty) 2>&1": "no input\n",
+		"sleep 300 & echo $COPSE_RUN_ID | tr -d 'A-Z0-9'":     "\n<nil>",
+	} {
+		var out bytes.Buffer
+		err := xec.Stream(t.Context(), guarded(script), &out)
+		if got := out.String() + fmt.Sprint(err); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q, want %q", script, got, want)
+		}
+	}
+	c := guarded("")
+	c.Name = filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(c.Name, []byte("\x7fELF"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := xec.Stream(t.Context(), c, &out); err == nil || !strings.HasPrefix(out.String(), "cannot run "+c.Name) {
+		t.Errorf("got %q, %v", &out, err)
+	}
+}
+
+// The context and the time limit end everything.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	c := guarded("sleep 300 & exec sleep 300")
+	c.Timeout = 100 * time.Millisecond
+	if err := xec.Stream(t.Context(), c, &bytes.Buffer{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c = guarded("sleep 300 & exec sleep 300")
+	var outer int
+	c.Started = func(pid int) { outer = pid; cancel() }
+	if err := xec.Stream(ctx, c, &bytes.Buffer{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if alive := left(map[string]int{"outer": outer}); alive != nil {
+		t.Error("the guard is still there")
+	}
+}
+
+// A process that runs a program by the guard's name is not one.
+func TestNotAGuard(t *testing.T) {
+	t.Parallel()
+	if c := guard.Wrap(xec.Command{Name: "x"}, ""); c.Guard != nil {
+		t.Error("there is a guard without a program")
+	}
+}

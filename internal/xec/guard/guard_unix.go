@@ -1,0 +1,207 @@
+//go:build unix
+
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/copse-dev/copse/internal/xec/family"
+)
+
+const (
+	// grace is how long processes that are asked to end may take.
+	grace = 250 * time.Millisecond
+	// patience is how long a guard goes on killing processes that do not end, because
+	// they are another user's or wait for a device.
+	patience = 5 * time.Second
+	// cannotRun is the exit code if the program cannot be started, as shells have it.
+	cannotRun = 126
+	// cannotEnd is the exit code if the program does not end when it is killed.
+	cannotEnd = 125
+)
+
+// guard is one of the two processes.
+type guard struct {
+	child  int // the inner guard or the program
+	status syscall.WaitStatus
+	ended  bool      // the child has ended
+	alone  bool      // there is no child left, adopted ones included
+	over   bool      // the guard has tried to end everything
+	pipe   io.Closer // the outer guard's end of the pipe to the inner one
+	exits  chan os.Signal
+	seen   tracker
+}
+
+// run starts the program, or the guard before it, waits for it, and returns its exit code.
+// A program that a signal ended ends this process by the same signal.
+func run(level, path string, argv []string) int {
+	runtime.LockOSThread() // the kernel ends the program when the thread that started it ends
+	name()
+	adoptOrphans()
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
+
+	g := &guard{exits: make(chan os.Signal, 1)}
+	signal.Notify(g.exits, syscall.SIGCHLD)
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_, _ = io.Copy(io.Discard, os.Stdin) // it ends when the caller does
+	}()
+
+	var err error
+	if level == outer {
+		err = g.startInner(path, argv)
+	} else {
+		g.child, err = start(path, argv)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "cannot run %s: %v\n", path, err)
+		return cannotRun
+	}
+	for !g.ended && !g.over {
+		select {
+		case <-g.exits:
+			g.reap()
+		case <-g.seen.next():
+			g.seen.look()
+		case <-over:
+			g.end()
+		case <-stop:
+			g.end()
+		}
+	}
+	switch {
+	case !g.ended:
+		return cannotEnd
+	case g.pipe == nil:
+		// The group's number stays taken while a member lives.
+		_ = syscall.Kill(-g.child, syscall.SIGKILL)
+	case !g.status.Exited():
+		g.kill() // the inner guard was killed
+	}
+	if g.status.Signaled() {
+		endBy(g.status.Signal())
+	}
+	return g.status.ExitStatus()
+}
+
+// startInner starts the inner guard, in a group of its own: who kills this one's group
+// leaves it to do its work.
+func (g *guard) startInner(path string, argv []string) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	self, err := executable()
+	if err != nil {
+		return err
+	}
+	g.pipe = w
+	g.child, err = fork(self, append([]string{Name, inner, path}, argv...), r, &syscall.SysProcAttr{Setpgid: true})
+	return err
+}
+
+// start starts the program in a session of its own.
+func start(path string, argv []string) (int, error) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return 0, err
+	}
+	defer null.Close()
+	return fork(path, argv, null, leader())
+}
+
+func fork(path string, argv []string, stdin *os.File, how *syscall.SysProcAttr) (int, error) {
+	return syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{stdin.Fd(), 1, 2}, Sys: how})
+}
+
+// reap notes which children have ended.
+func (g *guard) reap() {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.ECHILD):
+			g.alone = true
+			return
+		case err != nil || pid <= 0:
+			g.alone = false
+			return
+		}
+		if pid == g.child {
+			g.ended, g.status = true, status
+		}
+	}
+}
+
+// end ends everything below this process, and returns when it is gone.
+func (g *guard) end() {
+	g.over = true
+	if g.pipe != nil {
+		_ = g.pipe.Close()
+		g.await(patience+2*grace, func() bool { return g.ended })
+		g.kill()
+		return
+	}
+	g.signal(syscall.SIGTERM)
+	g.await(grace, g.gone)
+	g.kill()
+}
+
+// kill kills everything below this process until nothing is left.
+func (g *guard) kill() {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		g.signal(syscall.SIGKILL)
+		if g.await(5*time.Millisecond, g.gone) {
+			return
+		}
+	}
+}
+
+// gone reports whether nothing is left.
+func (g *guard) gone() bool { return g.alone && g.seen.gone() }
+
+// signal signals everything below this process.
+func (g *guard) signal(s syscall.Signal) {
+	g.seen.look()
+	for _, p := range family.Descendants(os.Getpid()) {
+		_ = p.Signal(s)
+		_ = p.Release()
+	}
+	g.seen.signal(s)
+}
+
+// await reaps until done, at most for a time, and reports whether it is done.
+func (g *guard) await(most time.Duration, done func() bool) bool {
+	limit := time.NewTimer(most)
+	defer limit.Stop()
+	for g.reap(); !done(); g.reap() {
+		select {
+		case <-g.exits:
+		case <-limit.C:
+			g.reap()
+			return done()
+		}
+	}
+	return true
+}
+
+// endBy ends this process by a signal.
+func endBy(s syscall.Signal) {
+	signal.Reset(s)
+	_ = syscall.Kill(os.Getpid(), s)
+	time.Sleep(time.Second)
+	os.Exit(128 + int(s))
+}
