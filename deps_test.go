@@ -120,8 +120,8 @@ var twigMCP = []string{
 	"internal/wiring/place",
 	"internal/workspace",
 	"internal/xec",
-	"internal/yamlfile",
 	"internal/xec/family",
+	"internal/yamlfile",
 }
 
 // mayWrite names the packages of twig-mcp that change files, and why.

@@ -17,8 +17,9 @@ import (
 // stubborn is a justfile with a task whose processes do their best to stay.
 const stubborn = `serve:
   @setsid sh -c 'echo $$ >away; exec sleep 300' &
+  @(env -i PATH="$PATH" setsid sh -c 'setsid sh -c "echo \$\$ >daemon; exec sleep 300" >/dev/null 2>&1 & exit' &)
   @sh -c 'trap "" TERM HUP; echo $$ >ignores; while :; do sleep 1; done' &
-  @while [ ! -s away ] || [ ! -s ignores ]; do sleep 0.01; done; echo begun; sleep 300
+  @while [ ! -s away ] || [ ! -s ignores ] || [ ! -s daemon ]; do sleep 0.01; done; echo begun; sleep 300
 quick:
   @echo quick
 `
@@ -38,6 +39,11 @@ func TestTasksEnd(t *testing.T) {
 			p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		},
 		"end of input": func(p *process) { p.in.Close() },
+		"killed": func(p *process) {
+			if err := p.cmd.Process.Kill(); err != nil {
+				p.t.Error(err)
+			}
+		},
 		"terminated": func(p *process) {
 			if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				p.t.Error(err)
@@ -73,7 +79,7 @@ func TestTasksEnd(t *testing.T) {
 				waitUntilGone(t, dir)
 				p.in.Close()
 			}
-			if err := p.cmd.Wait(); err != nil {
+			if err := p.cmd.Wait(); err != nil && name != "killed" {
 				t.Errorf("the server ended with %v", err)
 			}
 			if took := time.Since(begun); took > 4*time.Second && name != "cancelled" {
@@ -84,10 +90,39 @@ func TestTasksEnd(t *testing.T) {
 	}
 }
 
+// TestTaskRunEnds kills, ends or hangs up "copse task run": nothing of its task is left.
+func TestTaskRunEnds(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"just", "setsid"} {
+		if _, err := xec.Env(os.Environ()).LookPath(program); err != nil {
+			need.Skip(t, program+" is not installed")
+		}
+	}
+	bin := build(t)
+	for name, s := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "interrupted": syscall.SIGINT, "hung up": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, env := repository(t)
+			if err := os.WriteFile(filepath.Join(dir, "justfile"), []byte(stubborn), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := start(t, dir, env, filepath.Join(bin, "copse"), "task", "run", "serve")
+			p.await(`begun`)
+			if err := p.cmd.Process.Signal(s); err != nil {
+				t.Error(err)
+			}
+			if err := p.cmd.Wait(); err == nil {
+				t.Error("it ended well")
+			}
+			waitUntilGone(t, dir)
+		})
+	}
+}
+
 // waitUntilGone waits for the processes whose numbers are in the files of dir.
 func waitUntilGone(t *testing.T, dir string) {
 	t.Helper()
-	for _, name := range []string{"away", "ignores"} {
+	for _, name := range []string{"away", "ignores", "daemon"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

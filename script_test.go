@@ -22,6 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/test/fakes"
 	"github.com/copse-dev/copse/internal/test/mcptext"
 	"github.com/copse-dev/copse/internal/xec"
+	"github.com/copse-dev/copse/internal/xec/guard"
 )
 
 // programs are what scripts can run, as processes with exec and in this process
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 	for name, run := range programs {
 		commands[name] = func() { os.Exit(app.Main(run)) }
 	}
+	commands[guard.Name] = guard.Main
 	testscript.Main(m, commands)
 }
 

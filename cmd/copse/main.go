@@ -6,6 +6,10 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/copse"
+	"github.com/copse-dev/copse/internal/xec/guard"
 )
 
-func main() { os.Exit(app.Main(copse.Run)) }
+func main() {
+	guard.Main()
+	os.Exit(app.Main(copse.Run))
+}

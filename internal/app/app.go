@@ -44,6 +44,8 @@ type Env struct {
 	Environ []string
 	// Dir is the working folder, absolute.
 	Dir string
+	// Self is the path by which the program starts itself again; "" if it cannot.
+	Self string
 	// GOOS chooses where files are looked for.
 	GOOS string
 	Now  func() time.Time
@@ -96,6 +98,22 @@ func (e Env) Home() string {
 // MiB of garbage; so it is after some more, which saves a busy server a third of its time.
 const ballastSize = 8 << 20
 
+// self returns the path of this program. On Linux it goes on meaning this very file when an
+// update replaces it.
+func self() string {
+	const link = "/proc/self/exe"
+	if runtime.GOOS == "linux" {
+		if _, err := os.Stat(link); err == nil {
+			return link
+		}
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
 // Main runs a program in the environment of this process and gives its exit
 // code. SIGINT, SIGTERM and SIGHUP end the context; a program that has not
 // returned a second later is left behind, and a second signal kills at once.
@@ -116,6 +134,7 @@ func Main(run func(context.Context, Env) int) int {
 		Stderr:  os.Stderr,
 		Environ: os.Environ(),
 		Dir:     dir,
+		Self:    self(),
 		GOOS:    runtime.GOOS,
 		Now:     time.Now,
 	}

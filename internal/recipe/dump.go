@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/recipe/splice"
 )
 
 // module is what "just --dump --dump-format json" prints of a justfile or a module.
@@ -65,6 +66,15 @@ func parseDump(data []byte, s *sources, copies string) ([]Recipe, error) {
 		return nil, err
 	}
 	recipes := m.all("")
+	spliced, err := splice.Analyze(data)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range recipes {
+		for i := range r.Parameters {
+			r.Parameters[i].Spliced = spliced[r.Name][r.Parameters[i].Name]
+		}
+	}
 	slices.SortFunc(recipes, func(a, b Recipe) int {
 		// Those of modules come last, as just lists them.
 		if inA, inB := strings.Count(a.Name, "::"), strings.Count(b.Name, "::"); inA != inB {

@@ -16,8 +16,10 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/xec"
+	"github.com/copse-dev/copse/internal/xec/guard"
 )
 
 // DefaultTimeout is how long a recipe may run if the caller does not say.
@@ -26,8 +28,10 @@ const DefaultTimeout = 10 * time.Minute
 // Justfile is the justfile of a project. It is safe for concurrent use.
 type Justfile struct {
 	root    string
-	env     xec.Env
+	env     xec.Env // what recipes see that a person starts
+	plain   xec.Env // the same without credentials
 	journal *Journal
+	o       Options
 
 	mu   sync.Mutex // one reading at a time
 	kept *reading
@@ -46,16 +50,51 @@ type reading struct {
 	err     error
 }
 
+// Options say how recipes are run. The zero value is ready.
+type Options struct {
+	// Self is the path of a program that begins with [guard.Main], to run recipes under
+	// guards; "" runs them without.
+	Self string
+	// PassCredentials reports whether recipes that an assistant starts see the user's
+	// credentials; nil means that they do not.
+	PassCredentials func() (bool, error)
+}
+
 // New returns the justfile of the project at root, an absolute path, which need not
 // have one. The environment is what just and its recipes see.
-func New(root string, env xec.Env, journal *Journal) *Justfile {
-	own := make(xec.Env, 0, len(env))
+func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
+	own, plain := make(xec.Env, 0, len(env)), make(xec.Env, 0, len(env))
 	for _, kv := range env {
-		if !strings.HasPrefix(kv, "JUST_") {
-			own = append(own, kv)
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "JUST_") {
+			continue
+		}
+		own = append(own, kv)
+		if !credential.Variable(name) {
+			plain = append(plain, kv)
 		}
 	}
-	return &Justfile{root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), journal: journal, closed: make(chan struct{})}
+	return &Justfile{
+		root: root, env: own.With("GIT_TERMINAL_PROMPT=0"), plain: plain.With("GIT_TERMINAL_PROMPT=0"),
+		journal: journal, o: o, closed: make(chan struct{}),
+	}
+}
+
+// environment returns what a call's recipe sees.
+func (j *Justfile) environment(c Call) (xec.Env, error) {
+	if c.Person {
+		return j.env, nil
+	}
+	if j.o.PassCredentials != nil {
+		pass, err := j.o.PassCredentials()
+		if err != nil {
+			return nil, err
+		}
+		if pass {
+			return j.env, nil
+		}
+	}
+	return j.plain, nil
 }
 
 // Close stops what runs and waits until nothing is left of it. Nothing can be run
@@ -172,7 +211,7 @@ func (j *Justfile) dump(ctx context.Context, s *sources, name string) ([]Recipe,
 		return nil, err
 	}
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "just", Dir: j.root, Env: j.env, Timeout: dumpTimeout, MaxOutput: 32 << 20,
+		Name: "just", Dir: j.root, Env: j.plain, Timeout: dumpTimeout, MaxOutput: 32 << 20,
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
@@ -199,6 +238,9 @@ type Call struct {
 	Timeout time.Duration
 	// Confirmed answers the question of a recipe that asks before it runs.
 	Confirmed bool
+	// Person says that a person typed the call: the recipe sees their credentials, and
+	// its arguments are any text.
+	Person bool
 }
 
 // Run is what became of a call. It is also what is remembered of the last one.
@@ -218,7 +260,7 @@ func (r Run) Failed() bool { return r.ExitCode != 0 || r.Problem != "" }
 
 // Run runs a recipe and writes what it prints to out, both streams as they come. A
 // recipe that failed or was stopped is no error. The errors are those of Recipes, an
-// [*UnknownError], an [*ArgumentsError] or a [*BusyError].
+// [*UnknownError], an [*ArgumentsError], a [*SplicedError] or a [*BusyError].
 func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) {
 	ctx, leave, err := j.enter(ctx)
 	if err != nil {
@@ -237,7 +279,16 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	if err := called.accepts(c.Args); err != nil {
 		return Run{}, err
 	}
+	if !c.Person {
+		if err := called.checkSpliced(c.Args); err != nil {
+			return Run{}, err
+		}
+	}
 	path, err := j.find()
+	if err != nil {
+		return Run{}, err
+	}
+	env, err := j.environment(c)
 	if err != nil {
 		return Run{}, err
 	}
@@ -257,9 +308,9 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 		args = append(args, "--yes")
 	}
 	timeout := cmp.Or(c.Timeout, DefaultTimeout)
-	err = xec.Stream(ctx, xec.Command{
-		Name: "just", Dir: j.root, Env: j.env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...),
-	}, io.MultiWriter(&kept, out))
+	err = xec.Stream(ctx, guard.Wrap(xec.Command{
+		Name: "just", Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...),
+	}, j.o.Self), io.MultiWriter(&kept, out))
 	run.Duration = time.Since(run.Started)
 	exit, exited := errors.AsType[*xec.ExitError](err)
 	switch {

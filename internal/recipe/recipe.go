@@ -8,6 +8,10 @@
 //   - only a recipe of the project's own justfile is run: a name that just would take
 //     for an option, a path, a variable or another folder's recipe is refused, and so
 //     are more arguments than the recipe takes, which would be further recipes;
+//   - an argument that the recipe makes a part of a script is plain text, in which a shell
+//     finds no command, unless a person typed it: see package splice;
+//   - a recipe that no person started does not see the user's credentials, unless the user
+//     allows it;
 //   - the variables JUST_… of the environment, which change what just does, do not
 //     count;
 //   - one recipe runs once at a time; a second run is a [*BusyError];
@@ -21,6 +25,8 @@ package recipe
 import (
 	"fmt"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // Recipe is one recipe.
@@ -48,6 +54,8 @@ type Parameter struct {
 	// Option is the flag that the parameter is given with, if it is not given by its
 	// place.
 	Option string `json:"option,omitempty"`
+	// Spliced says how the value becomes a part of a script; "" if it does not.
+	Spliced string `json:"spliced,omitempty"`
 }
 
 // Usage is the recipe with its parameters as just lists it: "build target='all' *flags".
@@ -91,6 +99,53 @@ func (r Recipe) accepts(args []string) error {
 		return nil
 	}
 	return &ArgumentsError{Recipe: r, Given: len(args)}
+}
+
+// checkSpliced refuses arguments that are not plain where they become a part of a script.
+func (r Recipe) checkSpliced(args []string) error {
+	options := r.hasOptions()
+	for i, arg := range args {
+		if plain(arg) {
+			continue
+		}
+		for at, p := range r.Parameters {
+			// just decides which argument of a recipe with options goes where.
+			takes := options || at == i || at == len(r.Parameters)-1 && i > at
+			if takes && p.Spliced != "" {
+				return &SplicedError{Recipe: r.Name, Argument: arg, Parameter: p, Position: at + 1}
+			}
+		}
+	}
+	return nil
+}
+
+// plain reports whether a text means itself wherever a script has it.
+func plain(arg string) bool {
+	return strings.IndexFunc(arg, func(c rune) bool {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		return !letter && (c < '0' || c > '9') && !strings.ContainsRune("-_./:=,@+", c)
+	}) < 0
+}
+
+// SplicedError says that an argument could change what a recipe does.
+type SplicedError struct {
+	Recipe   string
+	Argument string
+	// Parameter takes the argument, at a position from 1 on.
+	Parameter Parameter
+	Position  int
+}
+
+// maxShown is how many characters of an argument an error shows.
+const maxShown = 60
+
+func (e *SplicedError) Error() string {
+	name := e.Parameter.Name
+	return fmt.Sprintf("%s: the argument %q is refused, because it could run commands of its own: %s is inserted into a script (%s). "+
+		"Such an argument can have letters, digits and -_./:=,@+ only. "+
+		"To allow any argument, change the justfile: write {{quote(%s)}} outside of quotation marks, "+
+		"or add \"set positional-arguments\" and use \"$%d\"",
+		e.Recipe, cleantext.Cut(cleantext.Line(e.Argument), maxShown), name, e.Parameter.Spliced, name, e.Position)
 }
 
 func (r Recipe) hasOptions() bool {

@@ -34,7 +34,7 @@ func project(t *testing.T, files map[string]string) (*recipe.Justfile, string) {
 	for name, text := range files {
 		gittest.Write(t, filepath.Join(root, name), text)
 	}
-	return recipe.New(root, os.Environ(), recipe.NewJournal(filepath.Join(top, "state"), root)), root
+	return recipe.New(root, os.Environ(), recipe.NewJournal(filepath.Join(top, "state"), root), recipe.Options{}), root
 }
 
 // run runs a recipe and tells everything about it in one text.
@@ -171,7 +171,7 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	_, root := project(t, map[string]string{"justfile": full})
-	bare := recipe.New(root, xec.Env{"PATH=" + t.TempDir()}, recipe.NewJournal("", root))
+	bare := recipe.New(root, xec.Env{"PATH=" + t.TempDir()}, recipe.NewJournal("", root), recipe.Options{})
 	if got := run(t, bare, recipe.Call{Name: "a"}); !strings.Contains(got, "`just` is not installed") {
 		t.Errorf("without just: %q", got)
 	}
@@ -182,7 +182,7 @@ func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	_, root := project(t, map[string]string{"justfile": "a:\n  @echo own\n"})
 	env := xec.Env(os.Environ()).With("JUST_JUSTFILE="+filepath.Join(filepath.Dir(root), "justfile"), "JUST_DRY_RUN=true", "JUST_COLOR=always")
-	j := recipe.New(root, env, recipe.NewJournal("", root))
+	j := recipe.New(root, env, recipe.NewJournal("", root), recipe.Options{})
 	if got := run(t, j, recipe.Call{Name: "a"}); got != "own\n" {
 		t.Errorf("got %q", got)
 	}
@@ -202,7 +202,7 @@ func TestKept(t *testing.T) {
 	if err := os.Chmod(wrapper, 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
-	j = recipe.New(root, xec.Env(os.Environ()).With("PATH="+filepath.Dir(wrapper)+string(os.PathListSeparator)+os.Getenv("PATH")), recipe.NewJournal("", root))
+	j = recipe.New(root, xec.Env(os.Environ()).With("PATH="+filepath.Dir(wrapper)+string(os.PathListSeparator)+os.Getenv("PATH")), recipe.NewJournal("", root), recipe.Options{})
 	names := func() string {
 		recipes, err := j.Recipes(t.Context())
 		if err != nil {
@@ -284,7 +284,7 @@ func TestBusy(t *testing.T) {
 	t.Parallel()
 	j, root := project(t, map[string]string{"justfile": "slow:\n  @echo begun; while [ ! -e go ]; do sleep 0.02; done\nquick:\n  @echo quick\n"})
 	state := filepath.Join(filepath.Dir(root), "state")
-	elsewhere := recipe.New(root, os.Environ(), recipe.NewJournal(state, root))
+	elsewhere := recipe.New(root, os.Environ(), recipe.NewJournal(state, root), recipe.Options{})
 	begun, ended := make(chan struct{}), make(chan error, 1)
 	out := &signalled{onFirst: func() { close(begun) }}
 	go func() {
@@ -331,8 +331,78 @@ func TestLast(t *testing.T) {
 	}
 	// Without a folder it is remembered here.
 	alone := recipe.NewJournal("", root)
-	run(t, recipe.New(root, os.Environ(), alone), recipe.Call{Name: "b"})
+	run(t, recipe.New(root, os.Environ(), alone, recipe.Options{}), recipe.Call{Name: "b"})
 	if last, _ := alone.Last(); last.Task != "b" {
 		t.Errorf("got %+v", last)
+	}
+}
+
+// Arguments that become a part of a script are plain, unless a person typed them.
+func TestSpliced(t *testing.T) {
+	t.Parallel()
+	j, _ := project(t, map[string]string{"justfile": `set unstable
+raw a *b:
+  @echo {{a}} {{quote(b)}}
+many +a:
+  @echo {{a}}
+safe a:
+  @echo {{quote(a)}}
+[arg('a', long='name')]
+option a b='':
+  @echo {{a}} {{quote(b)}}
+`})
+	refused := []string{";", "a b", "$x", "`x`", "'", `"`, "a\nb", "~", "*", "{", "é", "#", "!", "%", "\\"}
+	for _, tt := range []struct {
+		call recipe.Call
+		want string
+	}{
+		{recipe.Call{Name: "raw", Args: []string{"a-b_c.d/e:f=g,h@i+J9", "; x"}}, "a-b_c.d/e:f=g,h@i+J9 ; x\n"},
+		{recipe.Call{Name: "safe", Args: []string{"$(x) 'y'"}}, "$(x) 'y'\n"},
+		{recipe.Call{Name: "raw", Args: []string{"a  b"}, Person: true}, "a b \n"},
+		{recipe.Call{Name: "raw", Args: []string{"; x"}}, `error: raw: the argument "; x" is refused, because it could run commands of its own: a is inserted into a script ` +
+			"(the recipe inserts it into its script unquoted). Such an argument can have letters, digits and -_./:=,@+ only. " +
+			`To allow any argument, change the justfile: write {{quote(a)}} outside of quotation marks, or add "set positional-arguments" and use "$1"`},
+		{recipe.Call{Name: "option", Args: []string{"--name", "x"}}, "x \n"},
+	} {
+		if got := run(t, j, tt.call); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.call, got, tt.want)
+		}
+	}
+	for _, text := range refused {
+		for name, args := range map[string][]string{"raw": {text}, "many": {"a", "b", text}, "option": {"--name", text}} {
+			if got := run(t, j, recipe.Call{Name: name, Args: args}); !strings.Contains(got, "is refused, because") {
+				t.Errorf("%s %q: %q", name, args, got)
+			}
+		}
+	}
+}
+
+// A recipe that no person started does not see credentials, unless the user allows it.
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	_, root := project(t, map[string]string{"justfile": "env:\n  @env\n"})
+	secrets := []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "JIRA_TOKEN", "JIRA_API_TOKEN", "JIRA_PASSWORD", "NETRC", "COPSE_ITEMS"}
+	env := xec.Env(os.Environ()).With("OTHER=sesame")
+	for _, name := range secrets {
+		env = env.With(name + "=sesame")
+	}
+	for _, tt := range []struct {
+		pass func() (bool, error)
+		call recipe.Call
+		want int
+	}{
+		{nil, recipe.Call{Name: "env"}, 1},
+		{func() (bool, error) { return false, nil }, recipe.Call{Name: "env"}, 1},
+		{func() (bool, error) { return true, nil }, recipe.Call{Name: "env"}, 1 + len(secrets)},
+		{nil, recipe.Call{Name: "env", Person: true}, 1 + len(secrets)},
+	} {
+		j := recipe.New(root, env, recipe.NewJournal("", root), recipe.Options{PassCredentials: tt.pass})
+		if got := run(t, j, tt.call); strings.Count(got, "sesame") != tt.want {
+			t.Errorf("%+v: want %d secrets\n%s", tt.call, tt.want, got)
+		}
+	}
+	j := recipe.New(root, env, recipe.NewJournal("", root), recipe.Options{PassCredentials: func() (bool, error) { return true, errors.New("broken settings") }})
+	if got := run(t, j, recipe.Call{Name: "env"}); got != "error: broken settings" {
+		t.Errorf("got %q", got)
 	}
 }

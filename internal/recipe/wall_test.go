@@ -20,7 +20,7 @@ import (
 // of the file is one that was found before just was to run.
 func without(t *testing.T, root, home string) *recipe.Justfile {
 	t.Helper()
-	return recipe.New(root, xec.Env{"PATH=" + t.TempDir(), "HOME=" + home}, recipe.NewJournal("", root))
+	return recipe.New(root, xec.Env{"PATH=" + t.TempDir(), "HOME=" + home}, recipe.NewJournal("", root), recipe.Options{})
 }
 
 // refused reports what is wrong with a justfile that must be refused before just runs.
@@ -89,7 +89,7 @@ func TestWallEscapes(t *testing.T) {
 			if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
 				continue // only just knows the settings, which do nothing while it lists recipes
 			}
-			j = recipe.New(root, os.Environ(), recipe.NewJournal("", root))
+			j = recipe.New(root, os.Environ(), recipe.NewJournal("", root), recipe.Options{})
 		}
 		if problem := refused(t, j); problem != "" {
 			t.Errorf("%q: %s", text, problem)
@@ -202,7 +202,7 @@ func TestRacingLinks(t *testing.T) {
 	})
 	good, bad := 0, 0
 	for range 50 {
-		list, err := recipe.New(root, os.Environ(), recipe.NewJournal("", root)).Recipes(t.Context())
+		list, err := recipe.New(root, os.Environ(), recipe.NewJournal("", root), recipe.Options{}).Recipes(t.Context())
 		if err != nil {
 			bad++
 			if strings.Contains(err.Error(), "leaked") || !strings.Contains(err.Error(), "leads out of the project") {
@@ -240,7 +240,7 @@ func FuzzImports(f *testing.F) {
 		if err != nil || !strings.Contains(string(res.Stdout), `"leaked"`) || strings.Contains(text, "leaked") {
 			return
 		}
-		list, err := recipe.New(root, os.Environ(), recipe.NewJournal("", root)).Recipes(t.Context())
+		list, err := recipe.New(root, os.Environ(), recipe.NewJournal("", root), recipe.Options{}).Recipes(t.Context())
 		for _, r := range list {
 			if strings.HasSuffix(r.Name, "leaked") {
 				return

@@ -108,7 +108,7 @@ it. What it printed last is remembered for
 			tasks := open(cmd.Context(), env)
 			defer tasks.Close()
 			done, err := tasks.Run(cmd.Context(), recipe.Call{
-				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes,
+				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes, Person: true,
 			}, noError{env.Stdout})
 			switch {
 			case err != nil:

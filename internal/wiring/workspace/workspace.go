@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset/branches"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/wiring"
@@ -26,7 +27,19 @@ import (
 // OpenTasks makes the recipes of a place alone.
 func OpenTasks(env app.Env, p where.Place) *recipe.Justfile {
 	root := p.Workspace()
-	return recipe.New(root, xec.Env(env.Environ), recipe.NewJournal(place.State(env, "tasks"), root))
+	return recipe.New(root, xec.Env(env.Environ), recipe.NewJournal(place.State(env, "tasks"), root), running(env))
+}
+
+// running says how recipes are run.
+func running(env app.Env) recipe.Options {
+	user := settings.OpenUser(place.Settings(env))
+	return recipe.Options{
+		Self: env.Self,
+		PassCredentials: func() (bool, error) {
+			s, err := user.Get()
+			return s.Tasks.PassCredentials, err
+		},
+	}
 }
 
 // Workspace is a project with everything around it.
@@ -49,7 +62,7 @@ func Open(o wiring.Options, p where.Place, facts *wiring.Sources, items section.
 	root := p.Workspace()
 	journal := recipe.NewJournal(place.State(o.Env, "tasks"), root)
 	w := &Workspace{
-		Tasks: recipe.New(root, xec.Env(o.Env.Environ), journal),
+		Tasks: recipe.New(root, xec.Env(o.Env.Environ), journal, running(o.Env)),
 		place: p, journal: journal, facts: facts, items: items, env: o.Env,
 		engine:  docker.New(docker.Options{Getenv: o.Env.Getenv, Home: o.Env.Home(), GOOS: o.Env.GOOS}),
 		without: map[string]bool{},

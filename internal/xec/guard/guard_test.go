@@ -220,10 +220,10 @@ func kill(t *testing.T, pid int) {
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
-		"echo a; echo b >&2; echo c":                          "a\nb\nc\n<nil>",
-		"exit 7":                                              "run sh: exit status 7",
-		"kill -9 $$":                                          "run sh: signal: killed",
-		"kill -15 $$":                                         "run sh: signal: terminated",
+		"echo a; echo b >&2; echo c": "a\nb\nc\n<nil>",
+		"exit 7":                     "run sh: exit status 7",
+		"kill -9 $$":                 "run sh: signal: killed",
+		"kill -15 $$":                "run sh: signal: terminated",
 		"read line || echo no input; (echo x >/dev/tty) 2>&1": "no input\n",
 		"sleep 300 & echo $COPSE_RUN_ID | tr -d 'A-Z0-9'":     "\n<nil>",
 	} {

@@ -1,0 +1,199 @@
+package splice
+
+import (
+	"path"
+	"strings"
+)
+
+// The reasons. They follow "because", or the like.
+const (
+	unquoted = "the recipe inserts it into its script unquoted"
+	inQuotes = "quote() does not protect it where the recipe inserts it: inside quotation marks, a comment, a here-document or an expansion"
+	notShell = "quote() does not protect it, as the recipe's script is not for a POSIX shell"
+)
+
+// body finds parameters in the body of a recipe.
+func (r *recipe) body() {
+	if r.Script {
+		s := scanner{doubt: !r.posixScript(), other: !r.posixScript()}
+		for i, line := range r.Body {
+			if i == 0 && strings.HasPrefix(text(line), "#!") {
+				for _, fragment := range line {
+					r.markAll(fragment, unquoted)
+				}
+				continue
+			}
+			s = r.line(line, s)
+			s.feed("\n")
+		}
+		return
+	}
+	start := scanner{doubt: !r.module.shell(), other: !r.module.shell()}
+	s := start
+	for _, line := range r.Body {
+		s = r.line(line, s)
+		if s.escaped {
+			s.feed("\n") // the line goes on in the next one
+			continue
+		}
+		s = start
+	}
+}
+
+// text is the first text of a line.
+func text(line []any) string {
+	if len(line) == 0 {
+		return ""
+	}
+	first, _ := line[0].(string)
+	return first
+}
+
+// posixScript reports whether a POSIX shell runs the script of a recipe.
+func (r *recipe) posixScript() bool {
+	for _, a := range r.Attributes {
+		if fields, ok := a.(map[string]any); ok {
+			if script, ok := fields["script"].(map[string]any); ok {
+				name, _ := script["command"].(string)
+				return posix(name)
+			}
+		}
+	}
+	if len(r.Body) == 0 {
+		return false
+	}
+	shebang, ok := strings.CutPrefix(text(r.Body[0]), "#!")
+	if !ok {
+		return false // a setting that the dump does not have says what runs it
+	}
+	words := strings.Fields(shebang)
+	if len(words) > 0 && path.Base(words[0]) == "env" {
+		words = words[1:]
+		for len(words) > 0 && (strings.HasPrefix(words[0], "-") || strings.Contains(words[0], "=")) {
+			words = words[1:]
+		}
+	}
+	return len(words) > 0 && posix(words[0])
+}
+
+// line scans the fragments of a line: texts, and expressions in a list of their own.
+func (r *recipe) line(line []any, s scanner) scanner {
+	for _, fragment := range line {
+		switch f := fragment.(type) {
+		case string:
+			s.feed(f)
+		case []any:
+			for _, e := range f {
+				s = r.expression(e, s, true)
+			}
+		default:
+			r.markAll(f, unquoted)
+		}
+	}
+	return s
+}
+
+// expression scans what an expression inserts into a script. Without inserted its value
+// goes elsewhere, and only the commands count that it runs itself.
+func (r *recipe) expression(e any, s scanner, inserted bool) scanner {
+	switch e := e.(type) {
+	case nil:
+		return s
+	case string:
+		s.feed(e)
+		return s
+	case []any:
+		if len(e) > 0 {
+			if op, ok := e[0].(string); ok {
+				return r.operation(op, e, s, inserted)
+			}
+		}
+	}
+	if inserted {
+		r.markAll(e, unquoted)
+	}
+	s.value()
+	return s
+}
+
+func (r *recipe) operation(op string, e []any, s scanner, inserted bool) scanner {
+	switch op {
+	case "variable":
+		name, _ := variable(e)
+		if r.has(name) {
+			if inserted {
+				r.mark(name, unquoted)
+			}
+		} else if known, ok := r.module.Assignments[name].Value.(string); ok {
+			s.feed(known)
+			return s
+		}
+		s.value()
+		return s
+	case "concatenate", "format":
+		for _, part := range e[1:] {
+			s = r.expression(part, s, inserted)
+		}
+		return s
+	case "if":
+		if len(e) != 4 {
+			break
+		}
+		r.commands(e[1])
+		return merge(r.expression(e[2], s, inserted), r.expression(e[3], s, inserted))
+	case "evaluate", "assert":
+		r.commands(e)
+		s.value()
+		return s
+	case "call":
+		return r.call(e, s, inserted)
+	}
+	r.commands(e)
+	if inserted {
+		r.markAll(e, unquoted)
+	}
+	s.value()
+	return s
+}
+
+// call scans the call of a function.
+func (r *recipe) call(e []any, s scanner, inserted bool) scanner {
+	r.commands(e)
+	name := ""
+	if len(e) > 1 {
+		name, _ = e[1].(string)
+	}
+	switch name {
+	case "quote":
+		if inserted && !s.protects() {
+			reason := inQuotes
+			if s.other {
+				reason = notShell
+			}
+			r.markAll(e[2:], reason)
+		}
+	case "error", "path_exists", "semver_matches", "sha256", "sha256_file", "blake3", "blake3_file":
+		// Their value is one of few words, a number, or none.
+	default:
+		if inserted {
+			r.markAll(e, unquoted)
+		}
+	}
+	s.value()
+	return s
+}
+
+// commands scans the commands that an expression runs with shell().
+func (r *recipe) commands(e any) {
+	parts, ok := e.([]any)
+	if !ok {
+		return
+	}
+	if len(parts) > 2 && parts[0] == "call" && parts[1] == "shell" {
+		posix := r.module.shell()
+		r.expression(parts[2], scanner{doubt: !posix, other: !posix}, true)
+	}
+	for _, part := range parts {
+		r.commands(part)
+	}
+}

@@ -1,0 +1,170 @@
+package splice
+
+import "strings"
+
+// scanner follows a POSIX shell script, as far as it takes to know whether a word that
+// begins at the present place, in single quotation marks, is read as one word.
+type scanner struct {
+	// open are the constructs that are open: single quotation marks ('), double ones ("),
+	// parentheses (() and braces of a parameter ({).
+	open string
+	last byte
+	// inWord says that a word has begun, in which # is no comment.
+	inWord  bool
+	escaped bool
+	comment bool
+	// doubt says that the script has something that the scanner does not understand.
+	doubt bool
+	// other says that it is not a POSIX shell script at all.
+	other bool
+	// patterns says that there was a case, whose patterns end with a parenthesis.
+	patterns bool
+}
+
+// protects reports whether quote() protects a value at the present place.
+func (s *scanner) protects() bool {
+	return !s.doubt && !s.escaped && !s.comment && s.last != '$' && (s.open == "" || s.top() == '(')
+}
+
+// value goes past a value that does not change what is open.
+func (s *scanner) value() {
+	s.last, s.inWord, s.escaped = 'x', true, false
+}
+
+func (s *scanner) top() byte {
+	if s.open == "" {
+		return 0
+	}
+	return s.open[len(s.open)-1]
+}
+
+func (s *scanner) push(c byte) { s.open += string(c) }
+func (s *scanner) pop()        { s.open = s.open[:len(s.open)-1] }
+
+// feed goes past text.
+func (s *scanner) feed(text string) {
+	if strings.Contains(text, "case") {
+		s.patterns = true
+	}
+	for i := range len(text) {
+		s.next(text[i])
+	}
+}
+
+func (s *scanner) next(c byte) {
+	switch {
+	case s.doubt:
+		return
+	case s.escaped:
+		s.escaped = false
+		if c != '\n' {
+			s.last, s.inWord = 'x', true
+		}
+		return
+	case s.comment:
+		s.comment = c != '\n'
+	default:
+		switch s.top() {
+		case '\'':
+			if c == '\'' {
+				s.pop()
+			}
+		case '{':
+			s.inBraces(c)
+		case '"':
+			s.inDouble(c)
+		default:
+			s.inCode(c)
+		}
+	}
+	s.inWord = !strings.ContainsRune(" \t\n;&|()<>", rune(c))
+	s.last = c
+}
+
+// inBraces is for ${…}, of which the plain forms are understood.
+func (s *scanner) inBraces(c byte) {
+	switch c {
+	case '}':
+		s.pop()
+	case '\'', '"', '`', '\\', '$', '{':
+		s.doubt = true
+	}
+}
+
+func (s *scanner) inDouble(c byte) {
+	switch c {
+	case '"':
+		s.pop()
+	case '\\':
+		s.escaped = true
+	case '`':
+		s.doubt = true
+	default:
+		s.expansion(c)
+	}
+}
+
+// expansion is for what begins with a dollar sign.
+func (s *scanner) expansion(c byte) {
+	if s.last != '$' {
+		return
+	}
+	switch c {
+	case '(':
+		s.push('(')
+		s.doubt = s.doubt || s.patterns
+	case '{':
+		s.push('{')
+	case '[':
+		s.doubt = true
+	}
+}
+
+func (s *scanner) inCode(c byte) {
+	switch c {
+	case '\\':
+		s.escaped = true
+	case '`':
+		s.doubt = true
+	case '\'':
+		if s.last == '$' {
+			s.doubt = true // other escapes
+		}
+		s.push('\'')
+	case '"':
+		s.push('"')
+	case '(':
+		if s.last == '(' {
+			s.doubt = true // arithmetic
+		}
+		s.push('(')
+		s.doubt = s.doubt || s.patterns
+	case ')':
+		if s.top() == '(' {
+			s.pop()
+		}
+	case '<':
+		if s.last == '<' {
+			s.doubt = true // a here-document
+		}
+	case '#':
+		s.comment = !s.inWord
+	default:
+		s.expansion(c)
+	}
+}
+
+// merge is the state after one of two texts.
+func merge(a, b scanner) scanner {
+	special := func(c byte) bool { return strings.IndexByte("$(<", c) >= 0 }
+	if a.open != b.open || a.escaped != b.escaped || a.comment != b.comment || a.last != b.last && (special(a.last) || special(b.last)) {
+		a.doubt = true
+	}
+	if a.last != b.last {
+		a.last = 'x'
+	}
+	a.inWord = a.inWord && b.inWord
+	a.doubt = a.doubt || b.doubt
+	a.patterns = a.patterns || b.patterns
+	return a
+}

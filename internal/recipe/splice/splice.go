@@ -1,0 +1,231 @@
+// Package splice finds the parameters of recipes whose values become a part of a script,
+// so that an argument could end what the author wrote and begin a command of its own.
+//
+// [Analyze] reads what "just --dump --dump-format json" prints. A parameter is spliced
+// where {{x}} stands in a body, also inside quotation marks, which an argument can close,
+// and also through an expression, a default value, or a dependency that receives it. It is
+// not spliced where the recipe reads it as "$1" or "$x", nor where {{quote(x)}} stands in
+// a POSIX shell script outside of quotation marks, comments, here-documents and the like.
+// Where the analysis does not understand an expression or a script, the parameter counts
+// as spliced.
+package splice
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Recipes are the spliced parameters of each recipe, with the reason: the first key is
+// the recipe's full name, such as "module::recipe", the second one the parameter's.
+type Recipes map[string]map[string]string
+
+// module is the part of a dump that counts here.
+type module struct {
+	Assignments map[string]struct {
+		Value any `json:"value"`
+	} `json:"assignments"`
+	Modules  map[string]*module `json:"modules"`
+	Recipes  map[string]*recipe `json:"recipes"`
+	Settings struct {
+		Shell             *command `json:"shell"`
+		WindowsShell      *command `json:"windows_shell"`
+		WindowsPowerShell bool     `json:"windows_powershell"`
+	} `json:"settings"`
+}
+
+type command struct {
+	Command string `json:"command"`
+}
+
+type recipe struct {
+	Attributes   []any   `json:"attributes"`
+	Body         [][]any `json:"body"`
+	Dependencies []struct {
+		Arguments []any  `json:"arguments"`
+		Recipe    string `json:"recipe"`
+		Star      any    `json:"star"`
+	} `json:"dependencies"`
+	Parameters []struct {
+		Name    string `json:"name"`
+		Kind    string `json:"kind"`
+		Default any    `json:"default"`
+	} `json:"parameters"`
+	Script bool `json:"shebang"`
+
+	module  *module
+	spliced map[string]string // nil until it is known
+}
+
+// Analyze returns the spliced parameters.
+func Analyze(dump []byte) (Recipes, error) {
+	var top module
+	if err := json.Unmarshal(dump, &top); err != nil {
+		return nil, fmt.Errorf("read the justfile's dump: %w", err)
+	}
+	found := Recipes{}
+	top.each("", func(name string, r *recipe) { found[name] = r.analyze() })
+	return found, nil
+}
+
+// each calls do with every recipe of a module and those in it.
+func (m *module) each(prefix string, do func(string, *recipe)) {
+	for _, r := range m.Recipes {
+		r.module = m
+	}
+	for name, r := range m.Recipes {
+		do(prefix+name, r)
+	}
+	for name, sub := range m.Modules {
+		sub.each(prefix+name+"::", do)
+	}
+}
+
+// shell reports whether lines of recipes are run by a POSIX shell.
+func (m *module) shell() bool {
+	s := m.Settings
+	if runtime.GOOS == "windows" {
+		if s.WindowsPowerShell {
+			return false
+		}
+		if s.WindowsShell != nil {
+			return posix(s.WindowsShell.Command)
+		}
+	}
+	return s.Shell == nil || posix(s.Shell.Command)
+}
+
+// posix reports whether a program is a shell that reads quotation marks as POSIX has them.
+func posix(program string) bool {
+	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(program, `\`, "/")), ".exe")
+	return slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"}, name)
+}
+
+// analyze returns the spliced parameters of a recipe.
+func (r *recipe) analyze() map[string]string {
+	if r.spliced != nil {
+		return r.spliced
+	}
+	r.spliced = map[string]string{}
+	if len(r.Parameters) == 0 {
+		return r.spliced
+	}
+	r.attributes()
+	r.body()
+	r.dependencies()
+	// A default value can use the parameters before it.
+	for _, p := range slices.Backward(r.Parameters) {
+		r.expression(p.Default, scanner{doubt: true}, false)
+		if _, ok := r.spliced[p.Name]; ok {
+			r.markAll(p.Default, fmt.Sprintf("the default value of %s uses it, and %s", p.Name, r.spliced[p.Name]))
+		}
+	}
+	return r.spliced
+}
+
+// mark notes that a parameter is spliced; the first reason counts.
+func (r *recipe) mark(name, reason string) {
+	if _, ok := r.spliced[name]; !ok {
+		r.spliced[name] = reason
+	}
+}
+
+// markAll notes it for all parameters in an expression.
+func (r *recipe) markAll(e any, reason string) {
+	for _, name := range r.mentioned(e) {
+		r.mark(name, reason)
+	}
+}
+
+// mentioned are the parameters in an expression.
+func (r *recipe) mentioned(e any) []string {
+	var names []string
+	switch e := e.(type) {
+	case []any:
+		if name, ok := variable(e); ok && r.has(name) {
+			return []string{name}
+		}
+		for _, part := range e {
+			names = append(names, r.mentioned(part)...)
+		}
+	case map[string]any:
+		for _, part := range e {
+			names = append(names, r.mentioned(part)...)
+		}
+	}
+	return names
+}
+
+func (r *recipe) has(name string) bool {
+	for _, p := range r.Parameters {
+		if p.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// variable returns the name if an expression is one.
+func variable(e []any) (string, bool) {
+	if len(e) != 2 || e[0] != "variable" {
+		return "", false
+	}
+	name, ok := e[1].(string)
+	return name, ok
+}
+
+func (r *recipe) attributes() {
+	for _, a := range r.Attributes {
+		r.markAll(a, "an attribute of the recipe uses it")
+	}
+}
+
+// dependencies finds parameters that are passed on to recipes that splice them.
+func (r *recipe) dependencies() {
+	for _, d := range r.Dependencies {
+		for _, e := range d.Arguments {
+			r.expression(e, scanner{doubt: true}, false)
+		}
+		to := r.module.find(d.Recipe)
+		if to == nil || d.Star != nil {
+			r.markAll(d.Arguments, "the recipe passes it on to "+d.Recipe)
+			r.markAll(d.Star, "the recipe passes it on to "+d.Recipe)
+			continue
+		}
+		if to.module == nil {
+			to.module = r.module
+		}
+		spliced := to.analyze()
+		for i, e := range d.Arguments {
+			if len(to.Parameters) == 0 {
+				break
+			}
+			p := to.Parameters[min(i, len(to.Parameters)-1)]
+			if reason, ok := spliced[p.Name]; ok {
+				r.markAll(e, fmt.Sprintf("the recipe passes it on to %s as %s, and %s", d.Recipe, p.Name, reason))
+			}
+		}
+	}
+}
+
+// find returns a recipe by its name in a module, nil if it is not there.
+func (m *module) find(name string) *recipe {
+	for {
+		first, rest, nested := strings.Cut(name, "::")
+		if !nested {
+			break
+		}
+		if m = m.Modules[first]; m == nil {
+			return nil
+		}
+		name = rest
+	}
+	found := m.Recipes[name]
+	if found != nil && found.module == nil {
+		found.module = m
+	}
+	return found
+}

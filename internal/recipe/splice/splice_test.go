@@ -1,0 +1,201 @@
+package splice_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/recipe/splice"
+	"github.com/copse-dev/copse/internal/test/need"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// justfile is a project with one justfile.
+type justfile struct {
+	tb  testing.TB
+	dir string
+}
+
+func write(tb testing.TB, text string) justfile {
+	tb.Helper()
+	if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
+		need.Skip(tb, "just is not installed")
+	}
+	j := justfile{tb, tb.TempDir()}
+	if err := os.WriteFile(filepath.Join(j.dir, "justfile"), []byte(text), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return j
+}
+
+func (j justfile) just(args ...string) (xec.Result, error) {
+	return xec.Run(j.tb.Context(), xec.Command{
+		Name: "just", Args: append([]string{"--justfile", filepath.Join(j.dir, "justfile")}, args...), Dir: j.dir,
+		Env: xec.Env(os.Environ()).With("JUST_UNSTABLE=true"), MaxOutput: 8 << 20,
+	})
+}
+
+func (j justfile) analyze() splice.Recipes {
+	j.tb.Helper()
+	res, err := j.just("--dump", "--dump-format", "json")
+	if err != nil {
+		j.tb.Fatal(err)
+	}
+	found, err := splice.Analyze(res.Stdout)
+	if err != nil {
+		j.tb.Fatal(err)
+	}
+	return found
+}
+
+// hostile are arguments that run "touch PWNED" where they become a part of a script.
+var hostile = []string{
+	"; touch PWNED", "$(touch PWNED)", "`touch PWNED`", "'; touch PWNED; '", `"; touch PWNED; "`, "| touch PWNED", "&& touch PWNED #",
+	"\ntouch PWNED\n", `\'; touch PWNED; '`, `'"; touch PWNED; "'`, "${x:=$(touch PWNED)}", "a[$(touch PWNED)]", "' + __import__('os').system('touch PWNED') + '",
+	`\' + __import__("os").system("touch PWNED") #`, "__import__('os').system('touch PWNED')", "x\nE\ntouch PWNED\n", ") ; touch PWNED ; (", "}; touch PWNED; {", `\`, "'", "#", "> PWNED",
+}
+
+// TestSplice has bodies of a recipe with the parameter x. What is not found to be spliced
+// withstands the hostile arguments, with just and a shell to prove it.
+func TestSplice(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text    string
+		spliced bool
+	}{
+		// Not spliced.
+		{"r x:\n  @echo hi", false},
+		{"set positional-arguments\nr x:\n  @echo \"$1\"", false},
+		{"r $x:\n  @echo \"$x\"", false},
+		{"set export\nr x:\n  @echo \"$x\"", false},
+		{"r x:\n  @echo {{quote(x)}} {{ quote(x) }}", false},
+		{"r *x:\n  @echo {{quote(x)}}", false},
+		{"r x:\n  @echo \"a b\" 'c' {{quote(x)}} \"$(echo {{quote(x)}})\" ${HOME:-none} # a comment", false},
+		{"r x:\n  @echo --name={{quote(x)}} {{'--y=' + quote(x)}}", false},
+		{"r x:\n  @echo {{ if x == '' { '' } else { quote(x) } }}", false},
+		{"r x:\n  @echo {{ if x == 'true' { '--verbose' } else { '' } }}", false},
+		{"r x:\n  @echo {{ if path_exists(x) == 'true' { 'y' } else { error('no ' + x) } }}", false},
+		{"r x:\n  @echo {{sha256(x)}} {{path_exists(x)}}", false},
+		{"r x y='b':\n  @echo {{y}}", false},
+		{"v := 'echo'\nr x:\n  @{{v}} {{quote(x)}}", false},
+		{"r x:\n  @echo a \\\n    {{quote(x)}}", false},
+		{"r x:\n  #!/bin/sh\n  # it is fine\n  echo {{quote(x)}}\n  (cd . && echo {{quote(x)}})", false},
+		{"r x:\n  #!/usr/bin/env -S sh -u\n  echo {{quote(x)}}", false},
+		{"[script('sh')]\nr x:\n  echo {{quote(x)}}", false},
+		{"r x: (s x)\ns y:\n  @echo {{quote(y)}}", false},
+		{"r x y=quote(x):\n  @echo {{quote(y)}}", false},
+		{"r x:\n  @echo {{quote(shell('cat \"$1\"', x))}}", false},
+		{"r x:\n  @echo {{quote(shell('echo ' + quote(x)))}}", false},
+		{"r x:\n  @echo it\\'s {{quote(x)}}", false},
+		{"r x:\n  #!/usr/bin/env python3\n  import sys", false},
+		// Spliced.
+		{"r x:\n  @echo {{x}}", true},
+		{"r x:\n  @echo \"{{x}}\"", true},
+		{"r x:\n  @echo '{{x}}'", true},
+		{"r *x:\n  @echo {{x}}", true},
+		{"r x:\n  @echo {{uppercase(x)}} {{trim(x)}}", true},
+		{"r x:\n  @echo {{ 'a' + x }}", true},
+		{"r x:\n  @echo {{ 'a' / x }}", true},
+		{"r x:\n  @echo {{ if x == '' { 'none' } else { x } }}", true},
+		{"r x:\n  @echo {{ if 'a' == 'b' { 'none' } else if x == '' { 'c' } else { x } }}", true},
+		{"r x:\n  @echo {{ uppercase(quote(x)) }}", true},
+		{"r x:\n  @echo {{ f'a{{x}}' }}", true},
+		{"r x:\n  @echo {{ env('NONE', x) }}", true},
+		{"r x:\n  @echo {{ replace('a', 'a', x) }}", true},
+		{"r x:\n  @echo {{ shell('echo ' + x) }}", true},
+		{"r x:\n  @echo {{ quote(shell('echo ' + x)) }}", true},
+		{"r x:\n  @echo {{ if shell('echo ' + x) == '' { 'a' } else { 'b' } }}", true},
+		{"r x:\n  @echo {{ shell('echo $1', x) }}", true},
+		{"r x y=shell('echo ' + x):\n  @echo a", true},
+		{"r x y=x:\n  @echo {{y}}", true},
+		{"r x y=('a' + x):\n  @echo {{y}}", true},
+		{"r x: (s x)\ns y:\n  @echo {{y}}", true},
+		{"r x: (s 'a' x)\ns z *y:\n  @echo {{y}}", true},
+		{"r x: (s x)\ns y: (u y)\nu z:\n  @echo {{z}}", true},
+		{"r x: && (s uppercase(x))\n  @echo a\ns y:\n  @echo {{y}}", true},
+		{"r x: (s shell('echo ' + x))\ns y:\n  @echo a", true},
+		{"r x:\n  @echo \"{{quote(x)}}\"", true},
+		{"r x:\n  @echo '{{quote(x)}}'", true},
+		{"r x:\n  @echo `echo {{quote(x)}}`", true},
+		{"r x:\n  @echo ${{quote(x)}}", true},
+		{"r x:\n  @echo \\{{quote(x)}}", true},
+		{"r x:\n  @true # {{quote(x)}}", true},
+		{"r x:\n  @echo \"a \\\n    {{quote(x)}}\"", true},
+		{"r x:\n  @echo $(( {{quote(x)}} ))", true},
+		{"r x:\n  @echo ${y:-{{quote(x)}}}", true},
+		{"r x:\n  @echo $'a' {{quote(x)}}", true},
+		{"v := '\"'\nr x:\n  @echo {{v}} {{quote(x)}} {{v}}", true},
+		{"r x:\n  @echo {{ if x == '' { '\"' } else { '' } }} {{quote(x)}}", true},
+		{"r x:\n  #!/bin/sh\n  cat <<E\n  {{quote(x)}}\n  E", true},
+		{"r x:\n  #!/bin/sh\n  # {{quote(x)}}\n  true", true},
+		{"r x:\n  #!/bin/sh\n  echo '\n  {{quote(x)}}\n  '", true},
+		{"r x:\n  #!/bin/sh\n  case a in b) echo $(case a in a) echo {{quote(x)}};; esac);; esac", true},
+		{"r x:\n  #!/usr/bin/env python3\n  print({{quote(x)}})", true},
+		{"r x:\n  #!/bin/{{x}}\n  true", true},
+		{"set shell := ['python3', '-c']\nr x:\n  print({{quote(x)}})", true},
+		{"[script('python3')]\nr x:\n  print({{quote(x)}})", true},
+		{"[working-directory(x)]\nr x:\n  @pwd", true},
+	} {
+		t.Run(tt.text, func(t *testing.T) {
+			t.Parallel()
+			j := write(t, "set unstable\n"+tt.text+"\n")
+			found := j.analyze()["r"]
+			if _, ok := found["x"]; ok != tt.spliced {
+				t.Errorf("spliced: %v, want %v\n%v", ok, tt.spliced, found)
+			}
+			if tt.spliced {
+				return
+			}
+			for _, arg := range hostile {
+				_, _ = j.just("--", "r", arg) // it may fail, but run nothing
+				if _, err := os.Stat(filepath.Join(j.dir, "PWNED")); err == nil {
+					t.Fatalf("%q ran", arg)
+				}
+			}
+		})
+	}
+}
+
+// The cases are worth something: hostile arguments run where a parameter is spliced.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		"@echo {{x}}", "@echo \"{{x}}\"", "@echo '{{x}}'", "@echo \"{{quote(x)}}\"", "@true # {{quote(x)}}", "@echo $(( {{quote(x)}} ))",
+	} {
+		j, ran := write(t, "r x:\n  "+body+"\n"), false
+		for _, arg := range hostile {
+			_, _ = j.just("--", "r", arg) // most of them fail
+			_, err := os.Stat(filepath.Join(j.dir, "PWNED"))
+			ran = ran || err == nil
+		}
+		if !ran {
+			t.Errorf("%s: nothing ran", body)
+		}
+	}
+}
+
+func TestModules(t *testing.T) {
+	t.Parallel()
+	j := write(t, "mod m\na x: (m::b x)\n")
+	if err := os.WriteFile(filepath.Join(j.dir, "m.just"), []byte("set shell := ['fish', '-c']\nb y:\n  @echo {{quote(y)}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := j.analyze()
+	if !strings.Contains(found["a"]["x"], "passes it on to m::b as y") || !strings.Contains(found["m::b"]["y"], "POSIX") {
+		t.Error(found)
+	}
+}
+
+func TestNotADump(t *testing.T) {
+	t.Parallel()
+	if _, err := splice.Analyze([]byte("{")); err == nil {
+		t.Error("no error")
+	}
+	found, err := splice.Analyze([]byte(`{"recipes":{"a":{"body":[[{"new":["variable","x"]}],[[["later",["variable","y"]]]]],"parameters":[{"name":"x"},{"name":"y"}],
+		"dependencies":[{"recipe":"gone","arguments":[["variable","z"]]}]}}}`))
+	if err != nil || len(found["a"]) != 2 {
+		t.Error(fmt.Sprint(found, err))
+	}
+}
