@@ -49,27 +49,22 @@ func overHTTP(ctx context.Context, work, copse string, rounds int) ([]report.Row
 		return nil, err
 	}
 	defer up.stop()
-	urls, err := up.served(ctx, copse)
+	served, err := up.served(ctx, copse)
 	if err != nil {
 		return nil, err
 	}
-	token, err := os.ReadFile(filepath.Join(home, "copse", "token"))
-	if err != nil {
-		return nil, err
-	}
-	bearer := strings.TrimSpace(string(token))
-	for _, url := range urls { // each server has answered once
-		if _, err := dial(ctx, url, bearer, "get_current_branch", "{}"); err != nil {
+	for _, s := range served { // each server has answered once
+		if _, err := dial(ctx, s.url, s.token, "get_current_branch", "{}"); err != nil {
 			return nil, err
 		}
 	}
-	many := report.Limit(fmt.Sprintf("%d worktrees: memory in all", len(urls)), "MiB", up.memory(), 60)
+	many := report.Limit(fmt.Sprintf("%d worktrees: memory in all", len(served)), "MiB", up.memory(), 60)
 
 	theirs, err := dial(ctx, fmt.Sprintf("http://127.0.0.1:%d/", ports[0]), "", "cityTime", `{"city":"nyc"}`)
 	if err != nil {
 		return nil, fmt.Errorf("the example server: %w", err)
 	}
-	ours, err := dial(ctx, urls[0], bearer, "get_current_branch", "{}")
+	ours, err := dial(ctx, served[0].url, served[0].token, "get_current_branch", "{}")
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +80,12 @@ func overHTTP(ctx context.Context, work, copse string, rounds int) ([]report.Row
 		time.Sleep(12 * time.Millisecond) // within the rate that a client may have
 	}
 	rows := []report.Row{many, report.Ratio("a call over HTTP, beside the library's example server", median(took[0]), median(took[1]), 2)}
-	more, err := crowd(ctx, up, urls, bearer, time.Duration(min(rounds*3, 60))*time.Second)
+	more, err := crowd(ctx, up, served, time.Duration(min(rounds*3, 60))*time.Second)
 	return append(rows, more...), err
 }
 
 // crowd lets fifty clients call for a while, and looks for growth.
-func crowd(ctx context.Context, up *process, urls []string, bearer string, span time.Duration) ([]report.Row, error) {
+func crowd(ctx context.Context, up *process, servers []endpoint, span time.Duration) ([]report.Row, error) {
 	ctx, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 	var all sync.WaitGroup
@@ -98,7 +93,8 @@ func crowd(ctx context.Context, up *process, urls []string, bearer string, span 
 	for i := range 50 {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				c, err := dial(ctx, urls[i%len(urls)], bearer, "list_directory", `{"path":"."}`)
+				server := servers[i%len(servers)]
+				c, err := dial(ctx, server.url, server.token, "list_directory", `{"path":"."}`)
 				for n := 0; err == nil && n < 20 && ctx.Err() == nil; n++ {
 					_, err = c.call(ctx)
 					time.Sleep(50 * time.Millisecond)
@@ -150,18 +146,30 @@ func (p *process) memory() float64 { return stdio.MemoryOf(p.cmd.Process.Pid) }
 // files is how many files and sockets are open.
 func (p *process) files() int { return stdio.FilesOf(p.cmd.Process.Pid) }
 
-// served waits until copse up serves, and returns the addresses.
-func (p *process) served(ctx context.Context, copse string) ([]string, error) {
+// endpoint is a server that copse up runs.
+type endpoint struct{ url, token string }
+
+// served waits until copse up serves, and returns its servers.
+func (p *process) served(ctx context.Context, copse string) ([]endpoint, error) {
 	for range 200 {
-		status := exec.CommandContext(ctx, copse, "status")
-		status.Env = p.env
-		if out, err := status.Output(); err == nil && len(out) > 0 {
-			var urls []string
-			for line := range strings.Lines(string(out)) {
-				url, _, _ := strings.Cut(line, "\t")
-				urls = append(urls, url)
+		cmd := exec.CommandContext(ctx, copse, "status", "--json")
+		cmd.Env = p.env
+		var status struct {
+			Worktrees []struct {
+				TokenFile string `json:"token_file"`
+				MCP       struct{ Port int }
 			}
-			return urls, nil
+		}
+		if out, err := cmd.Output(); err == nil && json.Unmarshal(out, &status) == nil && len(status.Worktrees) > 0 {
+			var found []endpoint
+			for _, w := range status.Worktrees {
+				token, err := os.ReadFile(w.TokenFile)
+				if err != nil {
+					return nil, err
+				}
+				found = append(found, endpoint{fmt.Sprintf("http://localhost:%d/mcp", w.MCP.Port), strings.TrimSpace(string(token))})
+			}
+			return found, nil
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -1,15 +1,18 @@
-// Package bearer keeps the token that a user's servers demand, in a file that nobody
-// else can read.
+// Package bearer keeps the tokens that a user's servers demand, each in a file that only
+// the user can read.
 //
+// A [Store] has one [File] for each server, so that a token opens one server and no other.
 // [File.Token] reads it, and makes one where there is none; [File.Rotate] makes another.
-// A token has 160 random bits. A file that others could read is refused: who may have
-// seen the token can use it for good.
+// A token has 160 random bits behind [Prefix]. A file that others could read is refused:
+// whoever has seen the token could use it for good.
 package bearer
 
 import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,11 +24,51 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// File is where the token is.
+// Prefix begins every token, so that people and secret scanners recognize one.
+const Prefix = "copse_"
+
+// Store is a directory of tokens.
+type Store struct{ dir string }
+
+// NewStore returns the store in a directory. Nothing is read yet.
+func NewStore(dir string) Store { return Store{dir} }
+
+// suffix ends the names of the files.
+const suffix = ".token"
+
+// File returns the file with the token of the server with this key.
+func (s Store) File(key string) *File {
+	sum := sha256.Sum256([]byte(key))
+	return New(filepath.Join(s.dir, hex.EncodeToString(sum[:])[:16]+suffix))
+}
+
+// Rotate makes new tokens in place of all there are, and returns how many there are.
+func (s Store) Rotate(ctx context.Context) (int, error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("read tokens: %w", lockedstore.WithoutPath(err))
+	}
+	n := 0
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != suffix {
+			continue
+		}
+		if _, err := New(filepath.Join(s.dir, e.Name())).Rotate(ctx); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// File is where a token is.
 type File struct{ path string }
 
 // New returns the file at path. Nothing is read yet.
 func New(path string) *File { return &File{path: path} }
+
+// Path is where the file is.
+func (f *File) Path() string { return f.path }
 
 // ErrExposed says that others can read the file.
 var ErrExposed = errors.New("the token's file can be read by others, who may know the token; `copse up --rotate-token` makes a new one")
@@ -84,7 +127,7 @@ func (f *File) write(ctx context.Context, anew bool) (string, error) {
 		if token = string(bytes.TrimSpace(old)); token != "" && !anew {
 			return old, nil
 		}
-		token = rand.Text() + rand.Text()[:6]
+		token = Prefix + rand.Text() + rand.Text()[:6]
 		return []byte(token + "\n"), nil
 	})
 	if err != nil {

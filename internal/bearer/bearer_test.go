@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,7 +17,7 @@ func TestToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "copse", "token")
 	f := bearer.New(path)
 	first, err := f.Token(t.Context())
-	if err != nil || len(first) != 32 {
+	if err != nil || len(first) != len(bearer.Prefix)+32 {
 		t.Fatalf("got %q, %v", first, err)
 	}
 	if again, err := bearer.New(path).Token(t.Context()); err != nil || again != first {
@@ -88,5 +89,38 @@ func TestExposed(t *testing.T) {
 	}
 	if got, err := bearer.New(link).Token(t.Context()); err == nil {
 		t.Errorf("got %q through a link", got)
+	}
+}
+
+// Each server has its own token, and all of them can be replaced at once.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	s := bearer.NewStore(filepath.Join(t.TempDir(), "tokens"))
+	if n, err := s.Rotate(t.Context()); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	before := map[string]string{}
+	for _, key := range []string{"/a/.git", "/a/.git/worktrees/x", "../../etc/passwd", ""} {
+		token, err := s.File(key).Token(t.Context())
+		if err != nil || !strings.HasPrefix(token, bearer.Prefix) {
+			t.Fatal(token, err)
+		}
+		for other, known := range before {
+			if known == token {
+				t.Errorf("%q and %q have one token", key, other)
+			}
+		}
+		before[key] = token
+		if filepath.Dir(s.File(key).Path()) != filepath.Dir(s.File("").Path()) {
+			t.Errorf("the token of %q is at %s", key, s.File(key).Path())
+		}
+	}
+	if n, err := s.Rotate(t.Context()); n != len(before) || err != nil {
+		t.Fatal(n, err)
+	}
+	for key, old := range before {
+		if token, err := s.File(key).Token(t.Context()); err != nil || token == old {
+			t.Errorf("%q still has %s, %v", key, token, err)
+		}
 	}
 }

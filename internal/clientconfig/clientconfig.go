@@ -187,7 +187,9 @@ type entry struct {
 	HTTPURL   string            `json:"httpUrl,omitempty"`
 	ServerURL string            `json:"serverUrl,omitempty"`
 	Headers   map[string]string `json:"headers,omitempty"`
-	Enabled   bool              `json:"enabled,omitempty"`
+	// HTTPHeaders is Codex's name for them. It is read and never written as JSON.
+	HTTPHeaders map[string]string `json:"http_headers,omitempty"`
+	Enabled     bool              `json:"enabled,omitempty"`
 }
 
 // NoHTTPError says that a client starts servers itself.
@@ -195,6 +197,14 @@ type NoHTTPError struct{ Title string }
 
 func (e *NoHTTPError) Error() string {
 	return e.Title + " starts its servers itself and reads no address from its file; use --transport stdio"
+}
+
+// CheckHTTP returns a NoHTTPError for a client that reads no address from its file.
+func (c Client) CheckHTTP() error {
+	if c.form.urlKey == "" {
+		return &NoHTTPError{Title: c.Title}
+	}
+	return nil
 }
 
 // entry is the entry of a server in the client's form.

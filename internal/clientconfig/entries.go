@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -54,7 +55,7 @@ func (c Client) Entries(text []byte) ([]Named, error) {
 
 // server is what an entry says.
 func (e entry) server() Server {
-	s := Server{Args: e.Args, URL: e.URL + e.HTTPURL + e.ServerURL}
+	s := Server{Args: e.Args, URL: e.URL + e.HTTPURL + e.ServerURL, Token: e.token()}
 	var whole []string
 	if json.Unmarshal(e.Command, &whole) == nil && len(whole) > 0 {
 		s.Command, s.Args = whole[0], whole[1:]
@@ -62,4 +63,17 @@ func (e entry) server() Server {
 	}
 	_ = json.Unmarshal(e.Command, &s.Command) // an entry without one has an address
 	return s
+}
+
+// token is what an entry sends as a bearer token.
+func (e entry) token() string {
+	for _, headers := range []map[string]string{e.Headers, e.HTTPHeaders} {
+		for name, value := range headers {
+			scheme, token, _ := strings.Cut(value, " ")
+			if strings.EqualFold(name, "Authorization") && strings.EqualFold(scheme, "Bearer") {
+				return strings.TrimSpace(token)
+			}
+		}
+	}
+	return ""
 }

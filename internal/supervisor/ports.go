@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// Ports remembers which worktree had which port, in a file of the user.
+// Ports remembers which worktree has which port, in a file of the user.
 type Ports struct {
 	path  string
 	first int
@@ -43,16 +44,41 @@ func NewPorts(path string, first int) *Ports {
 	return &Ports{path: path, first: first, own: record{Ports: map[string]int{}}}
 }
 
-// listen listens on the port of a worktree: the one that it had, else the first that is
-// free and nobody else's.
-func (p *Ports) listen(ctx context.Context, hosts []string, key string, taken map[int]bool) ([]net.Listener, int, error) {
-	known := p.load()
-	if port := known.Ports[key]; port != 0 && !taken[port] {
-		if listeners, err := listenOn(ctx, hosts, port); err == nil {
-			return listeners, port, nil
-		}
+// HeldError says that another program listens on the port that a worktree's clients know.
+// The worktree is not served elsewhere: its clients would send their token to whoever
+// holds the port.
+type HeldError struct{ Port int }
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("port %d, which the clients of this worktree use, is held by another program; "+
+		"stop that program, or run `copse up --new-port` to move the worktree and make a new token", e.Port)
+}
+
+// Known returns the ports of all worktrees that are remembered, by their keys.
+func (p *Ports) Known() (map[string]int, error) {
+	r, err := p.load()
+	return r.Ports, err
+}
+
+// listen listens on the port of a worktree: the one that it has had, or, for a worktree
+// that never had one or is to move, the first one that is free and not another's.
+func (p *Ports) listen(ctx context.Context, hosts []string, key string, taken map[int]bool, move bool) ([]net.Listener, int, error) {
+	known, err := p.load()
+	if err != nil {
+		return nil, 0, err
 	}
-	others := map[int]bool{}
+	port := known.Ports[key]
+	if port != 0 && !move {
+		listeners, err := listenOn(ctx, hosts, port)
+		if taken[port] || err != nil && isBusy(err) {
+			return nil, 0, &HeldError{Port: port}
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("listen: %w", err)
+		}
+		return listeners, port, nil
+	}
+	others := map[int]bool{port: true}
 	for other, port := range known.Ports {
 		if _, err := os.Stat(other); err == nil && other != key {
 			others[port] = true
@@ -67,7 +93,7 @@ func (p *Ports) listen(ctx context.Context, hosts []string, key string, taken ma
 		case err == nil:
 			p.save(ctx, key, port)
 			return listeners, port, nil
-		case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EACCES), ctx.Err() == nil && isBusy(err):
+		case isBusy(err), errors.Is(err, syscall.EACCES):
 			continue
 		}
 		return nil, 0, fmt.Errorf("listen: %w", err)
@@ -75,29 +101,44 @@ func (p *Ports) listen(ctx context.Context, hosts []string, key string, taken ma
 	return nil, 0, errNoPort
 }
 
-func (p *Ports) load() record {
+// load reads the file. One that cannot be understood is an error: worktrees that lost
+// their ports would move without a word to their clients.
+func (p *Ports) load() (record, error) {
 	if p.path == "" {
-		return p.own
+		return p.own, nil
 	}
-	data, err := os.ReadFile(p.path)
 	r := record{Ports: map[string]int{}}
-	if err != nil || json.Unmarshal(data, &r) != nil || r.Ports == nil {
-		return record{Ports: map[string]int{}} // what is not known is made anew
+	data, err := os.ReadFile(p.path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(data) == 0 {
+		return r, nil
 	}
-	return r
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("read the ports that worktrees have (%s): %w; correct the file, or remove it to assign new ports", p.path, lockedstore.WithoutPath(err))
+	}
+	if r.Ports == nil {
+		r.Ports = map[string]int{}
+	}
+	return r, nil
 }
 
-// save remembers a port. That it cannot is no reason not to serve.
+// save remembers a port. A worktree that had it before, and is gone, loses it. If it cannot
+// be remembered the worktree is served all the same.
 func (p *Ports) save(ctx context.Context, key string, port int) {
 	if p.path == "" {
-		p.own.Ports[key] = port
+		p.own.set(key, port)
 		return
 	}
 	if os.MkdirAll(filepath.Dir(p.path), 0o700) != nil {
 		return
 	}
 	_ = lockedstore.EditPrivate(ctx, p.path, portsTimeout, func([]byte) ([]byte, error) {
-		r := p.load()
+		r, err := p.load()
+		if err != nil {
+			return nil, err
+		}
 		if len(r.Ports) >= maxRemembered {
 			for key := range r.Ports {
 				if _, err := os.Stat(key); err != nil {
@@ -105,14 +146,23 @@ func (p *Ports) save(ctx context.Context, key string, port int) {
 				}
 			}
 		}
-		r.Ports[key] = port
+		r.set(key, port)
 		return json.MarshalIndent(r, "", "  ")
 	})
 }
 
-// isBusy reports whether listening failed since others have the port: Windows has a
-// number of its own for it.
+// set gives a port to one worktree alone.
+func (r record) set(key string, port int) {
+	maps.DeleteFunc(r.Ports, func(_ string, other int) bool { return other == port })
+	r.Ports[key] = port
+}
+
+// isBusy reports whether listening failed because another socket has the port. Windows has
+// its own numbers for it.
 func isBusy(err error) bool {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return true
+	}
 	number, ok := errors.AsType[syscall.Errno](err)
 	const wsaeaddrinuse, wsaeacces = 10048, 10013
 	return ok && (number == wsaeaddrinuse || number == wsaeacces)

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/copse-dev/copse/internal/httpguard"
@@ -16,27 +15,35 @@ import (
 
 // served is a worktree with its server.
 type served struct {
-	worktree Worktree
-	server   Server
-	http     *http.Server
-	port     int
-	running  sync.WaitGroup
+	worktree  Worktree
+	tokenFile string
+	server    Server
+	http      *http.Server
+	port      int
+	running   sync.WaitGroup
 
 	mu  sync.Mutex
 	err error
 }
 
-// start serves a worktree. What goes wrong is in its state.
-func (s *Supervisor) start(w Worktree) *served {
-	one := &served{worktree: w}
-	listeners, port, err := s.o.Ports.listen(s.ctx, s.o.Hosts, w.Key, s.taken())
-	if err != nil {
+// start serves a worktree, on another port than before if it is to move. What goes wrong
+// is in its state.
+func (s *Supervisor) start(w Worktree, move bool) *served {
+	one := &served{worktree: w, tokenFile: s.o.Gate.TokenFile(w)}
+	fail := func(err error) *served {
 		one.err = err
-		s.o.Logger.Warn("a worktree is not served", "path", w.Path, "error", err)
 		return one
 	}
+	guarded, err := s.o.Gate.Guard(s.ctx, w, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { one.server.ServeHTTP(w, r) }))
+	if err != nil {
+		return fail(err)
+	}
+	listeners, port, err := s.o.Ports.listen(s.ctx, s.o.Hosts, w.Key, s.taken(), move)
+	if err != nil {
+		return fail(err)
+	}
 	one.port, one.server = port, s.o.Serve(s.ctx, w.Path)
-	one.http = httpguard.Server(s.o.Guard(one.server))
+	one.http = httpguard.Server(guarded)
 	one.http.ErrorLog = slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelDebug)
 	for _, l := range listeners {
 		one.running.Go(func() {
@@ -64,11 +71,18 @@ func (one *served) fail(err error) {
 	one.err = err
 }
 
+// failure is what keeps the worktree from being served.
+func (one *served) failure() error {
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	return one.err
+}
+
 // state tells how it is at this moment.
 func (one *served) state() State {
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	state := State{Path: one.worktree.Path, Branch: one.worktree.Branch, MCP: MCP{Tools: []Tool{}}}
+	state := State{Path: one.worktree.Path, Branch: one.worktree.Branch, TokenFile: one.tokenFile, MCP: MCP{Tools: []Tool{}}}
 	if one.err != nil {
 		state.MCP.LastError = one.err.Error()
 	}
@@ -108,29 +122,51 @@ const lastPort = 65535
 // errNoPort says that all are busy.
 var errNoPort = errors.New("no port is free from " + strconv.Itoa(FirstPort) + " on")
 
-// listenOn listens on a port of all hosts.
+// listenOn listens on a port of all hosts, and of loopback always: localhost is where
+// clients look for the server, and must not be left to others.
 func listenOn(ctx context.Context, hosts []string, port int) ([]net.Listener, error) {
 	var listeners []net.Listener
 	var config net.ListenConfig
-	closeAll := func() {
-		for _, l := range listeners {
-			_ = l.Close()
-		}
-	}
-	loopback := len(hosts) == 0
-	if loopback {
-		hosts = []string{"127.0.0.1", "::1"}
-	}
-	for _, host := range hosts {
-		l, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-		if err != nil && loopback && host == "::1" && len(listeners) > 0 && !errors.Is(err, syscall.EADDRINUSE) {
+	for _, at := range addresses(hosts) {
+		l, err := config.Listen(ctx, at.network, net.JoinHostPort(at.host, strconv.Itoa(port)))
+		if err != nil && at.optional && len(listeners) > 0 && !isBusy(err) {
 			continue // a machine without IPv6
 		}
 		if err != nil {
-			closeAll()
+			for _, l := range listeners {
+				_ = l.Close()
+			}
 			return nil, err
 		}
 		listeners = append(listeners, l)
 	}
 	return listeners, nil
+}
+
+// address is where to listen.
+type address struct {
+	network, host string
+	optional      bool
+}
+
+// addresses are the hosts, and loopback in both families where they do not include it.
+func addresses(hosts []string) []address {
+	var list []address
+	covered := map[string]bool{} // the families whose loopback is listened on
+	for _, host := range hosts {
+		ip := net.ParseIP(host)
+		network, loopback := "tcp6", net.IPv6loopback
+		if ip.To4() != nil {
+			network, loopback = "tcp4", net.IPv4(127, 0, 0, 1)
+		}
+		covered[network] = covered[network] || ip.IsUnspecified() || ip.Equal(loopback)
+		list = append(list, address{network: network, host: host})
+	}
+	if !covered["tcp4"] {
+		list = append(list, address{network: "tcp4", host: "127.0.0.1"})
+	}
+	if !covered["tcp6"] {
+		list = append(list, address{network: "tcp6", host: "::1", optional: true})
+	}
+	return list
 }

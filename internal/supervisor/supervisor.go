@@ -8,8 +8,9 @@
 //   - a worktree that git adds, moves or removes has, or has not, a server within two
 //     seconds; git's own files are watched for it, and whether a folder is still there is
 //     looked at once a second;
-//   - ports go up from the first, busy ones are skipped, and a worktree that was served
-//     before has its port again if it is free, also after it was moved;
+//   - ports go up from the first and skip busy ones. A worktree keeps its port, also when
+//     it is moved: while another program holds that port the worktree is not served, and
+//     its state says so, until the port is free or [Supervisor.Move] gives it another;
 //   - a server that stops frees its port and lets go of its clients at once;
 //   - one worktree that cannot be served is in nobody's way: its state says why.
 package supervisor
@@ -66,15 +67,24 @@ type Repository interface {
 	Watch(ctx context.Context, dir string, changed func()) error
 }
 
+// Gate lets the clients of a worktree in, and nobody else.
+type Gate interface {
+	// Guard puts itself in front of a worktree's server.
+	Guard(ctx context.Context, w Worktree, server http.Handler) (http.Handler, error)
+	// Renew makes a new token for a worktree whose old one strangers may know.
+	Renew(ctx context.Context, w Worktree) error
+	// TokenFile is where a worktree's token is kept; "" if none is demanded.
+	TokenFile(w Worktree) string
+}
+
 // Options say how to serve.
 type Options struct {
 	Repository Repository
 	// Serve makes the server of a folder.
 	Serve func(ctx context.Context, path string) Server
-	// Guard stands before each server.
-	Guard func(http.Handler) http.Handler
+	Gate  Gate
 	Ports *Ports
-	// Hosts are the addresses to listen on; none is loopback.
+	// Hosts are the addresses to listen on besides loopback.
 	Hosts  []string
 	Logger *slog.Logger
 }
@@ -83,7 +93,9 @@ type Options struct {
 type State struct {
 	Path   string `json:"path"`
 	Branch string `json:"branch,omitempty"`
-	MCP    MCP    `json:"mcp"`
+	// TokenFile has the token that clients of this worktree send.
+	TokenFile string `json:"token_file,omitempty"`
+	MCP       MCP    `json:"mcp"`
 }
 
 // MCP is the state of a server.
@@ -107,6 +119,7 @@ type Supervisor struct {
 	opened map[string]Worktree   // by path
 	closed map[string]bool       // by path
 	served map[string]*served    // by path
+	gone   map[string]string     // worktrees that git no longer lists, with their repository
 }
 
 // lookEvery is how often it is looked whether folders are still there.
@@ -116,6 +129,7 @@ const lookEvery = time.Second
 func New(o Options) *Supervisor {
 	s := &Supervisor{
 		o: o, repos: map[string][]Worktree{}, opened: map[string]Worktree{}, closed: map[string]bool{}, served: map[string]*served{},
+		gone: map[string]string{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.running.Go(s.look)
@@ -201,6 +215,46 @@ func (s *Supervisor) CloseWorktree(ctx context.Context, dir string) (State, erro
 	return state, nil
 }
 
+// Move gives new ports to those worktrees of the repository that dir is in whose ports are
+// held by other programs. They get new tokens as well: their clients may have sent the old
+// ones to whoever holds the ports.
+func (s *Supervisor) Move(ctx context.Context, dir string) error {
+	list, err := s.o.Repository.Worktrees(ctx, dir)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return ErrClosed
+	}
+	for _, w := range ordered(list) {
+		one := s.served[w.Path]
+		if one == nil {
+			continue
+		}
+		if _, held := errors.AsType[*HeldError](one.failure()); !held {
+			continue
+		}
+		if err := s.o.Gate.Renew(ctx, w); err != nil {
+			return err
+		}
+		s.serve(w, true)
+	}
+	return nil
+}
+
+// serve starts the server of a worktree. The caller holds the lock.
+func (s *Supervisor) serve(w Worktree, move bool) {
+	was := s.served[w.Path]
+	one := s.start(w, move)
+	s.served[w.Path] = one
+	// A worktree that cannot be served is tried again and again; it is news once.
+	if err := one.failure(); err != nil && (was == nil || was.failure() == nil || was.failure().Error() != err.Error()) {
+		s.o.Logger.Warn("a worktree is not served", "path", w.Path, "error", err)
+	}
+}
+
 // Status tells of all worktrees, by port.
 func (s *Supervisor) Status() []State {
 	s.mu.Lock()
@@ -247,10 +301,32 @@ func (s *Supervisor) refresh(dir string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, joined := s.repos[dir]; joined && s.ctx.Err() == nil {
-		s.repos[dir] = list
-		s.apply()
+	known, joined := s.repos[dir]
+	if !joined || s.ctx.Err() != nil {
+		return
 	}
+	for _, w := range known {
+		if !slices.ContainsFunc(list, func(now Worktree) bool { return now.Path == w.Path }) {
+			s.gone[w.Path] = dir
+		}
+	}
+	s.repos[dir] = list
+	s.apply()
+}
+
+// returned lists the repositories of worktrees that are there again: git does not list one
+// whose directory is missing, and does not notice that it comes back. The caller holds the
+// lock.
+func (s *Supervisor) returned() []string {
+	var dirs []string
+	for path, dir := range s.gone {
+		if isFolder(path) {
+			delete(s.gone, path)
+			dirs = append(dirs, dir)
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 // stillThere is dir, or, if that is gone, another worktree of its repository.
@@ -279,7 +355,11 @@ func (s *Supervisor) look() {
 		case <-tick.C:
 			s.mu.Lock()
 			s.apply()
+			dirs := s.returned()
 			s.mu.Unlock()
+			for _, dir := range dirs {
+				s.refresh(dir)
+			}
 		}
 	}
 }
@@ -318,19 +398,15 @@ func (s *Supervisor) apply() {
 	}
 	stopping.Wait()
 	// In one order, so that ports are the same each time: the main worktree comes first.
-	for _, w := range ordered(wanted) {
-		if s.served[w.Path] == nil {
-			s.served[w.Path] = s.start(w)
+	for _, w := range ordered(slices.Collect(maps.Values(wanted))) {
+		if one := s.served[w.Path]; one == nil || one.server == nil {
+			s.serve(w, false)
 		}
 	}
 }
 
 // ordered are worktrees by path, those that contain others first.
-func ordered(wanted map[string]Worktree) []Worktree {
-	var list []Worktree
-	for _, w := range wanted {
-		list = append(list, w)
-	}
+func ordered(list []Worktree) []Worktree {
 	slices.SortFunc(list, func(a, b Worktree) int {
 		if mainA, mainB := a.main(), b.main(); mainA != mainB {
 			if mainA {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/app"
@@ -26,6 +27,7 @@ import (
 	toolgithub "github.com/copse-dev/copse/internal/toolset/github"
 	tooljira "github.com/copse-dev/copse/internal/toolset/jira"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/entries"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
 	"github.com/copse-dev/copse/internal/wiring/place"
 	"github.com/copse-dev/copse/internal/wiring/preferences"
@@ -114,40 +116,39 @@ func (p patient) handshake(ctx context.Context) finding {
 }
 
 // clients looks for copse in the configurations.
-func (p patient) clients(context.Context) finding {
+func (p patient) clients(ctx context.Context) finding {
+	files, err := servers.Places(p.env)
+	if err != nil {
+		return finding{Verdict: bad, Text: err.Error()}
+	}
+	var running *control.Status
+	if status, err := control.NewClient(files.Runtime).Status(ctx); err == nil {
+		running = &status
+	}
+	checker := entries.New(files, running)
 	var uses, wrong []string
-	place := clientconfig.Place{
-		GOOS: p.env.GOOS, Home: p.env.Home(), AppData: p.env.Getenv("APPDATA"), ConfigHome: p.env.Getenv("XDG_CONFIG_HOME"), Dir: p.place.Workspace(),
-	}
-	for _, id := range clientconfig.IDs() {
-		client, err := clientconfig.Lookup(id)
-		if err != nil {
-			continue // it is in the list
+	for _, f := range entries.Files(entries.Place(p.env, p.place.Workspace())) {
+		if f.Err != nil {
+			wrong = append(wrong, fmt.Sprintf("%s: %v", f.Path, f.Err))
+			continue
 		}
-		for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project} {
-			path, err := client.Path(scope, place)
-			if err != nil {
-				continue // it has none
+		for _, e := range f.Entries {
+			problem, ours := checker.Entry(ctx, e)
+			if ours && e.Token != "" && f.Exposed {
+				wrong = append(wrong, f.Readable())
 			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				continue // the client is not installed, or not used here
+			if !ours {
+				problem, ours = p.starts(e.Server)
 			}
-			entries, err := client.Entries(text)
-			if err != nil {
-				wrong = append(wrong, fmt.Sprintf("%s: %v", path, err))
-				continue
-			}
-			for _, e := range entries {
-				if problem, ours := p.entry(e.Server); ours && problem != "" {
-					wrong = append(wrong, fmt.Sprintf("%s: %s %s", path, e.Name, problem))
-				} else if ours {
-					uses = append(uses, fmt.Sprintf("%s (%s)", client.Title, scope))
-				}
+			if ours && problem != "" {
+				wrong = append(wrong, fmt.Sprintf("%s: %s %s", f.Path, e.Name, problem))
+			} else if ours {
+				uses = append(uses, fmt.Sprintf("%s (%s)", f.Client.Title, f.Scope))
 			}
 		}
 	}
-	switch {
+	slices.Sort(wrong)
+	switch wrong, uses = slices.Compact(wrong), slices.Compact(uses); {
 	case len(wrong) > 0:
 		return finding{Verdict: bad, Text: strings.Join(wrong, "; "), Remedy: "`copse mcp install --client …` writes it anew."}
 	case len(uses) == 0:
@@ -156,11 +157,8 @@ func (p patient) clients(context.Context) finding {
 	return finding{Verdict: good, Text: strings.Join(uses, ", ")}
 }
 
-// entry looks at an entry of a client; it is ours if it is about copse.
-func (p patient) entry(s clientconfig.Server) (problem string, ours bool) {
-	if s.URL != "" {
-		return "", strings.HasPrefix(s.URL, "http://localhost:") && strings.HasSuffix(s.URL, "/mcp")
-	}
+// starts looks at an entry that starts a program; it is ours if that is copse.
+func (p patient) starts(s clientconfig.Server) (problem string, ours bool) {
 	base := strings.TrimSuffix(filepath.Base(s.Command), ".exe")
 	if base != "copse" && base != "twig-mcp" && base != "tic" {
 		return "", false
@@ -343,8 +341,11 @@ func (p patient) up(ctx context.Context) finding {
 	if err != nil {
 		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
 	}
-	if status.Guarded {
-		if _, err := bearer.New(files.Token).Token(ctx); err != nil {
+	for _, w := range status.Worktrees {
+		if w.TokenFile == "" {
+			continue
+		}
+		if _, err := bearer.New(w.TokenFile).Token(ctx); err != nil {
 			return finding{Verdict: bad, Text: err.Error()}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -19,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/wiring/entries"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/xec"
@@ -33,6 +35,7 @@ type clientOptions struct {
 	scope     string
 	repo      string
 	dryRun    bool
+	remove    bool
 }
 
 const (
@@ -69,9 +72,6 @@ func (o *clientOptions) check(needsClient bool) error {
 	}
 	if o.transport == "" {
 		o.transport = overStdio
-		if o.client == "" {
-			o.transport = overHTTP
-		}
 	}
 	return nil
 }
@@ -82,8 +82,8 @@ func configCommand(env app.Env) *cobra.Command {
 		Use:   "config",
 		Short: "Print what to write into a client's configuration",
 		Long: `Print the entry of copse in a client's own format; without a client, the form that most
-of them read. Over http it has the address of each worktree that copse up serves, and the
-token: show it to nobody.`,
+of them read. Over http it has the address and the token of each worktree that copse up
+serves: show it to nobody.`,
 		Example: `  copse mcp config --client codex
   copse mcp config --client vscode --transport http`,
 		Args: app.NoArgs,
@@ -143,20 +143,32 @@ func uninstallCommand(env app.Env) *cobra.Command {
 		Example: "  copse mcp uninstall --client claude-code",
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.change(cmd.Context(), func(c clientconfig.Client, text []byte, entries []clientconfig.Named) ([]byte, error) {
-				text, err := c.Remove(text, o.name)
-				for _, e := range entries {
-					if err == nil {
-						text, err = c.Remove(text, e.Name)
-					}
-				}
-				return text, err
-			})
+			o.remove = true
+			return o.change(cmd.Context(), o.takeOut)
 		},
 	}
 	o.flags(cmd)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the change and write nothing")
 	return cmd
+}
+
+// takeOut removes the entry of that name, and those that were written for the worktrees of
+// a repository, whose names begin with it.
+func (o *clientOptions) takeOut(c clientconfig.Client, text []byte, _ []clientconfig.Named) ([]byte, error) {
+	all, err := c.Entries(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range all {
+		served := o.transport == overHTTP && strings.HasPrefix(e.Name, o.name+"-") && strings.HasPrefix(e.URL, "http://localhost:")
+		if e.Name != o.name && !served {
+			continue
+		}
+		if text, err = c.Remove(text, e.Name); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
 }
 
 // entries are the servers to write: one to start, or those that copse up serves for this
@@ -178,36 +190,17 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 		return nil, err
 	}
 	status, err := control.NewClient(files.Runtime).Status(ctx)
-	guarded := status.Guarded
-	switch {
-	case errors.Is(err, control.ErrNotRunning):
-		guarded = true // as it will be
-	case err != nil:
-		return nil, err
-	}
-	token := ""
-	if guarded {
-		if o.scope == string(clientconfig.Project) {
-			return nil, errors.New("the file of a project is for everybody, and the token is not: use --scope user, or --transport stdio")
-		}
-		if token, err = bearer.New(files.Token).Token(ctx); err != nil {
-			return nil, err
-		}
-	}
-	served, err := o.served(ctx, status)
 	if err != nil {
 		return nil, err
 	}
-	var entries []clientconfig.Named
-	for _, s := range served {
-		s.Token = token
-		entries = append(entries, s)
+	if status.Guarded && o.scope == string(clientconfig.Project) {
+		return nil, errors.New("the file of a project is for everybody, and the token is not: use --scope user, or --transport stdio")
 	}
-	return entries, nil
+	return o.served(ctx, status)
 }
 
-// served are the addresses of this repository's worktrees. One that is not served yet
-// will be at the first port.
+// served are the servers of this repository's worktrees, each with its own token. There
+// must be one: which port a worktree will have is not known before it is served.
 func (o *clientOptions) served(ctx context.Context, status control.Status) ([]clientconfig.Named, error) {
 	here, err := servers.Repository{Env: o.env}.Worktrees(ctx, o.folder())
 	if err != nil {
@@ -218,15 +211,29 @@ func (o *clientOptions) served(ctx context.Context, status control.Status) ([]cl
 		ours[w.Path] = true
 	}
 	var found []clientconfig.Named
+	failure := ""
 	for _, s := range status.Worktrees {
-		if ours[s.Path] && s.MCP.ServerRunning {
-			found = append(found, clientconfig.Named{Name: o.name + "-" + nameOf(s.Branch, s.Path), Server: clientconfig.Server{URL: address(s.MCP.Port)}})
+		if !ours[s.Path] {
+			continue
 		}
+		if !s.MCP.ServerRunning {
+			failure = s.MCP.LastError
+			continue
+		}
+		server := clientconfig.Server{URL: address(s.MCP.Port)}
+		if s.TokenFile != "" {
+			if server.Token, err = bearer.New(s.TokenFile).Token(ctx); err != nil {
+				return nil, err
+			}
+		}
+		found = append(found, clientconfig.Named{Name: o.name + "-" + nameOf(s.Branch, s.Path), Server: server})
 	}
-	switch len(found) {
-	case 0:
-		return []clientconfig.Named{{Name: o.name, Server: clientconfig.Server{URL: address(3000)}}}, nil
-	case 1:
+	switch {
+	case len(found) == 0 && failure != "":
+		return nil, errors.New(failure)
+	case len(found) == 0:
+		return nil, errors.New("copse up does not serve this repository; run `copse up` in it")
+	case len(found) == 1:
 		found[0].Name = o.name
 	}
 	return found, nil
@@ -292,7 +299,7 @@ func Present(env app.Env) []string {
 		if err != nil {
 			continue
 		}
-		path, err := client.Path(clientconfig.User, userPlace(env, ""))
+		path, err := client.Path(clientconfig.User, entries.Place(env, ""))
 		if err != nil {
 			continue
 		}
@@ -304,12 +311,6 @@ func Present(env app.Env) []string {
 		}
 	}
 	return found
-}
-
-func userPlace(env app.Env, dir string) clientconfig.Place {
-	return clientconfig.Place{
-		GOOS: env.GOOS, Home: env.Home(), AppData: env.Getenv("APPDATA"), ConfigHome: env.Getenv("XDG_CONFIG_HOME"), Dir: dir,
-	}
 }
 
 // editing changes the text of a client's file.
@@ -339,6 +340,11 @@ func (o *clientOptions) change(ctx context.Context, edit editing) error {
 	} else {
 		_, err = o.env.Stdout.Write(hideToken(done.diff))
 	}
+	if done.tightened && o.dryRun {
+		fmt.Fprintf(o.env.Stderr, "other users can read %s; it would become readable by you alone, because it would hold a token\n", done.path)
+	} else if done.tightened {
+		fmt.Fprintf(o.env.Stderr, "other users could read %s; it is now readable by you alone, because it holds a token\n", done.path)
+	}
 	if o.client == "claude-desktop" && o.repo == "" && o.transport == overStdio && done.diff != nil && !o.dryRun {
 		fmt.Fprintln(o.env.Stderr, "Claude Desktop starts copse outside of your projects: name one with --repo")
 	}
@@ -349,6 +355,8 @@ func (o *clientOptions) change(ctx context.Context, edit editing) error {
 type written struct {
 	path string
 	diff []byte // nil if it was as it should be
+	// tightened says that others could read the file, which holds a token now.
+	tightened bool
 }
 
 // write changes a client's file, unless it is a dry run.
@@ -357,27 +365,43 @@ func (o *clientOptions) write(ctx context.Context, edit editing) (written, error
 	if err != nil {
 		return written{}, app.UsageError(err.Error())
 	}
-	path, err := client.Path(clientconfig.Scope(o.scope), userPlace(o.env, where.Find(ctx, o.env, o.repo).Workspace()))
+	path, err := client.Path(clientconfig.Scope(o.scope), entries.Place(o.env, where.Find(ctx, o.env, o.repo).Workspace()))
 	if err != nil {
 		return written{}, err
 	}
-	entries, err := o.entries(ctx)
-	if err != nil {
-		return written{}, err
+	var named []clientconfig.Named
+	if !o.remove {
+		if o.transport == overHTTP {
+			if err := client.CheckHTTP(); err != nil {
+				return written{}, err
+			}
+		}
+		if named, err = o.entries(ctx); err != nil {
+			return written{}, err
+		}
 	}
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return written{}, fmt.Errorf("read %s: %w", path, lockedstore.WithoutPath(err))
 	}
-	after, err := edit(client, before, entries)
+	after, err := edit(client, before, named)
 	if err != nil {
 		return written{}, fmt.Errorf("%s is not changed: %w", path, err)
 	}
-	if bytes.Equal(before, after) {
-		return written{path: path}, nil
+	secret := slices.ContainsFunc(named, func(n clientconfig.Named) bool { return n.Token != "" })
+	done := written{path: path}
+	if !bytes.Equal(before, after) {
+		done.diff = diff.Diff(path, before, path, after)
 	}
-	done := written{path: path, diff: diff.Diff(path, before, path, after)}
-	if o.dryRun {
+	if secret && o.dryRun {
+		done.tightened = entries.Exposed(o.env.GOOS, path)
+	} else if secret {
+		// Before the token is in it.
+		if done.tightened, err = entries.Tighten(o.env.GOOS, path); err != nil {
+			return done, err
+		}
+	}
+	if done.diff == nil || o.dryRun {
 		return done, nil
 	}
 	if len(before) > 0 {
@@ -385,6 +409,10 @@ func (o *clientOptions) write(ctx context.Context, edit editing) (written, error
 		old, err := os.ReadFile(backup)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return done, fmt.Errorf("read %s: %w", backup, lockedstore.WithoutPath(err))
+		}
+		// It may hold a token from before.
+		if _, err := entries.Tighten(o.env.GOOS, backup); err != nil {
+			return done, err
 		}
 		if err := lockedstore.Replace(backup, old, before); err != nil {
 			return done, err

@@ -3,7 +3,10 @@ package up
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +16,9 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/wiring/entries"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 )
 
@@ -102,7 +107,11 @@ func statusCommand(env app.Env) *cobra.Command {
 		Use:   "status",
 		Short: "Show which worktrees are served",
 		Long: `Show which worktrees are served, where, to how many clients, and what went wrong last.
-With --json each server has its tools, too.`,
+With --json each server has its tools, too. A client counts while it has a connection, and
+for 30 seconds afterwards.
+
+The exit code is 1 if a worktree is not served, or if a client's entry leads to a port that
+is not copse's or holds another token.`,
 		Example: `  copse status
   copse status --watch
   copse status --json`,
@@ -116,14 +125,24 @@ With --json each server has its tools, too.`,
 				if asJSON {
 					return output.New(env).JSON(s)
 				}
-				return printStatus(env, s, files)
+				return printStatus(env, s)
 			}
 			status, err := client.Status(cmd.Context())
+			if errors.Is(err, control.ErrNotRunning) {
+				tellProblems(env, problems(cmd.Context(), env, nil, files, env.Dir))
+			}
 			if err != nil {
 				return err
 			}
-			if err := show(status); err != nil || !watch {
+			if err := show(status); err != nil {
 				return err
+			}
+			wrong := tellProblems(env, problems(cmd.Context(), env, &status, files, env.Dir))
+			if !watch && wrong {
+				return app.ExitCode(app.Failed)
+			}
+			if !watch {
+				return nil
 			}
 			return follow(cmd.Context(), client, status, show)
 		},
@@ -163,14 +182,14 @@ func follow(ctx context.Context, client *control.Client, last control.Status, sh
 
 func url(port int) string { return "http://localhost:" + strconv.Itoa(port) + "/mcp" }
 
-// printStatus prints a table, and for a person where the token is.
-func printStatus(env app.Env, s control.Status, files servers.Files) error {
+// printStatus prints a table, and for a person where the tokens are.
+func printStatus(env app.Env, s control.Status) error {
 	out := output.New(env)
 	var rows [][]string
 	for _, w := range s.Worktrees {
 		where, state := url(w.MCP.Port), clients(w.MCP.ConnectedClients)
 		if !w.MCP.ServerRunning {
-			where = "-"
+			where, state = "-", "not served"
 		}
 		if w.MCP.LastError != "" {
 			state = cleantext.Line(w.MCP.LastError)
@@ -178,10 +197,60 @@ func printStatus(env app.Env, s control.Status, files servers.Files) error {
 		rows = append(rows, []string{where, w.Branch, w.Path, strings.TrimSpace(state)})
 	}
 	err := out.Table([]output.Column{{Name: "url"}, {Name: "branch"}, {Name: "worktree", Flexible: true}, {Name: "state", Flexible: true}}, rows)
-	if err == nil && s.Guarded && out.Terminal() {
-		err = out.Line("Clients send the header \"Authorization: Bearer …\" with the token in %s", files.Token)
+	if err == nil && s.Guarded && out.Terminal() && len(s.Worktrees) > 0 {
+		err = out.Line("Clients send the header \"Authorization: Bearer …\" with the token of their worktree, one of those in %s", filepath.Dir(s.Worktrees[0].TokenFile))
 	}
 	return err
+}
+
+// problems are what is wrong with the worktrees, and with the clients' entries for them.
+// Without a status copse up does not run.
+func problems(ctx context.Context, env app.Env, running *control.Status, files servers.Files, dir string) []string {
+	var found []string
+	var worktrees []supervisor.State
+	if running != nil {
+		worktrees = running.Worktrees
+	}
+	for _, w := range worktrees {
+		if w.MCP.LastError != "" {
+			found = append(found, cleantext.Line(w.Path+" is not served: "+w.MCP.LastError))
+		}
+	}
+	for _, p := range entries.New(files, running).Problems(ctx, entries.Place(env, dir)) {
+		found = append(found, cleantext.Line(p))
+	}
+	return found
+}
+
+// tellProblems writes them for the person, and reports whether there are any.
+func tellProblems(env app.Env, found []string) bool {
+	for _, p := range found {
+		fmt.Fprintln(env.Stderr, "problem: "+p)
+	}
+	return len(found) > 0
+}
+
+// showStatus prints the state. It fails if something is wrong with it.
+func showStatus(ctx context.Context, env app.Env, s control.Status, files servers.Files, dir string) error {
+	if err := printStatus(env, s); err != nil {
+		return err
+	}
+	if tellProblems(env, problems(ctx, env, &s, files, dir)) {
+		return app.ExitCode(app.Failed)
+	}
+	return nil
+}
+
+// announce prints the state at the start. It fails if there is nothing to wait for.
+func announce(ctx context.Context, env app.Env, s control.Status, files servers.Files, dir string) error {
+	if err := printStatus(env, s); err != nil {
+		return err
+	}
+	wrong := tellProblems(env, problems(ctx, env, &s, files, dir))
+	if wrong && !slices.ContainsFunc(s.Worktrees, func(w supervisor.State) bool { return w.MCP.ServerRunning }) {
+		return app.ExitCode(app.Failed)
+	}
+	return nil
 }
 
 func clients(n int) string {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
-	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/httpguard"
 	"github.com/copse-dev/copse/internal/supervisor"
@@ -34,6 +32,7 @@ type options struct {
 	origins   []string
 	noToken   bool
 	rotate    bool
+	newPort   bool
 	detach    bool
 	printUnit bool
 	choice    mcp.Choice
@@ -50,15 +49,22 @@ func upCommand(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Serve each worktree of the repository over HTTP",
-		Long: `Serve each worktree of the repository over HTTP, on ports from 3000 upwards, until it is
-stopped. Worktrees that git adds, moves or removes are followed, and keep their ports.
+		Long: `Serve each worktree of the repository over HTTP, on ports from 3000 upwards, until you stop
+it. Worktrees that git adds, moves or removes are followed. If copse up runs already, the
+repository joins it.
 
-Clients need the bearer token that is kept for you; "copse status" shows where. Only
-this machine is listened to unless --listen says otherwise. Where copse up runs already,
-the repository joins it.`,
+Each worktree has its own bearer token, which opens no other; "copse status" shows where it
+is kept. A worktree keeps its port: while another program holds it, the worktree is not
+served, because its clients would send their token to that program. Stop the program, or
+use --new-port, which also makes a new token; then run "copse mcp install" again.
+
+copse up listens on this machine alone. With --listen it listens on other addresses as
+well, without encryption: the token and everything else can be read on the way. Prefer a
+tunnel, such as "ssh -L 3000:localhost:3000 HOST".`,
 		Example: `  copse up
   copse up --detach
   copse up --print-unit > ~/.config/systemd/user/copse.service
+  copse up --new-port
   copse up --rotate-token`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), env, o) },
@@ -66,10 +72,11 @@ the repository joins it.`,
 	f := cmd.Flags()
 	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: the working folder)")
 	f.IntVar(&o.port, "port", supervisor.FirstPort, "the first `port`")
-	f.StringSliceVar(&o.listen, "listen", nil, "listen on these `addresses` instead of loopback; demands a token")
+	f.StringSliceVar(&o.listen, "listen", nil, "listen on these `addresses` too, in clear text; demands a token")
 	f.StringSliceVar(&o.origins, "allow-origin", nil, "let pages of these `origins` use the servers, such as http://localhost:5173")
 	f.BoolVar(&o.noToken, "no-token", false, "demand no token: every program of this machine can use the servers")
-	f.BoolVar(&o.rotate, "rotate-token", false, "make another token, which counts at once, and end")
+	f.BoolVar(&o.rotate, "rotate-token", false, "make new tokens for all worktrees, which count at once, and end")
+	f.BoolVar(&o.newPort, "new-port", false, "give worktrees whose port another program holds a new port and a new token")
 	f.BoolVar(&o.detach, "detach", false, "go on in the background")
 	f.BoolVar(&o.printUnit, "print-unit", false, "print a unit for systemd, or a plist for launchd, and end")
 	f.CountVarP(&o.verbosity, "verbose", "v", "log more: once for information, twice for debugging, three times for everything")
@@ -114,11 +121,12 @@ func run(ctx context.Context, env app.Env, o options) error {
 	dir := folder(env, o.repo)
 	socket, err := control.Take(files.Runtime)
 	if errors.Is(err, control.ErrTaken) {
-		return join(ctx, env, files, dir)
+		return join(ctx, env, files, dir, o.newPort)
 	}
 	if err != nil {
 		return err
 	}
+	warnOfClearText(env, o.listen)
 	if o.detach {
 		// The other process takes it.
 		if err := socket.Close(); err != nil {
@@ -140,57 +148,70 @@ func folder(env app.Env, path string) string {
 	return filepath.Clean(path)
 }
 
-// rotate makes another token and tells the process that runs.
+// rotate makes new tokens and tells the process that runs.
 func rotate(ctx context.Context, env app.Env, files servers.Files) error {
-	if _, err := bearer.New(files.Token).Rotate(ctx); err != nil {
+	n, err := files.Tokens.Rotate(ctx)
+	if err != nil {
 		return err
 	}
-	err := control.NewClient(files.Runtime).Reload(ctx)
-	if err != nil && !errors.Is(err, control.ErrNotRunning) {
-		return fmt.Errorf("there is a new token, but copse up still demands the old one: %w", err)
+	if err := control.NewClient(files.Runtime).Reload(ctx); err != nil && !errors.Is(err, control.ErrNotRunning) {
+		return fmt.Errorf("there are new tokens, but copse up still demands the old ones: %w", err)
 	}
-	_, err = fmt.Fprintf(env.Stdout, "There is a new token in %s. Clients need it from now on.\n", files.Token)
+	what := fmt.Sprintf("There are new tokens for %d worktrees. Clients need them from now on; `copse mcp install` writes them.", n)
+	switch n {
+	case 0:
+		what = "No worktree has a token yet; `copse up` makes them."
+	case 1:
+		what = "There is a new token for 1 worktree. Clients need it from now on; `copse mcp install` writes it."
+	}
+	_, err = fmt.Fprintln(env.Stdout, what)
 	return err
 }
 
 // join asks the process that runs to serve this repository, too.
-func join(ctx context.Context, env app.Env, files servers.Files, dir string) error {
+func join(ctx context.Context, env app.Env, files servers.Files, dir string, newPort bool) error {
 	client := control.NewClient(files.Runtime)
 	if err := client.Join(ctx, dir); err != nil {
 		return err
+	}
+	if newPort {
+		if err := client.Move(ctx, dir); err != nil {
+			return err
+		}
 	}
 	status, err := client.Status(ctx)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(env.Stderr, "joined the copse up that runs as process %d; how that was started counts\n", status.PID)
-	return printStatus(env, status, files)
+	return showStatus(ctx, env, status, files, dir)
 }
 
 // serve supervises until ctx ends, or another process asks to stop.
 func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir string, socket *control.Socket) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	guard, reload, err := guard(ctx, env, o, files)
-	if err != nil {
-		return errors.Join(err, socket.Close())
-	}
+	gate := gate(env, o, files)
 	logger := app.NewLogger(env.Stderr, o.verbosity)
 	serving := servers.Options{
 		Env: env, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, Instructions: mcp.Instructions, Logger: logger,
 	}
 	fleet := supervisor.New(supervisor.Options{
-		Repository: servers.Repository{Env: env}, Serve: serving.Serve, Guard: guard,
+		Repository: servers.Repository{Env: env}, Serve: serving.Serve, Gate: gate,
 		Ports: supervisor.NewPorts(files.Ports, o.port), Hosts: o.listen, Logger: logger,
 	})
 	var answering sync.WaitGroup
 	answering.Go(func() {
-		if err := control.Serve(socket, fleet, control.Options{Guarded: !o.noToken, Stop: stop, Reload: reload}); err != nil {
+		if err := control.Serve(socket, fleet, control.Options{Guarded: !o.noToken, Stop: stop, Reload: gate.Reload}); err != nil {
 			logger.Warn("copse status and its like are not answered", "error", err)
 		}
 	})
-	if err = fleet.Join(ctx, dir); err == nil {
-		err = printStatus(env, control.Status{PID: os.Getpid(), Guarded: !o.noToken, Worktrees: fleet.Status()}, files)
+	err := fleet.Join(ctx, dir)
+	if err == nil && o.newPort {
+		err = fleet.Move(ctx, dir)
+	}
+	if err == nil {
+		err = announce(ctx, env, control.Status{PID: os.Getpid(), Guarded: !o.noToken, Worktrees: fleet.Status()}, files, dir)
 	}
 	if err == nil {
 		<-ctx.Done()
@@ -201,48 +222,26 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	return err
 }
 
-// guard is what stands before each server, and what makes it read the token anew.
-func guard(ctx context.Context, env app.Env, o options, files servers.Files) (func(http.Handler) http.Handler, func(context.Context) error, error) {
-	opts := httpguard.Options{Hosts: o.listen, Origins: o.origins, Open: []string{"/healthz"}, Now: env.Now}
+// gate is what stands in front of each server.
+func gate(env app.Env, o options, files servers.Files) *servers.Gate {
+	guard := httpguard.Options{Hosts: o.listen, Origins: o.origins, Open: []string{"/healthz"}, Now: env.Now}
 	if len(o.listen) > 0 {
 		if name, err := os.Hostname(); err == nil {
-			opts.Hosts = append(opts.Hosts, name)
+			guard.Hosts = append(guard.Hosts, name)
 		}
 	}
-	reload := func(context.Context) error { return nil }
-	if !o.noToken {
-		kept := &token{file: bearer.New(files.Token)}
-		if err := kept.reload(ctx); err != nil {
-			return nil, nil, err
+	return servers.NewGate(files.Tokens, guard, o.noToken)
+}
+
+// warnOfClearText warns that what goes over a network can be read there.
+func warnOfClearText(env app.Env, listen []string) {
+	for _, host := range listen {
+		if ip := net.ParseIP(host); !ip.IsLoopback() {
+			fmt.Fprintf(env.Stderr, "WARNING: --listen %s sends the tokens, your files and all answers over the network in clear text.\n"+
+				"Whoever can watch the network can use these servers as you. Leave --listen out and use a tunnel:\n"+
+				"  ssh -N -L 3000:localhost:3000 THIS-MACHINE\n", host)
 		}
-		opts.Token, reload = kept.get, kept.reload
 	}
-	return func(h http.Handler) http.Handler { return httpguard.New(opts, h) }, reload, nil
-}
-
-// token is the present one.
-type token struct {
-	file *bearer.File
-
-	mu    sync.Mutex
-	value string
-}
-
-func (t *token) get() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.value
-}
-
-func (t *token) reload(ctx context.Context) error {
-	value, err := t.file.Token(ctx)
-	if err != nil {
-		return err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.value = value
-	return nil
 }
 
 // upTime is how long a detached process may take until it answers.
@@ -270,7 +269,7 @@ func detach(ctx context.Context, env app.Env, files servers.Files, dir string) e
 	for deadline := env.Now().Add(upTime); env.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		status, err := client.Status(ctx)
 		if err == nil && len(status.Worktrees) > 0 {
-			return printStatus(env, status, files)
+			return showStatus(ctx, env, status, files, dir)
 		}
 	}
 	text, _ := os.ReadFile(files.Log) // what there is

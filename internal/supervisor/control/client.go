@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"time"
 
 	"github.com/copse-dev/copse/internal/supervisor"
@@ -20,12 +19,12 @@ type Client struct{ http *http.Client }
 // timeout is how long an answer may take: opening a worktree can wait for git.
 const timeout = 30 * time.Second
 
-// NewClient asks over the socket in a folder.
+// NewClient asks over the socket in a directory. Before anything is sent, directory,
+// socket and the process that answers are proven to be this user's; otherwise the error is
+// a ForeignError.
 func NewClient(dir string) *Client {
 	return &Client{&http.Client{Timeout: timeout, Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dir, socketName))
-		},
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, dir) },
 		DisableKeepAlives: true,
 	}}}
 }
@@ -53,7 +52,13 @@ func (c *Client) Close(ctx context.Context, dir string) (s supervisor.State, err
 	return s, err
 }
 
-// Reload has the token read anew.
+// Move gives the worktrees of the repository that dir is in new ports, where theirs are
+// held by other programs.
+func (c *Client) Move(ctx context.Context, dir string) error {
+	return c.ask(ctx, http.MethodPost, "move", dir, &target{})
+}
+
+// Reload makes the process read the tokens again.
 func (c *Client) Reload(ctx context.Context) error {
 	return c.ask(ctx, http.MethodPost, "reload", "", &target{})
 }
@@ -73,7 +78,10 @@ func (c *Client) ask(ctx context.Context, method, what, path string, into any) e
 		return err
 	}
 	res, err := c.http.Do(req)
-	if _, dial := errors.AsType[*net.OpError](err); dial {
+	if foreign, ok := errors.AsType[*ForeignError](err); ok {
+		return foreign
+	}
+	if _, dial := errors.AsType[*net.OpError](err); dial || errors.Is(err, ErrNotRunning) {
 		return ErrNotRunning
 	}
 	if err != nil {

@@ -1,9 +1,14 @@
 // Package control lets other processes of the same user ask and steer the supervisor
-// that runs: over a socket in a folder that only the user can enter.
+// that runs, over a socket in a directory that only the user can enter.
 //
 // [Take] makes this process the one that supervises; [ErrTaken] says that another one
 // is. [Serve] answers, [Client] asks. A process that is killed leaves a socket behind,
-// which is in nobody's way: the lock beside it ended with the process.
+// which does no harm: the lock beside it ended with the process.
+//
+// Both ends check that they talk to this user: the owner and mode of the directory and the
+// socket, and on Linux and macOS the user of the process at the other end. Windows does not
+// say who is at the other end of a socket; there the directory is below the user's profile,
+// which the system closes to others.
 package control
 
 import (
@@ -49,6 +54,7 @@ type Supervisor interface {
 	Join(ctx context.Context, dir string) error
 	Open(ctx context.Context, dir string) (supervisor.State, error)
 	CloseWorktree(ctx context.Context, dir string) (supervisor.State, error)
+	Move(ctx context.Context, dir string) error
 	Status() []supervisor.State
 }
 
@@ -68,7 +74,7 @@ func Take(dir string) (*Socket, error) {
 	}
 	path := filepath.Join(dir, socketName)
 	if len(path) > maxSocket {
-		return nil, fmt.Errorf("the path of the socket is longer than %d bytes; set XDG_RUNTIME_DIR to a shorter one", maxSocket)
+		return nil, fmt.Errorf("the path of the socket is longer than %d bytes; set XDG_RUNTIME_DIR to a shorter path", maxSocket)
 	}
 	lock := flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
 	locked, err := lock.TryLock()
@@ -107,7 +113,7 @@ func makePrivate(dir string) error {
 		return err
 	}
 	if !info.IsDir() || !isOurs(info) {
-		return fmt.Errorf("%s is not a folder of this user alone; remove it, or set XDG_RUNTIME_DIR", dir)
+		return &ForeignError{Path: dir, What: "is not a directory of this user alone"}
 	}
 	return nil
 }
@@ -120,7 +126,7 @@ type target struct {
 // Options are what Serve does besides asking the supervisor.
 type Options struct {
 	Guarded bool
-	// Stop ends the process, Reload reads the token anew.
+	// Stop ends the process, Reload reads the tokens again.
 	Stop   func()
 	Reload func(context.Context) error
 }
@@ -145,6 +151,7 @@ func Serve(l net.Listener, s Supervisor, o Options) error {
 	mux.HandleFunc("POST /join", steer(func(ctx context.Context, dir string) (any, error) { return target{dir}, s.Join(ctx, dir) }))
 	mux.HandleFunc("POST /open", steer(func(ctx context.Context, dir string) (any, error) { return s.Open(ctx, dir) }))
 	mux.HandleFunc("POST /close", steer(func(ctx context.Context, dir string) (any, error) { return s.CloseWorktree(ctx, dir) }))
+	mux.HandleFunc("POST /move", steer(func(ctx context.Context, dir string) (any, error) { return target{dir}, s.Move(ctx, dir) }))
 	mux.HandleFunc("POST /reload", steer(func(ctx context.Context, dir string) (any, error) { return target{dir}, o.Reload(ctx) }))
 	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, target{}, nil)

@@ -56,18 +56,24 @@ func upAt(t *testing.T, f fixture, home string, flags ...string) (base, token st
 		_ = cmd.Wait()
 	})
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		status := exec.CommandContext(t.Context(), filepath.Join(f.bin, "copse"), "status")
-		status.Env = env
-		out, err := status.Output()
-		url, _, _ := strings.Cut(string(out), "\t")
-		if err != nil || url == "" {
+		cmd := exec.CommandContext(t.Context(), filepath.Join(f.bin, "copse"), "status", "--json")
+		cmd.Env = env
+		var status struct {
+			Worktrees []struct {
+				TokenFile string `json:"token_file"`
+				MCP       struct{ Port int }
+			}
+		}
+		out, err := cmd.Output()
+		if err != nil || json.Unmarshal(out, &status) != nil || len(status.Worktrees) == 0 {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(home, "copse", "token"))
+		main := status.Worktrees[0]
+		data, err := os.ReadFile(main.TokenFile)
 		if err != nil && len(flags) == 0 {
 			t.Fatal(err)
 		}
-		return strings.TrimSuffix(url, "/mcp"), strings.TrimSpace(string(data))
+		return fmt.Sprintf("http://localhost:%d", main.MCP.Port), strings.TrimSpace(string(data))
 	}
 	t.Fatal("copse up does not answer")
 	return "", ""

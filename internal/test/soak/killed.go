@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/github/githubtest"
 )
@@ -109,6 +110,11 @@ func (r *rig) writers(dir, home string, env []string) ([]writer, error) {
 	if err := os.WriteFile(config, []byte(other), 0o600); err != nil {
 		return nil, err
 	}
+	file := bearer.NewStore(filepath.Join(home, "copse", "tokens")).File(dir)
+	if _, err := file.Token(r.ctx); err != nil {
+		return nil, err
+	}
+	token := file.Path()
 	var repos []string
 	for i := range 40 {
 		repo := filepath.Join(r.dir, fmt.Sprintf("repo-%d", i))
@@ -235,13 +241,10 @@ func (r *rig) writers(dir, home string, env []string) ([]writer, error) {
 			},
 		},
 		{
-			what: "the token of copse up",
+			what: "a token of copse up",
 			args: func(int) []string { return []string{"up", "--rotate-token"} },
-			check: func(acknowledged []int) error {
-				data, err := os.ReadFile(filepath.Join(home, "copse", "token"))
-				if errors.Is(err, fs.ErrNotExist) && len(acknowledged) == 0 {
-					return nil
-				}
+			check: func([]int) error {
+				data, err := os.ReadFile(token)
 				if err == nil && len(strings.TrimSpace(string(data))) < 20 {
 					err = fmt.Errorf("the token is %q", data)
 				}

@@ -3,7 +3,6 @@
 package servers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/supervisor"
@@ -158,9 +158,9 @@ func (r Repository) Watch(ctx context.Context, dir string, changed func()) error
 
 // Files are where copse up keeps things.
 type Files struct {
-	Runtime string // the folder of the socket
+	Runtime string // the directory of the socket
 	Ports   string
-	Token   string
+	Tokens  bearer.Store
 	Log     string
 }
 
@@ -168,17 +168,30 @@ type Files struct {
 func Places(env app.Env) (Files, error) {
 	state, config := place.State(env, "servers"), place.Config(env)
 	if state == "" || config == "" {
-		return Files{}, errors.New("there is no home folder to keep ports and token in; set HOME")
-	}
-	run := env.Getenv("XDG_RUNTIME_DIR")
-	if run != "" && filepath.IsAbs(run) {
-		run = filepath.Join(run, "copse")
-	} else {
-		// A folder that may be shared, so its owner is checked. Its path is short, as a
-		// socket's must be.
-		run = filepath.Join(cmp.Or(env.Getenv("TMPDIR"), os.TempDir()), "copse-"+strconv.Itoa(os.Getuid()))
+		return Files{}, errors.New("there is no home directory to keep ports and tokens in; set HOME")
 	}
 	return Files{
-		Runtime: run, Ports: filepath.Join(state, "ports.json"), Log: filepath.Join(state, "up.log"), Token: filepath.Join(config, "token"),
+		Runtime: runtimeDir(env, os.Getuid(), private),
+		Ports:   filepath.Join(state, "ports.json"), Log: filepath.Join(state, "up.log"),
+		Tokens: bearer.NewStore(filepath.Join(config, "tokens")),
 	}, nil
+}
+
+// runtimeDir is the directory of the socket. It is the same for programs that were started
+// without the XDG_ variables, as some MCP clients start theirs: without XDG_RUNTIME_DIR it
+// is where systemd sets that variable to. Where there is no such directory it is in /tmp,
+// whatever TMPDIR says, and its owner is checked before anything in it is believed. Its
+// path is short, as a socket's must be. macOS and Windows have no runtime directory; there
+// it is among the user's own.
+func runtimeDir(env app.Env, uid int, private func(path string, uid int) bool) string {
+	if dir := env.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "copse")
+	}
+	if env.GOOS == "darwin" || env.GOOS == "windows" {
+		return place.State(env, "run")
+	}
+	if dir := filepath.Join("/run/user", strconv.Itoa(uid)); private(dir, uid) {
+		return filepath.Join(dir, "copse")
+	}
+	return filepath.Join("/tmp", "copse-"+strconv.Itoa(uid))
 }

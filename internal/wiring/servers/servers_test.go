@@ -43,6 +43,15 @@ func freePort(t testing.TB) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
+// gate demands the same of all clients.
+type gate struct{ httpguard.Options }
+
+func (g gate) Guard(_ context.Context, _ supervisor.Worktree, h http.Handler) (http.Handler, error) {
+	return httpguard.New(g.Options, h), nil
+}
+func (gate) Renew(context.Context, supervisor.Worktree) error { return nil }
+func (gate) TokenFile(supervisor.Worktree) string             { return "" }
+
 // fleet makes a supervisor as copse up does.
 func fleet(t testing.TB, g *gittest.Git, ports string, first int, guard httpguard.Options) *supervisor.Supervisor {
 	t.Helper()
@@ -52,7 +61,7 @@ func fleet(t testing.TB, g *gittest.Git, ports string, first int, guard httpguar
 	s := supervisor.New(supervisor.Options{
 		Repository: servers.Repository{Env: env},
 		Serve:      servers.Options{Env: env, Logger: logger}.Serve,
-		Guard:      func(h http.Handler) http.Handler { return httpguard.New(guard, h) },
+		Gate:       gate{guard},
 		Ports:      supervisor.NewPorts(ports, first),
 		Logger:     logger,
 	})
@@ -77,7 +86,7 @@ func view(s *supervisor.Supervisor, first int) string {
 func becomes(t testing.TB, s *supervisor.Supervisor, first int, want string) {
 	t.Helper()
 	got := ""
-	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if got = view(s, first); got == want {
 			return
 		}
@@ -202,8 +211,8 @@ func TestLifecycle(t *testing.T) {
 	join(t, s, dir) // again is no harm
 	becomes(t, s, first, main+":main:+0 three:three:+1 plain::+2")
 
-	// After a stop everything is free; a port that is busy now is skipped, the others are
-	// as they were.
+	// After a stop everything is free. A worktree whose port another program has by then is
+	// not served elsewhere, until that port is free again or it is moved on purpose.
 	s.Close()
 	if s.Close(); answers(first) || answers(first+1) {
 		t.Error("a server answers after the end")
@@ -215,9 +224,23 @@ func TestLifecycle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer busy.Close()
 	s = fleet(t, g, ports, first, httpguard.Options{})
 	join(t, s, dir)
+	held := fmt.Sprintf("port %d, which the clients of this worktree use, is held by another program; "+
+		"stop that program, or run `copse up --new-port` to move the worktree and make a new token", first)
+	becomes(t, s, first, fmt.Sprintf("%s:main:+%d %s three:three:+1", main, -first, held))
+	_ = busy.Close()
+	becomes(t, s, first, main+":main:+0 three:three:+1")
+	s.Close()
+	if busy, err = net.Listen("tcp", "[::1]:"+strconv.Itoa(first)); err == nil { // the other half of localhost counts as well
+		defer busy.Close()
+	}
+	s = fleet(t, g, ports, first, httpguard.Options{})
+	join(t, s, dir)
+	becomes(t, s, first, fmt.Sprintf("%s:main:+%d %s three:three:+1", main, -first, held))
+	if err := s.Move(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
 	becomes(t, s, first, "three:three:+1 "+main+":main:+3")
 }
 
@@ -293,7 +316,7 @@ func TestGitFails(t *testing.T) {
 	f := &failing{Repository: servers.Repository{Env: env}, changed: make(chan func(), 1)}
 	logger := slog.New(slog.DiscardHandler)
 	s := supervisor.New(supervisor.Options{
-		Repository: f, Serve: servers.Options{Env: env, Logger: logger}.Serve, Guard: func(h http.Handler) http.Handler { return h },
+		Repository: f, Serve: servers.Options{Env: env, Logger: logger}.Serve, Gate: gate{httpguard.Options{Now: time.Now}},
 		Ports: supervisor.NewPorts("", freePort(t)), Logger: logger,
 	})
 	t.Cleanup(s.Close)

@@ -1,0 +1,28 @@
+package control
+
+import (
+	"fmt"
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// peerUID returns the user of the process at the other end: for a client, that of the
+// process that began to listen.
+func peerUID(conn *net.UnixConn) (int, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Xucred
+	var sockErr error
+	if err := raw.Control(func(fd uintptr) {
+		cred, sockErr = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	}); err != nil {
+		return 0, err
+	}
+	if sockErr != nil {
+		return 0, fmt.Errorf("read the peer's credentials: %w", sockErr)
+	}
+	return int(cred.Uid), nil
+}

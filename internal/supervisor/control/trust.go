@@ -1,0 +1,86 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+)
+
+// ForeignError says that a directory, a socket or the process that answers on it is not
+// this user's. Nothing was sent to it, and nothing that it says is believed.
+type ForeignError struct {
+	Path string
+	What string // "belongs to another user or can be entered by others"
+}
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("%s %s, so nothing in it is trusted; remove it, or set XDG_RUNTIME_DIR to a directory of your own", e.Path, e.What)
+}
+
+// trusted checks that directory and socket are this user's alone.
+func trusted(dir string) error {
+	for _, at := range []struct {
+		path string
+		ours func(fs.FileInfo) bool
+		what string
+	}{
+		{dir, isOurs, "is not a directory of this user alone"},
+		{filepath.Join(dir, socketName), isOurSocket, "is not a socket of this user"},
+	} {
+		info, err := os.Lstat(at.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return ErrNotRunning
+		}
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", at.path, err)
+		}
+		if !at.ours(info) {
+			return &ForeignError{Path: at.path, What: at.what}
+		}
+	}
+	return nil
+}
+
+// dial connects to the process that supervises. It fails unless that runs as this user.
+func dial(ctx context.Context, dir string) (net.Conn, error) {
+	if err := trusted(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, socketName)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := samePeer(conn); err != nil {
+		return nil, errors.Join(&ForeignError{Path: path, What: "is answered by a process of another user"}, conn.Close())
+	}
+	return conn, nil
+}
+
+// samePeer fails unless the process at the other end runs as this user.
+func samePeer(conn net.Conn) error {
+	local, ok := conn.(*net.UnixConn)
+	if !ok {
+		return fmt.Errorf("%T is no local connection", conn)
+	}
+	uid, err := peerUID(local)
+	if err == nil && uid != os.Getuid() {
+		err = fmt.Errorf("it is user %d", uid)
+	}
+	return err
+}
+
+// Accept waits for a process of this user. Others are hung up on.
+func (s *Socket) Accept() (net.Conn, error) {
+	for {
+		conn, err := s.Listener.Accept()
+		if err != nil || samePeer(conn) == nil {
+			return conn, err
+		}
+		_ = conn.Close()
+	}
+}

@@ -1,0 +1,242 @@
+// Package entries compares the entries that MCP clients have for copse's HTTP servers with
+// the servers that run.
+//
+// A client sends its token to whatever listens on the port of its entry, so an entry must
+// name a port that copse serves, with the token of the worktree served there. [Checker]
+// reads the clients' files and reports what is wrong. The servers are those of which the
+// control socket tells, which is proven to be this user's. A token is never sent; a port
+// that copse does not serve is connected to, and nothing is said there.
+package entries
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/bearer"
+	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/supervisor"
+	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/wiring/servers"
+)
+
+// Place says where the clients' files are: the user's, and those of the project in dir.
+func Place(env app.Env, dir string) clientconfig.Place {
+	return clientconfig.Place{
+		GOOS: env.GOOS, Home: env.Home(), AppData: env.Getenv("APPDATA"), ConfigHome: env.Getenv("XDG_CONFIG_HOME"), Dir: dir,
+	}
+}
+
+// File is the configuration of a client.
+type File struct {
+	Client clientconfig.Client
+	Scope  clientconfig.Scope
+	Path   string
+	// Exposed says that other users can read it.
+	Exposed bool
+	// Entries are the servers in it. Err says why they are not known.
+	Entries []clientconfig.Named
+	Err     error
+}
+
+// maxFile is the largest configuration that is read. Some clients keep their history in it.
+const maxFile = 32 << 20
+
+// Files reads the configurations that there are.
+func Files(place clientconfig.Place) []File {
+	var found []File
+	for _, id := range clientconfig.IDs() {
+		client, err := clientconfig.Lookup(id)
+		if err != nil {
+			continue // it is in the list
+		}
+		for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project} {
+			path, err := client.Path(scope, place)
+			if err != nil {
+				continue // it has none
+			}
+			text, err := regular.Read(path, maxFile)
+			if err != nil {
+				continue // the client is not installed, or not used here
+			}
+			f := File{Client: client, Scope: scope, Path: path, Exposed: Exposed(place.GOOS, path)}
+			f.Entries, f.Err = client.Entries(text)
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// Exposed reports whether other users can read a file. Windows closes a user's profile to
+// others, and its modes say nothing.
+func Exposed(goos, path string) bool {
+	info, err := os.Stat(path)
+	return goos != "windows" && err == nil && info.Mode().Perm()&0o077 != 0
+}
+
+// Checker knows the servers. Make one with New.
+type Checker struct {
+	tokens bearer.Store
+	status *control.Status // nil: copse up does not run
+	known  map[string]int
+}
+
+// New returns a checker for the servers of a status, nil if copse up does not run.
+func New(files servers.Files, status *control.Status) *Checker {
+	known, err := supervisor.NewPorts(files.Ports, 0).Known()
+	if err != nil {
+		known = nil // the servers' own state says so
+	}
+	return &Checker{tokens: files.Tokens, status: status, known: known}
+}
+
+// Problems lists what is wrong with the entries for servers over HTTP in the files of a
+// place.
+func (c *Checker) Problems(ctx context.Context, place clientconfig.Place) []string {
+	var found []string
+	for _, f := range Files(place) {
+		if f.Err != nil {
+			continue // a file that is not understood is the client's business
+		}
+		secret := false
+		for _, e := range f.Entries {
+			problem, ours := c.Entry(ctx, e)
+			if ours && problem != "" {
+				found = append(found, fmt.Sprintf("%s: %s %s", f.Path, e.Name, problem))
+			}
+			secret = secret || ours && e.Token != ""
+		}
+		if secret && f.Exposed {
+			found = append(found, f.Readable())
+		}
+	}
+	return found
+}
+
+// Readable says that others can read the token in a file.
+func (f File) Readable() string {
+	return fmt.Sprintf("%s: other users can read the token in it; `chmod 600` it and make a new token with `copse up --rotate-token`", f.Path)
+}
+
+// Entry checks one entry. It is ours if it leads to a server of copse over HTTP, or once
+// did: by its token, its name, or its port.
+func (c *Checker) Entry(ctx context.Context, e clientconfig.Named) (problem string, ours bool) {
+	port, local := localPort(e.URL)
+	if !local || !c.isOurs(e, port) {
+		return "", false
+	}
+	if c.status != nil {
+		for _, w := range c.status.Worktrees {
+			if w.MCP.ServerRunning && w.MCP.Port == port {
+				return compare(e, w), true
+			}
+		}
+	}
+	if listening(ctx, port) {
+		return fmt.Sprintf("points at port %d, where another program listens: the client sends its token there. "+
+			"Run `copse up --new-port`, then `copse mcp install` again", port), true
+	}
+	for key, known := range c.known {
+		if known != port {
+			continue
+		}
+		token, err := readToken(c.tokens.File(key))
+		if err == nil && e.Token != "" && token != e.Token {
+			return fmt.Sprintf("has another token than the worktree with port %d; run `copse mcp install` again", port), true
+		}
+		return "", true // nothing is served there at present
+	}
+	return fmt.Sprintf("points at port %d, which is no worktree's; run `copse mcp install` again", port), true
+}
+
+// compare checks an entry against the server that it leads to.
+func compare(e clientconfig.Named, w supervisor.State) string {
+	if w.TokenFile == "" {
+		return "" // none is demanded
+	}
+	token, err := readToken(bearer.New(w.TokenFile))
+	switch {
+	case err != nil:
+		return "cannot be compared with the server's token: " + err.Error()
+	case e.Token == "":
+		return fmt.Sprintf("has no token, and port %d demands one; run `copse mcp install` again", w.MCP.Port)
+	case e.Token != token:
+		return fmt.Sprintf("has another token than %s, which is served at port %d; run `copse mcp install` again", w.Path, w.MCP.Port)
+	}
+	return ""
+}
+
+// readToken reads a token and makes none.
+func readToken(f *bearer.File) (string, error) {
+	if _, err := os.Lstat(f.Path()); err != nil {
+		return "", fs.ErrNotExist
+	}
+	return f.Token(context.Background())
+}
+
+func (c *Checker) isOurs(e clientconfig.Named, port int) bool {
+	if strings.HasPrefix(e.Token, bearer.Prefix) || e.Name == "copse" || strings.HasPrefix(e.Name, "copse-") {
+		return true
+	}
+	if c.status != nil {
+		for _, w := range c.status.Worktrees {
+			if w.MCP.ServerRunning && w.MCP.Port == port {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// localPort is the port of an address on this machine.
+func localPort(address string) (int, bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" {
+		return 0, false
+	}
+	ip := net.ParseIP(u.Hostname())
+	if u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return 0, false
+	}
+	port, err := strconv.Atoi(u.Port())
+	return port, err == nil
+}
+
+// dialTime is how long a port of this machine may take to say whether it is open.
+const dialTime = 200 * time.Millisecond
+
+// listening reports whether a program listens on a port. Nothing is sent to it.
+func listening(ctx context.Context, port int) bool {
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		conn, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+		if err == nil {
+			_ = conn.Close()
+			return true
+		}
+	}
+	return false
+}
+
+// Tighten makes a file that holds a token readable by its user alone, before the token is
+// written. It reports whether others could read it.
+func Tighten(goos, path string) (bool, error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if !Exposed(goos, path) {
+		return false, nil
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return true, fmt.Errorf("make %s readable by you alone: %w", path, err)
+	}
+	return true, nil
+}
