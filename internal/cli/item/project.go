@@ -275,25 +275,33 @@ func (c cli) configSet() *cobra.Command {
 }
 
 func (c cli) doctor() *cobra.Command {
-	var repair, asJSON bool
+	var repair, add, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find what a merge or an editor broke, and repair it",
 		Long: `Find what is wrong with the project's files: what cannot be read, was not merged, or
-refers to what does not exist. With --repair, correct what needs no decision: a
-number that two items have, a conflict in the configuration or between comments,
-references to nothing. Ends with 1 if something is left.`,
+refers to what does not exist. With --repair, correct what needs no decision: finish
+a merge, rebase or cherry-pick of the items that git has open, field by field; give
+one of two items with the same number another; take out references to nothing.
+Then print the git commands that finish the merge; with --add, run the first of them,
+git add. Ends with 1 if something is left.`,
 		Example: "  " + strings.TrimSuffix(c.initCommand, "init") + "doctor --repair",
 		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
 			var report report
+			if add && !repair {
+				return errors.New("--add is for --repair: use both")
+			}
 			if repair {
-				fixes, err := s.Repair(ctx)
+				done, err := s.Repair(ctx)
 				if err != nil {
 					return err
 				}
-				for _, f := range fixes {
+				for _, f := range done.Fixes {
 					report.Repaired = append(report.Repaired, finding{f.File, f.Done})
+				}
+				if report.Next, err = c.finish(ctx, done, add); err != nil {
+					return err
 				}
 			}
 			found, err := s.Check(ctx)
@@ -308,14 +316,32 @@ references to nothing. Ends with 1 if something is left.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&repair, "repair", false, "correct what needs no decision")
+	f.BoolVar(&add, "add", false, "with --repair: run git add when a merge is finished")
 	output.JSONFlag[report](cmd, &asJSON)
 	return cmd
+}
+
+// finish returns the git commands that finish a merge which was repaired.
+func (c cli) finish(ctx context.Context, done local.Repaired, add bool) ([]string, error) {
+	if done.Merge == nil || done.Merge.Done && len(done.Fixes) == 0 {
+		return nil, nil
+	}
+	steps := done.Merge.Steps()
+	if !add {
+		return steps, nil
+	}
+	if err := done.Merge.Add(ctx); err != nil {
+		return nil, fmt.Errorf("run %s: %w", steps[0], err)
+	}
+	return steps[1:], nil
 }
 
 // report is what doctor has done and found.
 type report struct {
 	Repaired []finding `json:"repaired"`
 	Found    []finding `json:"found"`
+	// Next are the git commands that finish a merge.
+	Next []string `json:"next,omitempty"`
 }
 
 type finding struct {
@@ -335,6 +361,9 @@ func (c cli) report(r report, asJSON bool) error {
 		}
 		for _, f := range r.Found {
 			err = errors.Join(err, o.Line("%s %s", f.File, f.Text))
+		}
+		for _, step := range r.Next {
+			err = errors.Join(err, o.Line("next: %s", step))
 		}
 		if len(r.Found) == 0 {
 			err = errors.Join(err, o.Line("nothing is wrong"))

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -18,30 +18,49 @@ type Fix struct {
 	Done string // goes on from the name of the file
 }
 
+// Repaired is what a repair has done.
+type Repaired struct {
+	Fixes []Fix
+	// Merge is the merge that was finished in the files; nil if there was none. Git
+	// still has to be told.
+	Merge *gitmerge.Merge
+}
+
 // Repair corrects what Check finds and what can be corrected without asking:
 //
-//   - a configuration that was not merged gets what either version has;
-//   - a file with two versions of different items becomes two files, the second
-//     with a new number; two versions of one item become one if they differ in
-//     comments only;
+//   - a merge that git has open is finished, item by item and field by field, as
+//     package merge says; so is what an earlier merge left: marks in a file that
+//     cannot be read for them, and a number that an item and a deleted one have;
 //   - a file whose name and number differ gets the number of its name, or a new
 //     one if the name is none;
 //   - references to items that do not exist are taken out.
 //
 // What is left is for a person; Check still finds it.
-func (s *Store) Repair(ctx context.Context) (fixes []Fix, err error) {
-	err = s.change(ctx, func(w *writer) error {
+func (s *Store) Repair(ctx context.Context) (done Repaired, err error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return Repaired{}, err
+	}
+	repo, err := s.openRepo(ctx, f)
+	if err != nil {
+		return Repaired{}, err
+	}
+	err = f.change(ctx, func(w *writer) error {
 		r := &repair{writer: w}
-		err := r.all()
-		fixes = r.fixes
+		err := r.merges(ctx, repo)
+		if err == nil {
+			err = r.rest()
+		}
+		done = Repaired{r.fixes, r.merged}
 		return err
 	})
-	return fixes, err
+	return done, err
 }
 
 type repair struct {
 	*writer
 	config *ticfile.Config
+	merged *gitmerge.Merge
 	fixes  []Fix
 }
 
@@ -49,8 +68,9 @@ func (r *repair) done(file, format string, args ...any) {
 	r.fixes = append(r.fixes, Fix{File: file, Done: fmt.Sprintf(format, args...)})
 }
 
-func (r *repair) all() error {
-	if err := r.configFile(); err != nil {
+func (r *repair) rest() error {
+	var err error
+	if r.config, err = r.configuration(); err != nil {
 		return err
 	}
 	if _, err := r.snapshot(); err != nil {
@@ -74,25 +94,6 @@ func (r *repair) troubled() []string {
 	return r.index.Troubled()
 }
 
-func (r *repair) configFile() error {
-	var err error
-	r.config, err = r.configuration()
-	if err == nil {
-		return nil
-	}
-	text, readErr := itemfolder.ReadFile(r.tx.Root(), configName)
-	if readErr != nil {
-		return err
-	}
-	merged, mergeErr := ticfile.MergeConfig(text)
-	if mergeErr != nil {
-		return err
-	}
-	r.config = merged
-	r.done(configName, "was merged: it has what either version had")
-	return r.tx.Write(lockedstore.File{Name: configName, Data: []byte(merged.Text())})
-}
-
 // file repairs the file of that name, if it can.
 func (r *repair) file(name string) error {
 	path := itemsFolder + "/" + name
@@ -105,12 +106,6 @@ func (r *repair) file(name string) error {
 		return nil //nolint:nilerr // not for us
 	}
 	id, nameErr := itemfolder.Number(name)
-	if ours, theirs, ok := ticfile.Versions(text); ok {
-		if nameErr != nil {
-			return nil //nolint:nilerr // an item without a number is not for us either
-		}
-		return r.versions(id, ours, theirs)
-	}
 	content, err := ticfile.Parse(text)
 	if err != nil {
 		return nil //nolint:nilerr // for a person
@@ -151,78 +146,6 @@ func (r *repair) number(content *ticfile.File, origin string) error {
 	}
 	r.done(file.Name, "is new: it %s", origin)
 	return r.tx.Write(lockedstore.File{Name: configName, Data: []byte(r.config.Text())}, file)
-}
-
-// versions repairs a file with two versions that git could not merge.
-func (r *repair) versions(id item.ID, ourText, theirText string) error {
-	ours, theirs, ok := parseBoth(ourText, theirText)
-	if !ok {
-		return nil
-	}
-	name := itemsFolder + "/" + itemfolder.FileName(id)
-	if ours.it.Created != theirs.it.Created {
-		if err := r.number(theirs.content, fmt.Sprintf("was the other version of %s; see what refers to #%d and means it", name, id)); err != nil {
-			return err
-		}
-		r.done(name, "has the one version")
-		return r.tx.Write(lockedstore.File{Name: name, Data: []byte(ourText)})
-	}
-	if !ours.merge(id, theirs.it) {
-		return nil
-	}
-	r.done(name, "was merged: it has the comments of both versions")
-	_, err := r.save(id, ours.content)
-	return err
-}
-
-// version is one of two texts of a file.
-type version struct {
-	content *ticfile.File
-	it      item.Item
-}
-
-func parseBoth(ourText, theirText string) (ours, theirs version, ok bool) {
-	for _, v := range []struct {
-		text string
-		into *version
-	}{{ourText, &ours}, {theirText, &theirs}} {
-		content, err := ticfile.Parse(v.text)
-		if err != nil {
-			return ours, theirs, false
-		}
-		it, _, err := content.Item()
-		if err != nil {
-			return ours, theirs, false
-		}
-		*v.into = version{content, it}
-	}
-	return ours, theirs, true
-}
-
-// merge adds the comments of another version of the same item, if it differs in
-// nothing else.
-func (v version) merge(id item.ID, other item.Item) bool {
-	comments, updated := other.Comments, max(v.it.Updated, other.Updated)
-	mine := v.it
-	mine.Updated, mine.Comments, other.Updated, other.Comments = "", nil, "", nil
-	if !equal(mine, other) {
-		return false
-	}
-	for _, c := range comments {
-		if slices.Contains(v.it.Comments, c) {
-			continue
-		}
-		if v.content.AddComment(id, c) != nil {
-			return false
-		}
-	}
-	return v.content.Update(id, item.Patch{}, updated) == nil
-}
-
-func equal(a, b item.Item) bool {
-	return a.ID == b.ID && a.Title == b.Title && a.Type == b.Type && a.Status == b.Status && a.Iteration == b.Iteration &&
-		a.Priority == b.Priority && a.Assignee == b.Assignee && slices.Equal(a.Labels, b.Labels) && a.Created == b.Created &&
-		a.Parent == b.Parent && slices.Equal(a.DependsOn, b.DependsOn) && a.Description == b.Description
 }
 
 // references takes out what refers to nothing.

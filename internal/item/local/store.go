@@ -31,6 +31,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -41,6 +42,7 @@ type Store struct {
 	place    Place
 	now      func() time.Time
 	watching bool
+	git      *git.Options // nil if git is not to be asked
 
 	mu     sync.Mutex
 	folder *folder // the last that was found

@@ -38,6 +38,12 @@ func (w *writer) configuration() (*ticfile.Config, error) {
 		return nil, w.explain(err)
 	}
 	config, err := ticfile.ParseConfig(text)
+	if errors.Is(err, ticfile.ErrConflict) {
+		// An open merge keeps nobody from working: what either version has is there.
+		if merged, mergeErr := ticfile.MergeConfig(text); mergeErr == nil {
+			return merged, nil
+		}
+	}
 	if err != nil {
 		return nil, configError(err)
 	}

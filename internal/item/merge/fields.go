@@ -17,6 +17,9 @@ const NoteAuthor = "copse"
 
 // content is the text of an item's file in the result.
 func (m *merger) content(e *entry) (string, error) {
+	if text, ok := m.untouched(e); ok {
+		return text, nil
+	}
 	merged := m.fields(e)
 	var err error
 	for _, v := range e.preferred() {
@@ -32,6 +35,30 @@ func (m *merger) content(e *entry) (string, error) {
 		return "", errors.Join(err, newErr)
 	}
 	return file.Text()
+}
+
+// untouched returns the text of an item that both sides have alike, and that no change
+// of another touches.
+func (m *merger) untouched(e *entry) (text string, ok bool) {
+	if e.ours == nil || e.theirs == nil || e.ours.text != e.theirs.text || e.state != stateOf(e.ours) ||
+		e.id != e.ours.id || e.id != e.theirs.id || e.state == trashed {
+		return "", false
+	}
+	parent, dependsOn := m.related(e)
+	return e.ours.text, parent == e.ours.it.Parent && slices.Equal(dependsOn, e.ours.it.DependsOn)
+}
+
+// related are the numbers of what an item refers to in the result.
+func (m *merger) related(e *entry) (parent item.ID, dependsOn []item.ID) {
+	if e.parent != (key{}) {
+		parent = m.idOf(e.parent)
+	}
+	for _, k := range e.dependsOn {
+		if id := m.idOf(k); id != 0 {
+			dependsOn = append(dependsOn, id)
+		}
+	}
+	return parent, dependsOn
 }
 
 func (m *merger) reportState(e *entry) {
@@ -146,16 +173,7 @@ func (m *merger) fields(e *entry) item.Item {
 	}
 	it.ID = e.id
 	it.Created = e.key.created
-	it.Parent = 0
-	if e.parent != (key{}) {
-		it.Parent = m.idOf(e.parent)
-	}
-	it.DependsOn = nil
-	for _, k := range e.dependsOn {
-		if id := m.idOf(k); id != 0 {
-			it.DependsOn = append(it.DependsOn, id)
-		}
-	}
+	it.Parent, it.DependsOn = m.related(e)
 	return it
 }
 

@@ -103,7 +103,7 @@ func Parse(text string) (*File, error) {
 }
 
 // ErrConflict says that there are the marks of a merge that was not finished.
-var ErrConflict = errors.New("has merge conflict markers; choose between the versions and remove the markers")
+var ErrConflict = errors.New("has merge conflict markers; run doctor --repair")
 
 func parse(text string) (*File, error) {
 	f := &File{}
@@ -231,9 +231,6 @@ func (f *File) Item() (it item.Item, problems []string, err error) {
 	}
 	it.Description = f.body.description()
 	it.Comments = f.body.comments()
-	if hasConflict(f.body.text) {
-		r.problem("has merge conflict markers in its text; choose between the versions and remove the markers")
-	}
 	return it, r.problems, r.err
 }
 

@@ -289,7 +289,7 @@ func TestNoItem(t *testing.T) {
 		"too large":        {"---\nid: 1\n---\n" + strings.Repeat("x", ticfile.MaxSize), "has 8388622 bytes, more than the 8388608 that are read"},
 		"conflict": {
 			"---\nid: 1\n<<<<<<< HEAD\ntitle: a\n=======\ntitle: b\n>>>>>>> other\n---\n",
-			"has merge conflict markers; choose between the versions and remove the markers",
+			"has merge conflict markers; run doctor --repair",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -312,10 +312,6 @@ func TestProblems(t *testing.T) {
 		"dependency":   {"id: 1\ndepends_on: [x]\n", `says depends_on "x", which is not the number of an item; it is left out`},
 		"dependencies": {"id: 1\ndepends_on: 3\n", "has a depends_on that is not a list; it is left out"},
 		"labels":       {"id: 1\nlabels: {a: b}\n", "has labels that are not a list of texts; they are left out"},
-		"conflict in the text": {
-			"id: 1\n---\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n",
-			"has merge conflict markers in its text; choose between the versions and remove the markers",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,6 +5,7 @@ package itemstore
 
 import (
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/wiring/where"
 )
@@ -12,4 +13,6 @@ import (
 // Open returns the store of a place: the .tic folder in it or above, up to the root
 // of its git worktree, else that of the main worktree. None of them need exist.
 // Close it after use.
-func Open(env app.Env, p where.Place) *local.Store { return local.New(local.Place(p), env.Now) }
+func Open(env app.Env, p where.Place) *local.Store {
+	return local.New(local.Place(p), env.Now).InGit(git.Options{Env: env.Environ})
+}

@@ -1,0 +1,340 @@
+// Package gitmerge finds the three trees of a merge of work items that git has open,
+// or has just made: of a merge, a rebase, a cherry-pick or a revert.
+//
+// It asks git, not the files: a store is being merged if git says so, whatever its
+// texts look like. Nothing is written. [Find] returns a [Merge]; package merge turns
+// its trees into the result, and [Merge.Rank] says which items are published.
+package gitmerge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// Kind says what git is doing.
+type Kind string
+
+// Kinds of merges.
+const (
+	OfMerge      Kind = "merge"
+	OfRebase     Kind = "rebase"
+	OfCherryPick Kind = "cherry-pick"
+	OfRevert     Kind = "revert"
+	// OfStages is a merge that only the index knows: of a stash, a patch or a checkout.
+	OfStages Kind = "conflict"
+)
+
+// Merge is a merge of a store.
+type Merge struct {
+	Kind Kind
+	// Name stays the same for as long as this merge, or this stop of a rebase, is open.
+	Name string
+	// Done says that git has made the commit already: the last commit is a merge.
+	Done bool
+	// Base, Ours and Theirs are the store in what is merged.
+	Base, Ours, Theirs merge.Tree
+	// Left is the store as git has put it together; of files that it could not merge,
+	// it has our version.
+	Left merge.Tree
+	// Unmerged are the files that git could not merge, sorted.
+	Unmerged []string
+
+	repo   *Repo
+	onto   string // what a rebase builds on
+	births map[string]string
+}
+
+// Repo is the git worktree that a store is in.
+type Repo struct {
+	git    *git.Repo
+	prefix string // of the store, from the root of the worktree, with a slash
+}
+
+// ErrNoRepository says that a store is in no git worktree, or is not kept in it.
+var ErrNoRepository = errors.New("the store is in no git worktree")
+
+// OpenRepo finds the worktree of the store in a folder.
+func OpenRepo(ctx context.Context, folder string, options git.Options) (*Repo, error) {
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return nil, ErrNoRepository
+	}
+	repo, err := git.Discover(ctx, filepath.Dir(real), options)
+	if err != nil || repo.Root() == "" {
+		return nil, ErrNoRepository
+	}
+	rel, err := filepath.Rel(repo.Root(), real)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, ErrNoRepository
+	}
+	return &Repo{git: repo, prefix: filepath.ToSlash(rel) + "/"}, nil
+}
+
+// Git is the repository.
+func (r *Repo) Git() *git.Repo { return r.git }
+
+// Prefix is the path of the store from the root of the worktree, with a slash.
+func (r *Repo) Prefix() string { return r.prefix }
+
+// run runs git and returns what it printed, without the line break at the end.
+func (r *Repo) run(ctx context.Context, args ...string) (string, error) {
+	out, err := r.git.Program().Run(ctx, args...)
+	return strings.TrimRight(string(out), "\n"), err
+}
+
+// commit returns the hash of a commit; "" if there is none of that name.
+func (r *Repo) commit(ctx context.Context, name string) (string, error) {
+	hash, err := r.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if _, exited := errors.AsType[*xec.ExitError](err); exited {
+		return "", nil
+	}
+	return hash, err
+}
+
+// Find returns the merge that is open in the worktree; nil if there is none.
+func (r *Repo) Find(ctx context.Context) (*Merge, error) {
+	m := &Merge{repo: r, births: map[string]string{}}
+	stages, err := r.stages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.Unmerged = stages.unmerged()
+	head, err := r.commit(ctx, "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range []struct {
+		kind Kind
+		ref  string
+	}{{OfRebase, "REBASE_HEAD"}, {OfCherryPick, "CHERRY_PICK_HEAD"}, {OfRevert, "REVERT_HEAD"}, {OfMerge, "MERGE_HEAD"}} {
+		other, err := r.head(ctx, k.ref)
+		if err != nil {
+			return nil, err
+		}
+		if other == "" || head == "" {
+			continue
+		}
+		m.Kind, m.Name = k.kind, string(k.kind)+" "+head+" "+other
+		if err := m.readTrees(ctx, head, other); err != nil {
+			return nil, err
+		}
+		break
+	}
+	if m.Kind == "" && len(m.Unmerged) == 0 {
+		return nil, nil
+	}
+	if m.Left, err = r.read(ctx, stages.left()); err != nil {
+		return nil, err
+	}
+	if m.Kind == "" {
+		m.Kind, m.Name = OfStages, string(OfStages)+" "+stages.name()
+		for i, tree := range []*merge.Tree{&m.Base, &m.Ours, &m.Theirs} {
+			if *tree, err = r.read(ctx, stages.tree(i+1)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return m, nil
+}
+
+// head returns the commit of a pseudo ref, if the operation that sets it is going on.
+// A rebase leaves REBASE_HEAD behind.
+func (r *Repo) head(ctx context.Context, ref string) (string, error) {
+	if ref == "REBASE_HEAD" {
+		if _, ok := r.rebaseFolder(); !ok {
+			return "", nil
+		}
+	}
+	return r.commit(ctx, ref)
+}
+
+func (r *Repo) rebaseFolder() (path string, ok bool) {
+	for _, name := range []string{"rebase-merge", "rebase-apply"} {
+		path := filepath.Join(r.git.GitDir(), name)
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// readTrees reads what is merged: other into head, or the change that other made.
+func (m *Merge) readTrees(ctx context.Context, head, other string) error {
+	r := m.repo
+	base, theirs := other+"^", other
+	switch m.Kind {
+	case OfRevert:
+		base, theirs = other, other+"^"
+	case OfRebase:
+		if folder, ok := r.rebaseFolder(); ok {
+			onto, _ := os.ReadFile(filepath.Join(folder, "onto")) // without it, nothing is known to be published
+			m.onto = strings.TrimSpace(string(onto))
+		}
+	}
+	var err error
+	if m.Ours, err = r.tree(ctx, head); err != nil {
+		return err
+	}
+	if m.Theirs, err = r.tree(ctx, theirs); err != nil {
+		return err
+	}
+	if m.Kind == OfMerge {
+		m.Base, err = r.commonTree(ctx, head, other)
+		return err
+	}
+	m.Base, err = r.tree(ctx, base)
+	return err
+}
+
+// Last returns the merge that the last commit is; nil if it is none.
+func (r *Repo) Last(ctx context.Context) (*Merge, error) {
+	parents, err := r.run(ctx, "rev-list", "--no-walk", "--parents", "-1", "HEAD")
+	if _, exited := errors.AsType[*xec.ExitError](err); exited {
+		return nil, nil
+	}
+	hashes := strings.Fields(parents)
+	if err != nil || len(hashes) != 3 {
+		return nil, err
+	}
+	m := &Merge{Kind: OfMerge, Name: "done " + hashes[0], Done: true, repo: r, births: map[string]string{}}
+	if m.Left, err = r.tree(ctx, hashes[0]); err != nil {
+		return nil, err
+	}
+	return m, m.readTrees(ctx, hashes[1], hashes[2])
+}
+
+// commonTree returns the store in the last common commit. Where there are several,
+// they are merged.
+func (r *Repo) commonTree(ctx context.Context, a, b string) (merge.Tree, error) {
+	out, err := r.run(ctx, "merge-base", "--all", a, b)
+	if _, exited := errors.AsType[*xec.ExitError](err); exited {
+		return nil, nil // histories without a common commit
+	}
+	if err != nil {
+		return nil, err
+	}
+	bases := strings.Fields(out)
+	slices.Sort(bases)
+	tree, err := r.tree(ctx, bases[0])
+	for _, other := range bases[1:] {
+		if err != nil {
+			return nil, err
+		}
+		var common, theirs merge.Tree
+		if common, err = r.commonTree(ctx, bases[0], other); err != nil {
+			return nil, err
+		}
+		if theirs, err = r.tree(ctx, other); err != nil {
+			return nil, err
+		}
+		merged, mergeErr := merge.Stores(common, tree, theirs, merge.Options{})
+		if mergeErr != nil {
+			return tree, nil //nolint:nilerr // one of them is base enough
+		}
+		tree = merged.Tree
+	}
+	return tree, err
+}
+
+// Options are those of the merge's Stores.
+func (m *Merge) Options(ctx context.Context) (merge.Options, error) {
+	refs, err := m.published(ctx)
+	if err != nil {
+		return merge.Options{}, err
+	}
+	return merge.Options{Rank: func(b merge.Birth) int {
+		for i, ref := range refs {
+			if m.bornIn(ctx, ref, b) {
+				return min(i, 1)
+			}
+		}
+		return 2
+	}}, nil
+}
+
+// published are the commits that others can see: first what this is to be part of, a
+// rebase's new base or the default branch of the remote, then all remote branches.
+func (m *Merge) published(ctx context.Context) ([]string, error) {
+	first := m.onto
+	if first == "" {
+		var err error
+		if first, err = m.repo.commit(ctx, "refs/remotes/origin/HEAD"); err != nil {
+			return nil, err
+		}
+	}
+	out, err := m.repo.run(ctx, "for-each-ref", "--format=%(objectname)", "refs/remotes")
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{first}, strings.Fields(out)...), nil
+}
+
+// bornIn reports whether a commit has an item under its number.
+func (m *Merge) bornIn(ctx context.Context, commit string, b merge.Birth) bool {
+	if commit == "" {
+		return false
+	}
+	for _, folder := range []string{merge.ItemsFolder, merge.TrashFolder} {
+		if m.created(ctx, commit, fmt.Sprintf("%s/%d.md", folder, b.ID)) == b.Created {
+			return true
+		}
+	}
+	return false
+}
+
+// created returns when the item of a file was created, as a commit has it; a text that
+// no item has if there is none.
+func (m *Merge) created(ctx context.Context, commit, name string) string {
+	object := commit + ":" + m.repo.prefix + name
+	if created, ok := m.births[object]; ok {
+		return created
+	}
+	created := "\x00"
+	if text, err := m.repo.git.Program().Run(ctx, "cat-file", "blob", object); err == nil {
+		if file, err := ticfile.Parse(string(text)); err == nil {
+			if it, _, err := file.Item(); err == nil {
+				created = it.Created
+			}
+		}
+	}
+	m.births[object] = created
+	return created
+}
+
+// Steps are the commands that finish the merge in git, once the store is repaired.
+func (m *Merge) Steps() []string {
+	add := "git add -A -- " + strings.TrimSuffix(m.repo.prefix, "/")
+	switch {
+	case m.Done:
+		return []string{add, "git commit"}
+	case m.Kind == OfMerge:
+		return []string{add, "git commit --no-edit"}
+	case m.Kind == OfStages:
+		return []string{add}
+	}
+	return []string{add, "git " + string(m.Kind) + " --continue"}
+}
+
+// IsStored reports whether a file of the store is merged: all but what is private.
+func IsStored(name string) bool {
+	return name == merge.ConfigName || name == renumbered.Name ||
+		strings.HasPrefix(name, merge.ItemsFolder+"/") || strings.HasPrefix(name, merge.TrashFolder+"/")
+}
+
+// Add tells git that the store is merged, as the first of the Steps does. It is for a
+// person who asked for it.
+func (m *Merge) Add(ctx context.Context) error {
+	_, err := m.repo.run(ctx, "--literal-pathspecs", "add", "-A", "--", strings.TrimSuffix(m.repo.prefix, "/"))
+	return err
+}

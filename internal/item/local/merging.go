@@ -1,0 +1,340 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// mergedName keeps the name of the merge that was finished last, so that it is not
+// done again over what was changed since.
+const mergedName = privateFolder + "/merged"
+
+// InGit lets the store ask git what is unmerged, and what was before a merge. It is to
+// be called before the store is used.
+func (s *Store) InGit(options git.Options) *Store {
+	s.git = &options
+	return s
+}
+
+// openRepo returns the repository that the store is in; nil if there is none.
+func (s *Store) openRepo(ctx context.Context, f *folder) (*gitmerge.Repo, error) {
+	if s.git == nil {
+		return nil, nil
+	}
+	repo, err := gitmerge.OpenRepo(ctx, f.path, *s.git)
+	if errors.Is(err, gitmerge.ErrNoRepository) {
+		return nil, nil
+	}
+	return repo, err
+}
+
+// Merging returns the merge of the store that git has open; nil if there is none.
+func (s *Store) Merging(ctx context.Context) (*gitmerge.Merge, error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := s.openRepo(ctx, f)
+	if repo == nil || err != nil {
+		return nil, err
+	}
+	return repo.Find(ctx)
+}
+
+// merging finishes merges. Its tree is what the files have, and is kept up to date.
+type merging struct {
+	*repair
+	ctx  context.Context
+	tree merge.Tree
+}
+
+func (r *repair) merges(ctx context.Context, repo *gitmerge.Repo) error {
+	tree, err := r.readTree()
+	if err != nil {
+		return err
+	}
+	m := &merging{repair: r, ctx: ctx, tree: tree}
+	if repo != nil {
+		if err := m.ofGit(repo); err != nil {
+			return err
+		}
+	}
+	if err := m.leftovers(); err != nil {
+		return err
+	}
+	return m.sharedNumbers()
+}
+
+// ofGit finishes the merge that git has open, or that gave a number to two items.
+func (m *merging) ofGit(repo *gitmerge.Repo) error {
+	open, err := repo.Find(m.ctx)
+	if err == nil && open == nil && len(m.shared()) > 0 {
+		open, err = repo.Last(m.ctx)
+	}
+	if open == nil || err != nil {
+		return err
+	}
+	m.merged = open
+	done, err := m.tx.Root().ReadFile(mergedName)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read %q: %w", mergedName, lockedstore.WithoutPath(err))
+	}
+	if string(done) == open.Name && len(m.shared()) == 0 && !slices.ContainsFunc(open.Unmerged, m.isUnmerged) {
+		return nil
+	}
+	options, err := open.Options(m.ctx)
+	if err != nil {
+		return err
+	}
+	options.Now, options.Taken = m.now(), m.taken()
+	result, err := merge.Stores(open.Base, open.Ours, open.Theirs, options)
+	if err != nil {
+		return configError(err)
+	}
+	mine := m.ownChanges(open)
+	if !maps.Equal(mine, open.Left) {
+		options.Rank = inTree(result.Tree)
+		again, err := merge.Stores(open.Left, result.Tree, mine, options)
+		if err != nil {
+			return configError(err)
+		}
+		again.Renumbered = append(result.Renumbered, again.Renumbered...)
+		again.Reports = append(result.Reports, again.Reports...)
+		result = again
+	}
+	if err := m.store(result); err != nil {
+		return err
+	}
+	return m.tx.Write(lockedstore.File{Name: mergedName, Data: []byte(open.Name)})
+}
+
+// ownChanges is the store as somebody left it who changed it since git stopped.
+func (m *merging) ownChanges(open *gitmerge.Merge) merge.Tree {
+	tree := maps.Clone(m.tree)
+	for _, name := range open.Unmerged {
+		text, ok := tree[name]
+		if ok && !m.isUnmerged(name) && text != open.Ours[name] && text != open.Theirs[name] {
+			continue // a person merged it
+		}
+		delete(tree, name)
+		if left, ok := open.Left[name]; ok {
+			tree[name] = left
+		}
+	}
+	return tree
+}
+
+// isUnmerged reports whether a file has the marks that git leaves in what it could not
+// merge.
+func (m *merging) isUnmerged(name string) bool {
+	_, _, marked := ticfile.Versions(m.tree[name])
+	return marked
+}
+
+// inTree ranks the items of a tree first.
+func inTree(tree merge.Tree) func(merge.Birth) int {
+	return func(b merge.Birth) int {
+		for _, folder := range []string{itemsFolder, trashFolder} {
+			if text, ok := tree[folder+"/"+itemfolder.FileName(b.ID)]; ok && createdIn(text) == b.Created {
+				return 0
+			}
+		}
+		return 1
+	}
+}
+
+func createdIn(text string) string {
+	file, err := ticfile.Parse(text)
+	if err != nil {
+		return ""
+	}
+	it, _, err := file.Item()
+	if err != nil {
+		return ""
+	}
+	return it.Created
+}
+
+// leftovers merges files that were left, or committed, with the marks of a merge that
+// git knows nothing about any more. A text that can be read as it is only looks so.
+func (m *merging) leftovers() error {
+	base, ours, theirs := maps.Clone(m.tree), maps.Clone(m.tree), maps.Clone(m.tree)
+	found := false
+	for name, text := range m.tree {
+		a, b, marked := ticfile.Versions(text)
+		if !marked || readable(name, text) || !readable(name, a) || !readable(name, b) {
+			continue
+		}
+		found = true
+		delete(base, name)
+		ours[name], theirs[name] = a, b
+	}
+	if !found {
+		return nil
+	}
+	return m.mergeTrees(base, ours, theirs)
+}
+
+// readable reports whether a file can be used.
+func readable(name, text string) bool {
+	if name == configName {
+		_, err := ticfile.ParseConfig(text)
+		return err == nil
+	}
+	file, err := ticfile.Parse(text)
+	if err != nil {
+		return false
+	}
+	_, _, err = file.Item()
+	return err == nil
+}
+
+// sharedNumbers parts items and deleted items that have the same number.
+func (m *merging) sharedNumbers() error {
+	shared := m.shared()
+	if len(shared) == 0 {
+		return nil
+	}
+	base, ours, theirs := maps.Clone(m.tree), maps.Clone(m.tree), maps.Clone(m.tree)
+	for _, name := range shared {
+		delete(base, itemsFolder+"/"+name)
+		delete(base, trashFolder+"/"+name)
+		delete(ours, trashFolder+"/"+name)
+		delete(theirs, itemsFolder+"/"+name)
+	}
+	return m.mergeTrees(base, ours, theirs)
+}
+
+// shared are the names of files that are both among the items and in the trash.
+func (m *merging) shared() []string {
+	var names []string
+	for name := range m.tree {
+		if file, ok := strings.CutPrefix(name, trashFolder+"/"); ok {
+			if _, ok := m.tree[itemsFolder+"/"+file]; ok {
+				names = append(names, file)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (m *merging) mergeTrees(base, ours, theirs merge.Tree) error {
+	result, err := merge.Stores(base, ours, theirs, merge.Options{Now: m.now(), Taken: m.taken()})
+	if err != nil {
+		return configError(err)
+	}
+	return m.store(result)
+}
+
+// taken is the largest number that is in use here, also by what was made since git
+// stopped.
+func (m *merging) taken() item.ID {
+	var largest item.ID
+	for name := range m.tree {
+		_, file, _ := strings.Cut(name, "/")
+		if id, err := itemfolder.Number(file); err == nil {
+			largest = max(largest, id)
+		}
+	}
+	return largest
+}
+
+// store writes the result of a merge over the files.
+func (m *merging) store(result merge.Result) error {
+	var files []lockedstore.File
+	for _, name := range slices.Sorted(maps.Keys(result.Tree)) {
+		if text := result.Tree[name]; m.tree[name] != text {
+			files = append(files, lockedstore.File{Name: name, Data: []byte(text)})
+		}
+	}
+	for _, folder := range []string{itemsFolder, trashFolder} {
+		if slices.ContainsFunc(files, func(f lockedstore.File) bool { return strings.HasPrefix(f.Name, folder+"/") }) {
+			if err := m.tx.MakeFolder(folder); err != nil {
+				return err
+			}
+		}
+	}
+	if err := m.tx.Write(files...); err != nil {
+		return err
+	}
+	for name := range m.tree {
+		if _, kept := result.Tree[name]; !kept {
+			if err := m.tx.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	m.tree = result.Tree
+	for _, r := range result.Renumbered {
+		m.done(itemsFolder+"/"+itemfolder.FileName(r.To), "is %q, which was #%d", r.Title, r.From)
+	}
+	for _, r := range result.Reports {
+		m.done(r.File, "%s", r.Text)
+	}
+	if len(files) > 0 && len(result.Renumbered)+len(result.Reports) == 0 {
+		m.done(files[0].Name, "was merged%s", andOthers(len(files)-1))
+	}
+	return nil
+}
+
+func andOthers(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return ", and 1 other file"
+	}
+	return fmt.Sprintf(", and %d other files", n)
+}
+
+// readTree reads all files that merge.
+func (w *writer) readTree() (merge.Tree, error) {
+	tree := merge.Tree{}
+	read := func(name string) error {
+		text, err := itemfolder.ReadFile(w.tx.Root(), name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return &item.ConfigError{File: name, Reason: err.Error()}
+		}
+		tree[name] = text
+		return nil
+	}
+	for _, name := range []string{configName, renumbered.Name} {
+		if err := read(name); err != nil {
+			return nil, err
+		}
+	}
+	for _, folder := range []string{itemsFolder, trashFolder} {
+		names, err := readNames(w.tx.Root(), folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			path := folder + "/" + name
+			if info, err := w.tx.Root().Lstat(path); err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(name, ".md") {
+				continue // not for us
+			}
+			if err := read(path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return tree, nil
+}
