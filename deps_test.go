@@ -21,7 +21,7 @@ var layers = []struct {
 	prefixes []string
 }{
 	{"infrastructure", []string{
-		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/clientconfig", "internal/credential", "internal/docker", "internal/fact", "internal/git", "internal/gitignore",
+		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/clientconfig", "internal/credential", "internal/docker", "internal/fact", "internal/foreign", "internal/git", "internal/gitignore",
 		"internal/github", "internal/httpguard", "internal/httpsession", "internal/jira", "internal/jsonfile", "internal/jsonshape", "internal/lockedstore", "internal/netrc",
 		"internal/page", "internal/regular", "internal/remote", "internal/rooted", "internal/settings", "internal/spread", "internal/watch", "internal/xec", "internal/yamlfile",
 	}},
@@ -89,6 +89,7 @@ var twigMCP = []string{
 	"internal/cli/twigmcp",
 	"internal/credential",
 	"internal/fact",
+	"internal/foreign",
 	"internal/git",
 	"internal/git/gitconfig",
 	"internal/git/index",

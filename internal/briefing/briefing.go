@@ -9,7 +9,8 @@
 //     could not be learned says why, and one that has nothing to say is named;
 //   - where there is too little room, the longest sections are cut first, and down to
 //     the same size;
-//   - a source that does not answer in time holds up no other, nor the whole.
+//   - a source that does not answer in time holds up no other, nor the whole;
+//   - what others wrote is marked, as package foreign does it.
 package briefing
 
 import (
@@ -18,6 +19,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/copse-dev/copse/internal/foreign"
 )
 
 // Source looks for one section.
@@ -33,8 +36,8 @@ type Source struct {
 // Body is the text of a section, in lines.
 type Body struct {
 	// Head are lines that are never cut.
-	Head  []string
-	Lines []string
+	Head  []foreign.Line
+	Lines []foreign.Line
 	// KeepEnd says that the end of Lines is worth more than their beginning.
 	KeepEnd bool
 }

@@ -12,12 +12,21 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/copse-dev/copse/internal/briefing"
+	"github.com/copse-dev/copse/internal/foreign"
 )
 
-func lines(n int) []string {
-	var all []string
+func lines(n int) []foreign.Line {
+	var all []foreign.Line
 	for i := range n {
-		all = append(all, fmt.Sprintf("line %d", i+1))
+		all = append(all, foreign.Own("line ").Int(i+1))
+	}
+	return all
+}
+
+func quoted(n int) []foreign.Line {
+	var all []foreign.Line
+	for i := range n {
+		all = append(all, foreign.Quoted(fmt.Sprintf("line %d", i+1)))
 	}
 	return all
 }
@@ -42,11 +51,11 @@ func write(t *testing.T, tokens int, sources ...briefing.Source) string {
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	got := write(t, 100,
-		source("a", briefing.Body{Head: []string{"always"}, Lines: lines(2)}, nil),
+		source("a", briefing.Body{Head: []foreign.Line{foreign.Own("always")}, Lines: lines(2)}, nil),
 		source("b", briefing.Body{}, errors.New("it is\nbroken")),
 		source("none", briefing.Body{}, &briefing.Nothing{Why: "no file"}),
 		source("long", briefing.Body{Lines: lines(50)}, nil),
-		source("log", briefing.Body{Lines: lines(50), KeepEnd: true}, nil),
+		source("log", briefing.Body{Head: []foreign.Line{foreign.Own("It printed:")}, Lines: quoted(50), KeepEnd: true}, nil),
 		source("empty", briefing.Body{}, &briefing.Nothing{Why: "nothing there"}),
 	)
 	want := `## A
@@ -57,7 +66,7 @@ line 2
 
 ## B
 
-Not known: it is broken
+Not known: ` + "`\"it is\\nbroken\"`" + `
 
 ## LONG
 
@@ -68,28 +77,24 @@ line 4
 line 5
 line 6
 line 7
-line 8
-line 9
-… 41 more lines; sections=["long"] has them
+… 43 more lines; sections=["long"] has them
 
 ## LOG
 
-… 42 lines before; sections=["log"] has them
-line 43
-line 44
-line 45
-line 46
-line 47
-line 48
-line 49
-line 50
+It printed:
+… 46 lines before; sections=["log"] has them
+
+    line 47
+    line 48
+    line 49
+    line 50
 
 Nothing to tell of: none (no file), empty (nothing there).
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := write(t, 1000, source("long", briefing.Body{Lines: []string{strings.Repeat("x", 5000)}}, nil)); len(got) > 250 {
+	if got := write(t, 1000, source("long", briefing.Body{Lines: []foreign.Line{foreign.Name(strings.Repeat("x", 5000))}}, nil)); len(got) > 250 {
 		t.Errorf("a line of %d bytes", len(got))
 	}
 }
@@ -105,7 +110,7 @@ func TestLimit(t *testing.T) {
 		return briefing.Body{}, nil
 	}}
 	got := write(t, 100, slow, source("a", briefing.Body{Lines: lines(1)}, nil))
-	if want := "## Slow\n\nNot known: no answer within 50ms\n\n## A\n\nline 1\n"; got != want || time.Since(begun) > 5*time.Second {
+	if want := "## Slow\n\nNot known: `no answer within 50ms`\n\n## A\n\nline 1\n"; got != want || time.Since(begun) > 5*time.Second {
 		t.Errorf("got %q", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -122,9 +127,13 @@ func TestFits(t *testing.T) {
 		var sources []briefing.Source
 		n := rapid.IntRange(1, 9).Draw(rt, "sections")
 		for i := range n {
-			body := briefing.Body{
-				Lines:   rapid.SliceOfN(rapid.StringMatching(`[a-z ]{0,300}`), 0, 60).Draw(rt, "lines"),
-				KeepEnd: rapid.Bool().Draw(rt, "end"),
+			body := briefing.Body{KeepEnd: rapid.Bool().Draw(rt, "end")}
+			for _, text := range rapid.SliceOfN(rapid.StringMatching(`[a-z \x60\n]{0,300}`), 0, 60).Draw(rt, "lines") {
+				if rapid.Bool().Draw(rt, "quoted") {
+					body.Lines = append(body.Lines, foreign.Quote(text)...)
+				} else {
+					body.Lines = append(body.Lines, foreign.Own("x ").Name(text))
+				}
 			}
 			sources = append(sources, source(fmt.Sprintf("s%d", i), body, nil))
 		}

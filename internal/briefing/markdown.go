@@ -1,11 +1,10 @@
 package briefing
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 )
 
 const (
@@ -23,8 +22,8 @@ func (b Briefing) Markdown(maxTokens int) string {
 	fixed := len(rest) + len(parts) // with an empty line between two
 	sizes := make([]int, len(parts))
 	for i, p := range parts {
-		fixed += len(p.head)
-		sizes[i] = p.size()
+		fixed += size(p.head)
+		sizes[i] = size(p.lines)
 	}
 	share := fairShare(sizes, maxTokens*BytesPerToken-fixed)
 	var out strings.Builder
@@ -32,11 +31,7 @@ func (b Briefing) Markdown(maxTokens int) string {
 		if i > 0 {
 			out.WriteByte('\n')
 		}
-		out.WriteString(p.head)
-		for _, line := range p.fit(min(sizes[i], share)) {
-			out.WriteString(line)
-			out.WriteByte('\n')
-		}
+		out.WriteString(foreign.Markdown(append(slices.Clip(p.head), p.fit(min(sizes[i], share))...)))
 	}
 	out.WriteString(rest)
 	return out.String()
@@ -45,49 +40,56 @@ func (b Briefing) Markdown(maxTokens int) string {
 // part is a section as it is written.
 type part struct {
 	name    string
-	head    string
-	lines   []string
+	head    []foreign.Line
+	lines   []foreign.Line
 	keepEnd bool
 }
 
-// size is the bytes of all lines.
-func (p part) size() int {
-	size := 0
-	for _, line := range p.lines {
-		size += len(line) + 1
+// size is the most bytes that lines take, with what is written between them.
+func size(lines []foreign.Line) int {
+	all := 0
+	for i, l := range lines {
+		all += cost(l, i == 0 || l.Foreign() != lines[i-1].Foreign())
 	}
-	return size
+	return all
+}
+
+// cost is the bytes that a line takes; first says that an empty line may have to stand
+// before or behind it.
+func cost(l foreign.Line, first bool) int {
+	n := len(l.Markdown()) + len("\n")
+	if first {
+		n++
+	}
+	return n
 }
 
 // parts are the sections that say something, and a line about the others.
 func (b Briefing) parts() (parts []part, rest string) {
-	var nothing []string
+	var nothing []foreign.Line
 	for _, s := range b.Sections {
 		if s.Nothing != "" {
-			nothing = append(nothing, fmt.Sprintf("%s (%s)", s.Name, cleantext.Line(s.Nothing)))
+			nothing = append(nothing, foreign.Own("").Word(s.Name).Own(" (").Word(s.Nothing).Own(")"))
 			continue
 		}
-		var head strings.Builder
-		fmt.Fprintf(&head, "## %s\n\n", s.Title)
+		p := part{name: s.Name, keepEnd: s.Body.KeepEnd}
+		p.head = append(p.head, foreign.Own("## ").Word(s.Title), foreign.Line{})
 		for _, line := range s.Body.Head {
-			head.WriteString(clip(line) + "\n")
+			p.head = append(p.head, line.Cut(maxLine))
 		}
 		if s.Failure != "" {
-			fmt.Fprintf(&head, "Not known: %s\n", clip(cleantext.Line(s.Failure)))
+			p.head = append(p.head, foreign.Own("Not known: ").Name(s.Failure).Cut(maxLine))
 		}
-		p := part{name: s.Name, head: head.String(), keepEnd: s.Body.KeepEnd}
 		for _, line := range s.Body.Lines {
-			p.lines = append(p.lines, clip(line))
+			p.lines = append(p.lines, line.Cut(maxLine))
 		}
 		parts = append(parts, p)
 	}
 	if len(nothing) > 0 {
-		rest = "\nNothing to tell of: " + strings.Join(nothing, ", ") + ".\n"
+		rest = "\n" + foreign.Markdown([]foreign.Line{foreign.Own("Nothing to tell of: ").Add(foreign.Join(nothing, ", ")).Own(".")})
 	}
 	return parts, rest
 }
-
-func clip(line string) string { return cleantext.Cut(line, maxLine) }
 
 // fairShare is the most that each of several parts can have, so that together they have
 // no more than all: those that need less leave the others more.
@@ -104,8 +106,8 @@ func fairShare(sizes []int, all int) int {
 }
 
 // fit returns the lines that go into so many bytes, with one that says what was cut.
-func (p part) fit(room int) []string {
-	if p.size() <= room {
+func (p part) fit(room int) []foreign.Line {
+	if size(p.lines) <= room {
 		return p.lines
 	}
 	lines := slices.Clone(p.lines)
@@ -113,14 +115,18 @@ func (p part) fit(room int) []string {
 		slices.Reverse(lines)
 	}
 	shown := 0
-	for room -= noticeSize; shown < len(lines) && len(lines[shown])+1 <= room; shown++ {
-		room -= len(lines[shown]) + 1
+	for room -= noticeSize; shown < len(lines); shown++ {
+		needs := cost(lines[shown], shown == 0 || lines[shown].Foreign() != lines[shown-1].Foreign())
+		if needs > room {
+			break
+		}
+		room -= needs
 	}
 	kept := lines[:shown]
-	notice := fmt.Sprintf("… %d more lines; sections=[%q] has them", len(lines)-shown, p.name)
+	left := foreign.Own("… ").Int(len(lines) - shown)
 	if p.keepEnd {
 		slices.Reverse(kept)
-		return append([]string{strings.Replace(notice, "more lines", "lines before", 1)}, kept...)
+		return append([]foreign.Line{left.Own(" lines before").Own(`; sections=["`).Word(p.name).Own(`"] has them`)}, kept...)
 	}
-	return append(kept, notice)
+	return append(kept, left.Own(" more lines").Own(`; sections=["`).Word(p.name).Own(`"] has them`))
 }

@@ -90,15 +90,15 @@ func TestPullRequest(t *testing.T) {
 	asOf := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
 	for n, want := range map[int]github.PullRequest{
 		42: {
-			Number: 42, Title: "Add login form ", State: "open", Author: "ann", Base: "main", Head: "feature/login", Mergeable: new(true),
+			Number: 42, Title: "Add login form ", AuthorAssociation: "CONTRIBUTOR", State: "open", Author: "ann", Base: "main", Head: "feature/login", Mergeable: new(true),
 			CreatedAt: "2026-10-01T10:00:00Z", UpdatedAt: "2026-10-02T10:00:00Z", AsOf: asOf, HeadSHA: "abc", HeadRepo: "acme/app", MergeState: "clean",
 			Requested: []string{"bob", "team core"},
 		},
 		43: {
-			Number: 43, Title: "Pull request 43", State: "closed", Author: "ghost", Base: "main", Head: "branch-43", Draft: true, Merged: true,
+			Number: 43, Title: "Pull request 43", AuthorAssociation: "CONTRIBUTOR", State: "closed", Author: "ghost", Base: "main", Head: "branch-43", Draft: true, Merged: true,
 			CreatedAt: "2026-01-02T19:00:00Z", UpdatedAt: "2026-01-02T19:00:00Z", AsOf: asOf, HeadSHA: "000000000000000000000000000000000000002b", HeadRepo: "acme/app", MergeState: "unknown",
 		},
-		44: {Number: 44, State: "open", Author: "ghost", CreatedAt: "2026-01-02T20:00:00Z", AsOf: asOf},
+		44: {Number: 44, State: "open", AuthorAssociation: "CONTRIBUTOR", Author: "ghost", CreatedAt: "2026-01-02T20:00:00Z", AsOf: asOf},
 	} {
 		got, err := c.PullRequest(t.Context(), repo, n)
 		if err != nil {

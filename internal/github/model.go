@@ -24,6 +24,9 @@ type PullRequest struct {
 	CreatedAt string `json:"created_at"`
 	UpdatedAt string `json:"updated_at"`
 
+	// AuthorAssociation is what the author is to the repository, in GitHub's
+	// words: OWNER, MEMBER, CONTRIBUTOR, NONE...
+	AuthorAssociation string `json:"-"`
 	// AsOf is when GitHub confirmed this.
 	AsOf time.Time `json:"-"`
 	// HeadSHA is the commit whose checks count.
@@ -76,6 +79,7 @@ type wirePull struct {
 	Title          string     `json:"title"`
 	State          string     `json:"state"`
 	User           *wireUser  `json:"user"`
+	Association    string     `json:"author_association"`
 	Base           wireRef    `json:"base"`
 	Head           wireRef    `json:"head"`
 	Draft          bool       `json:"draft"`
@@ -115,6 +119,8 @@ func (p wirePull) model(asOf time.Time) PullRequest {
 		HeadSHA:    p.Head.SHA,
 		Merged:     p.Merged || p.MergedAt != nil,
 		MergeState: p.MergeableState,
+
+		AuthorAssociation: p.Association,
 	}
 	if p.Head.Repo != nil {
 		pr.HeadRepo = cleantext.Line(p.Head.Repo.FullName)

@@ -3,8 +3,6 @@ package section
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -12,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/briefing"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 )
 
@@ -45,7 +44,7 @@ func Git(files *Worktree) briefing.Source {
 		case len(changes) == 0:
 			return briefing.Body{}, &briefing.Nothing{Why: "no changes"}
 		}
-		body := briefing.Body{Head: []string{counts(status) + lines(stat)}}
+		body := briefing.Body{Head: []foreign.Line{counts(status).Add(lines(stat))}}
 		for _, c := range changes {
 			body.Lines = append(body.Lines, changed(c, stat))
 		}
@@ -54,37 +53,44 @@ func Git(files *Worktree) briefing.Source {
 }
 
 // counts is a line of what there is how often.
-func counts(st git.Status) string {
-	var parts []string
+func counts(st git.Status) foreign.Line {
+	var parts []foreign.Line
 	for _, c := range []struct {
 		n    int
-		what string
-	}{{st.Conflicted, "in conflict"}, {st.Staged, "staged"}, {st.Modified, "modified"}, {st.Untracked, "untracked"}} {
+		what foreign.Line
+	}{
+		{st.Conflicted, foreign.Own(" in conflict")}, {st.Staged, foreign.Own(" staged")},
+		{st.Modified, foreign.Own(" modified")}, {st.Untracked, foreign.Own(" untracked")},
+	} {
 		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+			parts = append(parts, foreign.Line{}.Int(c.n).Add(c.what))
 		}
 	}
-	return strings.Join(parts, ", ")
+	return foreign.Join(parts, ", ")
 }
 
-func lines(stat map[string]git.LineCount) string {
+func lines(stat map[string]git.LineCount) foreign.Line {
 	var all git.LineCount
 	for _, one := range stat {
 		all.Added, all.Deleted = all.Added+one.Added, all.Deleted+one.Deleted
 	}
 	if len(stat) == 0 {
-		return ""
+		return foreign.Line{}
 	}
-	return fmt.Sprintf("; +%d -%d lines", all.Added, all.Deleted)
+	return foreign.Own(";").Add(lineCount(all)).Own(" lines")
 }
 
-func changed(c git.Change, stat map[string]git.LineCount) string {
-	text := c.Code + " " + cleantext.Line(c.Path)
+func lineCount(n git.LineCount) foreign.Line {
+	return foreign.Own(" +").Int(n.Added).Own(" -").Int(n.Deleted)
+}
+
+func changed(c git.Change, stat map[string]git.LineCount) foreign.Line {
+	text := foreign.Line{}.Word(c.Code).Own(" ").Name(c.Path)
 	if c.From != "" {
-		text += " (was " + cleantext.Line(c.From) + ")"
+		text = text.Own(" (was ").Name(c.From).Own(")")
 	}
 	if n, ok := stat[c.Path]; ok {
-		text += fmt.Sprintf(" +%d -%d", n.Added, n.Deleted)
+		text = text.Add(lineCount(n))
 	}
 	return text
 }
@@ -112,12 +118,10 @@ func Recent(find FindRepo, now func() time.Time) briefing.Source {
 		}
 		var body briefing.Body
 		for _, c := range commits {
-			body.Lines = append(body.Lines, fmt.Sprintf("%s %s (%s)", c.Hash, cleantext.Cut(cleantext.Line(c.Subject), 100), fact.Age(c.When, now())))
-			if len(c.Files) == 0 {
-				continue
+			body.Lines = append(body.Lines, foreign.Name(c.Hash).Own(" ").Name(cleantext.Cut(c.Subject, 100)).Own(" (").Word(fact.Age(c.When, now())).Own(")"))
+			if len(c.Files) > 0 {
+				body.Lines = append(body.Lines, foreign.Own("  ").Add(enumerate(c.Files, foreign.Own(", "), maxNames)))
 			}
-			text := "  " + enumerate(c.Files, ", ", maxNames)
-			body.Lines = append(body.Lines, text)
 		}
 		return body, nil
 	})
@@ -125,14 +129,17 @@ func Recent(find FindRepo, now func() time.Time) briefing.Source {
 
 // enumerate joins names, as many as go into so many characters, and says how many more
 // there are.
-func enumerate(names []string, separator string, room int) string {
-	var shown []string
-	for _, name := range names {
-		name = cleantext.Line(name)
-		if room -= len([]rune(name)) + len(separator); room < 0 && len(shown) > 0 {
-			return fmt.Sprintf("%s … and %d more", strings.Join(shown, separator), len(names)-len(shown))
+func enumerate(names []string, separator foreign.Line, room int) foreign.Line {
+	var shown foreign.Line
+	for i, name := range names {
+		room -= len([]rune(foreign.Spell(name))) + len(separator.Plain())
+		if i > 0 {
+			if room < 0 {
+				return shown.Own(" … and ").Int(len(names) - i).Own(" more")
+			}
+			shown = shown.Add(separator)
 		}
-		shown = append(shown, name)
+		shown = shown.Name(name)
 	}
-	return strings.Join(shown, separator)
+	return shown
 }

@@ -10,14 +10,12 @@ package section
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/copse-dev/copse/internal/briefing"
-	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/remote"
 )
@@ -88,10 +86,10 @@ const maxWorktrees = 8
 // Project tells where the project is, and which branch is checked out.
 func Project(p Place) briefing.Source {
 	return source("project", "Project", func(ctx context.Context) (briefing.Body, error) {
-		body := briefing.Body{Head: []string{"Root: " + cleantext.Line(p.Root)}}
+		body := briefing.Body{Head: []foreign.Line{foreign.Own("Root: ").Name(p.Root)}}
 		repo, err := p.Repo(ctx)
 		if errors.Is(err, git.ErrNotRepository) {
-			body.Head = append(body.Head, "Not a git repository.")
+			body.Head = append(body.Head, foreign.Own("Not a git repository."))
 			return body, nil
 		}
 		if err != nil {
@@ -101,24 +99,24 @@ func Project(p Place) briefing.Source {
 		if head.Branch == "" && err != nil {
 			return body, err
 		}
-		at := "Branch: " + cleantext.Line(head.Branch)
+		at := foreign.Own("Branch: ").Name(head.Branch)
 		switch {
 		case head.Detached:
-			at = "Detached at " + short(head.Commit)
+			at = foreign.Own("Detached at ").Name(short(head.Commit))
 		case head.Unborn:
-			at += ", no commit yet"
+			at = at.Own(", no commit yet")
 		}
 		if repo.Bare() {
-			body.Head = append(body.Head, at+" (a bare repository)")
+			body.Head = append(body.Head, at.Own(" (a bare repository)"))
 			return body, nil
 		}
 		status, _, statusErr := p.Files.look(ctx)
 		if statusErr == nil && !head.Detached {
-			at += upstream(status)
+			at = at.Add(upstream(status))
 		}
 		body.Head = append(body.Head, at)
 		if origin := p.Origin(ctx); origin != "" {
-			body.Head = append(body.Head, "GitHub: "+origin)
+			body.Head = append(body.Head, foreign.Own("GitHub: ").Name(origin))
 		}
 		// The list is a nicety; without it the rest still stands.
 		if list, err := repo.Worktrees(ctx); err == nil {
@@ -128,26 +126,26 @@ func Project(p Place) briefing.Source {
 	})
 }
 
-func upstream(st git.Status) string {
-	name := cleantext.Line(st.Upstream)
+func upstream(st git.Status) foreign.Line {
+	var l foreign.Line
 	switch {
 	case st.Upstream == "":
-		return ", no upstream"
+		return l.Own(", no upstream")
 	case st.UpstreamGone:
-		return ", upstream " + name + " is gone"
+		return l.Own(", upstream ").Name(st.Upstream).Own(" is gone")
 	case st.Ahead == 0 && st.Behind == 0:
-		return ", level with " + name
+		return l.Own(", level with ").Name(st.Upstream)
 	case st.Behind == 0:
-		return fmt.Sprintf(", %d ahead of %s", st.Ahead, name)
+		return l.Own(", ").Int(st.Ahead).Own(" ahead of ").Name(st.Upstream)
 	case st.Ahead == 0:
-		return fmt.Sprintf(", %d behind %s", st.Behind, name)
+		return l.Own(", ").Int(st.Behind).Own(" behind ").Name(st.Upstream)
 	}
-	return fmt.Sprintf(", %d ahead of %s and %d behind", st.Ahead, name, st.Behind)
+	return l.Own(", ").Int(st.Ahead).Own(" ahead of ").Name(st.Upstream).Own(" and ").Int(st.Behind).Own(" behind")
 }
 
 // others is a line that names the other worktrees, none if there are none.
-func others(list []git.Worktree, root string) []string {
-	var names []string
+func others(list []git.Worktree, root string) []foreign.Line {
+	var names []foreign.Line
 	more := 0
 	for _, w := range list {
 		switch {
@@ -157,20 +155,20 @@ func others(list []git.Worktree, root string) []string {
 			more++
 			continue
 		}
-		on := w.Branch
+		on := foreign.Name(w.Branch)
 		if w.Detached {
-			on = "detached at " + short(w.Head)
+			on = foreign.Own("detached at ").Name(short(w.Head))
 		}
-		names = append(names, cleantext.Line(fmt.Sprintf("%s (%s)", w.Path, on)))
+		names = append(names, foreign.Name(w.Path).Own(" (").Add(on).Own(")"))
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	line := "Other worktrees: " + strings.Join(names, ", ")
+	line := foreign.Own("Other worktrees: ").Add(foreign.Join(names, ", "))
 	if more > 0 {
-		line += fmt.Sprintf(" and %d more", more)
+		line = line.Own(" and ").Int(more).Own(" more")
 	}
-	return []string{line}
+	return []foreign.Line{line}
 }
 
 func short(hash string) string { return hash[:min(len(hash), 8)] }

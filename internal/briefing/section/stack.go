@@ -2,15 +2,14 @@ package section
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/briefing"
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/jira"
 )
@@ -42,7 +41,7 @@ func (l Links) look(ctx context.Context) (briefing.Body, error) {
 	if err != nil {
 		return briefing.Body{}, err
 	}
-	found := make([][]string, len(stack))
+	found := make([][]foreign.Line, len(stack))
 	var asking sync.WaitGroup
 	for i, e := range stack {
 		asking.Go(func() { found[i] = l.linked(ctx, e) })
@@ -50,42 +49,42 @@ func (l Links) look(ctx context.Context) (briefing.Body, error) {
 	asking.Wait()
 	var body briefing.Body
 	for i, e := range stack {
-		line := cleantext.Line(e.Branch)
+		line := foreign.Name(e.Branch)
 		if i == 0 {
-			line += "  <- here"
+			line = line.Own("  <- here")
 		}
 		if e.Missing {
-			line += "  (not in git any more)"
+			line = line.Own("  (not in git any more)")
 		}
 		body.Lines = append(append(body.Lines, line), found[i]...)
 	}
 	if note != "" {
 		showing, _, _ := strings.Cut(note, ";")
-		body.Lines = append(body.Lines, "… showing "+showing)
+		body.Lines = append(body.Lines, foreign.Own("… showing ").Word(showing))
 	}
 	return body, nil
 }
 
 // linked are the lines about what a branch is linked to.
-func (l Links) linked(ctx context.Context, e branch.Entry) []string {
-	var lines []string
+func (l Links) linked(ctx context.Context, e branch.Entry) []foreign.Line {
+	var lines []foreign.Line
 	if e.JiraIssue != "" {
-		text := "  " + cleantext.Line(e.JiraIssue)
+		line := foreign.Own("  ").Name(e.JiraIssue)
 		if l.Issue != nil {
-			text += ": " + IssueText(l.Issue(ctx, e.JiraIssue), l.Now())
+			line = line.Own(": ").Add(IssueText(l.Issue(ctx, e.JiraIssue), l.Now()))
 		}
-		lines = append(lines, text)
+		lines = append(lines, line)
 	}
 	if e.PRNumber != 0 {
-		text := fmt.Sprintf("  #%d", e.PRNumber)
+		line := foreign.Own("  #").Int(int(e.PRNumber))
 		if l.PullRequest == nil {
-			return append(lines, text)
+			return append(lines, line)
 		}
 		pr := l.PullRequest(ctx, e.PRNumber)
-		lines = append(lines, text+": "+PullRequestText(pr, l.Now()))
+		lines = append(lines, line.Own(": ").Add(PullRequestText(pr, l.Now())))
 		if s, ok := pr.Get(); ok {
 			for _, blocker := range s.Summary.Blockers {
-				lines = append(lines, "    "+cleantext.Line(blocker))
+				lines = append(lines, foreign.Own("  blocked: ").Name(blocker))
 			}
 		}
 	}
@@ -93,49 +92,53 @@ func (l Links) linked(ctx context.Context, e branch.Entry) []string {
 }
 
 // IssueText words what is known of an issue, with its source and age.
-func IssueText(f fact.Fact[jira.Issue], now time.Time) string { return state(f, issue, now) }
+func IssueText(f fact.Fact[jira.Issue], now time.Time) foreign.Line { return state(f, issue, now) }
 
 // PullRequestText words what is known of a pull request, with its source and age.
-func PullRequestText(f fact.Fact[github.Status], now time.Time) string {
+func PullRequestText(f fact.Fact[github.Status], now time.Time) foreign.Line {
 	return state(f, pullRequest, now)
 }
 
 // state words a fact of a service, with its source and age.
-func state[T any](f fact.Fact[T], word func(T) string, now time.Time) string {
+func state[T any](f fact.Fact[T], word func(T) foreign.Line, now time.Time) foreign.Line {
 	value, known := f.Get()
 	switch {
 	case known:
-		return fmt.Sprintf("%s (%s, %s)", word(value), f.Source, fact.Age(f.AsOf, now))
+		return word(value).Own(" (").Word(f.Source).Own(", ").Word(fact.Age(f.AsOf, now)).Own(")")
 	case f.State == fact.StateNone:
-		return "none (" + f.Source + ")"
+		return foreign.Own("none (").Word(f.Source).Own(")")
 	case f.Why() == fact.NotFetched:
-		return "not fetched yet; fresh=true asks for it"
-	case f.Hint != "":
-		return "not known: " + cleantext.Line(f.Why()) + ". " + cleantext.Line(f.Hint)
+		return foreign.Own("not fetched yet; fresh=true asks for it")
 	}
-	return "not known: " + cleantext.Line(f.Why())
+	line := foreign.Own("not known: ").Name(f.Why())
+	if f.Hint != "" {
+		line = line.Own(". ").Name(strings.ReplaceAll(f.Hint, "`", "'"))
+	}
+	return line
 }
 
-func issue(i jira.Issue) string {
-	text := fmt.Sprintf("%s, %s", cleantext.Line(i.Summary), cleantext.Line(i.Status))
+func issue(i jira.Issue) foreign.Line {
+	line := foreign.Name(i.Summary).Own(", ").Name(i.Status)
 	if i.Assignee != "" {
-		text += ", assigned to " + cleantext.Line(i.Assignee)
+		line = line.Own(", assigned to ").Name(i.Assignee)
 	}
-	return text
+	return line
 }
 
-func pullRequest(s github.Status) string {
+func pullRequest(s github.Status) foreign.Line {
 	pr := s.PullRequest
-	how := pr.State
+	line := foreign.Name(pr.Title).Own(" ").By(pr.Author, foreign.StandingOf(pr.AuthorAssociation)).Own(", ")
 	switch {
 	case pr.Merged:
-		how = "merged"
+		line = line.Own("merged")
 	case pr.Draft:
-		how += " draft"
+		line = line.Known(pr.State, "open", "closed").Own(" draft")
+	default:
+		line = line.Known(pr.State, "open", "closed")
 	}
-	reviews := strings.ReplaceAll(s.Summary.ReviewDecision, "_", " ")
-	if reviews == "none" {
-		reviews = "no reviews"
+	line = line.Own(" into ").Name(pr.Base).Own(", checks ").Word(s.Summary.Checks).Own(", ")
+	if reviews := s.Summary.ReviewDecision; reviews != "none" {
+		return line.Word(strings.ReplaceAll(reviews, "_", " "))
 	}
-	return fmt.Sprintf("%s, %s into %s, checks %s, %s", cleantext.Line(pr.Title), how, cleantext.Line(pr.Base), s.Summary.Checks, reviews)
+	return line.Own("no reviews")
 }

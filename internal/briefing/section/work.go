@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/docker"
 	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
@@ -47,17 +48,19 @@ func Items(store ItemStore) briefing.Source {
 				open++
 				continue
 			}
-			text := fmt.Sprintf("%s %s [%s]", it.ID, cleantext.Line(it.Title), cleantext.Line(it.Status))
+			line := foreign.Own("#").Int(int(it.ID)).Own(" ").Name(it.Title).Own(" [").Name(it.Status).Own("]")
 			if it.Assignee != "" {
-				text += " " + cleantext.Line(it.Assignee)
+				line = line.Own(" ").Name(it.Assignee)
 			}
-			body.Lines = append(body.Lines, text)
+			body.Lines = append(body.Lines, line)
 		}
 		if len(body.Lines) == 0 && open == 0 {
 			return briefing.Body{}, &briefing.Nothing{Why: "none open"}
 		}
 		ready := len(all.List(config, item.Filter{All: true, Ready: true, Status: config.Statuses[0]}))
-		body.Head = []string{fmt.Sprintf("%d in progress, %d not begun, of which %d are ready", len(body.Lines), open, ready)}
+		body.Head = []foreign.Line{
+			foreign.Line{}.Int(len(body.Lines)).Own(" in progress, ").Int(open).Own(" not begun, of which ").Int(ready).Own(" are ready"),
+		}
 		return body, nil
 	})
 }
@@ -74,20 +77,22 @@ func Task(j Journal, now func() time.Time) briefing.Source {
 		if !ok {
 			return briefing.Body{}, &briefing.Nothing{Why: "none was run"}
 		}
-		how := "succeeded"
+		head := foreign.Name(strings.Join(append([]string{last.Task}, last.Args...), " ")).Own(": ")
 		switch {
 		case last.Problem != "":
-			how = last.Problem
+			head = head.Word(last.Problem)
 		case last.ExitCode != 0:
-			how = fmt.Sprintf("failed with exit code %d", last.ExitCode)
+			head = head.Own("failed with exit code ").Int(last.ExitCode)
+		default:
+			head = head.Own("succeeded")
 		}
-		call := cleantext.Line(strings.Join(append([]string{last.Task}, last.Args...), " "))
-		body := briefing.Body{KeepEnd: true, Head: []string{
-			fmt.Sprintf("%s: %s after %s, %s", call, how, last.Duration.Round(time.Millisecond), fact.Age(last.Started.Add(last.Duration), now())),
-		}}
-		if last.Tail != "" {
-			body.Lines = strings.Split(last.Tail, "\n")
+		head = head.Own(" after ").Word(last.Duration.Round(time.Millisecond).String()).
+			Own(", ").Word(fact.Age(last.Started.Add(last.Duration), now()))
+		body := briefing.Body{KeepEnd: true, Lines: foreign.Quote(last.Tail)}
+		if len(body.Lines) > 0 {
+			head = head.Own("; it printed:")
 		}
+		body.Head = []foreign.Line{head}
 		return body, nil
 	})
 }
@@ -130,25 +135,26 @@ func Containers(engine Engine, root string, now func() time.Time) briefing.Sourc
 			if troubled++; troubled > maxTroubled {
 				continue
 			}
-			text := fmt.Sprintf("%s: %s", c.Name, c.Problem())
+			line := foreign.Name(c.Name).Own(": ").Word(c.Problem())
 			if !c.Ended.IsZero() {
-				text += " " + fact.Age(c.Ended, now())
+				line = line.Own(" ").Word(fact.Age(c.Ended, now()))
 			}
 			if !c.Ours {
-				text += " (not of this project)"
+				line = line.Own(" (not of this project)")
 			}
-			body.Lines = append(body.Lines, text)
 			log, err := engine.Logs(ctx, c.ID, logLines)
 			if err != nil {
-				body.Lines = append(body.Lines, "  log not known: "+cleantext.Line(err.Error()))
+				body.Lines = append(body.Lines, line.Own("; log not known: ").Name(err.Error()))
 				continue
 			}
-			for line := range strings.Lines(log) {
-				body.Lines = append(body.Lines, "  "+strings.TrimRight(line, "\n"))
+			printed := foreign.Quote(log)
+			if len(printed) > 0 {
+				line = line.Own("; its log:")
 			}
+			body.Lines = append(append(body.Lines, line), printed...)
 		}
 		if troubled > maxTroubled {
-			body.Lines = append(body.Lines, fmt.Sprintf("… and %d more containers", troubled-maxTroubled))
+			body.Lines = append(body.Lines, foreign.Own("… and ").Int(troubled-maxTroubled).Own(" more containers"))
 		}
 		if troubled == 0 {
 			return body, &briefing.Nothing{Why: fmt.Sprintf("none in trouble of %d, %d of them this project's", len(list), ours)}
@@ -177,11 +183,11 @@ func Recipes(j Justfile) briefing.Source {
 		}
 		var body briefing.Body
 		for _, r := range list {
-			text := r.Usage()
+			line := foreign.Name(r.Usage())
 			if r.Doc != "" {
-				text += "  # " + cleantext.Cut(r.Doc, 80)
+				line = line.Own("  # ").Name(cleantext.Cut(r.Doc, 80))
 			}
-			body.Lines = append(body.Lines, text)
+			body.Lines = append(body.Lines, line)
 		}
 		return body, nil
 	})
@@ -221,17 +227,17 @@ func Tree(files Lister) briefing.Source {
 			switch {
 			case strings.Contains(e.Path, "/"):
 			case len(inside[e.Name]) > 0:
-				body.Lines = append(body.Lines, mark(e)+": "+enumerate(inside[e.Name], " ", treeLine))
+				body.Lines = append(body.Lines, foreign.Name(mark(e)).Own(": ").Add(enumerate(inside[e.Name], foreign.Own(" "), treeLine)))
 			default:
 				here = append(here, mark(e))
 			}
 		}
 		// What has nothing in it to show shares lines.
 		for part := range slices.Chunk(here, perLine) {
-			body.Lines = append(body.Lines, strings.Join(part, " "))
+			body.Lines = append(body.Lines, enumerate(part, foreign.Own(" "), perLine*treeLine))
 		}
 		if more := listing.Total - len(listing.Entries); more > 0 {
-			body.Lines = append(body.Lines, fmt.Sprintf("… %d more entries; list_directory shows them", more))
+			body.Lines = append(body.Lines, foreign.Own("… ").Int(more).Own(" more entries; list_directory shows them"))
 		}
 		return body, nil
 	})
@@ -245,12 +251,11 @@ const (
 )
 
 func mark(e project.Entry) string {
-	name := cleantext.Line(e.Name)
 	switch e.Type {
 	case project.Directory:
-		return name + "/"
+		return e.Name + "/"
 	case project.Symlink:
-		return name + "@"
+		return e.Name + "@"
 	}
-	return name
+	return e.Name
 }

@@ -292,10 +292,10 @@ func (c *cli) drawStatus(all []standing) string {
 		}
 		fmt.Fprintln(&b, line)
 		if s.JiraIssue != "" {
-			fmt.Fprintf(&b, "  %s  %s\n", cleantext.Line(s.JiraIssue), section.IssueText(s.Jira, c.env.Now()))
+			fmt.Fprintf(&b, "  %s  %s\n", cleantext.Line(s.JiraIssue), section.IssueText(s.Jira, c.env.Now()).Plain())
 		}
 		if s.PRNumber != 0 {
-			fmt.Fprintf(&b, "  #%d  %s\n", s.PRNumber, section.PullRequestText(s.PullRequest, c.env.Now()))
+			fmt.Fprintf(&b, "  #%d  %s\n", s.PRNumber, section.PullRequestText(s.PullRequest, c.env.Now()).Plain())
 			if pr, ok := s.PullRequest.Get(); ok {
 				for _, blocker := range pr.Summary.Blockers {
 					fmt.Fprintln(&b, "    "+cleantext.Line(blocker))

@@ -120,8 +120,17 @@ func document(b briefing.Briefing, root string) view {
 	for _, s := range b.Sections {
 		v.Sections = append(v.Sections, part{
 			Name: s.Name, Title: s.Title, Nothing: s.Nothing, Unavailable: s.Failure,
-			Lines: append(append([]string{}, s.Body.Head...), s.Body.Lines...),
+			Lines: plain(s.Body),
 		})
 	}
 	return v
+}
+
+// plain are the lines of a section without marks: the form says what they are.
+func plain(b briefing.Body) []string {
+	lines := []string{}
+	for _, l := range append(slices.Clip(b.Head), b.Lines...) {
+		lines = append(lines, l.Plain())
+	}
+	return lines
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 )
@@ -77,7 +78,8 @@ func pipe(o *output.Writer, it *item.Item) error {
 	return o.Text("\n" + it.Description)
 }
 
-// read writes an item for a person.
+// read writes an item for a person. What others wrote is indented, so that a
+// description cannot look like a comment of somebody else.
 func read(o *output.Writer, it *item.Item) error {
 	var b strings.Builder
 	line := cleantext.Line
@@ -88,10 +90,10 @@ func read(o *output.Writer, it *item.Item) error {
 		}
 	}
 	if it.Description != "" {
-		fmt.Fprintf(&b, "\n%s\n", cleantext.Block(it.Description))
+		fmt.Fprintf(&b, "\n%s", foreign.Markdown(foreign.Quote(it.Description)))
 	}
 	for _, comment := range it.Comments {
-		fmt.Fprintf(&b, "\n%s\n%s\n", o.Faint(line(cmp.Or(comment.Author, "unknown")+", "+cmp.Or(comment.Date, "undated"))), cleantext.Block(comment.Body))
+		fmt.Fprintf(&b, "\n%s\n%s", o.Faint(line(cmp.Or(comment.Author, "unknown")+", "+cmp.Or(comment.Date, "undated"))), foreign.Markdown(foreign.Quote(comment.Body)))
 	}
 	return o.Drawn(b.String())
 }

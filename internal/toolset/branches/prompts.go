@@ -3,12 +3,11 @@ package branches
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/branch"
-	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -48,24 +47,26 @@ func (t *Tools) prompts() []toolset.Prompt {
 
 // StackStatusPrompt shows the branches and asks for a summary.
 func (t *Tools) StackStatusPrompt(ctx context.Context) string {
-	var sections []string
+	var lines []foreign.Line
 	if current := t.Current(ctx); current != "" {
-		sections = append(sections, "Current branch: "+cleantext.Line(current))
+		lines = append(lines, foreign.Own("Current branch: ").Name(current), foreign.Line{})
 	}
 	if trees := t.treeTexts(ctx); len(trees) > 0 {
-		title := "Branch dependency tree:"
+		title := foreign.Own("Branch dependency tree:")
 		if len(trees) > 1 {
-			title = "Branch dependency trees:"
+			title = foreign.Own("Branch dependency trees:")
 		}
-		sections = append(sections, title+"\n```\n"+strings.Join(trees, "\n")+"```")
+		lines = append(append(lines, title), foreign.Quote(strings.Join(trees, "\n"))...)
+		lines = append(lines, foreign.Line{})
 	}
-	if details := t.details(ctx); details != "" {
-		sections = append(sections, "Branch details:\n"+details)
+	if details := t.details(ctx); len(details) > 0 {
+		lines = append(append(lines, foreign.Own("Branch details:")), details...)
+		lines = append(lines, foreign.Line{})
 	}
-	if len(sections) == 0 {
+	if len(lines) == 0 {
 		return noData
 	}
-	return strings.Join(append(sections, stackTask), "\n\n")
+	return foreign.Markdown(lines) + stackTask
 }
 
 // treeTexts are the trees of all roots, within one budget.
@@ -91,34 +92,34 @@ func (t *Tools) treeTexts(ctx context.Context) []string {
 }
 
 // details has a line for each branch that is linked to something.
-func (t *Tools) details(ctx context.Context) string {
+func (t *Tools) details(ctx context.Context) []foreign.Line {
 	state, err := t.place.State(ctx)
 	if err != nil {
-		return ""
+		return nil
 	}
-	var lines []string
+	var lines []foreign.Line
 	for _, name := range state.Names() {
 		if _, linked := state.Branches[name]; !linked {
 			continue
 		}
 		m := state.Metadata(name)
-		line := "- " + m.Branch
+		line := foreign.Own("- ").Name(m.Branch)
 		if m.JiraIssue != "" {
-			line += " | Jira: " + m.JiraIssue
+			line = line.Own(" | Jira: ").Name(m.JiraIssue)
 		}
 		if m.PRNumber != 0 {
-			line += fmt.Sprintf(" | PR: #%d", m.PRNumber)
+			line = line.Own(" | PR: #").Int(int(m.PRNumber))
 		}
 		if m.ParentBranch != "" {
-			line += " | parent: " + m.ParentBranch
+			line = line.Own(" | parent: ").Name(m.ParentBranch)
 		}
-		lines = append(lines, cleantext.Line(line))
+		lines = append(lines, line)
 	}
 	// The trees above take the other half of the budget.
-	if n := page.Fit(lines, func(s string) int { return len(s) }, page.DefaultBudget/2); n < len(lines) {
-		lines = append(lines[:n], fmt.Sprintf("… %d more; use list_branches", len(lines)-n))
+	if n := page.Fit(lines, func(l foreign.Line) int { return len(l.Markdown()) }, page.DefaultBudget/2); n < len(lines) {
+		lines = append(lines[:n], foreign.Own("… ").Int(len(lines)-n).Own(" more; use list_branches"))
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // BranchContextPrompt shows one branch, the current one if name is empty, and
@@ -127,28 +128,29 @@ func (t *Tools) BranchContextPrompt(ctx context.Context, name string) string {
 	if name = cmp.Or(name, t.Current(ctx)); name == "" {
 		return noBranch
 	}
-	lines := []string{"Branch: " + name}
+	lines := []foreign.Line{foreign.Own("Branch: ").Name(name)}
 	if state, err := t.place.State(ctx); err == nil {
 		m := state.Metadata(name)
-		lines = append(lines, "Parent branch: "+cmp.Or(m.ParentBranch, "none"))
-		if m.JiraIssue != "" {
-			lines = append(lines, "Linked Jira issue: "+m.JiraIssue)
+		if m.ParentBranch != "" {
+			lines = append(lines, foreign.Own("Parent branch: ").Name(m.ParentBranch))
 		} else {
-			lines = append(lines, "No linked Jira issue found.")
+			lines = append(lines, foreign.Own("Parent branch: none"))
+		}
+		if m.JiraIssue != "" {
+			lines = append(lines, foreign.Own("Linked Jira issue: ").Name(m.JiraIssue))
+		} else {
+			lines = append(lines, foreign.Own("No linked Jira issue found."))
 		}
 		if m.PRNumber != 0 {
-			lines = append(lines, fmt.Sprintf("Linked PR: #%d", m.PRNumber))
+			lines = append(lines, foreign.Own("Linked PR: #").Int(int(m.PRNumber)))
 		} else {
-			lines = append(lines, "No linked pull request found.")
+			lines = append(lines, foreign.Own("No linked pull request found."))
 		}
 		if m.CreatedAt != "" {
-			lines = append(lines, "Created: "+m.CreatedAt)
+			lines = append(lines, foreign.Own("Created: ").Name(m.CreatedAt))
 		}
 	}
-	for i, l := range lines {
-		lines[i] = cleantext.Line(l)
-	}
-	return strings.Join(lines, "\n") + "\n\n" + contextTask
+	return foreign.Markdown(lines) + "\n" + contextTask
 }
 
 // completeBranch offers the branches of git and of the state that fit what was

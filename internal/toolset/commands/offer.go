@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/command"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -153,15 +153,19 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 			if err != nil {
 				return string(document(err)), nil
 			}
-			var b strings.Builder
-			fmt.Fprintf(&b, "Choose the command that fits best, describe it with the tool describe, get its instructions with execute, and follow them.\n\nTo be done: %s\n\n", args["query"])
+			lines := []foreign.Line{
+				foreign.Own("Choose the command that fits best, describe it with the tool describe, get its instructions with execute, and follow them."),
+				{}, foreign.Own("To be done:"),
+			}
+			// It is the words of the person who has picked the prompt.
+			lines = append(append(lines, foreign.Quote(args["query"])...), foreign.Line{})
 			for _, f := range out.Rows {
-				fmt.Fprintf(&b, "- %s %s %s: %s\n", f.C1, f.C2, f.C3, f.Description)
+				lines = append(lines, foreign.Own("- ").Name(f.C1+" "+f.C2+" "+f.C3).Own(": ").Name(f.Description))
 			}
 			if len(out.Rows) == 0 {
-				b.WriteString("No command has a word of it; try the tool search with other words.\n")
+				lines = append(lines, foreign.Own("No command has a word of it; try the tool search with other words."))
 			}
-			return b.String(), nil
+			return foreign.Markdown(lines), nil
 		},
 	}
 }
@@ -194,24 +198,26 @@ func (t *Tools) read(ctx context.Context, agent string, id command.ID) (string, 
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s\n\n", id, cleantext.Block(c.Description))
+	lines := []foreign.Line{foreign.Own("# ").Name(id.String()), {}}
+	if c.Description != "" {
+		lines = append(lines, foreign.Own("Description: ").Name(line(c.Description)), foreign.Line{})
+	}
 	if c.Usage != "" {
-		fmt.Fprintf(&b, "- usage: %s\n", line(c.Usage))
+		lines = append(lines, foreign.Own("- usage: ").Name(line(c.Usage)))
 	}
 	for _, v := range c.UV {
-		fmt.Fprintf(&b, "- uv-%s: %s\n", line(v.Name), line(v.Description))
+		lines = append(lines, foreign.Own("- ").Name("uv-"+line(v.Name)).Own(": ").Name(line(v.Description)))
 	}
 	for _, list := range []struct {
-		name   string
+		name   foreign.Line
 		values []string
-	}{{"editions", c.Options.Edition}, {"adaptations", c.Options.Adaptation}} {
+	}{{foreign.Own("- editions: "), c.Options.Edition}, {foreign.Own("- adaptations: "), c.Options.Adaptation}} {
 		if len(list.values) > 0 {
-			fmt.Fprintf(&b, "- %s: %s\n", list.name, line(strings.Join(list.values, ", ")))
+			lines = append(lines, list.name.Name(line(strings.Join(list.values, ", "))))
 		}
 	}
-	fmt.Fprintf(&b, "\n---\n\n%s", prompt)
-	return b.String(), nil
+	lines = append(append(lines, foreign.Own("Instructions, without values:")), foreign.Quote(prompt)...)
+	return foreign.Markdown(lines), nil
 }
 
 func (t *Tools) template() toolset.Template {

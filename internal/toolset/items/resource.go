@@ -3,10 +3,9 @@ package items
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -27,50 +26,53 @@ func (t *Tools) template() toolset.Template {
 func (t *Tools) readItem(ctx context.Context, values map[string]string) (string, error) {
 	id, err := item.ParseID(values["id"])
 	if err != nil {
-		return message(err), nil
+		return foreign.Line{}.Word(message(err)).Markdown(), nil
 	}
 	it, err := t.project.Item(ctx, id)
 	if err != nil {
-		return message(err), nil
+		return foreign.Line{}.Word(message(err)).Markdown(), nil
 	}
 	return markdown(&it), nil
 }
 
+// markdown writes an item. What people wrote stands in it as foreign text: a
+// description cannot end itself and go on as a comment of somebody else.
 func markdown(it *item.Item) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# #%d %s\n\n", it.ID, cleantext.Line(it.Title))
-	fact := func(name, value string) {
+	lines := []foreign.Line{foreign.Own("# #").Int(int(it.ID)).Own(" ").Name(it.Title), {}}
+	fact := func(name foreign.Line, value string) {
 		if value != "" {
-			fmt.Fprintf(&b, "- %s: %s\n", name, cleantext.Line(value))
+			lines = append(lines, name.Name(value))
 		}
 	}
-	fact("type", it.Type)
-	fact("status", it.Status)
-	fact("priority", it.Priority)
-	fact("iteration", it.Iteration)
-	fact("assignee", it.Assignee)
-	fact("labels", strings.Join(it.Labels, ", "))
+	fact(foreign.Own("- type: "), it.Type)
+	fact(foreign.Own("- status: "), it.Status)
+	fact(foreign.Own("- priority: "), it.Priority)
+	fact(foreign.Own("- iteration: "), it.Iteration)
+	fact(foreign.Own("- assignee: "), it.Assignee)
+	fact(foreign.Own("- labels: "), strings.Join(it.Labels, ", "))
 	if it.Parent != 0 {
-		fact("parent", fmt.Sprintf("#%d", it.Parent))
+		lines = append(lines, foreign.Own("- parent: #").Int(int(it.Parent)))
 	}
-	var needs []string
+	var needs []foreign.Line
 	for _, id := range it.DependsOn {
-		needs = append(needs, fmt.Sprintf("#%d", id))
+		needs = append(needs, foreign.Own("#").Int(int(id)))
 	}
-	fact("depends on", strings.Join(needs, ", "))
-	fact("created", it.Created)
-	fact("updated", it.Updated)
+	if len(needs) > 0 {
+		lines = append(lines, foreign.Own("- depends on: ").Add(foreign.Join(needs, ", ")))
+	}
+	fact(foreign.Own("- created: "), it.Created)
+	fact(foreign.Own("- updated: "), it.Updated)
 	if it.Description != "" {
-		fmt.Fprintf(&b, "\n%s\n", cleantext.Block(it.Description))
+		lines = append(append(lines, foreign.Own("Description:")), foreign.Quote(it.Description)...)
 	}
 	for i, c := range it.Comments {
 		if i == 0 {
-			b.WriteString("\n## Comments\n")
+			lines = append(lines, foreign.Line{}, foreign.Own("## Comments"))
 		}
-		fmt.Fprintf(&b, "\n### %s, %s\n\n%s\n",
-			cleantext.Line(cmp.Or(c.Author, "unknown")), cleantext.Line(cmp.Or(c.Date, "undated")), cleantext.Block(c.Body))
+		lines = append(lines, foreign.Line{}, foreign.Own("### ").Name(cmp.Or(c.Author, "unknown")).Own(", ").Name(cmp.Or(c.Date, "undated")), foreign.Line{})
+		lines = append(lines, foreign.Quote(c.Body)...)
 	}
-	return b.String()
+	return foreign.Markdown(lines)
 }
 
 // completeID offers the numbers that begin with what was typed, then those of

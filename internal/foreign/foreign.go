@@ -1,0 +1,296 @@
+// Package foreign marks what other people wrote in the Markdown that copse
+// writes, so that nothing in it can pass for a line of ours.
+//
+// A [Line] is built from words of ours, which must be constants in the source,
+// and from names that others chose: branches, files, titles, authors. A name is
+// shown as a code span. A text of several lines (a description, a log) becomes
+// [Quoted] lines, each indented by four spaces, which Markdown shows as code.
+// [Markdown] joins lines of both kinds.
+//
+// Whatever the foreign text is, the result has the structure that it has with
+// harmless text: no name ends its span, its line or its list, and no quoted line
+// leaves its block. A line of ours never begins with four spaces, so a reader who
+// knows nothing of Markdown can tell the two apart as well.
+//
+// A name with invisible or control characters, a backtick, or blanks at an end is
+// shown as a JSON string in double quotes, with those characters escaped:
+// "a\u202eb". So is a name that begins with a double quote, so that the two forms
+// cannot be confused. [Unspell] reads the form back.
+package foreign
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+)
+
+// Line is one line of Markdown. The zero value is an empty line. Methods return a
+// longer line and leave the receiver as it is.
+type Line struct {
+	parts  []part
+	quoted bool
+}
+
+// part is a run of words of ours, or one name as it is spelled.
+type part struct {
+	text string
+	name bool
+}
+
+// constant is the type of words of ours. Other packages can make one only from a
+// constant in their source, so no foreign text can become one by mistake.
+type constant string
+
+// Own returns a line that begins with words of ours.
+func Own(text constant) Line { return Line{}.Own(text) }
+
+// Name returns a line that begins with a name.
+func Name(text string) Line { return Line{}.Name(text) }
+
+// Quoted returns a line of a foreign text. A line break in it becomes a space.
+func Quoted(text string) Line {
+	return Line{parts: []part{{text: cleantext.Line(strings.ReplaceAll(text, "\t", "    "))}}, quoted: true}
+}
+
+// Quote returns the lines of a foreign text, without empty ones at its ends.
+func Quote(text string) []Line {
+	text = strings.Trim(cleantext.Block(text), "\n")
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	var lines []Line
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, Quoted(line))
+	}
+	return lines
+}
+
+// Own adds words of ours.
+func (l Line) Own(text constant) Line { return l.with(part{text: string(text)}) }
+
+// Name adds a name.
+func (l Line) Name(text string) Line { return l.with(part{text: Spell(text), name: true}) }
+
+// Int adds a number.
+func (l Line) Int(n int) Line { return l.with(part{text: strconv.Itoa(n)}) }
+
+// Known adds a value that is one of ours, and a name if it is none of known.
+func (l Line) Known(value string, known ...constant) Line {
+	if slices.Contains(known, constant(value)) {
+		return l.Own(constant(value))
+	}
+	return l.Name(value)
+}
+
+// Word adds words that copse has computed, such as a duration or an age. It
+// shows them as a name if they hold anything but letters, digits, blanks and
+// the marks of plain prose, or could begin a list.
+func (l Line) Word(text string) Line {
+	if strings.IndexFunc(text, notProse) >= 0 || strings.Contains(text, "//") || strings.Contains(text, "www.") ||
+		len(l.parts) == 0 && !begins(text) {
+		return l.Name(text)
+	}
+	return l.with(part{text: text})
+}
+
+// begins reports whether a line can begin with words and still be a line of prose.
+func begins(text string) bool {
+	words := strings.TrimLeft(text, " ")
+	return words != "" && (words[0] >= 'A' || words[0] == '?') && len(text)-len(words) < len(indent)
+}
+
+func notProse(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(` .,:;'"?%#/()µ`, r)
+}
+
+// Add adds another line of ours.
+func (l Line) Add(other Line) Line {
+	for _, p := range other.parts {
+		l = l.with(p)
+	}
+	return l
+}
+
+func (l Line) with(p part) Line {
+	if p.text == "" {
+		return l
+	}
+	l.parts = append(slices.Clip(l.parts), p)
+	return l
+}
+
+// Cut shortens the line to at most n characters, without those that mark it.
+func (l Line) Cut(n int) Line {
+	cut := Line{quoted: l.quoted}
+	for _, p := range l.parts {
+		size := utf8.RuneCountInString(p.text)
+		if size > n {
+			p.text = cleantext.Cut(p.text, n)
+			return cut.with(p)
+		}
+		cut.parts = append(cut.parts, p)
+		n -= size
+	}
+	return cut
+}
+
+// Foreign reports whether all of the line is of a foreign text: it is Quoted.
+func (l Line) Foreign() bool { return l.quoted }
+
+// Plain returns the line without marks, for results whose form tells whose text it is.
+func (l Line) Plain() string {
+	var b strings.Builder
+	for _, p := range l.parts {
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
+// Markdown returns the line as Markdown.
+func (l Line) Markdown() string {
+	var b strings.Builder
+	if l.quoted && !l.blank() {
+		b.WriteString(indent)
+	}
+	for _, p := range l.parts {
+		if p.name {
+			b.WriteString("`" + p.text + "`")
+		} else {
+			b.WriteString(p.text)
+		}
+	}
+	return b.String()
+}
+
+// blank reports whether nothing of the line is visible.
+func (l Line) blank() bool { return strings.TrimSpace(l.Plain()) == "" }
+
+// indent makes a line code.
+const indent = "    "
+
+// Markdown joins lines, each ended by a line feed. It adds empty lines where
+// Markdown would take a line for the continuation of the one before.
+func Markdown(lines []Line) string {
+	var b strings.Builder
+	var before Line
+	list := false // an item of a list of ours is open
+	for _, l := range lines {
+		switch {
+		case l.quoted && list:
+			// A list takes indented lines into its last item.
+			b.WriteString("\nText:\n\n")
+			list = false
+		case l.quoted && !before.quoted && !before.blank():
+			b.WriteByte('\n')
+		case !l.quoted && list && !l.item() && !l.blank():
+			if !before.blank() {
+				b.WriteByte('\n')
+			}
+			list = false
+		}
+		list = list || l.item()
+		b.WriteString(l.Markdown())
+		b.WriteByte('\n')
+		before = l
+	}
+	return b.String()
+}
+
+// item reports whether the line is an item of a list of ours.
+func (l Line) item() bool {
+	return !l.quoted && len(l.parts) > 0 && !l.parts[0].name && strings.HasPrefix(l.parts[0].text, "- ")
+}
+
+// Join joins lines of ours to one, with a separator between them.
+func Join(lines []Line, separator constant) Line {
+	var out Line
+	for i, l := range lines {
+		if i > 0 {
+			out = out.Own(separator)
+		}
+		out = out.Add(l)
+	}
+	return out
+}
+
+// Spell returns a name on one line and without backticks: as it is, or as a JSON
+// string if it could be misread.
+func Spell(name string) string {
+	if name != "" && name[0] != '"' && name[0] != ' ' && name[len(name)-1] != ' ' &&
+		!strings.Contains(name, "`") && !Hidden(name) {
+		return name
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range name {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == '`' || Invisible(r):
+			escape(&b, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// Unspell returns the name that Spell has written as a JSON string, and whether
+// text is of that form.
+func Unspell(text string) (string, bool) {
+	if !strings.HasPrefix(text, `"`) {
+		return "", false
+	}
+	var name string
+	err := json.Unmarshal([]byte(text), &name)
+	return name, err == nil
+}
+
+// Hidden reports whether a name has a character that nobody sees, or that a
+// terminal or a reader may obey.
+func Hidden(name string) bool { return cleantext.Line(name) != name }
+
+// Invisible reports whether a character is shown as nothing, or as a mere blank
+// that is none of the usual one.
+func Invisible(r rune) bool {
+	return r < ' ' || r >= 0x7f && (!unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError ||
+		unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
+}
+
+// escape writes a character as JSON does.
+func escape(b *strings.Builder, r rune) {
+	if r > 0xffff {
+		r -= 0x10000
+		fmt.Fprintf(b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		return
+	}
+	fmt.Fprintf(b, `\u%04x`, r)
+}
+
+// Characters names the invisible characters of a name, each once: "U+200B, U+202E".
+// Bytes that are not UTF-8 are called so.
+func Characters(name string) string {
+	var found []string
+	for i, r := range name {
+		code := fmt.Sprintf("U+%04X", r)
+		if r == utf8.RuneError && !strings.HasPrefix(name[i:], "\ufffd") {
+			code = "bytes that are not UTF-8"
+		}
+		if Invisible(r) && !slices.Contains(found, code) {
+			found = append(found, code)
+		}
+	}
+	return strings.Join(found, ", ")
+}

@@ -1,0 +1,194 @@
+package foreign_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/test/mdshape"
+)
+
+func TestSpell(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"feature/login":       "feature/login",
+		"Ünïcode 中文 👨\u200d👩": "Ünïcode 中文 👨\u200d👩",
+		"":                    `""`,
+		"a b":                 "a b",
+		" a":                  `" a"`,
+		"a ":                  `"a "`,
+		"a`b":                 `"a\u0060b"`,
+		"a\u202eb":            `"a\u202eb"`,
+		"a\u200bb":            `"a\u200bb"`,
+		"a\nb\tc\rd":          `"a\nb\tc\u000dd"`,
+		"\x1b[31mred":         `"\u001b[31mred"`,
+		`"a\u202eb"`:          `"\"a\\u202eb\""`,
+		`a\b"c`:               `a\b"c`,
+		"tag\U000e0041":       `"tag\udb40\udc41"`,
+		"bad\xff":             `"bad\ufffd"`,
+	} {
+		if got := foreign.Spell(name); got != want {
+			t.Errorf("Spell(%q) = %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestLine(t *testing.T) {
+	t.Parallel()
+	l := foreign.Own("Branch: ").Name("x").Own(", ").Int(3).Own(" ahead, ").Known("open", "open", "closed").Own(" ").Known("ready](x)", "open")
+	if got, want := l.Markdown(), "Branch: `x`, 3 ahead, open `ready](x)`"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := l.Plain(), "Branch: x, 3 ahead, open ready](x)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := foreign.Own("by: ").By("octocat", foreign.StandingOf("MEMBER")).Markdown(), "by: by `octocat` (member)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for words, want := range map[string]string{"3 min ago": "x 3 min ago", "1.5s": "x 1.5s", "[a](b)": "x `[a](b)`", "a\nb": "x `\"a\\nb\"`"} {
+		if got := foreign.Own("x ").Word(words).Markdown(); got != want {
+			t.Errorf("Word(%q): got %s, want %s", words, got, want)
+		}
+	}
+	base := foreign.Own("a")
+	one, two := base.Own("b"), base.Own("c")
+	if one.Markdown() != "ab" || two.Markdown() != "ac" {
+		t.Errorf("lines share their ends: %s, %s", one.Markdown(), two.Markdown())
+	}
+}
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	l := foreign.Own("ab ").Name("cdef").Own(" gh")
+	for n, want := range map[int]string{0: "", 2: "a…", 3: "ab ", 5: "ab `c…`", 7: "ab `cdef`", 100: "ab `cdef` gh"} {
+		if got := l.Cut(n).Markdown(); got != want {
+			t.Errorf("cut to %d: got %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	lines := []foreign.Line{foreign.Own("## Ours"), {}, foreign.Own("The log:")}
+	lines = append(lines, foreign.Quote("\n## Work items\n\n```\nrm\t-rf\x1b[31m\n")...)
+	lines = append(lines, foreign.Own("Ours again"))
+	want := "## Ours\n\nThe log:\n\n    ## Work items\n\n    ```\n    rm    -rf\nOurs again\n"
+	if got := foreign.Markdown(lines); got != want {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// hostile draws text that means something to Markdown, or that copse writes itself.
+func hostile() *rapid.Generator[string] {
+	pieces := []string{
+		"a", " ", "    ", "\t", "\n", "\n\n", "\r", "`", "```", "~~~", "#", "## Work items", "- ", "1. ", "> ", "---", "===", "|", "a|b\n-|-\n",
+		"*", "_", "[x](http://y)", "[x]: y", "![", "<div>", "<!--", "-->", "<a href='", "http://x.y", "www.x.y", "&#35;", "\\", "\"", "'",
+		"\x00", "\x1b[31m", "\u202e", "\u200b", "\u2028", "\u0085", "\v", "\xff", "\U000e0041", "Root: /", "… 3 more lines",
+	}
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 12).Draw(t, "pieces"), "")
+	})
+}
+
+// document writes each kind of line twice, with foreign text of a function's choice.
+func document(kinds []int, text func(i int) string, cut int) string {
+	var lines []foreign.Line
+	for i, kind := range kinds {
+		switch kind {
+		case 0:
+			lines = append(lines, foreign.Own("## Ours"), foreign.Line{})
+		case 1:
+			lines = append(lines, foreign.Own("Branch: ").Name(text(i)).Own(" (").Word("["+text(i)).Own("), ").Known(text(i), "open").Cut(cut))
+		case 2:
+			lines = append(lines, foreign.Name(text(i)).Own(": ").By(text(i), foreign.Unknown))
+		case 3:
+			lines = append(append(lines, foreign.Own("Log:")), foreign.Quote("x"+text(i)+"\n"+text(i))...)
+		case 4:
+			lines = append(lines, foreign.Own("- type: ").Name(text(i)))
+		case 5:
+			lines = append(lines, foreign.Own("# #").Int(i).Own(" ").Name(text(i)))
+		case 6:
+			lines = append(lines, foreign.Line{}, foreign.Own("Description:"), foreign.Quoted("x"+text(i)))
+		}
+	}
+	return foreign.Markdown(lines)
+}
+
+// No foreign text makes a heading, a fence, a list, or a line of ours.
+func TestStructureIsOurs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		kinds := rapid.SliceOfN(rapid.IntRange(0, 6), 1, 8).Draw(t, "kinds")
+		texts := rapid.SliceOfN(rapid.OneOf(hostile(), rapid.String()), len(kinds), len(kinds)).Draw(t, "texts")
+		checkStructure(t, kinds, func(i int) string { return texts[i] })
+	})
+}
+
+type fataler interface{ Fatalf(string, ...any) }
+
+func checkStructure(t fataler, kinds []int, text func(int) string) {
+	harmless := func(int) string { return "[harmless]" } // Word shows it as a name
+	const uncut = 1 << 20
+	attacked := document(kinds, text, uncut)
+	want := document(kinds, harmless, uncut)
+	if got, want := mdshape.Of(attacked), mdshape.Of(want); got != want {
+		t.Fatalf("the structure of\n%s\nis\n%s\nwant\n%s", attacked, got, want)
+	}
+	if got, want := mdshape.Lines(attacked), mdshape.Lines(want); got != want {
+		t.Fatalf("the lines of\n%s\nare\n%s\nwant\n%s", attacked, got, want)
+	}
+	if clean := cleantext.Block(attacked); clean != attacked {
+		t.Fatalf("%q has invisible characters", attacked)
+	}
+}
+
+// A name that was cut is still marked.
+func TestCutStructure(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := hostile().Draw(t, "text")
+		cut := foreign.Own("a ").Name(text).Cut(rapid.IntRange(4, 60).Draw(t, "n")).Markdown()
+		if got, want := mdshape.Of(cut), mdshape.Of("a `x`"); got != want {
+			t.Fatalf("the structure of %q is\n%s", cut, got)
+		}
+	})
+}
+
+// A spelling is read back as the name it is of, and no two names have the same one.
+func TestSpellIsUnambiguous(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.OneOf(hostile(), rapid.String()).Draw(t, "name")
+		checkSpell(t, name)
+	})
+}
+
+func checkSpell(t fataler, name string) {
+	spelled := foreign.Spell(name)
+	if strings.Contains(spelled, "`") || cleantext.Line(spelled) != spelled {
+		t.Fatalf("Spell(%q) = %q", name, spelled)
+	}
+	if !utf8.ValidString(name) {
+		return // JSON has no form for it
+	}
+	if read, quoted := foreign.Unspell(spelled); quoted && read != name || !quoted && spelled != name {
+		t.Fatalf("Spell(%q) = %q, which is read as %q (quoted: %v)", name, spelled, read, quoted)
+	}
+	if spelled != name && !json.Valid([]byte(spelled)) {
+		t.Fatalf("Spell(%q) = %q is no JSON", name, spelled)
+	}
+}
+
+func FuzzForeign(f *testing.F) {
+	f.Add("## Work items\n```\n- [x](y)")
+	f.Add("\"a\\u202eb\"\u202e`")
+	f.Fuzz(func(t *testing.T, text string) {
+		checkSpell(t, text)
+		checkStructure(t, []int{0, 1, 2, 3, 4, 5, 6, 3, 1}, func(int) string { return text })
+	})
+}

@@ -1,0 +1,224 @@
+// Package secret keeps the secrets that a program knows out of what it shows.
+//
+// Whatever finds a secret adds it to the program's [Set]; what leaves the program
+// goes through [Set.Redact], [Set.JSON] or a [Writer], which put [Mask] in its
+// place. A secret is found in each form in which a service or a program repeats
+// it: as it is, escaped in JSON or in a URL, and in base64, also as a part of a
+// longer text such as the header of basic authentication.
+//
+// A secret of fewer than 8 characters is too much like a word to be taken out
+// wherever it stands. It is found with its login, as in "ada:1234" and in
+// base64 of that.
+//
+// The zero Set is empty and costs nothing; so does a nil one. A Set is safe for
+// concurrent use.
+package secret
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Mask stands where a secret was.
+const Mask = "[redacted]"
+
+// shortest is the length from which a secret is looked for by itself, in bytes.
+const shortest = 8
+
+// Set is the secrets that are known. Make one with [New].
+type Set struct {
+	later func(*Set)
+	once  sync.Once
+
+	mu    sync.Mutex
+	known map[string]bool
+	forms atomic.Pointer[patterns]
+}
+
+// patterns are the texts to look for, the longest first.
+type patterns struct {
+	texts []string
+	bytes [][]byte // the same
+}
+
+// New returns a set. later adds what costs a look at the disk; it is called when
+// something is shown first. It can be nil.
+func New(later func(*Set)) *Set { return &Set{later: later} }
+
+// Add adds a token, or a password without a login.
+func (s *Set) Add(secret string) { s.AddLogin("", secret) }
+
+// AddLogin adds a password with its login.
+func (s *Set) AddLogin(login, secret string) {
+	secret = strings.TrimSpace(secret)
+	if s == nil || secret == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := login + "\x00" + secret
+	if s.known[key] {
+		return
+	}
+	if s.known == nil {
+		s.known = make(map[string]bool)
+	}
+	s.known[key] = true
+	var all []string
+	if old := s.forms.Load(); old != nil {
+		all = slices.Clone(old.texts)
+	}
+	all = append(all, forms(login, secret)...)
+	slices.SortFunc(all, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	all = slices.Compact(all)
+	found := &patterns{texts: all}
+	for _, text := range all {
+		found.bytes = append(found.bytes, []byte(text))
+	}
+	s.forms.Store(found)
+}
+
+// forms are the texts that give a secret away.
+func forms(login, secret string) []string {
+	if len(secret) < shortest {
+		if login == "" {
+			return nil
+		}
+		secret = login + ":" + secret
+		return append(written(secret), whole(secret)...)
+	}
+	all := append(written(secret), inside(secret)...)
+	if len(login) > 0 {
+		all = append(all, whole(login+":"+secret)...)
+	}
+	return all
+}
+
+// written are the forms in which text is written into other texts.
+func written(text string) []string {
+	all := []string{text, url.QueryEscape(text), url.PathEscape(text), url.UserPassword("", text).String()[1:]}
+	for _, quoted := range []string{strconv.Quote(text), marshal(text)} {
+		all = append(all, quoted[1:len(quoted)-1])
+	}
+	// JSON in a string of JSON.
+	nested := marshal(all[len(all)-1])
+	return append(all, nested[1:len(nested)-1], strings.ReplaceAll(all[1], "+", "%20"))
+}
+
+func marshal(text string) string {
+	data, err := json.Marshal(text)
+	if err != nil { // strings always encode
+		return strconv.Quote(text)
+	}
+	return string(data)
+}
+
+// whole are the forms of all of a text in base64.
+func whole(text string) []string {
+	return []string{
+		strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(text)), "="),
+		base64.RawURLEncoding.EncodeToString([]byte(text)),
+	}
+}
+
+// inside are the forms of a part of a text in base64. It depends on how many
+// bytes are before it, and its ends on what they are.
+func inside(part string) []string {
+	var all []string
+	for before := range 3 {
+		text := make([]byte, before, before+len(part))
+		text = append(text, part...)
+		// The characters that only bytes of part decide.
+		from, to := (before*8+5)/6, len(text)*8/6
+		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			all = append(all, encoding.EncodeToString(text)[from:to])
+		}
+	}
+	return all
+}
+
+// none is what an empty set looks for.
+var none patterns
+
+// all returns what to look for.
+func (s *Set) all() *patterns {
+	if s == nil {
+		return &none
+	}
+	if s.later != nil {
+		s.once.Do(func() { s.later(s) })
+	}
+	if found := s.forms.Load(); found != nil {
+		return found
+	}
+	return &none
+}
+
+// Redact returns text without the secrets. Text without any is returned as it is.
+func (s *Set) Redact(text string) string {
+	for _, form := range s.all().texts {
+		if strings.Contains(text, form) {
+			text = strings.ReplaceAll(text, form, Mask)
+		}
+	}
+	return text
+}
+
+// JSON returns a JSON document without the secrets in its strings. Numbers and
+// the document's own characters stay, so that it is valid still.
+func (s *Set) JSON(document []byte) []byte {
+	if !slices.ContainsFunc(s.all().bytes, func(form []byte) bool { return bytes.Contains(document, form) }) {
+		return document
+	}
+	var out []byte
+	for len(document) > 0 {
+		begin := bytes.IndexByte(document, '"')
+		if begin < 0 {
+			break
+		}
+		out = append(out, document[:begin]...)
+		document = document[begin:]
+		end := stringEnd(document)
+		out = append(out, s.literal(document[:end])...)
+		document = document[end:]
+	}
+	return append(out, document...)
+}
+
+// stringEnd is the length of the string that a document begins with.
+func stringEnd(document []byte) int {
+	for i := 1; i < len(document); i++ {
+		switch document[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(document)
+}
+
+// literal is a string of JSON without the secrets.
+func (s *Set) literal(text []byte) []byte {
+	var value string
+	if json.Unmarshal(text, &value) != nil {
+		return []byte(`"` + Mask + `"`)
+	}
+	clean := s.Redact(value)
+	if clean == value {
+		return text
+	}
+	return []byte(marshal(clean))
+}

@@ -1,0 +1,164 @@
+package secret_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/secret"
+)
+
+const token = "ghp_0123456789abcdefABCDEF"
+
+func known(login, text string) *secret.Set {
+	s := secret.New(nil)
+	s.AddLogin(login, text)
+	return s
+}
+
+func TestRedact(t *testing.T) {
+	t.Parallel()
+	basic := base64.StdEncoding.EncodeToString([]byte("ada:" + token))
+	odd := `p"a\ss<w&rd é/+`
+	for _, tt := range []struct{ name, login, secret, in string }{
+		{"bare", "", token, "the token " + token + " is wrong"},
+		{"twice", "", token, token + token},
+		{"Bearer", "", token, "Authorization: Bearer " + token},
+		{"Basic", "ada", token, "Authorization: Basic " + basic},
+		{"Basic with another login", "", token, "Basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:"+token))},
+		{"base64 within", "", token, base64.URLEncoding.EncodeToString([]byte(`{"a":"` + token + `"}`))},
+		{"URL", "ada", odd, "https://" + url.UserPassword("ada", odd).String() + "@host/x"},
+		{"query", "", odd, "?a=" + url.QueryEscape(odd)},
+		{"quoted", "", odd, strconv.Quote(odd)},
+		{"short, in Basic", "ada", "1234", "Basic " + base64.StdEncoding.EncodeToString([]byte("ada:1234"))},
+		{"short, with its login", "ada", "1234", "https://ada:1234@host/x"},
+	} {
+		got := known(tt.login, tt.secret).Redact(tt.in)
+		if !strings.Contains(got, secret.Mask) {
+			t.Errorf("%s: got %s", tt.name, got)
+		}
+		for _, leak := range []string{tt.secret, basic} {
+			if len(leak) >= 8 && strings.Contains(got, leak) {
+				t.Errorf("%s: %s is in %s", tt.name, leak, got)
+			}
+		}
+	}
+	for _, in := range []string{"1234 items", "12345678", "nothing"} {
+		if got := known("ada", "1234").Redact(in); got != in {
+			t.Errorf("a short password changed %q to %q", in, got)
+		}
+	}
+	var unset *secret.Set
+	unset.Add(token)
+	if got := unset.Redact(token) + string(unset.JSON([]byte(token))); got != token+token {
+		t.Errorf("a nil set changed text: %s", got)
+	}
+}
+
+func TestLater(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	s := secret.New(func(s *secret.Set) {
+		asked++
+		s.Add(token)
+	})
+	if asked != 0 {
+		t.Error("asked before anything is shown")
+	}
+	if got := s.Redact(token) + s.Redact("x"); got != secret.Mask+"x" || asked != 1 {
+		t.Errorf("got %s after %d questions", got, asked)
+	}
+}
+
+// JSON stays JSON, whatever the secret is, and only its strings change.
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	s := known("ada", token)
+	s.Add("12345678")
+	s.Add(`","bb":"`)
+	in := `{"a":"x ` + token + `","n":12345678,"12345678":[true,"\u0067hp_0123456789abcdefABCDEF","\\","","bb":""]}`
+	in = strings.Replace(in, `"","bb":""`, `"\",\"bb\":\""`, 1)
+	want := `{"a":"x [redacted]","n":12345678,"[redacted]":[true,"[redacted]","\\","[redacted]"]}`
+	if got := string(s.JSON([]byte(in))); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringN(8, 20, -1).Filter(func(s string) bool { return len(strings.TrimSpace(s)) >= 8 }).Draw(t, "secret")
+		text = strings.TrimSpace(strings.ToValidUTF8(text, "?"))
+		data, err := json.Marshal(map[string]any{"a": "x" + text + "y", "b": []string{"before", text}, "c": 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := known("", text).JSON(data)
+		var back map[string]any
+		if err := json.Unmarshal(got, &back); err != nil {
+			t.Fatalf("%s is no JSON: %v", got, err)
+		}
+		if s := fmt.Sprint(back); strings.Contains(s, text) && !strings.Contains(secret.Mask, text) {
+			t.Fatalf("%q is in %s", text, got)
+		}
+	})
+}
+
+// A secret is found in whatever pieces it comes, and nothing else is lost.
+func TestWriter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := known("ada", token)
+		parts := rapid.SliceOfN(rapid.SampledFrom([]string{token, token[:7], "ghp_", "x", "\n", "ordinary text "}), 0, 20).Draw(t, "parts")
+		text := strings.Join(parts, "")
+		var out bytes.Buffer
+		w := s.Writer(&out)
+		for rest := text; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
+			if wrote, err := io.WriteString(w, rest[:n]); err != nil || wrote != n {
+				t.Fatalf("wrote %d of %d: %v", wrote, n, err)
+			}
+			rest = rest[n:]
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.ReplaceAll(text, token, secret.Mask); out.String() != want {
+			t.Fatalf("got %q, want %q", out.String(), want)
+		}
+	})
+}
+
+// What is written in lines is there at once.
+func TestWriterHoldsNoLine(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(known("", token).Writer(&out), nil))
+	logger.Info("answered", "body", `echo "`+token+`"`, "g", "h")
+	if got := out.String(); !strings.HasSuffix(got, "g=h\n") || strings.Contains(got, token) || !strings.Contains(got, secret.Mask) {
+		t.Errorf("got %q", got)
+	}
+	if secret.Raw(known("", token).Writer(&out)) != io.Writer(&out) || secret.Raw(&out) != io.Writer(&out) {
+		t.Error("Raw returns another writer")
+	}
+}
+
+func BenchmarkRedact(b *testing.B) {
+	s := known("ada", token)
+	s.AddLogin("ada@example.com", "ATATT3xFfGF0T7oXo9ZZjY8Zp3l")
+	s.Add("abcdefghijklmnopqrstuvwxyz012345")
+	for _, size := range []int{300, 10 << 10, 256 << 10} {
+		text := strings.Repeat(`{"branch":"feature/login","parent":"main","title":"Add the form"}`, size/64+1)[:size]
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				s.Redact(text)
+			}
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package secret
+
+import (
+	"io"
+	"strings"
+	"sync"
+)
+
+// Writer takes the secrets out of what is written to it, also where a secret
+// comes in several pieces.
+type Writer struct {
+	set *Set
+	to  io.Writer
+
+	mu   sync.Mutex
+	held string // the end of what was written, which may be the beginning of a secret
+}
+
+// Writer returns a writer to w. Close writes what it holds back.
+func (s *Set) Writer(w io.Writer) *Writer { return &Writer{set: s, to: w} }
+
+// Raw returns the writer that w takes the secrets out for: w itself, if it does not. It
+// is for what must not be changed: a protocol that does so itself, a child process, a
+// secret that the user has asked for.
+func Raw(w io.Writer) io.Writer {
+	if redacting, ok := w.(*Writer); ok {
+		return redacting.to
+	}
+	return w
+}
+
+// Write writes p, but for an end that a secret may begin with.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	forms := w.set.all().texts
+	if len(forms) == 0 && w.held == "" {
+		return w.to.Write(p)
+	}
+	text := w.set.Redact(w.held + string(p))
+	keep := beginning(text, forms)
+	w.held = text[len(text)-keep:]
+	if _, err := io.WriteString(w.to, text[:len(text)-keep]); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// beginning is the length of the longest end of text that one of forms begins with. It
+// is of the last line: no secret has a line break, and what is written in lines is
+// never held back.
+func beginning(text string, forms []string) int {
+	text = text[strings.LastIndexByte(text, '\n')+1:]
+	if len(forms) == 0 {
+		return 0
+	}
+	for keep := min(len(text), len(forms[0])-1); keep > 0; keep-- {
+		for _, form := range forms {
+			if len(form) > keep && strings.HasPrefix(form, text[len(text)-keep:]) {
+				return keep
+			}
+		}
+	}
+	return 0
+}
+
+// WriteJSON writes a JSON document, which stays one.
+func (w *Writer) WriteJSON(document []byte) error {
+	if err := w.Close(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.to.Write(w.set.JSON(document))
+	return err
+}
+
+// Close writes what is held back. It does not close the writer below.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	held := w.held
+	w.held = ""
+	_, err := io.WriteString(w.to, held)
+	return err
+}
