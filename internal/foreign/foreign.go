@@ -169,7 +169,7 @@ func (l Line) Markdown() string {
 }
 
 // blank reports whether nothing of the line is visible.
-func (l Line) blank() bool { return strings.TrimSpace(l.Plain()) == "" }
+func (l Line) blank() bool { return strings.Trim(l.Plain(), " ") == "" }
 
 // indent makes a line code.
 const indent = "    "
