@@ -67,7 +67,7 @@ func parseChanges(out []byte) ([]Change, error) {
 	return changes, nil
 }
 
-// LineCount is how many lines of a file were added and taken away; both are 0 for a
+// LineCount is how many lines of a file were added and removed; both are 0 for a
 // binary file.
 type LineCount struct{ Added, Deleted int }
 
@@ -86,7 +86,8 @@ func (r *Repo) DiffStat(ctx context.Context) (map[string]LineCount, error) {
 		if head.Unborn {
 			base = "--cached" // with nothing
 		}
-		out, err := r.program.Run(ctx, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base)
+		out, err := r.program.Run(ctx, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+			"--ignore-submodules=dirty", base, "--")
 		if err != nil {
 			return nil, fmt.Errorf("compare files: %w", err)
 		}
@@ -95,6 +96,9 @@ func (r *Repo) DiffStat(ctx context.Context) (map[string]LineCount, error) {
 			fields := strings.SplitN(record, "\t", 3)
 			if len(fields) != 3 {
 				continue
+			}
+			if fields[0] == "0" && fields[1] == "0" {
+				continue // another time or mode, the same lines
 			}
 			added, _ := strconv.Atoi(fields[0]) // "-" for a binary file
 			deleted, _ := strconv.Atoi(fields[1])

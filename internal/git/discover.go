@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -20,16 +21,25 @@ type Options struct {
 	// repository ends (GIT_CEILING_DIRECTORIES), where the git program is
 	// (PATH), and is what that program sees.
 	Env xec.Env
+	// Named says that the user named the directory to start from, rather than
+	// being in it. Only then may that very directory be a bare repository.
+	Named bool
 }
 
-// Discover finds the repository that the folder start, an absolute path,
-// belongs to: start itself or the nearest folder above that has one. Start may
-// lie inside the .git folder. Symbolic links in start are resolved first.
+// Discover finds the repository that the directory start, an absolute path,
+// belongs to: the nearest one, from start upwards, that has a .git directory or
+// a .git file. Symbolic links in start are resolved first.
 //
-// If there is none the error is [ErrNotRepository]; if there is one that
-// cannot be used, a [*BrokenError]. Unlike git, Discover does not ask who owns
-// the repository, as it runs nothing that the repository names, and does not
-// stop at mount points.
+// A directory that looks like the inside of .git is passed over: anyone can
+// commit one, with a configuration of their choice. It counts only as start
+// itself, and only if the user named it. core.worktree counts only if the .git
+// of that directory leads back to the repository.
+//
+// If there is no repository the error is [ErrNotRepository]; if there is one
+// that cannot be used, a [*BrokenError]. Unlike git, Discover does not ask who
+// owns the repository, and does not stop at mount points. Nothing that it reads
+// names a program that it runs. The git program, which some methods of [Repo]
+// run, does ask who owns it, and refuses.
 func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 	if !filepath.IsAbs(start) {
 		return nil, fmt.Errorf("find git repository: %q is not an absolute path", start)
@@ -39,12 +49,15 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 		return nil, fmt.Errorf("find git repository from %q: %w: %w", start, ErrNotRepository, err)
 	}
 	border := ceiling(resolved, opts.Env.Get("GIT_CEILING_DIRECTORIES"))
-	var damaged error // the first folder that nearly is a repository
+	var damaged error // the first directory that nearly is a repository
 	for dir := resolved; ; dir = filepath.Dir(dir) {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("find git repository from %q: %w", start, err)
 		}
 		found, err := probe(dir)
+		if err == nil && found.gitDir == "" && opts.Named && dir == resolved {
+			found, err = probeBare(dir, found)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -61,10 +74,14 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 	if damaged != nil {
 		return nil, damaged
 	}
+	if !opts.Named && checkGitDir(resolved) == nil {
+		return nil, fmt.Errorf("find git repository from %q: %w: it looks like a bare repository, which counts only if it is named: use --repo %q",
+			start, ErrNotRepository, start)
+	}
 	return nil, fmt.Errorf("find git repository from %q: %w", start, ErrNotRepository)
 }
 
-// ceiling returns the folder above start that must not be looked into: the
+// ceiling returns the directory above start that must not be looked into: the
 // nearest of those in the list. Symbolic links in the list are resolved up to
 // its first empty entry. The list says nothing about start itself.
 func ceiling(start, list string) string {
@@ -97,16 +114,16 @@ func contains(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// finding is what there is in one folder.
+// finding is what there is in one directory.
 type finding struct {
 	gitDir string // empty if there is no repository
-	// dotGit is the folder whose .git leads to gitDir; empty if the folder
-	// itself is one such as git keeps in .git.
+	// dotGit is the directory whose .git leads to gitDir; empty if the
+	// directory itself is one such as git keeps in .git.
 	dotGit  string
 	damaged error
 }
 
-// probe looks for a repository in exactly one folder.
+// probe looks for a .git in exactly one directory.
 func probe(dir string) (finding, error) {
 	dotGit := filepath.Join(dir, ".git")
 	fi, err := os.Stat(dotGit)
@@ -118,30 +135,62 @@ func probe(dir string) (finding, error) {
 		gitDir, err := followGitfile(dotGit)
 		return finding{gitDir: gitDir, dotGit: dir}, err
 	case fi.IsDir():
-		if err = checkGitDir(dotGit); err == nil {
+		err = checkGitDir(dotGit)
+		switch {
+		case err == nil:
 			real, err := filepath.EvalSymlinks(dotGit)
 			return finding{gitDir: real, dotGit: dir}, err
-		}
-		if errors.Is(err, fs.ErrPermission) {
+		case errors.Is(err, fs.ErrPermission), isSpecial(err):
 			return finding{}, unreadable(dotGit, err)
+		case errors.Is(err, errBadHead):
+			return finding{damaged: &BrokenError{
+				Path: filepath.Join(dotGit, "HEAD"), Problem: "is empty or damaged",
+				Remedy: "put the current branch into it, as in: echo 'ref: refs/heads/main' > .git/HEAD",
+			}}, nil
 		}
-	}
-	if checkGitDir(dir) == nil {
-		return finding{gitDir: dir}, nil
-	}
-	if errors.Is(err, errBadHead) {
-		return finding{damaged: &BrokenError{
-			Path: filepath.Join(dotGit, "HEAD"), Problem: "is empty or damaged",
-			Remedy: "put the current branch into it, as in: echo 'ref: refs/heads/main' > .git/HEAD",
-		}}, nil
+	default:
+		return finding{}, unreadable(dotGit, &fs.PathError{Op: "open", Path: dotGit, Err: regular.Check(fi, 0)})
 	}
 	return finding{}, nil
 }
 
+// probeBare looks whether dir itself is a repository; otherwise is what there is if not.
+func probeBare(dir string, otherwise finding) (finding, error) {
+	err := checkGitDir(dir)
+	switch {
+	case err == nil:
+		return finding{gitDir: dir}, nil
+	case isSpecial(err):
+		return finding{}, unreadable(dir, err)
+	}
+	return otherwise, nil
+}
+
+// leadsTo reports whether the .git of dir is the directory gitDir, or leads there.
+// Whoever can write to dir has then agreed to be the worktree of that repository.
+func leadsTo(dir, gitDir string) bool {
+	found, err := probe(dir)
+	return err == nil && found.gitDir == gitDir
+}
+
+// isSpecial reports whether a file cannot be read because of what it is.
+func isSpecial(err error) bool {
+	_, special := errors.AsType[*regular.NotRegularError](err)
+	_, large := errors.AsType[*regular.TooLargeError](err)
+	return special || large
+}
+
+// unreadable is the error of a file at path, or of the one that err names.
 func unreadable(path string, err error) error {
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
+		path, err = named.Path, named.Err
+	}
+	if isSpecial(err) {
+		return &BrokenError{Path: path, Problem: "cannot be used", Err: err, Remedy: "remove it, or restore the file that git keeps there"}
+	}
 	return &BrokenError{
 		Path: path, Problem: "cannot be read", Err: err,
-		Remedy: "check the permissions of the folder and of those above it",
+		Remedy: "check the permissions of the directory and of those above it",
 	}
 }
 
@@ -150,8 +199,13 @@ var (
 	errBadHead  = errors.New("HEAD is damaged")
 )
 
-// checkGitDir tells whether dir has what makes the folder of a repository: a
-// sound HEAD and, maybe elsewhere, objects and refs.
+// maxSmall is the size of the largest of the small files that git keeps: HEAD and other
+// refs, commondir, gitdir, and .git where it is a file.
+const maxSmall = 64 << 10
+
+// checkGitDir tells whether dir has what makes the directory of a repository: a
+// sound HEAD and, maybe elsewhere, objects and refs. It asks at least as much as git
+// does, which would go on looking further up.
 func checkGitDir(dir string) error {
 	head := filepath.Join(dir, "HEAD")
 	fi, err := os.Lstat(head)
@@ -163,7 +217,8 @@ func checkGitDir(dir string) error {
 		return err
 	}
 	for _, name := range []string{"objects", "refs"} {
-		if _, err := os.Stat(filepath.Join(common, name)); err != nil {
+		// The dot asks for a directory that may be searched.
+		if _, err := os.Stat(filepath.Join(common, name) + string(filepath.Separator) + "."); err != nil {
 			return err
 		}
 	}
@@ -174,10 +229,10 @@ func checkGitDir(dir string) error {
 		}
 		return err
 	}
-	if !fi.Mode().IsRegular() {
+	if fi.IsDir() {
 		return errNoGitDir
 	}
-	text, err := os.ReadFile(head)
+	text, err := regular.Read(head, maxSmall)
 	if err == nil && !soundHead(string(text)) {
 		err = errBadHead
 	}
@@ -194,19 +249,25 @@ func soundHead(text string) bool {
 	return len(text) >= sha1Digits && strings.Trim(text[:sha1Digits], "0123456789abcdefABCDEF") == ""
 }
 
-// commonDir returns the folder with what all worktrees of a repository share:
-// gitDir itself in the main worktree.
+// commonDir returns the directory with what all worktrees of a repository share, with
+// symbolic links resolved: gitDir itself, as it is, in the main worktree.
 func commonDir(gitDir string) (string, error) {
-	text, err := os.ReadFile(filepath.Join(gitDir, "commondir"))
+	text, err := regular.Read(filepath.Join(gitDir, "commondir"), maxSmall)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return gitDir, nil
 	}
 	if err != nil {
 		return "", err
 	}
-	path := filepath.FromSlash(strings.TrimRight(string(text), "\r\n"))
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(gitDir, path)
+	return filepath.EvalSymlinks(seenFrom(gitDir, strings.TrimRight(string(text), "\r\n")))
+}
+
+// seenFrom returns the path, which git wrote, as seen from dir. It is not cleaned: behind
+// a symbolic link ".." leads elsewhere than it looks, and git would go there.
+func seenFrom(dir, path string) string {
+	path = filepath.FromSlash(path)
+	if filepath.IsAbs(path) {
+		return path
 	}
-	return path, nil
+	return dir + string(filepath.Separator) + path
 }

@@ -155,7 +155,7 @@ func TestDiscoverBroken(t *testing.T) {
 			g.Run(dir, "worktree", "add", "-q", linked)
 			start := tt.damage(t, g, dir, linked)
 
-			_, err := git.Discover(t.Context(), start, git.Options{Env: g.Env})
+			_, err := git.Discover(t.Context(), start, git.Options{Env: g.Env, Named: true})
 			broken, ok := errors.AsType[*git.BrokenError](err)
 			if !ok {
 				t.Fatalf("error is %v, want a *BrokenError", err)

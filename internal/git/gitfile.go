@@ -1,9 +1,10 @@
 package git
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // parseGitfile reads the text of a .git file, which linked worktrees and
@@ -14,9 +15,9 @@ func parseGitfile(text string) (path string, ok bool) {
 	return path, ok && path != "" && !strings.Contains(path, "\x00")
 }
 
-// followGitfile returns the folder that the .git file at path leads to.
+// followGitfile returns the directory that the .git file at path leads to.
 func followGitfile(path string) (string, error) {
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, maxSmall)
 	if err != nil {
 		return "", unreadable(path, err)
 	}
@@ -27,16 +28,16 @@ func followGitfile(path string) (string, error) {
 			Remedy: "restore it or, if it is not git's, rename it",
 		}
 	}
-	target = filepath.FromSlash(target)
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(filepath.Dir(path), target)
-	}
-	if err := checkGitDir(target); err != nil {
-		return "", deadEnd(path, target, err)
-	}
+	target = seenFrom(filepath.Dir(path), target)
 	gitDir, err := filepath.EvalSymlinks(target)
+	if err == nil {
+		err = checkGitDir(gitDir)
+	}
+	if isSpecial(err) {
+		return "", unreadable(gitDir, err)
+	}
 	if err != nil {
-		return "", deadEnd(path, target, err)
+		return "", deadEnd(path, filepath.Clean(target), err)
 	}
 	return gitDir, nil
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/copse-dev/copse/internal/git/index"
 )
 
-// maxIndex is the size of the largest index that is read here: some million files.
-const maxIndex = 256 << 20
+// maxIndex is the size of the largest index that is read here: half a million files. A
+// larger one is left to the git program, which maps it into memory.
+const maxIndex = 64 << 20
 
 // Tracked returns the files that git tracks. It is read again when the index
 // changes.

@@ -2,8 +2,8 @@ package git
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,14 +14,12 @@ import (
 	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // open makes a Repo of what was found from start.
 func open(found finding, start string, opts Options) (*Repo, error) {
 	common, err := commonDir(found.gitDir)
-	if err == nil {
-		common, err = filepath.EvalSymlinks(common)
-	}
 	if err != nil {
 		return nil, unreadable(filepath.Join(found.gitDir, "commondir"), err)
 	}
@@ -51,14 +49,15 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 	if r.mainRoot = r.root; r.gitDir != r.commonDir {
 		r.mainRoot = r.findMainRoot(shared)
 	}
-	r.program = program.New(r.findCommandDir(found.dotGit), opts.Env)
+	dir := r.findCommandDir(found.dotGit)
+	r.program = program.New(program.Place{Dir: dir, Root: r.root, Bare: dir == r.gitDir}, opts.Env, &guard{repo: r})
 	r.gitDirAlias = aliasOf(found, start)
 	return r, nil
 }
 
 // readConfig reads one file of the repository, which need not exist.
 func readConfig(path string) (gitconfig.Config, error) {
-	text, err := os.ReadFile(path)
+	text, err := gitconfig.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -85,28 +84,31 @@ type settings struct {
 func readSettings(cfg gitconfig.Config, gitDir string) (settings, error) {
 	var w settings
 	var err error
+	config := filepath.Join(gitDir, "config")
 	if w.bare, err = cfg.Bool("core.bare", false); err != nil {
-		return w, badConfig(filepath.Join(gitDir, "config"), err)
+		return w, badConfig(config, err)
 	}
 	if w.path, _ = cfg.Value("core.worktree"); w.path == "" {
 		return w, nil
 	}
-	if w.path = filepath.FromSlash(w.path); !filepath.IsAbs(w.path) {
-		w.path = filepath.Join(gitDir, w.path)
-	}
-	real, err := filepath.EvalSymlinks(w.path)
-	if err != nil {
+	named := seenFrom(gitDir, w.path)
+	if w.path, err = filepath.EvalSymlinks(named); err != nil {
 		return w, &BrokenError{
-			Path: filepath.Join(gitDir, "config"), Problem: "names a folder as core.worktree that is not there", Err: err,
+			Path: config, Problem: "names a directory as core.worktree that is not there", Err: err,
 			Remedy: "correct it or remove it",
 		}
 	}
-	w.path = real
+	if !leadsTo(w.path, gitDir) {
+		return w, &BrokenError{
+			Path: config, Problem: fmt.Sprintf("names %q as core.worktree, and no .git there leads back to this repository", w.path),
+			Remedy: "remove core.worktree, or, if that is the worktree, " + fmt.Sprintf("put a file named .git there that says %q", "gitdir: "+gitDir),
+		}
+	}
 	return w, nil
 }
 
 // findRoot returns the root of this worktree, "" if the repository is bare.
-// dotGit is the folder whose .git led here, "" if the search began inside.
+// dotGit is the directory whose .git led here, "" if the search began inside.
 func (r *Repo) findRoot(dotGit string, shared gitconfig.Config) (string, error) {
 	linked := r.gitDir != r.commonDir
 	var cfg gitconfig.Config
@@ -137,31 +139,38 @@ func (r *Repo) findRoot(dotGit string, shared gitconfig.Config) (string, error) 
 	}
 }
 
-// linkedRoot returns the root of the linked worktree whose folder in the main
+// linkedRoot returns the root of the linked worktree whose directory in the main
 // repository is gitDir.
 func linkedRoot(gitDir string) (string, error) {
 	path := filepath.Join(gitDir, "gitdir")
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, maxSmall)
 	if err != nil {
 		return "", unreadable(path, err)
 	}
-	dotGit := filepath.FromSlash(strings.TrimRight(string(text), "\r\n"))
-	if !filepath.IsAbs(dotGit) {
-		dotGit = filepath.Join(gitDir, dotGit)
-	}
+	const remedy = "if it was moved, run `git worktree repair` in it; if it was deleted, run `git worktree prune`"
+	dotGit := seenFrom(gitDir, strings.TrimRight(string(text), "\r\n"))
 	root, err := filepath.EvalSymlinks(filepath.Dir(dotGit))
 	if err != nil {
+		return "", &BrokenError{Path: path, Problem: "names a linked worktree that is not there", Err: err, Remedy: remedy}
+	}
+	if !leadsTo(root, gitDir) {
 		return "", &BrokenError{
-			Path: path, Problem: "names a linked worktree that is not there", Err: err,
-			Remedy: "if it was moved, run `git worktree repair` in it; if it was deleted, run `git worktree prune`",
+			Path: path, Problem: fmt.Sprintf("names %q as a linked worktree, and no .git there leads back", root), Remedy: remedy,
 		}
 	}
 	return root, nil
 }
 
 // findMainRoot returns the root of the main worktree as seen from a linked
-// one, "" if there is none that can be told.
+// one, "" if there is none that can be told. The main repository must know the
+// linked worktree: a stranger's can name any repository as its main one.
 func (r *Repo) findMainRoot(shared gitconfig.Config) string {
+	if filepath.Dir(r.gitDir) != filepath.Join(r.commonDir, "worktrees") {
+		return ""
+	}
+	if root, err := linkedRoot(r.gitDir); err != nil || root != r.root {
+		return ""
+	}
 	if r.format.worktreeConfig {
 		own, err := readConfig(filepath.Join(r.commonDir, "config.worktree"))
 		if err != nil {
@@ -189,10 +198,8 @@ func (r *Repo) findCommandDir(dotGit string) string {
 	if dotGit != "" {
 		return dotGit
 	}
-	if r.root != "" {
-		if found, err := probe(r.root); err == nil && found.gitDir == r.gitDir {
-			return r.root
-		}
+	if r.root != "" && leadsTo(r.root, r.gitDir) {
+		return r.root
 	}
 	return r.gitDir
 }

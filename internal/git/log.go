@@ -32,7 +32,7 @@ func (r *Repo) Log(ctx context.Context, n int) ([]Commit, error) {
 			return nil, nil
 		}
 		out, err := r.program.Run(ctx, "log", "-z", "--no-color", "--no-show-signature", "--max-count="+strconv.Itoa(n), "--format=%x01%h%n%cI%n%s",
-			"--name-status", "--no-renames", "--no-ext-diff", "--no-textconv")
+			"--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "HEAD", "--")
 		if err != nil {
 			return nil, fmt.Errorf("read history: %w", err)
 		}

@@ -63,7 +63,23 @@ func (r *Repo) config(ctx context.Context) (gitconfig.Config, error) {
 		return kept.cfg, nil
 	}
 	files := &cachedfile.Group{}
-	cfg, err := gitconfig.Load(gitconfig.Sources{
+	cfg, err := gitconfig.Load(r.sources(ctx, files))
+	if err == nil {
+		r.kept.Store(&keptConfig{files: files, cfg: cfg})
+	}
+	if !errors.Is(err, gitconfig.ErrNeedsGit) {
+		return cfg, err
+	}
+	list, err := r.program.Run(ctx, "config", "--list", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("read git configuration: %w", err)
+	}
+	return gitconfig.ParseList(list), nil
+}
+
+// sources says where configuration comes from, and adds to files what is read of it.
+func (r *Repo) sources(ctx context.Context, files *cachedfile.Group) gitconfig.Sources {
+	return gitconfig.Sources{
 		Lookup:      r.env.Lookup,
 		Home:        homeDir(r.env),
 		System:      r.systemConfig(),
@@ -79,16 +95,5 @@ func (r *Repo) config(ctx context.Context) (gitconfig.Config, error) {
 		Reading: func(path string) {
 			_, _ = files.Add(path) // reading it tells what is wrong
 		},
-	})
-	if err == nil {
-		r.kept.Store(&keptConfig{files: files, cfg: cfg})
 	}
-	if !errors.Is(err, gitconfig.ErrNeedsGit) {
-		return cfg, err
-	}
-	list, err := r.program.Run(ctx, "config", "--list", "-z")
-	if err != nil {
-		return nil, fmt.Errorf("read git configuration: %w", err)
-	}
-	return gitconfig.ParseList(list), nil
 }

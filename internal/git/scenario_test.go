@@ -122,7 +122,7 @@ var scenarios = map[string]func(t *testing.T, g *gittest.Git) []place{
 		src := g.Init()
 		g.Commit(src, "first")
 		g.Run(src, "push", "-q", dir, "main", "main:other")
-		return []place{{dir, "", ""}, {join(dir, "refs"), "", ""}}
+		return []place{{dir, "", ""}}
 	},
 	"bare with worktrees": func(_ *testing.T, g *gittest.Git) []place {
 		src := g.Init()
@@ -158,11 +158,12 @@ var scenarios = map[string]func(t *testing.T, g *gittest.Git) []place{
 			{linked, linked, sub},
 		}
 	},
-	"core.worktree": func(_ *testing.T, g *gittest.Git) []place {
+	"core.worktree": func(t *testing.T, g *gittest.Git) []place {
 		dir := g.Init()
 		g.Commit(dir, "first")
 		tree := mkdir(g, filepath.Dir(dir), "tree")
 		g.Run(dir, "config", "core.worktree", "../../tree")
+		gittest.Write(t, join(tree, ".git"), "gitdir: ../repo/.git\n")
 		return []place{{dir, tree, tree}, {join(dir, ".git"), tree, tree}}
 	},
 	"separate git dir": func(_ *testing.T, g *gittest.Git) []place {
@@ -253,7 +254,7 @@ func relink(t *testing.T, path, target string) {
 
 func discover(t testing.TB, g *gittest.Git, start string) *git.Repo {
 	t.Helper()
-	r, err := git.Discover(t.Context(), start, git.Options{Env: g.Env})
+	r, err := git.Discover(t.Context(), start, git.Options{Env: g.Env, Named: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,9 @@ func (r *Repo) status(ctx context.Context) ([]byte, error) {
 	if r.Bare() {
 		return nil, fmt.Errorf("read status: %w", ErrBare)
 	}
-	out, err := r.program.Run(ctx, "status", "--porcelain=v2", "--branch", "--ahead-behind", "--untracked-files=normal", "-z")
+	out, err := r.program.Run(ctx, "status", "--porcelain=v2", "--branch", "--ahead-behind", "--untracked-files=normal",
+		// Git would run in each submodule, by that one's own configuration.
+		"--ignore-submodules=dirty", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("read status: %w", err)
 	}

@@ -12,12 +12,16 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
 // tableList is the file that names the tables of a reftable. Git replaces it
 // with every change, and each table has a name of its own.
 const tableList = "tables.list"
+
+// maxTableList limits it: a line each, of a few tables.
+const maxTableList = 1 << 20
 
 func (r *Repo) tableDir(gitDir string) string { return filepath.Join(gitDir, "reftable") }
 
@@ -104,14 +108,14 @@ func (t tableReader) load(ctx context.Context) (Head, []string, error) {
 // lists returns the text of the lists of tables, which is unique to each state
 // of the refs of this worktree.
 func (t tableReader) lists() (string, error) {
-	own, err := os.ReadFile(filepath.Join(t.r.tableDir(t.r.gitDir), tableList))
+	own, err := regular.Read(filepath.Join(t.r.tableDir(t.r.gitDir), tableList), maxTableList)
 	if err != nil {
 		return "", err
 	}
 	if t.r.gitDir == t.r.commonDir {
 		return string(own), nil
 	}
-	shared, err := os.ReadFile(filepath.Join(t.r.tableDir(t.r.commonDir), tableList))
+	shared, err := regular.Read(filepath.Join(t.r.tableDir(t.r.commonDir), tableList), maxTableList)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

@@ -27,7 +27,8 @@ type Worktree struct {
 	Detached bool `json:"detached,omitempty"`
 	Bare     bool `json:"bare,omitempty"`
 	// Locked says that git does not prune it; Prunable, that it would, mostly
-	// as the folder is gone.
+	// as the directory is gone, or that the .git there does not lead back to this
+	// repository, which then may not speak for it.
 	Locked   bool `json:"locked,omitempty"`
 	Prunable bool `json:"prunable,omitempty"`
 }
@@ -51,8 +52,23 @@ func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 			// Git does not look up core.worktree, which submodules have.
 			list[0].setPath(r.mainRoot)
 		}
+		for i := range list {
+			if w := &list[i]; i > 0 && !w.Prunable && !r.owns(w.Path) {
+				w.Prunable = true
+			}
+		}
 		return list, nil
 	})
+}
+
+// owns reports whether the .git of dir leads to this repository.
+func (r *Repo) owns(dir string) bool {
+	found, err := probe(dir)
+	if err != nil || found.gitDir == "" {
+		return false
+	}
+	common, err := commonDir(found.gitDir)
+	return err == nil && common == r.commonDir
 }
 
 // parseWorktrees reads the attributes of worktrees, one a line, with an empty

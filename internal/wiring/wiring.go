@@ -64,7 +64,7 @@ func New(o Options) *Sources {
 		Program:    o.Program,
 		Init:       hints(o.Program).init,
 		GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
-		Workspace:  workspace.New(start, git.Options{Env: o.Env.Environ}),
+		Workspace:  workspace.New(start, git.Options{Env: o.Env.Environ, Named: o.Repo != ""}),
 	}
 	services := &clients{
 		finder:  Finder(o.Env),

@@ -61,6 +61,10 @@ type Command struct {
 	// MaxOutput is how many bytes are kept of each of the two streams; 0 is
 	// DefaultMaxOutput.
 	MaxOutput int
+	// MaxMemory is how many bytes the program, and each that it starts, may allocate,
+	// where the system can limit that (Linux); 0 is no limit. Files that are mapped do
+	// not count.
+	MaxMemory uint64
 	// Guard, if set, runs the program for [Stream].
 	Guard *Guard
 	// Started, if set, is called by [Stream] with the number of the process that it
@@ -99,7 +103,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	}
 	cmd.WaitDelay = pipeDelay
 
-	killed, err := runInGroup(cmd)
+	killed, err := runInGroup(cmd, c.MaxMemory)
 	res := Result{
 		Stdout:    stdout.kept.Bytes(),
 		Stderr:    stderr.kept.Bytes(),
@@ -128,7 +132,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 
 // runInGroup starts cmd in a group of its own, waits for it, and kills what is
 // left of the group. It tells whether the context ended the program.
-func runInGroup(cmd *exec.Cmd) (killed bool, err error) {
+func runInGroup(cmd *exec.Cmd, maxMemory uint64) (killed bool, err error) {
 	g, err := newGroup(cmd)
 	if err != nil {
 		return false, err
@@ -153,6 +157,9 @@ func runInGroup(cmd *exec.Cmd) (killed bool, err error) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		return false, err
+	}
+	if maxMemory > 0 {
+		limitMemory(cmd.Process.Pid, maxMemory)
 	}
 	err = cmd.Wait()
 	_ = g.kill()

@@ -11,9 +11,9 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch/adopt"
 	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/history"
-	"github.com/copse-dev/copse/internal/git/program"
 )
 
 // repo makes a repository and tells what is known of it.
@@ -31,7 +31,11 @@ func repo(t *testing.T, state *twig.State, steps func(git func(args ...string)))
 		g.Run(dir, args...)
 	})
 	roots := []string{"main"}
-	found, err := history.Unmerged(t.Context(), program.New(dir, g.Env), roots)
+	here, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := history.Unmerged(t.Context(), here.Program(), roots)
 	if err != nil {
 		t.Fatal(err)
 	}

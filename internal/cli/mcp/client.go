@@ -202,7 +202,11 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 // served are the servers of this repository's worktrees, each with its own token. There
 // must be one: which port a worktree will have is not known before it is served.
 func (o *clientOptions) served(ctx context.Context, status control.Status) ([]clientconfig.Named, error) {
-	here, err := servers.Repository{Env: o.env}.Worktrees(ctx, o.folder())
+	unnamed := ""
+	if o.repo == "" {
+		unnamed = o.folder()
+	}
+	here, err := servers.Repository{Env: o.env, Unnamed: unnamed}.Worktrees(ctx, o.folder())
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func rootOf(ctx context.Context, env app.Env, args []string) (string, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", fmt.Errorf("there is no folder %s", cleantext.Line(dir))
 	}
-	repo, err := git.Discover(ctx, dir, git.Options{Env: env.Environ})
+	repo, err := git.Discover(ctx, dir, git.Options{Env: env.Environ, Named: len(args) > 0})
 	if errors.Is(err, git.ErrNotRepository) {
 		return "", fmt.Errorf("%s is in no git repository", cleantext.Line(dir))
 	}

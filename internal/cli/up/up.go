@@ -137,6 +137,14 @@ func run(ctx context.Context, env app.Env, o options) error {
 	return serve(ctx, env, o, files, dir, socket)
 }
 
+// unnamed is the working folder where no repository was named.
+func unnamed(env app.Env, repo string) string {
+	if repo != "" {
+		return ""
+	}
+	return env.Dir
+}
+
 // folder is an absolute path.
 func folder(env app.Env, path string) string {
 	if path == "" {
@@ -197,7 +205,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 		Env: env, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, Instructions: mcp.Instructions, Logger: logger,
 	}
 	fleet := supervisor.New(supervisor.Options{
-		Repository: servers.Repository{Env: env}, Serve: serving.Serve, Gate: gate,
+		Repository: servers.Repository{Env: env, Unnamed: unnamed(env, o.repo)}, Serve: serving.Serve, Gate: gate,
 		Ports: supervisor.NewPorts(files.Ports, o.port), Hosts: o.listen, Logger: logger,
 	})
 	var answering sync.WaitGroup

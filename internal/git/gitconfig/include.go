@@ -1,7 +1,9 @@
 package gitconfig
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -33,7 +35,7 @@ func (l *loader) included(e Entry, from string) (string, error) {
 		if condition, ok = strings.CutSuffix(condition, ".path"); !ok {
 			return "", nil
 		}
-		if holds, err := l.holds(condition, from); err != nil || !holds {
+		if holds, err := l.applies(condition, from); err != nil || !holds {
 			return "", err
 		}
 	}
@@ -41,13 +43,44 @@ func (l *loader) included(e Entry, from string) (string, error) {
 		return "", fmt.Errorf("read git configuration %q: %s has no value", from, e.Key)
 	}
 	path, err := l.expandHome(e.Value)
+	if errors.Is(err, ErrNeedsGit) {
+		switch l.when {
+		case always:
+			return "", fmt.Errorf("read git configuration %q: it includes %q; write that path in full", from, e.Value)
+		case known:
+			return "", nil
+		}
+	}
 	if err != nil || filepath.IsAbs(path) {
 		return path, err
 	}
 	if from == "" {
 		return "", fmt.Errorf("read git configuration from the environment: included path %q is not absolute", e.Value)
 	}
-	return filepath.Join(filepath.Dir(from), filepath.FromSlash(path)), nil
+	// Not cleaned: behind a symbolic link, ".." leads elsewhere than it looks.
+	return dirOf(from) + string(filepath.Separator) + filepath.FromSlash(path), nil
+}
+
+// dirOf returns everything before the last separator of a path, as it is.
+func dirOf(path string) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if os.IsPathSeparator(path[i]) {
+			return path[:i]
+		}
+	}
+	return "."
+}
+
+// applies tells whether what an includeIf includes counts here.
+func (l *loader) applies(condition, from string) (bool, error) {
+	if l.when == always {
+		return true, nil
+	}
+	holds, err := l.holds(condition, from)
+	if l.when == known && errors.Is(err, ErrNeedsGit) {
+		return false, nil
+	}
+	return holds, err
 }
 
 // expandHome replaces "~/" by the home folder.

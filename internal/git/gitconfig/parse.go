@@ -12,10 +12,27 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d is not valid git configuration", e.Line)
 }
 
-// Parse reads the text of a configuration file. Its error is a *SyntaxError.
+const (
+	// maxEntries is how many variables a file may set: ten thousand branches are forty
+	// thousand.
+	maxEntries = 1 << 18
+	// maxKeys is how many bytes their names may have together. A long header is part of
+	// each name below it.
+	maxKeys = 64 << 20
+)
+
+var errTooMuch = fmt.Errorf("sets more than %d variables, or has %d MB of names", maxEntries, maxKeys>>20)
+
+// Parse reads the text of a configuration file. Its error is a *SyntaxError, or says
+// that the text sets more than any repository needs.
 func Parse(text []byte) (Config, error) {
+	if at := bytes.IndexByte(text, 0); at >= 0 {
+		// Git takes it for the end of a name in some places and of nothing in others.
+		return nil, &SyntaxError{1 + bytes.Count(text[:at], []byte("\n"))}
+	}
 	p := parser{rest: bytes.TrimPrefix(text, []byte("\ufeff")), line: 1}
 	var cfg Config
+	keys := 0
 	stem := "" // what a header puts before the names below it
 	for {
 		c := p.next()
@@ -34,6 +51,9 @@ func Parse(text []byte) (Config, error) {
 			e, ok := p.variable(stem, c)
 			if !ok {
 				return cfg, &SyntaxError{p.lastLine}
+			}
+			if keys += len(e.Key); keys > maxKeys || len(cfg) == maxEntries {
+				return nil, errTooMuch
 			}
 			cfg = append(cfg, e)
 		default:

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // ErrNeedsGit says that only the git program can tell what is configured.
@@ -44,21 +46,8 @@ type Sources struct {
 // error is [ErrNeedsGit], or says which file cannot be read and why.
 func Load(s Sources) (Config, error) {
 	l := loader{Sources: s}
-	if skip, err := l.noSystem(); err != nil {
+	if err := l.usersFiles(); err != nil {
 		return nil, err
-	} else if !skip {
-		path, set := s.Lookup("GIT_CONFIG_SYSTEM")
-		if !set {
-			path = s.System
-		}
-		if err := l.file(path, false); err != nil {
-			return nil, err
-		}
-	}
-	for _, path := range s.global() {
-		if err := l.file(path, true); err != nil {
-			return nil, err
-		}
 	}
 	if err := l.file(filepath.Join(s.CommonDir, "config"), false); err != nil {
 		return nil, err
@@ -72,6 +61,27 @@ func Load(s Sources) (Config, error) {
 		return nil, err
 	}
 	return l.cfg, nil
+}
+
+// usersFiles adds the files of the system and of the user.
+func (l *loader) usersFiles() error {
+	if skip, err := l.noSystem(); err != nil {
+		return err
+	} else if !skip {
+		path, set := l.Lookup("GIT_CONFIG_SYSTEM")
+		if !set {
+			path = l.System
+		}
+		if err := l.file(path, false); err != nil {
+			return err
+		}
+	}
+	for _, path := range l.global() {
+		if err := l.file(path, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s Sources) noSystem() (bool, error) {
@@ -103,12 +113,65 @@ func (s Sources) global() []string {
 	return files
 }
 
+// Own reads what the repository's own files set, whether it is in force or not: the
+// files of the repository and of its worktree, and everything that they include, on
+// whatever condition. What Own leaves out, no file of the repository sets.
+func Own(s Sources) (Config, error) {
+	l := loader{Sources: s, when: always}
+	paths := []string{filepath.Join(s.CommonDir, "config"), filepath.Join(s.CommonDir, "config.worktree")}
+	if s.GitDir != s.CommonDir {
+		paths = append(paths, filepath.Join(s.GitDir, "config.worktree"))
+	}
+	for _, path := range paths {
+		if err := l.file(path, false); err != nil {
+			return nil, err
+		}
+	}
+	return l.cfg, nil
+}
+
+// Users reads what the user and the system set, in files and in the environment. What
+// only the git program can decide counts as not set.
+func Users(s Sources) (Config, error) {
+	l := loader{Sources: s, when: known}
+	if err := l.usersFiles(); err != nil {
+		return nil, err
+	}
+	if err := l.environment(); err != nil {
+		return nil, err
+	}
+	return l.cfg, nil
+}
+
+const (
+	// maxFile is the size of the largest file that is read. One with ten thousand
+	// branches has 2 MB.
+	maxFile = 4 << 20
+	// maxFiles is how many files are read in all. Ten files that include each other
+	// twice are a thousand.
+	maxFiles = 500
+	// maxBytes is how much is read in all.
+	maxBytes = 4 * maxFile
+)
+
 // loader collects what is set.
 type loader struct {
 	Sources
+	when  when
 	cfg   Config
 	depth int
+	files int
+	bytes int
 }
+
+// when says which conditions of an includeIf are taken for true.
+type when int
+
+const (
+	holding when = iota // those that hold; one that only git can decide is ErrNeedsGit
+	always              // all
+	known               // those that are known to hold
+)
 
 // file adds what path sets and includes. Git reads on without a file of the
 // user that it may not read.
@@ -119,13 +182,19 @@ func (l *loader) file(path string, skipForbidden bool) error {
 	if l.Reading != nil {
 		l.Reading(path)
 	}
-	text, err := os.ReadFile(path)
+	if l.files++; l.files > maxFiles {
+		return fmt.Errorf("read git configuration %q: more than %d files are included", path, maxFiles)
+	}
+	text, err := Read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR),
 		skipForbidden && errors.Is(err, fs.ErrPermission):
 		return nil
 	case err != nil:
 		return fmt.Errorf("read git configuration: %w", err)
+	}
+	if l.bytes += len(text); l.bytes > maxBytes {
+		return fmt.Errorf("read git configuration %q: with what is included it has more than %d MB", path, maxBytes>>20)
 	}
 	entries, err := Parse(text)
 	if err != nil {
@@ -137,6 +206,21 @@ func (l *loader) file(path string, skipForbidden bool) error {
 		}
 	}
 	return nil
+}
+
+// Read returns the text of a configuration file. The null device, by which a user
+// turns a file off, is an empty one; what else is no regular file, or larger than any
+// configuration, is an error of the package regular.
+func Read(path string) ([]byte, error) {
+	text, err := regular.Read(path, maxFile)
+	if special, ok := errors.AsType[*regular.NotRegularError](err); ok && special.Mode&fs.ModeDevice != 0 {
+		info, statErr := os.Stat(path)
+		null, nullErr := os.Stat(os.DevNull)
+		if statErr == nil && nullErr == nil && os.SameFile(info, null) {
+			return nil, nil
+		}
+	}
+	return text, err
 }
 
 // environment adds what GIT_CONFIG_COUNT announces.

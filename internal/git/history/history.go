@@ -4,15 +4,16 @@
 package history
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/program"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 const prefix = "refs/heads/"
@@ -91,8 +92,13 @@ type Beginning struct {
 	From string
 }
 
-// maxLog is how much of a log is read for its first line.
-const maxLog = 4 << 10
+const (
+	// maxFirst is how much of a log is read for its first line.
+	maxFirst = 4 << 10
+	// maxLog is the size of the largest log that is read: some hundred thousand
+	// changes of one branch.
+	maxLog = 64 << 20
+)
 
 // Began tells where a branch began. It is false where git has forgotten it, as it does
 // after some months, or never knew. commonDir is git's folder for all worktrees.
@@ -115,12 +121,14 @@ func Began(commonDir, branch string) (Beginning, bool) {
 // Held reports which of the commits a branch had as its tip at some time, by git's log.
 func Held(commonDir, branch string) map[string]bool {
 	held := make(map[string]bool)
-	data, err := os.ReadFile(filepath.Join(commonDir, "logs", filepath.FromSlash(prefix+branch)))
+	file, err := regular.Open(filepath.Join(commonDir, "logs", filepath.FromSlash(prefix+branch)), maxLog)
 	if err != nil {
 		return held // a branch without a log never held anything that is known
 	}
-	for line := range strings.Lines(string(data)) {
-		if fields := strings.SplitN(line, " ", 3); len(fields) == 3 {
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if fields := strings.SplitN(lines.Text(), " ", 3); len(fields) == 3 {
 			held[fields[1]] = true
 		}
 	}
@@ -128,12 +136,12 @@ func Held(commonDir, branch string) map[string]bool {
 }
 
 func firstLine(path string) string {
-	file, err := os.Open(path)
+	file, err := regular.Open(path, maxLog)
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
-	buf := make([]byte, maxLog)
+	buf := make([]byte, maxFirst)
 	n, _ := file.Read(buf)
 	line, _, _ := strings.Cut(string(buf[:n]), "\n")
 	return line

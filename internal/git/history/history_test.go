@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/history"
-	"github.com/copse-dev/copse/internal/git/program"
 )
 
 func TestUnmerged(t *testing.T) {
@@ -16,8 +16,12 @@ func TestUnmerged(t *testing.T) {
 	g := gittest.New(t)
 	dir := t.TempDir()
 	g.Run(dir, "init", "-q", "-b", "main")
-	git := program.New(dir, g.Env)
-	empty, err := history.Unmerged(t.Context(), git, []string{"main"})
+	repo, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := repo.Program()
+	empty, err := history.Unmerged(t.Context(), program, []string{"main"})
 	if err != nil || len(empty.Tips)+len(empty.Commits) > 0 {
 		t.Fatalf("without a commit: %+v, %v", empty, err)
 	}
@@ -33,7 +37,7 @@ func TestUnmerged(t *testing.T) {
 	second := commit("second")
 	g.Run(dir, "checkout", "-q", "main")
 	later := commit("main goes on")
-	found, err := history.Unmerged(t.Context(), git, []string{"main", "gone"})
+	found, err := history.Unmerged(t.Context(), program, []string{"main", "gone"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,10 +51,10 @@ func TestUnmerged(t *testing.T) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)
 	}
-	if ahead, behind, err := history.Distance(t.Context(), git, "topic/ü", "main"); ahead != 2 || behind != 1 || err != nil {
+	if ahead, behind, err := history.Distance(t.Context(), program, "topic/ü", "main"); ahead != 2 || behind != 1 || err != nil {
 		t.Errorf("%d ahead, %d behind, %v", ahead, behind, err)
 	}
-	if _, _, err := history.Distance(t.Context(), git, "gone", "main"); err == nil {
+	if _, _, err := history.Distance(t.Context(), program, "gone", "main"); err == nil {
 		t.Error("a branch that is gone was compared")
 	}
 }

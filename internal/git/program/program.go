@@ -1,15 +1,21 @@
-// Package program runs the git program so that it only reads: without optional locks,
-// prompts, pager, network fetches of missing objects, or the file system monitor that the
-// configuration names, and with a limit of time and output. Make a [Git] with [New]; what
-// is asked of it must be something that reads.
+// Package program runs the git program so that it only reads, and runs nothing that the
+// repository names: no hook, monitor, filter, driver, pager, editor, helper or remote, no
+// transport and no fetching of missing objects. It takes no optional locks, asks nothing,
+// and has limits of time, output and memory.
+//
+// Make a [Git] with [New]; what is asked of it must be something that reads. A [Guard]
+// says what only the repository's own files can tell.
 package program
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/git/override"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -20,19 +26,58 @@ const (
 	// maxOutput limits what is read of its output: some hundred thousand
 	// files in a status.
 	maxOutput = 64 << 20
+	// maxMemory limits what it may allocate, where the system can limit that: two
+	// versions of the largest file that git compares, and an index.
+	maxMemory = 2 << 30
+	// suspicious is how long git runs before its guard looks for what keeps it waiting,
+	// and patience how much longer it may run if something was found.
+	suspicious = 250 * time.Millisecond
+	patience   = 400 * time.Millisecond
 )
 
 var errTooMuch = errors.New("git printed more than can be read")
 
-// Git is the git program for one repository.
-type Git struct {
-	dir string
-	env xec.Env
+// Guard knows what is special about one repository.
+type Guard interface {
+	// Settings returns the configuration, as "key=value", that takes back what the
+	// repository's own files say about programs. Its error is why git cannot be run.
+	Settings(ctx context.Context) ([]string, error)
+	// Obstacle is asked while git takes long. Its error is about a file that git may
+	// wait for in vain, nil if there is none.
+	Obstacle(ctx context.Context) error
 }
 
-// New is the git program run in dir. env is the complete environment; what of it names
-// another repository does not count.
-func New(dir string, env xec.Env) Git { return Git{dir: dir, env: readOnly(env)} }
+// Place is where git is run.
+type Place struct {
+	// Dir is where git finds the repository, without looking further up: its .git is
+	// there, or it is a bare repository.
+	Dir string
+	// Root is the root of the worktree, whatever the configuration says by then; empty
+	// if there is none.
+	Root string
+	// Bare says that Dir itself is the repository.
+	Bare bool
+}
+
+// Git is the git program for one repository.
+type Git struct {
+	dir      string
+	env      xec.Env
+	settings []string
+	guard    Guard
+}
+
+// New is the git program run at a place. env is the complete environment; of git's
+// variables only those count that say where the user's configuration is.
+func New(at Place, env xec.Env, guard Guard) Git {
+	settings := override.Fixed()
+	if at.Bare {
+		settings = append(settings, "safe.bareRepository=all")
+	} else {
+		settings = append(settings, "safe.bareRepository=explicit")
+	}
+	return Git{dir: at.Dir, env: environment(env, at), settings: settings, guard: guard}
+}
 
 // Run runs git and returns what it printed.
 func (g Git) Run(ctx context.Context, args ...string) ([]byte, error) {
@@ -41,12 +86,34 @@ func (g Git) Run(ctx context.Context, args ...string) ([]byte, error) {
 
 // Feed is Run with something for git to read.
 func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, error) {
-	// The file system monitor is a program that the configuration names, or a
-	// daemon of git's that would outlive this process.
-	args = append([]string{"--no-pager", "-c", "core.fsmonitor=false"}, args...)
+	own, err := g.guard.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	line := make([]string, 0, 1+2*(len(g.settings)+len(own))+len(args))
+	line = append(line, "--no-pager")
+	for _, settings := range [][]string{g.settings, own} {
+		for _, s := range settings {
+			line = append(line, "-c", s)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(suspicious, func() {
+		err := g.guard.Obstacle(ctx)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(patience):
+			cancel(err)
+		}
+	})
+	defer late.Stop()
 	res, err := xec.Run(ctx, xec.Command{
-		Name: "git", Args: args, Dir: g.dir, Env: g.env,
-		Timeout: timeout, MaxOutput: maxOutput, Stdin: input,
+		Name: "git", Args: append(line, args...), Dir: g.dir, Env: g.env,
+		Timeout: timeout, MaxOutput: maxOutput, MaxMemory: maxMemory, Stdin: input,
 	})
 	if err != nil {
 		return nil, err
@@ -57,20 +124,62 @@ func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, er
 	return res.Stdout, nil
 }
 
-// readOnly returns the environment for the git program: without the variables
-// that name another repository or change what is read of this one, and with
-// those that keep it from writing, asking and fetching.
-func readOnly(env xec.Env) xec.Env {
-	return env.Without(
-		"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_IMPLICIT_WORK_TREE", "GIT_PREFIX",
-		"GIT_GRAFT_FILE", "GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE", "GIT_NO_REPLACE_OBJECTS",
-		"GIT_INTERNAL_SUPER_PREFIX", "GIT_REFERENCE_BACKEND",
-		"GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CEILING_DIRECTORIES",
-	).With(
+// kept are the variables of git that it is run with: where the user's configuration and
+// git's own programs are, what the user configured in the environment, and what makes git
+// more careful. All others name another repository, change what is read of this one, or
+// name programs.
+func kept(key string) bool {
+	switch key {
+	case "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_ATTR_NOSYSTEM",
+		"GIT_EXEC_PATH", "GIT_TEST_ASSUME_DIFFERENT_OWNER":
+		return true
+	}
+	for _, prefix := range []string{"GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_LFS_"} {
+		if strings.HasPrefix(key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// environment returns the environment for the git program.
+func environment(env xec.Env, at Place) xec.Env {
+	clean := make(xec.Env, 0, len(env)+8)
+	for _, kv := range env {
+		key, _, _ := strings.Cut(kv, "=")
+		if upper := strings.ToUpper(key); !strings.HasPrefix(upper, "GIT_") || kept(upper) {
+			clean = append(clean, kv)
+		}
+	}
+	clean = clean.Without("SSH_ASKPASS").With(
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_NO_LAZY_FETCH=1",
+		// A list of protocols without one in it; older releases know this alone.
+		"GIT_ALLOW_PROTOCOL=:",
 		"LC_ALL=C",
+		"PATH="+absolute(env.Get("PATH")),
 	)
+	if at.Root != "" {
+		clean = append(clean, "GIT_WORK_TREE="+at.Root)
+	}
+	// The empty entry says that links need not be resolved. A path with a separator
+	// cannot be said.
+	const separator = string(filepath.ListSeparator)
+	if above := filepath.Dir(at.Dir); !strings.Contains(above, separator) {
+		clean = append(clean, "GIT_CEILING_DIRECTORIES="+separator+above)
+	}
+	return clean
+}
+
+// absolute returns the absolute entries of a search path: the others would lead into the
+// repository.
+func absolute(path string) string {
+	var dirs []string
+	for _, dir := range filepath.SplitList(path) {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return strings.Join(dirs, string(filepath.ListSeparator))
 }

@@ -34,7 +34,8 @@ func (s *Store) list(ctx context.Context) (names, links []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// Loose refs first: what is packed in between is then found packed.
-	changed, err := s.heads.update(ctx, filepath.Join(s.commonDir, "refs", "heads"), s.hashLen)
+	left := maxFiles
+	changed, err := s.heads.update(ctx, filepath.Join(s.commonDir, "refs", "heads"), s.hashLen, &left)
 	repacked := false
 	if err == nil {
 		repacked, err = s.loadPacked()

@@ -3,11 +3,14 @@ package refstore
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/spread"
 )
 
@@ -21,11 +24,11 @@ type folder struct {
 // update brings f and the folders below up to date with the folder at path,
 // and tells whether anything changed. Folders that are symbolic links are
 // passed over.
-func (f *folder) update(ctx context.Context, path string, hashLen int) (changed bool, err error) {
+func (f *folder) update(ctx context.Context, path string, hashLen int, left *int) (changed bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	fi, err := os.Stat(path)
+	fi, err := os.Lstat(path)
 	if isMissing(err) {
 		changed = len(f.refs) > 0 || len(f.folders) > 0
 		*f = folder{}
@@ -34,9 +37,12 @@ func (f *folder) update(ctx context.Context, path string, hashLen int) (changed 
 	if err != nil {
 		return false, err
 	}
+	if fi.Mode()&fs.ModeSymlink != 0 {
+		return false, &fs.PathError{Op: "list", Path: path, Err: &regular.NotRegularError{Mode: fs.ModeSymlink}}
+	}
 	if !f.seen.same(fi) {
 		seen := newStamp(fi)
-		refs, names, err := readFolder(path, hashLen)
+		refs, names, err := readFolder(path, hashLen, left)
 		if err != nil {
 			return false, err
 		}
@@ -50,7 +56,7 @@ func (f *folder) update(ctx context.Context, path string, hashLen int) (changed 
 		changed = true
 	}
 	for name, sub := range f.folders {
-		subChanged, err := sub.update(ctx, filepath.Join(path, name), hashLen)
+		subChanged, err := sub.update(ctx, filepath.Join(path, name), hashLen, left)
 		if err != nil {
 			return false, err
 		}
@@ -74,10 +80,13 @@ func (f *folder) all(prefix string) []looseRef {
 	return refs
 }
 
+// maxFiles is how many files and directories of branches are read.
+const maxFiles = 200_000
+
 // readFolder reads the refs in one folder, and the names of the folders in it.
 // Every file is opened: one cut short or filled with zeros in a crash, or a
 // symbolic ref, can have the size of a good ref.
-func readFolder(path string, hashLen int) (refs []looseRef, folders []string, err error) {
+func readFolder(path string, hashLen int, left *int) (refs []looseRef, folders []string, err error) {
 	dir, err := os.Open(path)
 	if isMissing(err) {
 		return nil, nil, nil
@@ -86,9 +95,12 @@ func readFolder(path string, hashLen int) (refs []looseRef, folders []string, er
 		return nil, nil, err
 	}
 	defer func() { _ = dir.Close() }()
-	entries, err := dir.ReadDir(-1)
-	if err != nil {
+	entries, err := dir.ReadDir(*left + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, nil, err
+	}
+	if *left -= len(entries); *left < 0 {
+		return nil, nil, fmt.Errorf("%q: there are more than %d branches in files; run `git pack-refs --all`", path, maxFiles)
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {

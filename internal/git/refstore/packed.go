@@ -1,12 +1,17 @@
 package refstore
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // packedRefs is what is kept of the file packed-refs: the branches, sorted by
@@ -34,20 +39,13 @@ func (s *Store) loadPacked() (changed bool, err error) {
 		return false, nil
 	}
 	seen := newStamp(fi)
-	text, err := os.ReadFile(path)
-	if isMissing(err) {
-		text, err = nil, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read packed refs: %w", err)
-	}
 	var branches []packedRef
-	err = scanPacked(text, BranchPrefix, s.hashLen, func(ref packedRef) bool {
+	err = scanFile(path, BranchPrefix, s.hashLen, func(ref packedRef) bool {
 		branches = append(branches, ref)
 		return true
 	})
 	if err != nil {
-		return false, fmt.Errorf("read packed refs %q: %w", path, err)
+		return false, err
 	}
 	slices.SortFunc(branches, func(a, b packedRef) int { return strings.Compare(a.name, b.name) })
 	s.packed = packedRefs{seen: seen, branches: branches}
@@ -72,35 +70,53 @@ func (s *Store) packedHash(name string) (string, error) {
 		}
 		return s.packed.branches[i].hash, nil
 	}
-	path := s.packedPath()
-	text, err := os.ReadFile(path)
-	if isMissing(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read packed refs: %w", err)
-	}
 	var hash string
-	err = scanPacked(text, name, s.hashLen, func(ref packedRef) bool {
+	err := scanFile(s.packedPath(), name, s.hashLen, func(ref packedRef) bool {
 		if ref.name == "" {
 			hash = ref.hash
 		}
 		return hash == ""
 	})
-	if err != nil {
-		return "", fmt.Errorf("read packed refs %q: %w", path, err)
-	}
-	return hash, nil
+	return hash, err
 }
 
 func (s *Store) packedPath() string { return filepath.Join(s.commonDir, "packed-refs") }
 
+// maxPacked is the size of the largest packed-refs that is read: some ten million refs.
+const maxPacked = 1 << 30
+
+// scanFile is scanPacked for the file at path, which need not exist.
+func scanFile(path, prefix string, hashLen int, found func(packedRef) bool) error {
+	file, err := regular.Open(path, maxPacked)
+	if isMissing(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read packed refs: %w", err)
+	}
+	defer file.Close()
+	if err := scanPacked(file, prefix, hashLen, found); err != nil {
+		return fmt.Errorf("read packed refs %q: %w", path, err)
+	}
+	return nil
+}
+
+// maxLine is how long a line of packed-refs may be.
+const maxLine = 64 << 10
+
 // scanPacked calls found for every ref whose name is valid and begins with
 // prefix, which it cuts off, until found returns false.
-func scanPacked(text []byte, prefix string, hashLen int, found func(packedRef) bool) error {
-	for n := 1; len(text) > 0; n++ {
-		line, rest, ended := bytes.Cut(text, []byte("\n"))
-		text = rest
+func scanPacked(text io.Reader, prefix string, hashLen int, found func(packedRef) bool) error {
+	lines := bufio.NewReaderSize(text, maxLine)
+	for n := 1; ; n++ {
+		line, err := lines.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 { //nolint:errorlint // a reader of a file returns it bare
+			return nil
+		}
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) { //nolint:errorlint // as above
+			return err
+		}
+		line, ended := bytes.CutSuffix(line, []byte("\n"))
 		if len(line) > 0 && (line[0] == '^' || n == 1 && line[0] == '#') {
 			continue // the header, or what the tag in the line before names
 		}
@@ -114,7 +130,6 @@ func scanPacked(text []byte, prefix string, hashLen int, found func(packedRef) b
 			}
 		}
 	}
-	return nil
 }
 
 func isHash(digits []byte) bool {

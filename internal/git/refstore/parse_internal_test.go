@@ -1,6 +1,7 @@
 package refstore
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -87,7 +88,7 @@ func TestScanPacked(t *testing.T) {
 		"no hash":          {text: strings.Repeat("x", len(hash)) + " refs/heads/a\n", fail: true},
 	} {
 		var got []string
-		err := scanPacked([]byte(tt.text), BranchPrefix, len(hash), func(ref packedRef) bool {
+		err := scanPacked(strings.NewReader(tt.text), BranchPrefix, len(hash), func(ref packedRef) bool {
 			if ref.hash != hash {
 				t.Errorf("%s: hash of %s is %s", name, ref.name, ref.hash)
 			}
@@ -106,7 +107,7 @@ func FuzzScanPacked(f *testing.F) {
 	f.Add([]byte("#"))
 	f.Add([]byte("^"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_ = scanPacked(text, BranchPrefix, len(hash), func(ref packedRef) bool {
+		_ = scanPacked(bytes.NewReader(text), BranchPrefix, len(hash), func(ref packedRef) bool {
 			if !ValidName(BranchPrefix+ref.name) || !isHash([]byte(ref.hash)) || len(ref.hash) != len(hash) {
 				t.Errorf("%+v is not a ref", ref)
 			}

@@ -5,9 +5,11 @@ package refstore
 import (
 	"os"
 	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // readSmall reads a file of dir. Anything but a file is an error.
 func readSmall(dir *os.File, name string, _ []byte) ([]byte, error) {
-	return os.ReadFile(filepath.Join(dir.Name(), name))
+	return regular.Read(filepath.Join(dir.Name(), name), maxLoose)
 }

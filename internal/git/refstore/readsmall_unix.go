@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // readSmall reads a file of dir into buf, or into a slice of its own if it is
-// larger. It takes three system calls, which os.ReadFile doubles. Anything but
+// larger. It takes three system calls, which reading it by its path doubles. Anything but
 // a file is an error.
 func readSmall(dir *os.File, name string, buf []byte) ([]byte, error) {
 	const flags = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK
@@ -33,7 +35,7 @@ func readSmall(dir *os.File, name string, buf []byte) ([]byte, error) {
 		return nil, &fs.PathError{Op: "read", Path: filepath.Join(dir.Name(), name), Err: err}
 	}
 	if n == len(buf) {
-		return os.ReadFile(filepath.Join(dir.Name(), name))
+		return regular.Read(filepath.Join(dir.Name(), name), maxLoose)
 	}
 	return buf[:n], nil
 }

@@ -27,6 +27,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // BranchPrefix is what the full name of a branch begins with.
@@ -60,6 +62,9 @@ type Ref struct {
 	// Hash is the object the ref names; empty if there is no such ref.
 	Hash string
 }
+
+// maxLoose is the size of the largest file of a loose ref.
+const maxLoose = 64 << 10
 
 // maxDepth is git's limit on symbolic refs that point to symbolic refs.
 const maxDepth = 5
@@ -161,7 +166,7 @@ func readLoose(path string, hashLen int) (value, error) {
 	case !fi.Mode().IsRegular():
 		return value{kind: broken}, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := regular.Read(path, maxLoose)
 	if isMissing(err) {
 		return value{}, nil // packed or deleted just now
 	}

@@ -72,13 +72,22 @@ func (s *served) Close() {
 }
 
 // Repository finds worktrees with git.
-type Repository struct{ Env app.Env }
+type Repository struct {
+	Env app.Env
+	// Unnamed is a directory that nobody named, such as the working directory. It is
+	// not taken for a bare repository.
+	Unnamed string
+}
+
+func (r Repository) discover(ctx context.Context, dir string) (*git.Repo, error) {
+	return git.Discover(ctx, dir, git.Options{Env: r.Env.Environ, Named: dir != r.Unnamed})
+}
 
 var _ supervisor.Repository = Repository{}
 
 // Worktrees lists those of the repository that dir is in.
 func (r Repository) Worktrees(ctx context.Context, dir string) ([]supervisor.Worktree, error) {
-	repo, err := git.Discover(ctx, dir, git.Options{Env: r.Env.Environ})
+	repo, err := r.discover(ctx, dir)
 	if errors.Is(err, git.ErrNotRepository) {
 		one, err := folder(dir)
 		return []supervisor.Worktree{one}, err
@@ -106,7 +115,7 @@ func (r Repository) Worktrees(ctx context.Context, dir string) ([]supervisor.Wor
 
 // Worktree is the one that dir is in, dir itself outside of git.
 func (r Repository) Worktree(ctx context.Context, dir string) (supervisor.Worktree, error) {
-	repo, err := git.Discover(ctx, dir, git.Options{Env: r.Env.Environ})
+	repo, err := r.discover(ctx, dir)
 	if errors.Is(err, git.ErrNotRepository) || err == nil && repo.Root() == "" {
 		return folder(dir)
 	}
@@ -144,7 +153,7 @@ func bare(err error) error {
 
 // Watch watches what git keeps about worktrees.
 func (r Repository) Watch(ctx context.Context, dir string, changed func()) error {
-	repo, err := git.Discover(ctx, dir, git.Options{Env: r.Env.Environ})
+	repo, err := r.discover(ctx, dir)
 	if errors.Is(err, git.ErrNotRepository) {
 		<-ctx.Done() // whether it is there is looked at anyway
 		return nil

@@ -22,12 +22,13 @@ type Place struct {
 // Find looks at the folder dir, the working folder if it is "". A repository that
 // cannot be used is as good as none.
 func Find(ctx context.Context, env app.Env, dir string) Place {
+	named := dir != ""
 	dir = cmp.Or(dir, env.Dir)
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(env.Dir, dir)
 	}
 	p := Place{Dir: dir}
-	if repo, err := git.Discover(ctx, dir, git.Options{Env: env.Environ}); err == nil {
+	if repo, err := git.Discover(ctx, dir, git.Options{Env: env.Environ, Named: named}); err == nil {
 		p.Root = repo.Root()
 		if main := repo.MainRoot(); main != p.Root {
 			p.Main = main

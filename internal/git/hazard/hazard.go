@@ -1,0 +1,290 @@
+// Package hazard finds the files of a repository that the git program would wait for, or
+// read without end: named pipes, devices, files of absurd size, and links to them.
+//
+// Git opens what it finds. A named pipe then keeps it waiting for a writer that never
+// comes, and a link to /dev/zero fills the memory. [Checker.Check] looks, before git
+// starts, at the files that git reads whole and in every command, at the cost of a stat
+// each. [Search] looks everywhere, and is for the time when git runs longer than it
+// should. Both open nothing. Their error is an [*fs.PathError] with an error of the
+// package regular.
+package hazard
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+// Layout says where the files of a repository are. Paths are absolute.
+type Layout struct {
+	// GitDir is git's directory for the worktree, CommonDir the one for all of them.
+	GitDir, CommonDir string
+	// Root is the root of the worktree; empty if there is none.
+	Root string
+	// Files are further files that git reads whole, because its configuration names
+	// them.
+	Files []string
+}
+
+const (
+	small  = 1 << 20   // a ref, a state
+	medium = 16 << 20  // patterns, the boundary of a shallow clone
+	large  = 512 << 20 // packed refs, an index of five million files
+
+	// maxEntries is how many entries of directories are looked at.
+	maxEntries = 200_000
+	// maxDepth is how deep directories of refs may lie in each other.
+	maxDepth = 100
+)
+
+// In the directories of git. Each is relative, and need not exist.
+var (
+	worktreeFiles = map[string]int64{
+		"HEAD": small, "commondir": small, "gitdir": small, "config.worktree": medium, "index": large,
+		"MERGE_HEAD": small, "MERGE_MODE": small, "MERGE_RR": medium, "CHERRY_PICK_HEAD": small, "REVERT_HEAD": small,
+		"REBASE_HEAD": small, "AUTO_MERGE": small, "ORIG_HEAD": small, "FETCH_HEAD": medium, "BISECT_START": small,
+		"BISECT_LOG": medium, "BISECT_HEAD": small, "NOTES_MERGE_REF": small, "info/sparse-checkout": medium,
+	}
+	commonFiles = map[string]int64{
+		"config": medium, "packed-refs": large, "shallow": medium, "info/attributes": medium, "info/exclude": medium,
+		"info/grafts": medium, "objects/info/alternates": small, "objects/info/commit-graph": 4 * large,
+		"objects/info/commit-graphs/commit-graph-chain": small, "objects/pack/multi-pack-index": 4 * large,
+		"reftable/tables.list": small, "logs/HEAD": large,
+	}
+	worktreeDirs = []string{"refs", "rebase-merge", "rebase-apply", "sequencer"}
+	commonDirs   = []string{"refs", "remotes", "branches"}
+	rootFiles    = []string{".gitattributes", ".gitignore", ".gitmodules", ".mailmap"}
+)
+
+// Checker checks repositories again and again. Directories that have not changed since
+// they were found free of hazards are not listed again. It is safe for concurrent use.
+type Checker struct {
+	mu   sync.Mutex
+	free map[string]freeDir
+}
+
+// freeDir is a directory without hazards in itself.
+type freeDir struct {
+	signature cachedfile.Signature
+	below     []string // the names of the directories in it
+}
+
+// Check looks at what git reads in every command.
+func (c *Checker) Check(l Layout) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.free) > maxEntries {
+		c.free = nil
+	}
+	if c.free == nil {
+		c.free = map[string]freeDir{}
+	}
+	if err := c.dir(l.GitDir, worktreeFiles, worktreeDirs); err != nil {
+		return err
+	}
+	if err := c.dir(l.CommonDir, commonFiles, commonDirs); err != nil {
+		return err
+	}
+	if l.GitDir != l.CommonDir {
+		if err := look(filepath.Join(l.CommonDir, "HEAD"), small); err != nil {
+			return err
+		}
+	}
+	if err := c.worktrees(filepath.Join(l.CommonDir, "worktrees"), l.GitDir); err != nil {
+		return err
+	}
+	if l.Root != "" {
+		for _, name := range rootFiles {
+			if err := look(filepath.Join(l.Root, name), medium); err != nil {
+				return err
+			}
+		}
+	}
+	for _, path := range l.Files {
+		if err := look(path, medium); err != nil {
+			return err
+		}
+	}
+	return alternates(filepath.Join(l.CommonDir, "objects"), 0)
+}
+
+// dir checks one of git's directories.
+func (c *Checker) dir(path string, files map[string]int64, dirs []string) error {
+	for name, limit := range files {
+		if err := look(filepath.Join(path, name), limit); err != nil {
+			return err
+		}
+	}
+	left := maxEntries
+	for _, name := range dirs {
+		if err := c.tree(filepath.Join(path, name), 0, &left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worktrees checks what git reads of the other linked worktrees when it lists them.
+func (c *Checker) worktrees(path, own string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil //nolint:nilerr // there are none, or git says what is wrong
+	}
+	for _, e := range entries {
+		dir := filepath.Join(path, e.Name())
+		if dir == own {
+			continue
+		}
+		for _, name := range []string{"HEAD", "commondir", "gitdir", "locked", "config.worktree"} {
+			if err := look(filepath.Join(dir, name), small); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tree checks the files of a directory and of those below it, each of which must be small.
+func (c *Checker) tree(path string, depth int, left *int) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // there is none, or git says what is wrong
+	}
+	if depth > maxDepth {
+		return &fs.PathError{Op: "list", Path: path, Err: fmt.Errorf("directories of refs lie more than %d deep in each other", maxDepth)}
+	}
+	at, signature := time.Now(), cachedfile.SignatureOf(info)
+	known, ok := c.free[path]
+	if !ok || known.signature != signature {
+		below, err := list(path, left)
+		if err != nil {
+			return err
+		}
+		known = freeDir{signature: signature, below: below}
+		if signature.Settled(at) {
+			c.free[path] = known
+		}
+	}
+	for _, name := range known.below {
+		if err := c.tree(filepath.Join(path, name), depth+1, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list checks the entries of one directory, and returns the names of the directories.
+func list(path string, left *int) (below []string, err error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, nil //nolint:nilerr // git says what is wrong
+	}
+	defer dir.Close()
+	const batch = 1000
+	for {
+		entries, err := dir.ReadDir(batch)
+		for _, e := range entries {
+			name := filepath.Join(path, e.Name())
+			if *left--; *left < 0 {
+				return nil, &fs.PathError{Op: "list", Path: path, Err: fmt.Errorf("there are more than %d refs in files; run `git pack-refs --all`", maxEntries)}
+			}
+			if e.IsDir() {
+				below = append(below, e.Name())
+				continue
+			}
+			if e.Type()&fs.ModeSymlink != 0 {
+				if info, err := os.Stat(name); err == nil && info.IsDir() {
+					return nil, &fs.PathError{Op: "open", Path: name, Err: &regular.NotRegularError{Mode: fs.ModeSymlink}}
+				}
+			}
+			if err := look(name, small); err != nil {
+				return nil, err
+			}
+		}
+		if err != nil || len(entries) < batch {
+			return below, nil
+		}
+	}
+}
+
+// alternates checks the lists of other places of objects, which name each other.
+func alternates(objects string, depth int) error {
+	const maxNesting, maxPlaces = 5, 100                     // the first is git's
+	path := objects + filepath.FromSlash("/info/alternates") // not cleaned: git follows links first
+	text, err := regular.Read(path, small)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return special(err)
+	}
+	if depth == maxNesting {
+		return nil
+	}
+	places := lines(text)
+	if len(places) > maxPlaces {
+		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it names more than %d places of objects", maxPlaces)}
+	}
+	for _, place := range places {
+		if !filepath.IsAbs(place) {
+			place = objects + string(filepath.Separator) + place
+		}
+		if err := alternates(place, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines returns the lines of a text that are neither empty nor comments.
+func lines(text []byte) []string {
+	var found []string
+	start := 0
+	for i := 0; i <= len(text); i++ {
+		if i == len(text) || text[i] == '\n' {
+			if line := text[start:i]; len(line) > 0 && line[0] != '#' {
+				found = append(found, string(line))
+			}
+			start = i + 1
+		}
+	}
+	return found
+}
+
+// look returns what is wrong with the file at path, nil if there is none. Directories
+// are harmless in a file's place, as is the null device.
+func look(path string, limit int64) error {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return nil //nolint:nilerr // git says what is wrong
+	}
+	if info.Mode()&fs.ModeDevice != 0 {
+		if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(info, null) {
+			return nil
+		}
+	}
+	if info.Mode()&fs.ModeSocket != 0 {
+		return nil // opening it fails at once
+	}
+	if err := regular.Check(info, limit); err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return nil
+}
+
+// special returns err if it is about what a file is.
+func special(err error) error {
+	_, odd := errors.AsType[*regular.NotRegularError](err)
+	_, big := errors.AsType[*regular.TooLargeError](err)
+	if odd || big {
+		return err
+	}
+	return nil
+}
