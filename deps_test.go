@@ -13,27 +13,68 @@ import (
 
 const module = "github.com/copse-dev/copse"
 
-// layers are the packages from the bottom up. A package may import its own
-// layer and those below, and no package is outside of them: a new one finds its
-// place here first.
+// layers are the packages from the bottom up, declared here and nowhere else. A package
+// may import its own layer and those below, and no package is outside of them: a new one
+// finds its place here first.
 var layers = []struct {
 	name     string
 	prefixes []string
 }{
 	{"infrastructure", []string{
-		"internal/bearer", "internal/cachedfile", "internal/cleantext", "internal/clientconfig", "internal/credential", "internal/docker", "internal/fact", "internal/foreign", "internal/git", "internal/gitignore",
-		"internal/github", "internal/httpguard", "internal/httpsession", "internal/jira", "internal/jsonfile", "internal/jsonshape", "internal/lockedstore", "internal/netrc",
-		"internal/page", "internal/regular", "internal/remote", "internal/rooted", "internal/settings", "internal/spread", "internal/watch", "internal/xec", "internal/yamlfile",
+		"internal/bearer",
+		"internal/cachedfile",
+		"internal/cleantext",
+		"internal/clientconfig",
+		"internal/credential",
+		"internal/docker",
+		"internal/fact",
+		"internal/failure",
+		"internal/foreign",
+		"internal/git",
+		"internal/github",
+		"internal/gitignore",
+		"internal/httpguard",
+		"internal/httpsession",
+		"internal/jira",
+		"internal/jsonfile",
+		"internal/jsonshape",
+		"internal/lockedstore",
+		"internal/netrc",
+		"internal/page",
+		"internal/regular",
+		"internal/remote",
+		"internal/rooted",
+		"internal/settings",
+		"internal/spread",
+		"internal/watch",
+		"internal/xec",
+		"internal/yamlfile",
 	}},
-	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist", "internal/workspace"}},
+	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist"}},
+	{"session", []string{"internal/session"}},
+	{"workflow", []string{"internal/workflow"}},
 	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/supervisor", "internal/cli", "internal/app", "internal/wiring"}},
 	{"programs", []string{"cmd", "bench", "packaging", "internal/test"}},
 }
 
-func layerOf(path string) int {
+// apart are packages of one layer that must not know each other.
+var apart = []struct{ from, to, why string }{
+	{"internal/cli", "internal/toolset", "what both need is in internal/workflow"},
+	{"internal/toolset", "internal/cli", "tools do not know the command line"},
+	{"internal/toolset", "internal/app", "toolsets are values that a program wires; they do not know it"},
+	{"internal/mcpserver", "internal/app", "the server is a value that a program wires; it does not know it"},
+	{"internal/mcpserver", "internal/cli", "the server does not know the command line"},
+}
+
+// within reports whether a package is the one at prefix, or below it.
+func within(path, prefix string) bool {
 	rel := strings.TrimPrefix(path, module+"/")
+	return rel == prefix || strings.HasPrefix(rel, prefix+"/")
+}
+
+func layerOf(path string) int {
 	for i, l := range layers {
-		if slices.ContainsFunc(l.prefixes, func(p string) bool { return rel == p || strings.HasPrefix(rel, p+"/") }) {
+		if slices.ContainsFunc(l.prefixes, func(p string) bool { return within(path, p) }) {
 			return i
 		}
 	}
@@ -70,6 +111,11 @@ func TestLayers(t *testing.T) {
 			if to := layerOf(path); strings.HasPrefix(path, module) && to > from {
 				t.Errorf("%s (%s) imports %s (%s)", p.PkgPath, layers[from].name, path, layers[to].name)
 			}
+			for _, a := range apart {
+				if within(p.PkgPath, a.from) && within(path, a.to) {
+					t.Errorf("%s imports %s: %s", p.PkgPath, path, a.why)
+				}
+			}
 		}
 		if _, ok := p.Imports["os/exec"]; ok && p.PkgPath != module+"/internal/xec" && from < len(layers)-1 {
 			t.Errorf("%s imports os/exec: subprocesses go through internal/xec", p.PkgPath)
@@ -89,6 +135,7 @@ var twigMCP = []string{
 	"internal/cli/twigmcp",
 	"internal/credential",
 	"internal/fact",
+	"internal/failure",
 	"internal/foreign",
 	"internal/git",
 	"internal/git/gitconfig",
@@ -110,18 +157,22 @@ var twigMCP = []string{
 	"internal/remote",
 	"internal/repolist",
 	"internal/rooted",
+	"internal/session",
+	"internal/session/service",
 	"internal/settings",
 	"internal/spread",
 	"internal/toolset",
 	"internal/toolset/branches",
 	"internal/toolset/envelope",
 	"internal/toolset/github",
-	"internal/toolset/here",
 	"internal/toolset/jira",
 	"internal/watch",
 	"internal/wiring",
 	"internal/wiring/place",
-	"internal/workspace",
+	"internal/wiring/reading",
+	"internal/workflow/issue",
+	"internal/workflow/pull",
+	"internal/workflow/stack",
 	"internal/xec",
 	"internal/xec/family",
 	"internal/yamlfile",

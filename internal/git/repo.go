@@ -117,3 +117,6 @@ func (r *Repo) gone() error {
 	}
 	return nil
 }
+
+// RefTables reports whether git keeps the refs in tables and not in files.
+func (r *Repo) RefTables() bool { return r.usesTable() }

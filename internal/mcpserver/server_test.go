@@ -29,7 +29,7 @@ type echoOut struct {
 // toys has a tool for each way in which a call can go.
 func toys(started chan<- struct{}) toolset.Toolset {
 	tool := func(name string, readOnly bool, run func(context.Context, echoIn) (echoOut, error)) toolset.Tool {
-		return envelope.Tool(toolset.Spec{
+		return envelope.Tool(envelope.Form{}, toolset.Spec{
 			Name: name, Title: name, Description: name, Hints: toolset.Hints{ReadOnly: readOnly},
 		}, run)
 	}

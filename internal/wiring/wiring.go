@@ -1,11 +1,9 @@
-// Package wiring makes the branches, github and jira toolsets out of an
-// environment: it is where configuration meets the packages that need it. The
-// read-only program and copse share it, so it must not import anything that
-// writes what they read.
+// Package wiring makes the sources of facts about branches, pull requests and issues
+// out of an environment: it is where configuration meets the packages that need it.
+// The read-only program and copse share it, so it must not import anything that writes
+// what they read.
 //
-// Use [New], then [Sources.Toolsets]. Nothing is opened or looked up before a
-// tool needs it; a client that was found is kept, credentials that are missing
-// are looked up again on the next call.
+// Use [New]. Nothing is opened or looked up before it is needed.
 package wiring
 
 import (
@@ -19,16 +17,18 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/repolist"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/jira"
+	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/session/service"
 	"github.com/copse-dev/copse/internal/settings"
-	"github.com/copse-dev/copse/internal/toolset"
-	"github.com/copse-dev/copse/internal/toolset/branches"
-	"github.com/copse-dev/copse/internal/toolset/github"
-	"github.com/copse-dev/copse/internal/toolset/here"
-	"github.com/copse-dev/copse/internal/toolset/jira"
 	"github.com/copse-dev/copse/internal/wiring/place"
-	"github.com/copse-dev/copse/internal/workspace"
+	"github.com/copse-dev/copse/internal/workflow/issue"
+	"github.com/copse-dev/copse/internal/workflow/pull"
+	"github.com/copse-dev/copse/internal/workflow/stack"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -46,65 +46,66 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// Sources are the toolsets' sources, shared by all of them.
+// Sources are what a program knows about one place.
 type Sources struct {
-	Here     *here.Here
-	Branches *branches.Tools
-	GitHub   *github.Tools
-	Jira     *jira.Tools
+	Session  *session.Session
+	Branches *stack.Branches
+	Pulls    *pull.Requests
+	Issues   *issue.Issues
+	// Services ask what is linked to a branch, without those that are disabled.
+	Services stack.Services
+	// Words are what the program calls things in its messages.
+	Words failure.Words
 }
 
-// New makes the sources.
+// New returns the sources.
 func New(o Options) *Sources {
 	start := cmp.Or(o.Repo, o.Env.Dir)
 	if !filepath.IsAbs(start) {
 		start = filepath.Join(o.Env.Dir, start)
 	}
-	at := &here.Here{
-		Program:    o.Program,
-		Init:       hints(o.Program).init,
-		GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
-		Workspace:  workspace.New(start, git.Options{Env: o.Env.Environ, Named: o.Repo != ""}),
+	at := session.New(session.Options{
+		Dir: start, Git: git.Options{Env: o.Env.Environ, Named: o.Repo != ""}, GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
+	})
+	services := service.New(service.Options{
+		Finder:   Finder(o.Env),
+		Getenv:   o.Env.Getenv,
+		User:     settings.OpenUser(place.Settings(o.Env)),
+		CacheDir: cacheDir(o.Env),
+		Version:  app.Version(),
+		Timeout:  o.Timeout,
+	})
+	branches := stack.New(at)
+	s := &Sources{
+		Session: at, Branches: branches, Words: words(o.Program),
+		Pulls: pull.New(at, branches, services), Issues: issue.New(branches, services),
 	}
-	services := &clients{
-		finder:  Finder(o.Env),
-		help:    hints(o.Program).credentials,
-		getenv:  o.Env.Getenv,
-		user:    settings.OpenUser(place.Settings(o.Env)),
-		cache:   cacheDir(o.Env),
-		timeout: o.Timeout,
-	}
-	s := &Sources{Here: at, GitHub: github.New(at, services), Jira: jira.New(at, services)}
-	opts := branches.Options{Repositories: repolist.New(o.Env.GOOS, o.Env.Getenv, o.Env.Home())}
 	if !slices.Contains(o.Disabled, "github") {
-		opts.PullRequest = s.GitHub.Linked
+		s.Services.PullRequest = func(ctx context.Context, n uint32) fact.Fact[github.Status] {
+			return s.Pulls.Linked(ctx, n, s.Words)
+		}
 	}
 	if !slices.Contains(o.Disabled, "jira") {
-		opts.Issue = s.Jira.Linked
+		s.Services.Issue = func(ctx context.Context, key string) fact.Fact[jira.Issue] {
+			return s.Issues.Linked(ctx, key, s.Words)
+		}
 	}
-	s.Branches = branches.New(at, opts)
 	return s
 }
 
-// advice is the commands that messages send a person to.
-type advice struct{ init, credentials string }
-
-// hints are the commands of the program twig for its own server, and ours for the others.
-func hints(program string) advice {
+// words are the tools of a server, and the commands of the program twig for its own
+// server, ours for the others.
+func words(program string) failure.Words {
+	w := failure.Words{Program: program, Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "list_branches"}
 	if program == "twig-mcp" {
-		return advice{init: "twig init", credentials: "twig auth --help"}
+		w.Track, w.Login = "twig init", "twig auth --help"
 	}
-	return advice{init: "copse branch init", credentials: "copse mcp doctor --online"}
+	return w
 }
 
 // Finder finds the logins that a user has.
 func Finder(env app.Env) credential.Finder {
 	return credential.Finder{Getenv: env.Getenv, Home: env.Home(), GOOS: env.GOOS, GHToken: ghToken(env.Environ)}
-}
-
-// Toolsets are the three toolsets, in the order of the documentation.
-func (s *Sources) Toolsets() []toolset.Toolset {
-	return []toolset.Toolset{s.Branches.Toolset(), s.GitHub.Toolset(), s.Jira.Toolset()}
 }
 
 // ghToken asks the gh program for the token it is logged in with.

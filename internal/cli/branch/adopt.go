@@ -16,9 +16,10 @@ import (
 	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github"
-	"github.com/copse-dev/copse/internal/toolset/envelope"
+	"github.com/copse-dev/copse/internal/session"
 )
 
 func (c *cli) init() *cobra.Command {
@@ -81,9 +82,9 @@ func (c *cli) begin(ctx context.Context, p place, root string) (name string, cha
 
 // standard is the branch that others start from, else the one that is checked out.
 func (p place) standard(ctx context.Context) (string, error) {
-	found, err := p.repo.DefaultBranch(ctx)
+	found, err := p.Session.View().Default(ctx)
 	if err != nil {
-		return "", p.Here.Explain(err)
+		return "", err
 	}
 	if found != "" {
 		return found, nil
@@ -116,14 +117,14 @@ func (c *cli) proposals(ctx context.Context, p place, only []string, said map[st
 		known.Roots = append(known.Roots, known.Root)
 	}
 	if known.History, err = history.Unmerged(ctx, p.repo.Program(), known.Roots); err != nil {
-		return nil, "", p.Here.Explain(err)
+		return nil, "", session.Explain(err)
 	}
 	if !offline {
 		stop := progress.Show(c.env, "asking GitHub for pull requests")
-		pulls, err := p.GitHub.Newest(ctx)
+		pulls, err := p.Pulls.Newest(ctx)
 		stop()
 		if err != nil {
-			note = "pull requests were not looked for: " + envelope.Of(err).Message
+			note = "pull requests were not looked for: " + failure.Of(err).Message(p.Words)
 		}
 		known.PullRequests = bestLast(pulls)
 	}

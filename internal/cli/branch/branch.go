@@ -19,8 +19,9 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/toolset/envelope"
+	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/wiring"
 )
 
@@ -76,30 +77,31 @@ func (c *cli) run(do func(ctx context.Context, p place, args []string) error) fu
 
 func (c *cli) find(ctx context.Context) (place, error) {
 	sources := wiring.New(wiring.Options{Program: "copse", Env: c.env, Repo: c.repo})
-	repo, err := sources.Here.Repo(ctx)
+	repo, err := sources.Session.Repo(ctx)
 	return place{Sources: sources, repo: repo}, err
 }
 
-// explain words an error of the tools for a person.
+// explain returns an error in the words of the command line.
 func explain(err error) error {
-	e, ok := errors.AsType[*envelope.Error](err)
+	e, ok := errors.AsType[*failure.Error](err)
 	if !ok {
 		return err
 	}
-	text := strings.TrimSuffix(e.Message, ".")
-	if e.Hint != "" {
-		text += ". " + e.Hint
+	words := failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
+	text := strings.TrimSuffix(e.Message(words), ".")
+	if advice := e.Advice(words); advice != "" {
+		text += ". " + advice
 	}
-	return errors.New(strings.ReplaceAll(cleantext.Line(text), "`list_branches`", "`copse branch list`"))
+	return errors.New(cleantext.Line(text))
 }
 
 // state is what is written down; empty where there is nothing yet.
 func (p place) state(ctx context.Context) (*twig.State, error) {
-	state, err := p.Here.Workspace.State(ctx)
+	state, err := p.Session.View().State(ctx)
 	if errors.Is(err, twig.ErrNoState) {
 		return &twig.State{}, nil
 	}
-	return state, p.Here.Explain(err)
+	return state, err
 }
 
 // change changes what is written down: the worktree's own file if it has one, else that of
@@ -114,14 +116,14 @@ func (c *cli) change(ctx context.Context, p place, do func(*edit.Draft) error) (
 	}
 	changed, err := edit.At(root, c.env.Now).Change(ctx, do)
 	if _, bad := errors.AsType[*twig.BadStateError](err); bad {
-		err = p.Here.Explain(err)
+		err = session.Explain(err)
 	}
 	return changed, err
 }
 
 // current is the branch that a command without one is about.
 func (p place) current(ctx context.Context) (string, error) {
-	head, err := p.Here.Head(ctx)
+	head, err := p.Session.View().Head(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -147,12 +149,12 @@ func (p place) check(ctx context.Context, names ...string) error {
 		return err
 	}
 	for _, name := range names {
-		if state.Known(name) || name == p.Branches.Current(ctx) {
+		if state.Known(name) || name == p.Branches.Checked(ctx) {
 			continue
 		}
 		if has, err := p.repo.HasBranch(ctx, name); err != nil || !has {
 			if err != nil {
-				return p.Here.Explain(err)
+				return session.Explain(err)
 			}
 			return p.unknown(ctx, state, name)
 		}

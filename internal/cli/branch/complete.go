@@ -44,7 +44,7 @@ func (c *cli) complete(cmd *cobra.Command, typed string, want func(*twig.State, 
 	if err != nil {
 		state = &twig.State{}
 	}
-	local, _ := p.Here.Branches(cmd.Context())
+	local, _ := p.Session.View().Branches(cmd.Context())
 	var found []cobra.Completion
 	for _, name := range branch.Names(state, branch.NewRefs(local, "", "")) {
 		if !strings.HasPrefix(name, typed) || !want(state, name) || len(found) == maxCompletions {

@@ -21,7 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/remote"
-	"github.com/copse-dev/copse/internal/toolset/branches"
+	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
 func exists(path string) bool {
@@ -115,7 +115,7 @@ pull request, separated by tabs.`,
 			if !tracked {
 				names = branch.Names(state, refs)
 			}
-			current := p.Branches.Current(ctx)
+			current := p.Branches.Checked(ctx)
 			rows := make([]row, len(names))
 			for i, name := range names {
 				rows[i] = row{Metadata: state.Metadata(name), Root: state.IsRoot(name), Current: name == current, Missing: !refs.Exists(name)}
@@ -182,7 +182,7 @@ func (c *cli) rows(ctx context.Context, p place, args []string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := p.Here.State(ctx)
+	state, err := p.Branches.State(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (c *cli) rows(ctx context.Context, p place, args []string) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	current := p.Branches.Current(ctx)
+	current := p.Branches.Checked(ctx)
 	rows := make([]row, len(stack))
 	for i, e := range stack {
 		rows[i] = row{Metadata: e.Metadata, Missing: e.Missing, Root: state.IsRoot(e.Branch), Current: e.Branch == current}
@@ -200,7 +200,7 @@ func (c *cli) rows(ctx context.Context, p place, args []string) ([]row, error) {
 
 // standing is a branch of a stack with all that is known of it, in JSON.
 type standing struct {
-	branches.Context
+	stack.Context
 	Root bool `json:"root,omitempty"`
 	// Ahead and Behind compare with the parent; null where there is none to compare with.
 	Ahead  *int `json:"ahead"`
@@ -253,7 +253,7 @@ func (p place) standings(ctx, asking context.Context, stack []row) ([]standing, 
 	group.SetLimit(atOnce)
 	for i, r := range stack {
 		group.Go(func() error {
-			found, err := p.Branches.BranchContext(asking, r.Branch)
+			found, err := p.Branches.Context(asking, r.Branch, p.Services)
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,6 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
-	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
 	"github.com/copse-dev/copse/internal/wiring/preferences"
@@ -58,7 +57,7 @@ old they are; nothing is fetched unless you ask for it with --fresh.`,
 	f := cmd.Flags()
 	f.StringVar(&o.repo, "repo", "", "the `path` of the project (default: found from the working folder upwards)")
 	f.StringSliceVar(&o.sections, "sections", nil, "show only these `sections`, separated by commas: "+strings.Join(section.Names(), ", "))
-	f.IntVar(&o.maxTokens, "max-tokens", toolworkspace.DefaultTokens, "cut the sections so that all of it has at most so `many` tokens of four bytes")
+	f.IntVar(&o.maxTokens, "max-tokens", section.DefaultTokens, "cut the sections so that all of it has at most so `many` tokens of four bytes")
 	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira instead of showing their last answers")
 	output.JSONFlag[view](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("sections", cobra.FixedCompletions(section.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -88,7 +87,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 	here := workspace.Open(wired, place, wiring.New(wired), store)
 	defer here.Close()
 	stop := progress.Show(env, "looking around")
-	found, err := toolworkspace.Gather(ctx, here.Sources, o.sections, o.fresh)
+	found, err := section.Gather(ctx, here.Sources, o.sections, o.fresh)
 	stop()
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err

@@ -18,14 +18,14 @@ import (
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/docker"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/session/service"
 	"github.com/copse-dev/copse/internal/supervisor/control"
-	"github.com/copse-dev/copse/internal/toolset/envelope"
-	toolgithub "github.com/copse-dev/copse/internal/toolset/github"
-	tooljira "github.com/copse-dev/copse/internal/toolset/jira"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/entries"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
@@ -184,7 +184,7 @@ func (p patient) git(ctx context.Context) finding {
 		return finding{Verdict: bad, Text: "git does not run: " + cleantext.Line(err.Error()), Remedy: "Install git 2.36 or newer."}
 	}
 	version := strings.TrimPrefix(cleantext.Line(strings.TrimSpace(string(res.Stdout))), "git version ")
-	repo, err := p.facts.Here.Workspace.Repo(ctx)
+	repo, err := p.facts.Session.Repo(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
 		return finding{Verdict: absent, Text: fmt.Sprintf("git %s; %s is in no repository", version, p.place.Dir), Remedy: "Go to one, or pass --repo."}
@@ -198,7 +198,7 @@ func (p patient) git(ctx context.Context) finding {
 }
 
 func (p patient) state(ctx context.Context) finding {
-	state, err := p.facts.Here.Workspace.State(ctx)
+	state, err := p.facts.Branches.State(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
 		return finding{Verdict: absent, Text: "no repository"}
@@ -211,9 +211,9 @@ func (p patient) state(ctx context.Context) finding {
 }
 
 func (p patient) github(ctx context.Context) finding {
-	origin, err := p.facts.Here.GitHubRepository(ctx)
+	origin, err := p.facts.Pulls.Repository(ctx, "")
 	if err != nil {
-		return finding{Verdict: absent, Text: envelope.Of(err).Message}
+		return finding{Verdict: absent, Text: p.message(err)}
 	}
 	login, err := wiring.Finder(p.env).GitHub(ctx, origin.Host)
 	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
@@ -229,16 +229,17 @@ func (p patient) github(ctx context.Context) finding {
 	if !p.online {
 		return finding{Verdict: good, Text: text + " (not asked; --online does)"}
 	}
-	one := 1
-	if _, err := p.facts.GitHub.ListPullRequests(ctx, toolgithub.ListIn{Limit: &one}); err != nil {
-		e := envelope.Of(err)
-		return finding{Verdict: bad, Text: text + ": " + e.Message, Remedy: e.Hint}
+	if _, err := p.facts.Pulls.List(ctx, origin, github.Open, github.Cursor{}, 1); err != nil {
+		return finding{Verdict: bad, Text: text + ": " + p.message(err), Remedy: failure.Of(err).Advice(p.facts.Words)}
 	}
 	return finding{Verdict: good, Text: text + ", which GitHub takes"}
 }
 
+// message returns what an error says in copse's words.
+func (p patient) message(err error) string { return failure.Of(err).Message(p.facts.Words) }
+
 func (p patient) jira(ctx context.Context) finding {
-	raw, err := wiring.JiraHost(p.env.Getenv, preferences.Open(p.env, p.place).User)
+	raw, err := service.JiraHost(p.env.Getenv, preferences.Open(p.env, p.place).User)
 	if err != nil {
 		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
 	}
@@ -263,13 +264,12 @@ func (p patient) jira(ctx context.Context) finding {
 	if !p.online {
 		return finding{Verdict: good, Text: text + " (not asked; --online does)"}
 	}
-	key, err := p.facts.Here.LinkedIssue(ctx)
+	key, err := p.facts.Branches.LinkedIssue(ctx)
 	if err != nil {
 		return finding{Verdict: good, Text: text + " (not asked: no issue is linked to the branch)"}
 	}
-	if _, err := p.facts.Jira.GetJiraIssue(ctx, tooljira.IssueIn{IssueKey: key}); err != nil {
-		e := envelope.Of(err)
-		return finding{Verdict: bad, Text: text + ": " + e.Message, Remedy: e.Hint}
+	if _, err := p.facts.Issues.Get(ctx, key); err != nil {
+		return finding{Verdict: bad, Text: text + ": " + p.message(err), Remedy: failure.Of(err).Advice(p.facts.Words)}
 	}
 	return finding{Verdict: good, Text: text + ", which Jira takes"}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/mcpserver"
-	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/product"
 )
@@ -127,7 +126,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		Name:         o.name,
 		Version:      app.Version(),
 		Instructions: Instructions,
-		Toolsets:     toolset.Without(all.Toolsets, disabled),
+		Toolsets:     all.Toolsets,
 		ReadOnly:     o.choice.ReadOnly,
 		Logger:       logger,
 	})

@@ -5,8 +5,6 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/mcpserver"
-	"github.com/copse-dev/copse/internal/toolset"
-	"github.com/copse-dev/copse/internal/toolset/items"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
 	"github.com/copse-dev/copse/internal/wiring/preferences"
 	"github.com/copse-dev/copse/internal/wiring/where"
@@ -50,7 +48,7 @@ themselves: register it once, as in the example.`,
 				Name:         "tic",
 				Version:      app.Version(),
 				Instructions: instructions,
-				Toolsets:     []toolset.Toolset{items.New(store, env.Now).Toolset()},
+				Toolsets:     itemstore.Toolsets(env, store),
 				ReadOnly:     readOnly,
 				Logger:       logger,
 			})

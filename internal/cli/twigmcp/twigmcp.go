@@ -12,8 +12,8 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/mcpserver"
-	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/reading"
 )
 
 const instructions = "Twig MCP server. Provides read-only access to branch metadata, Jira issues, and GitHub PRs for the current repository."
@@ -57,7 +57,7 @@ reviews and checks, and Jira issues. It changes nothing.`,
 				Name:         "twig-mcp",
 				Version:      app.Version(),
 				Instructions: instructions,
-				Toolsets:     toolset.Without(sources.Toolsets(), disabled),
+				Toolsets:     reading.Toolsets(env, sources, disabled...),
 				Logger:       app.NewLogger(env.Stderr, verbosity),
 			})
 			env.ForClients("claude mcp add twig-mcp -- twig-mcp")

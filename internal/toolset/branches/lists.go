@@ -2,12 +2,11 @@ package branches
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/page"
-	"github.com/copse-dev/copse/internal/toolset/envelope"
+	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
 // PageIn selects a page of a list without a limit of its own.
@@ -32,11 +31,8 @@ type ListRepositoriesOut struct {
 func (t *Tools) ListRepositories(_ context.Context, in PageIn) (ListRepositoriesOut, error) {
 	entries, err := t.opts.Repositories.Load()
 	if err != nil {
-		return ListRepositoriesOut{}, &envelope.Error{
-			Code:    envelope.Internal,
-			Message: fmt.Sprintf("Failed to load registry: %v", err),
-			Hint:    "Correct the file, or remove it: it is made anew when a repository is added.",
-		}
+		return ListRepositoriesOut{}, failure.New(failure.Internal, fmt.Sprintf("Failed to load registry: %v", err),
+			"Correct the file, or remove it: it is made anew when a repository is added.")
 	}
 	all := make([]Repository, len(entries))
 	for i, e := range entries {
@@ -51,25 +47,16 @@ func (t *Tools) ListRepositories(_ context.Context, in PageIn) (ListRepositories
 	}, nil
 }
 
-// Worktree is a worktree. Branch is "(detached HEAD)" where none is checked out,
-// and "(bare)" for a main repository without files, as git words it.
-type Worktree struct {
-	Name   string `json:"name"`
-	Path   string `json:"path"`
-	Branch string `json:"branch"`
-}
-
 // GetWorktreesOut is a page of worktrees.
 type GetWorktreesOut struct {
-	Worktrees  []Worktree `json:"worktrees"`
-	Showing    string     `json:"showing,omitempty"`
-	NextCursor string     `json:"next_cursor,omitempty"`
+	Worktrees  []stack.Worktree `json:"worktrees"`
+	Showing    string           `json:"showing,omitempty"`
+	NextCursor string           `json:"next_cursor,omitempty"`
 }
 
-// GetWorktrees lists the worktrees that the state names, or, without a state
-// file, those that git has.
+// GetWorktrees lists the worktrees of the repository.
 func (t *Tools) GetWorktrees(ctx context.Context, in PageIn) (GetWorktreesOut, error) {
-	all, err := t.worktrees(ctx)
+	all, err := t.branches.Worktrees(ctx)
 	if err != nil {
 		return GetWorktreesOut{}, err
 	}
@@ -80,39 +67,6 @@ func (t *Tools) GetWorktrees(ctx context.Context, in PageIn) (GetWorktreesOut, e
 	return GetWorktreesOut{
 		Worktrees: found.Items, NextCursor: found.Next, Showing: showing(found, ListIn{Cursor: in.Cursor}),
 	}, nil
-}
-
-func (t *Tools) worktrees(ctx context.Context) ([]Worktree, error) {
-	state, err := t.place.State(ctx)
-	if err == nil {
-		all := make([]Worktree, len(state.Worktrees))
-		for i, w := range state.Worktrees {
-			all[i] = Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch}
-		}
-		return all, nil
-	}
-	if !errors.Is(err, twig.ErrNoState) {
-		return nil, err
-	}
-	repo, err := t.place.Repo(ctx)
-	if err != nil {
-		return nil, err
-	}
-	listed, err := repo.Worktrees(ctx)
-	if err != nil {
-		return nil, t.place.Explain(err)
-	}
-	all := make([]Worktree, len(listed))
-	for i, w := range listed {
-		all[i] = Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch}
-		switch {
-		case w.Detached:
-			all[i].Branch = "(detached HEAD)"
-		case w.Bare:
-			all[i].Branch = "(bare)"
-		}
-	}
-	return all, nil
 }
 
 // inOrder cuts a list that keeps the order of its file. A position is an index:

@@ -2,36 +2,18 @@ package branches
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
-	"github.com/copse-dev/copse/internal/toolset/envelope"
 )
 
 // None is the input of a tool without arguments.
 type None struct{}
 
-// GetCurrentBranch tells the branch that is checked out, and what is linked to
-// it. Without a readable state it is the name alone.
+// GetCurrentBranch returns the branch that is checked out, and what is linked to it.
 func (t *Tools) GetCurrentBranch(ctx context.Context, _ None) (twig.Metadata, error) {
-	head, err := t.place.Head(ctx)
-	if err != nil {
-		return twig.Metadata{}, err
-	}
-	if head.Detached {
-		return twig.Metadata{}, &envelope.Error{
-			Code:    envelope.NotFound,
-			Message: "Not on any branch (detached HEAD state)",
-			Hint:    "Check out a branch, or use a tool that takes one.",
-		}
-	}
-	state, err := t.place.State(ctx)
-	if err != nil {
-		return twig.Metadata{Branch: head.Branch}, nil //nolint:nilerr // the name is known all the same
-	}
-	return state.Metadata(head.Branch), nil
+	return t.branches.Current(ctx)
 }
 
 // BranchIn names a branch.
@@ -39,20 +21,9 @@ type BranchIn struct {
 	Branch string `json:"branch" description:"Branch name to look up."`
 }
 
-// GetBranchMetadata tells what is linked to a branch that the state knows.
+// GetBranchMetadata returns what is linked to a branch that the state knows.
 func (t *Tools) GetBranchMetadata(ctx context.Context, in BranchIn) (twig.Metadata, error) {
-	state, err := t.place.State(ctx)
-	if err != nil {
-		return twig.Metadata{}, err
-	}
-	if !state.Known(in.Branch) {
-		return twig.Metadata{}, &envelope.Error{
-			Code:    envelope.NotFound,
-			Message: fmt.Sprintf("Branch '%s' not found in twig state", in.Branch),
-			Hint:    "Use `list_branches` to see tracked branches.",
-		}
-	}
-	return state.Metadata(in.Branch), nil
+	return t.branches.Metadata(ctx, in.Branch)
 }
 
 // ListIn selects a page.
@@ -73,7 +44,7 @@ var limits = page.Limits{Default: 100, Max: 1000}
 
 // ListBranches lists the branches that the state knows.
 func (t *Tools) ListBranches(ctx context.Context, in ListIn) (ListBranchesOut, error) {
-	state, err := t.place.State(ctx)
+	state, err := t.branches.State(ctx)
 	if err != nil {
 		return ListBranchesOut{}, err
 	}

@@ -3,7 +3,6 @@ package branches
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/branch"
@@ -48,7 +47,7 @@ func (t *Tools) prompts() []toolset.Prompt {
 // StackStatusPrompt shows the branches and asks for a summary.
 func (t *Tools) StackStatusPrompt(ctx context.Context) string {
 	var lines []foreign.Line
-	if current := t.Current(ctx); current != "" {
+	if current := t.branches.Checked(ctx); current != "" {
 		lines = append(lines, foreign.Own("Current branch: ").Name(current), foreign.Line{})
 	}
 	if trees := t.treeTexts(ctx); len(trees) > 0 {
@@ -71,7 +70,7 @@ func (t *Tools) StackStatusPrompt(ctx context.Context) string {
 
 // treeTexts are the trees of all roots, within one budget.
 func (t *Tools) treeTexts(ctx context.Context) []string {
-	graph, err := t.graph(ctx)
+	graph, err := t.branches.Graph(ctx)
 	if err != nil {
 		return nil
 	}
@@ -93,7 +92,7 @@ func (t *Tools) treeTexts(ctx context.Context) []string {
 
 // details has a line for each branch that is linked to something.
 func (t *Tools) details(ctx context.Context) []foreign.Line {
-	state, err := t.place.State(ctx)
+	state, err := t.branches.State(ctx)
 	if err != nil {
 		return nil
 	}
@@ -125,11 +124,11 @@ func (t *Tools) details(ctx context.Context) []foreign.Line {
 // BranchContextPrompt shows one branch, the current one if name is empty, and
 // asks for a description.
 func (t *Tools) BranchContextPrompt(ctx context.Context, name string) string {
-	if name = cmp.Or(name, t.Current(ctx)); name == "" {
+	if name = cmp.Or(name, t.branches.Checked(ctx)); name == "" {
 		return noBranch
 	}
 	lines := []foreign.Line{foreign.Own("Branch: ").Name(name)}
-	if state, err := t.place.State(ctx); err == nil {
+	if state, err := t.branches.State(ctx); err == nil {
 		m := state.Metadata(name)
 		if m.ParentBranch != "" {
 			lines = append(lines, foreign.Own("Parent branch: ").Name(m.ParentBranch))
@@ -156,14 +155,9 @@ func (t *Tools) BranchContextPrompt(ctx context.Context, name string) string {
 // completeBranch offers the branches of git and of the state that fit what was
 // typed: those that begin with it, then those that contain it.
 func (t *Tools) completeBranch(ctx context.Context, typed string, _ map[string]string) ([]string, error) {
-	names, err := t.place.Branches(ctx)
+	names, err := t.branches.Names(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if state, err := t.place.State(ctx); err == nil {
-		names = append(slices.Clone(names), state.Names()...)
-		slices.Sort(names)
-		names = slices.Compact(names)
 	}
 	var begin, contain []string
 	typed = strings.ToLower(typed)

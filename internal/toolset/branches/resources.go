@@ -2,17 +2,10 @@ package branches
 
 import (
 	"context"
-	"path/filepath"
-	"slices"
-	"sync"
 
-	"github.com/copse-dev/copse/internal/branch/twig"
-	"github.com/copse-dev/copse/internal/fact"
-	gh "github.com/copse-dev/copse/internal/github"
-	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
-	"github.com/copse-dev/copse/internal/watch"
+	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
 const jsonType = "application/json"
@@ -25,14 +18,14 @@ func (t *Tools) resources() []toolset.Resource {
 			URI: "twig://repo/branches", Name: "branches", Title: "Tracked branches", MIMEType: jsonType,
 			Description: "All tracked branches with metadata",
 			Read: func(ctx context.Context) (string, error) {
-				return document(t.ListBranches(ctx, ListIn{}))
+				return read(ctx, t, t.ListBranches, ListIn{})
 			},
 		},
 		{
 			URI: "twig://repo/tree", Name: "tree", Title: "Branch tree", MIMEType: jsonType,
 			Description: "Branch dependency tree for the current repository",
 			Read: func(ctx context.Context) (string, error) {
-				return document(t.GetBranchTree(ctx, TreeIn{}))
+				return read(ctx, t, t.GetBranchTree, TreeIn{})
 			},
 			Watch: t.watchTree,
 		},
@@ -49,92 +42,29 @@ func (t *Tools) templates() []toolset.Template {
 			Complete:    t.completeBranch,
 		}},
 		Read: func(ctx context.Context, values map[string]string) (string, error) {
-			return document(t.BranchContext(ctx, values["name"]))
+			return read(ctx, t, t.context, values["name"])
 		},
 	}}
 }
 
-// document is the outcome of a handler as the text of a resource.
-func document[T any](out T, err error) (string, error) {
-	if err != nil {
-		return string(envelope.Document(err)), nil
-	}
-	res, err := envelope.Shape[T]{}.OK(out)
-	if err != nil {
-		return "", err
-	}
-	return res.Text[0], nil
+// read calls a handler for a resource.
+func read[In, Out any](ctx context.Context, t *Tools, run func(context.Context, In) (Out, error), in In) (string, error) {
+	out, err := run(ctx, in)
+	return envelope.Document(t.opts.Form, out, err)
 }
 
-// Context joins a branch with what is linked to it.
-type Context struct {
-	twig.Metadata
-	Current     bool                  `json:"current,omitempty"`
-	Missing     bool                  `json:"missing,omitempty"`
-	Jira        fact.Fact[jira.Issue] `json:"jira"`
-	PullRequest fact.Fact[gh.Status]  `json:"pull_request"`
-}
-
-// BranchContext asks the services, at the same time, what is linked to a branch.
-// What cannot be learned is said where it is missing.
-func (t *Tools) BranchContext(ctx context.Context, name string) (Context, error) {
-	stack, err := t.Stack(ctx, name)
-	if err != nil {
-		return Context{}, err
-	}
-	out := Context{Metadata: stack[0].Metadata, Missing: stack[0].Missing, Current: name == t.Current(ctx)}
-	var asking sync.WaitGroup
-	asking.Go(func() { out.Jira = linked(ctx, out.JiraIssue, t.opts.Issue, "jira") })
-	asking.Go(func() { out.PullRequest = linked(ctx, out.PRNumber, t.opts.PullRequest, "github") })
-	asking.Wait()
-	return out, nil
-}
-
-// linked asks for what key names, unless there is none or nobody to ask.
-func linked[K comparable, V any](ctx context.Context, key K, ask func(context.Context, K) fact.Fact[V], name string) fact.Fact[V] {
-	var none K
-	switch {
-	case key == none:
-		return fact.Fact[V]{State: fact.StateNone, Source: twig.Name}
-	case ask == nil:
-		return fact.Unavailable[V]("the "+name+" toolset is switched off", "")
-	}
-	return ask(ctx, key)
+// context joins a branch with what is linked to it.
+func (t *Tools) context(ctx context.Context, name string) (stack.Context, error) {
+	return t.branches.Context(ctx, name, t.opts.Services)
 }
 
 // watchTree calls changed when the tree of the repository is another one.
 func (t *Tools) watchTree(ctx context.Context, changed func()) error {
-	repo, err := t.place.Repo(ctx)
-	if err != nil {
-		return err
-	}
-	var paths watch.Paths
-	for _, root := range slices.Compact([]string{repo.Root(), repo.MainRoot()}) {
-		if root != "" {
-			// The root, too: .twig may not be there yet.
-			paths.Dirs = append(paths.Dirs, root, filepath.Dir(twig.Path(root)))
-		}
-	}
-	for _, w := range repo.Watches() {
-		if w.Recursive {
-			paths.Trees = append(paths.Trees, w.Path)
-		} else {
-			paths.Dirs = append(paths.Dirs, w.Path)
-		}
-	}
-	var last string
-	read := func() string {
-		text, err := document(t.GetBranchTree(ctx, TreeIn{}))
+	return t.branches.Watch(ctx, func() string {
+		text, err := read(ctx, t, t.GetBranchTree, TreeIn{})
 		if err != nil {
 			return err.Error()
 		}
 		return text
-	}
-	return watch.Run(ctx, paths, func() { last = read() }, func() {
-		// Git touches these folders for many reasons; only another tree counts.
-		if now := read(); now != last {
-			last = now
-			changed()
-		}
-	})
+	}, changed)
 }

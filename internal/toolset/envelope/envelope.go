@@ -3,8 +3,9 @@
 // "message","hint"?}}, compact, the same in the text and in the structured
 // half.
 //
-// Handlers return an [*Error] where they know what went wrong. Anything else
-// becomes code "internal".
+// Use [Tool] for a tool of this shape. Handlers return [failure.Error]s, whose kinds
+// become codes and whose phrases are completed with the words of the [Form]; any other
+// error has the code "internal".
 package envelope
 
 import (
@@ -14,7 +15,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -33,29 +34,79 @@ const (
 	Internal           Code = "internal"
 )
 
-// Error is an error as the caller sees it.
-type Error struct {
+// codeOf returns the code of a kind of failure.
+func codeOf(k failure.Kind) Code {
+	switch k {
+	case failure.NoRepository:
+		return NoRepo
+	case failure.NoState:
+		return NoTwigState
+	case failure.NoCredentials:
+		return CredentialsMissing
+	case failure.NotFound:
+		return NotFound
+	case failure.Invalid:
+		return InvalidParams
+	case failure.Unreachable:
+		return NetworkError
+	case failure.RateLimited:
+		return RateLimited
+	}
+	return Internal
+}
+
+// Form is what the envelopes of one program have in common.
+type Form struct{ Words failure.Words }
+
+// Tool returns a tool of this shape; see [toolset.New].
+func Tool[In, Out any](f Form, spec toolset.Spec, run func(context.Context, In) (Out, error)) toolset.Tool {
+	return toolset.New(shape[Out]{f}, spec, run)
+}
+
+// Document returns the outcome of a handler as the JSON text of a resource. Resources
+// have no error flag of their own: a model that reads one sees in it why there is
+// nothing.
+func Document[Out any](f Form, out Out, err error) (string, error) {
+	if err != nil {
+		return string(f.document(err)), nil
+	}
+	res, err := shape[Out]{f}.OK(out)
+	if err != nil {
+		return "", err
+	}
+	return res.Text[0], nil
+}
+
+// document returns the envelope of an error.
+func (f Form) document(err error) json.RawMessage {
+	doc, _ := toolset.Marshal(struct { // strings always encode
+		Status string `json:"status"`
+		Error  shown  `json:"error"`
+	}{"error", f.of(err)})
+	return doc
+}
+
+// shown is an error as the caller sees it.
+type shown struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// Err is the cause, for errors.Is; it is not shown.
-	Err error `json:"-"`
 }
 
-func (e *Error) Error() string { return e.Message }
-
-func (e *Error) Unwrap() error { return e.Err }
-
-// Shape implements [toolset.Shape] for tools that answer with an Out.
-type Shape[Out any] struct{}
-
-// Tool returns a tool of this shape; see [toolset.New].
-func Tool[In, Out any](spec toolset.Spec, run func(context.Context, In) (Out, error)) toolset.Tool {
-	return toolset.New(Shape[Out]{}, spec, run)
+// of returns what the caller sees of an error.
+func (f Form) of(err error) shown {
+	if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
+		return shown{InvalidParams, arg.Message, arg.Hint}
+	}
+	e := failure.Of(err)
+	return shown{codeOf(e.Kind), e.Message(f.Words), e.Advice(f.Words)}
 }
+
+// shape implements [toolset.Shape] for tools that answer with an Out.
+type shape[Out any] struct{ form Form }
 
 // OK returns the envelope of out.
-func (Shape[Out]) OK(out Out) (toolset.Result, error) {
+func (shape[Out]) OK(out Out) (toolset.Result, error) {
 	doc, err := toolset.Marshal(struct {
 		Status string `json:"status"`
 		Data   Out    `json:"data"`
@@ -67,47 +118,13 @@ func (Shape[Out]) OK(out Out) (toolset.Result, error) {
 }
 
 // Fail returns the envelope of err.
-func (Shape[Out]) Fail(err error) toolset.Result { return Fail(err) }
-
-// Fail returns the envelope of err as a result.
-func Fail(err error) toolset.Result {
-	doc := Document(err)
+func (s shape[Out]) Fail(err error) toolset.Result {
+	doc := s.form.document(err)
 	return toolset.Result{Text: []string{string(doc)}, Structured: doc, IsError: true}
 }
 
-// Document is the error envelope as JSON, for resources, which have no error
-// flag of their own.
-func Document(err error) json.RawMessage {
-	doc, _ := toolset.Marshal(struct { // strings always encode
-		Status string `json:"status"`
-		Error  *Error `json:"error"`
-	}{"error", Of(err)})
-	return doc
-}
-
-// Of turns any error into the one that the caller sees.
-func Of(err error) *Error {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e
-	}
-	if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
-		return &Error{Code: InvalidParams, Message: arg.Message, Hint: arg.Hint}
-	}
-	if r, ok := errors.AsType[*remote.Error](err); ok {
-		return ofRemote(r)
-	}
-	if errors.Is(err, remote.ErrNotAllowed) {
-		// Only a redirect leads there: clients ask for what is allowed.
-		return &Error{
-			Code: NetworkError, Message: "The service answered with a redirect to where nothing is sent: " + err.Error(),
-			Hint: "Check the address of the service and the name of the repository.",
-		}
-	}
-	return &Error{Code: Internal, Message: err.Error(), Hint: "This is a bug. Please report it."}
-}
-
 // Schema describes both forms of the envelope.
-func (Shape[Out]) Schema() *jsonschema.Schema {
+func (shape[Out]) Schema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object",
 		Properties: map[string]*jsonschema.Schema{

@@ -1,23 +1,34 @@
 package envelope_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 )
 
+type none struct{}
+
+// call calls a tool that ends with out and err.
+func call(t *testing.T, words failure.Words, out map[string]string, err error) toolset.Result {
+	t.Helper()
+	tool := envelope.Tool(envelope.Form{Words: words}, toolset.Spec{Name: "x"}, func(context.Context, none) (map[string]string, error) {
+		return out, err
+	})
+	return tool.Call(t.Context(), nil)
+}
+
 func TestOK(t *testing.T) {
 	t.Parallel()
-	got, err := envelope.Shape[map[string]string]{}.OK(map[string]string{"a": "<"})
+	got := call(t, failure.Words{}, map[string]string{"a": "<"}, nil)
 	want := `{"status":"ok","data":{"a":"<"}}`
-	if err != nil || got.IsError || got.Text[0] != want || string(got.Structured) != want {
+	if got.IsError || got.Text[0] != want || string(got.Structured) != want {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -29,12 +40,20 @@ func TestFail(t *testing.T) {
 		want string
 	}{
 		"own": {
-			fmt.Errorf("wrapped: %w", &envelope.Error{Code: envelope.NoRepo, Message: "m", Hint: "h"}),
+			fmt.Errorf("wrapped: %w", failure.New(failure.NoRepository, "m", "h")),
 			`{"status":"error","error":{"code":"no_repo","message":"m","hint":"h"}}`,
 		},
 		"no hint": {
-			&envelope.Error{Code: envelope.NotFound, Message: "a < b"},
+			failure.New(failure.NotFound, "a < b", ""),
 			`{"status":"error","error":{"code":"not_found","message":"a < b"}}`,
+		},
+		"words": {
+			&failure.Error{
+				Kind: failure.NoState,
+				What: func(w failure.Words) string { return w.Program + " knows nothing" },
+				Do:   func(w failure.Words) string { return "Run `" + w.Track + "`." },
+			},
+			`{"status":"error","error":{"code":"no_twig_state","message":"copse knows nothing","hint":"Run ` + "`copse branch init`" + `."}}`,
 		},
 		"argument": {
 			&toolset.ArgumentError{Name: "x", Message: "Missing"},
@@ -44,40 +63,35 @@ func TestFail(t *testing.T) {
 			errors.New("boom"),
 			`{"status":"error","error":{"code":"internal","message":"boom","hint":"This is a bug. Please report it."}}`,
 		},
-		"not found": {
-			&remote.Error{Service: "GitHub", Kind: remote.NotFound, Status: 404, Credential: "$GH_TOKEN", Detail: "Not Found"},
-			`{"status":"error","error":{"code":"not_found","message":"GitHub API error: Not Found (HTTP 404)","hint":"Check the name or number, and that the credentials from $GH_TOKEN may see it."}}`,
-		},
-		"rate limit": {
-			&remote.Error{Service: "Jira", Kind: remote.RateLimited, Status: 429, RetryAfter: 61 * time.Second, Detail: "slow down"},
-			`{"status":"error","error":{"code":"rate_limited","message":"Jira API error: slow down (HTTP 429)","hint":"Rate limited by Jira. Retry after 2 minutes."}}`,
-		},
-		"rate limit, short": {
-			&remote.Error{Service: "Jira", Kind: remote.RateLimited, Status: 429, RetryAfter: 1500 * time.Millisecond, Detail: "x"},
-			`{"status":"error","error":{"code":"rate_limited","message":"Jira API error: x (HTTP 429)","hint":"Rate limited by Jira. Retry after 2 seconds."}}`,
-		},
-		"refused": {
-			&remote.Error{Service: "GitHub", Kind: remote.Refused, Status: 401, Credential: "~/.netrc machine github.com", Detail: "Bad credentials"},
-			`{"status":"error","error":{"code":"network_error","message":"GitHub API error: Bad credentials (HTTP 401)","hint":"GitHub refused the credentials from ~/.netrc machine github.com. Renew the token there, or give it access. HTTP status: 401."}}`,
-		},
-		"no answer": {
-			&remote.Error{Service: "GitHub", Detail: "no answer within 15s"},
-			`{"status":"error","error":{"code":"network_error","message":"GitHub API error: no answer within 15s","hint":"Check your network connection."}}`,
-		},
-		"server error": {
-			&remote.Error{Service: "GitHub", Status: 502, Detail: "bad gateway"},
-			`{"status":"error","error":{"code":"network_error","message":"GitHub API error: bad gateway (HTTP 502)","hint":"Check your network connection. HTTP status: 502."}}`,
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := envelope.Fail(tt.err)
+			got := call(t, failure.Words{Program: "copse", Track: "copse branch init"}, nil, tt.err)
 			if diff := cmp.Diff(tt.want, got.Text[0]); diff != "" {
 				t.Error(diff)
 			}
 			if string(got.Structured) != got.Text[0] || !got.IsError {
 				t.Errorf("halves differ, or no error: %+v", got)
 			}
+			doc, err := envelope.Document(envelope.Form{Words: failure.Words{Program: "copse", Track: "copse branch init"}}, "", tt.err)
+			if err != nil || doc != tt.want {
+				t.Errorf("as a resource: %s, %v", doc, err)
+			}
 		})
+	}
+}
+
+// Each kind of failure has a code of its own.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	for kind, code := range map[failure.Kind]envelope.Code{
+		failure.Internal: envelope.Internal, failure.NoRepository: envelope.NoRepo, failure.NoState: envelope.NoTwigState,
+		failure.NoCredentials: envelope.CredentialsMissing, failure.NotFound: envelope.NotFound,
+		failure.Invalid: envelope.InvalidParams, failure.Unreachable: envelope.NetworkError, failure.RateLimited: envelope.RateLimited,
+	} {
+		want := fmt.Sprintf(`{"status":"error","error":{"code":%q,"message":"m"}}`, code)
+		if got := call(t, failure.Words{}, nil, failure.New(kind, "m", "")).Text[0]; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

@@ -1,11 +1,7 @@
-// Package github is the toolset for pull requests: three read-only tools over
-// one GitHub client.
+// Package github is the toolset for pull requests: three read-only tools.
 //
-// Use [New]. What the tools need is in two small interfaces: [Place] knows the
-// repository and the pull request of the branch that is checked out, [Clients]
-// finds a client for a host. Both return errors in the envelope's form, or
-// errors that the envelope knows. Checks happen in this order: arguments,
-// repository, remote, number, credentials, network.
+// Use [New]. What a pull request is, and what decides about its merge, is in package
+// workflow/pull; here are the arguments, the sizes and the form of the answers.
 package github
 
 import (
@@ -15,41 +11,17 @@ import (
 	gh "github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
+	"github.com/copse-dev/copse/internal/workflow/pull"
 )
-
-// Place is where the server stands.
-type Place interface {
-	// GitHubRepository is the repository that origin names.
-	GitHubRepository(ctx context.Context) (gh.Repo, error)
-	// NamedRepository is the repository "owner/name" on the host of origin, or
-	// on github.com where there is no such origin.
-	NamedRepository(ctx context.Context, name string) (gh.Repo, error)
-	// LinkedPullRequest is the number linked to the branch checked out.
-	LinkedPullRequest(ctx context.Context) (int, error)
-}
-
-// Clients finds credentials, and makes a client of them.
-type Clients interface {
-	GitHub(ctx context.Context, host string) (Client, error)
-}
-
-// Client is what the tools ask of GitHub.
-type Client interface {
-	PullRequest(ctx context.Context, r gh.Repo, n int) (gh.PullRequest, error)
-	PullRequests(ctx context.Context, r gh.Repo, state gh.State, from gh.Cursor, limit int) (gh.Page, error)
-	Status(ctx context.Context, r gh.Repo, n int) (gh.Status, error)
-}
-
-var _ Client = (*gh.Client)(nil)
 
 // Tools holds the handlers.
 type Tools struct {
-	place   Place
-	clients Clients
+	form     envelope.Form
+	requests *pull.Requests
 }
 
-// New makes the handlers.
-func New(place Place, clients Clients) *Tools { return &Tools{place: place, clients: clients} }
+// New returns the handlers.
+func New(form envelope.Form, requests *pull.Requests) *Tools { return &Tools{form, requests} }
 
 // Toolset is the toolset "github".
 func (t *Tools) Toolset() toolset.Toolset {
@@ -57,19 +29,19 @@ func (t *Tools) Toolset() toolset.Toolset {
 	return toolset.Toolset{
 		Name: "github",
 		Tools: []toolset.Tool{
-			envelope.Tool(toolset.Spec{
+			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_pull_request",
 				Title:       "Pull request",
 				Description: "Get full details for a GitHub pull request. Defaults to the current branch's PR.",
 				Hints:       hints,
 			}, t.GetPullRequest),
-			envelope.Tool(toolset.Spec{
+			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_pr_status",
 				Title:       "Pull request status",
 				Description: "Get PR details with reviews, CI check status and what blocks the merge. Defaults to the current branch's PR.",
 				Hints:       hints,
 			}, t.GetPRStatus),
-			envelope.Tool(toolset.Spec{
+			envelope.Tool(t.form, toolset.Spec{
 				Name:        "list_pull_requests",
 				Title:       "Pull requests",
 				Description: "List pull requests for the current repository, newest first. Defaults to open PRs.",
@@ -93,42 +65,22 @@ type PullRequestOut struct {
 
 // GetPullRequest reads one pull request.
 func (t *Tools) GetPullRequest(ctx context.Context, in PullRequestIn) (PullRequestOut, error) {
-	client, repo, n, err := t.resolve(ctx, in)
+	ref, err := in.ref()
 	if err != nil {
 		return PullRequestOut{}, err
 	}
-	pr, err := client.PullRequest(ctx, repo, n)
-	if err != nil {
-		return PullRequestOut{}, err
-	}
-	return PullRequestOut{PullRequest: pr, AsOf: pr.AsOf}, nil
+	pr, err := t.requests.Get(ctx, ref)
+	return PullRequestOut{PullRequest: pr, AsOf: pr.AsOf}, err
 }
 
-// resolve finds repository, number and client, in this order.
-func (t *Tools) resolve(ctx context.Context, in PullRequestIn) (Client, gh.Repo, int, error) {
-	repo, err := t.repository(ctx, in.Repository)
-	if err != nil {
-		return nil, gh.Repo{}, 0, err
-	}
-	n := int(in.PRNumber)
-	if n == 0 {
-		if in.Repository != "" {
-			return nil, gh.Repo{}, 0, &toolset.ArgumentError{
-				Name: "pr_number", Message: "pr_number is required with repository",
-				Hint: "Use list_pull_requests with the same repository to find it.",
-			}
-		}
-		if n, err = t.place.LinkedPullRequest(ctx); err != nil {
-			return nil, gh.Repo{}, 0, err
+// ref returns the pull request that is asked for. In another repository there is no
+// branch to take the number from.
+func (in PullRequestIn) ref() (pull.Ref, error) {
+	if in.Repository != "" && in.PRNumber == 0 {
+		return pull.Ref{}, &toolset.ArgumentError{
+			Name: "pr_number", Message: "pr_number is required with repository",
+			Hint: "Use list_pull_requests with the same repository to find it.",
 		}
 	}
-	client, err := t.clients.GitHub(ctx, repo.Host)
-	return client, repo, n, err
-}
-
-func (t *Tools) repository(ctx context.Context, name string) (gh.Repo, error) {
-	if name == "" {
-		return t.place.GitHubRepository(ctx)
-	}
-	return t.place.NamedRepository(ctx, name)
+	return pull.Ref{Number: int(in.PRNumber), Repository: in.Repository}, nil
 }

@@ -35,7 +35,7 @@ func (t *Tools) ListPullRequests(ctx context.Context, in ListIn) (ListOut, error
 	if err != nil {
 		return ListOut{}, &toolset.ArgumentError{Name: "state", Message: err.Error()}
 	}
-	repo, err := t.repository(ctx, in.Repository)
+	repo, err := t.requests.Repository(ctx, in.Repository)
 	if err != nil {
 		return ListOut{}, err
 	}
@@ -48,11 +48,7 @@ func (t *Tools) ListPullRequests(ctx context.Context, in ListIn) (ListOut, error
 	if err != nil {
 		return ListOut{}, err
 	}
-	client, err := t.clients.GitHub(ctx, repo.Host)
-	if err != nil {
-		return ListOut{}, err
-	}
-	found, err := client.PullRequests(ctx, repo, state, from, window.Limit)
+	found, err := t.requests.List(ctx, repo, state, from, window.Limit)
 	if err != nil {
 		return ListOut{}, err
 	}
@@ -81,39 +77,4 @@ func parsePosition(s string) (gh.Cursor, error) {
 		return c, &toolset.ArgumentError{Name: "cursor", Message: "cursor is damaged; call again without cursor"}
 	}
 	return c, nil
-}
-
-// most is how many of the newest pull requests Newest reads.
-const most = 300
-
-// Newest reads the newest pull requests, whatever their state, newest first. Those that
-// come from a branch of another repository are left out.
-func (t *Tools) Newest(ctx context.Context) ([]gh.PullRequest, error) {
-	repo, err := t.repository(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	client, err := t.clients.GitHub(ctx, repo.Host)
-	if err != nil {
-		return nil, err
-	}
-	var found []gh.PullRequest
-	from := gh.Cursor{}
-	for read := 0; read < most; {
-		page, err := client.PullRequests(ctx, repo, gh.All, from, listLimits.Max)
-		if err != nil {
-			return nil, err
-		}
-		read += len(page.PullRequests)
-		for _, pr := range page.PullRequests {
-			if strings.EqualFold(pr.HeadRepo, repo.String()) {
-				found = append(found, pr)
-			}
-		}
-		if page.Next == nil {
-			break
-		}
-		from = *page.Next
-	}
-	return found, nil
 }

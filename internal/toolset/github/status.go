@@ -2,19 +2,10 @@ package github
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	gh "github.com/copse-dev/copse/internal/github"
-	"github.com/copse-dev/copse/internal/page"
-)
-
-// Shares of the size budget. Failing checks come first in each list, so that
-// what is cut is what matters least.
-const (
-	checksBudget  = 5 << 10
-	reviewsBudget = 2 << 10
-	failingBudget = 1 << 10
+	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
 // StatusOut is a pull request with everything that decides about its merge.
@@ -25,32 +16,10 @@ type StatusOut struct {
 
 // GetPRStatus reads a pull request with its reviews and checks.
 func (t *Tools) GetPRStatus(ctx context.Context, in PullRequestIn) (StatusOut, error) {
-	client, repo, n, err := t.resolve(ctx, in)
+	ref, err := in.ref()
 	if err != nil {
 		return StatusOut{}, err
 	}
-	s, err := client.Status(ctx, repo, n)
-	if err != nil {
-		return StatusOut{}, err
-	}
-	return StatusOut{Status: fit(s), AsOf: s.AsOf}, nil
-}
-
-// fit cuts the lists of a status to their budgets, and says so in its notes.
-func fit(s gh.Status) gh.Status {
-	// No note may be written into a list that the client keeps.
-	s.Notes = append([]string(nil), s.Notes...)
-	if n := page.Fit(s.Checks, page.Size, checksBudget); n < len(s.Checks) {
-		s.Notes = append(s.Notes, fmt.Sprintf("showing %d of %d checks, failing ones first, then pending ones", n, len(s.Checks)))
-		s.Checks = s.Checks[:n]
-	}
-	if n := page.Fit(s.Reviews, page.Size, reviewsBudget); n < len(s.Reviews) {
-		s.Notes = append(s.Notes, fmt.Sprintf("showing %d of %d reviews, the ones that count first", n, len(s.Reviews)))
-		s.Reviews = s.Reviews[:n]
-	}
-	if n := page.Fit(s.Summary.Failing, page.Size, failingBudget); n < len(s.Summary.Failing) {
-		s.Notes = append(s.Notes, fmt.Sprintf("naming %d of %d failing checks", n, len(s.Summary.Failing)))
-		s.Summary.Failing = s.Summary.Failing[:n]
-	}
-	return s
+	s, err := t.requests.Status(ctx, ref)
+	return StatusOut{Status: pull.Fit(s), AsOf: s.AsOf}, err
 }

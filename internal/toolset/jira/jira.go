@@ -1,10 +1,7 @@
-// Package jira is the toolset for Jira issues: two read-only tools over one
-// Jira client.
+// Package jira is the toolset for Jira issues: two read-only tools.
 //
-// Use [New]. [Place] knows the issue of the branch that is checked out,
-// [Clients] finds a client. Both return errors in the envelope's form, or
-// errors that the envelope knows. Checks happen in this order: arguments, key,
-// credentials, network.
+// Use [New]. What an issue is, is in package workflow/issue; here are the arguments,
+// the sizes and the form of the answers.
 package jira
 
 import (
@@ -19,38 +16,20 @@ import (
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
+	"github.com/copse-dev/copse/internal/workflow/issue"
 )
-
-// Place is where the server stands.
-type Place interface {
-	// LinkedIssue is the key linked to the branch checked out.
-	LinkedIssue(ctx context.Context) (string, error)
-}
-
-// Clients finds credentials, and makes a client of them.
-type Clients interface {
-	Jira(ctx context.Context) (Client, error)
-}
-
-// Client is what the tools ask of Jira.
-type Client interface {
-	Issue(ctx context.Context, key string) (jira.Issue, error)
-	Search(ctx context.Context, q jira.Query, limit int, cursor string) (jira.Page, error)
-}
-
-var _ Client = (*jira.Client)(nil)
 
 // excerpt is how much of a description a list shows, in characters.
 const excerpt = 280
 
 // Tools holds the handlers.
 type Tools struct {
-	place   Place
-	clients Clients
+	form   envelope.Form
+	issues *issue.Issues
 }
 
-// New makes the handlers.
-func New(place Place, clients Clients) *Tools { return &Tools{place: place, clients: clients} }
+// New returns the handlers.
+func New(form envelope.Form, issues *issue.Issues) *Tools { return &Tools{form, issues} }
 
 // Toolset is the toolset "jira".
 func (t *Tools) Toolset() toolset.Toolset {
@@ -58,13 +37,13 @@ func (t *Tools) Toolset() toolset.Toolset {
 	return toolset.Toolset{
 		Name: "jira",
 		Tools: []toolset.Tool{
-			envelope.Tool(toolset.Spec{
+			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_jira_issue",
 				Title:       "Jira issue",
 				Description: "Get details for a Jira issue. Defaults to the current branch's linked issue.",
 				Hints:       hints,
 			}, t.GetJiraIssue),
-			envelope.Tool(toolset.Spec{
+			envelope.Tool(t.form, toolset.Spec{
 				Name:        "list_jira_issues",
 				Title:       "Jira issues",
 				Description: "List Jira issues for a project, last updated first, with optional status and assignee filters.",
@@ -87,40 +66,8 @@ type IssueOut struct {
 
 // GetJiraIssue reads one issue.
 func (t *Tools) GetJiraIssue(ctx context.Context, in IssueIn) (IssueOut, error) {
-	key, err := t.key(ctx, in.IssueKey)
-	if err != nil {
-		return IssueOut{}, err
-	}
-	client, err := t.clients.Jira(ctx)
-	if err != nil {
-		return IssueOut{}, err
-	}
-	issue, err := client.Issue(ctx, key)
-	if err != nil {
-		return IssueOut{}, argument(err)
-	}
-	return IssueOut{Issue: issue, AsOf: issue.AsOf}, nil
-}
-
-// key is the given key, else that of the branch, in the form that Jira has.
-func (t *Tools) key(ctx context.Context, given string) (string, error) {
-	if given != "" {
-		key, err := jira.ParseKey(given)
-		return key, argument(err)
-	}
-	linked, err := t.place.LinkedIssue(ctx)
-	if err != nil {
-		return "", err
-	}
-	key, err := jira.ParseKey(linked)
-	if err != nil {
-		return "", &envelope.Error{
-			Code:    envelope.InvalidParams,
-			Message: fmt.Sprintf("The current branch is linked to %q, which is not a Jira issue key", cleantext.Line(linked)),
-			Hint:    "Provide an explicit issue_key parameter.",
-		}
-	}
-	return key, nil
+	found, err := t.issues.Get(ctx, in.IssueKey)
+	return IssueOut{Issue: found, AsOf: found.AsOf}, argument(err)
 }
 
 // ListIn selects issues.
@@ -157,11 +104,7 @@ func (t *Tools) ListJiraIssues(ctx context.Context, in ListIn) (ListOut, error) 
 	if err != nil {
 		return ListOut{}, err
 	}
-	client, err := t.clients.Jira(ctx)
-	if err != nil {
-		return ListOut{}, err
-	}
-	found, err := client.Search(ctx, query, window.Limit+skip, position)
+	found, err := t.issues.Search(ctx, query, window.Limit+skip, position)
 	if err != nil {
 		return ListOut{}, argument(err)
 	}

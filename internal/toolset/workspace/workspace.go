@@ -9,7 +9,6 @@ package workspace
 import (
 	"context"
 
-	"github.com/copse-dev/copse/internal/briefing"
 	"github.com/copse-dev/copse/internal/briefing/section"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -24,18 +23,15 @@ type Files interface {
 
 var _ Files = (*project.Project)(nil)
 
-// Sources makes the sources of a context; fresh ones may ask the network.
-type Sources func(fresh bool) []briefing.Source
-
 // Tools holds the handlers.
 type Tools struct {
 	files   Files
 	tasks   Tasks
-	sources Sources
+	sources section.Sources
 }
 
 // New makes the handlers.
-func New(files Files, tasks Tasks, sources Sources) *Tools {
+func New(files Files, tasks Tasks, sources section.Sources) *Tools {
 	return &Tools{files: files, tasks: tasks, sources: sources}
 }
 
@@ -152,27 +148,14 @@ type ContextIn struct {
 	Fresh     bool     `json:"fresh,omitempty" description:"Ask GitHub and Jira instead of their last answers."`
 }
 
-// DefaultTokens is how long a context is if nobody says.
-const DefaultTokens = 2000
-
 // GetProjectContext tells what is going on in the project.
 func (t *Tools) GetProjectContext(ctx context.Context, in ContextIn) (TextOut, error) {
-	found, err := t.Gather(ctx, in.Sections, in.Fresh)
+	found, err := section.Gather(ctx, t.sources, in.Sections, in.Fresh)
 	if err != nil {
 		return TextOut{}, err
 	}
 	if in.MaxTokens == 0 {
-		in.MaxTokens = DefaultTokens
+		in.MaxTokens = section.DefaultTokens
 	}
 	return TextOut{Text: found.Markdown(in.MaxTokens)}, nil
-}
-
-// Gather collects sections; all of them if none is named.
-func (t *Tools) Gather(ctx context.Context, sections []string, fresh bool) (briefing.Briefing, error) {
-	return Gather(ctx, t.sources, sections, fresh)
-}
-
-// Gather collects the sections of sources.
-func Gather(ctx context.Context, sources Sources, sections []string, fresh bool) (briefing.Briefing, error) {
-	return briefing.Gather(section.Network(ctx, fresh), section.Choose(sources(fresh), sections))
 }

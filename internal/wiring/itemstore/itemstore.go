@@ -7,6 +7,8 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/items"
 	"github.com/copse-dev/copse/internal/wiring/where"
 )
 
@@ -15,4 +17,9 @@ import (
 // Close it after use.
 func Open(env app.Env, p where.Place) *local.Store {
 	return local.New(local.Place(p), env.Now).InGit(git.Options{Env: env.Environ})
+}
+
+// Toolsets returns the toolset of a store alone.
+func Toolsets(env app.Env, store *local.Store) []toolset.Toolset {
+	return []toolset.Toolset{items.New(store, env.Now).Toolset()}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
 	"github.com/copse-dev/copse/internal/wiring/preferences"
+	"github.com/copse-dev/copse/internal/wiring/reading"
 	"github.com/copse-dev/copse/internal/wiring/registry"
 	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -31,7 +32,7 @@ type Product struct {
 	close func() error
 }
 
-// New makes the toolsets. Little is read before a tool needs it.
+// New returns the toolsets that are not disabled. Little is read before a tool needs it.
 func New(ctx context.Context, o wiring.Options) *Product {
 	place := where.Find(ctx, o.Env, o.Repo)
 	store := itemstore.Open(o.Env, place)
@@ -40,11 +41,11 @@ func New(ctx context.Context, o wiring.Options) *Product {
 	here := workspace.Open(o, place, facts, store)
 	return &Product{
 		Preferences: preferences.Open(o.Env, place),
-		Toolsets: append(facts.Toolsets(),
+		Toolsets: toolset.Without(append(reading.Toolsets(o.Env, facts),
 			items.New(store, o.Env.Now).Toolset(),
 			commands.New(lib, run).Toolset(),
 			toolworkspace.New(here.Files, here.Tasks, here.Sources).Toolset(),
-		),
+		), o.Disabled),
 		close: func() error {
 			here.Close()
 			return store.Close()

@@ -16,7 +16,6 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/supervisor"
-	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/watch"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/place"
@@ -37,25 +36,23 @@ func (o Options) Serve(ctx context.Context, path string) supervisor.Server {
 	env := o.Env
 	env.Dir = path
 	all := product.New(ctx, wiring.Options{Program: "copse", Env: env, Disabled: o.Disabled})
-	sets := toolset.Without(all.Toolsets, o.Disabled)
 	server := mcpserver.New(mcpserver.Options{
-		Name: "copse", Version: app.Version(), Instructions: o.Instructions, Toolsets: sets, ReadOnly: o.ReadOnly, Logger: o.Logger,
+		Name: "copse", Version: app.Version(), Instructions: o.Instructions, Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Logger: o.Logger,
 	})
-	return &served{HTTP: server.HTTP(), product: all, sets: sets, readOnly: o.ReadOnly}
+	return &served{HTTP: server.HTTP(), product: all, readOnly: o.ReadOnly}
 }
 
 // served is a product that is served.
 type served struct {
 	*mcpserver.HTTP
 	product  *product.Product
-	sets     []toolset.Toolset
 	readOnly bool
 }
 
 // Tools are the tools that are served.
 func (s *served) Tools() []supervisor.Tool {
 	tools := []supervisor.Tool{}
-	for _, set := range s.sets {
+	for _, set := range s.product.Toolsets {
 		for _, t := range set.Tools {
 			if t.Hints.ReadOnly || !s.readOnly {
 				tools = append(tools, supervisor.Tool{Name: t.Name, Description: t.Description, Parameters: mcpserver.SchemaJSON(t.Input)})

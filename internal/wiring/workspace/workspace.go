@@ -5,6 +5,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/branch"
@@ -12,12 +13,12 @@ import (
 	"github.com/copse-dev/copse/internal/briefing"
 	"github.com/copse-dev/copse/internal/briefing/section"
 	"github.com/copse-dev/copse/internal/docker"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/settings"
-	"github.com/copse-dev/copse/internal/toolset/branches"
-	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/place"
 	"github.com/copse-dev/copse/internal/wiring/where"
@@ -53,7 +54,6 @@ type Workspace struct {
 	items   section.ItemStore
 	engine  *docker.Client
 	env     app.Env
-	without map[string]bool
 }
 
 // Open makes the workspace of a place, of what its other toolsets know. Nothing is read
@@ -64,14 +64,10 @@ func Open(o wiring.Options, p where.Place, facts *wiring.Sources, items section.
 	w := &Workspace{
 		Tasks: recipe.New(root, xec.Env(o.Env.Environ), journal, running(o.Env)),
 		place: p, journal: journal, facts: facts, items: items, env: o.Env,
-		engine:  docker.New(docker.Options{Getenv: o.Env.Getenv, Home: o.Env.Home(), GOOS: o.Env.GOOS}),
-		without: map[string]bool{},
-	}
-	for _, name := range o.Disabled {
-		w.without[name] = true
+		engine: docker.New(docker.Options{Getenv: o.Env.Getenv, Home: o.Env.Home(), GOOS: o.Env.GOOS}),
 	}
 	w.Files = project.New(root, func(ctx context.Context) (project.Repository, error) {
-		repo, err := facts.Here.Workspace.Repo(ctx)
+		repo, err := facts.Session.Repo(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -86,14 +82,11 @@ func (w *Workspace) Close() { w.Tasks.Close() }
 // Sources are the sections of the project's context. Only fresh ones ask the network.
 func (w *Workspace) Sources(fresh bool) []briefing.Source {
 	root := w.place.Workspace()
-	repo := section.FindRepo(w.facts.Here.Workspace.Repo)
+	repo := section.FindRepo(w.facts.Session.Repo)
 	files := &section.Worktree{Find: repo}
-	links := section.Links{Stack: w.stack, Fresh: fresh, Now: w.env.Now}
-	if !w.without["github"] {
-		links.PullRequest = w.facts.GitHub.Linked
-	}
-	if !w.without["jira"] {
-		links.Issue = w.facts.Jira.Linked
+	links := section.Links{
+		Stack: w.stack, Fresh: fresh, Now: w.env.Now,
+		PullRequest: w.facts.Services.PullRequest, Issue: w.facts.Services.Issue,
 	}
 	return []briefing.Source{
 		section.Project(section.Place{Root: root, Repo: repo, Files: files, Origin: w.origin}),
@@ -110,30 +103,34 @@ func (w *Workspace) Sources(fresh bool) []briefing.Source {
 
 // origin is the repository on GitHub, "" if there is none.
 func (w *Workspace) origin(ctx context.Context) string {
-	origin, err := w.facts.Here.GitHubRepository(ctx)
+	origin, err := w.facts.Pulls.Repository(ctx, "")
 	if err != nil {
 		return ""
 	}
 	return origin.Host + "/" + origin.String()
 }
 
-// stack is the stack of the branch checked out.
+// stack returns the stack of the branch checked out, cut to the size of an answer, and
+// a note of what was cut.
 func (w *Workspace) stack(ctx context.Context) ([]branch.Entry, string, error) {
-	head, err := w.facts.Here.Head(ctx)
+	head, err := w.facts.Session.View().Head(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
 		return nil, "", &briefing.Nothing{Why: "not a git repository"}
 	case err != nil:
-		return nil, "", err
+		return nil, "", errors.New(failure.Of(err).Message(w.facts.Words))
 	case head.Detached:
 		return nil, "", &briefing.Nothing{Why: "no branch is checked out"}
 	}
-	out, err := w.facts.Branches.GetBranchStack(ctx, branches.StackIn{})
+	entries, err := w.facts.Branches.Stack(ctx, head.Branch)
 	switch {
 	case errors.Is(err, twig.ErrNoState):
 		return nil, "", &briefing.Nothing{Why: "no .twig/state.json"}
 	case err != nil:
-		return nil, "", errors.New(envelope.Of(err).Message)
+		return nil, "", errors.New(failure.Of(err).Message(w.facts.Words))
 	}
-	return out.Stack, out.Showing, nil
+	if n := page.Fit(entries, page.Size, page.DefaultBudget); n < len(entries) {
+		return entries[:n], fmt.Sprintf("%d of %d", n, len(entries)), nil
+	}
+	return entries, "", nil
 }

@@ -1,0 +1,54 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/git"
+)
+
+// Explain returns an error of the repository or of its state as a failure. nil and
+// failures stay as they are.
+func Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, done := errors.AsType[*failure.Error](err); done {
+		return err
+	}
+	var bad *twig.BadStateError
+	switch {
+	case errors.Is(err, twig.ErrNoState), errors.As(err, &bad):
+		return &failure.Error{
+			Kind: failure.NoState, Err: err,
+			What: failure.Text("Failed to load twig state: " + err.Error()),
+			Do: func(w failure.Words) string {
+				return fmt.Sprintf("Run `%s` in this repository first.", w.Track)
+			},
+		}
+	case errors.Is(err, git.ErrNotRepository):
+		return &failure.Error{
+			Kind: failure.NoRepository, Err: err,
+			What: func(w failure.Words) string { return w.Program + " was started outside a git repository" },
+			Do: func(w failure.Words) string {
+				return fmt.Sprintf("Run %s from within a git repository, or pass `--repo <path>`.", w.Program)
+			},
+		}
+	}
+	if broken, ok := errors.AsType[*git.BrokenError](err); ok {
+		return &failure.Error{
+			Kind: failure.NoRepository, Err: err,
+			What: failure.Text(fmt.Sprintf("The git repository cannot be used: %q %s", broken.Path, broken.Problem)),
+			Do:   failure.Text("Remedy: " + broken.Remedy + "."),
+		}
+	}
+	// Anything else is a fault of the repository's files, or of the git program.
+	return &failure.Error{
+		Kind: failure.Internal, Err: err,
+		What: failure.Text("The git repository cannot be read: " + cleantext.Line(err.Error())),
+		Do:   failure.Text("Check that `git status` works in it."),
+	}
+}

@@ -1,0 +1,68 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/remote"
+)
+
+// Explain returns an error of a service as a failure. Other errors, and nil, stay as
+// they are.
+func Explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, done := errors.AsType[*failure.Error](err); done {
+		return err
+	}
+	if e, ok := errors.AsType[*remote.Error](err); ok {
+		kind, do := advice(e)
+		return &failure.Error{Kind: kind, What: failure.Text(e.Error()), Do: failure.Text(do), Err: err}
+	}
+	if errors.Is(err, remote.ErrNotAllowed) {
+		// Only a redirect leads there: clients ask for what is allowed.
+		return &failure.Error{
+			Kind: failure.Unreachable, Err: err,
+			What: failure.Text("The service answered with a redirect to where nothing is sent: " + err.Error()),
+			Do:   failure.Text("Check the address of the service and the name of the repository."),
+		}
+	}
+	return err
+}
+
+// advice returns what an error of a service means and what to do about it.
+func advice(e *remote.Error) (failure.Kind, string) {
+	switch e.Kind {
+	case remote.NotFound:
+		if e.Credential == "" {
+			return failure.NotFound, "Check the name or number."
+		}
+		return failure.NotFound, fmt.Sprintf("Check the name or number, and that the credentials from %s may see it.", e.Credential)
+	case remote.RateLimited:
+		return failure.RateLimited, fmt.Sprintf("Rate limited by %s. Retry after %s.", e.Service, retryAfter(e.RetryAfter))
+	case remote.Refused:
+		return failure.Unreachable, fmt.Sprintf("%s refused the credentials from %s. Renew the token there, or give it access. HTTP status: %d.",
+			e.Service, e.Credential, e.Status)
+	}
+	if e.Status != 0 {
+		return failure.Unreachable, fmt.Sprintf("Check your network connection. HTTP status: %d.", e.Status)
+	}
+	return failure.Unreachable, "Check your network connection."
+}
+
+func retryAfter(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "a few minutes"
+	case d <= time.Second:
+		return "1 second"
+	case d < time.Minute:
+		return fmt.Sprintf("%d seconds", int((d+time.Second-1)/time.Second))
+	case d == time.Minute:
+		return "1 minute"
+	}
+	return fmt.Sprintf("%d minutes", int((d+time.Minute-1)/time.Minute))
+}

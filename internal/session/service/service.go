@@ -1,0 +1,179 @@
+// Package service finds the clients of GitHub and Jira for a session, with the logins
+// that the user has.
+//
+// Use [New]. A client that was found is kept; credentials that are missing are looked
+// up again on the next call. Calls that need a client at the same time look it up once.
+// Errors are [failure.Error]s; [Explain] makes one of an answer that a service gave.
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/jira"
+	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/settings"
+)
+
+// Options say where clients and logins come from.
+type Options struct {
+	Finder credential.Finder
+	Getenv func(string) string
+	// User are the user's settings, which may name the Jira server.
+	User *settings.File[settings.User]
+	// CacheDir is where answers are kept, "" for nowhere.
+	CacheDir string
+	// Version is copse's, for the services to see.
+	Version string
+	// Timeout bounds a request; 0 is the default.
+	Timeout time.Duration
+}
+
+// Services are the clients of one session. They are safe for concurrent use.
+type Services struct {
+	opts Options
+
+	mu     sync.Mutex
+	github map[string]*slot[github.Client] // by host
+	jira   slot[jira.Client]
+}
+
+// New returns the services. Nothing is looked up yet.
+func New(o Options) *Services {
+	return &Services{opts: o, github: map[string]*slot[github.Client]{}, jira: newSlot[jira.Client]()}
+}
+
+// slot is the place of one client. Whoever holds turn looks it up.
+type slot[C any] struct {
+	turn  chan struct{}
+	found *C
+}
+
+func newSlot[C any]() slot[C] { return slot[C]{turn: make(chan struct{}, 1)} }
+
+// get returns the client, which look finds if nobody has before.
+func (s *slot[C]) get(ctx context.Context, look func(context.Context) (*C, error)) (*C, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if s.found != nil {
+		return s.found, nil
+	}
+	client, err := look(ctx)
+	if err == nil {
+		s.found = client
+	}
+	return client, err
+}
+
+// GitHub returns the client for a host.
+func (s *Services) GitHub(ctx context.Context, host string) (*github.Client, error) {
+	s.mu.Lock()
+	place := s.github[host]
+	if place == nil {
+		fresh := newSlot[github.Client]()
+		place = &fresh
+		s.github[host] = place
+	}
+	s.mu.Unlock()
+	return place.get(ctx, func(ctx context.Context) (*github.Client, error) {
+		login, err := s.opts.Finder.GitHub(ctx, host)
+		if _, missing := errors.AsType[*credential.MissingError](err); missing {
+			return nil, &failure.Error{
+				Kind: failure.NoCredentials, Err: err,
+				What: failure.Text("GitHub credentials not found"),
+				Do: func(w failure.Words) string {
+					return fmt.Sprintf("Add credentials for %s to `~/.netrc`. See `%s`.", host, w.Login)
+				},
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		api, err := github.APIBase(host, s.apiOverride(host))
+		if err != nil {
+			return nil, failure.New(failure.Invalid, err.Error(), "Correct or unset $GITHUB_API_URL.")
+		}
+		return github.New(github.Options{
+			API: api, Credential: login, Version: s.opts.Version, CacheDir: s.opts.CacheDir, Timeout: s.opts.Timeout,
+		}), nil
+	})
+}
+
+// apiOverride returns $GITHUB_API_URL, which is about the server that
+// $GITHUB_SERVER_URL names, else about github.com.
+func (s *Services) apiOverride(host string) string {
+	server := "github.com"
+	if u, err := url.Parse(s.opts.Getenv("GITHUB_SERVER_URL")); err == nil && u.Hostname() != "" {
+		server = strings.ToLower(u.Hostname())
+	}
+	if host != server {
+		return ""
+	}
+	return s.opts.Getenv("GITHUB_API_URL")
+}
+
+// Jira returns the client for the Jira that $JIRA_HOST or the user's settings name.
+func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
+	return s.jira.get(ctx, func(ctx context.Context) (*jira.Client, error) {
+		missing := &failure.Error{
+			Kind: failure.NoCredentials,
+			What: failure.Text("Jira credentials not found"),
+			Do: func(w failure.Words) string {
+				return fmt.Sprintf("Set $JIRA_HOST and add credentials to `~/.netrc`. See `%s`.", w.Login)
+			},
+		}
+		raw, err := JiraHost(s.opts.Getenv, s.opts.User)
+		if err != nil {
+			missing.Do = failure.Text("Correct your settings: " + err.Error())
+			return nil, missing
+		}
+		if raw == "" {
+			return nil, missing
+		}
+		host, err := jira.ParseHost(raw)
+		if err != nil {
+			missing.Do = failure.Text(err.Error())
+			return nil, missing
+		}
+		login, err := s.opts.Finder.Jira(ctx, host.Machines())
+		if _, none := errors.AsType[*credential.MissingError](err); none {
+			return nil, missing
+		}
+		if err != nil {
+			return nil, err
+		}
+		return jira.New(jira.Options{
+			Host:       host,
+			Credential: login,
+			UserAgent:  "copse/" + s.opts.Version,
+			Transport: remote.NewTransport(remote.Options{
+				Allow:       host.Allow,
+				CacheDir:    s.opts.CacheDir,
+				Identity:    remote.Identity(host.URL(), login.Login, login.Secret),
+				Timeout:     s.opts.Timeout,
+				KeepNoStore: true,
+			}),
+		}), nil
+	})
+}
+
+// JiraHost returns what $JIRA_HOST or else the user's settings say; "" if neither does.
+func JiraHost(getenv func(string) string, user *settings.File[settings.User]) (string, error) {
+	if host := strings.TrimSpace(getenv(jira.HostVariable)); host != "" {
+		return host, nil
+	}
+	s, err := user.Get()
+	return strings.TrimSpace(s.Jira.Host), err
+}

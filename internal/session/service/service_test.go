@@ -1,0 +1,98 @@
+package service_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/session/service"
+	"github.com/copse-dev/copse/internal/settings"
+)
+
+// services returns services whose only login is that of the program gh.
+func services(gh func(context.Context, string) (string, error)) *service.Services {
+	return service.New(service.Options{
+		Finder: credential.Finder{Getenv: func(string) string { return "" }, GOOS: "linux", GHToken: gh},
+		Getenv: func(string) string { return "" }, User: settings.OpenUser(""),
+	})
+}
+
+// Calls that need a client at the same time look its login up once, and get one client.
+func TestOneLookup(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := services(func(context.Context, string) (string, error) {
+		asked.Add(1)
+		return "a-login-of-gh", nil
+	})
+	clients := make([]*github.Client, 50)
+	var calls sync.WaitGroup
+	for i := range clients {
+		calls.Go(func() {
+			client, err := s.GitHub(t.Context(), "github.com")
+			if err != nil {
+				t.Error(err)
+			}
+			clients[i] = client
+		})
+	}
+	calls.Wait()
+	for _, c := range clients {
+		if c == nil || c != clients[0] {
+			t.Fatal("calls have different clients")
+		}
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("gh was asked %d times", n)
+	}
+}
+
+// A login that is missing is looked up again; another call does not wait for a slow
+// lookup longer than it wants to.
+func TestLookupAgain(t *testing.T) {
+	t.Parallel()
+	token := ""
+	s := services(func(context.Context, string) (string, error) {
+		if token == "" {
+			return "", credential.ErrNotInstalled
+		}
+		return token, nil
+	})
+	if _, err := s.GitHub(t.Context(), "github.com"); failure.Of(err).Kind != failure.NoCredentials {
+		t.Errorf("without a login: %v", err)
+	}
+	token = "a-login-of-gh"
+	if _, err := s.GitHub(t.Context(), "github.com"); err != nil {
+		t.Errorf("with a login: %v", err)
+	}
+
+	started, end := make(chan struct{}), make(chan struct{})
+	slow := services(func(context.Context, string) (string, error) {
+		close(started)
+		<-end
+		return token, nil
+	})
+	var first sync.WaitGroup
+	first.Go(func() { _, _ = slow.GitHub(context.WithoutCancel(t.Context()), "github.com") })
+	<-started
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := slow.GitHub(ctx, "github.com"); err == nil {
+		t.Error("a canceled call has a client")
+	}
+	close(end)
+	first.Wait()
+}
+
+func TestNoJira(t *testing.T) {
+	t.Parallel()
+	_, err := services(nil).Jira(t.Context())
+	e := failure.Of(err)
+	if e.Kind != failure.NoCredentials || e.Advice(failure.Words{Login: "copse mcp doctor --online"}) != "Set $JIRA_HOST and add credentials to `~/.netrc`. See `copse mcp doctor --online`." {
+		t.Errorf("got %v, %q", err, e.Advice(failure.Words{}))
+	}
+}

@@ -1,0 +1,225 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/branch"
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/refstore"
+)
+
+// View is what one call knows of the repository. Each part is read at most once, when
+// it is first needed.
+type View struct {
+	s *Session
+
+	opened   once[opened]
+	head     once[git.Head]
+	state    once[*twig.State]
+	branches once[[]string]
+	standard once[string]
+}
+
+// once is a value that is read at most once, whoever comes first.
+type once[T any] struct {
+	mu    sync.Mutex
+	read  bool
+	value T
+	err   error
+}
+
+func (o *once[T]) get(read func() (T, error)) (T, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.read {
+		o.value, o.err = read()
+		o.read = true
+	}
+	return o.value, o.err
+}
+
+// known returns what was read, false if nothing was.
+func (o *once[T]) known() (T, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.value, o.read && o.err == nil
+}
+
+func (v *View) open(ctx context.Context) (opened, error) {
+	o, err := v.opened.get(func() (opened, error) { return v.s.open(ctx) })
+	return o, Explain(err)
+}
+
+// Repo returns the repository.
+func (v *View) Repo(ctx context.Context) (*git.Repo, error) {
+	o, err := v.open(ctx)
+	return o.repo, err
+}
+
+// Head returns what is checked out. Where the file of the branch is damaged, which
+// branch it is, is known all the same.
+func (v *View) Head(ctx context.Context) (git.Head, error) {
+	o, err := v.open(ctx)
+	if err != nil {
+		return git.Head{}, err
+	}
+	head, err := v.head.get(func() (git.Head, error) {
+		head, err := o.repo.Head(ctx)
+		if head.Branch != "" && errors.Is(err, refstore.ErrBroken) {
+			return head, nil
+		}
+		return head, err
+	})
+	return head, Explain(err)
+}
+
+// Current returns the branch that is checked out, "" where there is none or HEAD
+// cannot be read.
+func (v *View) Current(ctx context.Context) string {
+	head, err := v.Head(ctx)
+	if err != nil {
+		return ""
+	}
+	return head.Branch
+}
+
+// State returns the branch state: the worktree's own, else that of the main worktree.
+func (v *View) State(ctx context.Context) (*twig.State, error) {
+	o, err := v.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	state, err := v.state.get(func() (*twig.State, error) {
+		if o.state == nil {
+			return nil, twig.ErrNoState
+		}
+		return o.state.Load()
+	})
+	return state, Explain(err)
+}
+
+// Branches returns the local branches, sorted by bytes.
+func (v *View) Branches(ctx context.Context) ([]string, error) {
+	o, err := v.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, err := v.branches.get(func() ([]string, error) { return o.repo.LocalBranches(ctx) })
+	return names, Explain(err)
+}
+
+// HasBranch reports whether there is a local branch of this name. It reads the list of
+// branches only where that was read already.
+func (v *View) HasBranch(ctx context.Context, name string) (bool, error) {
+	if name != "" && name == v.Current(ctx) {
+		return true, nil // also before its first commit
+	}
+	if names, ok := v.branches.known(); ok {
+		_, found := slices.BinarySearch(names, name)
+		return found, nil
+	}
+	o, err := v.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	has, err := o.repo.HasBranch(ctx, name)
+	return has, Explain(err)
+}
+
+// Refs returns what git says about the branches. Where HEAD is detached, or cannot be
+// read, there is no current branch; without git's opinion there is no default branch.
+func (v *View) Refs(ctx context.Context) (branch.Refs, error) {
+	names, err := v.Branches(ctx)
+	if err != nil {
+		return branch.Refs{}, err
+	}
+	standard, _ := v.Default(ctx) // a tree without git's opinion is better than none
+	return branch.NewRefs(names, standard, v.Current(ctx)), nil
+}
+
+// Default returns the branch that others start from, "" if there is none.
+func (v *View) Default(ctx context.Context) (string, error) {
+	o, err := v.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	standard, err := v.standard.get(func() (string, error) { return o.repo.DefaultBranch(ctx) })
+	return standard, Explain(err)
+}
+
+// maxRepeats is how often a call reads again when the repository changes under it. In
+// a repository that never holds still, the last answer has to do.
+const maxRepeats = 3
+
+// Read calls read with a view, and calls it again with another one if what the first
+// had read changed meanwhile, so that an answer never mixes two states of the
+// repository.
+func Read[T any](ctx context.Context, s *Session, read func(context.Context, *View) (T, error)) (T, error) {
+	for repeats := 0; ; repeats++ {
+		v := s.View()
+		out, err := read(ctx, v)
+		if repeats == maxRepeats || ctx.Err() != nil || !v.changed(ctx) {
+			return out, err
+		}
+	}
+}
+
+// changed reports whether anything that was read is different now. One thing alone is
+// consistent by itself.
+func (v *View) changed(ctx context.Context) bool {
+	o, ok := v.opened.known()
+	if !ok {
+		return false
+	}
+	head, readHead := v.head.known()
+	state, readState := v.state.known()
+	names, readNames := v.branches.known()
+	parts := 0
+	for _, read := range []bool{readHead, readState, readNames} {
+		if read {
+			parts++
+		}
+	}
+	if parts < 2 {
+		return false
+	}
+	if readHead && v.moved(ctx, o, head) {
+		return true
+	}
+	if readState {
+		// The store answers with the same value while the file is the same.
+		if now, err := o.state.Load(); err != nil || now != state {
+			return true
+		}
+	}
+	if readNames {
+		if now, err := o.repo.LocalBranches(ctx); err != nil || !slices.Equal(now, names) {
+			return true
+		}
+	}
+	return false
+}
+
+// moved reports whether something else is checked out. Git replaces the file HEAD at
+// each checkout, unless it keeps refs in tables.
+func (v *View) moved(ctx context.Context, o opened, was git.Head) bool {
+	if !o.repo.RefTables() {
+		now, err := os.Lstat(filepath.Join(o.repo.GitDir(), "HEAD"))
+		if err == nil && o.head != nil && sameFile(o.head, now) {
+			return false
+		}
+	}
+	now, err := o.repo.Head(ctx)
+	return err != nil && !errors.Is(err, refstore.ErrBroken) || now.Branch != was.Branch
+}
+
+func sameFile(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}

@@ -1,0 +1,190 @@
+// Package pull is what every surface shares about pull requests: one of them, what
+// decides about its merge, and the list of a repository's.
+//
+// Use [New]. Results are whole; a surface cuts them to its size. Errors are
+// [failure.Error]s. Checks happen in this order: repository, remote, number,
+// credentials, network.
+package pull
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/session/service"
+)
+
+// Clients finds the client of a host.
+type Clients interface {
+	GitHub(ctx context.Context, host string) (*github.Client, error)
+}
+
+// Links knows the pull request of the branch that is checked out.
+type Links interface {
+	LinkedPullRequest(ctx context.Context) (int, error)
+}
+
+// Requests answers for the pull requests of one session.
+type Requests struct {
+	session *session.Session
+	links   Links
+	clients Clients
+}
+
+// New returns the pull requests of a session's repository.
+func New(s *session.Session, links Links, clients Clients) *Requests {
+	return &Requests{session: s, links: links, clients: clients}
+}
+
+// Ref names a pull request.
+type Ref struct {
+	// Number is 0 for the pull request of the branch that is checked out.
+	Number int
+	// Repository is "owner/name", "" for the one that origin names.
+	Repository string
+}
+
+// Get returns a pull request.
+func (r *Requests) Get(ctx context.Context, ref Ref) (github.PullRequest, error) {
+	client, repo, n, err := r.resolve(ctx, ref)
+	if err != nil {
+		return github.PullRequest{}, err
+	}
+	pr, err := client.PullRequest(ctx, repo, n)
+	return pr, service.Explain(err)
+}
+
+// Status returns a pull request with its reviews and checks.
+func (r *Requests) Status(ctx context.Context, ref Ref) (github.Status, error) {
+	client, repo, n, err := r.resolve(ctx, ref)
+	if err != nil {
+		return github.Status{}, err
+	}
+	s, err := client.Status(ctx, repo, n)
+	return s, service.Explain(err)
+}
+
+// Linked returns the status of pull request n of the repository that origin names, for
+// views that join several sources, cut by [Fit]. A failure is a fact, too.
+func (r *Requests) Linked(ctx context.Context, n uint32, w failure.Words) fact.Fact[github.Status] {
+	s, err := r.Status(ctx, Ref{Number: int(n)})
+	if err == nil {
+		return fact.Known(Fit(s), "GitHub", s.AsOf)
+	}
+	if errors.Is(err, remote.ErrNotCached) {
+		return fact.Unavailable[github.Status](fact.NotFetched, "")
+	}
+	e := failure.Of(err)
+	return fact.Unavailable[github.Status](e.Message(w), e.Advice(w))
+}
+
+// List returns up to limit pull requests of a repository, newest first, from a place in
+// the list on.
+func (r *Requests) List(ctx context.Context, repo github.Repo, state github.State, from github.Cursor, limit int) (github.Page, error) {
+	client, err := r.clients.GitHub(ctx, repo.Host)
+	if err != nil {
+		return github.Page{}, err
+	}
+	page, err := client.PullRequests(ctx, repo, state, from, limit)
+	return page, service.Explain(err)
+}
+
+const (
+	// pageSize is how many pull requests one request asks for.
+	pageSize = 100
+	// newest is how many of the newest pull requests Newest reads.
+	newest = 300
+)
+
+// Newest returns the newest pull requests, whatever their state, newest first, without
+// those that come from a branch of another repository.
+func (r *Requests) Newest(ctx context.Context) ([]github.PullRequest, error) {
+	repo, err := r.Repository(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var found []github.PullRequest
+	from := github.Cursor{}
+	for read := 0; read < newest; {
+		page, err := r.List(ctx, repo, github.All, from, pageSize)
+		if err != nil {
+			return nil, err
+		}
+		read += len(page.PullRequests)
+		for _, pr := range page.PullRequests {
+			if strings.EqualFold(pr.HeadRepo, repo.String()) {
+				found = append(found, pr)
+			}
+		}
+		if page.Next == nil {
+			break
+		}
+		from = *page.Next
+	}
+	return found, nil
+}
+
+// resolve finds repository, number and client, in this order.
+func (r *Requests) resolve(ctx context.Context, ref Ref) (*github.Client, github.Repo, int, error) {
+	repo, err := r.Repository(ctx, ref.Repository)
+	if err != nil {
+		return nil, github.Repo{}, 0, err
+	}
+	n := ref.Number
+	if n == 0 {
+		if n, err = r.links.LinkedPullRequest(ctx); err != nil {
+			return nil, github.Repo{}, 0, err
+		}
+	}
+	client, err := r.clients.GitHub(ctx, repo.Host)
+	return client, repo, n, err
+}
+
+// Repository returns the repository "owner/name" on the host of origin or, where there
+// is no GitHub origin, on the host of $GH_HOST, else on github.com. Without a name it is
+// the one that origin names.
+func (r *Requests) Repository(ctx context.Context, name string) (github.Repo, error) {
+	if name == "" {
+		return r.origin(ctx)
+	}
+	owner, repo, err := github.ParseFullName(name)
+	if err != nil {
+		return github.Repo{}, failure.New(failure.Invalid, `Argument "repository" must be owner/name, such as "cli/cli"`, "")
+	}
+	named := github.Repo{Host: "github.com", Owner: owner, Name: repo}
+	if host := r.session.GitHubHost(); host != "" {
+		named.Host = host
+	}
+	// Any failure means that there is no origin to take the host from.
+	if origin, err := r.origin(ctx); err == nil {
+		named.Host = origin.Host
+	}
+	return named, nil
+}
+
+// origin returns the repository on GitHub that the remote origin names.
+func (r *Requests) origin(ctx context.Context) (github.Repo, error) {
+	repo, err := r.session.Repo(ctx)
+	if err != nil {
+		return github.Repo{}, err
+	}
+	url, err := repo.RemoteURL(ctx, "origin")
+	if errors.Is(err, git.ErrNoRemote) {
+		return github.Repo{}, failure.New(failure.NotFound, "No 'origin' remote found", "Add a GitHub remote named 'origin'.")
+	}
+	if err != nil {
+		return github.Repo{}, session.Explain(err)
+	}
+	named, err := github.ParseRemote(url, func(host string) bool { return host == r.session.GitHubHost() })
+	if err != nil {
+		return github.Repo{}, failure.New(failure.NotFound,
+			"Could not extract GitHub repo from remote URL: "+err.Error(), "Ensure the 'origin' remote points to a GitHub repository.")
+	}
+	return named, nil
+}

@@ -1,0 +1,117 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/jira"
+	"github.com/copse-dev/copse/internal/session"
+)
+
+// Services ask what is linked to a branch. One that is nil is switched off.
+type Services struct {
+	PullRequest func(ctx context.Context, number uint32) fact.Fact[github.Status]
+	Issue       func(ctx context.Context, key string) fact.Fact[jira.Issue]
+}
+
+// Context is a branch with what is linked to it.
+type Context struct {
+	twig.Metadata
+	Current     bool                     `json:"current,omitempty"`
+	Missing     bool                     `json:"missing,omitempty"`
+	Jira        fact.Fact[jira.Issue]    `json:"jira"`
+	PullRequest fact.Fact[github.Status] `json:"pull_request"`
+}
+
+// Context asks the services, at the same time, what is linked to a branch. A fact that
+// cannot be learned says why.
+func (b *Branches) Context(ctx context.Context, name string, ask Services) (Context, error) {
+	stack, err := b.Stack(ctx, name)
+	if err != nil {
+		return Context{}, err
+	}
+	out := Context{Metadata: stack[0].Metadata, Missing: stack[0].Missing, Current: stack[0].Branch == b.Checked(ctx)}
+	var asking sync.WaitGroup
+	asking.Go(func() { out.Jira = linked(ctx, out.JiraIssue, ask.Issue, "jira") })
+	asking.Go(func() { out.PullRequest = linked(ctx, out.PRNumber, ask.PullRequest, "github") })
+	asking.Wait()
+	return out, nil
+}
+
+// linked asks for what key names, unless there is none or nobody to ask.
+func linked[K comparable, V any](ctx context.Context, key K, ask func(context.Context, K) fact.Fact[V], name string) fact.Fact[V] {
+	var none K
+	switch {
+	case key == none:
+		return fact.Fact[V]{State: fact.StateNone, Source: twig.Name}
+	case ask == nil:
+		return fact.Unavailable[V]("the "+name+" toolset is switched off", "")
+	}
+	return ask(ctx, key)
+}
+
+// LinkedPullRequest returns the number of the pull request that is linked to the
+// branch checked out.
+func (b *Branches) LinkedPullRequest(ctx context.Context) (int, error) {
+	meta, err := b.checkedOut(ctx, "pr_number")
+	if err != nil {
+		return 0, err
+	}
+	if meta.PRNumber == 0 {
+		return 0, notLinked(meta.Branch, "GitHub PR", "pr_number")
+	}
+	return int(meta.PRNumber), nil
+}
+
+// LinkedIssue returns the key of the Jira issue that is linked to the branch checked
+// out.
+func (b *Branches) LinkedIssue(ctx context.Context) (string, error) {
+	meta, err := b.checkedOut(ctx, "issue_key")
+	if err != nil {
+		return "", err
+	}
+	if meta.JiraIssue == "" {
+		return "", notLinked(meta.Branch, "Jira issue", "issue_key")
+	}
+	return meta.JiraIssue, nil
+}
+
+// checkedOut returns what is linked to the branch checked out. The argument is the one
+// that makes it unnecessary, for messages.
+func (b *Branches) checkedOut(ctx context.Context, argument string) (twig.Metadata, error) {
+	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (twig.Metadata, error) {
+		head, err := v.Head(ctx)
+		if err != nil {
+			return twig.Metadata{}, err
+		}
+		if head.Detached {
+			return twig.Metadata{}, &failure.Error{
+				Kind: failure.Invalid,
+				What: failure.Text(fmt.Sprintf("No %s provided and could not detect current branch", argument)),
+				Do:   provide(argument),
+			}
+		}
+		state, err := v.State(ctx)
+		if err != nil {
+			return twig.Metadata{}, err
+		}
+		return state.Metadata(head.Branch), nil
+	})
+}
+
+func notLinked(branch, what, argument string) error {
+	return &failure.Error{
+		Kind: failure.NotFound,
+		What: failure.Text(fmt.Sprintf("Branch '%s' has no linked %s", branch, what)),
+		Do:   provide(argument),
+	}
+}
+
+func provide(argument string) failure.Phrase {
+	return failure.Text(fmt.Sprintf("Provide an explicit %s parameter.", argument))
+}

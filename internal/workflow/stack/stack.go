@@ -1,0 +1,187 @@
+// Package stack is what every surface shares about branches: the current one, what a
+// branch is linked to, the tree of branches, the stack of one, and the worktrees.
+//
+// Use [New]. Each method reads one consistent view of the repository. Results are
+// whole; a surface cuts them to its size. Errors are [failure.Error]s.
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/copse-dev/copse/internal/branch"
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/session"
+)
+
+// Branches answers for the branches of one repository.
+type Branches struct{ session *session.Session }
+
+// New returns the branches of a session's repository.
+func New(s *session.Session) *Branches { return &Branches{session: s} }
+
+// Session returns the session that the branches are read from.
+func (b *Branches) Session() *session.Session { return b.session }
+
+// Current returns the branch that is checked out, and what is linked to it. Without a
+// readable state it is the name alone.
+func (b *Branches) Current(ctx context.Context) (twig.Metadata, error) {
+	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (twig.Metadata, error) {
+		head, err := v.Head(ctx)
+		if err != nil {
+			return twig.Metadata{}, err
+		}
+		if head.Detached {
+			return twig.Metadata{}, failure.New(failure.NotFound,
+				"Not on any branch (detached HEAD state)", "Check out a branch, or use a tool that takes one.")
+		}
+		state, err := v.State(ctx)
+		if err != nil {
+			return twig.Metadata{Branch: head.Branch}, nil //nolint:nilerr // the name is known all the same
+		}
+		return state.Metadata(head.Branch), nil
+	})
+}
+
+// Metadata returns what is linked to a branch that the state knows.
+func (b *Branches) Metadata(ctx context.Context, name string) (twig.Metadata, error) {
+	state, err := b.State(ctx)
+	if err != nil {
+		return twig.Metadata{}, err
+	}
+	if !state.Known(name) {
+		return twig.Metadata{}, &failure.Error{
+			Kind: failure.NotFound,
+			What: failure.Text(fmt.Sprintf("Branch '%s' not found in twig state", name)),
+			Do:   tracked,
+		}
+	}
+	return state.Metadata(name), nil
+}
+
+// tracked is where the branches that the state knows are listed.
+func tracked(w failure.Words) string {
+	return fmt.Sprintf("Use `%s` to see tracked branches.", w.Branches)
+}
+
+// State returns the branch state.
+func (b *Branches) State(ctx context.Context) (*twig.State, error) {
+	return b.session.View().State(ctx)
+}
+
+// Refs returns what git says about the branches.
+func (b *Branches) Refs(ctx context.Context) (branch.Refs, error) {
+	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (branch.Refs, error) {
+		return v.Refs(ctx)
+	})
+}
+
+// Checked returns the branch that is checked out, "" where there is none.
+func (b *Branches) Checked(ctx context.Context) string { return b.session.View().Current(ctx) }
+
+// Names returns the branches of git and of the state, sorted by bytes.
+func (b *Branches) Names(ctx context.Context) ([]string, error) {
+	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) ([]string, error) {
+		names, err := v.Branches(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if state, err := v.State(ctx); err == nil {
+			names = append(slices.Clone(names), state.Names()...)
+			slices.Sort(names)
+			names = slices.Compact(names)
+		}
+		return names, nil
+	})
+}
+
+// Tree returns the tree of a root, of the home root if it is "", cut to limit.
+func (b *Branches) Tree(ctx context.Context, root string, limit branch.Limit) (*branch.Tree, error) {
+	graph, err := b.Graph(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := graph.Tree(root, limit)
+	return tree, explain(err)
+}
+
+// Graph returns all branches and how they are stacked. State and refs are read at the
+// same time: in a large repository of which nothing is known yet, each takes a while.
+func (b *Branches) Graph(ctx context.Context) (*branch.Graph, error) {
+	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (*branch.Graph, error) {
+		var (
+			state   *twig.State
+			refs    branch.Refs
+			reading errgroup.Group
+		)
+		reading.Go(func() (err error) {
+			state, err = v.State(ctx)
+			return err
+		})
+		reading.Go(func() (err error) {
+			refs, err = v.Refs(ctx)
+			return err
+		})
+		if err := reading.Wait(); err != nil {
+			return nil, err
+		}
+		return branch.NewGraph(state, refs), nil
+	})
+}
+
+// Stack returns the stack from start, from the branch checked out if it is "", up to
+// its root. Git is asked for no more branches than the stack has, unless start is
+// unknown and similar names are looked for.
+func (b *Branches) Stack(ctx context.Context, start string) ([]branch.Entry, error) {
+	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) ([]branch.Entry, error) {
+		start := start
+		if start == "" {
+			head, err := v.Head(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if head.Detached {
+				return nil, failure.New(failure.NotFound, "Not on any branch (detached HEAD)", "Pass a branch.")
+			}
+			start = head.Branch
+		}
+		state, err := v.State(ctx)
+		if err != nil {
+			return nil, err
+		}
+		stack, err := branch.Stack(state, func(name string) (bool, error) { return v.HasBranch(ctx, name) }, start)
+		if _, unknown := errors.AsType[*branch.NotFoundError](err); unknown {
+			refs, err := v.Refs(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return nil, explain(branch.NotFound(state, refs, start))
+		}
+		return stack, session.Explain(err)
+	})
+}
+
+// explain returns an error of package branch as a failure.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, branch.ErrNoBranches):
+		return failure.New(failure.NotFound, "No branches found in repository", "Make a first commit.")
+	case errors.Is(err, branch.ErrNoRoot):
+		return failure.New(failure.NotFound, "No root branch found in repository", "Pass a branch as the root.")
+	}
+	unknown, ok := errors.AsType[*branch.NotFoundError](err)
+	if !ok {
+		return err
+	}
+	do := failure.Phrase(tracked)
+	if len(unknown.Nearest) > 0 {
+		do = failure.Text("The nearest names are: " + strings.Join(unknown.Nearest, ", ") + ".")
+	}
+	return &failure.Error{Kind: failure.NotFound, What: failure.Text(fmt.Sprintf("Branch '%s' not found", unknown.Branch)), Do: do}
+}
