@@ -369,6 +369,16 @@ func old(t *testing.T, path string) {
 	}
 }
 
+// isOld reports whether a file is as old made it.
+func isOld(t *testing.T, path string) bool {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime().Unix() == 1
+}
+
 func add(t *testing.T, path, text string) {
 	t.Helper()
 	before, err := os.ReadFile(path)

@@ -1,0 +1,118 @@
+//go:build unix
+
+package git_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/git/history"
+)
+
+// endless are the files that keep a reader waiting, or reading.
+var endless = map[string]func(path string) error{
+	"named pipe": func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	"device":     func(path string) error { return os.Symlink("/dev/zero", path) },
+	"huge file": func(path string) error {
+		return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<42))
+	},
+}
+
+// gits are the files that git and this package read, relative to the worktree.
+var gits = []string{
+	".git", ".git/HEAD", ".git/config", ".git/config.worktree", ".git/commondir", ".git/index", ".git/packed-refs",
+	".git/refs/heads/main", ".git/refs/heads/other", ".git/refs/remotes/origin/main", ".git/refs/replace/x", ".git/refs/tags/x",
+	".git/shallow", ".git/info/attributes", ".git/info/exclude", ".git/info/grafts", ".git/objects/info/alternates",
+	".git/logs/refs/heads/main", ".git/MERGE_HEAD", ".git/rebase-merge/head-name", ".git/worktrees/linked/gitdir",
+	".git/worktrees/linked/HEAD", ".git/remotes/origin", ".gitattributes", ".gitignore", ".gitmodules", ".mailmap",
+	"sub/.gitignore",
+}
+
+// Whatever stands in the place of a file of git's, every method ends, and the memory of
+// this process does not grow.
+func TestEndlessFiles(t *testing.T) {
+	t.Parallel()
+	for kind, put := range endless {
+		for _, name := range gits {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				g := gittest.New(t)
+				dir := g.Init()
+				gittest.Write(t, join(dir, "sub", "a.txt"), "text\n")
+				g.Run(dir, "add", ".")
+				g.Run(dir, "commit", "-q", "-m", "first")
+				g.Run(dir, "worktree", "add", "-q", "-b", "linked", join(filepath.Dir(dir), "linked"))
+				path := join(dir, filepath.FromSlash(name))
+				if err := errors.Join(os.RemoveAll(path), os.MkdirAll(filepath.Dir(path), 0o755), put(path)); err != nil {
+					t.Skip(err)
+				}
+				// No timing is compared: what hangs, hangs until the end of the test.
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				done := inBackground(func() {
+					r, err := git.Discover(ctx, dir, git.Options{Env: g.Env})
+					if err != nil {
+						t.Log(err)
+						return
+					}
+					everything(t, r, func(method string, err error) {
+						if errors.Is(err, context.DeadlineExceeded) {
+							t.Errorf("%s: %v", method, err)
+						}
+					})
+					if _, _, err := r.Changes(ctx); errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("Changes: %v", err)
+					}
+					if _, err := r.Log(ctx, 3); errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("Log: %v", err)
+					}
+					if _, err := history.Unmerged(ctx, r.Program(), nil); errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("Unmerged: %v", err)
+					}
+					history.Held(r.CommonDir(), "main")
+					history.Began(r.CommonDir(), "main")
+				})
+				select {
+				case <-done:
+				case <-ctx.Done():
+					t.Fatal("it hangs")
+				}
+			})
+		}
+	}
+}
+
+// inBackground runs f in the background.
+func inBackground(f func()) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	return done
+}
+
+// A file that git waits for deep in the worktree is found while git runs, and named.
+func TestObstacle(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	gittest.Write(t, join(dir, "a", "b", "c.txt"), "text\n")
+	g.Run(dir, "add", ".")
+	pipe := join(dir, "a", "b", ".gitignore")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	_, err := discover(t, g, dir).Status(t.Context())
+	broken, ok := errors.AsType[*git.BrokenError](err)
+	if !ok || broken.Path != pipe {
+		t.Errorf("error is %v, want a *BrokenError about %q", err, pipe)
+	}
+}
