@@ -1,0 +1,87 @@
+package servers_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/bearer"
+	"github.com/copse-dev/copse/internal/httpguard"
+	"github.com/copse-dev/copse/internal/supervisor"
+	"github.com/copse-dev/copse/internal/wiring/servers"
+)
+
+// A token opens the server of its worktree and no other, on every route and method.
+func TestTokenOpensOneServer(t *testing.T) {
+	t.Parallel()
+	store := bearer.NewStore(filepath.Join(t.TempDir(), "tokens"))
+	g := servers.NewGate(store, httpguard.Options{Open: []string{"/healthz"}, Now: time.Now, Rate: 10_000}, false)
+	inside := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	keys := []string{"/src/app/.git", "/src/app/.git/worktrees/topic", "/src/other/.git"}
+	guarded := map[string]http.Handler{}
+	tokens := map[string]string{"nobody": "", "empty prefix": bearer.Prefix}
+	renew := func(key string) {
+		t.Helper()
+		token, err := store.File(key).Token(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens[key] = token
+	}
+	for _, key := range keys {
+		h, err := g.Guard(t.Context(), supervisor.Worktree{Key: key}, inside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guarded[key] = h
+		renew(key)
+	}
+	check := func() {
+		t.Helper()
+		for key, h := range guarded {
+			for owner, token := range tokens {
+				for _, route := range []string{"/mcp", "/sse", "/", "/healthz/x", "/MCP", "//mcp", "/mcp/"} {
+					for _, method := range []string{"GET", "POST", "DELETE", "PUT", "HEAD", "OPTIONS", "PATCH"} {
+						r := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+route, nil)
+						r.Header.Set("Authorization", "Bearer "+token)
+						w := httptest.NewRecorder()
+						h.ServeHTTP(w, r)
+						if got := w.Code == http.StatusTeapot; got != (owner == key) {
+							t.Errorf("%s %s of %s with the token of %s: %d", method, route, key, owner, w.Code)
+						}
+					}
+				}
+			}
+		}
+	}
+	check()
+	old := tokens[keys[0]]
+	if _, err := store.Rotate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		renew(key)
+	}
+	tokens["before the rotation"] = old
+	check()
+}
+
+// An open gate keeps no tokens.
+func TestOpenGate(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "tokens")
+	g := servers.NewGate(bearer.NewStore(dir), httpguard.Options{Now: time.Now}, true)
+	w := supervisor.Worktree{Key: "/x"}
+	if _, err := g.Guard(context.Background(), w, http.NotFoundHandler()); err != nil || g.TokenFile(w) != "" || g.Renew(t.Context(), w) != nil {
+		t.Error(err, g.TokenFile(w))
+	}
+	if found, _ := filepath.Glob(dir + "/*"); len(found) > 0 { // the pattern is right
+		t.Errorf("there are %v", found)
+	}
+}
