@@ -1,0 +1,138 @@
+package entries_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/bearer"
+	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/supervisor"
+	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/wiring/entries"
+	"github.com/copse-dev/copse/internal/wiring/servers"
+)
+
+// listen returns a port on which somebody listens, and one on which nobody does.
+func listen(t *testing.T) (held, free int) {
+	t.Helper()
+	var ports [2]int
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+		if i == 1 {
+			_ = l.Close()
+		} else {
+			t.Cleanup(func() { _ = l.Close() })
+		}
+	}
+	return ports[0], ports[1]
+}
+
+// An entry must lead to a port that copse serves, with that worktree's token.
+func TestEntry(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := servers.Files{Ports: filepath.Join(dir, "ports.json"), Tokens: bearer.NewStore(filepath.Join(dir, "tokens"))}
+	token := func(key string) string {
+		t.Helper()
+		text, err := files.Tokens.File(key).Token(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	held, free := listen(t)
+	served := free - 1 // nothing needs to listen there: the socket says that we do
+	if err := os.WriteFile(files.Ports, fmt.Appendf(nil, `{"ports": {"/a": %d, "/b": %d}}`, served, free), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status := &control.Status{Guarded: true, Worktrees: []supervisor.State{
+		{Path: "/work/a", TokenFile: files.Tokens.File("/a").Path(), MCP: supervisor.MCP{ServerRunning: true, Port: served}},
+		{Path: "/work/c", MCP: supervisor.MCP{LastError: "held"}},
+	}}
+	at := func(port int) string { return fmt.Sprintf("http://localhost:%d/mcp", port) }
+	running, stopped := entries.New(files, status), entries.New(files, nil)
+	for _, tt := range []struct {
+		name    string
+		checker *entries.Checker
+		entry   clientconfig.Named
+		want    string // "" is fine, "-" not ours
+	}{
+		{"right", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(served), Token: token("/a")}}, ""},
+		{"by address", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", served), Token: token("/a")}}, ""},
+		{"another's token", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(served), Token: token("/b")}}, "has another token than /work/a"},
+		{"no token", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(served)}}, "has no token"},
+		{"a stranger's port", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(held), Token: token("/a")}}, "where another program listens"},
+		{"a stranger's port, by name", running, clientconfig.Named{Name: "copse-main", Server: clientconfig.Server{URL: at(held), Token: "old"}}, "where another program listens"},
+		{"a stranger's port, stopped", stopped, clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: at(held), Token: token("/a")}}, "where another program listens"},
+		{"not served now", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(free), Token: token("/b")}}, ""},
+		{"not served now, stopped", stopped, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(free), Token: token("/b")}}, ""},
+		{"not served now, rotated", stopped, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(free), Token: bearer.Prefix + "OLD"}}, "has another token"},
+		{"nobody's port", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: at(free + 1), Token: token("/b")}}, "points at port"},
+		{"another product", running, clientconfig.Named{Name: "figma", Server: clientconfig.Server{URL: at(held), Token: "figd_x"}}, "-"},
+		{"another machine", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: "http://example.com:3000/mcp"}}, "-"},
+		{"stdio", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{Command: "copse"}}, "-"},
+	} {
+		problem, ours := tt.checker.Entry(t.Context(), tt.entry)
+		if ours != (tt.want != "-") {
+			t.Errorf("%s: ours %t", tt.name, ours)
+		} else if ours && (problem == "") != (tt.want == "") || ours && !strings.Contains(problem, tt.want) {
+			t.Errorf("%s: %q", tt.name, problem)
+		}
+		if strings.Contains(problem, bearer.Prefix) {
+			t.Errorf("%s: a token is shown: %s", tt.name, problem)
+		}
+	}
+}
+
+// Every client's form of an entry is read back with its token, and a file that others can
+// read is a problem if it holds one.
+func TestExposedFiles(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing on Windows")
+	}
+	for _, id := range clientconfig.IDs() {
+		client, err := clientconfig.Lookup(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if client.CheckHTTP() != nil {
+			continue
+		}
+		home := t.TempDir()
+		place := entries.Place(app.Env{GOOS: "linux", Environ: []string{"HOME=" + home}}, filepath.Join(home, "project"))
+		path, err := client.Path(clientconfig.User, place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := client.Set(nil, "copse", clientconfig.Server{URL: "http://localhost:1/mcp", Token: bearer.Prefix + "SECRET"})
+		if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		files := entries.Files(place)
+		if len(files) != 1 || len(files[0].Entries) != 1 || files[0].Entries[0].Token != bearer.Prefix+"SECRET" || !files[0].Exposed {
+			t.Errorf("%s: %+v", id, files)
+		}
+		store := servers.Files{Ports: filepath.Join(home, "ports"), Tokens: bearer.NewStore(filepath.Join(home, "tokens"))}
+		if got := strings.Join(entries.New(store, nil).Problems(t.Context(), place), "\n"); !strings.Contains(got, "other users can read the token") || strings.Contains(got, "SECRET") {
+			t.Errorf("%s: %s", id, got)
+		}
+		if was, err := entries.Tighten("linux", path); !was || err != nil || entries.Exposed("linux", path) {
+			t.Errorf("%s: %t, %v", id, was, err)
+		}
+		if was, err := entries.Tighten("linux", path); was || err != nil {
+			t.Errorf("%s again: %t, %v", id, was, err)
+		}
+	}
+}
