@@ -13,7 +13,9 @@ import (
 
 const (
 	defaultTimeout = 15 * time.Second
-	defaultMaxBody = 32 << 20
+	// defaultMaxBody is several times the largest page of GitHub or Jira. The cache and the
+	// decoder hold about eight copies of a body for a moment.
+	defaultMaxBody = 8 << 20
 	maxRedirects   = 3
 )
 
@@ -47,7 +49,7 @@ type Options struct {
 	// Timeout bounds one request, its second try and the reading of its body
 	// included; 0 is 15 seconds.
 	Timeout time.Duration
-	// MaxBody bounds a body in bytes; 0 is 32 MiB.
+	// MaxBody bounds a body in bytes; 0 is 8 MiB.
 	MaxBody int64
 	// Now is the clock for answers without a Date header and for the age of
 	// kept ones; nil is time.Now.
