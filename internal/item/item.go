@@ -84,6 +84,15 @@ type Item struct {
 	Summary
 	Description string
 	Comments    []Comment
+	// Former are the numbers that the item had before, the latest first.
+	Former []Former
+}
+
+// Former is a number that an item had until a merge gave it another, because two clones
+// had used it.
+type Former struct {
+	ID ID
+	On string // the day, as 2026-11-21
 }
 
 // Comment is what somebody said about an item.

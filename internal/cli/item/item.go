@@ -50,7 +50,7 @@ func Items(env app.Env, program, initCommand string, flags *Flags) *cobra.Comman
 // program is what comes before them: "tic", "copse item".
 func Project(env app.Env, program, initCommand string, flags *Flags) []*cobra.Command {
 	c := cli{env: env, program: program, initCommand: initCommand, flags: flags}
-	return []*cobra.Command{c.init(), c.iteration(), c.config(), c.doctor()}
+	return []*cobra.Command{c.init(), c.iteration(), c.config(), c.doctor(), c.mergeDriver()}
 }
 
 // cli is what all commands have.
@@ -166,6 +166,13 @@ type whole struct {
 	row
 	Description string    `json:"description"`
 	Comments    []comment `json:"comments"`
+	// Renumbered are the numbers that the item had before a merge.
+	Renumbered []former `json:"renumbered,omitempty"`
+}
+
+type former struct {
+	From item.ID `json:"from"`
+	On   string  `json:"on"`
 }
 
 type comment struct {
@@ -178,6 +185,9 @@ func wholeOf(it *item.Item) whole {
 	w := whole{row: rowOf(&it.Summary), Description: it.Description, Comments: []comment{}}
 	for _, c := range it.Comments {
 		w.Comments = append(w.Comments, comment(c))
+	}
+	for _, f := range it.Former {
+		w.Renumbered = append(w.Renumbered, former{f.ID, f.On})
 	}
 	return w
 }

@@ -46,9 +46,10 @@ type (
 )
 
 func (c cli) init() *cobra.Command {
-	var asJSON bool
+	var asJSON, driver bool
 	var chosen string
-	cmd := &cobra.Command{
+	var cmd *cobra.Command
+	cmd = &cobra.Command{
 		Use:     "init",
 		Short:   "Make a project in the working folder",
 		Example: "  " + c.initCommand,
@@ -64,14 +65,25 @@ there is one already, here or above, it stays as it is.`,
 				return err
 			}
 			if asJSON {
+				if driver {
+					if err := s.RegisterDriver(ctx, c.driverCommand()); err != nil {
+						return err
+					}
+				}
 				return c.changed().JSON(initialized{created, !created, backend})
 			}
-			if !created {
-				return c.changed().Line("Already initialized in .tic/")
+			if created {
+				err = c.changed().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.initCommand, " init"), " item"))
+			} else {
+				err = c.changed().Line("Already initialized in .tic/")
 			}
-			return c.changed().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.initCommand, " init"), " item"))
+			if err != nil {
+				return err
+			}
+			return c.offerDriver(ctx, s, cmd, driver)
 		}),
 	}
+	cmd.Flags().BoolVar(&driver, "merge-driver", false, "register a merge driver for this clone, so that git merges fields")
 	cmd.Flags().StringVar(&chosen, "backend", backend, "where items are kept: "+backend)
 	output.JSONFlag[initialized](cmd, &asJSON)
 	return cmd

@@ -67,9 +67,16 @@ func fields(it *item.Item) [][]string {
 	}
 }
 
+// formerly says which number an item had.
+func formerly(f item.Former) string { return fmt.Sprintf("renumbered from #%d on %s", f.ID, f.On) }
+
 // pipe writes an item for a script.
 func pipe(o *output.Writer, it *item.Item) error {
-	if err := o.Table([]output.Column{{Name: "field"}, {Name: "value"}}, fields(it)); err != nil {
+	rows := fields(it)
+	for _, f := range it.Former {
+		rows = append(rows, []string{"renumbered", formerly(f)})
+	}
+	if err := o.Table([]output.Column{{Name: "field"}, {Name: "value"}}, rows); err != nil {
 		return err
 	}
 	if it.Description == "" {
@@ -88,6 +95,9 @@ func read(o *output.Writer, it *item.Item) error {
 		if f[1] != "" {
 			fmt.Fprintf(&b, "%s%s\n", o.Faint(fmt.Sprintf("%-12s", strings.ReplaceAll(f[0], "_", " "))), line(f[1]))
 		}
+	}
+	for _, f := range it.Former {
+		fmt.Fprintln(&b, o.Faint(line(formerly(f))))
 	}
 	if it.Description != "" {
 		fmt.Fprintf(&b, "\n%s", foreign.Markdown(foreign.Quote(it.Description)))

@@ -338,3 +338,14 @@ func (m *Merge) Add(ctx context.Context) error {
 	_, err := m.repo.run(ctx, "--literal-pathspecs", "add", "-A", "--", strings.TrimSuffix(m.repo.prefix, "/"))
 	return err
 }
+
+// SetDriver notes a merge driver in the configuration of the repository. It is for a
+// person who asked for it.
+func (r *Repo) SetDriver(ctx context.Context, name, command string) error {
+	for _, setting := range [][2]string{{"name", "work items, field by field"}, {"driver", command + " %O %A %B %P"}} {
+		if _, err := r.run(ctx, "config", "--local", "merge."+name+"."+setting[0], setting[1]); err != nil {
+			return fmt.Errorf("note the merge driver in git's configuration: %w", err)
+		}
+	}
+	return nil
+}

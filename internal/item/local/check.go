@@ -36,6 +36,12 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(overwritten) > 0 {
+		// Between the stops of a rebase, items of later commits are not here yet.
+		if open, err := s.Merging(ctx); err == nil && open != nil {
+			overwritten = nil
+		}
+	}
 	found = append(found, overwritten...)
 	for _, it := range snapshot.List(config, item.Filter{All: true}) {
 		for _, problem := range checkItem(config, f.lookup, it) {

@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
@@ -242,7 +243,17 @@ func (f *folder) item(id item.ID) (item.Item, error) {
 	}
 	defer root.Close()
 	_, it, err := f.open(root, itemsFolder, id)
-	return it, err
+	if err != nil {
+		return it, err
+	}
+	records, err := itemfolder.ReadFile(root, renumbered.Name)
+	if err != nil {
+		return it, nil //nolint:nilerr // there are none, or they cannot be read: the item can
+	}
+	for _, r := range renumbered.Of(renumbered.Parse(records), id, it.Created) {
+		it.Former = append(it.Former, item.Former{ID: r.From, On: r.On})
+	}
+	return it, nil
 }
 
 // change calls do while nobody else changes the store, after what a process that

@@ -116,8 +116,16 @@ type Item struct {
 	DependsOn   []item.ID `json:"dependsOn"`
 	Description string    `json:"description"`
 	Comments    []Comment `json:"comments"`
+	// Renumbered are the numbers that the item had before a merge.
+	Renumbered []Renumbered `json:"renumbered,omitempty"`
 	// Showing says what was left out, and how to get it.
 	Showing []string `json:"showing,omitempty"`
+}
+
+// Renumbered is a number that an item had.
+type Renumbered struct {
+	From item.ID `json:"from"`
+	On   string  `json:"on"`
 }
 
 // Comment is what somebody said about an item.
@@ -148,6 +156,9 @@ func itemOf(it *item.Item, part section) Item {
 		ID: s.ID, Title: s.Title, Type: s.Type, Status: s.Status, Iteration: s.Iteration, Priority: s.Priority,
 		Assignee: s.Assignee, Labels: s.Labels, Created: s.Created, Updated: s.Updated,
 		Parent: parentOf(&it.Summary), DependsOn: s.DependsOn, Comments: []Comment{}, Showing: showing,
+	}
+	for _, f := range it.Former {
+		out.Renumbered = append(out.Renumbered, Renumbered{f.ID, line(f.On, lineLength)})
 	}
 	var comments []Comment
 	needed := 0

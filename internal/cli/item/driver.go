@@ -1,0 +1,108 @@
+package item
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+)
+
+// driverCommand is the merge driver on the command line: "copse item merge-driver".
+func (c cli) driverCommand() string {
+	return strings.TrimSuffix(c.initCommand, "init") + "merge-driver"
+}
+
+// mergeDriver is what git runs to merge one file. It says so by ending with 0; else the
+// file has both versions, and git stops.
+func (c cli) mergeDriver() *cobra.Command {
+	return &cobra.Command{
+		Use:     "merge-driver BASE OURS THEIRS PATH",
+		Short:   "Merge one file of a store for git",
+		Example: "  git config merge." + merge.DriverName + ".driver '" + c.driverCommand() + " %O %A %B %P'",
+		Hidden:  true,
+		Args:    app.Args(4, 4, "BASE OURS THEIRS PATH"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var texts [3]string
+			for i, name := range args[:3] {
+				text, err := os.ReadFile(c.path(name))
+				if err != nil {
+					return err
+				}
+				texts[i] = string(text)
+			}
+			store, name, ok := splitStore(args[3])
+			if !ok {
+				return fmt.Errorf("%s is no file of a store of work items", args[3])
+			}
+			config, err := os.ReadFile(c.path(filepath.FromSlash(store + "/" + merge.ConfigName)))
+			if err == nil {
+				if _, parseErr := ticfile.ParseConfig(string(config)); parseErr != nil {
+					config = nil // it is being merged itself
+				}
+			}
+			merged, mergeErr := merge.File(name, texts[0], texts[1], texts[2], string(config))
+			if mergeErr != nil {
+				merged = merge.BothVersions(texts[1], texts[2])
+			}
+			if err := os.WriteFile(c.path(args[1]), []byte(merged), 0o600); err != nil {
+				return err
+			}
+			if mergeErr != nil {
+				return fmt.Errorf("%s: %w", args[3], mergeErr)
+			}
+			return nil
+		},
+	}
+}
+
+func (c cli) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(c.env.Dir, name)
+}
+
+// splitStore splits the path of a file into the store's and its name in the store.
+func splitStore(file string) (store, name string, ok bool) {
+	name = path.Base(file)
+	store = path.Dir(file)
+	if folder := path.Base(store); folder == merge.ItemsFolder || folder == merge.TrashFolder {
+		store, name = path.Dir(store), folder+"/"+name
+	}
+	return store, name, path.Base(store) == ".tic"
+}
+
+// offerDriver registers the merge driver if the user agrees.
+func (c cli) offerDriver(ctx context.Context, s *local.Store, cmd *cobra.Command, wanted bool) error {
+	if !cmd.Flags().Changed("merge-driver") {
+		if !c.env.Typed() || !s.InRepository(ctx) {
+			return nil
+		}
+		fmt.Fprintln(c.env.Stderr, "Git merges the lines of these files, not their fields. A merge driver merges fields. To register it")
+		fmt.Fprintln(c.env.Stderr, "writes .tic/.gitattributes, to be committed, and merge."+merge.DriverName+" in .git/config of this clone.")
+		yes, err := input.Yes(c.env, "Register it?")
+		if err != nil {
+			return err
+		}
+		wanted = yes
+	}
+	if !wanted {
+		return nil
+	}
+	if err := s.RegisterDriver(ctx, c.driverCommand()); err != nil {
+		return err
+	}
+	return c.changed().Line(`Registered the merge driver %s in this clone. Commit .tic/.gitattributes. Git does not clone
+configuration: in every other clone, run "%s --merge-driver" once. Without it, "%s --repair" finishes a merge.`,
+		merge.DriverName, c.initCommand, strings.TrimSuffix(c.initCommand, "init")+"doctor")
+}

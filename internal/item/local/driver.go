@@ -1,0 +1,50 @@
+package local
+
+import (
+	"context"
+	"errors"
+
+	"github.com/copse-dev/copse/internal/item/gitmerge"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+const attributesName = ".gitattributes"
+
+// RegisterDriver tells git to merge the files of the store with a command, in this
+// clone: it writes the attributes of the store, and the configuration of the repository.
+func (s *Store) RegisterDriver(ctx context.Context, command string) error {
+	f, err := s.find(ctx)
+	if err != nil {
+		return err
+	}
+	repo, err := s.openRepo(ctx, f)
+	if err != nil {
+		return err
+	}
+	if repo == nil {
+		return gitmerge.ErrNoRepository
+	}
+	err = f.change(ctx, func(w *writer) error {
+		old, err := w.tx.Root().ReadFile(attributesName)
+		if err == nil && string(old) != merge.Attributes {
+			return errors.New(".tic/.gitattributes has other rules; add those of the documentation by hand")
+		}
+		return w.tx.Write(lockedstore.File{Name: attributesName, Data: []byte(merge.Attributes)})
+	})
+	if err != nil {
+		return err
+	}
+	return repo.SetDriver(ctx, merge.DriverName, command)
+}
+
+// InRepository reports whether the store is in a git worktree, so that it can be
+// committed.
+func (s *Store) InRepository(ctx context.Context) bool {
+	f, err := s.find(ctx)
+	if err != nil {
+		return false
+	}
+	repo, err := s.openRepo(ctx, f)
+	return err == nil && repo != nil
+}

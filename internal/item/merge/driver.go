@@ -1,0 +1,66 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item/renumbered"
+)
+
+// ErrApart says that two versions of a file are of different items with one number. One
+// file cannot keep both.
+var ErrApart = errors.New("two items have this number; run doctor --repair")
+
+// File merges one file of a store, as a merge driver of git must: it sees no other file.
+// config is the configuration, "" if it is unknown. The error is [ErrApart], or says
+// that a version is no such file; then nothing is merged.
+func File(name, base, ours, theirs, config string) (string, error) {
+	trees := [3]Tree{{}, {}, {}}
+	for i, text := range []string{base, ours, theirs} {
+		if _, _, isItem := numberOf(name); text != "" || i > 0 {
+			if isItem && readVersion(name, text) == nil {
+				return "", errors.New("is no work item that can be read")
+			}
+			trees[i][name] = text
+		}
+		if config != "" && name != ConfigName {
+			trees[i][ConfigName] = config
+		}
+	}
+	r, err := Stores(trees[0], trees[1], trees[2], Options{})
+	if err != nil {
+		return "", err
+	}
+	for other := range r.Tree {
+		if other != name && other != ConfigName {
+			return "", ErrApart
+		}
+	}
+	return r.Tree[name], nil
+}
+
+// BothVersions is a file that could not be merged, with both versions between the marks
+// that git itself uses.
+func BothVersions(ours, theirs string) string {
+	ended := func(s string) string {
+		if s == "" || strings.HasSuffix(s, "\n") {
+			return s
+		}
+		return s + "\n"
+	}
+	return fmt.Sprintf("<<<<<<< ours\n%s=======\n%s>>>>>>> theirs\n", ended(ours), ended(theirs))
+}
+
+// DriverName is what git calls the merge driver.
+const DriverName = "copse-items"
+
+// Attributes is the file of a store that tells git which files the driver merges. The
+// records of changed numbers are lines of their own, which git can merge without it.
+const Attributes = `# Work items merge field by field. Git never clones the configuration of a merge
+# driver: run "copse item init --merge-driver" once in each clone.
+` + ConfigName + ` merge=` + DriverName + `
+` + ItemsFolder + `/*.md merge=` + DriverName + `
+` + TrashFolder + `/*.md merge=` + DriverName + `
+` + renumbered.Name + ` merge=union
+`

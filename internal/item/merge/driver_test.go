@@ -1,0 +1,42 @@
+package merge_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+)
+
+func TestFile(t *testing.T) {
+	t.Parallel()
+	base := newStore(t)
+	base.create(1, "it", 0, parent(7))
+	a, b := base.clone(), base.clone()
+	a.update(1, 1, item.Patch{Status: new("todo")})
+	b.update(1, 2, item.Patch{Status: new("review"), Parent: new(item.ID(8))})
+	const file = "items/1.md"
+	got, err := merge.File(file, base.tree[file], a.tree[file], b.tree[file], ticfile.NewConfig)
+	if err != nil || got != b.tree[file] {
+		t.Errorf("%v\n%s", err, got)
+	}
+	other := newStore(t)
+	other.create(1, "another", 5)
+	if _, err := merge.File(file, "", a.tree[file], other.tree[file], ""); !errors.Is(err, merge.ErrApart) {
+		t.Errorf("two items: %v", err)
+	}
+	if _, err := merge.File(file, "", a.tree[file], "text", ""); err == nil {
+		t.Error("a text was merged with an item")
+	}
+	config, err := merge.File("config.yml", ticfile.NewConfig, strings.Replace(ticfile.NewConfig, "next_id: 1", "next_id: 4", 1),
+		strings.Replace(ticfile.NewConfig, "next_id: 1", "next_id: 9", 1), "")
+	if err != nil || !strings.Contains(config, "next_id: 9\n") {
+		t.Errorf("configuration: %v\n%s", err, config)
+	}
+	both := merge.BothVersions(a.tree[file], other.tree[file])
+	if ours, theirs, ok := ticfile.Versions(both); !ok || ours != a.tree[file] || theirs != other.tree[file] {
+		t.Errorf("both versions: %s", both)
+	}
+}
