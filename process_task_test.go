@@ -2,6 +2,7 @@ package copse_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -39,6 +40,11 @@ func TestTasksEnd(t *testing.T) {
 			p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		},
 		"end of input": func(p *process) { p.in.Close() },
+		"stopped by another process": func(p *process) {
+			p.stopTask()
+			p.await("stopped by copse task stop")
+			p.in.Close()
+		},
 		"killed": func(p *process) {
 			if err := p.cmd.Process.Kill(); err != nil {
 				p.t.Error(err)
@@ -70,7 +76,7 @@ func TestTasksEnd(t *testing.T) {
 			p.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run_just_task","arguments":{"task_name":"quick"}}}`)
 			p.await(`quick: exit code 0`)
 			p.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run_just_task","arguments":{"task_name":"serve"}}}`)
-			p.await(`serve is running already`)
+			p.await(`serve is running already, as task `)
 			begun := time.Now()
 			end(p)
 			if name == "cancelled" {
@@ -116,6 +122,23 @@ func TestTaskRunEnds(t *testing.T) {
 			}
 			waitUntilGone(t, dir)
 		})
+	}
+}
+
+// stopTask ends the task that runs with "copse task stop".
+func (p *process) stopTask() {
+	p.t.Helper()
+	for _, args := range [][]string{{"task", "ps"}, {"task", "stop"}} {
+		if args[1] == "stop" {
+			args = append(args, p.taskID)
+		}
+		cmd := exec.CommandContext(p.t.Context(), p.cmd.Path, args...)
+		cmd.Dir, cmd.Env = p.cmd.Dir, p.cmd.Env
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			p.t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		p.taskID, _, _ = strings.Cut(string(out), "\t")
 	}
 }
 

@@ -82,6 +82,8 @@ type process struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Scanner
+	// taskID is the task that it runs.
+	taskID string
 }
 
 func start(t *testing.T, dir string, env []string, argv ...string) *process {

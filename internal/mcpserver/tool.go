@@ -87,8 +87,16 @@ func (s *Server) addTool(t toolset.Tool) {
 	s.mcp.AddTool(definition(t), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // what a handler leaves behind reports no more progress
-		return wireResult(s.call(withProgress(ctx, req), t, req.Params.Arguments)), nil
+		return wireResult(s.call(withProgress(named(ctx, req), req), t, req.Params.Arguments)), nil
 	})
+}
+
+// named tells the handler who calls.
+func named(ctx context.Context, req *mcp.CallToolRequest) context.Context {
+	if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
+		return toolset.WithClient(ctx, p.ClientInfo.Name)
+	}
+	return ctx
 }
 
 // withProgress lets the handler report to a client that asked for it.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/recipe/running"
 )
 
 // Journal remembers the last run of a project's recipes, and which ones are running, in
@@ -24,6 +25,8 @@ type Journal struct {
 	folder string
 	file   string // the name of the project in the folder, without ending
 	last   *cachedfile.File[LastRun]
+
+	tasks *running.Registry
 
 	mu      sync.Mutex
 	running map[string]bool
@@ -50,7 +53,9 @@ const (
 func NewJournal(folder, root string) *Journal {
 	sum := sha256.Sum256([]byte(root))
 	j := &Journal{folder: folder, file: hex.EncodeToString(sum[:8]), running: map[string]bool{}}
+	j.tasks = running.NewRegistry("")
 	if folder != "" {
+		j.tasks = running.NewRegistry(filepath.Join(folder, "running"))
 		j.last = cachedfile.New(filepath.Join(folder, j.file+".json"), maxRecord, func(data []byte) (LastRun, error) {
 			var l LastRun
 			err := json.Unmarshal(data, &l)

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/xec"
 	"github.com/copse-dev/copse/internal/xec/guard"
@@ -36,10 +37,10 @@ type Justfile struct {
 	mu   sync.Mutex // one reading at a time
 	kept *reading
 
-	state   sync.Mutex
-	closed  chan struct{}
-	over    bool // it is closed
-	running sync.WaitGroup
+	state  sync.Mutex
+	closed chan struct{}
+	over   bool // it is closed
+	runs   sync.WaitGroup
 }
 
 // reading is what a justfile was understood as.
@@ -106,7 +107,7 @@ func (j *Justfile) Close() {
 		close(j.closed)
 	}
 	j.state.Unlock()
-	j.running.Wait()
+	j.runs.Wait()
 }
 
 var errClosed = errors.New("the server is about to end")
@@ -118,7 +119,7 @@ func (j *Justfile) enter(ctx context.Context) (_ context.Context, leave func(), 
 	if j.over {
 		return nil, nil, errClosed
 	}
-	j.running.Add(1)
+	j.runs.Add(1)
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
@@ -129,7 +130,7 @@ func (j *Justfile) enter(ctx context.Context) (_ context.Context, leave func(), 
 	}()
 	return ctx, func() {
 		cancel()
-		j.running.Done()
+		j.runs.Done()
 	}, nil
 }
 
@@ -241,6 +242,8 @@ type Call struct {
 	// Person says that a person typed the call: the recipe sees their credentials, and
 	// its arguments are any text.
 	Person bool
+	// Client is who calls: the name of an MCP client, or a command.
+	Client string
 }
 
 // Run is what became of a call. It is also what is remembered of the last one.
@@ -257,6 +260,23 @@ type Run struct {
 
 // Failed reports whether the recipe did not end well.
 func (r Run) Failed() bool { return r.ExitCode != 0 || r.Problem != "" }
+
+// maxClient is how many characters of a client's name are shown.
+const maxClient = 60
+
+// stoppedError says who has stopped a task.
+type stoppedError string
+
+func (e stoppedError) Error() string { return "stopped by " + string(e) }
+
+// Running returns the user's tasks that run, in every process and every project.
+func (j *Justfile) Running() []running.Task { return j.journal.tasks.List() }
+
+// Stop ends a task of the user, in whatever process and project it runs. by says who does
+// it. The errors are those of [running.Registry.Stop].
+func (j *Justfile) Stop(ctx context.Context, id, by string) (running.Task, error) {
+	return j.journal.tasks.Stop(ctx, id, by)
+}
 
 // Run runs a recipe and writes what it prints to out, both streams as they come. A
 // recipe that failed or was stopped is no error. The errors are those of Recipes, an
@@ -293,13 +313,25 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 		return Run{}, err
 	}
 	release, err := j.journal.begin(called.Name)
+	if busy, ok := errors.AsType[*BusyError](err); ok {
+		if task, ok := j.journal.tasks.Find(j.root, called.Name); ok {
+			busy.Task = &task
+		}
+	}
 	if err != nil {
 		return Run{}, err
 	}
 	defer release()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 
 	var kept Output
 	run := Run{Task: called.Name, Args: c.Args, Started: time.Now().UTC()}
+	task := j.journal.tasks.Begin(running.Task{
+		Name: run.Task, Args: run.Args, Root: j.root, Started: run.Started,
+		Client: cmp.Or(cleantext.Cut(cleantext.Line(c.Client), maxClient), "an assistant"),
+	}, func(by string) { stop(stoppedError(by)) })
+	defer task.End()
 	args := []string{"--justfile", path, "--working-directory", j.root, "--color", "never"}
 	if called.hasOptions() {
 		args = append(args, "--one") // so that no argument is a recipe; just has it longer than options
@@ -309,11 +341,17 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	}
 	timeout := cmp.Or(c.Timeout, DefaultTimeout)
 	err = xec.Stream(ctx, guard.Wrap(xec.Command{
-		Name: "just", Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...),
+		Name: "just", Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...), Started: task.Lead,
 	}, j.o.Self), io.MultiWriter(&kept, out))
 	run.Duration = time.Since(run.Started)
+	by := task.End()
+	if stopped, ok := errors.AsType[stoppedError](context.Cause(ctx)); ok {
+		by = string(stopped)
+	}
 	exit, exited := errors.AsType[*xec.ExitError](err)
 	switch {
+	case by != "":
+		run.ExitCode, run.Problem = -1, "stopped by "+cleantext.Cut(cleantext.Line(by), maxClient)
 	case err == nil:
 	case exited:
 		if run.ExitCode = exit.Code; exit.Code < 0 {

@@ -14,7 +14,8 @@
 //     allows it;
 //   - the variables JUST_… of the environment, which change what just does, do not
 //     count;
-//   - one recipe runs once at a time; a second run is a [*BusyError];
+//   - one recipe runs once at a time; a second run is a [*BusyError], which names the first
+//     one; [Justfile.Stop] ends it from any process of the user;
 //   - when it is stopped, by the context or its time limit, nothing of it is left: see
 //     [xec.Stream].
 //
@@ -25,8 +26,10 @@ package recipe
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/recipe/running"
 )
 
 // Recipe is one recipe.
@@ -193,10 +196,18 @@ func (e *ArgumentsError) Error() string {
 }
 
 // BusyError says that a recipe runs already, here or in another process.
-type BusyError struct{ Name string }
+type BusyError struct {
+	Name string
+	// Task is the run, if it is known.
+	Task *running.Task
+}
 
 func (e *BusyError) Error() string {
-	return e.Name + " is running already; wait until it has ended, or cancel it"
+	if e.Task == nil {
+		return e.Name + " is running already; wait until it has ended"
+	}
+	return fmt.Sprintf("%s is running already, as task %s: started by %s at %s (process %d)",
+		e.Name, e.Task.ID, e.Task.Client, e.Task.Started.Format(time.RFC3339), e.Task.Owner.PID)
 }
 
 // FileError says why the project's justfile cannot be used.

@@ -406,3 +406,46 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// A running task is known to every process of the user, and can be ended by its ID.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	j, root := project(t, map[string]string{"justfile": "slow a:\n  @echo begun; sleep 300 & sleep 300\n"})
+	state := filepath.Join(filepath.Dir(root), "state")
+	elsewhere := recipe.New(filepath.Dir(root), os.Environ(), recipe.NewJournal(state, filepath.Dir(root)), recipe.Options{})
+	for name, who := range map[string]*recipe.Justfile{"the same process": j, "another registry": elsewhere} {
+		begun, ended := make(chan struct{}), make(chan recipe.Run, 1)
+		go func() {
+			r, err := j.Run(t.Context(), recipe.Call{Name: "slow", Args: []string{"x"}, Client: "a\u202eb"}, &signalled{onFirst: func() { close(begun) }})
+			if err != nil {
+				t.Error(err)
+			}
+			ended <- r
+		}()
+		<-begun
+		_, err := j.Run(t.Context(), recipe.Call{Name: "slow", Args: []string{"x"}}, io.Discard)
+		busy, ok := errors.AsType[*recipe.BusyError](err)
+		if !ok || busy.Task == nil || !strings.HasPrefix(err.Error(), "slow is running already, as task "+busy.Task.ID+": started by ab at ") {
+			t.Fatalf("%s: got %v", name, err)
+		}
+		tasks := who.Running()
+		if len(tasks) != 1 || tasks[0].Name != "slow" || tasks[0].Root != root || tasks[0].Owner.PID != os.Getpid() || tasks[0].Leader.PID == 0 {
+			t.Errorf("%s: got %+v", name, tasks)
+		}
+		if _, err := who.Stop(t.Context(), "0123456789", "me"); err == nil || !strings.Contains(err.Error(), `No running task has the id "0123456789". Running: `+busy.Task.ID+" (slow)") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if got, err := who.Stop(t.Context(), busy.Task.ID, "me"); err != nil || got.ID != busy.Task.ID {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+		if r := <-ended; r.ExitCode != -1 || r.Problem != "stopped by me" {
+			t.Errorf("%s: got %+v", name, r)
+		}
+		if tasks := who.Running(); len(tasks) != 0 {
+			t.Errorf("%s: still there: %+v", name, tasks)
+		}
+		if files, err := filepath.Glob(filepath.Join(state, "running", "*")); err != nil || len(files) != 0 {
+			t.Errorf("%s: files are left: %q, %v", name, files, err)
+		}
+	}
+}

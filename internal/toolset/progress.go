@@ -15,3 +15,16 @@ func Progress(ctx context.Context) func(message string) {
 	report, _ := ctx.Value(progressKey{}).(func(message string))
 	return report
 }
+
+type clientKey struct{}
+
+// WithClient returns a context that says who calls: the name of an MCP client.
+func WithClient(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, clientKey{}, name)
+}
+
+// Client returns who calls, "" if that is not known.
+func Client(ctx context.Context) string {
+	name, _ := ctx.Value(clientKey{}).(string)
+	return name
+}

@@ -24,7 +24,7 @@ import (
 func Command(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "task",
-		Short: "List and run the tasks of the project's justfile",
+		Short: "List, run and stop the tasks of the project's justfile",
 		Long: `List and run the recipes of the justfile in the project root, as an assistant does
 with run_just_task. It takes the program just; see https://just.systems.`,
 		Example: `  copse task list
@@ -32,7 +32,7 @@ with run_just_task. It takes the program just; see https://just.systems.`,
 		Args: app.Subcommands,
 		RunE: app.Help,
 	}
-	cmd.AddCommand(list(env), run(env))
+	cmd.AddCommand(list(env), run(env), ps(env), stop(env))
 	return cmd
 }
 
@@ -108,8 +108,11 @@ it. What it printed last is remembered for
 			tasks := open(cmd.Context(), env)
 			defer tasks.Close()
 			done, err := tasks.Run(cmd.Context(), recipe.Call{
-				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes, Person: true,
+				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes, Person: true, Client: "copse task run",
 			}, noError{env.Stdout})
+			if busy, ok := errors.AsType[*recipe.BusyError](err); ok && busy.Task != nil {
+				return fmt.Errorf("%w. Wait until it has ended, or end it with `copse task stop %s`", err, busy.Task.ID)
+			}
 			switch {
 			case err != nil:
 				return err

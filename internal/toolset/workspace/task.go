@@ -9,6 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 )
@@ -16,6 +17,7 @@ import (
 // Tasks runs recipes. Its errors are for showing.
 type Tasks interface {
 	Run(ctx context.Context, c recipe.Call, out io.Writer) (recipe.Run, error)
+	Stop(ctx context.Context, id, by string) (running.Task, error)
 }
 
 var _ Tasks = (*recipe.Justfile)(nil)
@@ -48,7 +50,7 @@ const maxMessage = 200
 func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
 	var out recipe.Output
 	defer follow(ctx, in.TaskName, &out)()
-	run, err := t.tasks.Run(ctx, recipe.Call{Name: in.TaskName, Args: in.Arguments, Timeout: time.Duration(in.Timeout) * time.Second}, &out)
+	run, err := t.tasks.Run(ctx, recipe.Call{Name: in.TaskName, Client: toolset.Client(ctx), Args: in.Arguments, Timeout: time.Duration(in.Timeout) * time.Second}, &out)
 	if err != nil {
 		return RunOut{}, err
 	}
@@ -56,6 +58,33 @@ func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
 	return RunOut{
 		Task: run.Task, ExitCode: run.ExitCode, DurationMS: run.Duration.Milliseconds(), Output: text, Truncated: leftOut, Problem: run.Problem,
 	}, nil
+}
+
+// StopIn names a running task.
+type StopIn struct {
+	ID string `json:"id"`
+}
+
+// StopOut is the task that was stopped.
+type StopOut struct {
+	ID   string `json:"id"`
+	Task string `json:"task"`
+	// Client is who had started it.
+	Client string `json:"client"`
+	Root   string `json:"root"`
+}
+
+// StopTask ends a task that runs, in whatever process and project.
+func (t *Tools) StopTask(ctx context.Context, in StopIn) (StopOut, error) {
+	by := toolset.Client(ctx)
+	if by == "" {
+		by = "an assistant"
+	}
+	task, err := t.tasks.Stop(ctx, in.ID, by+" with stop_task")
+	if err != nil {
+		return StopOut{}, err
+	}
+	return StopOut{ID: task.ID, Task: task.Name, Client: task.Client, Root: task.Root}, nil
 }
 
 // follow reports the last line of an output until it is stopped.
@@ -111,7 +140,7 @@ func (outcome) OK(out RunOut) (toolset.Result, error) {
 }
 
 // Fail shows the message.
-func (outcome) Fail(err error) toolset.Result { return plain.Style{}.Fail(err) }
+func (outcome) Fail(err error) toolset.Result { return plain.Style{Next: next}.Fail(err) }
 
 // Schema says that there is an object.
 func (outcome) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/workspace"
 )
@@ -17,6 +18,8 @@ import (
 type panics struct{}
 
 func (panics) Run(context.Context, recipe.Call, io.Writer) (recipe.Run, error) { panic("broken") }
+
+func (panics) Stop(context.Context, string, string) (running.Task, error) { panic("broken") }
 
 // A panic leaves no goroutine that reports progress.
 func TestPanicEndsProgress(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/project"
+	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 )
@@ -38,6 +39,9 @@ func next(err error) string {
 		return "Use a path inside the project, relative to its root."
 	case errors.Is(err, project.ErrGit):
 		return "Use the branch tools for what git knows."
+	}
+	if busy, ok := errors.AsType[*recipe.BusyError](err); ok && busy.Task != nil {
+		return fmt.Sprintf(`Wait until it has ended, or end it with stop_task {"id": %q}.`, busy.Task.ID)
 	}
 	if _, ok := errors.AsType[*project.NotFoundError](err); ok {
 		return "Use list_directory to see what is there."

@@ -1,5 +1,5 @@
 // Package workspace is the toolset of a project's files, its context and its tasks:
-// four tools.
+// five tools.
 //
 // Use [New]. The handlers are methods of [Tools]. read_file and get_project_context
 // answer in text alone, list_directory with a JSON array, run_just_task with what the
@@ -58,6 +58,10 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Name: "run_just_task", Title: "Run just task", Hints: toolset.Hints{Destructive: true},
 				Description: "Run a task (recipe) of the project's justfile; get_project_context lists them.",
 			}, t.RunJustTask),
+			plain.Object(style, toolset.Spec{
+				Name: "stop_task", Title: "Stop task", Hints: toolset.Hints{Destructive: true, Idempotent: true},
+				Description: "End a running task, whoever started it.",
+			}, t.StopTask),
 		},
 	}
 }

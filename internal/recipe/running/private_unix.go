@@ -1,0 +1,21 @@
+//go:build unix
+
+package running
+
+import (
+	"os"
+	"syscall"
+)
+
+// private reports whether a directory belongs to this user, and nobody else can write to it.
+func private(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// terminate asks a process to end.
+func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

@@ -1,0 +1,12 @@
+package running
+
+import "os"
+
+// private reports whether there is a directory: those in a user's profile are the user's.
+func private(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir()
+}
+
+// terminate ends a process; its job ends with it.
+func terminate(p *os.Process) error { return p.Kill() }

@@ -1,0 +1,332 @@
+// Package running knows which tasks of a user run at present, in every process and every
+// worktree, and ends them.
+//
+// A [Registry] is a directory with one file for each running task. [Registry.Begin] writes
+// it, and the function that Begin returns removes it. The file of a process that was killed
+// stays behind; [Registry.List] recognizes it by the process's number and start. [Registry.Stop] signals the process that leads a task, after the same check:
+// a number that the system has given to another process is never signaled.
+//
+// The directory belongs to the user and nobody else can write to it, or it is not used: a
+// registry without a directory knows the tasks of its own process.
+package running
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/xec/family"
+)
+
+// Task is a task that runs.
+type Task struct {
+	// ID names the run.
+	ID   string   `json:"id"`
+	Name string   `json:"task"`
+	Args []string `json:"args,omitempty"`
+	// Root is the project's.
+	Root string `json:"root"`
+	// Client is who started it: the name of an MCP client, or a command.
+	Client  string    `json:"client"`
+	Started time.Time `json:"started"`
+	// Owner is the process that started it, Leader the one that a signal ends it by.
+	Owner  Process `json:"owner"`
+	Leader Process `json:"leader"`
+}
+
+// Process identifies a process for all time.
+type Process struct {
+	PID   int    `json:"pid,omitempty"`
+	Start string `json:"start,omitempty"`
+}
+
+func identify(pid int) Process { return Process{PID: pid, Start: family.Started(pid)} }
+
+// alive reports whether the process runs.
+func (p Process) alive() bool { return p.PID > 0 && p.Start != "" && family.Started(p.PID) == p.Start }
+
+// Registry are the tasks of a user. It is safe for concurrent use.
+type Registry struct {
+	dir string // "" for none
+
+	mu  sync.Mutex
+	own map[string]*run
+}
+
+// run is a task of this process.
+type run struct {
+	task Task
+	stop func(by string)
+}
+
+// NewRegistry returns the registry in a directory, which is made when it is needed; "" is
+// for none.
+func NewRegistry(dir string) *Registry { return &Registry{dir: dir, own: make(map[string]*run)} }
+
+const (
+	// maxFile is the size of the largest file that is read.
+	maxFile = 1 << 20
+	// keep is longer than any task may run.
+	keep = 24 * time.Hour
+	// stopTimeout is how long a task may take to end; guards need a quarter of a second.
+	stopTimeout = 2 * time.Second
+)
+
+// Run is a task of this process that [Registry.Begin] has noted.
+type Run struct {
+	registry *Registry
+	id       string
+}
+
+// Begin notes a task, of which the ID, Owner and Leader are filled in. stop is called, at
+// most once, when another caller in this process ends it. End must be called.
+func (r *Registry) Begin(t Task, stop func(by string)) *Run {
+	t.ID = strings.ToLower(rand.Text()[:10])
+	t.Owner = identify(os.Getpid())
+	r.mu.Lock()
+	r.own[t.ID] = &run{task: t, stop: stop}
+	r.mu.Unlock()
+	r.write(t)
+	return &Run{registry: r, id: t.ID}
+}
+
+// Lead notes the process by which the task is ended.
+func (b *Run) Lead(pid int) {
+	b.registry.mu.Lock()
+	one := b.registry.own[b.id]
+	one.task.Leader = identify(pid)
+	t := one.task
+	b.registry.mu.Unlock()
+	b.registry.write(t)
+}
+
+// End forgets the task, and returns who asked another process to end it, "" if nobody did.
+func (b *Run) End() (stoppedBy string) {
+	r := b.registry
+	r.mu.Lock()
+	delete(r.own, b.id)
+	r.mu.Unlock()
+	if r.dir == "" {
+		return ""
+	}
+	if data, err := regular.Read(r.path(b.id, request), maxFile); err == nil {
+		stoppedBy = string(data)
+	}
+	r.remove(b.id)
+	return stoppedBy
+}
+
+// The endings of a task's files.
+const (
+	record  = ".json"
+	request = ".stop"
+)
+
+func (r *Registry) path(id, ending string) string { return filepath.Join(r.dir, id+ending) }
+
+func (r *Registry) remove(id string) {
+	_ = os.Remove(r.path(id, record))
+	_ = os.Remove(r.path(id, request))
+}
+
+// write writes the file of a task. A task that no other process sees runs all the same.
+func (r *Registry) write(t Task) {
+	data, err := json.Marshal(t)
+	if err != nil || !r.usable() {
+		return
+	}
+	_ = r.replace(t.ID, record, data)
+}
+
+// replace writes a file whole.
+func (r *Registry) replace(id, ending string, data []byte) error {
+	file, err := os.CreateTemp(r.dir, ".new-*") // for its user alone
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	// Nothing of it counts after a restart of the system, so it need not be on disk.
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), r.path(id, ending))
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
+}
+
+// usable makes the directory and reports whether it is the user's alone.
+func (r *Registry) usable() bool {
+	return r.dir != "" && os.MkdirAll(r.dir, 0o700) == nil && private(r.dir)
+}
+
+// List returns the tasks that run, the oldest first.
+func (r *Registry) List() []Task {
+	r.mu.Lock()
+	found := make(map[string]Task, len(r.own))
+	for id, one := range r.own {
+		found[id] = one.task
+	}
+	r.mu.Unlock()
+	if r.dir != "" && private(r.dir) {
+		entries, _ := os.ReadDir(r.dir) // what was read counts
+		for _, e := range entries {
+			id, ok := strings.CutSuffix(e.Name(), record)
+			if _, own := found[id]; !ok || own || !valid(id) {
+				continue
+			}
+			if t, ok := r.read(id); ok {
+				found[id] = t
+			}
+		}
+	}
+	tasks := make([]Task, 0, len(found))
+	for _, t := range found {
+		tasks = append(tasks, t)
+	}
+	slices.SortFunc(tasks, func(a, b Task) int {
+		if c := a.Started.Compare(b.Started); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return tasks
+}
+
+// valid reports whether a text can be an ID, and so a part of a file's name.
+func valid(id string) bool {
+	return len(id) == 10 && strings.IndexFunc(id, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }) < 0
+}
+
+// read returns the task of a file. The file of a task whose process has ended is removed
+// after a while: the process may be alive in another container that shares the directory.
+func (r *Registry) read(id string) (Task, bool) {
+	data, err := regular.Read(r.path(id, record), maxFile)
+	if err != nil {
+		return Task{}, false
+	}
+	var t Task
+	if json.Unmarshal(data, &t) != nil || t.ID != id || !t.Owner.alive() {
+		if time.Since(t.Started) > keep {
+			r.remove(id)
+		}
+		return Task{}, false
+	}
+	return t, true
+}
+
+// Find returns the task with a name that runs in the project at root.
+func (r *Registry) Find(root, name string) (Task, bool) {
+	for _, t := range r.List() {
+		if t.Root == root && t.Name == name {
+			return t, true
+		}
+	}
+	return Task{}, false
+}
+
+// NotRunningError says that no running task has an ID.
+type NotRunningError struct {
+	ID string
+	// Running are the tasks that run.
+	Running []Task
+}
+
+func (e *NotRunningError) Error() string {
+	text := fmt.Sprintf("No running task has the id %.40q", e.ID)
+	if len(e.Running) == 0 {
+		return text + "; none is running"
+	}
+	const most = 10
+	var names []string
+	for _, t := range e.Running[:min(len(e.Running), most)] {
+		names = append(names, t.ID+" ("+t.Name+")")
+	}
+	if more := len(e.Running) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	return text + ". Running: " + strings.Join(names, ", ")
+}
+
+// Stop ends a task with everything it started, and returns when it has ended. by says who
+// does it, for whoever waits for the task. The error is a [*NotRunningError], that of ctx,
+// or says why the task goes on.
+func (r *Registry) Stop(ctx context.Context, id, by string) (Task, error) {
+	r.mu.Lock()
+	one := r.own[id]
+	r.mu.Unlock()
+	if one != nil {
+		one.stop(by)
+		return one.task, r.await(ctx, func() bool {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.own[id] == nil
+		})
+	}
+	all := r.List()
+	at := slices.IndexFunc(all, func(t Task) bool { return t.ID == id })
+	if at < 0 {
+		return Task{}, &NotRunningError{ID: id, Running: all}
+	}
+	t := all[at]
+	ended := func() bool {
+		var running bool
+		t, running = r.current(t)
+		return !running
+	}
+	_ = r.await(ctx, func() bool { return ended() || t.Leader.PID != 0 }) // it may be about to start
+	if err := r.replace(id, request, []byte(by)); err != nil {
+		return t, fmt.Errorf("stop task %s: %w", id, err)
+	}
+	for _, end := range []func(*os.Process) error{terminate, (*os.Process).Kill} {
+		if leader := family.Find(t.Leader.PID, t.Leader.Start); leader != nil {
+			err := end(leader)
+			_ = leader.Release()
+			if err != nil && !errors.Is(err, os.ErrProcessDone) {
+				return t, fmt.Errorf("stop task %s: %w", id, err)
+			}
+		}
+		err := r.await(ctx, func() bool { return ended() || !t.Leader.alive() })
+		if err == nil || ctx.Err() != nil {
+			return t, err
+		}
+	}
+	return t, fmt.Errorf("task %s has not ended within %s", id, 2*stopTimeout)
+}
+
+// current reads a task of another process again.
+func (r *Registry) current(t Task) (Task, bool) {
+	if now, ok := r.read(t.ID); ok {
+		return now, true
+	}
+	return t, false
+}
+
+var errStays = errors.New("the task has not ended in time")
+
+// await waits until done.
+func (r *Registry) await(ctx context.Context, done func() bool) error {
+	limit := time.NewTimer(stopTimeout)
+	defer limit.Stop()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-limit.C:
+			return errStays
+		}
+	}
+	return nil
+}
