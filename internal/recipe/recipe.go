@@ -144,7 +144,7 @@ const maxShown = 60
 
 func (e *SplicedError) Error() string {
 	name := e.Parameter.Name
-	return fmt.Sprintf("%s: the argument %q is refused, because it could run commands of its own: %s is inserted into a script (%s). "+
+	return fmt.Sprintf("%s: the argument %q is refused, because it could run commands of its own: %s becomes a part of a script (%s). "+
 		"Such an argument can have letters, digits and -_./:=,@+ only. "+
 		"To allow any argument, change the justfile: write {{quote(%s)}} outside of quotation marks, "+
 		"or add \"set positional-arguments\" and use \"$%d\"",

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// The reasons. They follow "because", or the like.
+// The reasons why a parameter is spliced.
 const (
-	unquoted = "the recipe inserts it into its script unquoted"
+	unquoted = "the recipe inserts it without quote()"
 	inQuotes = "quote() does not protect it where the recipe inserts it: inside quotation marks, a comment, a here-document or an expansion"
 	notShell = "quote() does not protect it, as the recipe's script is not for a POSIX shell"
 )
