@@ -13,13 +13,12 @@
 package docker
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,10 +26,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/moby/moby/api/pkg/stdcopy"
-	"github.com/moby/moby/api/types/container"
-	"github.com/moby/moby/client"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 )
@@ -53,7 +48,7 @@ type Client struct {
 
 	mu   sync.Mutex
 	host string
-	api  *client.Client
+	api  *engine
 }
 
 // New returns a client. Nothing is looked for yet.
@@ -80,13 +75,13 @@ type Container struct {
 // Problem says what is wrong with the container, "" if nothing is.
 func (c Container) Problem() string {
 	switch {
-	case c.Health == string(container.Unhealthy):
+	case c.Health == "unhealthy":
 		return "unhealthy"
-	case c.State == string(container.StateRestarting):
+	case c.State == "restarting":
 		return "restarting"
-	case c.State == string(container.StateDead):
+	case c.State == "dead":
 		return "dead"
-	case c.State == string(container.StateExited) && c.ExitCode != 0:
+	case c.State == "exited" && c.ExitCode != 0:
 		return fmt.Sprintf("exited with %d", c.ExitCode)
 	}
 	return ""
@@ -101,12 +96,12 @@ func (c *Client) Containers(ctx context.Context, root string) ([]Container, erro
 	if err != nil {
 		return nil, err
 	}
-	list, err := api.ContainerList(ctx, client.ContainerListOptions{All: true})
+	list, err := api.list(ctx)
 	if err != nil {
 		return nil, c.explain(ctx, err)
 	}
-	found := make([]Container, 0, len(list.Items))
-	for _, item := range list.Items {
+	found := make([]Container, 0, len(list))
+	for _, item := range list {
 		found = append(found, summary(item, root))
 	}
 	slices.SortStableFunc(found, func(a, b Container) int {
@@ -118,7 +113,7 @@ func (c *Client) Containers(ctx context.Context, root string) ([]Container, erro
 	inspected := 0
 	for i := range found {
 		// The list of Podman does not tell of health, and none tells since when.
-		closer := found[i].Problem() != "" || found[i].Ours && found[i].State == string(container.StateRunning)
+		closer := found[i].Problem() != "" || found[i].Ours && found[i].State == "running"
 		if !closer || inspected == maxInspected {
 			continue
 		}
@@ -131,9 +126,9 @@ func (c *Client) Containers(ctx context.Context, root string) ([]Container, erro
 }
 
 // summary reads an element of the list.
-func summary(item container.Summary, root string) Container {
+func summary(item listed, root string) Container {
 	out := Container{
-		ID: item.ID, Image: cleantext.Line(item.Image), State: cleantext.Line(string(item.State)), Name: item.ID[:min(12, len(item.ID))], Ours: belongs(item, root),
+		ID: item.ID, Image: cleantext.Line(item.Image), State: cleantext.Line(item.State), Name: item.ID[:min(12, len(item.ID))], Ours: belongs(item, root),
 	}
 	if len(item.Names) > 0 {
 		out.Name = cleantext.Line(strings.TrimPrefix(item.Names[0], "/"))
@@ -143,25 +138,25 @@ func summary(item container.Summary, root string) Container {
 		if word, _, ok := strings.Cut(rest, ")"); ok {
 			if code, err := strconv.Atoi(word); err == nil {
 				out.ExitCode = code
-			} else if out.State == string(container.StateRunning) {
+			} else if out.State == "running" {
 				out.Health = strings.TrimPrefix(cleantext.Line(word), "health: ")
 			}
 		}
 	}
-	if item.Health != nil && item.Health.Status != container.NoHealthcheck {
-		out.Health = string(item.Health.Status)
+	if h := item.Health.status(); h != "" {
+		out.Health = h
 	}
 	return out
 }
 
 // belongs tells whether a container is of the project at root.
-func belongs(item container.Summary, root string) bool {
+func belongs(item listed, root string) bool {
 	for _, label := range []string{"com.docker.compose.project.working_dir", "io.podman.compose.project.working_dir", "devcontainer.local_folder"} {
 		if inside(item.Labels[label], root) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(item.Mounts, func(m container.MountPoint) bool { return inside(m.Source, root) })
+	return slices.ContainsFunc(item.Mounts, func(m mount) bool { return inside(m.Source, root) })
 }
 
 // inside reports whether an absolute path is root, or below it.
@@ -174,23 +169,23 @@ func inside(path, root string) bool {
 }
 
 // inspect completes a container. One that is gone meanwhile stays as it was.
-func (c *Client) inspect(ctx context.Context, api *client.Client, out *Container) error {
-	res, err := api.ContainerInspect(ctx, out.ID, client.ContainerInspectOptions{})
+func (c *Client) inspect(ctx context.Context, api *engine, out *Container) error {
+	found, err := api.inspect(ctx, out.ID)
 	if err != nil {
 		if ctx.Err() != nil {
 			return c.explain(ctx, err)
 		}
 		return nil
 	}
-	state := res.Container.State
+	state := found.State
 	if state == nil {
 		return nil
 	}
-	out.State, out.ExitCode = cleantext.Line(string(state.Status)), state.ExitCode
-	if state.Health != nil && state.Health.Status != container.NoHealthcheck {
-		out.Health = cleantext.Line(string(state.Health.Status))
+	out.State, out.ExitCode = cleantext.Line(state.Status), state.ExitCode
+	if h := state.Health.status(); h != "" {
+		out.Health = h
 	}
-	if out.State == string(container.StateExited) || out.State == string(container.StateDead) {
+	if out.State == "exited" || out.State == "dead" {
 		if ended, err := time.Parse(time.RFC3339Nano, state.FinishedAt); err == nil {
 			out.Ended = ended
 		}
@@ -198,41 +193,22 @@ func (c *Client) inspect(ctx context.Context, api *client.Client, out *Container
 	return nil
 }
 
-// maxLog is how many bytes of a log are read.
-const maxLog = 64 << 10
-
 // Logs returns the last n lines that a container printed.
 func (c *Client) Logs(ctx context.Context, id string, n int) (string, error) {
 	api, err := c.open()
 	if err != nil {
 		return "", err
 	}
-	info, err := api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	text, err := api.logs(ctx, id, n)
 	if err != nil {
 		return "", c.explain(ctx, err)
 	}
-	logs, err := api.ContainerLogs(ctx, id, client.ContainerLogsOptions{ShowStdout: true, ShowStderr: true, Tail: strconv.Itoa(n)})
-	if err != nil {
-		return "", c.explain(ctx, err)
-	}
-	defer logs.Close()
-	var text bytes.Buffer
-	limited := io.LimitReader(logs, maxLog)
-	if info.Container.Config != nil && info.Container.Config.Tty {
-		_, err = io.Copy(&text, limited)
-	} else {
-		_, err = stdcopy.StdCopy(&text, &text, limited)
-	}
-	// A log that is longer ends in the middle of a frame.
-	if err != nil && text.Len() == 0 {
-		return "", c.explain(ctx, err)
-	}
-	lines := strings.Split(strings.TrimRight(cleantext.Block(text.String()), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(cleantext.Block(text), "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n"), nil
 }
 
 // open returns the client of the engine.
-func (c *Client) open() (*client.Client, error) {
+func (c *Client) open() (*engine, error) {
 	host := cmp.Or(c.options.Getenv("DOCKER_HOST"), c.socket())
 	if host == "" {
 		return nil, ErrNoEngine
@@ -242,11 +218,7 @@ func (c *Client) open() (*client.Client, error) {
 	if c.api != nil && c.host == host {
 		return c.api, nil
 	}
-	opts := []client.Opt{client.WithHost(host), client.WithHTTPRequestHook(readOnly)}
-	if certs := c.options.Getenv("DOCKER_CERT_PATH"); certs != "" && strings.HasPrefix(host, "tcp://") {
-		opts = append(opts, client.WithTLSClientConfig(filepath.Join(certs, "ca.pem"), filepath.Join(certs, "cert.pem"), filepath.Join(certs, "key.pem")))
-	}
-	api, err := client.New(opts...)
+	api, err := dial(host, c.options.Getenv("DOCKER_CERT_PATH"))
 	if err != nil {
 		return nil, fmt.Errorf("the container engine at %s cannot be used: %w", shown(host), err)
 	}
@@ -254,20 +226,11 @@ func (c *Client) open() (*client.Client, error) {
 	return api, nil
 }
 
-var errNotReading = errors.New("refused: containers are only looked at")
-
-func readOnly(req *http.Request) error {
-	if req.Method != http.MethodGet && req.Method != http.MethodHead {
-		return errNotReading
-	}
-	return nil
-}
-
 // socket is the first default socket that is there, "" if none is.
 func (c *Client) socket() string {
 	o := c.options
 	if o.GOOS == "windows" {
-		return client.DefaultDockerHost // a named pipe; asking tells
+		return "npipe:////./pipe/docker_engine" // asking tells whether it is there
 	}
 	candidates := []string{"/var/run/docker.sock"}
 	if o.Home != "" {
@@ -295,10 +258,10 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	c.mu.Lock()
 	host := c.host
 	c.mu.Unlock()
-	switch {
-	case errors.Is(err, os.ErrPermission), strings.Contains(err.Error(), "permission denied"):
+	if errors.Is(err, os.ErrPermission) {
 		return fmt.Errorf("the container engine at %s may not be asked by this user", shown(host))
-	case client.IsErrConnectionFailed(err):
+	}
+	if _, failed := errors.AsType[*net.OpError](err); failed || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the container engine at %s does not answer", shown(host))
 	}
 	return fmt.Errorf("ask the container engine at %s: %s", shown(host), cleantext.Cut(cleantext.Line(err.Error()), 200))

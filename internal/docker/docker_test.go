@@ -147,3 +147,39 @@ func TestNoEngine(t *testing.T) {
 		t.Errorf("after %s: %v", time.Since(begun), err)
 	}
 }
+
+// Logs come in frames, unless the container has a terminal.
+func TestLogs(t *testing.T) {
+	t.Parallel()
+	frame := func(stream byte, text string) string {
+		return string([]byte{stream, 0, 0, 0, 0, 0, 0, byte(len(text))}) + text
+	}
+	for name, tt := range map[string]struct{ tty, log, want string }{
+		"frames":         {"false", frame(1, "one\n") + frame(2, "two\x1b[31m\n") + frame(1, "three\n"), "two\nthree"},
+		"a cut frame":    {"false", frame(1, "one\n") + frame(2, "twenty")[:11], "one\ntwe"},
+		"a cut header":   {"false", frame(1, "one\n") + "\x01\x00", "one"},
+		"a huge length":  {"false", "\x01\x00\x00\x00\xff\xff\xff\xffone", "one"},
+		"a terminal":     {"true", "one\ntwo\n", "one\ntwo"},
+		"nothing at all": {"false", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			host := fake(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/containers/a b/json":
+					_, _ = fmt.Fprintf(w, `{"Config":{"Tty":%s}}`, tt.tty)
+				case "/containers/a b/logs":
+					_, _ = fmt.Fprint(w, tt.log)
+				default:
+					http.Error(w, `{"message":"no such container"}`, http.StatusNotFound)
+				}
+			}))
+			if got, err := at(host).Logs(t.Context(), "a b", 2); err != nil || got != tt.want {
+				t.Errorf("got %q, %v; want %q", got, err, tt.want)
+			}
+			if _, err := at(host).Logs(t.Context(), "c", 2); err == nil || !strings.HasSuffix(err.Error(), ": no such container") {
+				t.Errorf("a container that does not exist: %v", err)
+			}
+		})
+	}
+}

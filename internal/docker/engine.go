@@ -1,0 +1,221 @@
+package docker
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// engine is an engine's HTTP interface: the three GET requests that are needed, and no
+// other. The paths carry no version, so that each engine answers with its own; the
+// fields that are read are the same in all of them.
+type engine struct {
+	base   string // scheme and host of the requests
+	client *http.Client
+}
+
+// The parts of the engine's answers that are read.
+type (
+	listed struct {
+		ID     string `json:"Id"`
+		Names  []string
+		Image  string
+		State  string
+		Status string
+		Labels map[string]string
+		Mounts []mount
+		Health *health
+	}
+	mount struct{ Source string }
+	// health is how a container's health check went.
+	health    struct{ Status string }
+	inspected struct {
+		State *struct {
+			Status     string
+			ExitCode   int
+			FinishedAt string
+			Health     *health
+		}
+		Config *struct{ Tty bool }
+	}
+)
+
+// status returns healthy, unhealthy or starting, "" without a health check.
+func (h *health) status() string {
+	if h == nil {
+		return ""
+	}
+	switch h.Status {
+	case "healthy", "unhealthy", "starting":
+		return h.Status
+	}
+	return ""
+}
+
+const (
+	// maxAnswer is how many bytes of an answer are read, and maxLog of a log.
+	maxAnswer = 32 << 20
+	maxLog    = 64 << 10
+	// dialing is how long a connection may take.
+	dialing = 5 * time.Second
+)
+
+// dial returns the engine at a host in the form of $DOCKER_HOST: unix://path,
+// npipe://path or tcp://host:port. For tcp, certs is the directory with the client's
+// certificate, "" for a connection in the clear.
+func dial(host, certs string) (*engine, error) {
+	scheme, address, ok := strings.Cut(host, "://")
+	if !ok {
+		return nil, errors.New("it is not an address such as unix:///var/run/docker.sock or tcp://localhost:2375")
+	}
+	dialer := &net.Dialer{Timeout: dialing}
+	transport := &http.Transport{MaxIdleConns: 4, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: time.Minute}
+	e := &engine{base: "http://engine", client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}}
+	switch scheme {
+	case "unix":
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", address)
+		}
+	case "npipe":
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialPipe(ctx, filepath.FromSlash(address))
+		}
+	case "tcp", "http", "https":
+		u, err := url.Parse("http://" + address)
+		if err != nil || u.Host == "" {
+			return nil, errors.New("its address cannot be read")
+		}
+		e.base = "http://" + u.Host
+		if certs != "" || scheme == "https" {
+			config, err := trust(certs)
+			if err != nil {
+				return nil, err
+			}
+			e.base, transport.TLSClientConfig = "https://"+u.Host, config
+		}
+	default:
+		return nil, fmt.Errorf("%s:// is not supported; use unix://, npipe:// or tcp://", scheme)
+	}
+	return e, nil
+}
+
+// trust returns the TLS configuration of a directory with ca.pem, cert.pem and key.pem,
+// that of the system without one.
+func trust(dir string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if dir == "" {
+		return config, nil
+	}
+	ca, err := os.ReadFile(filepath.Join(dir, "ca.pem"))
+	if err != nil {
+		return nil, errors.New("ca.pem in $DOCKER_CERT_PATH cannot be read")
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(ca) {
+		return nil, errors.New("ca.pem in $DOCKER_CERT_PATH has no certificate")
+	}
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+	if err != nil {
+		return nil, errors.New("cert.pem and key.pem in $DOCKER_CERT_PATH cannot be used")
+	}
+	config.Certificates = []tls.Certificate{pair}
+	return config, nil
+}
+
+// list returns all containers.
+func (e *engine) list(ctx context.Context) ([]listed, error) {
+	var all []listed
+	err := e.get(ctx, "/containers/json?all=true", &all)
+	return all, err
+}
+
+// inspect returns one container.
+func (e *engine) inspect(ctx context.Context, id string) (inspected, error) {
+	var one inspected
+	err := e.get(ctx, "/containers/"+url.PathEscape(id)+"/json", &one)
+	return one, err
+}
+
+// get decodes the answer to a request.
+func (e *engine) get(ctx context.Context, path string, into any) error {
+	body, err := e.open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	return json.NewDecoder(io.LimitReader(body, maxAnswer)).Decode(into)
+}
+
+// open sends a request and returns the body of its answer.
+func (e *engine) open(ctx context.Context, path string) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := e.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusOK {
+		return res.Body, nil
+	}
+	defer res.Body.Close()
+	var refusal struct{ Message string }
+	if json.NewDecoder(io.LimitReader(res.Body, maxLog)).Decode(&refusal) != nil || refusal.Message == "" {
+		refusal.Message = "HTTP " + strconv.Itoa(res.StatusCode)
+	}
+	return nil, errors.New(refusal.Message)
+}
+
+// logs returns what a container printed last: n lines, or the beginning of them where
+// they are longer than what is read.
+func (e *engine) logs(ctx context.Context, id string, n int) (string, error) {
+	one, err := e.inspect(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	body, err := e.open(ctx, fmt.Sprintf("/containers/%s/logs?stdout=true&stderr=true&tail=%d", url.PathEscape(id), n))
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	data, err := io.ReadAll(io.LimitReader(body, maxLog))
+	if err != nil {
+		return "", err
+	}
+	if one.Config != nil && one.Config.Tty {
+		return string(data), nil
+	}
+	return unframe(data), nil
+}
+
+// unframe returns the text of a log in which standard output and standard error are
+// mixed: frames with a header of eight bytes, the last four of them the length. The last
+// frame can be cut.
+func unframe(data []byte) string {
+	const header = 8
+	var text strings.Builder
+	for len(data) >= header {
+		length := binary.BigEndian.Uint32(data[4:header])
+		data = data[header:]
+		end := int(min(uint64(length), uint64(len(data))))
+		text.Write(data[:end])
+		data = data[end:]
+	}
+	return text.String()
+}
