@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // MaxEdit is the size of the largest file that Edit takes.
-const MaxEdit = 16 << 20
+const MaxEdit = 32 << 20 // some programs keep their history in their configuration
 
 // Edit replaces the content of the file at path with what edit makes of it,
 // while no other process edits it. A missing file is empty and is made; an error
@@ -26,15 +28,28 @@ func EditPrivate(ctx context.Context, path string, wait time.Duration, edit func
 	return change(ctx, path, wait, true, edit)
 }
 
+// EditIn is Edit for a file of a directory that is never left through a link. The file is
+// no link, either: the error is rooted.ErrOutside.
+func EditIn(ctx context.Context, dir rooted.Dir, name string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
+	return changeIn(ctx, dir, name, wait, false, edit)
+}
+
 func change(ctx context.Context, path string, wait time.Duration, private bool, edit func(old []byte) ([]byte, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	folder, name := filepath.Split(path)
-	store := New(filepath.Clean(folder), "."+name+".lock", wait)
+	return changeIn(ctx, rooted.Dir{Wall: filepath.Clean(folder), Name: "."}, name, wait, private, edit)
+}
+
+func changeIn(ctx context.Context, dir rooted.Dir, name string, wait time.Duration, private bool, edit func(old []byte) ([]byte, error)) error {
+	store := NewIn(dir, "."+name+".lock", wait)
 	return store.Change(ctx, func(tx *Tx) error {
-		old, err := readAll(tx.root, name)
-		if err != nil {
+		if info, err := tx.root.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return rooted.ErrOutside
+		}
+		old, err := regular.ReadIn(tx.root, name, MaxEdit)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read %q: %w", name, WithoutPath(err))
 		}
 		changed, err := edit(old)
@@ -43,18 +58,4 @@ func change(ctx context.Context, path string, wait time.Duration, private bool, 
 		}
 		return tx.Write(File{Name: name, Data: changed, Private: private})
 	})
-}
-
-func readAll(root *os.Root, name string) ([]byte, error) {
-	switch info, err := root.Stat(name); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
-	case info.Size() > MaxEdit:
-		return nil, fmt.Errorf("it has %d bytes, more than the %d that are edited", info.Size(), MaxEdit)
-	}
-	return root.ReadFile(name)
 }

@@ -5,67 +5,233 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // ErrChanged says that a file is not what it was when it was read.
 var ErrChanged = errors.New("it was changed meanwhile")
 
-// Replace puts a new content in the place of an old one, whole and on disk, for files of
-// other programs, which know of no lock: nothing is left beside the file. If its content
-// is not the old one any more, the error is ErrChanged. A missing file is an empty old
-// one, and is made, with its folder, readable by its user alone. A symbolic link at path
-// is followed.
-func Replace(path string, before, after []byte) error {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+// Foreign is a file of another program, which knows of no lock.
+type Foreign struct {
+	path string
+	wall string // "" if links are followed wherever they lead
+}
+
+// ForeignAt returns the file at an absolute path. A symbolic link there is followed.
+func ForeignAt(path string) Foreign { return Foreign{path: path} }
+
+// ForeignIn returns the file at a path below the directory wall, which no link leaves:
+// Read and Replace fail with rooted.ErrOutside instead.
+func ForeignIn(wall, path string) Foreign { return Foreign{path: path, wall: wall} }
+
+// Read returns the content of the file. A missing file is fs.ErrNotExist. Only a regular
+// file of at most MaxEdit bytes is read.
+func (f Foreign) Read() ([]byte, error) {
+	root, name, err := f.open(false)
+	if err != nil {
+		return nil, WithoutPath(err)
 	}
-	folder, name := filepath.Split(path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("make the folder of %q: %w", name, WithoutPath(err))
+	defer root.Close()
+	data, err := regular.ReadIn(root, name, MaxEdit)
+	return data, WithoutPath(err)
+}
+
+// Replace is Foreign.Replace of the file at path.
+func Replace(path string, before, after []byte) error { return ForeignAt(path).Replace(before, after) }
+
+// Replace puts a new content in the place of an old one, whole and on disk. If the content
+// is no longer the old one, the error is ErrChanged and the file stays; that is looked at
+// right before the file is replaced, so that what another program writes is lost only in
+// the microseconds between. A missing file is an empty old one, and is made, with its
+// directory, readable by its user alone. Nothing is left beside the file; what a process that was
+// killed has left is readable by the user alone, and is removed by the next Replace.
+func (f Foreign) Replace(before, after []byte) error {
+	root, name, err := f.open(true)
+	if err != nil {
+		return fmt.Errorf("open the directory of %q: %w", filepath.Base(f.path), WithoutPath(err))
 	}
-	mode := fs.FileMode(0o600)
-	now, err := os.ReadFile(path)
-	if err == nil {
-		var info fs.FileInfo
-		if info, err = os.Stat(path); err == nil {
-			mode = info.Mode().Perm()
-		}
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read %q: %w", name, WithoutPath(err))
-	}
-	if !bytes.Equal(now, before) {
-		return fmt.Errorf("replace %q: %w", name, ErrChanged)
-	}
-	if err := replace(folder, path, after, mode); err != nil {
+	defer root.Close()
+	sweep(root)
+	if err := replace(root, name, before, after); err != nil {
 		return fmt.Errorf("replace %q: %w", name, WithoutPath(err))
 	}
 	return nil
 }
 
-func replace(folder, path string, content []byte, mode fs.FileMode) (err error) {
-	file, err := os.CreateTemp(folder, ".copse-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
+// open returns the directory of the file, and its name there.
+func (f Foreign) open(create bool) (*os.Root, string, error) {
+	if f.wall == "" {
+		at := f.path
+		if target, err := filepath.EvalSymlinks(at); err == nil {
+			at = target
 		}
-	}()
-	_, err = file.Write(content)
-	err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
+		folder, name := filepath.Split(at)
+		if create {
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				return nil, "", err
+			}
+		}
+		root, err := os.OpenRoot(folder)
+		return root, name, err
 	}
+	name, err := f.inside()
+	if err != nil {
+		return nil, "", err
+	}
+	dir := rooted.Dir{Wall: f.wall, Name: path.Dir(name)}
+	if create {
+		if err := makeAll(f.wall, dir.Name); err != nil {
+			return nil, "", err
+		}
+	}
+	root, err := dir.Open()
+	return root, path.Base(name), err
+}
+
+// inside returns the name below the wall of what is at the end of links.
+func (f Foreign) inside() (string, error) {
+	wall, err := rooted.Open(f.wall)
+	if err != nil {
+		return "", err
+	}
+	defer wall.Close()
+	name, err := wall.Name(f.path)
+	if err != nil {
+		return "", err
+	}
+	real, err := wall.Real(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if info, err := wall.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return "", errors.New("it is a symbolic link to nothing")
+		}
+		return name, nil
+	}
+	return real, err
+}
+
+func makeAll(wall, name string) error {
+	root, err := os.OpenRoot(wall)
 	if err != nil {
 		return err
 	}
-	if dir, openErr := os.Open(folder); openErr == nil {
-		_ = dir.Sync() // not every system can
-		_ = dir.Close()
+	defer root.Close()
+	return root.MkdirAll(filepath.FromSlash(name), 0o755)
+}
+
+// unchanged returns ErrChanged if a file has another content than before.
+func unchanged(root *os.Root, name string, before []byte) error {
+	now, err := regular.ReadIn(root, name, MaxEdit)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !bytes.Equal(now, before) {
+		return ErrChanged
 	}
 	return nil
+}
+
+func replace(root *os.Root, name string, before, after []byte) (err error) {
+	if err := unchanged(root, name, before); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o600)
+	if info, err := root.Stat(name); err == nil {
+		mode = info.Mode().Perm()
+	}
+	file, lock, err := temporary(root)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	staged := filepath.Base(file.Name())
+	defer func() {
+		_ = file.Close()
+		if err != nil {
+			_ = root.Remove(staged)
+		}
+	}()
+	if _, err = file.Write(after); err == nil {
+		err = file.Sync()
+	}
+	if err == nil {
+		err = unchanged(root, name, before)
+	}
+	if err == nil {
+		err = rename(root, staged, name)
+	}
+	if err != nil {
+		return err
+	}
+	if err := file.Chmod(mode); err != nil { // not before: whoever finds it half way must not be able to read it
+		return err
+	}
+	_ = syncFolder(root, ".") // not every system can
+	return nil
+}
+
+// temporaryPrefix begins the names of files that are not in their place yet.
+const temporaryPrefix = ".copse-tmp-"
+
+// temporary makes a file that its user alone may read. Its lock tells others that it is in
+// use.
+func temporary(root *os.Root) (*os.File, *flock.Flock, error) {
+	const attempts = 100
+	for range attempts {
+		name := temporaryPrefix + strconv.FormatUint(rand.Uint64(), 36)
+		file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		lock := lockOf(root, name)
+		if locked, err := lock.TryLock(); locked {
+			if _, err := root.Lstat(name); err == nil {
+				return file, lock, nil
+			}
+		} else if err != nil { // a file system without locks
+			return file, lock, nil
+		}
+		_ = lock.Unlock() // another process took it for one that was left behind
+		_ = file.Close()
+	}
+	return nil, nil, errors.New("no temporary file can be made")
+}
+
+func lockOf(root *os.Root, name string) *flock.Flock {
+	return flock.New(filepath.Join(root.Name(), name), flock.SetFlag(regular.Flags))
+}
+
+// sweep removes temporary files that nobody uses: their process was killed.
+func sweep(root *os.Root) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return
+	}
+	names, _ := dir.Readdirnames(-1)
+	_ = dir.Close()
+	for _, name := range names {
+		if !strings.HasPrefix(name, temporaryPrefix) {
+			continue
+		}
+		if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		lock := lockOf(root, name)
+		if locked, _ := lock.TryLock(); locked {
+			_ = root.Remove(name)
+			_ = lock.Unlock()
+		}
+	}
 }

@@ -32,12 +32,15 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // Store is a folder whose files are changed under one lock. It is safe for
 // concurrent use.
 type Store struct {
-	path string
+	dir  rooted.Dir
 	lock string
 	wait time.Duration
 	turn chan struct{} // held by the goroutine that wants or has the lock
@@ -47,7 +50,13 @@ type Store struct {
 // in it, slash-separated; every process must use the same. It is made when it is
 // first needed, with its folder. Change waits for it no longer than wait.
 func New(path, lock string, wait time.Duration) *Store {
-	return &Store{path: path, lock: lock, wait: wait, turn: make(chan struct{}, 1)}
+	return NewIn(rooted.Dir{Wall: path, Name: "."}, lock, wait)
+}
+
+// NewIn is New for a directory that is never left through a link: Change fails with
+// rooted.ErrOutside instead.
+func NewIn(dir rooted.Dir, lock string, wait time.Duration) *Store {
+	return &Store{dir: dir, lock: lock, wait: wait, turn: make(chan struct{}, 1)}
 }
 
 // BusyError says that another process kept the lock for too long.
@@ -71,7 +80,7 @@ func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
 	case <-waiting.Done():
 		return context.Cause(waiting)
 	}
-	root, err := os.OpenRoot(s.path)
+	root, err := s.dir.Open()
 	if err != nil {
 		return fmt.Errorf("open the folder: %w", WithoutPath(err))
 	}
@@ -98,6 +107,9 @@ func (s *Store) acquire(ctx context.Context, root *os.Root) (unlock func(), err 
 			return nil, err
 		}
 		lock, err := s.queue(ctx)
+		if errors.Is(err, fs.ErrNotExist) { // it was removed in between
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -116,14 +128,19 @@ func (s *Store) acquire(ctx context.Context, root *os.Root) (unlock func(), err 
 	}
 }
 
-// prepare makes sure that the lock file, if it exists, is one that can be
-// locked, and that its folder exists.
+// prepare makes the lock file, with its folder, and refuses one that cannot be locked.
 func (s *Store) prepare(root *os.Root) error {
 	switch info, err := root.Lstat(s.lock); {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := root.MkdirAll(path.Dir(s.lock), 0o777); err != nil {
 			return fmt.Errorf("make a folder for the lock: %w", WithoutPath(err))
 		}
+		// Only here, below the root: what locks it opens it by its path.
+		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_RDONLY, 0o666)
+		if err != nil {
+			return fmt.Errorf("lock %q: %w", s.lock, WithoutPath(err))
+		}
+		_ = file.Close()
 	case err != nil:
 		return fmt.Errorf("look at lock %q: %w", s.lock, WithoutPath(err))
 	case !info.Mode().IsRegular(): // a link could lead anywhere
@@ -135,8 +152,8 @@ func (s *Store) prepare(root *os.Root) error {
 // queue waits in the system's queue for the lock, so that among many processes
 // each gets its turn.
 func (s *Store) queue(ctx context.Context) (*flock.Flock, error) {
-	name := filepath.Join(s.path, filepath.FromSlash(s.lock))
-	lock := flock.New(name, flock.SetPermissions(0o666))
+	name := filepath.Join(s.dir.Path(), filepath.FromSlash(s.lock))
+	lock := flock.New(name, flock.SetFlag(regular.Flags))
 	if locked, err := lock.TryLock(); locked {
 		return lock, nil
 	} else if err != nil {

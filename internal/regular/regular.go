@@ -97,6 +97,33 @@ func Read(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
+// ReadIn is Read for a file below a root, which no link leaves.
+func ReadIn(root *os.Root, name string, limit int64) ([]byte, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := Check(info, limit); err != nil {
+		return nil, named("open", name, err)
+	}
+	file, err := root.OpenFile(name, Flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if info, err = file.Stat(); err == nil {
+		err = Check(info, limit)
+	}
+	if err != nil {
+		return nil, named("open", name, err)
+	}
+	data, err := ReadAll(file, info.Size(), limit)
+	if err != nil {
+		return nil, named("read", name, err)
+	}
+	return data, nil
+}
+
 // open looks at what is there before opening it, because opening a device can have
 // effects, and after, because it may have been replaced in between.
 func open(path string, limit int64) (*os.File, fs.FileInfo, error) {

@@ -20,6 +20,16 @@ func (f Folder) Stat(name string) (fs.FileInfo, error) {
 	return root.Stat(name)
 }
 
+// Lstat returns what is there, be it a link.
+func (f Folder) Lstat(name string) (fs.FileInfo, error) {
+	root, err := Open(string(f))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return root.Lstat(name)
+}
+
 // Open opens a file for reading.
 func (f Folder) Open(name string) (*os.File, error) {
 	root, err := Open(string(f))

@@ -11,8 +11,8 @@ const (
 	openFolderFlags = os.O_RDONLY
 )
 
-// withTypes is dir, which must be a folder.
-func withTypes(dir *os.File) (*os.File, error) {
+// WithTypes is dir, which must be a folder.
+func WithTypes(dir *os.File) (*os.File, error) {
 	if info, err := dir.Stat(); err != nil || !info.IsDir() {
 		_ = dir.Close()
 		return nil, ErrNotFolder

@@ -16,10 +16,10 @@ const (
 	openFolderFlags = openFlags | unix.O_DIRECTORY
 )
 
-// withTypes is an open folder that tells what its entries are without looking at each
+// WithTypes is an open folder that tells what its entries are without looking at each
 // of them: the library does that for what was opened below a root, since their Info
 // would be looked for by a path. It closes dir.
-func withTypes(dir *os.File) (*os.File, error) {
+func WithTypes(dir *os.File) (*os.File, error) {
 	defer dir.Close()
 	conn, err := dir.SyscallConn()
 	if err != nil {

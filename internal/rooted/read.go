@@ -148,7 +148,7 @@ func (r *Root) openFolder(name string) (*os.File, error) {
 		}
 		return nil, err
 	}
-	return withTypes(dir)
+	return WithTypes(dir)
 }
 
 // entry is a part of a folder. The library's own would look for its Info at an

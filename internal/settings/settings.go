@@ -60,7 +60,7 @@ const (
 // Items are the settings of work items that a repository can have.
 type Items struct {
 	// Done is nil if the file does not say.
-	Done []string `yaml:"done" form:"list of statuses" default:"done, closed, completed, resolved, cancelled, canceled, wontfix" doc:"The statuses that mean that an item is finished, beside the last one. The repository's list counts before the user's."`
+	Done []string `yaml:"done" form:"list of statuses" default:"the last status, and done, closed, completed, resolved, cancelled, canceled, wontfix" doc:"The statuses that mean that an item is finished. done_statuses in .tic/config.yml counts first, then the repository's list, then yours."`
 }
 
 // UserItems are the settings of work items that a user can have.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // Name is the state file's name from the root of a worktree, with slashes, as
@@ -17,6 +18,12 @@ const MaxSize = 64 << 20
 
 // ErrNoState says that there is no state file: twig was never used here.
 var ErrNoState = errors.New(Name + ": no such file")
+
+// ErrOutside says that a link on the way to the state file leads out of the worktree.
+var ErrOutside = errors.New("a symbolic link leads out of the repository; replace .twig with a directory")
+
+// ErrLink says that the state file is a symbolic link.
+var ErrLink = errors.New("is a symbolic link, which is not followed; replace it with the file")
 
 // BadStateError says that there is a state file, and why it cannot be used.
 type BadStateError struct {
@@ -39,11 +46,28 @@ type Store struct {
 // worktree of the same repository, whose state stands in while root has none;
 // it is root itself, or empty, when there is no other.
 func NewStore(root, mainRoot string) *Store {
-	s := &Store{files: []*cachedfile.File[*State]{cachedfile.New(Path(root), MaxSize, Parse)}}
+	s := &Store{files: []*cachedfile.File[*State]{open(root)}}
 	if mainRoot != "" && mainRoot != root {
-		s.files = append(s.files, cachedfile.New(Path(mainRoot), MaxSize, Parse))
+		s.files = append(s.files, open(mainRoot))
 	}
 	return s
+}
+
+func open(root string) *cachedfile.File[*State] {
+	return cachedfile.NewIn(noLink{rooted.Folder(root)}, Name, MaxSize, Parse)
+}
+
+// noLink is a worktree whose state file is no link: a change would replace it with a file,
+// and whoever wrote the repository chose where it leads.
+type noLink struct{ rooted.Folder }
+
+// Stat makes noLink a cachedfile.Folder.
+func (n noLink) Stat(name string) (fs.FileInfo, error) {
+	info, err := n.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, ErrLink
+	}
+	return info, err
 }
 
 // Load returns the present state. The error is [ErrNoState] or a
@@ -54,6 +78,8 @@ func (s *Store) Load() (*State, error) {
 		switch {
 		case err == nil:
 			return state, nil
+		case errors.Is(err, rooted.ErrOutside):
+			return nil, &BadStateError{Err: ErrOutside}
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, &BadStateError{Err: err}
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/entries"
 	"github.com/copse-dev/copse/internal/wiring/servers"
@@ -384,9 +385,37 @@ func (o *clientOptions) write(ctx context.Context, edit editing) (written, error
 			return written{}, err
 		}
 	}
-	before, err := os.ReadFile(path)
+	// Another program may be writing the same file; its change stays.
+	const attempts = 10
+	for attempt := 1; ; attempt++ {
+		done, err := o.writeOnce(ctx, client, path, named, edit)
+		if !errors.Is(err, lockedstore.ErrChanged) || attempt == attempts {
+			return done, err
+		}
+	}
+}
+
+// file is a client's file. That of a project is in the project.
+func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Foreign {
+	if o.scope == string(clientconfig.Project) {
+		return lockedstore.ForeignIn(where.Find(ctx, o.env, o.repo).Workspace(), path)
+	}
+	return lockedstore.ForeignAt(path)
+}
+
+// explainFile says what to do about a file that cannot be used.
+func explainFile(path string, err error) error {
+	if errors.Is(err, rooted.ErrOutside) {
+		return fmt.Errorf("%s is reached over a symbolic link that leads out of the project, and is not touched; replace the link with a file, or use --scope user", path)
+	}
+	return fmt.Errorf("read %s: %w", path, err)
+}
+
+func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Client, path string, named []clientconfig.Named, edit editing) (written, error) {
+	file := o.file(ctx, path)
+	before, err := file.Read()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return written{}, fmt.Errorf("read %s: %w", path, lockedstore.WithoutPath(err))
+		return written{}, explainFile(path, err)
 	}
 	after, err := edit(client, before, named)
 	if err != nil {
@@ -410,19 +439,22 @@ func (o *clientOptions) write(ctx context.Context, edit editing) (written, error
 	}
 	if len(before) > 0 {
 		backup := path + ".copse-backup"
-		old, err := os.ReadFile(backup)
+		kept := o.file(ctx, backup)
+		old, err := kept.Read()
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return done, fmt.Errorf("read %s: %w", backup, lockedstore.WithoutPath(err))
+			return done, explainFile(backup, err)
 		}
-		// It may hold a token from before.
-		if _, err := entries.Tighten(o.env.GOOS, backup); err != nil {
-			return done, err
+		// It may hold a token from before, but for a project's, which never has one.
+		if o.scope != string(clientconfig.Project) {
+			if _, err := entries.Tighten(o.env.GOOS, backup); err != nil {
+				return done, err
+			}
 		}
-		if err := lockedstore.Replace(backup, old, before); err != nil {
+		if err := kept.Replace(old, before); err != nil {
 			return done, err
 		}
 	}
-	return done, lockedstore.Replace(path, before, after)
+	return done, file.Replace(before, after)
 }
 
 // hideToken keeps the token off the screen.

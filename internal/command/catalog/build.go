@@ -13,9 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +37,7 @@ const (
 const (
 	maxTemplate = 1 << 20
 	maxFront    = yamlfile.MaxSize
+	maxRegistry = 32 << 20
 	maxDepth    = 12 // of folders
 )
 
@@ -276,11 +275,14 @@ const lockWait = 10 * time.Second
 // Write puts a registry in its place in the workspace at dir. changed is false if
 // it is there already.
 func Write(ctx context.Context, dir, agent string, content []byte) (changed bool, err error) {
-	file := filepath.Join(dir, filepath.FromSlash(RegistryFile(agent)))
-	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) {
+	name := RegistryFile(agent)
+	if old, err := rooted.Folder(dir).Read(name, maxRegistry); err == nil && bytes.Equal(old, content) {
 		return false, nil
 	}
-	err = lockedstore.Edit(ctx, file, lockWait, func([]byte) ([]byte, error) { return content, nil })
+	err = lockedstore.EditIn(ctx, rooted.Dir{Wall: dir, Name: path.Dir(name)}, path.Base(name), lockWait, func([]byte) ([]byte, error) { return content, nil })
+	if errors.Is(err, rooted.ErrOutside) {
+		err = errors.New("a symbolic link leads out of the workspace; replace the link with a file")
+	}
 	if err != nil {
 		return false, fmt.Errorf("write %s: %w", RegistryFile(agent), err)
 	}

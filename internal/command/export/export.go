@@ -24,6 +24,7 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Command is a command with its prompt, in which variables stand as the client
@@ -118,9 +119,12 @@ func hash(content string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// maxFile is the size of the largest file that is read.
+const maxFile = 1 << 20
+
 // state compares a file with what it should be.
 func state(root *os.Root, f File) (State, error) {
-	old, err := root.ReadFile(filepath.FromSlash(f.Name))
+	old, err := regular.ReadIn(root, filepath.FromSlash(f.Name), maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Missing, nil
@@ -155,7 +159,7 @@ func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]Fil
 		if wanted[name] || !d.Type().IsRegular() || !strings.HasSuffix(name, client.extension) {
 			continue
 		}
-		if content, err := root.ReadFile(filepath.FromSlash(name)); err == nil && ours(string(content)) {
+		if content, err := regular.ReadIn(root, filepath.FromSlash(name), maxFile); err == nil && ours(string(content)) {
 			files = append(files, File{Name: name, State: Gone})
 		}
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/spread"
 )
 
@@ -36,7 +37,8 @@ const manyNames = 200
 // folder only where there is no watching; and where there are no change times
 // (Windows), a change that keeps size and modification time goes unseen.
 type Index struct {
-	path     string
+	dir      rooted.Dir
+	path     string // of dir
 	name     string // for warnings
 	folder   fs.FileInfo
 	root     *os.Root
@@ -49,10 +51,10 @@ type Index struct {
 	unfinished bool
 }
 
-// Open reads all files of the folder at path, which is called name in warnings.
+// Open reads all files of a folder, which is called name in warnings.
 // With watching, it may ask the system to tell what changes.
-func Open(path, name string, watching bool) (*Index, error) {
-	x := &Index{path: path, name: name, watching: watching, files: map[string]*file{}, troubled: map[string]bool{}, snapshot: new(item.Snapshot)}
+func Open(dir rooted.Dir, name string, watching bool) (*Index, error) {
+	x := &Index{dir: dir, path: dir.Path(), name: name, watching: watching, files: map[string]*file{}, troubled: map[string]bool{}, snapshot: new(item.Snapshot)}
 	err := x.open()
 	if err == nil {
 		err = x.scan() // of what is at the path; the caller makes sure that it is this folder
@@ -65,9 +67,9 @@ func Open(path, name string, watching bool) (*Index, error) {
 }
 
 func (x *Index) open() error {
-	root, err := os.OpenRoot(x.path)
+	root, err := x.dir.Open()
 	if err != nil {
-		return lockedstore.WithoutPath(err)
+		return err
 	}
 	x.root = root
 	x.folder, err = root.Stat(".")
@@ -159,8 +161,11 @@ func (x *Index) read(name string, buf *bytes.Buffer) *file {
 
 // scan looks at all files.
 func (x *Index) scan() error {
-	folder, err := os.Open(x.path) // one opened in the root would stat every file
+	folder, err := x.root.Open(".")
 	if err != nil {
+		return lockedstore.WithoutPath(err)
+	}
+	if folder, err = rooted.WithTypes(folder); err != nil {
 		return lockedstore.WithoutPath(err)
 	}
 	listed, err := folder.ReadDir(-1)

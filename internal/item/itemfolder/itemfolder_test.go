@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // An index that was kept says what one that is opened now says, whatever happened to
@@ -25,7 +26,7 @@ func TestUpdateAsOpenedAnew(t *testing.T) {
 				n++
 				dir := filepath.Join(base, fmt.Sprint(n))
 				must(rt, os.Mkdir(dir, 0o755))
-				kept, err := itemfolder.Open(dir, "items", watching)
+				kept, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, "items", watching)
 				must(rt, err)
 				defer kept.Close()
 				for range rapid.IntRange(1, 6).Draw(rt, "rounds") {
@@ -37,7 +38,7 @@ func TestUpdateAsOpenedAnew(t *testing.T) {
 					if !ok {
 						rt.Fatal("the folder is still the one that was opened")
 					}
-					anew, err := itemfolder.Open(dir, "items", false)
+					anew, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, "items", false)
 					must(rt, err)
 					if d := cmp.Diff(all(anew), all(kept)); d != "" {
 						rt.Fatalf("kept (+) says something else than opened anew (-):\n%s", d)

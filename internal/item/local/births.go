@@ -105,7 +105,7 @@ func (f *folder) overwritten(snapshot *item.Snapshot) ([]item.Warning, error) {
 // births are the noted times of birth by number. A number has one birth here, and
 // the last note counts.
 func (f *folder) births() (map[item.ID]string, error) {
-	root, err := os.OpenRoot(f.path)
+	root, err := f.dir.Open()
 	if err != nil {
 		return nil, err
 	}

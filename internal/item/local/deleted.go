@@ -29,7 +29,7 @@ func (s *Store) Deleted(ctx context.Context) ([]Deleted, []item.Warning, error) 
 }
 
 func (f *folder) deleted() ([]Deleted, []item.Warning, error) {
-	root, err := os.OpenRoot(f.path)
+	root, err := f.dir.Open()
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // What is in the folder of a store. The private one has what only this package
@@ -36,9 +37,10 @@ const lockWait = 10 * time.Second
 
 // folder is one .tic folder. It is safe for concurrent use.
 type folder struct {
-	path     string
+	dir      rooted.Dir
 	watching bool
 	now      func() time.Time
+	done     func() ([]string, error) // nil: nobody says
 	config   *cachedfile.File[configuration]
 	locked   *lockedstore.Store
 
@@ -53,13 +55,14 @@ type configuration struct {
 	unmerged bool
 }
 
-func openFolder(path string, watching bool, now func() time.Time) *folder {
+func openFolder(dir rooted.Dir, watching bool, now func() time.Time, done func() ([]string, error)) *folder {
 	return &folder{
-		path:     path,
+		dir:      dir,
+		done:     done,
 		watching: watching,
 		now:      now,
-		config:   cachedfile.New(filepath.Join(path, configName), ticfile.MaxSize, parseConfiguration),
-		locked:   lockedstore.New(path, lockName, lockWait),
+		config:   cachedfile.NewIn(dir.In(), configName, ticfile.MaxSize, parseConfiguration),
+		locked:   lockedstore.NewIn(dir, lockName, lockWait),
 	}
 }
 
@@ -105,10 +108,15 @@ func configError(err error) error { return &item.ConfigError{File: configName, R
 // readConfig returns the values of the configuration.
 func (f *folder) readConfig() (item.Config, error) {
 	c, err := f.config.Get()
-	if err == nil {
-		return c.values, nil
+	if err != nil {
+		return item.Config{}, f.explain(err)
 	}
-	return item.Config{}, f.explain(err)
+	if len(c.values.DoneStatuses) == 0 && f.done != nil {
+		if c.values.DoneStatuses, err = f.done(); err != nil {
+			return item.Config{}, configError(fmt.Errorf("leaves the done statuses to your settings: %w", err))
+		}
+	}
+	return c.values, nil
 }
 
 // explain makes a *item.ConfigError of what reading the configuration gave.
@@ -119,7 +127,7 @@ func (f *folder) explain(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return configError(fmt.Errorf("cannot be used: %w", err))
 	}
-	if _, err := os.Lstat(filepath.Join(f.path, newerName)); err == nil {
+	if _, err := os.Lstat(filepath.Join(f.dir.Path(), newerName)); err == nil {
 		return configError(errors.New("is missing: this store is kept in " + newerName + " by a newer tic, which is not read here"))
 	}
 	return configError(errors.New("is missing; restore it, or initialize the project again"))
@@ -154,7 +162,8 @@ func (f *folder) refresh() error {
 			}
 			f.drop()
 		}
-		path := filepath.Join(f.path, itemsFolder)
+		items := f.dir.Sub(itemsFolder)
+		path := items.Path()
 		switch info, err := os.Lstat(path); {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
@@ -163,7 +172,7 @@ func (f *folder) refresh() error {
 		case !info.IsDir():
 			return fmt.Errorf("%q in the store is not a folder", itemsFolder)
 		}
-		index, err := itemfolder.Open(path, itemsFolder, f.watching)
+		index, err := itemfolder.Open(items, itemsFolder, f.watching)
 		if err != nil {
 			return fmt.Errorf("read folder %q: %w", itemsFolder, err)
 		}
@@ -237,7 +246,7 @@ func readItem(root *os.Root, name string) (*ticfile.File, item.Item, error) {
 
 // item reads one item.
 func (f *folder) item(id item.ID) (item.Item, error) {
-	root, err := os.OpenRoot(f.path)
+	root, err := f.dir.Open()
 	if err != nil {
 		return item.Item{}, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
 	}

@@ -1,10 +1,17 @@
 package local
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // folderName is the name of the folder of a store.
@@ -21,17 +28,73 @@ type Place struct {
 	// Main is the root of the main worktree, if Root is that of a linked one.
 	// Its store is used where the linked worktree has none of its own.
 	Main string
+	// Elsewhere returns the directory in which the user keeps the items of this place
+	// instead, and false if the user does not say; nil is false.
+	Elsewhere func() (path string, ok bool, err error)
+	// Done returns the statuses that mean done where the store's configuration does not
+	// say; nil is none.
+	Done func() ([]string, error)
 }
 
-// find returns the folder of the store, and whether there is one.
-func (p Place) find() (string, bool) {
+// find returns the directory of the store. A link leads to another place only where the
+// user says so: a link in a repository could lead anywhere. The error can be
+// [item.ErrNoProject].
+func (p Place) find() (rooted.Dir, error) {
+	if path, ok, err := p.elsewhere(); ok || err != nil {
+		if info, err := os.Stat(path); ok && (err != nil || !info.IsDir()) {
+			return rooted.Dir{}, item.ErrNoProject
+		}
+		return rooted.Dir{Wall: path, Name: "."}, err
+	}
 	for _, dir := range p.folders() {
-		folder := filepath.Join(dir, folderName)
-		if info, err := os.Stat(folder); err == nil && info.IsDir() {
-			return folder, true
+		store := rooted.Dir{Wall: dir, Name: folderName}
+		switch info, err := os.Lstat(store.Path()); {
+		case err != nil:
+			continue
+		case info.IsDir():
+			return store, nil
+		case info.Mode()&fs.ModeSymlink == 0:
+			continue
+		}
+		opened, err := store.Open()
+		if errors.Is(err, rooted.ErrOutside) {
+			return rooted.Dir{}, &item.ConfigError{
+				File:   folderName,
+				Reason: "is a symbolic link that leads out of the project; replace it with the directory, or name the directory in items.directory of your own settings",
+			}
+		}
+		if err == nil {
+			_ = opened.Close()
+			return store, nil
 		}
 	}
-	return "", false
+	return rooted.Dir{}, item.ErrNoProject
+}
+
+func (p Place) elsewhere() (path string, ok bool, err error) {
+	if p.Elsewhere == nil {
+		return "", false, nil
+	}
+	if path, ok, err = p.Elsewhere(); err != nil {
+		return "", false, &item.ConfigError{File: folderName, Reason: "cannot be found: " + err.Error()}
+	}
+	return path, ok, nil
+}
+
+// create makes the directory of a new store.
+func (p Place) create() (rooted.Dir, error) {
+	path, ok, err := p.elsewhere()
+	if err != nil {
+		return rooted.Dir{}, err
+	}
+	store, make := rooted.Dir{Wall: p.Dir, Name: folderName}, os.Mkdir
+	if ok {
+		store, make = rooted.Dir{Wall: path, Name: "."}, os.MkdirAll
+	}
+	if err := make(store.Path(), 0o777); err != nil && !os.IsExist(err) {
+		return rooted.Dir{}, fmt.Errorf("make folder %s: %w", folderName, lockedstore.WithoutPath(err))
+	}
+	return store, nil
 }
 
 // folders are those that can have a store, in their order.

@@ -35,7 +35,7 @@ func (s *Store) openRepo(ctx context.Context, f *folder) (*gitmerge.Repo, error)
 	if s.git == nil {
 		return nil, nil
 	}
-	repo, err := gitmerge.OpenRepo(ctx, f.path, *s.git)
+	repo, err := gitmerge.OpenRepo(ctx, f.dir.Path(), *s.git)
 	if errors.Is(err, gitmerge.ErrNoRepository) {
 		return nil, nil
 	}

@@ -25,8 +25,7 @@ package local
 
 import (
 	"context"
-	"fmt"
-	"os"
+	"errors"
 	"path/filepath"
 	"sync"
 	"time"
@@ -34,7 +33,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
-	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // Store is the items of a place. It is safe for concurrent use.
@@ -72,22 +71,22 @@ func (s *Store) find(ctx context.Context) (*folder, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	path, ok := s.place.find()
-	if !ok {
-		return nil, item.ErrNoProject
+	dir, err := s.place.find()
+	if err != nil {
+		return nil, err
 	}
-	return s.at(path), nil
+	return s.at(dir), nil
 }
 
-// at returns the folder at path.
-func (s *Store) at(path string) *folder {
+// at returns the folder of a directory.
+func (s *Store) at(dir rooted.Dir) *folder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.folder == nil || s.folder.path != path {
+	if s.folder == nil || s.folder.dir != dir {
 		if s.folder != nil {
 			s.folder.close()
 		}
-		s.folder = openFolder(path, s.watching, s.now)
+		s.folder = openFolder(dir, s.watching, s.now, s.place.Done)
 	}
 	return s.folder
 }
@@ -95,14 +94,14 @@ func (s *Store) at(path string) *folder {
 // Init makes a project, with its folder in the working folder, unless there is
 // one already. created tells which.
 func (s *Store) Init(ctx context.Context) (created bool, err error) {
-	path, ok := s.place.find()
-	if !ok {
-		path = filepath.Join(s.place.Dir, folderName)
-		if err := os.Mkdir(path, 0o777); err != nil && !os.IsExist(err) {
-			return false, fmt.Errorf("make folder %s: %w", folderName, lockedstore.WithoutPath(err))
-		}
+	dir, err := s.place.find()
+	if errors.Is(err, item.ErrNoProject) {
+		dir, err = s.place.create()
 	}
-	err = s.at(path).change(ctx, func(w *writer) error {
+	if err != nil {
+		return false, err
+	}
+	err = s.at(dir).change(ctx, func(w *writer) error {
 		created, err = w.initialize()
 		return err
 	})
@@ -145,7 +144,7 @@ func (s *Store) File(ctx context.Context, id item.ID) (path string, err error) {
 	if _, err := f.item(id); item.IsNotFound(err) {
 		return "", err
 	}
-	return filepath.Join(f.path, itemsFolder, itemfolder.FileName(id)), nil
+	return filepath.Join(f.dir.Path(), itemsFolder, itemfolder.FileName(id)), nil
 }
 
 // Create is of item.Backend.

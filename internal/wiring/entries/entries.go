@@ -10,6 +10,7 @@ package entries
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -23,7 +24,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/clientconfig"
-	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/servers"
@@ -48,9 +49,6 @@ type File struct {
 	Err     error
 }
 
-// maxFile is the largest configuration that is read. Some clients keep their history in it.
-const maxFile = 32 << 20
-
 // Files reads the configurations that there are.
 func Files(place clientconfig.Place) []File {
 	var found []File
@@ -64,9 +62,17 @@ func Files(place clientconfig.Place) []File {
 			if err != nil {
 				continue // it has none
 			}
-			text, err := regular.Read(path, maxFile)
-			if err != nil {
+			file := lockedstore.ForeignAt(path)
+			if scope == clientconfig.Project {
+				file = lockedstore.ForeignIn(place.Dir, path) // a repository brings it
+			}
+			text, err := file.Read()
+			if errors.Is(err, fs.ErrNotExist) {
 				continue // the client is not installed, or not used here
+			}
+			if err != nil {
+				found = append(found, File{Client: client, Scope: scope, Path: path, Err: err})
+				continue
 			}
 			f := File{Client: client, Scope: scope, Path: path, Exposed: Exposed(place.GOOS, path)}
 			f.Entries, f.Err = client.Entries(text)

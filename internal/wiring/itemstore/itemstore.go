@@ -7,16 +7,32 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/items"
+	"github.com/copse-dev/copse/internal/wiring/place"
 	"github.com/copse-dev/copse/internal/wiring/where"
 )
 
-// Open returns the store of a place: the .tic folder in it or above, up to the root
-// of its git worktree, else that of the main worktree. None of them need exist.
-// Close it after use.
+// Open returns the store of a place: the directory that the user's settings name, else
+// the .tic directory in the place or above, up to the root of its git worktree, else that
+// of the main worktree. None of them need exist. Close it after use.
 func Open(env app.Env, p where.Place) *local.Store {
-	return local.New(local.Place(p), env.Now).InGit(git.Options{Env: env.Environ})
+	user := settings.OpenUser(place.Settings(env))
+	elsewhere := func() (string, bool, error) {
+		s, err := user.Get()
+		path, ok := s.Items.DirectoryOf(env.Home(), p.Workspace(), p.Main)
+		return path, ok, err
+	}
+	repository := settings.OpenRepository(p.Workspace(), place.Settings(env))
+	done := func() ([]string, error) {
+		if s, err := repository.Get(); err != nil || s.Items.Done != nil {
+			return s.Items.Done, err
+		}
+		s, err := user.Get()
+		return s.Items.Done, err
+	}
+	return local.New(local.Place{Dir: p.Dir, Root: p.Root, Main: p.Main, Elsewhere: elsewhere, Done: done}, env.Now).InGit(git.Options{Env: env.Environ})
 }
 
 // Toolsets returns the toolset of a store alone.

@@ -18,12 +18,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // wait is how long another process may be changing the state.
@@ -34,39 +35,40 @@ const empty = `{"version":1,"updated_at":"","worktrees":[],"branches":{},"depend
 
 // The names in the folder of the state.
 const (
+	folderName = ".twig"
 	stateName  = "state.json"
 	ignoreName = ".gitignore"
 	lockName   = ".state.json.lock"
 )
+
+// maxIgnore is the size of the largest ignore file that is read.
+const maxIgnore = 1 << 20
 
 // errUnchanged ends an edit that has nothing to do.
 var errUnchanged = errors.New("nothing to change")
 
 // File is the state file of one worktree. It may be used by many goroutines.
 type File struct {
-	folder string
-	store  *lockedstore.Store
-	now    func() time.Time
+	root  string
+	store *lockedstore.Store
+	now   func() time.Time
 }
 
 // At is the state file of the worktree at root, which need not be there yet.
 func At(root string, now func() time.Time) *File {
-	folder := filepath.Dir(twig.Path(root))
-	return &File{folder: folder, store: lockedstore.New(folder, lockName, wait), now: now}
+	folder := rooted.Dir{Wall: root, Name: folderName}
+	return &File{root: root, store: lockedstore.NewIn(folder, lockName, wait), now: now}
 }
 
 // Change lets do work on the present state and keeps what it did, all or nothing. It is
 // false if nothing was to be changed; the file is not touched then. An error of do
 // changes nothing; the error is a *twig.BadStateError if the file cannot be understood.
 func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool, err error) {
-	if err := os.MkdirAll(f.folder, 0o755); err != nil {
+	if err := f.makeFolder(); err != nil {
 		return false, fmt.Errorf("make the folder .twig: %w", lockedstore.WithoutPath(err))
 	}
 	err = f.store.Change(ctx, func(tx *lockedstore.Tx) error {
-		old, err := tx.Root().ReadFile(stateName)
-		if errors.Is(err, fs.ErrNotExist) {
-			old, err = []byte(empty), nil
-		}
+		old, err := readState(tx.Root())
 		if err != nil {
 			return &twig.BadStateError{Err: lockedstore.WithoutPath(err)}
 		}
@@ -85,18 +87,48 @@ func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool,
 			return err
 		}
 		files := []lockedstore.File{{Name: stateName, Data: text}}
-		if ignore, err := tx.Root().ReadFile(ignoreName); err != nil || !hidesAll(ignore) {
+		if ignore, err := regular.ReadIn(tx.Root(), ignoreName, maxIgnore); err != nil || !hidesAll(ignore) {
 			files = append([]lockedstore.File{{Name: ignoreName, Data: []byte("*\n")}}, files...)
 		}
 		return tx.Write(files...)
 	})
-	if errors.Is(err, errUnchanged) {
+	switch {
+	case errors.Is(err, errUnchanged):
 		return false, nil
+	case errors.Is(err, rooted.ErrOutside):
+		return false, &twig.BadStateError{Err: twig.ErrOutside}
 	}
 	if busy, ok := errors.AsType[*lockedstore.BusyError](err); ok {
 		return false, fmt.Errorf("%s is being changed by another program: %w", twig.Name, busy)
 	}
 	return err == nil, err
+}
+
+func (f *File) makeFolder() error {
+	root, err := os.OpenRoot(f.root)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Mkdir(folderName, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// readState returns the content of the state file, which is that of an empty state if there
+// is none.
+func readState(folder *os.Root) ([]byte, error) {
+	info, err := folder.Lstat(stateName)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return []byte(empty), nil
+	case err != nil:
+		return nil, err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, twig.ErrLink
+	}
+	return regular.ReadIn(folder, stateName, twig.MaxSize)
 }
 
 // hidesAll reports whether an ignore file hides its whole folder.

@@ -1,0 +1,54 @@
+package rooted
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// Dir is a directory that is opened below another one, the wall: the name may lead over
+// links, but never out. It is opened for each call, so it may be replaced in between.
+type Dir struct {
+	Wall string // an absolute path
+	Name string // slash-separated; "." is the wall itself
+}
+
+// Path returns the path of the directory, for naming it.
+func (d Dir) Path() string { return filepath.Join(d.Wall, filepath.FromSlash(d.Name)) }
+
+// Sub returns a directory in the directory, with the same wall.
+func (d Dir) Sub(name string) Dir { return Dir{Wall: d.Wall, Name: path.Join(d.Name, name)} }
+
+// Open opens the directory. The error can be ErrOutside.
+func (d Dir) Open() (*os.Root, error) {
+	wall, err := os.OpenRoot(d.Wall)
+	if err != nil || d.Name == "." {
+		return wall, withoutPath(err)
+	}
+	defer wall.Close()
+	dir, err := wall.OpenRoot(filepath.FromSlash(d.Name))
+	if err == nil {
+		return dir, nil
+	}
+	if _, outside := wall.Lstat(".."); withoutPath(err) == withoutPath(outside) { //nolint:errorlint // the library has no name for it
+		return nil, ErrOutside
+	}
+	return nil, withoutPath(err)
+}
+
+// In returns the directory as a cachedfile.Folder, whose names are those in the directory.
+func (d Dir) In() Files { return Files{d} }
+
+// Files are the files of a Dir.
+type Files struct{ dir Dir }
+
+// Stat returns what is at the end of links.
+func (f Files) Stat(name string) (fs.FileInfo, error) {
+	return Folder(f.dir.Wall).Stat(path.Join(f.dir.Name, name))
+}
+
+// Open opens a file for reading.
+func (f Files) Open(name string) (*os.File, error) {
+	return Folder(f.dir.Wall).Open(path.Join(f.dir.Name, name))
+}
