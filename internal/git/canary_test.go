@@ -291,8 +291,8 @@ func TestNothingRuns(t *testing.T) {
 			if _, err := os.Lstat(trace); err == nil {
 				t.Fatal("the program was run")
 			}
-			if falls == nil {
-				return
+			if falls == nil || !g.AtLeast(2, 39) {
+				return // older releases know less, and so fall into less
 			}
 			old(t, join(start, "a.txt"))
 			old(t, join(dir, "a.txt"))

@@ -14,15 +14,24 @@
 // If the repository is deleted while a Repo is in use, its methods return
 // [ErrNotRepository].
 //
-// The environment variables that point git to another repository (GIT_DIR and
-// its like, which git sets for the hooks it runs) are ignored throughout; those
-// that point to other configuration are honoured. The git program is run with
-// a time limit, without optional locks, prompts, pager, network fetches of
-// missing objects, or the file system monitor that the configuration names.
+// Nothing in a repository decides what is run or where the root is. On the way
+// up only a .git counts; a bare repository only where the user named it; another
+// worktree only if its own .git leads back. The git program is run with a limit of
+// time, output and memory, without optional locks, prompts, network or fetching,
+// and without the hooks, monitors, filters, drivers and other programs that the
+// repository's own configuration names; those of the user's configuration stay. It
+// is not started if it would wait for a named pipe, or read a device or a file of
+// absurd size. It does not look into submodules.
+//
+// Git's environment variables are ignored throughout (GIT_DIR and its like, which
+// git sets for the hooks it runs, among them), but for those that say where the
+// user's configuration and git's own programs are.
 //
 // Names and URLs are given as they are stored. A name of a branch may hold any
 // byte but the few git forbids, and a URL may hold a password.
 //
-// Subpackages: gitconfig reads configuration, refstore reads refs, gittest
-// runs git for tests.
+// Subpackages: gitconfig reads configuration, refstore reads refs, index reads
+// which files are tracked, program runs git, override says which settings it is
+// run with, hazard finds what it would wait for, history tells how branches grew,
+// gittest runs git for tests.
 package git

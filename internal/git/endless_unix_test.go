@@ -99,6 +99,30 @@ func inBackground(f func()) <-chan struct{} {
 	return done
 }
 
+// Git reads which commit a submodule is at.
+func TestEndlessFilesOfSubmodules(t *testing.T) {
+	t.Parallel()
+	for kind, put := range endless {
+		for _, name := range []string{"HEAD", "refs/heads/main", "packed-refs", "commondir"} {
+			t.Run(kind+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				g := gittest.New(t)
+				dir := g.Init()
+				g.Commit(dir, "first")
+				submodule(t, trap{g: g, dir: dir})
+				path := join(dir, ".git", "modules", "sub", filepath.FromSlash(name))
+				if err := errors.Join(os.RemoveAll(path), put(path)); err != nil {
+					t.Skip(err)
+				}
+				_, err := discover(t, g, dir).Status(t.Context())
+				if broken, ok := errors.AsType[*git.BrokenError](err); !ok || broken.Path != path {
+					t.Errorf("error is %v, want a *BrokenError about %q", err, path)
+				}
+			})
+		}
+	}
+}
+
 // A file that git waits for deep in the worktree is found while git runs, and named.
 func TestObstacle(t *testing.T) {
 	t.Parallel()

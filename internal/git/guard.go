@@ -10,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/hazard"
 	"github.com/copse-dev/copse/internal/git/override"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // guard stands between the git program and what a stranger put into the repository.
@@ -37,7 +38,46 @@ func (g *guard) Settings(ctx context.Context) ([]string, error) {
 	if err := g.checker.Check(g.layout(own.reads)); err != nil {
 		return nil, unreadable(g.repo.gitDir, err)
 	}
-	return own.override, nil
+	return own.override, g.submodules()
+}
+
+// submodules looks at what git reads of them: which commit is checked out.
+func (g *guard) submodules() error {
+	if g.repo.root == "" {
+		return nil
+	}
+	tracked, err := g.repo.index.Get()
+	if err != nil {
+		return nil //nolint:nilerr // git says what is wrong with the index
+	}
+	for _, link := range tracked.Links() {
+		dir := g.gitDirOf(filepath.Join(g.repo.root, filepath.FromSlash(link)))
+		if dir == "" {
+			continue // git takes it for one that is not checked out
+		}
+		common, err := commonDir(dir)
+		if err == nil {
+			err = g.checker.Check(hazard.Layout{GitDir: dir, CommonDir: common})
+		}
+		if isSpecial(err) {
+			return unreadable(dir, err)
+		}
+	}
+	return nil
+}
+
+// gitDirOf returns where the .git of a submodule leads, sound or not.
+func (g *guard) gitDirOf(dir string) string {
+	path := filepath.Join(dir, ".git")
+	if text, err := regular.Read(path, maxSmall); err == nil {
+		target, ok := parseGitfile(string(text))
+		if !ok {
+			return ""
+		}
+		path = seenFrom(dir, target)
+	}
+	path, _ = filepath.EvalSymlinks(path) // "" if it leads nowhere
+	return path
 }
 
 // Obstacle looks everywhere.

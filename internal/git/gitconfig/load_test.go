@@ -271,3 +271,30 @@ func TestSystemFile(t *testing.T) {
 		}
 	}
 }
+
+// Bombs of configuration are refused, and not read to their end.
+func TestTooMuch(t *testing.T) {
+	t.Parallel()
+	text := map[string]string{
+		"entries":     "[a]\n" + strings.Repeat("b\n", 1<<19),
+		"long header": "[a \"" + strings.Repeat("x", 1<<20) + "\"]\n" + strings.Repeat("b\n", 1<<17),
+		"NUL":         "[a]\nb = x\x00y\n",
+	}
+	for name, text := range text {
+		if _, err := gitconfig.Parse([]byte(text)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	// Ten files, each of which includes the next a hundred times.
+	dir := t.TempDir()
+	for i := range 10 {
+		next := fmt.Sprintf("[include]\npath = %d\n", i+1)
+		if err := os.WriteFile(filepath.Join(dir, strings.Replace(fmt.Sprint(i), "0", "config", 1)), []byte(strings.Repeat(next, 100)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lookup := func(string) (string, bool) { return "", false }
+	if _, err := gitconfig.Own(gitconfig.Sources{Lookup: lookup, CommonDir: dir, GitDir: dir}); err == nil {
+		t.Error("a thousand million includes are accepted")
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,8 +95,14 @@ func (g *Git) Try(dir string, args ...string) (string, error) {
 func (g *Git) Init(args ...string) string {
 	g.TB.Helper()
 	dir := filepath.Join(Dir(g.TB), "repo")
-	args = append([]string{"init", "-q", "--initial-branch=main"}, args...)
-	if _, err := g.Try(filepath.Dir(dir), append(args, dir)...); err != nil {
+	where := filepath.Dir(dir)
+	_, err := g.Try(where, slices.Concat([]string{"init", "-q", "--initial-branch=main"}, args, []string{dir})...)
+	if err != nil { // before git 2.28
+		if _, err = g.Try(where, slices.Concat([]string{"init", "-q"}, args, []string{dir})...); err == nil {
+			g.Run(dir, "symbolic-ref", "HEAD", "refs/heads/main")
+		}
+	}
+	if err != nil {
 		if os.Getenv("COPSE_TEST_NO_SKIP") != "" {
 			g.TB.Fatalf("this git has no such repositories; set %s to a newer one: %v", ProgramVar, err)
 		}

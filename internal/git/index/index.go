@@ -24,7 +24,14 @@ var (
 
 // Paths are the tracked files, relative to the root of the worktree and with
 // slashes. The zero value has none. It is immutable.
-type Paths struct{ sorted []string }
+type Paths struct {
+	sorted []string
+	links  []string
+}
+
+// Links returns the submodules among the files, as far as the index tells: a list of
+// files does not. It is not to be changed.
+func (p Paths) Links() []string { return p.links }
 
 // Len is how many files there are.
 func (p Paths) Len() int { return len(p.sorted) }
@@ -70,6 +77,7 @@ const (
 
 	extendedFlag = 0x4000
 	modeFolder   = 0o040000
+	modeLink     = 0o160000
 )
 
 // Parse reads an index whose objects have names of hashSize bytes. The checksum at
@@ -87,11 +95,16 @@ func Parse(data []byte, hashSize int) (Paths, error) {
 	}
 	r := reader{rest: data[headerSize : len(data)-hashSize], hashSize: hashSize, version: version}
 	ends := make([]int, 0, count) // of the names in r.names
+	var links []string
 	for range count {
+		link := len(r.rest) >= statSize && binary.BigEndian.Uint32(r.rest[modeOffset:]) == modeLink
 		if err := r.entry(); err != nil {
 			return Paths{}, err
 		}
 		ends = append(ends, len(r.names))
+		if link {
+			links = append(links, string(r.names[len(r.names)-r.previous:]))
+		}
 	}
 	if err := r.extensions(); err != nil {
 		return Paths{}, err
@@ -108,7 +121,7 @@ func Parse(data []byte, hashSize int) (Paths, error) {
 	if !slices.IsSorted(paths) {
 		return Paths{}, ErrBroken
 	}
-	return Paths{sorted: paths}, nil
+	return Paths{sorted: paths, links: links}, nil
 }
 
 type reader struct {
