@@ -36,6 +36,8 @@ var (
 	ErrOutside = errors.New("the path leads outside of the folder")
 	// ErrNotFolder says that there is something else than a folder.
 	ErrNotFolder = errors.New("it is not a folder")
+	// ErrTooDeep says that a name has more than maxParts parts.
+	ErrTooDeep = errors.New("the path has more than 128 parts")
 	// ErrTooManyLinks says that links lead to each other, or seem to.
 	ErrTooManyLinks = errors.New("too many symbolic links")
 )
@@ -174,9 +176,15 @@ func check(name string) error {
 		return fs.ErrNotExist
 	case !filepath.IsLocal(filepath.FromSlash(name)):
 		return ErrOutside
+	case strings.Count(name, "/") >= maxParts:
+		return ErrTooDeep
 	}
 	return nil
 }
+
+// maxParts is how many parts a name may have. The system opens each of them in turn, and
+// some callers look at each prefix of a name, which takes the square of its length.
+const maxParts = 128
 
 // follow calls op with a name, and if the library refuses its links, with the real
 // name: it takes no absolute link, even if that leads inside, and few links in all.
