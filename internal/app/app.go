@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // Exit codes, the same for every program.
@@ -49,6 +51,9 @@ type Env struct {
 	// GOOS chooses where files are looked for.
 	GOOS string
 	Now  func() time.Time
+	// Secrets are what Execute keeps out of Stdout and Stderr. What finds a login
+	// adds it. Nil keeps nothing out.
+	Secrets *secret.Set
 }
 
 // Nowhere is the environment of a program that is only asked what it has: without

@@ -21,9 +21,13 @@ type ExitCode int
 
 func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// Execute runs a command in env and gives the exit code. Errors go to stderr in
-// one line, behind the command's name; nobody but main exits.
-func Execute(ctx context.Context, env Env, cmd *cobra.Command) int {
+// Execute makes a command for env, runs it, and gives the exit code. Errors go to
+// stderr in one line, behind the command's name; nobody but main exits. The command's
+// Stdout and Stderr leave out the secrets of its Env.
+func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int {
+	env, flush := env.guarded()
+	defer flush()
+	cmd := command(env)
 	cmd.SetArgs(env.Args)
 	cmd.SetIn(env.Stdin)
 	cmd.SetOut(env.Stdout)

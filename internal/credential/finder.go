@@ -32,6 +32,17 @@ type Finder struct {
 	// It should keep the token variables of GitHub's point 2 from gh, which
 	// prefers them to its own login. Nil means that gh is not to be asked.
 	GHToken func(ctx context.Context, host string) (string, error)
+	// Found is told of each login that is found, so that its secret can be kept out
+	// of what is shown. Nil is nobody.
+	Found func(login, secret string)
+}
+
+// found tells of a login.
+func (f Finder) found(c Credential) Credential {
+	if f.Found != nil {
+		f.Found(c.Login, c.Secret)
+	}
+	return c
 }
 
 // GitHub returns the credentials for host, a host name as in a remote URL and
@@ -59,13 +70,13 @@ func (f Finder) GitHub(ctx context.Context, host string) (Credential, error) {
 	}
 	missing := &MissingError{Host: host}
 	if c, ok := f.fromNetrc(machines, missing); ok {
-		return c, nil
+		return f.found(c), nil
 	}
 	if c, ok := f.fromEnv(host, missing); ok {
-		return c, nil
+		return f.found(c), nil
 	}
 	if c, ok := f.fromGH(ctx, host, missing); ok {
-		return c, nil
+		return f.found(c), nil
 	}
 	if err := ctx.Err(); err != nil {
 		return Credential{}, fmt.Errorf("find credentials for %s: %w", host, err)
@@ -84,7 +95,7 @@ func (f Finder) Jira(ctx context.Context, machines []string) (Credential, error)
 	}
 	missing := &MissingError{Host: machines[0]}
 	if c, ok := f.fromNetrc(machines, missing); ok {
-		return c, nil
+		return f.found(c), nil
 	}
 	return Credential{}, missing
 }

@@ -178,25 +178,100 @@ func validHost(host string) bool {
 	return true
 }
 
-// redact takes everything out of a remote's URL that may be secret: what
-// stands before its host, even where a stray "/" or "@" hides where that is,
-// and its query and fragment.
+// hidden stands where a part of an address is not shown.
+const hidden = "…"
+
+// redact returns what of a remote's URL cannot be secret: the scheme, a host, a port
+// that is a number, and the path behind it. Of an address that is of no known form,
+// where a secret could be anywhere, it shows the scheme at most.
 func redact(s string) string {
-	scheme, rest, ok := cutScheme(s)
-	if ok {
-		scheme += "://"
+	scheme, rest, isURL := cutScheme(s)
+	if !isURL {
+		if transport, _, ok := strings.Cut(s, "::"); ok && validName(transport) {
+			return transport + "::" + hidden
+		}
+		return redactPlain(s)
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority, path := rest[:end], rest[end:]
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		path = path[:i]
 	}
 	user := ""
-	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
-		if rest[:i] == "git" {
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		if authority[:i] == "git" {
 			user = "git@"
 		}
-		rest = rest[i+1:]
+		authority = authority[i+1:]
 	}
-	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		rest = rest[:i]
+	host, port, hasPort := strings.Cut(authority, ":")
+	if !validHost(host) || hasPort && strings.Trim(port, "0123456789") != "" || !plainPath(path) {
+		return scheme + "://" + hidden
 	}
-	return scheme + user + rest
+	return scheme + "://" + user + authority + path
+}
+
+// redactPlain does so for what is no URL: an scp-like address, a name or a path.
+func redactPlain(s string) string {
+	user, rest, ok := strings.Cut(s, "@")
+	if !ok {
+		user, rest = "", s
+	}
+	host, path, _ := strings.Cut(rest, ":")
+	if !plainPath(host) || !plainPath(path) {
+		return hidden
+	}
+	if user == "git" {
+		return s
+	}
+	return rest
+}
+
+// plainPath reports whether s can be shown: it has nothing that begins or hides a login.
+func plainPath(s string) bool {
+	return !strings.ContainsAny(s, "@%:?# ")
+}
+
+// RemoteLogin returns the login and the password in the URL of a remote, also where it is
+// malformed: a password where the port belongs, or an "@" that is escaped. The password is
+// empty if there is none.
+func RemoteLogin(remoteURL string) (login, password string) {
+	_, rest, ok := cutScheme(strings.TrimSpace(remoteURL))
+	if !ok {
+		return "", ""
+	}
+	authority := rest
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		authority = rest[:i] // a "/" in a password does not end it
+	} else {
+		if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+			authority = rest[:i]
+		}
+		before, _, escaped := strings.Cut(authority, "%40")
+		login, password, _ = strings.Cut(before, ":")
+		if !escaped && strings.Trim(password, "0123456789") == "" {
+			return "", "" // a port
+		}
+		return unescape(login), unescape(password)
+	}
+	login, password, ok = strings.Cut(authority, ":")
+	if !ok && len(login) >= tokenLength {
+		return "", unescape(login)
+	}
+	return unescape(login), unescape(password)
+}
+
+// tokenLength is from where on a login without a password is taken for a token.
+const tokenLength = 20
+
+func unescape(s string) string {
+	if plain, err := url.PathUnescape(s); err == nil {
+		return plain
+	}
+	return s
 }
 
 // APIBase returns where the API of host is. An override, $GITHUB_API_URL for

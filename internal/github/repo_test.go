@@ -124,14 +124,21 @@ func TestParseRemoteErrorsHoldNoSecrets(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://me:hunter2@gitlab.com/o/r":         "https://gitlab.com/o/r",
 		"https://hunter2@gitlab.com/o/r":            "https://gitlab.com/o/r",
-		"https://me:hunter2/x@github.com/o/r":       "https://github.com/o/r",
+		"https://me:hunter2/x@github.com/o/r":       "https://…",
 		"https://me:hunter2@x@gitlab.com/o/r":       "https://gitlab.com/o/r",
 		"https://gitlab.com/o/r?private=hunter2":    "https://gitlab.com/o/r",
 		"https://gitlab.com/o/r#hunter2":            "https://gitlab.com/o/r",
 		"oauth:hunter2@gitlab.com:o/r":              "gitlab.com:o/r",
-		"https://me:hunter2@gitlab.com/o/r?a@b#c@d": "https://d",
+		"https://me:hunter2@gitlab.com/o/r?a@b#c@d": "https://gitlab.com/o/r",
 		"hunter2@https://gitlab.com/o/r":            "https://gitlab.com/o/r",
 		"git@gitlab.com:o/r":                        "git@gitlab.com:o/r",
+		"https://gitlab.com:hunter2/o/r":            "https://…",
+		"http://a:hunter2%40github.com/o/r":         "http://…",
+		"https://gitlab.com/hunter2@x/o/r":          "https://…",
+		"ext::sh -c hunter2":                        "ext::…",
+		"hunter2 hunter2":                           "…",
+		"://hunter2@":                               "://…",
+		"ssh://git@gitlab.com:22/o/r":               "ssh://git@gitlab.com:22/o/r",
 	} {
 		_, err := github.ParseRemote(url, nil)
 		var e *github.RemoteError
@@ -141,6 +148,28 @@ func TestParseRemoteErrorsHoldNoSecrets(t *testing.T) {
 		}
 		if e.URL != want || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: got %v, want %s in it", url, err, want)
+		}
+	}
+}
+
+func TestRemoteLogin(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"https://github.com/o/r":                         " ",
+		"https://github.com:8443/o/r":                    " ",
+		"git@github.com:o/r":                             " ",
+		"ssh://git@github.com/o/r":                       "git ",
+		"https://me@github.com/o/r":                      "me ",
+		"https://me:hunter2@github.com/o/r":              "me hunter2",
+		"https://me:hunter%202@github.com/o/r":           "me hunter 2",
+		"https://github.com:hunter2/o/r":                 "github.com hunter2",
+		"http://a:hunter2%40github.com/o/r":              "a hunter2",
+		"https://me:hunter2/x@github.com/o/r":            "me hunter2/x",
+		"https://ghp_012345678901234567890@github.com/x": " ghp_012345678901234567890",
+	} {
+		login, password := github.RemoteLogin(url)
+		if got := login + " " + password; got != want {
+			t.Errorf("%s: got %q, want %q", url, got, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -25,13 +26,16 @@ type Options struct {
 	// are not marked as read-only.
 	Toolsets []toolset.Toolset
 	ReadOnly bool
-	Logger   *slog.Logger
+	// Secrets never leave the server; nil is none.
+	Secrets *secret.Set
+	Logger  *slog.Logger
 }
 
 // Server is an MCP server with a fixed set of tools; prompts and resources can
 // change. It can serve several clients at once.
 type Server struct {
 	mcp      *mcp.Server
+	secrets  *secret.Set
 	logger   *slog.Logger
 	watchers *watchers
 }
@@ -46,7 +50,7 @@ const pageSize = 100
 // New assembles a server. Nothing is opened, asked or read: the first answer
 // costs what the protocol costs.
 func New(o Options) *Server {
-	s := &Server{logger: o.Logger}
+	s := &Server{logger: o.Logger, secrets: o.Secrets}
 	caps := &mcp.ServerCapabilities{}
 	var (
 		completions = newCompletions(o.Toolsets)
@@ -107,6 +111,7 @@ func New(o Options) *Server {
 	}
 	s.mcp.AddReceivingMiddleware(newTools(s, tools).middleware)
 	s.mcp.AddReceivingMiddleware(wellFormed)
+	s.mcp.AddReceivingMiddleware(s.redacted)
 	s.mcp.AddReceivingMiddleware(sessions)
 	for _, set := range o.Toolsets {
 		for _, p := range set.Prompts {

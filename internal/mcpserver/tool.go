@@ -87,7 +87,7 @@ func (s *Server) addTool(t toolset.Tool) {
 	s.mcp.AddTool(definition(t), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // what a handler leaves behind reports no more progress
-		return wireResult(s.call(withProgress(named(ctx, req), req), t, req.Params.Arguments)), nil
+		return wireResult(s.call(s.withProgress(named(ctx, req), req), t, req.Params.Arguments)), nil
 	})
 }
 
@@ -100,7 +100,7 @@ func named(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 }
 
 // withProgress lets the handler report to a client that asked for it.
-func withProgress(ctx context.Context, req *mcp.CallToolRequest) context.Context {
+func (s *Server) withProgress(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return ctx
@@ -109,7 +109,7 @@ func withProgress(ctx context.Context, req *mcp.CallToolRequest) context.Context
 	return toolset.WithProgress(ctx, func(message string) {
 		// A client that went away is no error of the call.
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-			ProgressToken: token, Progress: time.Since(start).Seconds(), Message: message,
+			ProgressToken: token, Progress: time.Since(start).Seconds(), Message: s.secrets.Redact(message),
 		})
 	})
 }

@@ -30,6 +30,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -75,6 +76,9 @@ func (f *File) Lookup(machine string) (Entry, bool) {
 	}
 	return Entry{}, false
 }
+
+// Entries returns all entries, complete or not, in their order.
+func (f *File) Entries() []Entry { return slices.Clone(f.entries) }
 
 // Has reports whether machine has an entry, be it complete or not.
 func (f *File) Has(machine string) bool {

@@ -78,10 +78,18 @@ func ReadJSON(service string, resp *http.Response, v any) error {
 	return nil
 }
 
-// retryAfter reads how long to wait from Retry-After (seconds or a date), else
+// longestWait is what a longer pause is taken for: no limit of these services lasts longer.
+const longestWait = 24 * time.Hour
+
+// retryAfter reads how long to wait, at most longestWait.
+func retryAfter(resp *http.Response) time.Duration {
+	return min(statedPause(resp), longestWait)
+}
+
+// statedPause reads how long to wait from Retry-After (seconds or a date), else
 // X-RateLimit-Reset (Unix seconds at GitHub, ISO 8601 at Jira). Dates count
 // from the answer's own, so that a wrong local clock does no harm.
-func retryAfter(resp *http.Response) time.Duration {
+func statedPause(resp *http.Response) time.Duration {
 	value := resp.Header.Get("Retry-After")
 	if n, err := strconv.ParseInt(value, 10, 32); err == nil {
 		return time.Duration(max(n, 0)) * time.Second

@@ -42,12 +42,6 @@ type Set struct {
 	forms atomic.Pointer[patterns]
 }
 
-// patterns are the texts to look for, the longest first.
-type patterns struct {
-	texts []string
-	bytes [][]byte // the same
-}
-
 // New returns a set. later adds what costs a look at the disk; it is called when
 // something is shown first. It can be nil.
 func New(later func(*Set)) *Set { return &Set{later: later} }
@@ -75,7 +69,9 @@ func (s *Set) AddLogin(login, secret string) {
 	if old := s.forms.Load(); old != nil {
 		all = slices.Clone(old.texts)
 	}
-	all = append(all, forms(login, secret)...)
+	if all = append(all, forms(login, secret)...); len(all) == 0 {
+		return
+	}
 	slices.SortFunc(all, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(b) - len(a)
@@ -83,11 +79,7 @@ func (s *Set) AddLogin(login, secret string) {
 		return strings.Compare(a, b)
 	})
 	all = slices.Compact(all)
-	found := &patterns{texts: all}
-	for _, text := range all {
-		found.bytes = append(found.bytes, []byte(text))
-	}
-	s.forms.Store(found)
+	s.forms.Store(compile(all))
 }
 
 // forms are the texts that give a secret away.
@@ -149,9 +141,6 @@ func inside(part string) []string {
 	return all
 }
 
-// none is what an empty set looks for.
-var none patterns
-
 // all returns what to look for.
 func (s *Set) all() *patterns {
 	if s == nil {
@@ -168,18 +157,23 @@ func (s *Set) all() *patterns {
 
 // Redact returns text without the secrets. Text without any is returned as it is.
 func (s *Set) Redact(text string) string {
-	for _, form := range s.all().texts {
-		if strings.Contains(text, form) {
-			text = strings.ReplaceAll(text, form, Mask)
-		}
+	forms := s.all()
+	at, length := find(forms, text)
+	if length == 0 {
+		return text
 	}
-	return text
+	var out strings.Builder
+	for ; length > 0; at, length = find(forms, text) {
+		out.WriteString(text[:at] + Mask)
+		text = text[at+length:]
+	}
+	return out.String() + text
 }
 
 // JSON returns a JSON document without the secrets in its strings. Numbers and
 // the document's own characters stay, so that it is valid still.
 func (s *Set) JSON(document []byte) []byte {
-	if !slices.ContainsFunc(s.all().bytes, func(form []byte) bool { return bytes.Contains(document, form) }) {
+	if _, length := find(s.all(), document); length == 0 {
 		return document
 	}
 	var out []byte

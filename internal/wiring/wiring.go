@@ -66,6 +66,7 @@ func New(o Options) *Sources {
 	}
 	at := session.New(session.Options{
 		Dir: start, Git: git.Options{Env: o.Env.Environ, Named: o.Repo != ""}, GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
+		Secret: o.Env.Secrets.AddLogin,
 	})
 	services := service.New(service.Options{
 		Finder:   Finder(o.Env),
@@ -105,7 +106,7 @@ func words(program string) failure.Words {
 
 // Finder finds the logins that a user has.
 func Finder(env app.Env) credential.Finder {
-	return credential.Finder{Getenv: env.Getenv, Home: env.Home(), GOOS: env.GOOS, GHToken: ghToken(env.Environ)}
+	return credential.Finder{Getenv: env.Getenv, Home: env.Home(), GOOS: env.GOOS, GHToken: ghToken(env.Environ), Found: env.Secrets.AddLogin}
 }
 
 // ghToken asks the gh program for the token it is logged in with.

@@ -20,7 +20,7 @@ import (
 )
 
 // Run is the program.
-func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command(env)) }
+func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command) }
 
 // Command is the root command, for running and for the documentation.
 func Command(env app.Env) *cobra.Command {

@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -99,7 +100,7 @@ func openEditor(ctx context.Context, env app.Env, path string) error {
 		c = xec.Command{Name: "sh", Args: []string{"-c", editor + ` "$@"`, editor, path}}
 	}
 	c.Dir, c.Env = env.Dir, env.Environ
-	err := xec.Interactive(ctx, c, xec.Terminal{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: env.Stderr})
+	err := xec.Interactive(ctx, c, xec.Terminal{Stdin: env.Stdin, Stdout: secret.Raw(env.Stdout), Stderr: secret.Raw(env.Stderr)})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
 		return fmt.Errorf("editor %q ended with status %d; nothing was changed", editor, exit.Code)
 	}

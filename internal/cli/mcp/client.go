@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/entries"
 	"github.com/copse-dev/copse/internal/wiring/servers"
@@ -106,7 +107,7 @@ serves: show it to nobody.`,
 			}
 			text, err := client.Print(entries)
 			if err == nil {
-				_, err = env.Stdout.Write(text)
+				_, err = secret.Raw(env.Stdout).Write(text) // the entry is there for its token
 			}
 			return err
 		},

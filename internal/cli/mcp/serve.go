@@ -13,6 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/product"
 )
@@ -128,10 +129,11 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		Instructions: Instructions,
 		Toolsets:     all.Toolsets,
 		ReadOnly:     o.choice.ReadOnly,
+		Secrets:      env.Secrets,
 		Logger:       logger,
 	})
 	env.ForClients("copse mcp install --client claude-code")
-	return server.ServeStdio(ctx, env.Stdin, env.Stdout)
+	return server.ServeStdio(ctx, env.Stdin, secret.Raw(env.Stdout))
 }
 
 func among(flag string, given, known []string) error {

@@ -9,6 +9,7 @@
 package output
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // Screen is an output that knows how wide it is, as a terminal does.
@@ -45,7 +47,7 @@ const usualWidth = 80
 // New returns the writer for env's stdout.
 func New(env app.Env) *Writer {
 	o := &Writer{w: env.Stdout}
-	switch w := env.Stdout.(type) {
+	switch w := secret.Raw(env.Stdout).(type) {
 	case Screen:
 		o.width = w.Width()
 	case *os.File:
@@ -91,10 +93,18 @@ func JSONFlag[T any](cmd *cobra.Command, on *bool) {
 
 // JSON writes v, indented by two spaces.
 func (o *Writer) JSON(v any) error {
-	enc := json.NewEncoder(o.w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	if w, ok := o.w.(*secret.Writer); ok {
+		return w.WriteJSON(b.Bytes())
+	}
+	_, err := o.w.Write(b.Bytes())
+	return err
 }
 
 // Line writes one line of text, cleaned.

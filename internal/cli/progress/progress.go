@@ -13,6 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/secret"
 )
 
 // patience is how long nothing is said.
@@ -22,7 +23,7 @@ const patience = time.Second
 // Jira… 3 s", in a line that stop takes away. It must be stopped before anything else is
 // written to the terminal; stopping twice is fine.
 func Show(env app.Env, what string) (stop func()) {
-	if file, ok := env.Stderr.(*os.File); !ok || !term.IsTerminal(int(file.Fd())) || env.Getenv("TERM") == "dumb" {
+	if file, ok := secret.Raw(env.Stderr).(*os.File); !ok || !term.IsTerminal(int(file.Fd())) || env.Getenv("TERM") == "dumb" {
 		return func() {}
 	}
 	return run(env.Stderr, what, time.NewTicker(patience))

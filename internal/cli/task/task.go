@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring/preferences"
 	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -109,7 +110,7 @@ it. What it printed last is remembered for
 			defer tasks.Close()
 			done, err := tasks.Run(cmd.Context(), recipe.Call{
 				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes, Person: true, Client: "copse task run",
-			}, noError{env.Stdout})
+			}, noError{secret.Raw(env.Stdout)})
 			if busy, ok := errors.AsType[*recipe.BusyError](err); ok && busy.Task != nil {
 				return fmt.Errorf("%w. Wait until it has ended, or end it with `copse task stop %s`", err, busy.Task.ID)
 			}

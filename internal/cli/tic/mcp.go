@@ -5,6 +5,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring/itemstore"
 	"github.com/copse-dev/copse/internal/wiring/preferences"
 	"github.com/copse-dev/copse/internal/wiring/where"
@@ -50,10 +51,11 @@ themselves: register it once, as in the example.`,
 				Instructions: instructions,
 				Toolsets:     itemstore.Toolsets(env, store),
 				ReadOnly:     readOnly,
+				Secrets:      env.Secrets,
 				Logger:       logger,
 			})
 			env.ForClients("claude mcp add tic -- tic mcp serve")
-			return server.ServeStdio(cmd.Context(), env.Stdin, env.Stdout)
+			return server.ServeStdio(cmd.Context(), env.Stdin, secret.Raw(env.Stdout))
 		},
 	}
 	f := cmd.Flags()

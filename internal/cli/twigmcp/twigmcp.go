@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/reading"
 )
@@ -22,7 +23,7 @@ const instructions = "Twig MCP server. Provides read-only access to branch metad
 var groups = []string{"github", "jira", "prompts"}
 
 // Run is the program.
-func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command(env)) }
+func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command) }
 
 // Command is the program's command, for running and for the documentation.
 func Command(env app.Env) *cobra.Command {
@@ -58,10 +59,11 @@ reviews and checks, and Jira issues. It changes nothing.`,
 				Version:      app.Version(),
 				Instructions: instructions,
 				Toolsets:     reading.Toolsets(env, sources, disabled...),
+				Secrets:      env.Secrets,
 				Logger:       app.NewLogger(env.Stderr, verbosity),
 			})
 			env.ForClients("claude mcp add twig-mcp -- twig-mcp")
-			return server.ServeStdio(cmd.Context(), env.Stdin, env.Stdout)
+			return server.ServeStdio(cmd.Context(), env.Stdin, secret.Raw(env.Stdout))
 		},
 	}
 	f := cmd.Flags()

@@ -238,7 +238,7 @@ func gate(env app.Env, o options, files servers.Files) *servers.Gate {
 			guard.Hosts = append(guard.Hosts, name)
 		}
 	}
-	return servers.NewGate(files.Tokens, guard, o.noToken)
+	return servers.NewGate(files.Tokens, guard, o.noToken, env.Secrets.Add)
 }
 
 // warnOfClearText warns that what goes over a network can be read there.

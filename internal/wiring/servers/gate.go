@@ -15,6 +15,7 @@ type Gate struct {
 	tokens bearer.Store
 	guard  httpguard.Options
 	open   bool
+	loaded func(token string)
 
 	mu    sync.Mutex
 	known map[string]string // by key of the worktree
@@ -23,8 +24,9 @@ type Gate struct {
 var _ supervisor.Gate = (*Gate)(nil)
 
 // NewGate returns a gate that keeps its tokens in the store. An open one demands none.
-func NewGate(tokens bearer.Store, guard httpguard.Options, open bool) *Gate {
-	return &Gate{tokens: tokens, guard: guard, open: open, known: map[string]string{}}
+// loaded is told of each token, so that it can be kept out of what is shown.
+func NewGate(tokens bearer.Store, guard httpguard.Options, open bool, loaded func(token string)) *Gate {
+	return &Gate{tokens: tokens, guard: guard, open: open, loaded: loaded, known: map[string]string{}}
 }
 
 // Guard puts itself in front of a worktree's server.
@@ -50,6 +52,7 @@ func (g *Gate) load(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
+	g.loaded(token)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.known[key] = token

@@ -18,7 +18,7 @@ import (
 func TestTokenOpensOneServer(t *testing.T) {
 	t.Parallel()
 	store := bearer.NewStore(filepath.Join(t.TempDir(), "tokens"))
-	g := servers.NewGate(store, httpguard.Options{Open: []string{"/healthz"}, Now: time.Now, Rate: 10_000}, false)
+	g := servers.NewGate(store, httpguard.Options{Open: []string{"/healthz"}, Now: time.Now, Rate: 10_000}, false, func(string) {})
 	inside := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	keys := []string{"/src/app/.git", "/src/app/.git/worktrees/topic", "/src/other/.git"}
 	guarded := map[string]http.Handler{}
@@ -76,7 +76,7 @@ func TestTokenOpensOneServer(t *testing.T) {
 func TestOpenGate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "tokens")
-	g := servers.NewGate(bearer.NewStore(dir), httpguard.Options{Now: time.Now}, true)
+	g := servers.NewGate(bearer.NewStore(dir), httpguard.Options{Now: time.Now}, true, func(string) {})
 	w := supervisor.Worktree{Key: "/x"}
 	if _, err := g.Guard(context.Background(), w, http.NotFoundHandler()); err != nil || g.TokenFile(w) != "" || g.Renew(t.Context(), w) != nil {
 		t.Error(err, g.TokenFile(w))

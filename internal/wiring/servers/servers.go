@@ -37,7 +37,7 @@ func (o Options) Serve(ctx context.Context, path string) supervisor.Server {
 	env.Dir = path
 	all := product.New(ctx, wiring.Options{Program: "copse", Env: env, Disabled: o.Disabled})
 	server := mcpserver.New(mcpserver.Options{
-		Name: "copse", Version: app.Version(), Instructions: o.Instructions, Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Logger: o.Logger,
+		Name: "copse", Version: app.Version(), Instructions: o.Instructions, Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Secrets: o.Env.Secrets, Logger: o.Logger,
 	})
 	return &served{HTTP: server.HTTP(), product: all, readOnly: o.ReadOnly}
 }

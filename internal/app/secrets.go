@@ -1,0 +1,40 @@
+package app
+
+import (
+	"github.com/copse-dev/copse/internal/netrc"
+	"github.com/copse-dev/copse/internal/secret"
+)
+
+// guarded returns an environment whose Stdout and Stderr leave out the secrets that it has
+// itself, and those that are added to its Secrets. flush writes what they hold back.
+func (e Env) guarded() (_ Env, flush func()) {
+	if e.Secrets == nil {
+		e.Secrets = secret.New(e.netrc)
+	}
+	for _, name := range []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "JIRA_PAT"} {
+		e.Secrets.Add(e.Getenv(name))
+	}
+	e.Secrets.AddLogin(e.Getenv("JIRA_EMAIL"), e.Getenv("JIRA_TOKEN"))
+	out, errs := e.Secrets.Writer(e.Stdout), e.Secrets.Writer(e.Stderr)
+	e.Stdout, e.Stderr = out, errs
+	return e, func() {
+		// Nobody is left to be told.
+		_ = out.Close()
+		_ = errs.Close()
+	}
+}
+
+// netrc adds the passwords of the user's netrc file.
+func (e Env) netrc(s *secret.Set) {
+	path := netrc.Path(e.GOOS, e.Getenv, e.Home())
+	if path == "" {
+		return
+	}
+	file, err := netrc.Read(path)
+	if err != nil {
+		return // what cannot be read is not known
+	}
+	for _, entry := range file.Entries() {
+		s.AddLogin(entry.Login, entry.Password)
+	}
+}

@@ -1,0 +1,82 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// redacted takes the server's secrets out of all that leaves it as an answer: results of
+// whatever kind, and errors. Progress is taken care of where it is reported.
+func (s *Server) redacted(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, req)
+		if err != nil {
+			return result, s.redactError(err)
+		}
+		switch r := result.(type) {
+		case *mcp.CallToolResult:
+			for _, c := range r.Content {
+				if text, ok := c.(*mcp.TextContent); ok {
+					text.Text = s.redactText(text.Text)
+				}
+			}
+			if data, ok := r.StructuredContent.(json.RawMessage); ok {
+				r.StructuredContent = json.RawMessage(s.secrets.JSON(data))
+			}
+		case *mcp.ReadResourceResult:
+			for _, c := range r.Contents {
+				c.Text = s.redactText(c.Text)
+			}
+		case *mcp.GetPromptResult:
+			for _, m := range r.Messages {
+				if text, ok := m.Content.(*mcp.TextContent); ok {
+					text.Text = s.redactText(text.Text)
+				}
+			}
+		case *mcp.ListPromptsResult, *mcp.ListResourcesResult, *mcp.CompleteResult:
+			return s.redactAny(r), nil
+		}
+		return result, nil
+	}
+}
+
+// redactText is text without secrets. JSON stays JSON.
+func (s *Server) redactText(text string) string {
+	clean := s.secrets.Redact(text)
+	if clean != text && json.Valid([]byte(text)) {
+		return string(s.secrets.JSON([]byte(text)))
+	}
+	return clean
+}
+
+// redactAny does so for a result by way of its JSON.
+func (s *Server) redactAny(r mcp.Result) mcp.Result {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return r // the library will say so
+	}
+	clean := s.secrets.JSON(data)
+	if len(clean) != len(data) || string(clean) != string(data) {
+		// The result was made for this answer; lists in it are replaced, not changed.
+		_ = json.Unmarshal(clean, r)
+	}
+	return r
+}
+
+// redactError is err without secrets.
+func (s *Server) redactError(err error) error {
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		clean := *e
+		clean.Message = s.secrets.Redact(e.Message)
+		clean.Data = s.secrets.JSON(e.Data)
+		return &clean
+	}
+	if clean := s.secrets.Redact(err.Error()); clean != err.Error() {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: clean}
+	}
+	return err
+}
