@@ -1,0 +1,156 @@
+package hostile
+
+// key is a vector that is one configuration key of the repository.
+func key(name string, value func(r *repo) string, control string, more ...func(r *repo)) vector {
+	return vector{name: name, control: control, plant: func(r *repo) {
+		r.config(name, value(r))
+		for _, plant := range more {
+			plant(r)
+		}
+	}}
+}
+
+// sleeping is a key without a control.
+func sleeping(name string, value func(r *repo) string, why string) vector {
+	v := key(name, value, "")
+	v.dormant = why
+	return v
+}
+
+func set(key, value string) func(r *repo) { return func(r *repo) { r.config(key, value) } }
+
+func attributes(text string) func(r *repo) {
+	return func(r *repo) { r.file(".gitattributes", text+"\n") }
+}
+
+// Forms of values that name the program.
+func touch(r *repo) string { return r.touch() }
+func bang(r *repo) string  { return r.bang() }
+
+// line is the program with a comment behind it, for keys whose value gets arguments.
+func line(r *repo) string { return r.touch() + "; cat #" }
+
+// path is the program as a file.
+func path(r *repo) string { return r.program("pwn.sh") }
+
+const (
+	terminal  = "git uses it at a terminal only"
+	elsewhere = "a program that is not installed with git uses it"
+	protected = "git reads it from the user's and the system's configuration only"
+)
+
+// gitKeys are the keys of git's configuration whose values are programs.
+func gitKeys() []vector {
+	return []vector{
+		// What status, diff and log run.
+		key("core.fsmonitor", path, "git status"),
+		key("core.hooksPath", func(r *repo) string {
+			r.program("hooks/post-index-change")
+			r.program("hooks/pre-commit")
+			r.program("hooks/reference-transaction")
+			return r.path("root/hooks")
+		}, "git status; git commit -qam x"),
+		key("filter.x.clean", line, "git status", attributes("* filter=x")),
+		key("filter.x.process", line, "git status", attributes("* filter=x")),
+		key("filter.x.smudge", line, "git checkout -q -- docs/b.txt", attributes("* filter=x")),
+		key("filter.a=b.clean", line, "git status", attributes("* filter=a=b")),
+		key("filter.x.y.clean", line, "git status", attributes("* filter=x.y")),
+		key("diff.external", touch, "git diff"),
+		key("diff.x.command", touch, "git diff", attributes("* diff=x")),
+		key("diff.x.textconv", line, "git diff", attributes("* diff=x")),
+		key("diff.blame.textconv", line, "git blame a.txt", attributes("* diff=blame"), set("diff.blame.cachetextconv", "false")),
+		key("merge.x.driver", line, "git merge-tree --write-tree feature/login topic", attributes("* merge=x"), func(r *repo) {
+			r.do("git add .gitattributes && git commit -qm attributes")
+		}),
+		key("merge.default", func(r *repo) string {
+			r.config("merge.evil.driver", r.touch())
+			return "evil"
+		}, "git merge -q topic"),
+		key("core.attributesFile", func(r *repo) string {
+			r.config("filter.x.clean", line(r))
+			r.outside("attributes", "* filter=x\n")
+			return r.path("attributes")
+		}, "git status"),
+		key("diff.submodule", func(r *repo) string {
+			r.configIn("root/.git/modules/sub/config", "core.fsmonitor", r.program("pwn.sh"))
+			return "diff"
+		}, "git diff"),
+		key("status.submoduleSummary", func(r *repo) string {
+			r.configIn("root/.git/modules/sub/config", "filter.x.clean", line(r))
+			r.file("sub/.gitattributes", "* filter=x\n")
+			return "true"
+		}, "git status"),
+		key("gpg.program", path, "git log", set("log.showSignature", "true"), signed("PGP SIGNATURE")),
+		key("gpg.openpgp.program", path, "git log", set("log.showSignature", "true"), signed("PGP SIGNATURE")),
+		key("gpg.x509.program", path, "git log", set("log.showSignature", "true"), signed("SIGNED MESSAGE")),
+		key("gpg.ssh.program", path, "git log", set("log.showSignature", "true"), signed("SSH SIGNATURE"), func(r *repo) {
+			r.config("gpg.ssh.allowedSignersFile", r.path("root/a.txt"))
+		}),
+		key("gpg.ssh.defaultKeyCommand", path, "git commit -qS --allow-empty -m x", set("gpg.format", "ssh"), set("commit.gpgSign", "true")),
+		sleeping("core.pager", touch, terminal),
+		sleeping("pager.log", touch, terminal),
+		sleeping("pager.status", touch, terminal),
+		sleeping("pager.branch", touch, terminal),
+		key("alias.st", bang, "git st"),
+		sleeping("alias.status", bang, "git takes no alias for a command of its own"),
+		sleeping("alias.log", bang, "git takes no alias for a command of its own"),
+		sleeping("trace2.eventTarget", func(r *repo) string { return r.canary() }, protected),
+		sleeping("trace2.normalTarget", func(r *repo) string { return r.canary() }, protected),
+		sleeping("trace2.perfTarget", func(r *repo) string { return r.canary() }, protected),
+		sleeping("uploadpack.packObjectsHook", path, protected),
+		// What asks, edits and signs.
+		key("core.askPass", path, `printf 'protocol=http\nhost=x\n\n' | git credential fill`),
+		key("core.editor", touch, "unset EDITOR; git commit --allow-empty"),
+		key("sequence.editor", touch, "git rebase -q -i main"),
+		key("credential.helper", bang, `printf 'protocol=http\nhost=x\n\n' | git credential fill`),
+		key("credential.https://github.com.helper", bang, `printf 'protocol=https\nhost=github.com\n\n' | git credential fill`),
+		key("interactive.diffFilter", line, "echo q | git -c color.ui=always add -p"),
+		key("trailer.x.command", touch, "git interpret-trailers --trailer x=1 a.txt", set("trailer.x.key", "x")),
+		key("trailer.y.cmd", touch, "git interpret-trailers --trailer y=1 a.txt", set("trailer.y.key", "y")),
+		key("tar.x.command", line, "git archive --format=x HEAD"),
+		key("mergetool.x.cmd", touch, "git merge -q topic; git mergetool -y -t x", set("merge.tool", "x"), set("merge.guitool", "x")),
+		key("mergetool.vimdiff.path", path, "git merge -q topic; git mergetool -y -t vimdiff"),
+		key("difftool.x.cmd", touch, "git difftool -y -t x", set("diff.tool", "x"), set("diff.guitool", "x")),
+		key("difftool.vimdiff.path", path, "git difftool -y -t vimdiff"),
+		key("browser.x.cmd", touch, "git web--browse -b x http://localhost", set("web.browser", "x"), set("help.browser", "x")),
+		key("browser.firefox.path", path, "git web--browse -b firefox http://localhost"),
+		key("man.x.cmd", touch, "git help -m status", set("man.viewer", "x")),
+		key("man.man.path", path, "git help -m status", set("man.viewer", "man")),
+		sleeping("instaweb.httpd", path, elsewhere),
+		sleeping("instaweb.browser", path, elsewhere),
+		sleeping("instaweb.modulePath", path, elsewhere),
+		sleeping("guitool.x.cmd", touch, elsewhere),
+		sleeping("sendemail.smtpServer", path, elsewhere),
+		sleeping("sendemail.tocmd", touch, elsewhere),
+		sleeping("sendemail.ccCmd", touch, elsewhere),
+		sleeping("sendemail.x.sendmailCmd", touch, elsewhere),
+		sleeping("sendemail.aliasesFile", path, elsewhere),
+		sleeping("imap.tunnel", touch, elsewhere),
+		sleeping("gitcvs.logFile", func(r *repo) string { return r.canary() }, elsewhere),
+		key("init.templateDir", func(r *repo) string {
+			r.program("template/hooks/post-checkout")
+			return r.path("root/template")
+		}, "rm -rf .git/hooks; git init -q; git checkout -q main"),
+		// What transport runs.
+		key("core.sshCommand", touch, "git fetch", set("remote.origin.url", "ssh://localhost/x")),
+		key("core.gitProxy", path, "git ls-remote", set("remote.origin.url", "git://localhost/x")),
+		key("remote.origin.uploadpack", line, "git fetch", set("remote.origin.url", ".")),
+		key("remote.origin.receivepack", line, "git push -n origin HEAD", set("remote.origin.url", ".")),
+		key("core.alternateRefsCommand", touch, "git rev-list --alternate-refs", func(r *repo) {
+			r.outside("other.git/HEAD", "ref: refs/heads/main\n")
+			r.do("git init -q --bare ../other.git")
+			r.file(".git/objects/info/alternates", r.path("other.git/objects")+"\n")
+		}),
+		key("submodule.sub.update", bang, "git -C sub commit -q --allow-empty -m x; git submodule update"),
+	}
+}
+
+// signed puts a commit with a signature of a kind on the branch.
+func signed(kind string) func(r *repo) {
+	return func(r *repo) {
+		r.do(`commit=$({ git cat-file commit HEAD | sed '/^$/,$d'
+			echo 'gpgsig -----BEGIN ` + kind + `-----'; echo ' '; echo ' eA=='; echo ' -----END ` + kind + `-----'
+			echo; echo signed; } | git hash-object -t commit -w --stdin)
+			git update-ref HEAD "$commit"`)
+	}
+}

@@ -1,0 +1,87 @@
+// Command programs is copse, tic or twig-mcp, whichever name it is started under. With
+// HOSTILE_BATCH in its environment it runs many command lines in one process instead: a
+// test that tries every command in a hundred repositories cannot wait for as many
+// processes to start.
+//
+// In a batch each line of standard input is a JSON [request], and each line of standard
+// output the [outcome] of one.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/copse"
+	"github.com/copse-dev/copse/internal/cli/tic"
+	"github.com/copse-dev/copse/internal/cli/twigmcp"
+)
+
+var programs = map[string]func(context.Context, app.Env) int{
+	"copse":    copse.Run,
+	"tic":      tic.Run,
+	"twig-mcp": twigmcp.Run,
+}
+
+const batchKey = "HOSTILE_BATCH"
+
+// request is one command line.
+type request struct {
+	Program string   `json:"program"`
+	Args    []string `json:"args"`
+}
+
+// outcome is what came of a request.
+type outcome struct {
+	Code   int    `json:"code"`
+	Output string `json:"output"`
+}
+
+func main() {
+	if os.Getenv(batchKey) != "" {
+		if err := batch(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(app.Failed)
+		}
+		return
+	}
+	run, ok := programs[filepath.Base(os.Args[0])]
+	if !ok {
+		run = copse.Run
+	}
+	os.Exit(app.Main(run))
+}
+
+func batch() error {
+	// A command may start this program again, as a client would.
+	if err := os.Unsetenv(batchKey); err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	in, out := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
+	for in.Scan() {
+		var r request
+		if err := json.Unmarshal(in.Bytes(), &r); err != nil {
+			return err
+		}
+		var printed strings.Builder
+		code := programs[r.Program](context.Background(), app.Env{
+			Args: r.Args, Stdin: strings.NewReader(""), Stdout: &printed, Stderr: &printed,
+			Environ: os.Environ(), Dir: dir, GOOS: runtime.GOOS, Now: time.Now,
+		})
+		if err := out.Encode(outcome{Code: code, Output: printed.String()}); err != nil {
+			return err
+		}
+	}
+	return in.Err()
+}

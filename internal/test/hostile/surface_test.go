@@ -1,0 +1,210 @@
+package hostile
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/copse"
+	"github.com/copse-dev/copse/internal/cli/tic"
+	"github.com/copse-dev/copse/internal/cli/twigmcp"
+)
+
+// invocation is a command line as a person types it.
+type invocation struct {
+	program string
+	args    string
+	// fails says that the command cannot succeed here, and what it says then.
+	fails string
+}
+
+func (i invocation) String() string { return i.program + " " + i.args }
+
+// engine is what the doctor rightly finds wrong here: no container engine answers.
+const engine = "FAIL\tcontainers"
+
+// commands are the command lines, in the order in which one sets up what the next needs.
+// Each command of each program that runs anything has at least one. "{recipe}" is a
+// harmless recipe, or a name that is none where the justfile is hostile.
+var commands = []invocation{
+	{program: "copse", args: "version"},
+	{program: "copse", args: "init --branches --items --commands"},
+	{program: "copse", args: "context"},
+	{program: "copse", args: "context --fresh --json"},
+	{program: "copse", args: "branch adopt --json"},
+	{program: "copse", args: "branch init"},
+	{program: "copse", args: "branch track topic --parent main"},
+	{program: "copse", args: "branch depend topic feature/login"},
+	{program: "copse", args: "branch undepend topic feature/login"},
+	{program: "copse", args: "branch unlink topic --pr"},
+	{program: "copse", args: "branch link topic --pr 7"},
+	{program: "copse", args: "branch list"},
+	{program: "copse", args: "branch tree"},
+	{program: "copse", args: "branch stack"},
+	{program: "copse", args: "branch status --fresh"},
+	{program: "copse", args: "branch root add topic"},
+	{program: "copse", args: "branch root list"},
+	{program: "copse", args: "branch root remove topic"},
+	{program: "copse", args: "repo add ."},
+	{program: "copse", args: "repo list"},
+	{program: "copse", args: "repo remove ."},
+	{program: "copse", args: "command init"},
+	{program: "copse", args: "command index"},
+	{program: "copse", args: "command list"},
+	{program: "copse", args: "command search commit message"},
+	{program: "copse", args: "command show git write commit-message"},
+	{program: "copse", args: "command run git write commit-message --no-input"},
+	{program: "copse", args: "command check", fails: "style"},
+	{program: "copse", args: "command export --client claude-code"},
+	{program: "copse", args: "task list"},
+	{program: "copse", args: "task run {recipe}"},
+	{program: "copse", args: "mcp config --client cursor"},
+	{program: "copse", args: "mcp install --client cursor --scope project"},
+	{program: "copse", args: "mcp doctor", fails: engine},
+	{program: "copse", args: "mcp doctor --online", fails: engine},
+	{program: "copse", args: "mcp uninstall --client cursor --scope project"},
+	{program: "copse", args: "item init"},
+	{program: "copse", args: "item create Fifth --parent 1"},
+	{program: "copse", args: "item list"},
+	{program: "copse", args: "item ready"},
+	{program: "copse", args: "item search plan"},
+	{program: "copse", args: "item show 1"},
+	{program: "copse", args: "item tree"},
+	{program: "copse", args: "item update 2 --status done"},
+	{program: "copse", args: "item comment 2 done"},
+	{program: "copse", args: "item open 2"},
+	{program: "copse", args: "item delete 3 --yes"},
+	{program: "copse", args: "item restore 3"},
+	{program: "copse", args: "item doctor"},
+	{program: "copse", args: "item config get"},
+	{program: "copse", args: "item iteration set next"},
+	{program: "copse", args: "item config set current_iteration next"},
+	{program: "copse", args: "item iteration list"},
+	{program: "tic", args: "init"},
+	{program: "tic", args: "item create Sixth --iteration next"},
+	{program: "tic", args: "item list"},
+	{program: "tic", args: "item ready"},
+	{program: "tic", args: "item search plan"},
+	{program: "tic", args: "item show 1"},
+	{program: "tic", args: "item tree"},
+	{program: "tic", args: "item update 2 --status done"},
+	{program: "tic", args: "item comment 2 again"},
+	{program: "tic", args: "item open 2"},
+	{program: "tic", args: "item delete 3 --yes"},
+	{program: "tic", args: "item restore 3"},
+	{program: "tic", args: "doctor"},
+	{program: "tic", args: "config get"},
+	{program: "tic", args: "iteration set last"},
+	{program: "tic", args: "config set current_iteration last"},
+	{program: "tic", args: "iteration list"},
+}
+
+// served are the commands that run until they are stopped, or need one that does: the
+// sessions below and [up] try them.
+var served = []string{
+	"copse mcp serve", "tic mcp serve", "twig-mcp", "copse up", "copse down", "copse open", "copse close", "copse status",
+}
+
+// tools are the arguments of each tool, in an order that works. A tool that has several
+// lines is called several times. "{recipe}" is as in commands, "{doomed}" an item that
+// nothing else needs. "{recipe}" is as in commands, "{doomed}" an item that
+// nothing else needs.
+var tools = []struct{ name, args string }{
+	{"get_current_branch", `{}`},
+	{"get_branch_metadata", `{"branch":"feature/login"}`},
+	{"get_branch_tree", `{}`},
+	{"get_branch_stack", `{}`},
+	{"list_branches", `{}`},
+	{"list_repositories", `{}`},
+	{"get_worktrees", `{}`},
+	{"get_pull_request", `{}`},
+	{"get_pr_status", `{}`},
+	{"list_pull_requests", `{}`},
+	{"get_jira_issue", `{}`},
+	{"list_jira_issues", `{"project":"PROJ"}`},
+	{"init_project", `{}`},
+	{"get_config", `{}`},
+	{"list_items", `{}`},
+	{"show_item", `{"id":1}`},
+	{"create_item", `{"title":"Seventh"}`},
+	{"update_item", `{"id":2,"title":"Built"}`},
+	{"delete_item", `{"id":{doomed}}`},
+	{"confirm_delete", `{"id":{doomed}}`},
+	{"add_comment", `{"id":1,"text":"hello"}`},
+	{"set_iteration", `{"name":"soon"}`},
+	{"search_items", `{"query":"plan","all":true}`},
+	{"get_children", `{"id":1}`},
+	{"get_dependents", `{"id":1}`},
+	{"get_item_tree", `{}`},
+	{"search", `{"query":"commit"}`},
+	{"describe", `{"c1":"git","c2":"write","c3":"commit-message"}`},
+	{"execute", `{"agent":"climpt","c1":"git","c2":"write","c3":"commit-message"}`},
+	{"reload", `{}`},
+	{"read_file", `{"path":"a.txt"}`},
+	{"read_file", `{"path":".gitmodules"}`},
+	{"list_directory", `{"path":".","depth":3}`},
+	{"get_project_context", `{"max_tokens":8000}`},
+	{"get_project_context", `{"fresh":true}`},
+	{"run_just_task", `{"task_name":"{recipe}"}`},
+}
+
+// prompts are the arguments of the prompts that need some.
+var prompts = map[string]string{"branch-context": `{"branch":"feature/login"}`}
+
+// resources are an address of each template.
+var resources = map[string]string{
+	"climpt://{agent}/{c1}/{c2}/{c3}": "climpt://climpt/git/write/commit-message",
+	"tic://item/{id}":                 "tic://item/1",
+	"twig://branch/{name}/context":    "twig://branch/feature%2Flogin/context",
+}
+
+// Every command that does anything is in the tables.
+func TestEveryCommandIsTried(t *testing.T) {
+	t.Parallel()
+	for name, root := range programs() {
+		for _, path := range leaves(root, name) {
+			tried := slices.ContainsFunc(commands, func(i invocation) bool { return strings.HasPrefix(i.String()+" ", path+" ") })
+			if !tried && !slices.Contains(served, path) {
+				t.Errorf("no hostile repository is tried with %q: add a line to the table commands in surface_test.go, "+
+					"or to served if it runs until it is stopped, and try it in up", path)
+			}
+		}
+	}
+}
+
+func programs() map[string]*cobra.Command {
+	env := app.Nowhere()
+	return map[string]*cobra.Command{"copse": copse.Command(env), "tic": tic.Command(env), "twig-mcp": twigmcp.Command(env)}
+}
+
+// leaves are the paths of the commands below c that are not mere groups.
+func leaves(c *cobra.Command, path string) []string {
+	if !c.HasSubCommands() {
+		return []string{path}
+	}
+	var found []string
+	for _, sub := range c.Commands() {
+		found = append(found, leaves(sub, path+" "+sub.Name())...)
+	}
+	return found
+}
+
+// completions are command lines that ask the shell's question for each command and for
+// each flag that offers values.
+func completions() []invocation {
+	var asked []invocation
+	for name, root := range programs() {
+		for _, path := range leaves(root, name) {
+			_, args, _ := strings.Cut(path, " ")
+			cmd, _, err := root.Find(strings.Fields(args))
+			if err == nil && cmd.ValidArgsFunction != nil {
+				asked = append(asked, invocation{program: name, args: strings.TrimSpace("__complete " + args + " ")})
+			}
+		}
+	}
+	slices.SortFunc(asked, func(a, b invocation) int { return strings.Compare(a.String(), b.String()) })
+	return asked
+}
