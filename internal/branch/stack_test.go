@@ -85,6 +85,9 @@ func TestNearestNames(t *testing.T) {
 		{"at most five", "fix", "fix-1 fix-2 fix-3 fix-4 fix-5 fix-6", []string{"fix-1", "fix-2", "fix-3", "fix-4", "fix-5"}},
 		{"nothing like it", "unrelated", "main develop", nil},
 		{"letters beyond ASCII", "größe", "grösse gröse main", []string{"gröse", "grösse"}},
+		{"three letters are a part", "api", "feature/api-client feature/login", []string{"feature/api-client"}},
+		{"three letters are the whole", "feature/api", "api main", []string{"api"}},
+		{"two letters are no part", "ap", "feature/api-client", nil},
 		{"short names are no parts", "feature/a", "a fe main", nil},
 	}
 	for _, tt := range tests {

@@ -25,14 +25,23 @@ var ErrChanged = errors.New("it was changed meanwhile")
 type Foreign struct {
 	path string
 	wall string // "" if links are followed wherever they lead
+	disk Disk
 }
 
 // ForeignAt returns the file at an absolute path. A symbolic link there is followed.
-func ForeignAt(path string) Foreign { return Foreign{path: path} }
+func ForeignAt(path string) Foreign { return Foreign{path: path, disk: System{}} }
 
 // ForeignIn returns the file at a path below the directory wall, which no link leaves:
 // Read and Replace fail with rooted.ErrOutside instead.
-func ForeignIn(wall, path string) Foreign { return Foreign{path: path, wall: wall} }
+func ForeignIn(wall, path string) Foreign {
+	return Foreign{path: path, wall: wall, disk: System{}}
+}
+
+// On returns the same file, to be replaced on another disk than the system's.
+func (f Foreign) On(disk Disk) Foreign {
+	f.disk = disk
+	return f
+}
 
 // Read returns the content of the file. A missing file is fs.ErrNotExist. Only a regular
 // file of at most MaxEdit bytes is read.
@@ -62,7 +71,7 @@ func (f Foreign) Replace(before, after []byte) error {
 	}
 	defer root.Close()
 	sweep(root)
-	if err := replace(root, name, before, after); err != nil {
+	if err := replace(f.disk, root, name, before, after); err != nil {
 		return fmt.Errorf("replace %q: %w", name, WithoutPath(err))
 	}
 	return nil
@@ -140,7 +149,7 @@ func unchanged(root *os.Root, name string, before []byte) error {
 	return nil
 }
 
-func replace(root *os.Root, name string, before, after []byte) (err error) {
+func replace(disk Disk, root *os.Root, name string, before, after []byte) (err error) {
 	if err := unchanged(root, name, before); err != nil {
 		return err
 	}
@@ -161,13 +170,13 @@ func replace(root *os.Root, name string, before, after []byte) (err error) {
 		}
 	}()
 	if _, err = file.Write(after); err == nil {
-		err = file.Sync()
+		err = disk.Sync(file, name)
 	}
 	if err == nil {
 		err = unchanged(root, name, before)
 	}
 	if err == nil {
-		err = rename(root, staged, name)
+		err = disk.Rename(root, staged, name)
 	}
 	if err != nil {
 		return err
@@ -175,7 +184,7 @@ func replace(root *os.Root, name string, before, after []byte) (err error) {
 	if err := file.Chmod(mode); err != nil { // not before: whoever finds it half way must not be able to read it
 		return err
 	}
-	_ = syncFolder(root, ".") // not every system can
+	_ = disk.SyncDir(root, ".") // not every system can
 	return nil
 }
 

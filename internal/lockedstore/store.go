@@ -44,6 +44,7 @@ type Store struct {
 	lock string
 	wait time.Duration
 	turn chan struct{} // held by the goroutine that wants or has the lock
+	disk Disk
 }
 
 // New returns the Store of the folder at path. The lock is the file of that name
@@ -56,8 +57,11 @@ func New(path, lock string, wait time.Duration) *Store {
 // NewIn is New for a directory that is never left through a link: Change fails with
 // rooted.ErrOutside instead.
 func NewIn(dir rooted.Dir, lock string, wait time.Duration) *Store {
-	return &Store{dir: dir, lock: lock, wait: wait, turn: make(chan struct{}, 1)}
+	return &Store{dir: dir, lock: lock, wait: wait, turn: make(chan struct{}, 1), disk: System{}}
 }
+
+// On makes changes on another disk than the system's. Call it before the first change.
+func (s *Store) On(disk Disk) { s.disk = disk }
 
 // BusyError says that another process kept the lock for too long.
 type BusyError struct {
@@ -91,7 +95,7 @@ func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
 	}
 	defer unlock()
 
-	tx := &Tx{root: root, temporary: s.lock + ".new", unsynced: map[string]bool{}}
+	tx := &Tx{root: root, temporary: s.lock + staging, unsynced: map[string]bool{}, disk: s.disk}
 	err = change(tx)
 	if flushErr := tx.Flush(); err == nil {
 		err = flushErr

@@ -20,6 +20,7 @@ type Tx struct {
 	root      *os.Root
 	temporary string // temporary files have this name and a number
 	unsynced  map[string]bool
+	disk      Disk
 }
 
 // File is a file to write. Its name is slash-separated, relative to the folder.
@@ -53,7 +54,7 @@ func (tx *Tx) Write(files ...File) error {
 		return err
 	}
 	for i, f := range files {
-		if err := rename(tx.root, staged[i], f.Name); err != nil {
+		if err := tx.disk.Rename(tx.root, staged[i], f.Name); err != nil {
 			tx.drop(staged[i:])
 			return fmt.Errorf("replace %q: %w", f.Name, WithoutPath(err))
 		}
@@ -86,7 +87,7 @@ func (tx *Tx) stage(name string, f File) error {
 		err = file.Chmod(old.Mode().Perm())
 	}
 	if err == nil {
-		err = file.Sync()
+		err = tx.disk.Sync(file, f.Name)
 	}
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
@@ -116,7 +117,7 @@ func (tx *Tx) drop(names []string) {
 
 // Move renames a file. What is at the new name is replaced.
 func (tx *Tx) Move(from, to string) error {
-	if err := rename(tx.root, from, to); err != nil {
+	if err := tx.disk.Rename(tx.root, from, to); err != nil {
 		return fmt.Errorf("move %q to %q: %w", from, to, WithoutPath(err))
 	}
 	tx.unsynced[path.Dir(from)] = true
@@ -126,7 +127,7 @@ func (tx *Tx) Move(from, to string) error {
 
 // Remove removes a file.
 func (tx *Tx) Remove(name string) error {
-	if err := tx.root.Remove(name); err != nil {
+	if err := tx.disk.Remove(tx.root, name); err != nil {
 		return fmt.Errorf("remove %q: %w", name, WithoutPath(err))
 	}
 	tx.unsynced[path.Dir(name)] = true
@@ -155,7 +156,7 @@ func (tx *Tx) Flush() error {
 	var group errgroup.Group
 	for folder := range tx.unsynced {
 		group.Go(func() error {
-			if err := syncFolder(tx.root, folder); err != nil {
+			if err := tx.disk.SyncDir(tx.root, folder); err != nil {
 				return fmt.Errorf("bring folder %q to disk: %w", folder, WithoutPath(err))
 			}
 			return nil

@@ -119,8 +119,15 @@ func TestManyWarnings(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	var text strings.Builder
-	for i := range 30 {
+	for i := range 10 {
 		fmt.Fprintf(&text, "k%d: 1\n", i)
+	}
+	write(t, filepath.Join(root, settings.RepositoryName), text.String())
+	if all := settings.OpenRepository(root, "").Warnings(); len(all) != 10 || strings.Contains(all[9].Problem, "more") {
+		t.Errorf("10 warnings: %v", all)
+	}
+	for i := range 20 {
+		fmt.Fprintf(&text, "l%d: 1\n", i)
 	}
 	write(t, filepath.Join(root, settings.RepositoryName), text.String())
 	got := settings.OpenRepository(root, "").Warnings()

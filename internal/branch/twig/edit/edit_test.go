@@ -17,6 +17,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
+	"github.com/copse-dev/copse/internal/lockedstore/lockedstoretest"
 )
 
 func at(ns int) func() time.Time {
@@ -318,4 +319,23 @@ func TestAnyChanges(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Both contents are on disk before either file is in place, and the rule that hides the
+// state from git is there before the state.
+func TestOrderOnDisk(t *testing.T) {
+	t.Parallel()
+	file := edit.At(t.TempDir(), at(0))
+	var disk lockedstoretest.Recorder
+	edit.On(file, &disk)
+	change(t, file, func(d *edit.Draft) error { return d.AddRoot("main", true) })
+	const want = `content .gitignore
+content state.json
+put .gitignore
+put state.json
+names .
+`
+	if got := disk.Steps(); got != want {
+		t.Errorf("got:\n%s", got)
+	}
 }

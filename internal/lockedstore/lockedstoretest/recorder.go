@@ -1,0 +1,91 @@
+// Package lockedstoretest records in which order a change reaches the disk. What a loss of
+// power leaves depends on that order alone, and no test can take the power away.
+package lockedstoretest
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// Recorder is a disk that does what the system's does and writes down each step. The zero
+// value is ready for use.
+type Recorder struct {
+	lockedstore.System
+
+	mu    sync.Mutex
+	steps []string
+}
+
+var _ lockedstore.Disk = (*Recorder)(nil)
+
+// Steps are the steps so far, one a line:
+//
+//	content NAME   the content that NAME gets next is on disk
+//	put NAME       NAME has that content
+//	move A B       A is now B
+//	remove NAME    NAME is gone
+//	names DIR      the names in DIR are on disk
+//
+// Contents that become durable at the same time have no order, nor have names: both are
+// sorted.
+func (r *Recorder) Steps() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	steps := slices.Clone(r.steps)
+	for i := 0; i < len(steps); {
+		verb, _, _ := strings.Cut(steps[i], " ")
+		end := i + 1
+		for end < len(steps) && strings.HasPrefix(steps[end], verb+" ") {
+			end++
+		}
+		if verb == "content" || verb == "names" {
+			slices.Sort(steps[i:end])
+		}
+		i = end
+	}
+	return strings.Join(steps, "\n") + "\n"
+}
+
+// Reset forgets the steps so far.
+func (r *Recorder) Reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.steps = nil
+}
+
+func (r *Recorder) record(step string, err error) error {
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.steps = append(r.steps, step)
+	}
+	return err
+}
+
+// Sync is of lockedstore.Disk.
+func (r *Recorder) Sync(file *os.File, name string) error {
+	return r.record("content "+name, r.System.Sync(file, name))
+}
+
+// Rename is of lockedstore.Disk.
+func (r *Recorder) Rename(root *os.Root, from, to string) error {
+	step := "move " + from + " " + to
+	if lockedstore.Temporary(from) {
+		step = "put " + to
+	}
+	return r.record(step, r.System.Rename(root, from, to))
+}
+
+// Remove is of lockedstore.Disk.
+func (r *Recorder) Remove(root *os.Root, name string) error {
+	return r.record("remove "+name, r.System.Remove(root, name))
+}
+
+// SyncDir is of lockedstore.Disk.
+func (r *Recorder) SyncDir(root *os.Root, name string) error {
+	return r.record("names "+name, r.System.SyncDir(root, name))
+}
