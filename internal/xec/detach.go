@@ -16,7 +16,7 @@ func Detach(c Command, log *os.File) (pid int, err error) {
 	}
 	cmd := exec.Command(path, c.Args...) //nolint:noctx // it is to outlive every context
 	cmd.Dir = c.Dir
-	cmd.Env = append([]string{}, c.Env...)
+	cmd.Env = c.Env.inherited()
 	cmd.Stdout, cmd.Stderr = log, log
 	detached(cmd)
 	if err := cmd.Start(); err != nil {

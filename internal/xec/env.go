@@ -49,6 +49,22 @@ func (e Env) Without(keys ...string) Env {
 	return out
 }
 
+// inherited returns the environment that a program gets, never nil: e, but its PATH has
+// only the absolute entries. The program looks up others by the same PATH, and would take
+// those in its working directory for installed ones.
+func (e Env) inherited() Env {
+	path, set := e.Lookup("PATH")
+	entries := filepath.SplitList(path)
+	absolute := slices.DeleteFunc(slices.Clone(entries), func(dir string) bool { return !filepath.IsAbs(dir) })
+	switch {
+	case set && len(absolute) == 0: // an empty PATH is the working directory
+		return e.Without("PATH")
+	case len(absolute) == len(entries):
+		return append(Env{}, e...)
+	}
+	return e.With("PATH=" + strings.Join(absolute, string(filepath.ListSeparator)))
+}
+
 // LookPath returns the absolute path of the program name, looked up in e's
 // PATH; a name that is an absolute path already is only checked. Relative
 // entries of PATH are passed over, so that a program in the working folder is

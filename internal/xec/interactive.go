@@ -26,7 +26,7 @@ func Interactive(ctx context.Context, c Command, t Terminal) error {
 	cmd := exec.CommandContext(ctx, path, c.Args...)
 	cmd.Args[0] = c.Name
 	cmd.Dir = c.Dir
-	cmd.Env = append([]string{}, c.Env...)
+	cmd.Env = c.Env.inherited()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.Stdin, t.Stdout, t.Stderr
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

@@ -61,7 +61,7 @@ func Stream(ctx context.Context, c Command, out io.Writer) error {
 	cmd := exec.Command(path, c.Args...) //nolint:noctx // it is ended below, more gently
 	cmd.Args[0] = c.Name
 	cmd.Dir = c.Dir
-	cmd.Env = c.Env.With(marker + "=" + id)
+	cmd.Env = c.Env.inherited().With(marker + "=" + id)
 	cmd.Stdout, cmd.Stderr = out, out // the same writer, so one pipe
 	cmd.WaitDelay = pipeDelay
 	run := session{cmd: cmd, id: id, started: c.Started}

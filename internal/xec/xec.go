@@ -96,7 +96,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	cmd := exec.CommandContext(limited, path, c.Args...)
 	cmd.Args[0] = c.Name
 	cmd.Dir = c.Dir
-	cmd.Env = append([]string{}, c.Env...) // nil would mean this process's own
+	cmd.Env = c.Env.inherited()
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if len(c.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(c.Stdin)

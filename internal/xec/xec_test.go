@@ -155,6 +155,38 @@ func TestRunEnvironmentIsComplete(t *testing.T) {
 	}
 }
 
+// A program looks up others by the PATH that it gets, which never leads into its working
+// directory.
+func TestRunPathIsAbsolute(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	join := func(entries ...string) string { return strings.Join(entries, string(filepath.ListSeparator)) }
+	for path, want := range map[string]string{
+		join(dir, dir):              "PATH=" + join(dir, dir),
+		join(".", dir, "", "a/b"):   "PATH=" + dir,
+		join("", dir):               "PATH=" + dir,
+		join(dir, "node_modules/x"): "PATH=" + dir,
+		".":                         "",
+		"":                          "",
+	} {
+		c := self(t, "env")
+		c.Env = append(c.Env, "PATH="+path)
+		res, err := xec.Run(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for line := range strings.Lines(string(res.Stdout)) {
+			if strings.HasPrefix(line, "PATH=") {
+				got = strings.TrimSpace(line)
+			}
+		}
+		if got != want {
+			t.Errorf("PATH=%s: got %q, want %q", path, got, want)
+		}
+	}
+}
+
 func TestRunDirAndStdin(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
