@@ -240,9 +240,10 @@ func (v *visitor) up(ctx context.Context) error {
 			}
 		}
 	}
-	for {
+	// Of a repository that is broken nothing may be served, ever.
+	for polls := 0; ; polls++ {
 		out, err := control("status", "--json")
-		if err == nil && json.Unmarshal([]byte(out), &status) == nil && len(status.Worktrees) > 0 {
+		if err == nil && json.Unmarshal([]byte(out), &status) == nil && (len(status.Worktrees) > 0 || polls > 30) {
 			break
 		}
 		select {

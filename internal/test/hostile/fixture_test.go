@@ -85,7 +85,7 @@ func newLab(t *testing.T) *lab {
 		tic item create Plan
 		tic item create Build --parent 1
 		tic item create Test
-		for title in Ship Sell Keep Drop; do tic item create $title; done
+		for title in Ship Sell Keep Drop Shut Wait; do tic item create $title; done
 		copse command init
 		git add .
 		git commit -qm items

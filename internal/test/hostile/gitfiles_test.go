@@ -17,6 +17,7 @@ func gitFiles() []vector {
 		{name: "filter in .gitattributes of a directory", control: "git status", plant: func(r *repo) {
 			clean(r, "root/.git/config")
 			r.file("docs/.gitattributes", "* filter=x\n")
+			r.file("docs/b.txt", "B\n")
 		}},
 		{name: "required filter", control: "git status", plant: func(r *repo) {
 			clean(r, "root/.git/config")
@@ -93,7 +94,7 @@ func gitFiles() []vector {
 		}},
 		{name: "core.worktree", control: "git status", plant: func(r *repo) {
 			r.outside("other/.gitattributes", "* filter=x\n")
-			r.outside("other/a.txt", "one\ntwo\n")
+			r.outside("other/a.txt", "LOGIN\n")
 			r.config("core.worktree", r.path("other"))
 			clean(r, "root/.git/config")
 		}},
@@ -245,11 +246,10 @@ func gitRemotes() []vector {
 		{name: "remote proxy", control: "git ls-remote", plant: plant(remote(func(*repo) string { return "http://github.invalid/acme/app.git" }), func(r *repo) {
 			r.config("remote.origin.proxy", "http://"+r.listener.Addr().String())
 		})},
-		{name: "http.curloptResolve", control: "git ls-remote", plant: plant(remote(func(*repo) string { return "http://github.invalid:PORT/acme/app.git" }), func(r *repo) {
+		{name: "http.curloptResolve", control: "git ls-remote", plant: plant(func(r *repo) {
 			port := r.listener.Addr().String()[len("127.0.0.1:"):]
 			r.config("remote.origin.url", "http://github.invalid:"+port+"/acme/app.git")
 			r.config("http.curloptResolve", "github.invalid:"+port+":127.0.0.1")
-			r.do("git config --replace-all remote.origin.url http://github.invalid:" + port + "/acme/app.git")
 		})},
 		{name: "http files", dormant: "they are read, not run", plant: func(r *repo) {
 			for _, key := range []string{"http.cookieFile", "http.sslCert", "http.sslKey", "http.sslCAInfo", "http.sslCAPath", "http.proxySSLCert", "http.proxySSLKey", "http.proxySSLCAInfo"} {

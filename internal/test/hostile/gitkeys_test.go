@@ -19,6 +19,14 @@ func sleeping(name string, value func(r *repo) string, why string) vector {
 
 func set(key, value string) func(r *repo) { return func(r *repo) { r.config(key, value) } }
 
+// origin makes an address the only one of the remote.
+func origin(address string) func(r *repo) {
+	return func(r *repo) {
+		r.do("git config --unset-all remote.origin.url")
+		r.config("remote.origin.url", address)
+	}
+}
+
 func attributes(text string) func(r *repo) {
 	return func(r *repo) { r.file(".gitattributes", text+"\n") }
 }
@@ -127,18 +135,17 @@ func gitKeys() []vector {
 		sleeping("sendemail.aliasesFile", path, elsewhere),
 		sleeping("imap.tunnel", touch, elsewhere),
 		sleeping("gitcvs.logFile", func(r *repo) string { return r.canary() }, elsewhere),
-		key("init.templateDir", func(r *repo) string {
+		sleeping("init.templateDir", func(r *repo) string {
 			r.program("template/hooks/post-checkout")
 			return r.path("root/template")
-		}, "rm -rf .git/hooks; git init -q; git checkout -q main"),
+		}, protected),
 		// What transport runs.
-		key("core.sshCommand", touch, "git fetch", set("remote.origin.url", "ssh://localhost/x")),
-		key("core.gitProxy", path, "git ls-remote", set("remote.origin.url", "git://localhost/x")),
-		key("remote.origin.uploadpack", line, "git fetch", set("remote.origin.url", ".")),
-		key("remote.origin.receivepack", line, "git push -n origin HEAD", set("remote.origin.url", ".")),
+		key("core.sshCommand", touch, "git fetch", origin("ssh://localhost/x")),
+		key("core.gitProxy", path, "git ls-remote", origin("git://localhost/x")),
+		key("remote.origin.uploadpack", line, "git fetch", origin(".")),
+		key("remote.origin.receivepack", line, "git push -n origin HEAD", origin(".")),
 		key("core.alternateRefsCommand", touch, "git rev-list --alternate-refs", func(r *repo) {
-			r.outside("other.git/HEAD", "ref: refs/heads/main\n")
-			r.do("git init -q --bare ../other.git")
+						r.do("git init -q --bare ../other.git")
 			r.file(".git/objects/info/alternates", r.path("other.git/objects")+"\n")
 		}),
 		key("submodule.sub.update", bang, "git -C sub commit -q --allow-empty -m x; git submodule update"),

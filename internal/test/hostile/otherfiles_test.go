@@ -76,7 +76,7 @@ func taskFiles() []vector {
 			r.outside("more.just", backtick(r)+"\ngreet:\n    @echo {{x}}\n")
 			return "mod more '../more.just'"
 		}),
-		just("set fallback", "just -f docs/justfile parent", func(r *repo) string {
+		just("set fallback", "cd docs; just parent", func(r *repo) string {
 			r.file("docs/justfile", "set fallback\n")
 			return "set fallback\nparent:\n    @" + r.touch()
 		}),

@@ -22,6 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/copse"
 	"github.com/copse-dev/copse/internal/cli/tic"
 	"github.com/copse-dev/copse/internal/cli/twigmcp"
+	"github.com/copse-dev/copse/internal/xec/guard"
 )
 
 var programs = map[string]func(context.Context, app.Env) int{
@@ -45,6 +46,7 @@ type outcome struct {
 }
 
 func main() {
+	guard.Main()
 	if os.Getenv(batchKey) != "" {
 		if err := batch(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
