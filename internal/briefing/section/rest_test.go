@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/docker"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 )
 
@@ -32,17 +33,26 @@ func TestMoreIsSaidWhereThereIsMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprint(body)
+		var text strings.Builder
+		for _, line := range body.Lines {
+			text.WriteString(line.Plain())
+		}
+		return text.String()
 	}
 	worktrees := func(n int) string {
 		var list []git.Worktree
 		for i := range n {
 			list = append(list, git.Worktree{Path: fmt.Sprintf("/w%d", i), Branch: "b"})
 		}
-		return fmt.Sprint(others(list, "/"))
+		var text strings.Builder
+		for _, line := range others(list, "/") {
+			text.WriteString(line.Plain())
+		}
+		return text.String()
 	}
 	names := func(n int) string {
-		return enumerate(strings.Fields(strings.Repeat("abc ", n)), " ", 20) // five go into 20 characters
+		room := 5 * len(foreign.Spell("abc")+" ")
+		return enumerate(strings.Fields(strings.Repeat("abc ", n)), foreign.Line{}.Own(" "), room).Plain()
 	}
 	for what, tt := range map[string]struct {
 		list func(n int) string
