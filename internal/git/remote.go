@@ -2,8 +2,11 @@ package git
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
@@ -96,4 +99,73 @@ func (r *Repo) sources(ctx context.Context, files *cachedfile.Group) gitconfig.S
 			_, _ = files.Add(path) // reading it tells what is wrong
 		},
 	}
+}
+
+// Address is where a remote is, as it was configured: insteadOf is not applied, which a
+// repository's configuration can set.
+type Address struct {
+	Fetch string
+	Push  string // empty if it is the same
+}
+
+// Address returns the addresses of a remote. A remote without one is [ErrNoRemote].
+func (r *Repo) Address(ctx context.Context, name string) (Address, error) {
+	return read(r, func() (Address, error) {
+		cfg, err := r.config(ctx)
+		if err != nil {
+			return Address{}, fmt.Errorf("read address of remote %q: %w", name, err)
+		}
+		first := func(key string) string {
+			for remote, value := range cfg.Subsections("remote", key) {
+				if remote == name && value != "" {
+					return value
+				}
+			}
+			return ""
+		}
+		a := Address{Fetch: first("url"), Push: first("pushurl")}
+		if a.Fetch == "" {
+			return Address{}, fmt.Errorf("read address of remote %q: %w", name, ErrNoRemote)
+		}
+		return a, nil
+	})
+}
+
+// Remotes returns the names of the remotes that have an address, in the order of the
+// configuration.
+func (r *Repo) Remotes(ctx context.Context) ([]string, error) {
+	return read(r, func() ([]string, error) {
+		cfg, err := r.config(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read remotes: %w", err)
+		}
+		var names []string
+		for name, value := range cfg.Subsections("remote", "url") {
+			if value != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		return names, nil
+	})
+}
+
+// Author returns the name and address that commits here get, empty if the
+// configuration does not say.
+func (r *Repo) Author(ctx context.Context) (name, email string) {
+	cfg, err := r.config(ctx)
+	if err != nil {
+		return "", ""
+	}
+	name, _ = cfg.Value("user.name")
+	email, _ = cfg.Value("user.email")
+	return name, email
+}
+
+// ObjectFormat returns "sha256" for a repository whose objects are named so, "" for
+// SHA-1.
+func (r *Repo) ObjectFormat() string {
+	if r.format.hashLen == hex.EncodedLen(sha256.Size) {
+		return "sha256"
+	}
+	return ""
 }

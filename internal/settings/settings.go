@@ -67,7 +67,18 @@ type Items struct {
 type UserItems struct {
 	Items     `yaml:",inline"`
 	Directory map[string]string `yaml:"directory" form:"mapping from a repository's path to a directory" doc:"Where the work items of a repository are, if not in its .tic directory. Paths are absolute or begin with ~/."`
+	Branch    string            `yaml:"branch" form:"name of a branch" default:"copse-items" doc:"The branch with the history of a shared store of work items. It is never checked out."`
+	Sync      Sync              `yaml:"sync" form:"manual or after-change" default:"manual" doc:"When a shared store of work items is synced with its remote: when you say so, or after each change."`
 }
+
+// Sync says when a shared store is synced.
+type Sync string
+
+// When a shared store is synced. The empty one means SyncManual.
+const (
+	SyncManual      Sync = "manual"
+	SyncAfterChange Sync = "after-change"
+)
 
 // Jira are the settings of Jira.
 type Jira struct {
@@ -162,6 +173,11 @@ func (u User) check() error {
 	case "", Native, Deno:
 	default:
 		return fmt.Errorf("commands.runner is %q; use %s or %s", string(r), Native, Deno)
+	}
+	switch s := u.Items.Sync; s {
+	case "", SyncManual, SyncAfterChange:
+	default:
+		return fmt.Errorf("items.sync is %q; use %s or %s", string(s), SyncManual, SyncAfterChange)
 	}
 	for repository, dir := range u.Items.Directory {
 		for _, path := range []string{repository, dir} {

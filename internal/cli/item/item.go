@@ -46,11 +46,11 @@ func Items(env app.Env, program, initCommand string, flags *Flags) *cobra.Comman
 	return cmd
 }
 
-// Project is the commands about the project: init, iteration, config and doctor.
+// Project is the commands about the project: init, iteration, config, doctor and sync.
 // program is what comes before them: "tic", "copse item".
 func Project(env app.Env, program, initCommand string, flags *Flags) []*cobra.Command {
 	c := cli{env: env, program: program, initCommand: initCommand, flags: flags}
-	return []*cobra.Command{c.init(), c.iteration(), c.config(), c.doctor(), c.mergeDriver()}
+	return []*cobra.Command{c.init(), c.iteration(), c.config(), c.doctor(), c.sync(), c.mergeDriver()}
 }
 
 // cli is what all commands have.
@@ -84,7 +84,11 @@ func (c cli) run(do func(ctx context.Context, s *local.Store, args []string) err
 		preferences.Open(c.env, place).Warn(c.env.Stderr)
 		store := itemstore.Open(c.env, place)
 		defer store.Close()
-		return c.explain(do(cmd.Context(), store, args))
+		if err := do(cmd.Context(), store, args); err != nil {
+			return c.explain(err)
+		}
+		c.syncChange(cmd.Context(), store)
+		return nil
 	}
 }
 

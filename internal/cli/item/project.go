@@ -46,19 +46,33 @@ type (
 )
 
 func (c cli) init() *cobra.Command {
-	var asJSON, driver bool
+	var asJSON, driver, share bool
 	var chosen string
 	var cmd *cobra.Command
 	cmd = &cobra.Command{
 		Use:     "init",
 		Short:   "Make a project in the working folder",
 		Example: "  " + c.initCommand,
-		Long: `Make a project in the working folder: a folder .tic, which can be committed. If
-there is one already, here or above, it stays as it is.`,
+		Long: `Make a project in the working directory: a directory .tic. If there is one already,
+here or above, it stays as it is. There are three ways to keep the items:
+
+  committed  Commit .tic. The items are versioned with the code: each branch and each
+             worktree has its own state of them, and git merges them.
+  private    Leave .tic out of git. The worktrees of the repository share it, and it
+             stays on this machine.
+  shared     --shared makes one store for all worktrees, in git's directory, outside of
+             their trees. Its history is on a branch of its own that is never checked
+             out, and "sync" exchanges it with a remote. Items that this worktree has
+             in .tic are copied.
+
+"doctor" says which one is active.`,
 		Args: app.NoArgs,
 		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
 			if err := checkBackend(chosen); err != nil {
 				return err
+			}
+			if share {
+				return c.initShared(ctx, s, asJSON)
 			}
 			created, err := s.Init(ctx)
 			if err != nil {
@@ -84,9 +98,31 @@ there is one already, here or above, it stays as it is.`,
 		}),
 	}
 	cmd.Flags().BoolVar(&driver, "merge-driver", false, "register a merge driver for this clone, so that git merges fields")
+	cmd.Flags().BoolVar(&share, "shared", false, "make one store for all worktrees of the repository, with a history of its own")
 	cmd.Flags().StringVar(&chosen, "backend", backend, "where items are kept: "+backend)
 	output.JSONFlag[initialized](cmd, &asJSON)
 	return cmd
+}
+
+// initShared makes the store that all worktrees share.
+func (c cli) initShared(ctx context.Context, s *local.Store, asJSON bool) error {
+	created, from, err := s.InitShared(ctx)
+	if err != nil {
+		return err
+	}
+	o := c.changed()
+	if asJSON {
+		return o.JSON(initialized{created, !created, backend})
+	}
+	sync := strings.TrimSuffix(c.initCommand, "init") + "sync"
+	if !created {
+		return o.Line("This repository already has a shared store. '%s' exchanges it with a remote", sync)
+	}
+	err = o.Line("Initialized a shared store for all worktrees of this repository. '%s' commits it to its branch and exchanges it with a remote", sync)
+	if from != "" {
+		err = errors.Join(err, o.Line("It has a copy of the items in %s, which is not used any longer: remove it, with `git rm -r` if it is committed", from))
+	}
+	return err
 }
 
 func (c cli) iteration() *cobra.Command {
@@ -300,7 +336,7 @@ git add. Ends with 1 if something is left.`,
 		Example: "  " + strings.TrimSuffix(c.initCommand, "init") + "doctor --repair",
 		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
-			var report report
+			report := report{Mode: s.Mode(ctx), repairs: repair}
 			if add && !repair {
 				return errors.New("--add is for --repair: use both")
 			}
@@ -350,8 +386,10 @@ func (c cli) finish(ctx context.Context, done local.Repaired, add bool) ([]strin
 
 // report is what doctor has done and found.
 type report struct {
-	Repaired []finding `json:"repaired"`
-	Found    []finding `json:"found"`
+	repairs  bool
+	Mode     local.Mode `json:"mode"`
+	Repaired []finding  `json:"repaired"`
+	Found    []finding  `json:"found"`
 	// Next are the git commands that finish a merge.
 	Next []string `json:"next,omitempty"`
 }
@@ -361,6 +399,17 @@ type finding struct {
 	Text string `json:"text"`
 }
 
+// explained says what a mode means.
+func explained(m local.Mode) string {
+	switch m {
+	case local.Committed:
+		return "mode: committed. The items are versioned with the code; each branch and each worktree has its own state of them"
+	case local.InCommon:
+		return "mode: shared. All worktrees use one store, whose history is on a branch of its own"
+	}
+	return "mode: private. The items are not in git; the worktrees of this repository share them on this machine"
+}
+
 func (c cli) report(r report, asJSON bool) error {
 	o := c.out()
 	var err error
@@ -368,6 +417,9 @@ func (c cli) report(r report, asJSON bool) error {
 		r.Repaired, r.Found = append([]finding{}, r.Repaired...), append([]finding{}, r.Found...)
 		err = o.JSON(r)
 	} else {
+		if !r.repairs {
+			err = o.Line("%s", explained(r.Mode))
+		}
 		for _, f := range r.Repaired {
 			err = errors.Join(err, o.Line("repaired: %s %s", f.File, f.Text))
 		}

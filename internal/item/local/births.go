@@ -96,7 +96,7 @@ func (f *folder) overwritten(snapshot *item.Snapshot) ([]item.Warning, error) {
 		found = append(found, item.Warning{
 			File: itemsFolder + "/" + itemfolder.FileName(id),
 			Reason: fmt.Sprintf("is not the item that got this number here at %s: another program overwrote that one, "+
-				"or another branch has its own #%d. Look for it with `git log -p --all -- .tic/items/%d.md`", births[id], id, id),
+				"as a long-running `tic mcp serve` of the original does. Look for the lost one in backups and in the answers of that time", births[id]),
 		})
 	}
 	return found, nil

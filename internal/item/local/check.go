@@ -32,17 +32,13 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		return nil, err
 	}
 	found = append(found, snapshot.Warnings...)
-	overwritten, err := f.overwritten(snapshot)
-	if err != nil {
-		return nil, err
-	}
-	if len(overwritten) > 0 {
-		// Between the stops of a rebase, items of later commits are not here yet.
-		if open, err := s.Merging(ctx); err == nil && open != nil {
-			overwritten = nil
+	if s.Mode(ctx) != Committed { // else a checkout or a rebase brings other items, too
+		overwritten, err := f.overwritten(snapshot)
+		if err != nil {
+			return nil, err
 		}
+		found = append(found, overwritten...)
 	}
-	found = append(found, overwritten...)
 	for _, it := range snapshot.List(config, item.Filter{All: true}) {
 		for _, problem := range checkItem(config, f.lookup, it) {
 			found = append(found, item.Warning{File: itemsFolder + "/" + itemfolder.FileName(it.ID), Reason: problem})

@@ -35,6 +35,9 @@ const (
 // lockWait is how long a change waits for others to finish theirs.
 const lockWait = 10 * time.Second
 
+// syncWait is how long an exchange with a remote waits for another one to end.
+const syncWait = 5 * time.Minute
+
 // folder is one .tic folder. It is safe for concurrent use.
 type folder struct {
 	dir      rooted.Dir

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,6 +35,11 @@ type Place struct {
 	// Done returns the statuses that mean done where the store's configuration does not
 	// say; nil is none.
 	Done func() ([]string, error)
+	// Shared is where the store is that all worktrees of the repository share,
+	// outside of their trees; empty outside of git. It counts before those in the
+	// roots of worktrees, which branches can bring along, and after those in
+	// directories below a root.
+	Shared string
 }
 
 // find returns the directory of the store. A link leads to another place only where the
@@ -47,6 +53,9 @@ func (p Place) find() (rooted.Dir, error) {
 		return rooted.Dir{Wall: path, Name: "."}, err
 	}
 	for _, dir := range p.folders() {
+		if (dir == p.Root || dir == p.Main) && p.hasShared() {
+			return p.sharedDir(), nil
+		}
 		store := rooted.Dir{Wall: dir, Name: folderName}
 		switch info, err := os.Lstat(store.Path()); {
 		case err != nil:
@@ -71,14 +80,14 @@ func (p Place) find() (rooted.Dir, error) {
 	return rooted.Dir{}, item.ErrNoProject
 }
 
-func (p Place) elsewhere() (path string, ok bool, err error) {
+func (p Place) elsewhere() (dir string, ok bool, err error) {
 	if p.Elsewhere == nil {
 		return "", false, nil
 	}
-	if path, ok, err = p.Elsewhere(); err != nil {
+	if dir, ok, err = p.Elsewhere(); err != nil {
 		return "", false, &item.ConfigError{File: folderName, Reason: "cannot be found: " + err.Error()}
 	}
-	return path, ok, nil
+	return dir, ok, nil
 }
 
 // create makes the directory of a new store.
@@ -95,6 +104,25 @@ func (p Place) create() (rooted.Dir, error) {
 		return rooted.Dir{}, fmt.Errorf("make folder %s: %w", folderName, lockedstore.WithoutPath(err))
 	}
 	return store, nil
+}
+
+// sharedDir is the shared store, which may lead over no link out of git's directory.
+func (p Place) sharedDir() rooted.Dir {
+	return rooted.Dir{Wall: filepath.Dir(filepath.Dir(p.Shared)), Name: path.Join(filepath.Base(filepath.Dir(p.Shared)), filepath.Base(p.Shared))}
+}
+
+// hasShared reports whether there is a shared store. It is no symbolic link, nor in
+// one: those could lead anywhere.
+func (p Place) hasShared() bool {
+	if p.Shared == "" {
+		return false
+	}
+	for _, dir := range []string{p.Shared, filepath.Dir(p.Shared)} {
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
 
 // folders are those that can have a store, in their order.

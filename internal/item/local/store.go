@@ -28,6 +28,7 @@ import (
 	"errors"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/copse-dev/copse/internal/git"
@@ -42,6 +43,8 @@ type Store struct {
 	now      func() time.Time
 	watching bool
 	git      *git.Options // nil if git is not to be asked
+
+	changed atomic.Bool
 
 	mu     sync.Mutex
 	folder *folder // the last that was found
@@ -205,10 +208,18 @@ func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
 	return s.change(ctx, func(w *writer) error { return w.setDoneStatuses(statuses) })
 }
 
+// Changed reports whether an item or the configuration was changed by way of this
+// Store.
+func (s *Store) Changed() bool { return s.changed.Load() }
+
 func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 	f, err := s.find(ctx)
 	if err != nil {
 		return err
 	}
-	return f.change(ctx, do)
+	if err := f.change(ctx, do); err != nil {
+		return err
+	}
+	s.changed.Store(true)
+	return nil
 }

@@ -25,6 +25,9 @@ func (w *writer) prepare() error {
 			return err
 		}
 	}
+	if err := w.finishExchange(); err != nil {
+		return fmt.Errorf("finish what was begun: %w", err)
+	}
 	return w.finish()
 }
 

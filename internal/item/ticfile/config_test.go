@@ -26,6 +26,7 @@ func TestNewConfig(t *testing.T) {
 		Statuses:         []string{"backlog", "todo", "in-progress", "review", "done"},
 		Iterations:       []string{"default"},
 		CurrentIteration: "default",
+		NextID:           1,
 	}, c.Values())
 	diff(t, "next id", item.ID(1), c.NextID())
 	diff(t, "text", ticfile.NewConfig, c.Text())

@@ -32,7 +32,7 @@ func Open(env app.Env, p where.Place) *local.Store {
 		s, err := user.Get()
 		return s.Items.Done, err
 	}
-	return local.New(local.Place{Dir: p.Dir, Root: p.Root, Main: p.Main, Elsewhere: elsewhere, Done: done}, env.Now).InGit(git.Options{Env: env.Environ})
+	return local.New(local.Place{Dir: p.Dir, Root: p.Root, Main: p.Main, Shared: p.Shared, Elsewhere: elsewhere, Done: done}, env.Now).InGit(git.Options{Env: env.Environ})
 }
 
 // Toolsets returns the toolset of a store alone.

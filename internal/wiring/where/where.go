@@ -17,6 +17,9 @@ type Place struct {
 	Root string
 	// Main is the root of the main worktree, if Root is that of a linked one.
 	Main string
+	// Shared is where the repository's shared store of items is, if it has one;
+	// empty outside of git.
+	Shared string
 }
 
 // Find looks at the folder dir, the working folder if it is "". A repository that
@@ -33,6 +36,7 @@ func Find(ctx context.Context, env app.Env, dir string) Place {
 		if main := repo.MainRoot(); main != p.Root {
 			p.Main = main
 		}
+		p.Shared = filepath.Join(repo.CommonDir(), "copse", "tic")
 	}
 	return p
 }

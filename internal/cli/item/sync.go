@@ -1,0 +1,206 @@
+package item
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/shared"
+	"github.com/copse-dev/copse/internal/watch"
+	"github.com/copse-dev/copse/internal/wiring/itemsync"
+	"github.com/copse-dev/copse/internal/wiring/where"
+)
+
+// synced is the outcome of a sync in JSON.
+type synced struct {
+	Committed  bool         `json:"committed"`
+	Received   int          `json:"received"`
+	Sent       int          `json:"sent"`
+	Waiting    int          `json:"waiting"`
+	Remote     bool         `json:"remote"`
+	Offline    string       `json:"offline,omitempty"`
+	Renumbered []renumbered `json:"renumbered,omitempty"`
+	Reports    []finding    `json:"reports,omitempty"`
+}
+
+type renumbered struct {
+	From  item.ID `json:"from"`
+	To    item.ID `json:"to"`
+	Title string  `json:"title"`
+}
+
+type syncOptions struct {
+	remote   string
+	watch    bool
+	interval time.Duration
+	asJSON   bool
+}
+
+func (c cli) sync() *cobra.Command {
+	var o syncOptions
+	cmd := &cobra.Command{
+		Use:   "sync",
+		Short: "Exchange the shared store with a remote",
+		Long: `Commit the shared store to its branch, copse-items, fetch that branch of a remote,
+merge it, and push. The command tries again while others push. Nothing is checked
+out: index, working trees and other branches stay as they are.
+
+Without a remote, or while it cannot be reached, the changes are committed here, and
+the command says how many wait. With --watch it goes on after each change here, and
+looks at the remote at an interval.
+
+The address of the remote comes from the repository. Credentials, SSH commands and
+helpers come from your own git configuration only.`,
+		Example: c.project("sync") + "\n" + c.project("sync --watch --interval 10s"),
+		Args:    app.NoArgs,
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.remote, "remote", "", "`name` or address of the remote (default: origin, else the only one)")
+	f.BoolVar(&o.watch, "watch", false, "go on until interrupted")
+	f.DurationVar(&o.interval, "interval", 30*time.Second, "how often --watch looks at the remote")
+	output.JSONFlag[synced](cmd, &o.asJSON)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if o.interval < time.Second {
+			return app.UsageError(fmt.Sprintf("invalid value %s for --interval: use 1s or more", o.interval))
+		}
+		return c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+			syncer, err := itemsync.Open(ctx, c.env, where.Find(ctx, c.env, ""), s, o.remote)
+			if errors.Is(err, itemsync.ErrNotShared) {
+				return fmt.Errorf("%w; '%s --shared' makes one", err, c.initCommand)
+			}
+			if err != nil {
+				return err
+			}
+			defer syncer.Branch.Close()
+			if o.watch {
+				return c.keepSynced(ctx, s, syncer, o)
+			}
+			r, err := syncer.Sync(ctx)
+			if err != nil {
+				return err
+			}
+			if err := c.told(r, syncer.Remote != nil, o.asJSON); err != nil || r.Offline == nil {
+				return err
+			}
+			return fmt.Errorf("%w; %s", r.Offline, waiting(r))
+		})(cmd, nil)
+	}
+	return cmd
+}
+
+func waiting(r shared.Result) string {
+	if r.Waiting == 0 {
+		return "nothing here waits for it"
+	}
+	return fmt.Sprintf("%d files here wait for it", r.Waiting)
+}
+
+// told prints what a sync did.
+func (c cli) told(r shared.Result, remote, asJSON bool) error {
+	o := c.changed()
+	if asJSON {
+		out := synced{Committed: r.Committed, Received: r.Received, Sent: r.Sent, Waiting: r.Waiting, Remote: remote}
+		if r.Offline != nil {
+			out.Offline = r.Offline.Error()
+		}
+		for _, n := range r.Renumbered {
+			out.Renumbered = append(out.Renumbered, renumbered{n.From, n.To, n.Title})
+		}
+		for _, report := range r.Reports {
+			out.Reports = append(out.Reports, finding{report.File, report.Text})
+		}
+		return o.JSON(out)
+	}
+	var err error
+	switch {
+	case !remote:
+		err = o.Line("Committed here. There is no remote to push to")
+	case r.Offline == nil:
+		err = o.Line("Received %d, sent %d", r.Received, r.Sent)
+	}
+	for _, n := range r.Renumbered {
+		err = errors.Join(err, o.Line("#%d is #%d now: %s", n.From, n.To, n.Title))
+	}
+	for _, report := range r.Reports {
+		err = errors.Join(err, o.Line("%s %s", report.File, report.Text))
+	}
+	return err
+}
+
+// keepSynced syncs until the context ends: at once, after each change here, and at an
+// interval.
+func (c cli) keepSynced(ctx context.Context, s *local.Store, syncer *shared.Syncer, o syncOptions) error {
+	path, err := s.Path()
+	if err != nil {
+		return err
+	}
+	changed := make(chan struct{}, 1)
+	notify := func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		trees := []string{filepath.Join(path, "items"), filepath.Join(path, "trash"), filepath.Join(path, "links")}
+		_ = watch.Run(watching, watch.Paths{Dirs: []string{path}, Trees: trees}, func() {}, notify) // the interval is left
+	}()
+	ticker := time.NewTicker(o.interval)
+	defer ticker.Stop()
+	offline := ""
+	for {
+		r, err := syncer.Sync(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case r.Offline != nil:
+			if now := r.Offline.Error(); now != offline { // once for each outage
+				fmt.Fprintf(c.env.Stderr, "%s; %s\n", now, waiting(r))
+				offline = now
+			}
+		case r.Received+r.Sent > 0 || offline != "":
+			offline = ""
+			if err := c.told(r, syncer.Remote != nil, o.asJSON); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-changed:
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// syncChange syncs after a change, if the user wants that. What it cannot do waits for
+// the next sync.
+func (c cli) syncChange(ctx context.Context, s *local.Store) {
+	if !s.Changed() || !s.Shared() || !itemsync.AfterChanges(c.env) {
+		return
+	}
+	syncer, err := itemsync.Open(ctx, c.env, where.Find(ctx, c.env, ""), s, "")
+	if err == nil {
+		defer syncer.Branch.Close()
+		var r shared.Result
+		if r, err = syncer.Sync(ctx); err == nil {
+			err = r.Offline
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(c.env.Stderr, "warning: not synced: %v; '%s sync' tries again\n", err, strings.TrimSuffix(c.initCommand, " init"))
+	}
+}

@@ -1,0 +1,221 @@
+// Package sidebranch keeps a directory of files as the history of a branch that is
+// never checked out, and exchanges it with a remote.
+//
+// It is the only package that writes git objects and refs, and of a repository it
+// writes nothing but objects and the one branch: no index, no working tree, no other
+// ref, no FETCH_HEAD. A branch moves only from the commit that the caller names.
+//
+// Nothing in the repository chooses what runs. Git works in a directory of its own
+// that borrows the repository's objects and has none of its configuration: hooks,
+// credential helpers, SSH commands, rewritten URLs and transport settings count only
+// if the user's or the system's configuration has them. Of a remote only the address
+// is the repository's, and only addresses of http, https, ssh and local paths are
+// used. The other side of a local path runs without the hooks of that repository.
+package sidebranch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// Commit is the hash of a commit; empty for none.
+type Commit string
+
+// ErrMoved says that a branch, here or at the remote, is not where the caller said.
+var ErrMoved = errors.New("the branch has moved")
+
+// Repository says where the branch is.
+type Repository struct {
+	// CommonDir is git's directory for all worktrees.
+	CommonDir string
+	// Dir is what relative addresses of remotes start from.
+	Dir string
+	// ObjectFormat is "sha256", or empty for SHA-1.
+	ObjectFormat string
+	// Name and Email are the author's. If they are empty, the user's configuration
+	// says.
+	Name, Email string
+	// Env is the complete environment.
+	Env xec.Env
+}
+
+// Branch is a branch of a repository. It is for one goroutine.
+type Branch struct {
+	repo Repository
+	ref  string
+	own  string // the git directory that has no configuration of the repository
+	// blobs are the contents that were read or written.
+	blobs map[string]string
+}
+
+// Open returns the branch of that name, which need not exist. Close it after use.
+func Open(ctx context.Context, repo Repository, name string) (*Branch, error) {
+	// Objects are written there, and a link could lead anywhere.
+	objects := filepath.Join(repo.CommonDir, "objects")
+	if info, err := os.Lstat(objects); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("the repository has no directory %q", "objects")
+	}
+	own, err := os.MkdirTemp("", "copse-git-")
+	if err != nil {
+		return nil, fmt.Errorf("make a directory for git: %w", err)
+	}
+	b := &Branch{repo: repo, ref: "refs/heads/" + name, own: own, blobs: map[string]string{}}
+	if err := b.prepare(ctx, name); err != nil {
+		_ = b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *Branch) prepare(ctx context.Context, name string) error {
+	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+	if format := b.repo.ObjectFormat; format != "" {
+		config = fmt.Sprintf("[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = %q\n", format)
+	}
+	for path, text := range map[string]string{"HEAD": "ref: refs/heads/none\n", "config": config} {
+		if err := os.WriteFile(filepath.Join(b.own, path), []byte(text), 0o600); err != nil {
+			return fmt.Errorf("make a directory for git: %w", err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(b.own, "refs", "heads"), 0o700); err != nil {
+		return fmt.Errorf("make a directory for git: %w", err)
+	}
+	if _, err := b.git(ctx, nil, "check-ref-format", "--branch", name); err != nil {
+		return fmt.Errorf("%q is no name for a branch", name)
+	}
+	// A symbolic ref would move another branch in its place.
+	if target, err := b.inRepository(ctx, "symbolic-ref", "-q", b.ref); err == nil {
+		return fmt.Errorf("branch %q is a symbolic ref to %q; remove it with `git symbolic-ref --delete %s`", name, strings.TrimSpace(string(target)), b.ref)
+	}
+	return nil
+}
+
+// Close removes what git needed. Objects and the branch stay.
+func (b *Branch) Close() error { return os.RemoveAll(b.own) }
+
+const (
+	// localTime limits what git does here, and transferTime what it does with a remote.
+	localTime    = time.Minute
+	transferTime = 3 * time.Minute
+	// maxOutput limits what git prints: all items of a large store.
+	maxOutput = 512 << 20
+)
+
+// git runs git without the repository's configuration.
+func (b *Branch) git(ctx context.Context, input []byte, args ...string) ([]byte, error) {
+	return b.run(ctx, localTime, input, args...)
+}
+
+func (b *Branch) run(ctx context.Context, limit time.Duration, input []byte, args ...string) ([]byte, error) {
+	env := b.environment().With(
+		"GIT_DIR="+b.own,
+		"GIT_OBJECT_DIRECTORY="+filepath.Join(b.repo.CommonDir, "objects"),
+		"GIT_INDEX_FILE="+filepath.Join(b.own, "index"),
+		"GIT_ALLOW_PROTOCOL=file:http:https:ssh",
+	)
+	return run(ctx, xec.Command{
+		Name: "git", Args: append([]string{"--no-pager"}, args...), Dir: b.repo.Dir, Env: env,
+		Stdin: input, Timeout: limit, MaxOutput: maxOutput,
+	})
+}
+
+// inRepository runs git with the repository's configuration, for the ref alone. No
+// hook runs.
+func (b *Branch) inRepository(ctx context.Context, args ...string) ([]byte, error) {
+	args = append([]string{"--no-pager", "--git-dir=" + b.repo.CommonDir, "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false"}, args...)
+	return run(ctx, xec.Command{Name: "git", Args: args, Dir: b.repo.CommonDir, Env: b.environment(), Timeout: localTime, MaxOutput: maxOutput})
+}
+
+func run(ctx context.Context, c xec.Command) ([]byte, error) {
+	res, err := xec.Run(ctx, c)
+	if err == nil && res.Truncated {
+		err = fmt.Errorf("git printed more than %d MB", maxOutput>>20)
+	}
+	return res.Stdout, err
+}
+
+// environment is the user's, without what names a repository, and with what keeps git
+// from asking.
+func (b *Branch) environment() xec.Env {
+	env := b.repo.Env.Without(
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE",
+		"GIT_REPLACE_REF_BASE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_CEILING_DIRECTORIES", "GIT_DEFAULT_HASH",
+		"GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_TRACE", "GIT_REDIRECT_STDERR", "GIT_REDIRECT_STDOUT",
+	).With("GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		for name, value := range map[string]string{"NAME": b.repo.Name, "EMAIL": b.repo.Email} {
+			if key := "GIT_" + who + "_" + name; env.Get(key) == "" && value != "" {
+				env = env.With(key + "=" + value)
+			}
+		}
+	}
+	return env
+}
+
+// Tip returns the commit that the branch is at.
+func (b *Branch) Tip(ctx context.Context) (Commit, error) {
+	out, err := b.inRepository(ctx, "for-each-ref", "--format=%(objectname) %(objecttype)", b.ref)
+	if err != nil {
+		return "", fmt.Errorf("read branch %q: %w", b.ref, err)
+	}
+	line := strings.TrimSpace(string(out))
+	if line == "" {
+		return "", nil
+	}
+	hash, kind, _ := strings.Cut(line, " ")
+	if kind != "commit" || !isHash(hash) {
+		return "", fmt.Errorf("branch %q is at no commit", b.ref)
+	}
+	return Commit(hash), nil
+}
+
+func isHash(s string) bool { return len(s) >= 40 && strings.Trim(s, "0123456789abcdef") == "" }
+
+// Move moves the branch to a commit. If it is not at from, the error is ErrMoved.
+func (b *Branch) Move(ctx context.Context, to, from Commit) error {
+	old := string(from)
+	if old == "" {
+		old = strings.Repeat("0", len(to))
+	}
+	_, err := b.inRepository(ctx, "update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old)
+	if err == nil {
+		return nil
+	}
+	if now, tipErr := b.Tip(ctx); tipErr == nil && now != from {
+		return ErrMoved
+	}
+	return fmt.Errorf("move branch %q: %w", b.ref, err)
+}
+
+// Base returns the last common ancestor of two commits, empty if there is none.
+func (b *Branch) Base(ctx context.Context, a, c Commit) (Commit, error) {
+	if a == "" || c == "" {
+		return "", nil
+	}
+	out, err := b.git(ctx, nil, "merge-base", string(a), string(c))
+	if exit, ok := errors.AsType[*xec.ExitError](err); ok && exit.Code == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("find the common history: %w", err)
+	}
+	return Commit(strings.TrimSpace(string(out))), nil
+}
+
+// identity makes sure that a commit has an author.
+func (b *Branch) identity(ctx context.Context) {
+	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
+		if _, err := b.git(ctx, nil, "var", who); err != nil {
+			b.repo.Name, b.repo.Email = cmp.Or(b.repo.Name, "copse"), cmp.Or(b.repo.Email, "copse@localhost")
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package sidebranch_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/git/sidebranch"
+)
+
+const name = "items"
+
+// repository is a clone with a commit, and a bare remote.
+func repository(t *testing.T, args ...string) (g *gittest.Git, clone, remote string) {
+	t.Helper()
+	g = gittest.New(t)
+	clone = g.Init(args...)
+	remote = filepath.Join(filepath.Dir(clone), "remote.git")
+	g.Run(filepath.Dir(clone), append([]string{"init", "-q", "--bare"}, append(args, remote)...)...)
+	gittest.Write(t, filepath.Join(clone, "code.txt"), "code\n")
+	g.Run(clone, "add", ".")
+	g.Run(clone, "commit", "-q", "-m", "begin")
+	g.Run(clone, "remote", "add", "origin", remote)
+	return g, clone, remote
+}
+
+func open(t *testing.T, g *gittest.Git, clone, format string) *sidebranch.Branch {
+	t.Helper()
+	b, err := sidebranch.Open(t.Context(), sidebranch.Repository{
+		CommonDir: filepath.Join(clone, ".git"), Dir: clone, ObjectFormat: format, Env: g.Env,
+	}, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	t.Helper()
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"", "sha256"} {
+		t.Run("format "+format, func(t *testing.T) {
+			t.Parallel()
+			var args []string
+			if format != "" {
+				args = []string{"--object-format=" + format}
+			}
+			g, clone, remote := repository(t, args...)
+			ctx, to := t.Context(), sidebranch.Remote{Fetch: remote}
+			b := open(t, g, clone, format)
+			commit, tree := must[sidebranch.Commit](t), must[sidebranch.Tree](t)
+			if tip := commit(b.Tip(ctx)); tip != "" {
+				t.Errorf("a new branch is at %s", tip)
+			}
+			files := sidebranch.Tree{"config.yml": "a: 1\n", "items/1.md": "one\r\n\x00\xff", "items/2.md": "", "a b/ä.md": "x"}
+			first := commit(b.Commit(ctx, files, "First"))
+			if err := b.Move(ctx, first, ""); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Move(ctx, first, ""); !errors.Is(err, sidebranch.ErrMoved) {
+				t.Errorf("moved from nothing twice: %v", err)
+			}
+			if diff := cmp.Diff(files, tree(open(t, g, clone, format).Read(ctx, first))); diff != "" {
+				t.Error(diff)
+			}
+			if again := commit(b.Commit(ctx, files, "Again", first)); again != first {
+				t.Errorf("the same files made a new commit %s", again)
+			}
+			if err := b.Push(ctx, to, first, ""); err != nil {
+				t.Fatal(err)
+			}
+			files["items/1.md"] = "changed"
+			delete(files, "items/2.md")
+			second := commit(b.Commit(ctx, files, "Second", first))
+			if n := must[int](t)(b.Differences(ctx, first, second)); n != 2 {
+				t.Errorf("%d differences", n)
+			}
+			if base := commit(b.Base(ctx, first, second)); base != first {
+				t.Errorf("the base is %s", base)
+			}
+			if err := b.Push(ctx, to, second, ""); !errors.Is(err, sidebranch.ErrMoved) {
+				t.Errorf("pushed over another state: %v", err)
+			}
+			if err := b.Push(ctx, to, second, first); err != nil {
+				t.Fatal(err)
+			}
+			other := g.Init(args...)
+			c := open(t, g, other, format)
+			if got := commit(c.Fetch(ctx, to)); got != second {
+				t.Errorf("fetched %s", got)
+			}
+			if diff := cmp.Diff(files, tree(c.Read(ctx, second))); diff != "" {
+				t.Error(diff)
+			}
+			if refs := g.Run(other, "for-each-ref"); refs != "" {
+				t.Errorf("fetching wrote refs: %s", refs)
+			}
+			if status := g.Run(clone, "status", "--porcelain"); status != "" {
+				t.Errorf("the working tree changed: %s", status)
+			}
+		})
+	}
+}
+
+// Nothing in a repository's configuration, nor its hooks, nor those of a remote on this
+// machine, runs.
+func TestNothingOfTheRepositoryRuns(t *testing.T) {
+	t.Parallel()
+	vectors := map[string]func(t *testing.T, g *gittest.Git, clone, remote, canary string){
+		"hooks": func(t *testing.T, _ *gittest.Git, clone, _, canary string) {
+			hooks(t, filepath.Join(clone, ".git", "hooks"), canary)
+		},
+		"core.hooksPath": func(t *testing.T, g *gittest.Git, clone, _, canary string) {
+			hooks(t, filepath.Join(clone, "hooks"), canary)
+			g.Run(clone, "config", "core.hooksPath", filepath.Join(clone, "hooks"))
+		},
+		"hooks of the remote": func(t *testing.T, _ *gittest.Git, _, remote, canary string) {
+			hooks(t, filepath.Join(remote, "hooks"), canary)
+		},
+		"core.hooksPath of the remote": func(t *testing.T, g *gittest.Git, _, remote, canary string) {
+			hooks(t, filepath.Join(remote, "other"), canary)
+			g.Run(remote, "config", "core.hooksPath", filepath.Join(remote, "other"))
+		},
+	}
+	for key, value := range map[string]string{
+		"core.sshCommand": "CANARY", "core.askPass": "CANARY", "credential.helper": "!CANARY", "core.gitProxy": "CANARY",
+		"core.fsmonitor": "CANARY", "core.pager": "CANARY", "core.editor": "CANARY", "core.alternateRefsCommand": "CANARY",
+		"remote.origin.uploadpack": "CANARY", "remote.origin.receivepack": "CANARY", "remote.origin.vcs": "ext",
+		"uploadpack.packObjectsHook": "CANARY", "gpg.program": "CANARY", "push.gpgSign": "true", "commit.gpgSign": "true",
+		"filter.x.clean": "CANARY", "diff.external": "CANARY", "merge.x.driver": "CANARY", "fetch.recurseSubmodules": "true",
+		"url.ext::CANARY .insteadOf": "/", "url.ext::CANARY .pushInsteadOf": "/", "protocol.ext.allow": "always",
+	} {
+		vectors[key] = func(t *testing.T, g *gittest.Git, clone, remote, canary string) {
+			program := filepath.Join(filepath.Dir(clone), "canary.sh")
+			script(t, program, canary)
+			g.Run(clone, "config", strings.ReplaceAll(key, "CANARY", program), strings.ReplaceAll(value, "CANARY", program))
+			if strings.HasPrefix(key, "filter.") {
+				gittest.Write(t, filepath.Join(clone, ".git", "info", "attributes"), "* filter=x\n")
+			}
+		}
+	}
+	for title, set := range vectors {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			g, clone, remote := repository(t)
+			canary := filepath.Join(filepath.Dir(clone), "canary")
+			set(t, g, clone, remote, canary)
+			ctx, to := t.Context(), sidebranch.Remote{Fetch: remote}
+			b := open(t, g, clone, "")
+			commit := must[sidebranch.Commit](t)
+			first := commit(b.Commit(ctx, sidebranch.Tree{"a.md": "a"}, "First"))
+			if err := b.Move(ctx, first, ""); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Push(ctx, to, first, ""); err != nil {
+				t.Fatal(err)
+			}
+			second := commit(b.Commit(ctx, sidebranch.Tree{"a.md": "b"}, "Second", first))
+			if err := b.Push(ctx, to, second, first); err != nil {
+				t.Fatal(err)
+			}
+			if got := commit(b.Fetch(ctx, to)); got != second {
+				t.Errorf("fetched %s", got)
+			}
+			if _, err := os.Stat(canary); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a program of the repository ran: %v", err)
+			}
+		})
+	}
+}
+
+// The canary sings: with plain git, the hooks of both sides run.
+func TestCanarySings(t *testing.T) {
+	t.Parallel()
+	g, clone, remote := repository(t)
+	canary := filepath.Join(filepath.Dir(clone), "canary")
+	for _, dir := range []string{filepath.Join(clone, ".git", "hooks"), filepath.Join(remote, "hooks")} {
+		hooks(t, dir, canary)
+		_, _ = g.Try(clone, "push", "-q", "origin", "HEAD:refs/heads/main")
+		if err := os.Remove(canary); err != nil {
+			t.Errorf("no hook of %s ran: %v", dir, err)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		g.Commit(clone, "more")
+	}
+}
+
+func hooks(t *testing.T, dir, canary string) {
+	t.Helper()
+	for _, hook := range []string{"reference-transaction", "pre-push", "pre-receive", "update", "post-update", "post-receive", "pre-auto-gc", "push-to-checkout", "proc-receive", "pre-commit", "post-commit"} {
+		script(t, filepath.Join(dir, hook), canary)
+	}
+}
+
+func script(t *testing.T, path, canary string) {
+	t.Helper()
+	gittest.Write(t, path, "#!/bin/sh\necho \"$0\" >> '"+canary+"'\n")
+	if err := os.Chmod(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	g, clone, _ := repository(t)
+	canary := filepath.Join(filepath.Dir(clone), "canary")
+	b := open(t, g, clone, "")
+	for _, address := range []string{
+		"", "ext::sh -c 'touch " + canary + "'", "fd::3", "-oProxyCommand=touch", "--upload-pack=touch " + canary, "git://localhost/x",
+		"ftp://localhost/x", "x::y", "ssh://-oProxyCommand=touch/x", "transport::address", "a\nb", "EXT::sh",
+	} {
+		_, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: address})
+		if _, ok := errors.AsType[*sidebranch.UnreachableError](err); !ok {
+			t.Errorf("%q: fetched: %v", address, err)
+		}
+		err = b.Push(t.Context(), sidebranch.Remote{Fetch: clone, Push: address}, "", "")
+		if address != "" && err == nil {
+			t.Errorf("%q: pushed", address)
+		}
+	}
+	if _, err := os.Stat(canary); !errors.Is(err, os.ErrNotExist) {
+		t.Error("an address ran a program")
+	}
+	_, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: "http://ada:secret@127.0.0.1:1/x.git"})
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	g, clone, _ := repository(t)
+	ctx, repo := t.Context(), sidebranch.Repository{CommonDir: filepath.Join(clone, ".git"), Dir: clone, Env: g.Env}
+	for _, bad := range []string{"", "a..b", "-x", "a b", "HEAD~1", "@{-1}"} {
+		if b, err := sidebranch.Open(ctx, repo, bad); err == nil {
+			_ = b.Close()
+			t.Errorf("the name %q is accepted", bad)
+		}
+	}
+	g.Run(clone, "symbolic-ref", "refs/heads/"+name, "refs/heads/main")
+	if _, err := sidebranch.Open(ctx, repo, name); err == nil || !strings.Contains(err.Error(), "symbolic ref") {
+		t.Errorf("a symbolic ref is accepted: %v", err)
+	}
+	g.Run(clone, "symbolic-ref", "--delete", "refs/heads/"+name)
+	objects := filepath.Join(clone, ".git", "objects")
+	if err := os.Rename(objects, objects+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(objects+".away", objects); err != nil {
+		t.Skip(err)
+	}
+	if _, err := sidebranch.Open(ctx, repo, name); err == nil {
+		t.Error("objects behind a link are accepted")
+	}
+}

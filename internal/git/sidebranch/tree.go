@@ -1,0 +1,204 @@
+package sidebranch
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1" //nolint:gosec // git's own names of objects
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Tree is files: contents by name, relative and with slashes.
+type Tree map[string]string
+
+// Read returns the files of a commit. No commit has none.
+func (b *Branch) Read(ctx context.Context, c Commit) (Tree, error) {
+	if c == "" {
+		return Tree{}, nil
+	}
+	names, err := b.list(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.load(ctx, names); err != nil {
+		return nil, err
+	}
+	tree := make(Tree, len(names))
+	for name, blob := range names {
+		tree[name] = b.blobs[blob]
+	}
+	return tree, nil
+}
+
+// Differences returns how many files two commits have that are not the same in both.
+func (b *Branch) Differences(ctx context.Context, a, c Commit) (int, error) {
+	var lists [2]map[string]string
+	for i, commit := range []Commit{a, c} {
+		if commit == "" {
+			continue
+		}
+		var err error
+		if lists[i], err = b.list(ctx, commit); err != nil {
+			return 0, err
+		}
+	}
+	n := 0
+	for name, blob := range lists[1] {
+		if lists[0][name] != blob {
+			n++
+		}
+	}
+	for name := range lists[0] {
+		if lists[1][name] == "" {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// list returns the hashes of a commit's regular files by name.
+func (b *Branch) list(ctx context.Context, c Commit) (map[string]string, error) {
+	out, err := b.git(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", string(c))
+	if err != nil {
+		return nil, fmt.Errorf("list commit %s: %w", c, err)
+	}
+	names := map[string]string{}
+	for record := range strings.SplitSeq(string(out), "\x00") {
+		meta, name, ok := strings.Cut(record, "\t")
+		fields := strings.Fields(meta)
+		if !ok || len(fields) != 3 || fields[1] != "blob" || !strings.HasPrefix(fields[0], "100") || !filepath.IsLocal(filepath.FromSlash(name)) {
+			continue // links and submodules are none of ours
+		}
+		names[name] = fields[2]
+	}
+	return names, nil
+}
+
+// load reads the contents that are not known yet.
+func (b *Branch) load(ctx context.Context, names map[string]string) error {
+	var wanted []string
+	for _, blob := range names {
+		if _, known := b.blobs[blob]; !known {
+			wanted = append(wanted, blob)
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	slices.Sort(wanted)
+	wanted = slices.Compact(wanted)
+	out, err := b.git(ctx, []byte(strings.Join(wanted, "\n")+"\n"), "cat-file", "--batch")
+	if err != nil {
+		return fmt.Errorf("read the files of the branch: %w", err)
+	}
+	for _, blob := range wanted {
+		header, rest, _ := bytes.Cut(out, []byte("\n"))
+		fields := strings.Fields(string(header))
+		size := -1
+		if len(fields) == 3 && fields[0] == blob && fields[1] == "blob" {
+			size, _ = strconv.Atoi(fields[2])
+		}
+		if size < 0 || len(rest) < size+1 {
+			return fmt.Errorf("read object %s of the branch: it is missing or damaged", blob)
+		}
+		b.blobs[blob] = string(rest[:size])
+		out = rest[size+1:]
+	}
+	return nil
+}
+
+// Commit writes files as a commit on parents. With one parent that has the same
+// files, that is the commit.
+func (b *Branch) Commit(ctx context.Context, files Tree, message string, parents ...Commit) (Commit, error) {
+	known := map[string]bool{}
+	for _, parent := range parents {
+		names, err := b.list(ctx, parent)
+		if err != nil {
+			return "", err
+		}
+		same := len(names) == len(files)
+		for name, blob := range names {
+			known[blob] = true
+			text, ok := files[name]
+			same = same && ok && b.hash(text) == blob
+		}
+		if same && len(parents) == 1 {
+			return parent, nil
+		}
+	}
+	index, err := b.write(ctx, files, known)
+	if err != nil {
+		return "", fmt.Errorf("write objects: %w", err)
+	}
+	if err := os.Remove(filepath.Join(b.own, "index")); err != nil && !os.IsNotExist(err) {
+		return "", fmt.Errorf("write objects: %w", err)
+	}
+	if _, err := b.git(ctx, index, "update-index", "-z", "--index-info"); err != nil {
+		return "", fmt.Errorf("write objects: %w", err)
+	}
+	tree, err := b.git(ctx, nil, "write-tree")
+	if err != nil {
+		return "", fmt.Errorf("write objects: %w", err)
+	}
+	b.identity(ctx)
+	args := []string{"commit-tree", strings.TrimSpace(string(tree)), "-F", "-"}
+	for _, parent := range parents {
+		args = append(args, "-p", string(parent))
+	}
+	out, err := b.git(ctx, []byte(message+"\n"), args...)
+	if err != nil {
+		return "", fmt.Errorf("write a commit: %w", err)
+	}
+	return Commit(strings.TrimSpace(string(out))), nil
+}
+
+// write writes the contents that no parent has, and returns all files as entries of
+// an index.
+func (b *Branch) write(ctx context.Context, files Tree, known map[string]bool) ([]byte, error) {
+	dir := filepath.Join(b.own, "files")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	var index, paths bytes.Buffer
+	for i, name := range slices.Sorted(maps.Keys(files)) {
+		blob := b.hash(files[name])
+		b.blobs[blob] = files[name]
+		fmt.Fprintf(&index, "100644 %s\t%s\x00", blob, name)
+		if known[blob] {
+			continue
+		}
+		known[blob] = true
+		path := filepath.Join(dir, strconv.Itoa(i))
+		if err := os.WriteFile(path, []byte(files[name]), 0o600); err != nil {
+			return nil, err
+		}
+		fmt.Fprintln(&paths, path)
+	}
+	if paths.Len() > 0 {
+		if _, err := b.git(ctx, paths.Bytes(), "hash-object", "-w", "--no-filters", "--stdin-paths"); err != nil {
+			return nil, err
+		}
+	}
+	return index.Bytes(), nil
+}
+
+// hash is the name that git gives to a content.
+func (b *Branch) hash(text string) string {
+	var h hash.Hash
+	if b.repo.ObjectFormat == "sha256" {
+		h = sha256.New()
+	} else {
+		h = sha1.New() //nolint:gosec // as above
+	}
+	fmt.Fprintf(h, "blob %d\x00%s", len(text), text)
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,116 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// Shared reports whether the store is the one that all worktrees share.
+func (s *Store) Shared() bool {
+	dir, err := s.place.find()
+	return err == nil && dir.Path() == s.place.Shared
+}
+
+// Path is the directory of the store.
+func (s *Store) Path() (string, error) {
+	dir, err := s.place.find()
+	return dir.Path(), err
+}
+
+// InitShared makes the store that all worktrees share, unless there is one. It gets a
+// copy of the items that this worktree has in its tree; from is their directory, empty
+// if there are none.
+func (s *Store) InitShared(ctx context.Context) (created bool, from string, err error) {
+	if s.place.Shared == "" {
+		return false, "", &item.InvalidError{Problem: "A shared store is for the worktrees of a git repository, and this is none"}
+	}
+	if s.place.hasShared() {
+		if _, err := os.Lstat(filepath.Join(s.place.Shared, configName)); err == nil {
+			return false, "", nil
+		}
+	}
+	var files Files
+	switch dir, err := s.place.find(); {
+	case errors.Is(err, item.ErrNoProject):
+	case err != nil:
+		return false, "", err
+	case dir.Path() != s.place.Shared:
+		from = dir.Path()
+		if files, err = openFolder(dir, false, s.now, s.place.Done).all(ctx); err != nil {
+			return false, "", fmt.Errorf("copy the items of %s: %w", folderName, err)
+		}
+	}
+	for _, dir := range []string{filepath.Dir(s.place.Shared), s.place.Shared} {
+		if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
+			return false, "", fmt.Errorf("make the shared store: %w", lockedstore.WithoutPath(err))
+		}
+	}
+	if !s.place.hasShared() {
+		return false, "", errors.New("make the shared store: something that is no directory is in its place, in git's directory")
+	}
+	err = s.at(s.place.sharedDir()).change(ctx, func(w *writer) error {
+		if len(files) > 0 {
+			x := exchange{Write: map[string][]byte{}}
+			for name, text := range files {
+				x.Write[name] = []byte(text)
+			}
+			return w.begin(x)
+		}
+		_, err := w.initialize()
+		return err
+	})
+	return err == nil, from, err
+}
+
+// all reads all files of a store.
+func (f *folder) all(ctx context.Context) (files Files, err error) {
+	defer f.close()
+	err = f.change(ctx, func(w *writer) error {
+		files, err = w.files()
+		return err
+	})
+	return files, err
+}
+
+// Mode is how a store is kept.
+type Mode string
+
+// How a store is kept.
+const (
+	Committed Mode = "committed" // in the tree, versioned with the code
+	Private   Mode = "private"   // in the tree, or outside of git, and not versioned
+	InCommon  Mode = "shared"    // for all worktrees, outside of their trees
+)
+
+// Mode returns how the store is kept. Where git cannot be asked that is Private.
+func (s *Store) Mode(ctx context.Context) Mode {
+	path, err := s.Path()
+	switch {
+	case err != nil || s.git == nil:
+		return Private
+	case path == s.place.Shared:
+		return InCommon
+	}
+	repo, err := git.Discover(ctx, filepath.Dir(path), *s.git)
+	if err != nil {
+		return Private
+	}
+	tracked, err := repo.Tracked(ctx)
+	if err != nil {
+		return Private
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return Private
+	}
+	if inside, err := filepath.Rel(repo.Root(), path); err == nil && tracked.HasBelow(filepath.ToSlash(inside)) {
+		return Committed
+	}
+	return Private
+}

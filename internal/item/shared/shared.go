@@ -1,0 +1,292 @@
+// Package shared keeps the history of a store of work items on a branch of its own,
+// and exchanges it with a remote.
+//
+// [Syncer.Sync] commits what the store has, fetches, merges by package merge, and
+// pushes, and begins again where somebody else was faster. It guarantees that
+//
+//   - nothing that the store had is lost: it is committed before anything is merged
+//     into it, and what agents write meanwhile is committed and merged, too;
+//   - the remote's branch only moves forward, from the commit that was merged;
+//   - a process that is killed at any point leaves a store and a branch with which the
+//     next Sync goes on;
+//   - without the remote all but the exchange is done, and the result says what waits.
+//
+// The store notes the commit that its files come from. The next commit has that one as
+// its parent, wherever the branch is, so that no merge takes older files for a change.
+package shared
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/git/sidebranch"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/merge"
+)
+
+// DefaultBranch is the name of the branch if nobody chose another one.
+const DefaultBranch = "copse-items"
+
+// Syncer keeps one store. It is for one goroutine.
+type Syncer struct {
+	Store  *local.Store
+	Branch *sidebranch.Branch
+	// Remote is nil if there is none: the history is local then.
+	Remote *sidebranch.Remote
+	Now    func() time.Time
+
+	note note // as of the last exchange
+}
+
+// Result is what a Sync did.
+type Result struct {
+	// Committed says that the store had changes of its own.
+	Committed bool
+	// Received and Sent are how many items and other files came from the remote and
+	// went to it.
+	Received, Sent int
+	// Renumbered are the items that got another number.
+	Renumbered []merge.Renumbering
+	Reports    []merge.Report
+	// Offline is why the remote could not be used; nil if it was, or if there is none.
+	Offline error
+	// Waiting is how many items and other files have changes that the remote has not,
+	// as far as is known here.
+	Waiting int
+}
+
+// Sync brings store, branch and remote together.
+func (s *Syncer) Sync(ctx context.Context) (Result, error) {
+	var r Result
+	err := s.Store.Synchronize(ctx, func() error {
+		for attempt := 0; ; attempt++ {
+			err := s.once(ctx, &r)
+			if !errors.Is(err, sidebranch.ErrMoved) {
+				return err
+			}
+			if err := pause(ctx, attempt); err != nil {
+				return fmt.Errorf("others kept changing the branch of the remote: %w", err)
+			}
+		}
+	})
+	return r, err
+}
+
+// pause waits a little longer after each attempt, and not as long as others do.
+func pause(ctx context.Context, attempt int) error {
+	const step, most = 20 * time.Millisecond, 2 * time.Second
+	wait := rand.N(min(step<<min(attempt, 10), most)) + time.Millisecond
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// once does all of it once. The error is sidebranch.ErrMoved if somebody else was
+// faster.
+func (s *Syncer) once(ctx context.Context, r *Result) error {
+	var theirs sidebranch.Commit
+	r.Offline = nil
+	if s.Remote != nil {
+		var err error
+		if theirs, err = s.Branch.Fetch(ctx, *s.Remote); err != nil {
+			unreachable, ok := errors.AsType[*sidebranch.UnreachableError](err)
+			if !ok {
+				return err
+			}
+			r.Offline = unreachable
+		}
+	}
+	tip, err := s.Branch.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	next, err := s.exchange(ctx, r, tip, theirs)
+	if err != nil {
+		return err
+	}
+	if next != tip {
+		if err := s.Branch.Move(ctx, next, tip); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.Remote == nil:
+		return nil
+	case r.Offline != nil:
+		return s.countWaiting(ctx, r, next)
+	case next == theirs:
+		r.Waiting = 0
+		return s.published(ctx, next)
+	}
+	if err := s.Branch.Push(ctx, *s.Remote, next, theirs); err != nil {
+		unreachable, ok := errors.AsType[*sidebranch.UnreachableError](err)
+		if !ok {
+			return err
+		}
+		r.Offline = unreachable
+		return s.countWaiting(ctx, r, next)
+	}
+	sent, err := s.Branch.Differences(ctx, theirs, next)
+	r.Sent, r.Waiting = r.Sent+sent, 0
+	return errors.Join(err, s.published(ctx, next))
+}
+
+// countWaiting counts what the remote has not.
+func (s *Syncer) countWaiting(ctx context.Context, r *Result, next sidebranch.Commit) (err error) {
+	published := s.note.published
+	if !s.Branch.Has(ctx, published) {
+		published = ""
+	}
+	r.Waiting, err = s.Branch.Differences(ctx, published, next)
+	return err
+}
+
+// published notes that the remote has a commit, at which the store is.
+func (s *Syncer) published(ctx context.Context, c sidebranch.Commit) error {
+	if s.note == (note{c, c}) {
+		return nil
+	}
+	s.note = note{c, c}
+	return s.Store.SetNote(ctx, s.note.String())
+}
+
+// note is what the store notes about its files: the commit that they come from, and
+// the last one that the remote is known to have.
+type note struct{ synced, published sidebranch.Commit }
+
+func parseNote(text string) note {
+	synced, published, _ := strings.Cut(text, " ")
+	return note{sidebranch.Commit(synced), sidebranch.Commit(published)}
+}
+
+func (n note) String() string { return strings.TrimSpace(string(n.synced) + " " + string(n.published)) }
+
+// exchange commits the files of the store, merges into them what the branch and the
+// remote have, and returns the commit that the store is at then.
+func (s *Syncer) exchange(ctx context.Context, r *Result, tip, theirs sidebranch.Commit) (sidebranch.Commit, error) {
+	var next sidebranch.Commit
+	err := s.Store.Exchange(ctx, func(files local.Files, text string) (local.Files, string, error) {
+		s.note = parseNote(text)
+		synced := s.note.synced
+		if !s.Branch.Has(ctx, synced) {
+			synced = ""
+		}
+		now, err := s.commit(ctx, files, "Change work items", synced)
+		if err != nil {
+			return nil, "", err
+		}
+		if now != synced {
+			r.Committed = true
+		}
+		own := now
+		for _, other := range []sidebranch.Commit{tip, theirs} {
+			if files, now, err = s.join(ctx, r, files, now, other); err != nil {
+				return nil, "", err
+			}
+		}
+		if now != own {
+			received, err := s.Branch.Differences(ctx, own, now)
+			if err != nil {
+				return nil, "", err
+			}
+			r.Received += received
+		}
+		next, s.note.synced = now, now
+		return files, s.note.String(), nil
+	})
+	return next, err
+}
+
+func (s *Syncer) commit(ctx context.Context, files local.Files, message string, parents ...sidebranch.Commit) (sidebranch.Commit, error) {
+	var known []sidebranch.Commit
+	for _, parent := range parents {
+		if parent != "" {
+			known = append(known, parent)
+		}
+	}
+	return s.Branch.Commit(ctx, sidebranch.Tree(files), message, known...)
+}
+
+// join merges a commit into files, which those of the commit now are.
+func (s *Syncer) join(ctx context.Context, r *Result, files local.Files, now, other sidebranch.Commit) (local.Files, sidebranch.Commit, error) {
+	if other == "" || other == now {
+		return files, now, nil
+	}
+	base, err := s.Branch.Base(ctx, now, other)
+	if err != nil || base == other {
+		return files, now, err
+	}
+	theirs, err := s.read(ctx, other)
+	if err != nil {
+		return nil, "", err
+	}
+	if base == now {
+		return theirs, other, nil
+	}
+	common, err := s.read(ctx, base)
+	if err != nil {
+		return nil, "", err
+	}
+	published := birthsOf(theirs)
+	merged, err := merge.Stores(merge.Tree(common), merge.Tree(files), merge.Tree(theirs), merge.Options{
+		Rank: func(b merge.Birth) int {
+			if published[b] {
+				return 0
+			}
+			return 1
+		},
+		Now:       s.Now(),
+		BornApart: true,
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("merge the work items: %w", err)
+	}
+	r.Renumbered = append(r.Renumbered, merged.Renumbered...)
+	r.Reports = append(r.Reports, merged.Reports...)
+	commit, err := s.commit(ctx, local.Files(merged.Tree), "Merge work items", now, other)
+	return local.Files(merged.Tree), commit, err
+}
+
+// read returns the files of a commit that a store can have.
+func (s *Syncer) read(ctx context.Context, c sidebranch.Commit) (local.Files, error) {
+	tree, err := s.Branch.Read(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := tree[merge.ConfigName]; c != "" && !ok {
+		return nil, fmt.Errorf("commit %s of the branch has no %s: it is no branch of work items; choose another name for the branch", c, merge.ConfigName)
+	}
+	files := make(local.Files, len(tree))
+	for name, text := range tree {
+		if local.IsStoreFile(name) {
+			files[name] = text
+		}
+	}
+	return files, nil
+}
+
+// birthsOf are the births of the items in files, as the lines say that everybody
+// writes.
+func birthsOf(files local.Files) map[merge.Birth]bool {
+	births := map[merge.Birth]bool{}
+	for name, text := range files {
+		id, err := item.ParseID(strings.TrimSuffix(path.Base(name), ".md"))
+		if dir := path.Dir(name); err != nil || dir != merge.ItemsFolder && dir != merge.TrashFolder {
+			continue
+		}
+		if _, rest, ok := strings.Cut(text, "\ncreated: "); ok {
+			created, _, _ := strings.Cut(rest, "\n")
+			births[merge.Birth{ID: id, Created: strings.Trim(strings.TrimSpace(created), `"'`)}] = true
+		}
+	}
+	return births
+}
