@@ -118,7 +118,7 @@ func shell(ctx context.Context, dir string, env []string, script string) (string
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", script)
-	cmd.Dir, cmd.Env = dir, env
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, env, time.Second
 	said, err := cmd.CombinedOutput()
 	return string(said), err
 }

@@ -109,10 +109,10 @@ func gitKeys() []vector {
 		// What asks, edits and signs.
 		key("core.askPass", path, `printf 'protocol=http\nhost=x\n\n' | git credential fill`),
 		key("core.editor", touch, "unset EDITOR; git commit --allow-empty"),
-		key("sequence.editor", touch, "git rebase -q -i main"),
+		key("sequence.editor", touch, "git rebase -q -i main --autostash"),
 		key("credential.helper", bang, `printf 'protocol=http\nhost=x\n\n' | git credential fill`),
 		key("credential.https://github.com.helper", bang, `printf 'protocol=https\nhost=github.com\n\n' | git credential fill`),
-		key("interactive.diffFilter", line, "echo q | git -c color.ui=always add -p"),
+		sleeping("interactive.diffFilter", line, terminal),
 		key("trailer.x.command", touch, "git interpret-trailers --trailer x=1 a.txt", set("trailer.x.key", "x")),
 		key("trailer.y.cmd", touch, "git interpret-trailers --trailer y=1 a.txt", set("trailer.y.key", "y")),
 		key("tar.x.command", line, "git archive --format=x HEAD"),
@@ -142,10 +142,10 @@ func gitKeys() []vector {
 		// What transport runs.
 		key("core.sshCommand", touch, "git fetch", origin("ssh://localhost/x")),
 		key("core.gitProxy", path, "git ls-remote", origin("git://localhost/x")),
-		key("remote.origin.uploadpack", line, "git fetch", origin(".")),
-		key("remote.origin.receivepack", line, "git push -n origin HEAD", origin(".")),
+		key("remote.origin.uploadpack", touch, "git fetch", origin(".")),
+		key("remote.origin.receivepack", touch, "git push -n origin HEAD", origin(".")),
 		key("core.alternateRefsCommand", touch, "git rev-list --alternate-refs", func(r *repo) {
-						r.do("git init -q --bare ../other.git")
+			r.do("git init -q --bare ../other.git")
 			r.file(".git/objects/info/alternates", r.path("other.git/objects")+"\n")
 		}),
 		key("submodule.sub.update", bang, "git -C sub commit -q --allow-empty -m x; git submodule update"),
