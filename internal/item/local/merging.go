@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/numbers"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -40,6 +41,16 @@ func (s *Store) openRepo(ctx context.Context, f *folder) (*gitmerge.Repo, error)
 		return nil, nil
 	}
 	return repo, err
+}
+
+// book returns the numbers that are in use elsewhere in the repository; nil if the store
+// is in none.
+func (s *Store) book(ctx context.Context, f *folder) *numbers.Book {
+	repo, err := s.openRepo(ctx, f)
+	if repo == nil || err != nil {
+		return nil // a number that is free here is good enough
+	}
+	return numbers.Open(repo.Git().Program(), repo.Git().CommonDir(), repo.Prefix())
 }
 
 // Merging returns the merge of the store that git has open; nil if there is none.

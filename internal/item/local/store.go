@@ -104,10 +104,14 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	err = s.at(dir).change(ctx, func(w *writer) error {
+	f := s.at(dir)
+	err = f.change(ctx, func(w *writer) error {
 		created, err = w.initialize()
 		return err
 	})
+	if book := s.book(ctx, f); created && err == nil && book != nil {
+		book.Forget(ctx)
+	}
 	return created, err
 }
 
@@ -152,7 +156,15 @@ func (s *Store) File(ctx context.Context, id item.ID) (path string, err error) {
 
 // Create is of item.Backend.
 func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err error) {
-	err = s.change(ctx, func(w *writer) error {
+	f, err := s.find(ctx)
+	if err != nil {
+		return item.Item{}, err
+	}
+	book := s.book(ctx, f)
+	err = f.change(ctx, func(w *writer) error {
+		if book != nil {
+			w.elsewhere = func(least item.ID) item.ID { return book.Next(ctx, least) }
+		}
 		it, err = w.create(d)
 		return err
 	})

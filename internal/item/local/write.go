@@ -16,6 +16,9 @@ import (
 type writer struct {
 	*folder
 	tx *lockedstore.Tx
+	// elsewhere returns a number, not less than one, that no other branch or worktree
+	// has given out; nil if nobody can tell.
+	elsewhere func(least item.ID) item.ID
 }
 
 // prepare makes what the private folder needs, and finishes what was begun.
@@ -62,13 +65,23 @@ func (w *writer) find(id item.ID) (*item.Summary, error) {
 	return &it.Summary, err
 }
 
-// nextID is a number that no item has or had.
+// nextID is a number that no item has or had, here or, as far as it is known,
+// elsewhere.
 func (w *writer) nextID(config *ticfile.Config) (item.ID, error) {
 	largest, err := w.largest()
 	if err != nil {
 		return 0, err
 	}
-	for id := max(config.NextID(), largest+1, 1); id <= item.MaxID; id++ {
+	id, err := w.firstFree(max(config.NextID(), largest+1, 1))
+	if err != nil || w.elsewhere == nil {
+		return id, err
+	}
+	return w.firstFree(w.elsewhere(id))
+}
+
+// firstFree is the first free number from least.
+func (w *writer) firstFree(least item.ID) (item.ID, error) {
+	for id := least; id <= item.MaxID; id++ {
 		free, err := w.free(id)
 		if free || err != nil {
 			return id, err

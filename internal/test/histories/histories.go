@@ -1,0 +1,429 @@
+// Package histories makes random histories of a store of work items in several clones
+// of one repository, with real git, and says what they lost.
+//
+// A history is two to four clones in which items are created, changed, commented,
+// related and deleted at random, in commits that are pushed, pulled, merged, rebased
+// and cherry-picked at random. Whenever git stops, and after each of its merges, the
+// store is repaired as the doctor does. At the end all of it is merged into one.
+package histories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// Outcome is what came of a history.
+type Outcome struct {
+	// Steps are what was done, in words.
+	Steps []string
+	// Items and Comments are how many were made, Merges how often git merged, rebased
+	// or picked, and Stops how often it stopped.
+	Items, Comments, Merges, Stops int
+	// Lost, Duplicated and Wrong say what is not there, there twice, and related to
+	// what it was never related to.
+	Lost, Duplicated, Wrong []string
+}
+
+// Good reports whether nothing went wrong.
+func (o *Outcome) Good() bool { return len(o.Lost)+len(o.Duplicated)+len(o.Wrong) == 0 }
+
+// history is one that is going on. The times of its clock are unique, so that they name
+// items and comments.
+type history struct {
+	ctx    context.Context
+	dir    string
+	driver string
+	random *rand.Rand
+	env    []string
+	minute int
+	clones []*clone
+	out    *Outcome
+
+	comments map[string]string                     // text, to the birth of the item
+	deleted  map[string]bool                       // births of items that were deleted somewhere
+	related  map[string]map[string]map[string]bool // kind, birth and birth of the other
+}
+
+type clone struct {
+	*history
+	name string
+	path string
+}
+
+// Run makes one history in a folder. driver is a command line to register as merge
+// driver, "" for none.
+func Run(ctx context.Context, dir string, random *rand.Rand, driver string) (*Outcome, error) {
+	h := &history{
+		ctx: ctx, dir: dir, driver: driver, random: random, out: &Outcome{}, comments: map[string]string{}, deleted: map[string]bool{},
+		related: map[string]map[string]map[string]bool{"parent": {}, "depends_on": {}},
+		env: append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_EDITOR=true",
+			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_TERMINAL_PROMPT=0"),
+	}
+	if err := h.begin(); err != nil {
+		return h.out, err
+	}
+	for range 10 + random.IntN(20) {
+		if err := h.step(); err != nil {
+			return h.out, fmt.Errorf("after %s: %w", strings.Join(h.out.Steps, "; "), err)
+		}
+	}
+	if err := h.end(); err != nil {
+		return h.out, fmt.Errorf("at the end of %s: %w", strings.Join(h.out.Steps, "; "), err)
+	}
+	return h.out, nil
+}
+
+func (h *history) now() time.Time {
+	h.minute++
+	return time.Date(2026, 1, 1, 0, h.minute, 0, 0, time.UTC)
+}
+
+func (h *history) note(format string, args ...any) {
+	h.out.Steps = append(h.out.Steps, fmt.Sprintf(format, args...))
+}
+
+// git runs git. Whether it stopped is the caller's to judge.
+func (c *clone) git(args ...string) (string, error) {
+	cmd := exec.CommandContext(c.ctx, "git", args...)
+	c.minute++
+	at := time.Date(2026, 1, 1, 0, c.minute, 0, 0, time.UTC).Format(time.RFC3339)
+	cmd.Dir, cmd.Env = c.path, append(slices.Clone(c.env), "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%s: git %s: %w: %s", c.name, strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+func (c *clone) must(args ...string) error {
+	_, err := c.git(args...)
+	return err
+}
+
+// store opens the store afresh, as a command does.
+func (c *clone) store() *local.Store {
+	return local.New(local.Place{Dir: c.path, Root: c.path}, c.now).InGit(git.Options{Env: xec.Env(c.env)})
+}
+
+func (h *history) begin() error {
+	hub := filepath.Join(h.dir, "hub.git")
+	first := &clone{history: h, name: "c0", path: filepath.Join(h.dir, "c0")}
+	root := &clone{history: h, name: "root", path: h.dir}
+	if err := errors.Join(root.must("init", "-q", "--bare", "-b", "main", hub), root.must("clone", "-q", hub, first.path)); err != nil {
+		return err
+	}
+	if err := first.must("checkout", "-q", "-B", "main"); err != nil {
+		return err
+	}
+	if _, err := first.store().Init(h.ctx); err != nil {
+		return err
+	}
+	for range h.random.IntN(4) {
+		if err := first.create(); err != nil {
+			return err
+		}
+	}
+	if h.driver != "" {
+		if err := first.store().RegisterDriver(h.ctx, h.driver); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(first.commit(), first.must("push", "-q", "-u", "origin", "main")); err != nil {
+		return err
+	}
+	h.clones = []*clone{first}
+	for i := range 1 + h.random.IntN(3) {
+		c := &clone{history: h, name: fmt.Sprintf("c%d", i+1), path: filepath.Join(h.dir, fmt.Sprintf("c%d", i+1))}
+		if err := root.must("clone", "-q", hub, c.path); err != nil {
+			return err
+		}
+		if h.driver != "" {
+			if err := c.store().RegisterDriver(h.ctx, h.driver); err != nil {
+				return err
+			}
+		}
+		h.clones = append(h.clones, c)
+	}
+	return nil
+}
+
+func (h *history) step() error {
+	c := h.clones[h.random.IntN(len(h.clones))]
+	switch n := h.random.IntN(20); {
+	case n < 11:
+		return c.work()
+	case n < 13:
+		h.note("%s pushes", c.name)
+		_, _ = c.git("push", "-q", "origin", "HEAD:main") // it may have to pull first
+		return nil
+	case n < 15:
+		return c.merges("merges", "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+	case n < 17:
+		return c.merges("rebases", "pull", "-q", "--rebase", "origin", "main")
+	default:
+		other := h.clones[h.random.IntN(len(h.clones))]
+		if other == c {
+			return nil
+		}
+		if err := c.must("fetch", "-q", other.path, "+HEAD:refs/remotes/"+other.name+"/main"); err != nil {
+			return err
+		}
+		if n == 19 {
+			return c.merges("merges from "+other.name, "merge", "-q", "--no-edit", other.name+"/main")
+		}
+		if parents, err := c.git("rev-list", "--no-walk", "--parents", other.name+"/main"); err != nil || len(strings.Fields(parents)) != 2 {
+			return err
+		}
+		return c.merges("picks from "+other.name, "cherry-pick", other.name+"/main")
+	}
+}
+
+// work does some random changes in one commit.
+func (c *clone) work() error {
+	for range 1 + c.random.IntN(3) {
+		if err := c.change(); err != nil {
+			return err
+		}
+	}
+	return c.commit()
+}
+
+func (c *clone) commit() error {
+	if err := c.must("add", "-A"); err != nil {
+		return err
+	}
+	if out, err := c.git("status", "--porcelain"); out == "" || err != nil {
+		return err
+	}
+	return c.must("commit", "-q", "-m", fmt.Sprintf("%s %d", c.name, c.minute))
+}
+
+func (c *clone) items() ([]*item.Summary, error) {
+	snapshot, err := c.store().Snapshot(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(snapshot.Warnings) > 0 {
+		return nil, fmt.Errorf("%s: %v", c.name, snapshot.Warnings)
+	}
+	return snapshot.List(item.Config{}, item.Filter{All: true}), nil
+}
+
+func (c *clone) create() error {
+	it, err := c.store().Create(c.ctx, item.Draft{Title: fmt.Sprintf("%s item %d", c.name, c.minute)})
+	if err != nil {
+		return err
+	}
+	c.out.Items++
+	c.note("%s creates #%d %q", c.name, it.ID, it.Title)
+	return nil
+}
+
+func (c *clone) change() error {
+	items, err := c.items()
+	if err != nil {
+		return err
+	}
+	if len(items) == 0 || c.random.IntN(3) == 0 {
+		return c.create()
+	}
+	it := items[c.random.IntN(len(items))]
+	s := c.store()
+	switch n := c.random.IntN(10); {
+	case n < 3:
+		text := fmt.Sprintf("%s said %d", c.name, c.minute)
+		c.comments[text] = it.Created
+		c.out.Comments++
+		c.note("%s comments #%d", c.name, it.ID)
+		_, err = s.AddComment(c.ctx, it.ID, c.name, text)
+	case n < 5:
+		c.note("%s updates #%d", c.name, it.ID)
+		_, err = s.Update(c.ctx, it.ID, []item.Patch{
+			{Status: new([]string{"todo", "in-progress", "review", "done"}[c.random.IntN(4)])},
+			{Priority: new(item.Priorities()[c.random.IntN(4)])},
+			{Assignee: new(c.name)},
+			{Labels: new(append(slices.Clone(it.Labels), fmt.Sprintf("l%d", c.minute)))},
+			{Title: new(fmt.Sprintf("%s title %d", c.name, c.minute))},
+		}[c.random.IntN(5)])
+	case n < 9:
+		return c.relate(s, items, it)
+	default:
+		if c.random.IntN(2) == 0 {
+			return nil
+		}
+		c.note("%s deletes #%d", c.name, it.ID)
+		c.deleted[it.Created] = true
+		err = s.Delete(c.ctx, it.ID, "")
+	}
+	return err
+}
+
+// relate makes an item a child or dependent of an older one, so that no circle comes
+// together.
+func (c *clone) relate(s *local.Store, items []*item.Summary, it *item.Summary) error {
+	to := items[c.random.IntN(len(items))]
+	if to.Created >= it.Created {
+		return nil
+	}
+	kind, patch := "parent", item.Patch{Parent: &to.ID}
+	if c.random.IntN(2) == 0 {
+		if slices.Contains(it.DependsOn, to.ID) {
+			return nil
+		}
+		kind, patch = "depends_on", item.Patch{DependsOn: new(append(slices.Clone(it.DependsOn), to.ID))}
+	}
+	if c.related[kind][it.Created] == nil {
+		c.related[kind][it.Created] = map[string]bool{}
+	}
+	c.related[kind][it.Created][to.Created] = true
+	c.note("%s sets %s of #%d to #%d", c.name, kind, it.ID, to.ID)
+	_, err := s.Update(c.ctx, it.ID, patch)
+	return err
+}
+
+// merges runs a command that merges, and repairs and goes on until git is content.
+func (c *clone) merges(what string, args ...string) error {
+	if out, err := c.git("status", "--porcelain"); out != "" || err != nil {
+		return errors.Join(err, fmt.Errorf("%s is not clean: %s", c.name, out))
+	}
+	c.note("%s %s", c.name, what)
+	c.out.Merges++
+	_, failed := c.git(args...)
+	const most = 100
+	for range most {
+		done, err := c.store().Repair(c.ctx)
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		if done.Merge == nil || done.Merge.Done {
+			break
+		}
+		c.out.Stops++
+		if err := done.Merge.Add(c.ctx); err != nil {
+			return err
+		}
+		failed = c.goOn(string(done.Merge.Kind))
+	}
+	if open, err := c.store().Merging(c.ctx); err != nil || open != nil {
+		return errors.Join(err, failed, fmt.Errorf("%s: git is not content: %+v", c.name, open))
+	}
+	return c.commit() // what was repaired after the merge
+}
+
+func (c *clone) goOn(kind string) error {
+	switch kind {
+	case "merge":
+		return c.must("commit", "-q", "--no-edit")
+	case "cherry-pick":
+		err := c.must("-c", "core.editor=true", "cherry-pick", "--continue")
+		if err != nil && strings.Contains(err.Error(), "empty") {
+			return c.must("cherry-pick", "--skip")
+		}
+		return err
+	}
+	return c.must("-c", "core.editor=true", "rebase", "--continue")
+}
+
+// end merges all clones, and looks at what is there.
+func (h *history) end() error {
+	first := h.clones[0]
+	for _, c := range h.clones[1:] {
+		if err := first.must("fetch", "-q", c.path, "+HEAD:refs/remotes/"+c.name+"/main"); err != nil {
+			return err
+		}
+		if err := first.merges("merges all of "+c.name, "merge", "-q", "--no-edit", c.name+"/main"); err != nil {
+			return err
+		}
+	}
+	if left, err := first.store().Check(h.ctx); err != nil || len(left) > 0 {
+		h.out.Wrong = append(h.out.Wrong, fmt.Sprintf("the doctor finds %v %v", left, err))
+	}
+	return h.judge(first)
+}
+
+// judge compares what is there with all that was ever done.
+func (h *history) judge(c *clone) error {
+	found := map[string][]item.Item{}
+	live := map[item.ID]item.Item{}
+	births := 0
+	for _, folder := range []string{"items", "trash"} {
+		names, err := filepath.Glob(filepath.Join(c.path, ".tic", folder, "*.md"))
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			file, err := ticfile.Parse(string(text))
+			if err != nil {
+				h.out.Lost = append(h.out.Lost, fmt.Sprintf("%s %v", name, err))
+				continue
+			}
+			it, _, err := file.Item()
+			if err != nil {
+				h.out.Lost = append(h.out.Lost, fmt.Sprintf("%s %v", name, err))
+				continue
+			}
+			found[it.Created] = append(found[it.Created], it)
+			if folder == "items" {
+				live[it.ID] = it
+			}
+		}
+	}
+	for birth, items := range found {
+		births++
+		if len(items) > 1 {
+			h.out.Duplicated = append(h.out.Duplicated, fmt.Sprintf("item %s: %v", birth, items))
+		}
+	}
+	if births != h.out.Items {
+		h.out.Lost = append(h.out.Lost, fmt.Sprintf("%d items of %d", h.out.Items-births, h.out.Items))
+	}
+	for text, birth := range h.comments {
+		n := 0
+		for _, it := range found[birth] {
+			for _, comment := range it.Comments {
+				if comment.Body == text {
+					n++
+				}
+			}
+		}
+		switch {
+		case n == 0:
+			h.out.Lost = append(h.out.Lost, "comment "+text)
+		case n > len(found[birth]):
+			h.out.Duplicated = append(h.out.Duplicated, "comment "+text)
+		}
+	}
+	for _, it := range live {
+		if it.Parent != 0 {
+			h.relation("parent", it, live[it.Parent])
+		}
+		for _, id := range it.DependsOn {
+			h.relation("depends_on", it, live[id])
+		}
+	}
+	return nil
+}
+
+func (h *history) relation(kind string, it, to item.Item) {
+	if !h.related[kind][it.Created][to.Created] {
+		h.out.Wrong = append(h.out.Wrong, fmt.Sprintf("%s of #%d %q is #%d %q", kind, it.ID, it.Title, to.ID, to.Title))
+	}
+}

@@ -1,0 +1,51 @@
+package histories_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/test/histories"
+	"github.com/copse-dev/copse/internal/test/need"
+)
+
+// TestHistories makes a few random histories; "make soak" makes thousands. Set
+// COPSE_HISTORIES to a number, or to one seed as =7.
+func TestHistories(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		need.Skip(t, "git is not installed")
+	}
+	first, count := 0, 6
+	if text := os.Getenv("COPSE_HISTORIES"); strings.HasPrefix(text, "=") {
+		first, _ = strconv.Atoi(text[1:])
+		count = 1
+	} else if n, err := strconv.Atoi(text); err == nil {
+		count = n
+	}
+	driver := filepath.Join(t.TempDir(), "copse")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", driver, "../../../cmd/copse").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v: %s", err, out)
+	}
+	for seed := first; seed < first+count; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			command := ""
+			if seed%3 == 0 {
+				command = driver + " item merge-driver"
+			}
+			out, err := histories.Run(t.Context(), t.TempDir(), rand.New(rand.NewPCG(uint64(seed), 1)), command)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !out.Good() {
+				t.Errorf("lost %v\ntwice %v\nwrong %v\nafter %s", out.Lost, out.Duplicated, out.Wrong, strings.Join(out.Steps, "\n"))
+			}
+		})
+	}
+}
