@@ -2,6 +2,7 @@ package itemfolder
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
@@ -25,6 +26,9 @@ func (f *file) misnamed() bool { return f.inner != f.id && f.inner != 0 }
 // parse reads the content of a file.
 func parse(name, text string) *file {
 	content, err := ticfile.Parse(text)
+	if errors.Is(err, ticfile.ErrConflict) {
+		return unmerged(name, text)
+	}
 	if err != nil {
 		return broken(name, err)
 	}
@@ -42,6 +46,35 @@ func parse(name, text string) *file {
 	it.ID = f.id
 	f.entry, f.whole = item.NewEntry(&it), true
 	return f
+}
+
+// unmerged reads a file with two versions that git could not merge. Lists show both
+// until they are merged; the item cannot be used.
+func unmerged(name, text string) *file {
+	f := broken(name, ticfile.ErrConflict)
+	ourText, theirText, ok := ticfile.Versions(text)
+	ours, ourErr := summary(ourText)
+	theirs, theirErr := summary(theirText)
+	if !ok || ourErr != nil || theirErr != nil || f.id == 0 {
+		return f
+	}
+	ours.ID = f.id
+	if title := ours.Title; title == theirs.Title {
+		ours.Title = title + " (unmerged)"
+	} else {
+		ours.Title = fmt.Sprintf("%s (ours) | %s (theirs) (unmerged)", title, theirs.Title)
+	}
+	f.entry = item.NewEntry(&ours)
+	return f
+}
+
+func summary(text string) (item.Item, error) {
+	content, err := ticfile.Parse(text)
+	if err != nil {
+		return item.Item{}, err
+	}
+	it, _, err := content.Item()
+	return it, err
 }
 
 func broken(name string, err error) *file {

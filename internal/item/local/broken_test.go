@@ -33,7 +33,7 @@ func TestBrokenFiles(t *testing.T) {
 		write(t, dir, "items/folder.md/x", "none of ours")
 		write(t, dir, "items/12.md", "---\n"+strings.Repeat("x", 9<<20))
 		got, warnings := titles(t, open(t, dir, watching))
-		diff(t, "items", "1 Item 1, 5 Item 1, 6 Item 99, 10 Item 10", got)
+		diff(t, "items", "1 Item 1, 4 a (ours) | b (theirs) (unmerged), 5 Item 1, 6 Item 99, 10 Item 10", got)
 		diff(t, "warnings", []item.Warning{
 			{File: "items/2.md", Reason: "has no front matter: its first line is not ---"},
 			{File: "items/3.md", Reason: "has front matter that is not right: line 3: mapping value is not allowed in this context"},

@@ -105,7 +105,7 @@ func TestMergedClones(t *testing.T) {
 
 	s := open(t, ours.dir, true)
 	got, warnings := titles(t, s)
-	diff(t, "items while it is not merged", "3 theirs 3", got)
+	diff(t, "items while it is not merged", "1 old (unmerged), 2 ours 2 (ours) | theirs 2 (theirs) (unmerged), 3 theirs 3", got)
 	const reason = "has merge conflict markers; run doctor --repair"
 	diff(t, "warnings", []item.Warning{{File: "items/1.md", Reason: reason}, {File: "items/2.md", Reason: reason}}, warnings)
 	c, err := s.Config(t.Context())

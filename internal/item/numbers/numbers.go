@@ -210,6 +210,9 @@ func (b *Book) update(ctx context.Context, known *state, s *store) error {
 	for _, name := range []string{"refs/heads", "refs/remotes", "reftable"} {
 		b.walk(name, dirs)
 	}
+	if info, err := os.Lstat(filepath.Join(b.common, "refs")); err == nil {
+		dirs["refs"] = info.ModTime().UnixNano() // one of them can come later
+	}
 	tips, err := b.tips(ctx)
 	if err != nil {
 		return err
