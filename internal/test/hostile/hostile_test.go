@@ -30,12 +30,15 @@ func TestNothingInARepositoryRuns(t *testing.T) {
 		t.Skip("the programs that are planted are shell scripts")
 	}
 	l := newLab(t)
-	t.Run("harmless", func(t *testing.T) {
+	worked := t.Run("harmless", func(t *testing.T) {
 		if _, err := xec.Env(l.env).LookPath("just"); err != nil {
 			need.Skip(t, "just is not installed")
 		}
 		harmless(t, l)
 	})
+	if !worked {
+		return // each vector would say the same
+	}
 	all := os.Getenv("COPSE_TEST_NO_SKIP") != "" || os.Getenv("COPSE_TEST_HOSTILE") != ""
 	var live, dormant, tried atomic.Int64
 	t.Run("vectors", func(t *testing.T) {
