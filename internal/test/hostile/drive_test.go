@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,8 @@ type attempt struct {
 	entry string
 	// failed is what it said instead of doing its work.
 	failed string
+	// connects is as in invocation.
+	connects bool
 }
 
 // visitor tries every entry point in one repository.
@@ -40,9 +43,9 @@ type visitor struct {
 	doomed int
 }
 
-// all tries the commands, the servers on standard input, and copse up.
+// all tries the commands, the servers on standard input, copse up, and a shared store.
 func (v *visitor) all(ctx context.Context) error {
-	if err := v.batch(ctx); err != nil {
+	if err := v.batch(ctx, slices.Concat(commands, completions())); err != nil {
 		return err
 	}
 	for _, argv := range [][]string{{"copse", "mcp", "serve"}, {"twig-mcp"}, {"tic", "mcp", "serve"}} {
@@ -50,15 +53,21 @@ func (v *visitor) all(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
 		}
 	}
-	return v.up(ctx)
+	if err := v.up(ctx); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(v.r.root(), ".tic")); err != nil {
+		return err
+	}
+	return v.batch(ctx, sharing)
 }
 
 func (v *visitor) fill(text string) string {
 	return strings.NewReplacer("{recipe}", v.recipe, "{doomed}", strconv.Itoa(v.doomed)).Replace(text)
 }
 
-// batch tries the commands.
-func (v *visitor) batch(ctx context.Context) error {
+// batch tries commands in one process.
+func (v *visitor) batch(ctx context.Context, lines []invocation) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(v.r.lab.bin, "copse"))
@@ -75,7 +84,7 @@ func (v *visitor) batch(ctx context.Context) error {
 		return err
 	}
 	answers := bufio.NewReader(out)
-	for _, i := range slices.Concat(commands, completions()) {
+	for _, i := range lines {
 		words := strings.Fields(v.fill(i.args))
 		if strings.HasPrefix(i.args, "__complete") {
 			words = append(words, "")
@@ -98,7 +107,7 @@ func (v *visitor) batch(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s gave no answer: %w", i, err)
 		}
-		a := attempt{entry: i.String()}
+		a := attempt{entry: i.String(), connects: i.connects}
 		if answer.Code != 0 && (i.fails == "" || !strings.Contains(answer.Output, i.fails)) {
 			a.failed = answer.Output
 		}

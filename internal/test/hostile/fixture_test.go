@@ -59,6 +59,8 @@ func newLab(t *testing.T) *lab {
 	const when = "2026-01-02T03:04:05Z"
 	l.env = []string{
 		"PATH=" + l.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "TERM=dumb", "NO_COLOR=1",
+		// Nothing leaves this machine: the proxy is one that refuses.
+		"https_proxy=http://127.0.0.1:1", "no_proxy=127.0.0.1,localhost",
 		"EDITOR=true", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_AUTHOR_DATE=" + when,
 		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com", "GIT_COMMITTER_DATE=" + when,
 		"GITHUB_API_URL=" + hub.URL, "GITHUB_TOKEN=s3cret", "GH_TOKEN=", "GH_HOST=", "JIRA_HOST=" + tracker.URL,
@@ -258,6 +260,8 @@ func (r *repo) configIn(file, key, value string) {
 	}
 }
 
+const connected = "a connection was opened"
+
 // woken reports what has woken the canary since the last time, "" for nothing.
 func (r *repo) woken() string {
 	var what []string
@@ -265,7 +269,7 @@ func (r *repo) woken() string {
 		what = append(what, "a program ran")
 	}
 	if r.contacts.Swap(0) > 0 {
-		what = append(what, "a connection was opened")
+		what = append(what, connected)
 	}
 	return strings.Join(what, " and ")
 }

@@ -19,6 +19,9 @@ type invocation struct {
 	args    string
 	// fails says that the command cannot succeed here, and what it says then.
 	fails string
+	// connects says that the person asks for a connection to the remote, wherever the
+	// repository says that it is. Programs are another matter.
+	connects bool
 }
 
 func (i invocation) String() string { return i.program + " " + i.args }
@@ -61,6 +64,8 @@ var commands = []invocation{
 	{program: "copse", args: "command export --client claude-code"},
 	{program: "copse", args: "task list"},
 	{program: "copse", args: "task run {recipe}"},
+	{program: "copse", args: "task ps"},
+	{program: "copse", args: "task stop nothing", fails: "nothing"},
 	{program: "copse", args: "mcp config --client cursor"},
 	{program: "copse", args: "mcp install --client cursor --scope project"},
 	{program: "copse", args: "mcp doctor", fails: engine},
@@ -101,11 +106,23 @@ var commands = []invocation{
 	{program: "tic", args: "item restore 3"},
 	{program: "tic", args: "item delete 9 --yes"},
 	{program: "tic", args: "item trash purge 9 --yes"},
+	{program: "copse", args: "item merge-driver .tic/items/1.md .tic/items/1.md .tic/items/1.md .tic/items/1.md"},
+	{program: "tic", args: "merge-driver .tic/items/1.md .tic/items/1.md .tic/items/1.md .tic/items/1.md"},
 	{program: "tic", args: "doctor"},
 	{program: "tic", args: "config get"},
 	{program: "tic", args: "iteration set last"},
 	{program: "tic", args: "config set current_iteration last"},
 	{program: "tic", args: "iteration list"},
+}
+
+// sharing are the command lines that need a store of items outside of the working tree.
+// They come last, when the one in the working tree is gone.
+var sharing = []invocation{
+	{program: "copse", args: "item init --shared"},
+	{program: "copse", args: "item create First"},
+	{program: "copse", args: "item sync", connects: true, fails: "wait for it"},
+	{program: "tic", args: "item create Second"},
+	{program: "tic", args: "sync", connects: true, fails: "wait for it"},
 }
 
 // served are the commands that run until they are stopped, or need one that does: the
@@ -177,7 +194,7 @@ func TestEveryCommandIsTried(t *testing.T) {
 	t.Parallel()
 	for name, root := range programs() {
 		for _, path := range leaves(root, name) {
-			tried := slices.ContainsFunc(commands, func(i invocation) bool { return strings.HasPrefix(i.String()+" ", path+" ") })
+			tried := slices.ContainsFunc(slices.Concat(commands, sharing), func(i invocation) bool { return strings.HasPrefix(i.String()+" ", path+" ") })
 			if !tried && !slices.Contains(served, path) {
 				t.Errorf("no hostile repository is tried with %q: add a line to the table commands in surface_test.go, "+
 					"or to served if it runs until it is stopped, and try it in up", path)
