@@ -16,9 +16,11 @@ const (
 	pageHead = `# Reliability
 
 What was done to break copse, from outside, and what came of it. Made by ` + "`make soak`" + ` and ` + "`make fuzz`" + `; do not
-edit. *Lost* is an answer that did not come, a change that was acknowledged and is not there, a file
+edit the tables. *Lost* is an answer that did not come, a change that was acknowledged and is not there, a file
 that cannot be read, a server that ended, or a process, goroutine or file that stayed behind.
 `
+	// hostileHead is a section that no run makes: what a test of internal/test/hostile prints.
+	hostileHead  = "\n## Hostile repositories\n"
 	breakingHead = "\n## Breaking it\n"
 	fuzzingHead  = "\n## Fuzzing\n"
 )
@@ -28,14 +30,15 @@ func writePage(path string, results []result, limit, fuzz time.Duration) error {
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	_, rest, _ := strings.Cut(string(old), breakingHead)
+	head, rest, _ := strings.Cut(string(old), breakingHead)
+	_, hostile, _ := strings.Cut(head, hostileHead)
 	breaking, fuzzing, _ := strings.Cut(rest, fuzzingHead)
 	if fuzz > 0 {
 		fuzzing = section(fmt.Sprintf("Each target for %s", fuzz), results, fuzzing)
 	} else {
 		breaking = section(fmt.Sprintf("All of it within %s", limit), results, "")
 	}
-	return os.WriteFile(path, []byte(pageHead+breakingHead+breaking+fuzzingHead+fuzzing), 0o644)
+	return os.WriteFile(path, []byte(pageHead+hostileHead+hostile+breakingHead+breaking+fuzzingHead+fuzzing), 0o644)
 }
 
 // section is a table of results. Rows of an old one about what was not tried now stay.
