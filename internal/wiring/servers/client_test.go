@@ -96,6 +96,27 @@ func (c *client) call(ctx context.Context, id int, tool, args string) string {
 	return strings.Join(texts, "\n")
 }
 
+// tools returns the names of the tools that the server lists.
+func (c *client) tools(ctx context.Context) []string {
+	_, body := c.post(ctx, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil)
+	for line := range strings.Lines(body) {
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			body = data
+		}
+	}
+	var answer struct {
+		Result struct{ Tools []struct{ Name string } }
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		c.t.Errorf("no list of tools: %v: %s", err, body)
+	}
+	var names []string
+	for _, tool := range answer.Result.Tools {
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
 // close ends the session.
 func (c *client) close(ctx context.Context) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, c.url, nil)
