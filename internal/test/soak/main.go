@@ -40,13 +40,14 @@ type part struct {
 }
 
 var parts = []part{
-	{"calls", 0.5, manyCalls},
+	{"calls", 0.4, manyCalls},
 	{"killed", 0.2, killedWriters},
 	{"disk", 0.05, troubledDisk},
 	{"clock", 0.05, clockGoesBack},
 	{"many", 0.05, manyProcesses},
 	{"hostile", 0.1, hostileInput},
 	{"cancel", 0.05, cancelled},
+	{"histories", 0.1, randomHistories},
 }
 
 // rig is what a part has.
