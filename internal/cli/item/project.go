@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local"
 )
 
@@ -375,6 +376,10 @@ func (c cli) finish(ctx context.Context, done local.Repaired, add bool) ([]strin
 		return nil, nil
 	}
 	steps := done.Merge.Steps()
+	if done.Merge.Kind == gitmerge.OfRebase {
+		// Later commits that git takes over without a stop can refer to old numbers.
+		steps = append(steps, strings.TrimSuffix(c.initCommand, "init")+"doctor --repair, when the rebase is done")
+	}
 	if !add {
 		return steps, nil
 	}

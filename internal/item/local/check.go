@@ -27,6 +27,7 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		return nil, err
 	}
 	found = append(found, config.Warnings...)
+	found = append(found, s.afterRebase(ctx, f)...)
 	snapshot, err := f.snapshot()
 	if err != nil {
 		return nil, err

@@ -83,6 +83,9 @@ func (r *repair) merges(ctx context.Context, repo *gitmerge.Repo) error {
 		if err := m.ofGit(repo); err != nil {
 			return err
 		}
+		if err := m.rewritten(repo); err != nil {
+			return err
+		}
 	}
 	if err := m.leftovers(); err != nil {
 		return err
@@ -133,13 +136,67 @@ func (m *merging) ofGit(repo *gitmerge.Repo) error {
 	return m.tx.Write(lockedstore.File{Name: mergedName, Data: []byte(open.Name)})
 }
 
+// rewrittenName keeps what a rebase that stopped here rewrites, until it is done: later
+// commits that git takes over without a stop can refer to old numbers.
+const rewrittenName = privateFolder + "/rewritten"
+
+// afterRebase returns a warning if a rebase that was repaired is done, but not what its
+// last commits refer to.
+func (s *Store) afterRebase(ctx context.Context, f *folder) []item.Warning {
+	info, err := f.dir.In().Stat(rewrittenName)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	repo, err := s.openRepo(ctx, f)
+	if repo == nil || err != nil {
+		return nil
+	}
+	if _, going := repo.Rewritten(); going {
+		return nil
+	}
+	return []item.Warning{{File: itemsFolder, Reason: "can have references to old numbers after a rebase; run doctor --repair once more"}}
+}
+
+// rewritten corrects references when a rebase is done.
+func (m *merging) rewritten(repo *gitmerge.Repo) error {
+	if w, ok := repo.Rewritten(); ok {
+		return m.tx.Write(lockedstore.File{Name: rewrittenName, Data: []byte(w.From + " " + w.Onto + "\n")})
+	}
+	text, err := itemfolder.ReadFile(m.tx.Root(), rewrittenName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s %w", rewrittenName, err)
+	}
+	from, onto, _ := strings.Cut(strings.TrimSpace(text), " ")
+	base, branch, err := repo.Before(m.ctx, gitmerge.Rewritten{From: from, Onto: onto})
+	if err != nil {
+		return err
+	}
+	if len(branch) > 0 {
+		changed, reports, err := merge.FollowRewritten(base, branch, m.tree)
+		if err != nil {
+			return err
+		}
+		result := merge.Result{Tree: maps.Clone(m.tree), Reports: reports}
+		maps.Copy(result.Tree, changed)
+		if err := m.store(result); err != nil {
+			return err
+		}
+	}
+	return m.tx.Remove(rewrittenName)
+}
+
 // ownChanges is the store as somebody left it who changed it since git stopped.
 func (m *merging) ownChanges(open *gitmerge.Merge) merge.Tree {
 	tree := maps.Clone(m.tree)
 	for _, name := range open.Unmerged {
 		text, ok := tree[name]
-		if ok && !m.isUnmerged(name) && text != open.Ours[name] && text != open.Theirs[name] {
-			continue // a person merged it
+		ours, inOurs := open.Ours[name]
+		theirs, inTheirs := open.Theirs[name]
+		if ok && inOurs && inTheirs && text != ours && text != theirs && !m.isUnmerged(name) {
+			continue // git left marks in it, and a person merged it
 		}
 		delete(tree, name)
 		if left, ok := open.Left[name]; ok {

@@ -27,6 +27,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -121,7 +122,11 @@ func (s *Store) Config(ctx context.Context) (item.Config, error) {
 	if err != nil {
 		return item.Config{}, err
 	}
-	return f.readConfig()
+	config, err := f.readConfig()
+	if err == nil {
+		config.Warnings = append(slices.Clip(config.Warnings), s.afterRebase(ctx, f)...)
+	}
+	return config, err
 }
 
 // Snapshot is of item.Backend.

@@ -101,6 +101,8 @@ const (
 	// DroppedRelation is a reference to an item that is not in the result, or that
 	// would lead in a circle.
 	DroppedRelation
+	// Renumbered is an item whose references got other numbers.
+	Renumbered
 	// Unreadable is a file that is merged as text because it is no item.
 	Unreadable
 )

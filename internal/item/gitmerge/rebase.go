@@ -1,0 +1,48 @@
+package gitmerge
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item/merge"
+)
+
+// Rewritten is a branch whose commits git makes again, one after the other, so that
+// what one of them says in numbers can mean something else where it arrives.
+type Rewritten struct {
+	From string // the last commit of the branch before
+	Onto string // what it is to follow
+}
+
+// Rewritten returns what the rebase that is going on rewrites; ok is false if there is
+// none.
+func (r *Repo) Rewritten() (w Rewritten, ok bool) {
+	folder, ok := r.rebaseFolder()
+	if !ok {
+		return Rewritten{}, false
+	}
+	from, fromErr := os.ReadFile(filepath.Join(folder, "orig-head"))
+	onto, ontoErr := os.ReadFile(filepath.Join(folder, "onto"))
+	w = Rewritten{strings.TrimSpace(string(from)), strings.TrimSpace(string(onto))}
+	return w, fromErr == nil && ontoErr == nil && w.From != "" && w.Onto != ""
+}
+
+// Before returns the store as it was on the branch before it was rewritten, and where it
+// had left what it follows now. Commits that are gone give no files.
+func (r *Repo) Before(ctx context.Context, w Rewritten) (base, branch merge.Tree, err error) {
+	from, err := r.commit(ctx, w.From)
+	if err != nil || from == "" {
+		return nil, nil, err
+	}
+	onto, err := r.commit(ctx, w.Onto)
+	if err != nil || onto == "" {
+		return nil, nil, err
+	}
+	if branch, err = r.tree(ctx, from); err != nil {
+		return nil, nil, err
+	}
+	base, err = r.commonTree(ctx, from, onto)
+	return base, branch, err
+}
