@@ -24,7 +24,9 @@ type Fingerprint string
 func (s *Snapshot) Preview(it Item) (Preview, error) {
 	p := Preview{Item: it, Children: s.Children(it.ID), Dependents: s.Dependents(it.ID)}
 	hash := sha256.New()
-	if err := json.NewEncoder(hash).Encode(p); err != nil {
+	content := p
+	content.Item.Former = nil // a backend that changes the item need not know it
+	if err := json.NewEncoder(hash).Encode(content); err != nil {
 		return Preview{}, err
 	}
 	p.Fingerprint = Fingerprint(hex.EncodeToString(hash.Sum(nil)))
