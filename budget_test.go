@@ -87,7 +87,7 @@ func converseWith(t *testing.T, dir string, environ []string) *process {
 	t.Helper()
 	in, toServer := io.Pipe()
 	fromServer, out := io.Pipe()
-	env := app.Nowhere()
+	env := app.EmptyEnv()
 	env.Args, env.Dir, env.Environ = []string{"mcp", "serve"}, dir, environ
 	env.Stdin, env.Stdout = in, out
 	ctx, cancel := context.WithCancel(t.Context())

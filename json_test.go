@@ -97,5 +97,5 @@ func TestJSONIsAsDocumented(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(copse.Command(app.Nowhere()))
+	visit(copse.Command(app.EmptyEnv()))
 }

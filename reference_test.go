@@ -30,7 +30,7 @@ import (
 
 func toolsets(t *testing.T) []toolset.Toolset {
 	t.Helper()
-	all := product.New(t.Context(), wiring.Options{Program: "copse", Env: app.Nowhere()})
+	all := product.New(t.Context(), wiring.Options{Program: "copse", Env: app.EmptyEnv()})
 	t.Cleanup(func() { _ = all.Close() })
 	return all.Toolsets
 }
@@ -81,7 +81,7 @@ func TestToolsList(t *testing.T) {
 	golden(t, filepath.Join("testdata", "tools.json"), pretty.Bytes())
 
 	var stdout bytes.Buffer
-	env := app.Nowhere()
+	env := app.EmptyEnv()
 	env.Args = []string{"mcp", "serve"}
 	env.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
@@ -142,7 +142,7 @@ In a pipe tables are tab-separated, without a header. With --json an error is
 ` + "`{\"error\": text}`" + ` on stderr; what a command prints has the form that its entry
 shows, in which "?" marks what may be absent and […] is a list of plain values.
 `)
-	for _, c := range []*cobra.Command{copse.Command(app.Nowhere()), tic.Command(app.Nowhere()), twigmcp.Command(app.Nowhere())} {
+	for _, c := range []*cobra.Command{copse.Command(app.EmptyEnv()), tic.Command(app.EmptyEnv()), twigmcp.Command(app.EmptyEnv())} {
 		commandReference(&b, c)
 	}
 	golden(t, filepath.Join("docs", "cli.md"), b.Bytes())
@@ -331,7 +331,7 @@ func TestCommandsAreExplained(t *testing.T) {
 			visit(sub)
 		}
 	}
-	for _, c := range []*cobra.Command{copse.Command(app.Nowhere()), tic.Command(app.Nowhere()), twigmcp.Command(app.Nowhere())} {
+	for _, c := range []*cobra.Command{copse.Command(app.EmptyEnv()), tic.Command(app.EmptyEnv()), twigmcp.Command(app.EmptyEnv())} {
 		visit(c)
 	}
 }

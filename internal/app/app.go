@@ -56,22 +56,22 @@ type Env struct {
 	Secrets *secret.Set
 }
 
-// Nowhere is the environment of a program that is only asked what it has: without
-// arguments, variables, input and output.
-func Nowhere() Env {
+// EmptyEnv returns an environment without arguments, variables, input and output, for
+// a program that is built to be inspected.
+func EmptyEnv() Env {
 	return Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: os.TempDir(), GOOS: "linux", Now: time.Now}
 }
 
-// Typed reports whether a person types on standard input.
-func (e Env) Typed() bool {
+// Interactive reports whether standard input is a terminal.
+func (e Env) Interactive() bool {
 	file, ok := e.Stdin.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// ForClients tells a person who has started a server of standard input by hand what it is
-// for, and how a client is told of it.
-func (e Env) ForClients(register string) {
-	if e.Typed() {
+// ExplainStdio explains a server on standard input to a person who started it in a terminal:
+// what it is for, and which command registers it with a client.
+func (e Env) ExplainStdio(register string) {
+	if e.Interactive() {
 		fmt.Fprintf(e.Stderr, "This is for an MCP client, which starts it and writes requests to it. To tell one of it: %s\nIt ends with its input: Ctrl-D.\n", register)
 	}
 }

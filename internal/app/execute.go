@@ -63,12 +63,12 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Args takes from least to most arguments, which want names, and refuses others
-// as a usage error.
-func Args(least, most int, want string) cobra.PositionalArgs {
+// Args returns a check for between minimum and maximum arguments. Another number is a usage
+// error that says what the command takes.
+func Args(minimum, maximum int, usage string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if n := len(args); n < least || n > most {
-			return UsageError(fmt.Sprintf("got %s, want %s", counted(n), want))
+		if n := len(args); n < minimum || n > maximum {
+			return UsageError(fmt.Sprintf("got %s, want %s", counted(n), usage))
 		}
 		return nil
 	}

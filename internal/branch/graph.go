@@ -39,11 +39,11 @@ func NewGraph(state *twig.State, refs Refs) *Graph {
 		edges = append(edges, edge{g.ids[d.Parent], g.ids[d.Child]})
 	}
 	if g.home != none {
-		edges = g.hangOrphans(edges)
+		edges = g.attachOrphans(edges)
 	}
 	g.link(edges)
 	if g.home != none {
-		g.hangCycles(edges)
+		g.attachCycles(edges)
 	}
 	return g
 }
@@ -98,8 +98,8 @@ func (g *Graph) isRoot(n int32) bool {
 	return n == g.home || g.state.IsRoot(g.names[n]) && g.refs.Exists(g.names[n])
 }
 
-// hangOrphans adds the edges from the home root to the nodes without a parent.
-func (g *Graph) hangOrphans(edges []edge) []edge {
+// attachOrphans adds the edges from the home root to the nodes without a parent.
+func (g *Graph) attachOrphans(edges []edge) []edge {
 	hasParent := make([]bool, len(g.names))
 	for _, e := range edges {
 		hasParent[e.child] = true
@@ -112,8 +112,8 @@ func (g *Graph) hangOrphans(edges []edge) []edge {
 	return edges
 }
 
-// hangCycles hangs the cycles that no root leads to under the home root.
-func (g *Graph) hangCycles(edges []edge) {
+// attachCycles adds an edge from the home root to each cycle that no root leads to.
+func (g *Graph) attachCycles(edges []edge) {
 	reached := make([]bool, len(g.names))
 	for n := range int32(len(g.names)) {
 		if g.isRoot(n) {

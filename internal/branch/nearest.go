@@ -52,8 +52,8 @@ func nearest(name string, candidates []string) []string {
 }
 
 // distance is the number of characters to insert, delete or replace between a
-// and b, or some number above enough when it is above enough.
-func distance(a, b []rune, enough int) int {
+// and b, or any number above limit when it is above limit.
+func distance(a, b []rune, limit int) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -69,7 +69,7 @@ func distance(a, b []rune, enough int) int {
 			diagonal, row[j+1] = row[j+1], cost
 			lowest = min(lowest, cost)
 		}
-		if lowest > enough {
+		if lowest > limit {
 			return lowest
 		}
 	}

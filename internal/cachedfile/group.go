@@ -11,8 +11,8 @@ import (
 // what they were. A file that was missing counts as one. It is for one goroutine until
 // it is complete, and does not change afterwards.
 type Group struct {
-	files   map[string]member
-	unclear bool // later changes could go unnoticed
+	files      map[string]member
+	incomplete bool // later changes could go unnoticed
 }
 
 type member struct {
@@ -32,11 +32,11 @@ func (g *Group) Add(path string) (fs.FileInfo, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		g.files[path] = member{missing: true}
 	case err != nil || !info.Mode().IsRegular():
-		g.unclear = true
+		g.incomplete = true
 	default:
 		m := member{signature: SignatureOf(info)}
 		g.files[path] = m
-		g.unclear = g.unclear || !m.signature.Settled(at)
+		g.incomplete = g.incomplete || !m.signature.Settled(at)
 	}
 	return info, err
 }
@@ -47,13 +47,14 @@ func (g *Group) Has(path string) bool {
 	return ok
 }
 
-// Doubt says that what was made depends on something else, too.
-func (g *Group) Doubt() { g.unclear = true }
+// MarkIncomplete records that the result depends on more than the files of the group, so
+// Same reports false from now on.
+func (g *Group) MarkIncomplete() { g.incomplete = true }
 
 // Same reports whether all files are known to be what they were, at the cost of a stat
 // each.
 func (g *Group) Same() bool {
-	if g == nil || g.unclear {
+	if g == nil || g.incomplete {
 		return false
 	}
 	for path, before := range g.files {

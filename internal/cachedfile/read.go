@@ -42,20 +42,20 @@ func (f *File[T]) read() (content, error) {
 
 	var c content
 	for range attempts {
-		var whole bool
-		if c, whole, err = f.readOnce(file); err != nil {
+		var stable bool
+		if c, stable, err = f.readOnce(file); err != nil {
 			return content{}, withoutPath(err)
 		}
-		if whole {
+		if stable {
 			break
 		}
 	}
 	return c, nil
 }
 
-// readOnce reads file from its start; whole says that it did not change
+// readOnce reads file from its start; stable reports that it did not change
 // meanwhile.
-func (f *File[T]) readOnce(file *os.File) (c content, whole bool, err error) {
+func (f *File[T]) readOnce(file *os.File) (c content, stable bool, err error) {
 	read := f.now()
 	before, err := file.Stat()
 	if err != nil {

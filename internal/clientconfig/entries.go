@@ -56,9 +56,9 @@ func (c Client) Entries(text []byte) ([]Named, error) {
 // server is what an entry says.
 func (e entry) server() Server {
 	s := Server{Args: e.Args, URL: e.URL + e.HTTPURL + e.ServerURL, Token: e.token()}
-	var whole []string
-	if json.Unmarshal(e.Command, &whole) == nil && len(whole) > 0 {
-		s.Command, s.Args = whole[0], whole[1:]
+	var commandLine []string
+	if json.Unmarshal(e.Command, &commandLine) == nil && len(commandLine) > 0 {
+		s.Command, s.Args = commandLine[0], commandLine[1:]
 		return s
 	}
 	_ = json.Unmarshal(e.Command, &s.Command) // an entry without one has an address

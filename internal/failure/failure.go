@@ -69,8 +69,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Message returns what went wrong.
 func (e *Error) Message(w Words) string { return e.What(w) }
 
-// Advice returns what to do next, "" for nothing.
-func (e *Error) Advice(w Words) string {
+// Hint returns what to do next, "" for nothing.
+func (e *Error) Hint(w Words) string {
 	if e.Do == nil {
 		return ""
 	}

@@ -91,7 +91,7 @@ func (r *Repo) sources(ctx context.Context, files *cachedfile.Group) gitconfig.S
 		GitDirAlias: r.gitDirAlias,
 		Worktree:    r.format.worktreeConfig,
 		Branch: func() string {
-			files.Doubt()                 // it depends on what is checked out
+			files.MarkIncomplete()        // it depends on what is checked out
 			head, _ := r.refs().head(ctx) // without one no condition holds
 			return head.Branch
 		},

@@ -120,21 +120,21 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.ContentLength != 0 {
-		r.Body = &timely{ReadCloser: http.MaxBytesReader(w, r.Body, MaxBody), conn: http.NewResponseController(w)}
+		r.Body = &deadlineBody{ReadCloser: http.MaxBytesReader(w, r.Body, MaxBody), conn: http.NewResponseController(w)}
 	}
 	g.next.ServeHTTP(w, r)
 }
 
-// timely is a body that must arrive in time. net/http lifts the deadline when the body has
+// deadlineBody is a request body that must arrive before a deadline. net/http lifts the deadline when the body has
 // ended, so an answer may take as long as it likes. A body that is late keeps its deadline:
 // the server itself reads what is left of it after the answer, and would wait for good.
-type timely struct {
+type deadlineBody struct {
 	io.ReadCloser
 	conn    *http.ResponseController
 	started bool
 }
 
-func (b *timely) Read(p []byte) (int, error) {
+func (b *deadlineBody) Read(p []byte) (int, error) {
 	if !b.started {
 		b.started = true
 		// Connections without deadlines are no network.

@@ -13,8 +13,8 @@ const DefaultRate = 100
 // All clients together have the rate of ten. A burst can be what two seconds
 // have.
 const (
-	together = 10
-	burst    = 2
+	allClients = 10
+	burst      = 2
 )
 
 // forget is how long a silent client is remembered. Its bucket is full again after two
@@ -43,7 +43,7 @@ func newRates(perSec int, now func() time.Time) *rates {
 		perSec = DefaultRate
 	}
 	return &rates{
-		now: now, perSec: float64(perSec), all: limiter(float64(together * perSec)), clients: make(map[string]*client),
+		now: now, perSec: float64(perSec), all: limiter(float64(allClients * perSec)), clients: make(map[string]*client),
 	}
 }
 

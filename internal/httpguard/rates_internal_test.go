@@ -25,8 +25,8 @@ func TestSweep(t *testing.T) {
 			}
 		}
 	}
-	if most := seconds*10 + burst*10; allowed > most || allowed < seconds*10 {
-		t.Errorf("a client was allowed %d requests in %d seconds, at most %d are right", allowed, seconds, most)
+	if largest := seconds*10 + burst*10; allowed > largest || allowed < seconds*10 {
+		t.Errorf("a client was allowed %d requests in %d seconds, at largest %d are right", allowed, seconds, largest)
 	}
 	if len(r.clients) != 1 {
 		t.Errorf("%d clients are remembered", len(r.clients))
@@ -38,13 +38,13 @@ func TestManyClients(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r := newRates(0, func() time.Time { return now })
-	most := 0
+	largest := 0
 	for i := range 100_000 {
 		now = now.Add(time.Millisecond) // a thousand a second, as many as there can be
 		r.take(strconv.Itoa(i))
-		most = max(most, len(r.clients))
+		largest = max(largest, len(r.clients))
 	}
-	if limit := int(2*forget.Seconds())*together*DefaultRate + 1; most > limit {
-		t.Errorf("%d clients were remembered at once, want at most %d", most, limit)
+	if limit := int(2*forget.Seconds())*allClients*DefaultRate + 1; largest > limit {
+		t.Errorf("%d clients were remembered at once, want at largest %d", largest, limit)
 	}
 }

@@ -37,11 +37,11 @@ func ParseID(s string) (ID, error) {
 
 // shorten keeps what a user sent from filling the answer.
 func shorten(s string) string {
-	const enough = 80
-	if len(s) <= enough {
+	const maxShown = 80
+	if len(s) <= maxShown {
 		return s
 	}
-	return strings.ToValidUTF8(s[:enough], "") + "…"
+	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
 // String is the decimal number.

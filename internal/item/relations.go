@@ -50,7 +50,7 @@ func checkParent(find Lookup, id, parent ID) error {
 	if err := exists(find, parent, "parent", missingParent); err != nil {
 		return err
 	}
-	if leads(find, []ID{parent}, id, up) {
+	if reaches(find, []ID{parent}, id, up) {
 		return invalidRelation("parent", "Circular parent chain detected for #%d", id)
 	}
 	return nil
@@ -66,7 +66,7 @@ func checkDependencies(find Lookup, id ID, dependsOn []ID) error {
 		}
 	}
 	down := func(s *Summary) []ID { return s.DependsOn }
-	if leads(find, dependsOn, id, down) {
+	if reaches(find, dependsOn, id, down) {
 		return invalidRelation("depends_on", "Circular dependency chain detected for #%d", id)
 	}
 	return nil
@@ -84,9 +84,9 @@ func exists(find Lookup, id ID, field, missing string) error {
 	return err
 }
 
-// leads reports whether one comes to target by going on from one of from. What
-// cannot be read leads nowhere.
-func leads(find Lookup, from []ID, target ID, next func(*Summary) []ID) bool {
+// reaches reports whether target is one of from, or next leads there. An item that cannot
+// be read leads nowhere.
+func reaches(find Lookup, from []ID, target ID, next func(*Summary) []ID) bool {
 	seen := map[ID]bool{}
 	for queue := from; len(queue) > 0; {
 		id := queue[len(queue)-1]

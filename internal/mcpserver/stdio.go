@@ -47,7 +47,7 @@ func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
 		stop:     t.stop,
 		messages: make(chan jsonrpc.Message),
 		closed:   make(chan struct{}),
-		open:     make(map[jsonrpc.ID]seat),
+		open:     make(map[jsonrpc.ID]replySlot),
 		idle:     make(chan struct{}, 1),
 	}
 	go c.readLines(t.in)
@@ -65,22 +65,22 @@ type stdioConn struct {
 	out     io.Writer
 
 	mu      sync.Mutex
-	open    map[jsonrpc.ID]seat // of requests without an answer
-	pending int                 // answers that have not been written yet
-	idle    chan struct{}       // signalled when pending falls to 0
+	open    map[jsonrpc.ID]replySlot // of requests without an answer
+	pending int                      // answers that have not been written yet
+	idle    chan struct{}            // signalled when pending falls to 0
 }
 
 // batch is a JSON array of requests, which the revisions before 2025-06-18
-// allow; its answers leave together, in the order of the requests.
+// allow; its answers leave requests, in the order of the requests.
 type batch struct {
 	waiting int
 	answers []json.RawMessage
 }
 
-// seat is where the answer to a request belongs.
-type seat struct {
-	in *batch // nil: it leaves by itself
-	at int
+// replySlot is the place of an answer: its batch, and its index there.
+type replySlot struct {
+	batch *batch // nil for a request outside a batch
+	index int
 }
 
 var _ mcp.Connection = (*stdioConn)(nil)
@@ -157,11 +157,11 @@ func (c *stdioConn) decode(line []byte) []jsonrpc.Message {
 		return nil
 	}
 	var msgs []jsonrpc.Message
-	together := &batch{}
+	requests := &batch{}
 	for _, l := range lines {
 		msg, err := decodeOne(l)
 		if err == nil {
-			err = c.opened(msg, together)
+			err = c.opened(msg, requests)
 		}
 		if err != nil {
 			c.refuse(jsonrpc.CodeInvalidRequest, err.Error())
@@ -196,13 +196,13 @@ func (c *stdioConn) opened(msg jsonrpc.Message, in *batch) error {
 	if _, used := c.open[req.ID]; used {
 		return fmt.Errorf("request id %v is in use by a call that has not been answered", req.ID.Raw())
 	}
-	s := seat{in: in}
+	slot := replySlot{batch: in}
 	if in != nil {
-		s.at = len(in.answers)
+		slot.index = len(in.answers)
 		in.answers = append(in.answers, nil)
 		in.waiting++
 	}
-	c.open[req.ID] = s
+	c.open[req.ID] = slot
 	c.pending++
 	return nil
 }
@@ -292,7 +292,7 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 }
 
 // encode returns the line of a message. A result is JSON already, so its line is put
-// together here: the library would scan all of it once more.
+// requests here: the library would scan all of it once more.
 func encode(msg jsonrpc.Message) ([]byte, error) {
 	resp, ok := msg.(*jsonrpc.Response)
 	if !ok || resp.Error != nil || len(resp.Result) == 0 || !resp.ID.IsValid() {
@@ -315,24 +315,24 @@ func encode(msg jsonrpc.Message) ([]byte, error) {
 func (c *stdioConn) answered(id jsonrpc.ID, line []byte) ([]byte, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s, known := c.open[id]
+	slot, known := c.open[id]
 	delete(c.open, id)
-	together := s.in
+	requests := slot.batch
 	switch {
 	case !known:
 		return line, 0
-	case together == nil:
+	case requests == nil:
 		return line, 1
 	}
-	together.answers[s.at] = line
-	if together.waiting--; together.waiting > 0 {
+	requests.answers[slot.index] = line
+	if requests.waiting--; requests.waiting > 0 {
 		return nil, 0
 	}
-	all, err := json.Marshal(together.answers)
+	all, err := json.Marshal(requests.answers)
 	if err != nil { // each of them was encoded before
-		return line, len(together.answers)
+		return line, len(requests.answers)
 	}
-	return all, len(together.answers)
+	return all, len(requests.answers)
 }
 
 // written notes that n answers have left.

@@ -86,19 +86,19 @@ func (r Recipe) Usage() string {
 
 // accepts checks the number of arguments. Options are left to just.
 func (r Recipe) accepts(args []string) error {
-	least, most := 0, 0
+	minimum, maximum := 0, 0
 	for _, p := range r.Parameters {
 		if p.Option != "" {
 			return nil
 		}
 		if !p.Optional {
-			least++
+			minimum++
 		}
-		if most++; p.Many {
-			most = int(^uint(0) >> 1)
+		if maximum++; p.Many {
+			maximum = int(^uint(0) >> 1)
 		}
 	}
-	if len(args) >= least && len(args) <= most {
+	if len(args) >= minimum && len(args) <= maximum {
 		return nil
 	}
 	return &ArgumentsError{Recipe: r, Given: len(args)}

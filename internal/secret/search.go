@@ -5,9 +5,9 @@ import "slices"
 // patterns finds any of several texts in one pass, which looks at a part of the bytes
 // only (the algorithm of Wu and Manber, with blocks of two bytes).
 type patterns struct {
-	texts []string // the longest first
-	least int      // the length of the shortest
-	// shift is how far a window of least bytes can move whose last block has a hash.
+	texts  []string // the longest first
+	minLen int      // the length of the shortest
+	// shift is how far a window of minLen bytes can move whose last block has a hash.
 	shift [1 << 12]uint8
 }
 
@@ -20,14 +20,14 @@ func hash(a, b byte) int { return (int(a)<<5 ^ int(b)) & (1<<12 - 1) }
 
 // compile takes texts of at least two bytes, the longest first.
 func compile(texts []string) *patterns {
-	p := &patterns{texts: texts, least: min(len(slices.MinFunc(texts, func(a, b string) int { return len(a) - len(b) })), 0xff)}
+	p := &patterns{texts: texts, minLen: min(len(slices.MinFunc(texts, func(a, b string) int { return len(a) - len(b) })), 0xff)}
 	for i := range p.shift {
-		p.shift[i] = uint8(p.least - block + 1)
+		p.shift[i] = uint8(p.minLen - block + 1)
 	}
 	for _, text := range texts {
-		for i := range p.least - block + 1 {
+		for i := range p.minLen - block + 1 {
 			h := hash(text[i], text[i+1])
-			p.shift[h] = min(p.shift[h], uint8(p.least-block-i))
+			p.shift[h] = min(p.shift[h], uint8(p.minLen-block-i))
 		}
 	}
 	return p
@@ -39,12 +39,12 @@ func find[T string | []byte](p *patterns, text T) (at, length int) {
 	if len(p.texts) == 0 {
 		return 0, 0
 	}
-	for end := p.least; end <= len(text); {
+	for end := p.minLen; end <= len(text); {
 		if s := p.shift[hash(text[end-2], text[end-1])]; s > 0 {
 			end += int(s)
 			continue
 		}
-		start := end - p.least
+		start := end - p.minLen
 		for _, pattern := range p.texts {
 			if len(pattern) <= len(text)-start && string(text[start:start+len(pattern)]) == pattern {
 				return start, len(pattern)

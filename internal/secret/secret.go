@@ -82,23 +82,23 @@ func (s *Set) AddLogin(login, secret string) {
 	s.forms.Store(compile(all))
 }
 
-// forms are the texts that give a secret away.
+// forms returns the texts that give a secret away.
 func forms(login, secret string) []string {
 	if len(secret) < shortest {
 		if login == "" {
 			return nil
 		}
 		secret = login + ":" + secret
-		return append(written(secret), whole(secret)...)
+		return append(written(secret), base64Forms(secret)...)
 	}
-	all := append(written(secret), inside(secret)...)
+	all := append(written(secret), base64Fragments(secret)...)
 	if len(login) > 0 {
-		all = append(all, whole(login+":"+secret)...)
+		all = append(all, base64Forms(login+":"+secret)...)
 	}
 	return all
 }
 
-// written are the forms in which text is written into other texts.
+// written returns the forms in which text is written into other texts.
 func written(text string) []string {
 	all := []string{text, url.QueryEscape(text), url.PathEscape(text), url.UserPassword("", text).String()[1:]}
 	for _, quoted := range []string{strconv.Quote(text), marshal(text)} {
@@ -117,17 +117,17 @@ func marshal(text string) string {
 	return string(data)
 }
 
-// whole are the forms of all of a text in base64.
-func whole(text string) []string {
+// base64Forms returns text in base64.
+func base64Forms(text string) []string {
 	return []string{
 		strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(text)), "="),
 		base64.RawURLEncoding.EncodeToString([]byte(text)),
 	}
 }
 
-// inside are the forms of a part of a text in base64. It depends on how many
+// base64Fragments returns what part becomes within a longer text in base64. It depends on how many
 // bytes are before it, and its ends on what they are.
-func inside(part string) []string {
+func base64Fragments(part string) []string {
 	var all []string
 	for before := range 3 {
 		text := make([]byte, before, before+len(part))

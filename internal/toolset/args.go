@@ -223,9 +223,9 @@ func kindOf(raw json.RawMessage) string {
 }
 
 func clip(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
+	const maxShown = 40
+	if r := []rune(s); len(r) > maxShown {
+		return string(r[:maxShown]) + "…"
 	}
 	return s
 }

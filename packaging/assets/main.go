@@ -35,7 +35,7 @@ func main() {
 }
 
 func write(folder string) error {
-	env := app.Nowhere()
+	env := app.EmptyEnv()
 	var errs []error
 	for _, cmd := range []*cobra.Command{copse.Command(env), tic.Command(env), twigmcp.Command(env)} {
 		cmd.DisableAutoGenTag = true

@@ -139,7 +139,7 @@ func pack(manifest []byte, name string, program []byte) ([]byte, error) {
 
 // offered is what the server offers, as the bundle tells before it is started.
 func offered() ([]told, []prompt) {
-	env := app.Nowhere()
+	env := app.EmptyEnv()
 	all := product.New(context.Background(), wiring.Options{Program: name, Env: env})
 	defer all.Close()
 	var tools []told

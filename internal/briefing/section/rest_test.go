@@ -58,7 +58,7 @@ func TestMoreIsSaidWhereThereIsMore(t *testing.T) {
 		list func(n int) string
 		most int
 	}{
-		"containers": {containers, maxTroubled},
+		"containers": {containers, maxFailing},
 		"worktrees":  {worktrees, maxWorktrees},
 		"names":      {names, 5},
 	} {

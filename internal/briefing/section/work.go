@@ -104,10 +104,10 @@ type Engine interface {
 }
 
 const (
-	// maxTroubled is how many containers are told of, and logLines how many lines
+	// maxFailing is how many containers are told of, and logLines how many lines
 	// each of them printed last.
-	maxTroubled = 5
-	logLines    = 4
+	maxFailing = 5
+	logLines   = 4
 	// lately is how long ago a container of another project may have failed to be
 	// told of.
 	lately = 24 * time.Hour
@@ -124,7 +124,7 @@ func Containers(engine Engine, root string, now func() time.Time) briefing.Sourc
 			return briefing.Body{}, err
 		}
 		var body briefing.Body
-		ours, troubled := 0, 0
+		ours, failing := 0, 0
 		for _, c := range list {
 			if c.Ours {
 				ours++
@@ -132,7 +132,7 @@ func Containers(engine Engine, root string, now func() time.Time) briefing.Sourc
 			if c.Problem() == "" || !c.Ours && !c.Ended.IsZero() && now().Sub(c.Ended) > lately {
 				continue
 			}
-			if troubled++; troubled > maxTroubled {
+			if failing++; failing > maxFailing {
 				continue
 			}
 			line := foreign.Name(c.Name).Own(": ").Word(c.Problem())
@@ -153,10 +153,10 @@ func Containers(engine Engine, root string, now func() time.Time) briefing.Sourc
 			}
 			body.Lines = append(append(body.Lines, line), printed...)
 		}
-		if troubled > maxTroubled {
-			body.Lines = append(body.Lines, foreign.Own("… and ").Int(troubled-maxTroubled).Own(" more containers"))
+		if failing > maxFailing {
+			body.Lines = append(body.Lines, foreign.Own("… and ").Int(failing-maxFailing).Own(" more containers"))
 		}
-		if troubled == 0 {
+		if failing == 0 {
 			return body, &briefing.Nothing{Why: fmt.Sprintf("none in trouble of %d, %d of them this project's", len(list), ours)}
 		}
 		return body, nil

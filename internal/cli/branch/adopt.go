@@ -248,7 +248,7 @@ for it. At a terminal it asks before it writes them down; elsewhere it wants --y
 					return err
 				}
 			}
-			if !yes && !asJSON && c.env.Typed() {
+			if !yes && !asJSON && c.env.Interactive() {
 				if yes, err = input.Yes(c.env, "Write this down?"); err != nil {
 					return err
 				}

@@ -89,7 +89,7 @@ func explain(err error) error {
 	}
 	words := failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
 	text := strings.TrimSuffix(e.Message(words), ".")
-	if advice := e.Advice(words); advice != "" {
+	if advice := e.Hint(words); advice != "" {
 		text += ". " + advice
 	}
 	return errors.New(cleantext.Line(text))

@@ -38,7 +38,7 @@ func readAll(r io.Reader, limit int) (string, error) {
 // Try is Read if something comes within wait; else, and from a terminal, it returns
 // nothing. That a pipe was left alone is said on stderr, with advice.
 func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice string) (string, error) {
-	if env.Typed() {
+	if env.Interactive() {
 		return "", nil
 	}
 	type chunk struct {

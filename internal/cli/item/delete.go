@@ -69,7 +69,7 @@ At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
 
 // confirm shows what a deletion would do, and asks.
 func (c cli) confirm(p item.Preview) error {
-	if !c.env.Typed() {
+	if !c.env.Interactive() {
 		return app.UsageError("deleting needs --yes where nobody can be asked")
 	}
 	name := func(s *item.Summary) string { return fmt.Sprintf("#%d %s", s.ID, cleantext.Line(s.Title)) }

@@ -85,7 +85,7 @@ func splitStore(file string) (store, name string, ok bool) {
 // offerDriver registers the merge driver if the user agrees.
 func (c cli) offerDriver(ctx context.Context, s *local.Store, cmd *cobra.Command, wanted bool) error {
 	if !cmd.Flags().Changed("merge-driver") {
-		if !c.env.Typed() || !s.InRepository(ctx) {
+		if !c.env.Interactive() || !s.InRepository(ctx) {
 			return nil
 		}
 		fmt.Fprintln(c.env.Stderr, "Git merges the lines of these files, not their fields. A merge driver merges fields. To register it")

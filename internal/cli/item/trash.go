@@ -144,7 +144,7 @@ func chosenOf(deleted []local.Deleted, args []string) ([]item.ID, error) {
 
 // confirmPurge shows what would be removed, and asks.
 func (c cli) confirmPurge(deleted []local.Deleted, ids []item.ID) error {
-	if !c.env.Typed() {
+	if !c.env.Interactive() {
 		return app.UsageError("purging needs --yes where nobody can be asked")
 	}
 	titles := map[item.ID]string{}

@@ -230,7 +230,7 @@ func (p patient) github(ctx context.Context) finding {
 		return finding{Verdict: good, Text: text + " (not asked; --online does)"}
 	}
 	if _, err := p.facts.Pulls.List(ctx, origin, github.Open, github.Cursor{}, 1); err != nil {
-		return finding{Verdict: bad, Text: text + ": " + p.message(err), Remedy: failure.Of(err).Advice(p.facts.Words)}
+		return finding{Verdict: bad, Text: text + ": " + p.message(err), Remedy: failure.Of(err).Hint(p.facts.Words)}
 	}
 	return finding{Verdict: good, Text: text + ", which GitHub takes"}
 }
@@ -269,7 +269,7 @@ func (p patient) jira(ctx context.Context) finding {
 		return finding{Verdict: good, Text: text + " (not asked: no issue is linked to the branch)"}
 	}
 	if _, err := p.facts.Issues.Get(ctx, key); err != nil {
-		return finding{Verdict: bad, Text: text + ": " + p.message(err), Remedy: failure.Of(err).Advice(p.facts.Words)}
+		return finding{Verdict: bad, Text: text + ": " + p.message(err), Remedy: failure.Of(err).Hint(p.facts.Words)}
 	}
 	return finding{Verdict: good, Text: text + ", which Jira takes"}
 }

@@ -132,7 +132,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		Secrets:      env.Secrets,
 		Logger:       logger,
 	})
-	env.ForClients("copse mcp install --client claude-code")
+	env.ExplainStdio("copse mcp install --client claude-code")
 	return server.ServeStdio(ctx, env.Stdin, secret.Raw(env.Stdout))
 }
 

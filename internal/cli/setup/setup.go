@@ -140,7 +140,7 @@ func title(id string) string {
 
 func (o *options) run(ctx context.Context) error {
 	said := o.branches || o.items || o.commands || len(o.clients) > 0 || o.all
-	ask := !said && !o.asJSON && o.env.Typed()
+	ask := !said && !o.asJSON && o.env.Interactive()
 	var outcomes []outcome
 	var errs []error
 	for _, p := range o.parts(where.Find(ctx, o.env, "").Workspace()) {

@@ -54,7 +54,7 @@ themselves: register it once, as in the example.`,
 				Secrets:      env.Secrets,
 				Logger:       logger,
 			})
-			env.ForClients("claude mcp add tic -- tic mcp serve")
+			env.ExplainStdio("claude mcp add tic -- tic mcp serve")
 			return server.ServeStdio(cmd.Context(), env.Stdin, secret.Raw(env.Stdout))
 		},
 	}

@@ -62,7 +62,7 @@ reviews and checks, and Jira issues. It changes nothing.`,
 				Secrets:      env.Secrets,
 				Logger:       app.NewLogger(env.Stderr, verbosity),
 			})
-			env.ForClients("claude mcp add twig-mcp -- twig-mcp")
+			env.ExplainStdio("claude mcp add twig-mcp -- twig-mcp")
 			return server.ServeStdio(cmd.Context(), env.Stdin, secret.Raw(env.Stdout))
 		},
 	}

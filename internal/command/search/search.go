@@ -99,19 +99,19 @@ func best(scores []float64, norm float64, limit int) []Hit {
 	const fewest = 64 // hits that are sorted at once
 	var hits []Hit
 	room := 2 * max(fewest, min(limit, len(scores)))
-	least := 0.0 // a hit must have more
+	threshold := 0.0 // a hit must score higher
 	for text, score := range scores {
 		if score == 0 {
 			continue
 		}
 		score = rounded(score / norm)
-		if score <= least {
+		if score <= threshold {
 			continue
 		}
 		hits = append(hits, Hit{text, score})
 		if len(hits) == room {
 			hits = sorted(hits)[:min(limit, len(hits))]
-			least = hits[len(hits)-1].Score // of equal ones, those before come first
+			threshold = hits[len(hits)-1].Score // of equal ones, those before come first
 		}
 	}
 	hits = sorted(hits)

@@ -37,16 +37,16 @@ const manyNames = 200
 // folder only where there is no watching; and where there are no change times
 // (Windows), a change that keeps size and modification time goes unseen.
 type Index struct {
-	dir      rooted.Dir
-	path     string // of dir
-	name     string // for warnings
-	folder   fs.FileInfo
-	root     *os.Root
-	watcher  *watcher // nil if all files must be looked at
-	watching bool     // a watcher is still to be tried
-	files    map[string]*file
-	troubled map[string]bool // files with problems
-	snapshot *item.Snapshot
+	dir         rooted.Dir
+	path        string // of dir
+	name        string // for warnings
+	folder      fs.FileInfo
+	root        *os.Root
+	watcher     *watcher // nil if all files must be looked at
+	watching    bool     // a watcher is still to be tried
+	files       map[string]*file
+	problematic map[string]bool // files with problems
+	snapshot    *item.Snapshot
 	// unfinished is set while the snapshot has no warnings yet.
 	unfinished bool
 }
@@ -54,7 +54,7 @@ type Index struct {
 // Open reads all files of a folder, which is called name in warnings.
 // With watching, it may ask the system to tell what changes.
 func Open(dir rooted.Dir, name string, watching bool) (*Index, error) {
-	x := &Index{dir: dir, path: dir.Path(), name: name, watching: watching, files: map[string]*file{}, troubled: map[string]bool{}, snapshot: new(item.Snapshot)}
+	x := &Index{dir: dir, path: dir.Path(), name: name, watching: watching, files: map[string]*file{}, problematic: map[string]bool{}, snapshot: new(item.Snapshot)}
 	err := x.open()
 	if err == nil {
 		err = x.scan() // of what is at the path; the caller makes sure that it is this folder
@@ -251,7 +251,7 @@ func (x *Index) take(changes map[string]*file) {
 		}
 		if f == nil {
 			delete(x.files, name)
-			delete(x.troubled, name)
+			delete(x.problematic, name)
 			continue
 		}
 		x.files[name] = f
@@ -259,9 +259,9 @@ func (x *Index) take(changes map[string]*file) {
 			entries[f.id] = f.entry
 			f.entry = nil
 		}
-		delete(x.troubled, name)
+		delete(x.problematic, name)
 		if len(f.problems) > 0 || f.misnamed() {
-			x.troubled[name] = true
+			x.problematic[name] = true
 		}
 	}
 	x.snapshot = x.snapshot.With(entries, nil)
@@ -271,13 +271,15 @@ func (x *Index) take(changes map[string]*file) {
 // Snapshot is all items as they were at the last update.
 func (x *Index) Snapshot() *item.Snapshot { return x.snapshot }
 
-// Troubled are the names of the files with problems, sorted by number.
-func (x *Index) Troubled() []string { return slices.SortedFunc(maps.Keys(x.troubled), byNumber) }
+// FilesWithProblems returns the names of the files with problems, sorted by number.
+func (x *Index) FilesWithProblems() []string {
+	return slices.SortedFunc(maps.Keys(x.problematic), byNumber)
+}
 
 // warnings says what is wrong with files, by their names.
 func (x *Index) warnings() []item.Warning {
 	var list []item.Warning
-	for _, name := range x.Troubled() {
+	for _, name := range x.FilesWithProblems() {
 		f := x.files[name]
 		problems := f.problems
 		if f.misnamed() {
@@ -322,7 +324,7 @@ func (x *Index) Find(id item.ID) (*item.Summary, error) {
 // Largest is the largest number that a file has.
 func (x *Index) Largest() item.ID {
 	largest := x.snapshot.Largest()
-	for name := range x.troubled {
+	for name := range x.problematic {
 		largest = max(largest, x.files[name].id)
 	}
 	return largest

@@ -71,7 +71,7 @@ func change(t *rapid.T, dir string) {
 
 // all is what an index says.
 func all(x *itemfolder.Index) []string {
-	said := []string{fmt.Sprint(x.Largest(), x.Troubled(), x.Snapshot().Warnings)}
+	said := []string{fmt.Sprint(x.Largest(), x.FilesWithProblems(), x.Snapshot().Warnings)}
 	for _, hit := range x.Snapshot().Search(item.Config{}, "", item.Filter{All: true}) {
 		said = append(said, fmt.Sprint(hit.ID, hit.Title))
 	}

@@ -76,7 +76,7 @@ func (r *repair) rest() error {
 	if _, err := r.snapshot(); err != nil {
 		return err
 	}
-	for _, name := range r.troubled() {
+	for _, name := range r.filesWithProblems() {
 		if err := r.file(name); err != nil {
 			return err
 		}
@@ -84,14 +84,14 @@ func (r *repair) rest() error {
 	return r.references()
 }
 
-// troubled are the names of the files with problems.
-func (r *repair) troubled() []string {
+// filesWithProblems returns the names of the files with problems.
+func (r *repair) filesWithProblems() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.index == nil {
 		return nil
 	}
-	return r.index.Troubled()
+	return r.index.FilesWithProblems()
 }
 
 // file repairs the file of that name, if it can.

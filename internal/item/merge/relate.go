@@ -181,12 +181,12 @@ func (m *merger) breakCircles() {
 		if e.state != live {
 			continue
 		}
-		if e.parent != (key{}) && !m.had(e, e.parent, parentOf) && m.leads(e.parent, e.key, parents) {
+		if e.parent != (key{}) && !m.had(e, e.parent, parentOf) && m.reaches(e.parent, e.key, parents) {
 			m.report(DroppedRelation, e, "has no parent: #%d is below it", m.entries[e.parent].id)
 			e.parent = key{}
 		}
 		e.dependsOn = slices.DeleteFunc(e.dependsOn, func(k key) bool {
-			if m.had(e, k, dependenciesOf) || !m.leads(k, e.key, dependencies) {
+			if m.had(e, k, dependenciesOf) || !m.reaches(k, e.key, dependencies) {
 				return false
 			}
 			m.report(DroppedRelation, e, "does not depend on #%d, which depends on it", m.entries[k].id)
@@ -203,8 +203,8 @@ func (m *merger) had(e *entry, k key, of func(relations) []key) bool {
 	return e.base != nil && slices.Contains(of(m.relationsOf(e, e.base)), k)
 }
 
-// leads reports whether one comes to target by going on from an item.
-func (m *merger) leads(from, target key, next func(*entry) []key) bool {
+// reaches reports whether next leads from one item to another.
+func (m *merger) reaches(from, target key, next func(*entry) []key) bool {
 	seen := map[key]bool{}
 	for queue := []key{from}; len(queue) > 0; {
 		k := queue[len(queue)-1]

@@ -246,9 +246,9 @@ func (e *NotRunningError) Error() string {
 	if len(e.Running) == 0 {
 		return text + "; none is running"
 	}
-	const most = 10
+	const maxListed = 10
 	var names []string
-	for _, t := range e.Running[:min(len(e.Running), most)] {
+	for _, t := range e.Running[:min(len(e.Running), maxListed)] {
 		names = append(names, t.ID+" ("+t.Name+")")
 	}
 	if more := len(e.Running) - len(names); more > 0 {

@@ -52,8 +52,8 @@ func TestExplain(t *testing.T) {
 			t.Parallel()
 			err := service.Explain(tt.err)
 			e := failure.Of(err)
-			if e.Kind != tt.kind || e.Message(failure.Words{}) != tt.what || e.Advice(failure.Words{}) != tt.do {
-				t.Errorf("got %d, %q, %q", e.Kind, e.Message(failure.Words{}), e.Advice(failure.Words{}))
+			if e.Kind != tt.kind || e.Message(failure.Words{}) != tt.what || e.Hint(failure.Words{}) != tt.do {
+				t.Errorf("got %d, %q, %q", e.Kind, e.Message(failure.Words{}), e.Hint(failure.Words{}))
 			}
 			if !errors.Is(err, tt.err) && errors.Unwrap(tt.err) == nil {
 				t.Error("the cause is lost")

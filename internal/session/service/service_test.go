@@ -92,7 +92,7 @@ func TestNoJira(t *testing.T) {
 	t.Parallel()
 	_, err := services(nil).Jira(t.Context())
 	e := failure.Of(err)
-	if e.Kind != failure.NoCredentials || e.Advice(failure.Words{Login: "copse mcp doctor --online"}) != "Set $JIRA_HOST and add credentials to `~/.netrc`. See `copse mcp doctor --online`." {
-		t.Errorf("got %v, %q", err, e.Advice(failure.Words{}))
+	if e.Kind != failure.NoCredentials || e.Hint(failure.Words{Login: "copse mcp doctor --online"}) != "Set $JIRA_HOST and add credentials to `~/.netrc`. See `copse mcp doctor --online`." {
+		t.Errorf("got %v, %q", err, e.Hint(failure.Words{}))
 	}
 }

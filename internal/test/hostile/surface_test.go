@@ -204,7 +204,7 @@ func TestEveryCommandIsTried(t *testing.T) {
 }
 
 func programs() map[string]*cobra.Command {
-	env := app.Nowhere()
+	env := app.EmptyEnv()
 	return map[string]*cobra.Command{"copse": copse.Command(env), "tic": tic.Command(env), "twig-mcp": twigmcp.Command(env)}
 }
 

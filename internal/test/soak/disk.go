@@ -12,9 +12,9 @@ import (
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
-// troubledDisk fills the disk under a store up, turns it read-only, and takes it away, while
+// failingDisk fills the disk under a store up, turns it read-only, and takes it away, while
 // a server works on it.
-func troubledDisk(r *rig) ([]result, error) {
+func failingDisk(r *rig) ([]result, error) {
 	disk := filepath.Join(r.dir, "disk")
 	if err := os.MkdirAll(disk, 0o755); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func troubledDisk(r *rig) ([]result, error) {
 		return nil, err
 	}
 	defer s.End()
-	d := &troubled{r: r, s: s, dir: dir, made: make(map[string]bool)}
+	d := &faultyStore{r: r, s: s, dir: dir, made: make(map[string]bool)}
 
 	full := result{What: "work items on a disk that fills up"}
 	for round := 0; round < 3 || r.goOn() && round < 20; round++ {
@@ -116,8 +116,8 @@ func troubledDisk(r *rig) ([]result, error) {
 	return []result{full, closed, gone}, nil
 }
 
-// troubled is a store that has seen trouble, and what it acknowledged.
-type troubled struct {
+// faultyStore is a store on a failing disk, and the writes that it acknowledged.
+type faultyStore struct {
 	r       *rig
 	s       *stdio.Server
 	dir     string
@@ -127,7 +127,7 @@ type troubled struct {
 }
 
 // create makes an item. It is made, or refused with a reason; nothing else counts as survival.
-func (d *troubled) create(res *result) {
+func (d *faultyStore) create(res *result) {
 	d.n++
 	title := fmt.Sprintf("item %d", d.n)
 	line, err := d.s.Request("tools/call", fmt.Sprintf(`{"name":"create_item","arguments":{"title":%q,"description":%q}}`, title, strings.Repeat("text ", 300)))
@@ -158,7 +158,7 @@ func (d *troubled) create(res *result) {
 }
 
 // verify counts as lost what was acknowledged and is not there, and files that are broken.
-func (d *troubled) verify(res *result) {
+func (d *faultyStore) verify(res *result) {
 	out, err := d.r.command(d.dir, nil, "item", "list", "--all", "--json")
 	if err != nil {
 		res.Lost++
@@ -178,7 +178,7 @@ func (d *troubled) verify(res *result) {
 }
 
 // empty makes room: it takes away the items that were made so far.
-func (d *troubled) empty() error {
+func (d *faultyStore) empty() error {
 	files, err := filepath.Glob(filepath.Join(d.dir, ".tic", "items", "*.md"))
 	if err != nil {
 		return err

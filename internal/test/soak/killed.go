@@ -134,7 +134,7 @@ func (r *rig) writers(dir, home string, env []string) ([]writer, error) {
 		return err
 	}
 	registryFile := filepath.Join(dir, ".agent", "climpt", "registry.json")
-	whole, err := os.ReadFile(registryFile)
+	registry, err := os.ReadFile(registryFile)
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func (r *rig) writers(dir, home string, env []string) ([]writer, error) {
 				if err := readJSON(registryFile, &reg); err != nil {
 					return err
 				}
-				if len(reg.Tools.Commands) != strings.Count(string(whole), `"c1"`) {
+				if len(reg.Tools.Commands) != strings.Count(string(registry), `"c1"`) {
 					return errors.New("commands are lost")
 				}
 				return nil

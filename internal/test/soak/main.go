@@ -42,7 +42,7 @@ type part struct {
 var parts = []part{
 	{"calls", 0.4, manyCalls},
 	{"killed", 0.2, killedWriters},
-	{"disk", 0.05, troubledDisk},
+	{"disk", 0.05, failingDisk},
 	{"clock", 0.05, clockGoesBack},
 	{"many", 0.05, manyProcesses},
 	{"hostile", 0.1, hostileInput},

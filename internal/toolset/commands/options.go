@@ -85,6 +85,6 @@ func lacking(missing []string) string {
 
 // line is foreign text on one line.
 func line(s string) string {
-	const most = 300
-	return cleantext.Cut(cleantext.Line(s), most)
+	const maxLength = 300
+	return cleantext.Cut(cleantext.Line(s), maxLength)
 }

@@ -99,7 +99,7 @@ func (f Form) of(err error) shown {
 		return shown{InvalidParams, arg.Message, arg.Hint}
 	}
 	e := failure.Of(err)
-	return shown{codeOf(e.Kind), e.Message(f.Words), e.Advice(f.Words)}
+	return shown{codeOf(e.Kind), e.Message(f.Words), e.Hint(f.Words)}
 }
 
 // shape implements [toolset.Shape] for tools that answer with an Out.

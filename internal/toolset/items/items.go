@@ -47,7 +47,7 @@ const indent = "  "
 // Toolset is the toolset "items".
 func (t *Tools) Toolset() toolset.Toolset {
 	var (
-		style = plain.Style{Indent: indent, Message: message, Next: next}
+		style = plain.Style{Indent: indent, Message: message, NextStep: next}
 
 		// Previewing a deletion is no reading: without confirm_delete, which
 		// --read-only takes away, it would be of no use.

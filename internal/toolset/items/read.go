@@ -283,7 +283,7 @@ func (s state) page(in PageIn, query string, list []*item.Summary, row func(*ite
 		Budget: budget,
 	}.Cut(window, list)
 	total := len(list)
-	out := ListOut{Rows: make([]Row, len(found.Items)), Rest: plain.Rest{
+	out := ListOut{Rows: make([]Row, len(found.Items)), ListInfo: plain.ListInfo{
 		Total: &total, NextCursor: found.Next, Warnings: s.warnings(),
 	}}
 	for i, it := range found.Items {

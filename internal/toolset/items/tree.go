@@ -56,7 +56,7 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	if err != nil {
 		return TreeOut{}, err
 	}
-	out := TreeOut{Rest: plain.Rest{Omitted: found.Omitted, Warnings: s.warnings()}}
+	out := TreeOut{ListInfo: plain.ListInfo{Omitted: found.Omitted, Warnings: s.warnings()}}
 	all := found.Omitted
 	for _, root := range found.Roots {
 		out.Rows = append(out.Rows, nodeOf(root))

@@ -3,7 +3,7 @@
 //
 // Use [Object] for a tool that answers with an object, and [Rows] for one that
 // answers with a [List]: the text half shows the array of its rows and, in a second
-// block, the [Rest] in words; the structured half is an object with both. Each row
+// block, the [ListInfo] in words; the structured half is an object with both. Each row
 // is encoded once. Errors are their message, as text, and in a second block what to
 // do where the message does not say it.
 package plain
@@ -30,9 +30,9 @@ type Style struct {
 	Indent string
 	// Message returns the text of an error; nil leaves it as it is.
 	Message func(error) string
-	// Next returns what to do about an error whose message does not say it, "" for
+	// NextStep returns what to do about an error whose message does not say it, "" for
 	// nothing. nil is for none.
-	Next func(error) string
+	NextStep func(error) string
 	// Failure returns the result of an error in the toolset's own form, instead of the
 	// above. nil is for none.
 	Failure func(error) toolset.Result
@@ -44,20 +44,20 @@ func Object[In, Out any](s Style, spec toolset.Spec, run func(context.Context, I
 }
 
 // Rows returns a tool whose output is a list. field is the name of the rows in the
-// structured half, and advice what to do when rows were left out that no cursor
-// leads to.
-func Rows[In, Row any](s Style, field, advice string, spec toolset.Spec, run func(context.Context, In) (List[Row], error)) toolset.Tool {
-	return toolset.New(rows[Row]{s, field, advice}, spec, run)
+// structured half, and hint what to do about rows that were left out and that no
+// cursor leads to.
+func Rows[In, Row any](s Style, field, hint string, spec toolset.Spec, run func(context.Context, In) (List[Row], error)) toolset.Tool {
+	return toolset.New(rows[Row]{s, field, hint}, spec, run)
 }
 
 // List is the output of a tool that answers with rows.
 type List[Row any] struct {
 	Rows []Row
-	Rest
+	ListInfo
 }
 
-// Rest is what a list has to say besides its rows.
-type Rest struct {
+// ListInfo is what a list says besides its rows.
+type ListInfo struct {
 	// Total is how many rows there are with those not shown, nil for lists that were
 	// not counted. The text says it where that is not what it shows.
 	Total *int `json:"total,omitempty"`
@@ -69,8 +69,8 @@ type Rest struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// notice returns the rest in words, "" if there is nothing to say.
-func (r Rest) notice(shown int, advice string) string {
+// notice returns the information in words, "" if there is nothing to say.
+func (r ListInfo) notice(shown int, hint string) string {
 	total := shown
 	if r.Total != nil {
 		total = *r.Total
@@ -80,7 +80,7 @@ func (r Rest) notice(shown int, advice string) string {
 	case r.NextCursor != "":
 		lines = append(lines, fmt.Sprintf("Showing %d of %d. Next: cursor=%s", shown, total, r.NextCursor))
 	case r.Omitted > 0:
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("Left out: %d of %d. %s", r.Omitted, total, advice)))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("Left out: %d of %d. %s", r.Omitted, total, hint)))
 	case total > shown:
 		lines = append(lines, fmt.Sprintf("Showing the last %d of %d.", shown, total))
 	}
@@ -108,7 +108,7 @@ func (object[Out]) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type:
 // rows is the shape of [Rows].
 type rows[Row any] struct {
 	Style
-	field, advice string
+	field, hint string
 }
 
 // OK encodes the rows, and puts them into both halves.
@@ -120,20 +120,20 @@ func (s rows[Row]) OK(out List[Row]) (toolset.Result, error) {
 	if err != nil {
 		return toolset.Result{}, err
 	}
-	rest, err := toolset.Marshal(out.Rest)
+	info, err := toolset.Marshal(out.ListInfo)
 	if err != nil {
 		return toolset.Result{}, err
 	}
-	doc := make(json.RawMessage, 0, len(list)+len(rest)+len(s.field)+len(`{"":,`))
+	doc := make(json.RawMessage, 0, len(list)+len(info)+len(s.field)+len(`{"":,`))
 	doc = append(append(append(doc, `{"`...), s.field...), `":`...)
 	doc = append(doc, list...)
-	if members := rest[1:]; len(members) > 1 {
+	if members := info[1:]; len(members) > 1 {
 		doc = append(append(doc, ','), members...)
 	} else {
 		doc = append(doc, '}')
 	}
 	res := toolset.Result{Text: []string{s.text(list)}, Structured: doc}
-	if notice := out.notice(len(out.Rows), s.advice); notice != "" {
+	if notice := out.notice(len(out.Rows), s.hint); notice != "" {
 		res.Text = append(res.Text, notice)
 	}
 	return res, nil
@@ -144,8 +144,8 @@ func (rows[Row]) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "
 
 // Describe describes the structured half.
 func (s rows[Row]) Describe() string {
-	rest := jsonshape.Describe(reflect.TypeFor[Rest]())
-	return "{" + s.field + ": " + jsonshape.Describe(reflect.TypeFor[[]Row]()) + ", " + rest[1:]
+	info := jsonshape.Describe(reflect.TypeFor[ListInfo]())
+	return "{" + s.field + ": " + jsonshape.Describe(reflect.TypeFor[[]Row]()) + ", " + info[1:]
 }
 
 func (s Style) text(data json.RawMessage) string {
@@ -173,8 +173,8 @@ func (s Style) Fail(err error) toolset.Result {
 		message = s.Message(err)
 	}
 	res := toolset.Result{Text: []string{message}, IsError: true}
-	if s.Next != nil {
-		if next := s.Next(err); next != "" {
+	if s.NextStep != nil {
+		if next := s.NextStep(err); next != "" {
 			res.Text = append(res.Text, next)
 		}
 	}

@@ -57,12 +57,12 @@ func TestRows(t *testing.T) {
 		text       []string
 		structured string
 	}{
-		"list":         {plain.Style{}, plain.List[any]{Rows: []any{1, 2}, Rest: plain.Rest{Total: n(2)}}, []string{`[1,2]`}, `{"items":[1,2],"total":2}`},
-		"empty":        {plain.Style{Indent: "  "}, plain.List[any]{Rest: plain.Rest{Total: n(0)}}, []string{`[]`}, `{"items":[],"total":0}`},
-		"cut":          {plain.Style{}, plain.List[any]{Rows: []any{1, 2}, Rest: plain.Rest{Total: n(9), NextCursor: "abc"}}, []string{`[1,2]`, "Showing 2 of 9. Next: cursor=abc"}, `{"items":[1,2],"total":9,"next_cursor":"abc"}`},
-		"warnings":     {plain.Style{}, plain.List[any]{Rows: []any{1}, Rest: plain.Rest{Total: n(1), Warnings: []string{"a", "b"}}}, []string{`[1]`, "Warning: a\nWarning: b"}, `{"items":[1],"total":1,"warnings":["a","b"]}`},
-		"last page":    {plain.Style{}, plain.List[any]{Rows: []any{1, 2}, Rest: plain.Rest{Total: n(9)}}, []string{`[1,2]`, "Showing the last 2 of 9."}, `{"items":[1,2],"total":9}`},
-		"cut for good": {plain.Style{}, plain.List[any]{Rows: []any{1}, Rest: plain.Rest{Total: n(5), Omitted: 3}}, []string{`[1]`, "Left out: 3 of 5. Ask for less."}, `{"items":[1],"total":5,"omitted":3}`},
+		"list":         {plain.Style{}, plain.List[any]{Rows: []any{1, 2}, ListInfo: plain.ListInfo{Total: n(2)}}, []string{`[1,2]`}, `{"items":[1,2],"total":2}`},
+		"empty":        {plain.Style{Indent: "  "}, plain.List[any]{ListInfo: plain.ListInfo{Total: n(0)}}, []string{`[]`}, `{"items":[],"total":0}`},
+		"cut":          {plain.Style{}, plain.List[any]{Rows: []any{1, 2}, ListInfo: plain.ListInfo{Total: n(9), NextCursor: "abc"}}, []string{`[1,2]`, "Showing 2 of 9. Next: cursor=abc"}, `{"items":[1,2],"total":9,"next_cursor":"abc"}`},
+		"warnings":     {plain.Style{}, plain.List[any]{Rows: []any{1}, ListInfo: plain.ListInfo{Total: n(1), Warnings: []string{"a", "b"}}}, []string{`[1]`, "Warning: a\nWarning: b"}, `{"items":[1],"total":1,"warnings":["a","b"]}`},
+		"last page":    {plain.Style{}, plain.List[any]{Rows: []any{1, 2}, ListInfo: plain.ListInfo{Total: n(9)}}, []string{`[1,2]`, "Showing the last 2 of 9."}, `{"items":[1,2],"total":9}`},
+		"cut for good": {plain.Style{}, plain.List[any]{Rows: []any{1}, ListInfo: plain.ListInfo{Total: n(5), Omitted: 3}}, []string{`[1]`, "Left out: 3 of 5. Ask for less."}, `{"items":[1],"total":5,"omitted":3}`},
 		"not counted":  {plain.Style{}, plain.List[any]{Rows: []any{1, 2}}, []string{`[1,2]`}, `{"items":[1,2]}`},
 		"markup":       {plain.Style{}, plain.List[any]{Rows: []any{"<&>"}}, []string{`["<&>"]`}, `{"items":["<&>"]}`},
 		"indented":     {plain.Style{Indent: "  "}, plain.List[any]{Rows: []any{1}}, []string{"[\n  1\n]"}, `{"items":[1]}`},
@@ -92,7 +92,7 @@ func TestDescribe(t *testing.T) {
 func TestFail(t *testing.T) {
 	t.Parallel()
 	worded := plain.Style{Message: func(err error) string { return "worded: " + err.Error() }}
-	advised := plain.Style{Next: func(error) string { return "Try again." }}
+	advised := plain.Style{NextStep: func(error) string { return "Try again." }}
 	for _, tt := range []struct {
 		want []string
 		got  toolset.Result

@@ -140,7 +140,7 @@ func (outcome) OK(out RunOut) (toolset.Result, error) {
 }
 
 // Fail shows the message.
-func (outcome) Fail(err error) toolset.Result { return plain.Style{Next: next}.Fail(err) }
+func (outcome) Fail(err error) toolset.Result { return plain.Style{NextStep: next}.Fail(err) }
 
 // Schema says that there is an object.
 func (outcome) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }

@@ -27,7 +27,7 @@ func (text) OK(out TextOut) (toolset.Result, error) {
 }
 
 // Fail returns the message of err.
-func (text) Fail(err error) toolset.Result { return plain.Style{Next: next}.Fail(err) }
+func (text) Fail(err error) toolset.Result { return plain.Style{NextStep: next}.Fail(err) }
 
 // Schema is nil: there is only text.
 func (text) Schema() *jsonschema.Schema { return nil }

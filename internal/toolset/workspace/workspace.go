@@ -38,7 +38,7 @@ func New(files Files, tasks Tasks, sources section.Sources) *Tools {
 // Toolset is the toolset "workspace".
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
-	style := plain.Style{Next: next}
+	style := plain.Style{NextStep: next}
 	return toolset.Toolset{
 		Name: "workspace",
 		Tools: []toolset.Tool{
@@ -125,7 +125,7 @@ func (t *Tools) ListDirectory(ctx context.Context, in ListIn) (ListOut, error) {
 	if err != nil {
 		return ListOut{}, err
 	}
-	out := ListOut{Rows: make([]Entry, 0, len(listing.Entries)), Rest: plain.Rest{Total: &listing.Total, Warnings: listing.Warnings}}
+	out := ListOut{Rows: make([]Entry, 0, len(listing.Entries)), ListInfo: plain.ListInfo{Total: &listing.Total, Warnings: listing.Warnings}}
 	room := maxDeep
 	for _, e := range listing.Entries {
 		one := Entry{Name: e.Name, Type: e.Type}

@@ -93,5 +93,5 @@ func (i *Issues) Linked(ctx context.Context, key string, w failure.Words) fact.F
 	if bad, ok := errors.AsType[*jira.InvalidError](err); ok {
 		e = failure.New(failure.Invalid, fmt.Sprintf("Argument %q %s", bad.Argument, bad.Message), "")
 	}
-	return fact.Unavailable[jira.Issue](e.Message(w), e.Advice(w))
+	return fact.Unavailable[jira.Issue](e.Message(w), e.Hint(w))
 }

@@ -81,7 +81,7 @@ func (r *Requests) Linked(ctx context.Context, n uint32, w failure.Words) fact.F
 		return fact.Unavailable[github.Status](fact.NotFetched, "")
 	}
 	e := failure.Of(err)
-	return fact.Unavailable[github.Status](e.Message(w), e.Advice(w))
+	return fact.Unavailable[github.Status](e.Message(w), e.Hint(w))
 }
 
 // List returns up to limit pull requests of a repository, newest first, from a place in
