@@ -10,8 +10,8 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// offers keeps the library's lists of prompts and resources like those of the
-// toolsets in which they can change. The library tells its clients.
+// offers keeps the library's list of prompts equal to those of the toolsets in which
+// they can change. The library notifies its clients.
 type offers struct {
 	server      *Server
 	completions *completions
@@ -27,12 +27,12 @@ type offer struct {
 	last *toolset.Offer
 }
 
-// middleware brings the lists up to date before a client looks at them, and
-// after a tool call, for clients that have looked and wait to be told.
+// middleware brings the list up to date before a client looks at it, and after a
+// tool call, for clients that have looked and wait for a notification.
 func (o *offers) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch method {
-		case "prompts/list", "prompts/get", "resources/list", "resources/read", "completion/complete":
+		case "prompts/list", "prompts/get", "completion/complete":
 			o.refresh(ctx)
 		case "tools/call":
 			res, err := next(ctx, method, req)
@@ -58,39 +58,27 @@ func (o *offers) refresh(ctx context.Context) {
 	}
 }
 
-// replace takes out what is no more, and puts in the rest anew.
+// replace adds the prompts of now, and removes those of old that it does not have.
 func (o *offers) replace(old, now *toolset.Offer) {
-	names, uris := make(map[string]bool), make(map[string]bool)
+	names := make(map[string]bool)
 	if now != nil {
 		for _, p := range now.Prompts {
 			names[p.Name] = true
 			o.server.addPrompt(p)
 			o.completions.set(p)
 		}
-		for _, r := range now.Resources {
-			uris[r.URI] = true
-			o.server.addResource(r)
-		}
 	}
 	if old == nil {
 		return
 	}
-	var goneNames, goneURIs []string
+	var gone []string
 	for _, p := range old.Prompts {
 		if !names[p.Name] {
-			goneNames = append(goneNames, p.Name)
+			gone = append(gone, p.Name)
 			o.completions.drop(p.Name)
 		}
 	}
-	for _, r := range old.Resources {
-		if !uris[r.URI] {
-			goneURIs = append(goneURIs, r.URI)
-		}
-	}
-	if len(goneNames) > 0 {
-		o.server.mcp.RemovePrompts(goneNames...)
-	}
-	if len(goneURIs) > 0 {
-		o.server.mcp.RemoveResources(goneURIs...)
+	if len(gone) > 0 {
+		o.server.mcp.RemovePrompts(gone...)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// names of n prompts and resources, which differ from set to set.
+// offerOf returns n prompts, whose names differ from set to set.
 func offerOf(set string, n int) *toolset.Offer {
 	o := &toolset.Offer{}
 	for i := range n {
@@ -27,18 +27,13 @@ func offerOf(set string, n int) *toolset.Offer {
 			}},
 			Get: func(context.Context, map[string]string) (string, error) { return "text of " + name, nil },
 		})
-		o.Resources = append(o.Resources, toolset.Resource{
-			URI: "toy://" + name, Name: name,
-			Read: func(context.Context) (string, error) { return "read " + name, nil },
-		})
 	}
 	return o
 }
 
 var cursorPattern = regexp.MustCompile(`"nextCursor":"([^"]+)"`)
 
-// Prompts and resources that change are listed as they are, in pages, and
-// clients are told.
+// Prompts that change are listed as they are, in pages, and clients are notified.
 func TestOffers(t *testing.T) {
 	t.Parallel()
 	var now atomic.Pointer[toolset.Offer]
@@ -70,7 +65,6 @@ func TestOffers(t *testing.T) {
 	for _, q := range []struct{ method, params, want string }{
 		{"prompts/get", `{"name":"old-119"}`, "text of old-119"},
 		{"completion/complete", `{"ref":{"type":"ref/prompt","name":"old-001"},"argument":{"name":"a","value":""}}`, `["old-001"]`},
-		{"resources/read", `{"uri":"toy://old-002"}`, "read old-002"},
 	} {
 		if got := ask(q.method, q.params); !strings.Contains(got, q.want) {
 			t.Errorf("%s %s: %s", q.method, q.params, got)
@@ -82,8 +76,6 @@ func TestOffers(t *testing.T) {
 		{"prompts/list", `{}`, `"prompts":[{"arguments":[{"name":"a"}],"name":"new-000"}]`},
 		{"prompts/get", `{"name":"old-119"}`, `"error"`},
 		{"completion/complete", `{"ref":{"type":"ref/prompt","name":"old-001"},"argument":{"name":"a","value":""}}`, `"error"`},
-		{"resources/list", `{}`, `"resources":[{"name":"new-000"`},
-		{"resources/read", `{"uri":"toy://old-002"}`, `"error"`},
 	} {
 		if got := ask(q.method, q.params); !strings.Contains(got, q.want) {
 			t.Errorf("after the change, %s %s: %s", q.method, q.params, got)
@@ -95,12 +87,7 @@ func TestOfferWithoutPrompts(t *testing.T) {
 	t.Parallel()
 	offered := offerOf("x", 2)
 	set := toolset.Toolset{Name: "toys", Offer: func(context.Context) *toolset.Offer { return offered }}
-	rest := toolset.Without([]toolset.Toolset{set}, []string{"prompts"})[0]
-	got := rest.Offer(t.Context())
-	if len(got.Prompts) != 0 || len(got.Resources) != 2 {
-		t.Errorf("%d prompts and %d resources are left", len(got.Prompts), len(got.Resources))
-	}
-	if rest.Offer(t.Context()) != got {
-		t.Error("the same offer seems to have changed")
+	if rest := toolset.Without([]toolset.Toolset{set}, []string{"prompts"})[0]; rest.Offer != nil {
+		t.Error("prompts are offered")
 	}
 }

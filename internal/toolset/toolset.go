@@ -3,7 +3,6 @@ package toolset
 import (
 	"context"
 	"slices"
-	"sync"
 )
 
 // Toolset is a named group of tools, prompts and resources.
@@ -14,17 +13,15 @@ type Toolset struct {
 	Prompts   []Prompt
 	Resources []Resource
 	Templates []Template
-	// Offer, if set, gives the prompts and resources that can change while the
-	// server runs. It is asked whenever a client looks at prompts or resources,
-	// so it must be quick; the same pointer as before says that nothing changed.
+	// Offer, if set, returns the prompts that can change while the server runs. It is
+	// called whenever a client looks at prompts, so it must be quick. The same pointer
+	// as before says that nothing changed.
 	Offer func(ctx context.Context) *Offer
 }
 
-// Offer is what a toolset has of changing prompts and resources at one moment.
-// It is not changed after it was handed out.
+// Offer is the changing prompts of a toolset at one moment. It is immutable.
 type Offer struct {
-	Prompts   []Prompt
-	Resources []Resource
+	Prompts []Prompt
 }
 
 // Prompt is a reusable text with arguments, that a person picks in a client.
@@ -86,32 +83,9 @@ func Without(sets []Toolset, disabled []string) []Toolset {
 		}
 		if slices.Contains(disabled, "prompts") {
 			set.Prompts = nil
-			set.Offer = withoutPrompts(set.Offer)
+			set.Offer = nil
 		}
 		kept = append(kept, set)
 	}
 	return kept
-}
-
-// withoutPrompts is offer without its prompts; the same one for the same one.
-func withoutPrompts(offer func(context.Context) *Offer) func(context.Context) *Offer {
-	if offer == nil {
-		return nil
-	}
-	var (
-		mu       sync.Mutex
-		of, rest *Offer
-	)
-	return func(ctx context.Context) *Offer {
-		now := offer(ctx)
-		mu.Lock()
-		defer mu.Unlock()
-		if rest == nil || now != of {
-			of, rest = now, &Offer{}
-			if now != nil {
-				rest.Resources = now.Resources
-			}
-		}
-		return rest
-	}
 }

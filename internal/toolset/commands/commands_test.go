@@ -40,21 +40,22 @@ func write(t *testing.T, file string, n int) {
 	}
 }
 
-// A large registry does not flood the lists, and says that there is more.
+// What a client loads up front stays small, whatever a registry says, and points to the rest.
 func TestOfferHasALimit(t *testing.T) {
 	t.Parallel()
 	tools, file := registry(t, 1000)
 	set := tools.Toolset()
 	offer := set.Offer(t.Context())
-	if len(offer.Prompts) != 101 || len(offer.Resources) != 100 {
-		t.Fatalf("%d prompts and %d resources are offered", len(offer.Prompts), len(offer.Resources))
+	own := len(offer.Prompts) - 1
+	if own < 50 || own > 100 {
+		t.Fatalf("%d of 1000 commands are prompts of their own", own)
 	}
-	finder := offer.Prompts[100]
-	if finder.Name != "find-command" || finder.Description != "Find and follow one of 1000 commands; only the first 100 are prompts of their own" {
+	finder := offer.Prompts[own]
+	if finder.Name != "find-command" || finder.Description != fmt.Sprintf("Find and follow one of 1000 commands; only the first %d are prompts of their own", own) {
 		t.Errorf("the last is %s: %s", finder.Name, finder.Description)
 	}
 	text, err := finder.Get(t.Context(), map[string]string{"query": "command 777"})
-	if err != nil || !strings.Contains(text, "- a b c777: Command 777 with a word\n") {
+	if err != nil || !strings.Contains(text, "- `a b c777`: `Command 777 with a word`\n") {
 		t.Errorf("%q, %v", text, err)
 	}
 	if set.Offer(t.Context()) != offer {
@@ -63,6 +64,32 @@ func TestOfferHasALimit(t *testing.T) {
 	write(t, file, 3)
 	if changed := set.Offer(t.Context()); len(changed.Prompts) != 3 {
 		t.Errorf("a changed registry offers %d prompts", len(changed.Prompts))
+	}
+}
+
+// Sixty-six commands with long texts and every option take less than 8 KB as prompts.
+func TestOfferOfLongTextsIsSmall(t *testing.T) {
+	t.Parallel()
+	tools, file := registry(t, 0)
+	var entries []string
+	for i := range 66 {
+		entries = append(entries, fmt.Sprintf(`{"c1":"domain","c2":"action-%d","c3":"target","description":%q,`+
+			`"uv":[{"name":"topic","description":%[2]q}],"options":{"edition":["default","long"],"adaptation":["default","strict"],"file":true,"stdin":true,"destination":true}}`,
+			i, strings.Repeat("word ", 100)))
+	}
+	if err := os.WriteFile(file, []byte(`{"tools":{"commands":[`+strings.Join(entries, ",")+`]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bytes := 0
+	offer := tools.Toolset().Offer(t.Context())
+	for _, p := range offer.Prompts {
+		bytes += len(fmt.Sprintf(`{"name":%q,"title":%q,"description":%q,"arguments":[]},`, p.Name, p.Title, p.Description))
+		for _, a := range p.Arguments {
+			bytes += len(fmt.Sprintf(`{"name":%q,"description":%q,"required":true},`, a.Name, a.Description))
+		}
+	}
+	if bytes > 8<<10 || len(offer.Prompts) < 10 || offer.Prompts[len(offer.Prompts)-1].Name != "find-command" {
+		t.Errorf("%d prompts take %d bytes", len(offer.Prompts), bytes)
 	}
 }
 

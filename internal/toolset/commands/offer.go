@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/command"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
@@ -15,12 +15,17 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// maxOffered is how many commands are prompts and listed resources: people pick
-// them from a menu. find-command has the others, and says so.
-const maxOffered = 100
+// What clients load at the start of a conversation, before anybody needs a command, stays
+// small: a prompt of its own for as many commands as promptBudget bytes describe. The
+// prompt find-command leads to the others, and the resource template to every command.
+const (
+	promptBudget      = 6 << 10
+	descriptionLength = 80
+	argumentLength    = 60
+)
 
-// offerNow is each command as a prompt and a resource, the same as long as the
-// registries are.
+// offerNow returns the prompts of the first commands, the same value until a registry
+// changes.
 func (t *Tools) offerNow(context.Context) *toolset.Offer {
 	agents, _ := t.library.Agents() // those of a map that cannot be read are unknown
 	// The one that most have comes first.
@@ -49,12 +54,17 @@ func rank(agent string) int {
 
 func (t *Tools) makeOffer(agents []string, catalogs []*library.Catalog) *toolset.Offer {
 	offer := &toolset.Offer{}
-	total := 0
+	total, left := 0, promptBudget
 	for i, catalog := range catalogs {
 		total += len(catalog.Commands)
-		for _, c := range catalog.Commands[:min(len(catalog.Commands), maxOffered-len(offer.Prompts))] {
-			offer.Prompts = append(offer.Prompts, t.prompt(agents[i], c))
-			offer.Resources = append(offer.Resources, t.resource(agents[i], c))
+		for _, c := range catalog.Commands {
+			if left <= 0 {
+				break
+			}
+			p := t.prompt(agents[i], c)
+			if left -= size(p); left >= 0 {
+				offer.Prompts = append(offer.Prompts, p)
+			}
 		}
 	}
 	if total > len(offer.Prompts) {
@@ -63,20 +73,29 @@ func (t *Tools) makeOffer(agents []string, catalogs []*library.Catalog) *toolset
 	return offer
 }
 
-// prompt is a command as a prompt.
+// size returns about how many bytes a prompt takes in a list.
+func size(p toolset.Prompt) int {
+	n := len(`{"name":"","description":"","arguments":[]},`) + len(p.Name) + len(p.Description)
+	for _, a := range p.Arguments {
+		n += len(`{"name":"","description":""},`) + len(a.Name) + len(a.Description)
+	}
+	return n
+}
+
+// prompt returns a command as a prompt.
 func (t *Tools) prompt(agent string, c command.Command) toolset.Prompt {
 	name := strings.Join([]string{c.C1, c.C2, c.C3}, "-")
 	if agent != library.DefaultAgent {
 		name = agent + "-" + name
 	}
 	p := toolset.Prompt{
-		Name: ascii(name), Title: c.String(), Description: line(c.Description),
+		Name: ascii(name), Description: short(c.Description, descriptionLength),
 		Get: func(ctx context.Context, args map[string]string) (string, error) {
 			return t.text(ctx, agent, c.ID, args)
 		},
 	}
 	for _, v := range c.UV {
-		p.Arguments = append(p.Arguments, toolset.Argument{Name: v.Name, Description: line(v.Description)})
+		p.Arguments = append(p.Arguments, toolset.Argument{Name: v.Name, Description: short(v.Description, argumentLength)})
 	}
 	add := func(wanted bool, name, description string, values ...string) {
 		if !wanted {
@@ -90,13 +109,17 @@ func (t *Tools) prompt(agent string, c command.Command) toolset.Prompt {
 		}
 		p.Arguments = append(p.Arguments, a)
 	}
-	add(c.Options.Stdin, "input_text", "The text to work on")
-	add(c.Options.File, "input_file", "The path of a file to work on")
-	add(c.Options.Destination, "destination", "The path to write to")
-	add(len(c.Options.Edition) > 1, "edition", "One of "+strings.Join(c.Options.Edition, ", "), c.Options.Edition...)
-	add(len(c.Options.Adaptation) > 1, "adaptation", "One of "+strings.Join(c.Options.Adaptation, ", "), c.Options.Adaptation...)
+	add(c.Options.Stdin, "input_text", "Text to work on")
+	add(c.Options.File, "input_file", "File to work on")
+	add(c.Options.Destination, "destination", "Path to write to")
+	oneOf := func(values []string) string { return short("One of "+strings.Join(values, ", "), argumentLength) }
+	add(len(c.Options.Edition) > 1, "edition", oneOf(c.Options.Edition), c.Options.Edition...)
+	add(len(c.Options.Adaptation) > 1, "adaptation", oneOf(c.Options.Adaptation), c.Options.Adaptation...)
 	return p
 }
+
+// short returns foreign text on one line of at most so many characters.
+func short(s string, length int) string { return cleantext.Cut(cleantext.Line(s), length) }
 
 // ascii replaces what a name may not have.
 func ascii(name string) string {
@@ -170,23 +193,7 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 	}
 }
 
-// uri is the address of a command.
-func uri(agent string, id command.ID) string {
-	parts := []string{agent, id.C1, id.C2, id.C3}
-	for i, p := range parts {
-		parts[i] = url.PathEscape(p)
-	}
-	return "climpt://" + strings.Join(parts, "/")
-}
-
 const markdown = "text/markdown"
-
-func (t *Tools) resource(agent string, c command.Command) toolset.Resource {
-	return toolset.Resource{
-		URI: uri(agent, c.ID), Name: c.String(), Description: line(c.Description), MIMEType: markdown,
-		Read: func(ctx context.Context) (string, error) { return t.read(ctx, agent, c.ID) },
-	}
-}
 
 // read is what a command says of itself, and its prompt without values.
 func (t *Tools) read(ctx context.Context, agent string, id command.ID) (string, error) {

@@ -21,10 +21,31 @@ type ListIn struct {
 
 // ListOut is a page of pull requests.
 type ListOut struct {
-	PullRequests []gh.PullRequest `json:"pull_requests"`
-	Showing      string           `json:"showing,omitempty"`
-	NextCursor   string           `json:"next_cursor,omitempty"`
-	AsOf         time.Time        `json:"as_of"`
+	PullRequests []Row     `json:"pull_requests"`
+	Showing      string    `json:"showing,omitempty"`
+	NextCursor   string    `json:"next_cursor,omitempty"`
+	AsOf         time.Time `json:"as_of"`
+}
+
+// Row is a pull request in a list. GitHub's lists do not say whether it is mergeable;
+// get_pull_request does.
+type Row struct {
+	Number    int    `json:"number"`
+	Title     string `json:"title"`
+	State     string `json:"state"`
+	Author    string `json:"author"`
+	Base      string `json:"base"`
+	Head      string `json:"head"`
+	Draft     bool   `json:"draft"`
+	CreatedAt string `json:"created_at,omitempty"`
+	UpdatedAt string `json:"updated_at,omitempty"`
+}
+
+func rowOf(pr gh.PullRequest) Row {
+	return Row{
+		Number: pr.Number, Title: pr.Title, State: pr.State, Author: pr.Author, Base: pr.Base, Head: pr.Head,
+		Draft: pr.Draft, CreatedAt: pr.CreatedAt, UpdatedAt: pr.UpdatedAt,
+	}
 }
 
 var listLimits = page.Limits{Default: 30, Max: 100}
@@ -52,15 +73,18 @@ func (t *Tools) ListPullRequests(ctx context.Context, in ListIn) (ListOut, error
 	if err != nil {
 		return ListOut{}, err
 	}
-	out := ListOut{PullRequests: found.PullRequests, AsOf: found.AsOf}
+	out := ListOut{PullRequests: make([]Row, len(found.PullRequests)), AsOf: found.AsOf}
+	for i, pr := range found.PullRequests {
+		out.PullRequests[i] = rowOf(pr)
+	}
 	next := found.Next
-	if n := page.Fit(found.PullRequests, page.Size, page.DefaultBudget); n < len(found.PullRequests) {
-		out.PullRequests = found.PullRequests[:n]
+	if n := page.Fit(out.PullRequests, page.Size, page.DefaultBudget); n < len(out.PullRequests) {
+		out.PullRequests = out.PullRequests[:n]
 		next = &gh.Cursor{After: found.PullRequests[n-1].Number, Offset: from.Offset + n}
 	}
 	if next != nil {
 		out.NextCursor = window.Cursor(position(*next))
-		out.Showing = page.Page[gh.PullRequest]{Items: out.PullRequests, Next: out.NextCursor}.Showing()
+		out.Showing = page.Page[Row]{Items: out.PullRequests, Next: out.NextCursor}.Showing()
 	}
 	return out, nil
 }

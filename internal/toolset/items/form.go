@@ -11,19 +11,19 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// Row is an item in a list.
+// Row is an item in a list. What an item does not have is left out; show_item has every key.
 type Row struct {
 	ID        item.ID   `json:"id"`
 	Title     string    `json:"title"`
 	Type      string    `json:"type"`
 	Status    string    `json:"status"`
-	Priority  string    `json:"priority"`
-	Iteration string    `json:"iteration"`
-	Assignee  string    `json:"assignee"`
-	Labels    []string  `json:"labels"`
-	Parent    *item.ID  `json:"parent"`
-	DependsOn []item.ID `json:"dependsOn"`
-	Updated   string    `json:"updated"`
+	Priority  string    `json:"priority,omitempty"`
+	Iteration string    `json:"iteration,omitempty"`
+	Assignee  string    `json:"assignee,omitempty"`
+	Labels    []string  `json:"labels,omitempty"`
+	Parent    item.ID   `json:"parent,omitempty"`
+	DependsOn []item.ID `json:"dependsOn,omitempty"`
+	Updated   string    `json:"updated,omitempty"`
 	// Snippet is the part of the description that a search has found.
 	Snippet string `json:"snippet,omitempty"`
 	// Showing says what was left out, and where it is.
@@ -34,7 +34,7 @@ func rowOf(it *item.Summary) Row {
 	s, showing := brief(it)
 	return Row{
 		ID: s.ID, Title: s.Title, Type: s.Type, Status: s.Status, Priority: s.Priority, Iteration: s.Iteration,
-		Assignee: s.Assignee, Labels: s.Labels, Parent: parentOf(it), DependsOn: s.DependsOn, Updated: s.Updated,
+		Assignee: s.Assignee, Labels: s.Labels, Parent: s.Parent, DependsOn: s.DependsOn, Updated: s.Updated,
 		Showing: showing,
 	}
 }
