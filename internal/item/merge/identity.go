@@ -74,17 +74,18 @@ func (m *merger) identify() {
 			byCreated[v.it.Created] = append(byCreated[v.it.Created], v)
 		}
 	}
-	born := map[key]item.ID{}
+	m.entries = map[key]*entry{}
 	for created, versions := range byCreated {
 		links := m.links(created, versions)
-		for _, v := range versions {
-			born[key{created: created, born: v.id}] = links.root(v.id)
+		titles := map[string]bool{}
+		if created != "" && !oncePerTree(versions) {
+			titles = sharedTitles(versions)
 		}
-	}
-	m.entries = map[key]*entry{}
-	for _, s := range m.sides() {
-		for _, v := range s.versions {
-			v.key = key{created: v.it.Created, born: born[key{created: v.it.Created, born: v.id}]}
+		for _, v := range versions {
+			v.key = key{created: created, born: links.root(v.id)}
+			if titles[v.it.Title] {
+				v.key = key{created: created, apart: v.it.Title}
+			}
 			m.enter(v)
 		}
 	}
@@ -93,6 +94,27 @@ func (m *merger) identify() {
 		m.sorted = append(m.sorted, e)
 	}
 	slices.SortFunc(m.sorted, func(a, b *entry) int { return a.key.compare(b.key) })
+}
+
+// sharedTitles are the titles that tell items of one time of creation apart: no tree
+// has one twice, and several have it. Their numbers do not: two items that were born at
+// the same moment can have had the same one.
+func sharedTitles(versions []*version) map[string]bool {
+	seen := map[string][3]int{}
+	for _, v := range versions {
+		counts := seen[v.it.Title]
+		counts[v.side]++
+		seen[v.it.Title] = counts
+	}
+	shared := map[string]bool{}
+	for title, counts := range seen {
+		trees := 0
+		for _, n := range counts {
+			trees += min(n, 1)
+		}
+		shared[title] = slices.Max(counts[:]) == 1 && trees > 1
+	}
+	return shared
 }
 
 // enter puts a version into its entry. Two items of one tree never share one.

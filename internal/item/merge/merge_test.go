@@ -453,4 +453,12 @@ func TestBornAtTheSameMoment(t *testing.T) {
 	b.update(1, 2, item.Patch{Status: new("done")})
 	m, _ = mergeStores(t, base, a, b, merge.Options{BornApart: true})
 	diff(t, "items", "items/1.md a backlog\nitems/2.md b done", m.outline())
+
+	// What happened to one of them meanwhile, under the number that both had.
+	now := b.clone()
+	now.comment(1, 3, "bob", "about b")
+	now.create(2, "child of b", 4, parent(1))
+	m, _ = mergeStores(t, b, m, now, merge.Options{BornApart: true})
+	diff(t, "items", "items/1.md a backlog\nitems/2.md b done\nitems/3.md child of b backlog parent 2", m.outline())
+	diff(t, "comments of b", 1, len(m.item(2).Comments))
 }
