@@ -37,6 +37,10 @@ func overHTTP(args []string) server {
 			if dir = repo; !filepath.IsAbs(dir) {
 				dir = filepath.Join(env.Dir, repo)
 			}
+			// copse up serves the worktree that the path is in.
+			if w, err := (servers.Repository{Env: env}).Worktree(ctx, dir); err == nil {
+				dir = w.Path
+			}
 		}
 		served := servers.Options{
 			Env: env, Disabled: choice.Disabled(), ReadOnly: choice.ReadOnly, Instructions: mcp.Instructions, Logger: app.NewLogger(env.Stderr, 0),

@@ -244,7 +244,7 @@ type NotRunningError struct {
 func (e *NotRunningError) Error() string {
 	text := fmt.Sprintf("No running task has the id %.40q", e.ID)
 	if len(e.Running) == 0 {
-		return text + "; none is running"
+		return text + "; none is running. Use run_just_task or `copse task run` to start one"
 	}
 	const maxListed = 10
 	var names []string

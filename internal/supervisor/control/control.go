@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -154,7 +155,10 @@ func Serve(l net.Listener, s Supervisor, o Options) error {
 	mux.HandleFunc("POST /move", steer(func(ctx context.Context, dir string) (any, error) { return target{dir}, s.Move(ctx, dir) }))
 	mux.HandleFunc("POST /reload", steer(func(ctx context.Context, dir string) (any, error) { return target{dir}, o.Reload(ctx) }))
 	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, target{}, nil)
+		// The process may end before this handler returns: the whole answer is sent first.
+		w.Header().Set("Content-Length", "3")
+		_, _ = io.WriteString(w, "{}\n")
+		_ = http.NewResponseController(w).Flush()
 		o.Stop()
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
