@@ -86,6 +86,8 @@ type Item struct {
 	Comments    []Comment
 	// Former are the numbers that the item had before, the latest first.
 	Former []Former
+	// Link says where the work on the item is.
+	Link Link
 }
 
 // Former is a number that an item had until a merge gave it another, because two clones
@@ -179,4 +181,8 @@ type Patch struct {
 	Parent      *ID // 0 for none
 	DependsOn   *[]ID
 	Description *string
+	// The parts of the Link; an empty text clears one.
+	Branch      *string
+	Worktree    *string
+	PullRequest *string
 }

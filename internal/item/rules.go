@@ -65,6 +65,10 @@ func (c Config) Check(p Patch) (Patch, error) {
 	if err := p.checkEncoding(); err != nil {
 		return Patch{}, err
 	}
+	p, err := p.checkLink()
+	if err != nil {
+		return Patch{}, err
+	}
 	for _, f := range []struct {
 		name, plural string
 		value        *string

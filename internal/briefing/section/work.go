@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,10 +23,13 @@ import (
 type ItemStore interface {
 	Config(ctx context.Context) (item.Config, error)
 	Snapshot(ctx context.Context) (*item.Snapshot, error)
+	// Links returns the links of the items that have one.
+	Links(ctx context.Context) (map[item.ID]item.Link, error)
 }
 
-// Items tells which work items are neither new nor done.
-func Items(store ItemStore) briefing.Source {
+// Items tells which work items are neither new nor done, and which are linked with the
+// branch that is checked out, empty for none.
+func Items(store ItemStore, branch func(context.Context) string) briefing.Source {
 	return source("items", "Work items", func(ctx context.Context) (briefing.Body, error) {
 		config, err := store.Config(ctx)
 		if errors.Is(err, item.ErrNoProject) {
@@ -38,8 +42,12 @@ func Items(store ItemStore) briefing.Source {
 		if err != nil {
 			return briefing.Body{}, err
 		}
+		here, err := linkedWith(ctx, store, branch(ctx))
+		if err != nil {
+			return briefing.Body{}, err
+		}
 		var body briefing.Body
-		open := 0
+		open, progress := 0, 0
 		for _, it := range all.List(config, item.Filter{All: true}) {
 			switch {
 			case config.Done(it.Status):
@@ -48,21 +56,47 @@ func Items(store ItemStore) briefing.Source {
 				open++
 				continue
 			}
-			line := foreign.Own("#").Int(int(it.ID)).Own(" ").Name(it.Title).Own(" [").Name(it.Status).Own("]")
-			if it.Assignee != "" {
-				line = line.Own(" ").Name(it.Assignee)
+			if progress++; !here[it.ID] { // those have lines of their own
+				body.Lines = append(body.Lines, itemLine(it))
 			}
-			body.Lines = append(body.Lines, line)
 		}
-		if len(body.Lines) == 0 && open == 0 {
+		if progress == 0 && open == 0 && len(here) == 0 {
 			return briefing.Body{}, &briefing.Nothing{Why: "none open"}
 		}
 		ready := len(all.List(config, item.Filter{All: true, Ready: true, Status: config.Statuses[0]}))
 		body.Head = []foreign.Line{
-			foreign.Line{}.Int(len(body.Lines)).Own(" in progress, ").Int(open).Own(" not begun, of which ").Int(ready).Own(" are ready"),
+			foreign.Line{}.Int(progress).Own(" in progress, ").Int(open).Own(" not begun, of which ").Int(ready).Own(" are ready"),
+		}
+		for _, id := range slices.Sorted(maps.Keys(here)) {
+			if it, err := all.Find(id); err == nil {
+				body.Head = append(body.Head, foreign.Own("this branch: ").Add(itemLine(it)))
+			}
 		}
 		return body, nil
 	})
+}
+
+func itemLine(it *item.Summary) foreign.Line {
+	line := foreign.Own("#").Int(int(it.ID)).Own(" ").Name(it.Title).Own(" [").Name(it.Status).Own("]")
+	if it.Assignee != "" {
+		line = line.Own(" ").Name(it.Assignee)
+	}
+	return line
+}
+
+// linkedWith returns the items that are linked with a branch.
+func linkedWith(ctx context.Context, store ItemStore, branch string) (map[item.ID]bool, error) {
+	if branch == "" {
+		return nil, nil
+	}
+	links, err := store.Links(ctx)
+	here := map[item.ID]bool{}
+	for id, l := range links {
+		if l.Branch == branch {
+			here[id] = true
+		}
+	}
+	return here, err
 }
 
 // Journal remembers the last run of a recipe.

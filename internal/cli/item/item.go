@@ -41,7 +41,7 @@ func Items(env app.Env, program, initCommand string, flags *Flags) *cobra.Comman
 		RunE: app.Help,
 	}
 	cmd.AddCommand(
-		c.list(), c.ready(), c.search(), c.tree(), c.show(), c.create(), c.update(), c.comment(), c.open(), c.delete(), c.restore(), c.trash(),
+		c.list(), c.ready(), c.search(), c.tree(), c.show(), c.create(), c.update(), c.comment(), c.open(), c.delete(), c.restore(), c.trash(), c.link(), c.start(),
 	)
 	return cmd
 }
@@ -170,6 +170,9 @@ type whole struct {
 	row
 	Description string    `json:"description"`
 	Comments    []comment `json:"comments"`
+	Branch      string    `json:"branch,omitempty"`
+	Worktree    string    `json:"worktree,omitempty"`
+	PullRequest string    `json:"pull_request,omitempty"`
 	// Renumbered are the numbers that the item had before a merge.
 	Renumbered []former `json:"renumbered,omitempty"`
 }
@@ -186,7 +189,8 @@ type comment struct {
 }
 
 func wholeOf(it *item.Item) whole {
-	w := whole{row: rowOf(&it.Summary), Description: it.Description, Comments: []comment{}}
+	w := whole{row: rowOf(&it.Summary), Description: it.Description, Comments: []comment{},
+		Branch: it.Link.Branch, Worktree: it.Link.Worktree, PullRequest: it.Link.PullRequest}
 	for _, c := range it.Comments {
 		w.Comments = append(w.Comments, comment(c))
 	}

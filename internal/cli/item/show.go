@@ -60,11 +60,17 @@ func fields(it *item.Item) [][]string {
 	for _, id := range it.DependsOn {
 		needs = append(needs, id.String())
 	}
-	return [][]string{
+	rows := [][]string{
 		{"id", it.ID.String()}, {"title", it.Title}, {"type", it.Type}, {"status", it.Status}, {"priority", it.Priority},
 		{"iteration", it.Iteration}, {"assignee", it.Assignee}, {"labels", strings.Join(it.Labels, ",")}, {"parent", parent},
 		{"depends_on", strings.Join(needs, ",")}, {"created", it.Created}, {"updated", it.Updated},
 	}
+	for _, row := range [][]string{{"branch", it.Link.Branch}, {"worktree", it.Link.Worktree}, {"pull_request", it.Link.PullRequest}} {
+		if row[1] != "" {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 // formerly says which number an item had.

@@ -72,7 +72,14 @@ func (s *Store) Purge(ctx context.Context, ids ...item.ID) error {
 			}
 		}
 		for _, id := range ids {
+			_, it, openErr := w.open(w.tx.Root(), trashFolder, id)
 			if err := w.tx.Remove(trashName(id)); err != nil {
+				return err
+			}
+			if openErr != nil {
+				continue // what cannot be read can be purged
+			}
+			if err := w.removeLink(it.Created); err != nil {
 				return err
 			}
 		}

@@ -258,6 +258,7 @@ func (f *folder) item(id item.ID) (item.Item, error) {
 	if err != nil {
 		return it, err
 	}
+	it.Link = readLink(root, it.Created)
 	records, err := itemfolder.ReadFile(root, renumbered.Name)
 	if err != nil {
 		return it, nil //nolint:nilerr // there are none, or they cannot be read: the item can

@@ -116,7 +116,7 @@ func (w *writer) follow(p pending) error {
 }
 
 func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
-	_, it, err := w.open(w.tx.Root(), itemsFolder, id)
+	it, err := w.item(id)
 	if err != nil {
 		return err
 	}

@@ -228,7 +228,12 @@ func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
 			return item.Item{}, err
 		}
 	}
-	return w.save(id, content)
+	it, err := w.save(id, content)
+	if err != nil {
+		return item.Item{}, err
+	}
+	it.Link, err = w.setLink(it, p)
+	return it, err
 }
 
 // unchangeable says that the file of an item is read, but not changed.

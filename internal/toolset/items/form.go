@@ -116,6 +116,10 @@ type Item struct {
 	DependsOn   []item.ID `json:"dependsOn"`
 	Description string    `json:"description"`
 	Comments    []Comment `json:"comments"`
+	// Where the work on it is.
+	Branch      string `json:"branch,omitempty"`
+	Worktree    string `json:"worktree,omitempty"`
+	PullRequest string `json:"pull_request,omitempty"`
 	// Renumbered are the numbers that the item had before a merge.
 	Renumbered []Renumbered `json:"renumbered,omitempty"`
 	// Showing says what was left out, and how to get it.
@@ -157,6 +161,8 @@ func itemOf(it *item.Item, part section) Item {
 		Assignee: s.Assignee, Labels: s.Labels, Created: s.Created, Updated: s.Updated,
 		Parent: parentOf(&it.Summary), DependsOn: s.DependsOn, Comments: []Comment{}, Showing: showing,
 	}
+	out.Branch, out.Worktree = line(it.Link.Branch, lineLength), line(it.Link.Worktree, lineLength)
+	out.PullRequest = line(it.Link.PullRequest, lineLength)
 	for _, f := range it.Former {
 		out.Renumbered = append(out.Renumbered, Renumbered{f.ID, line(f.On, lineLength)})
 	}

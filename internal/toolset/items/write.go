@@ -61,6 +61,9 @@ type UpdateIn struct {
 	Parent      toolset.Optional[Reference] `json:"parent,omitzero" description:"null clears."`
 	DependsOn   *[]item.ID                  `json:"depends_on,omitempty" description:"Replaces all; [] clears."`
 	Description *string                     `json:"description,omitempty"`
+	Branch      *string                     `json:"branch,omitempty"`
+	Worktree    *string                     `json:"worktree,omitempty"`
+	PullRequest *string                     `json:"pull_request,omitempty"`
 }
 
 // UpdateItem changes the given fields, nothing else.
@@ -68,6 +71,7 @@ func (t *Tools) UpdateItem(ctx context.Context, in UpdateIn) (Item, error) {
 	p := item.Patch{
 		Title: in.Title, Type: in.Type, Status: in.Status, Priority: in.Priority, Assignee: in.Assignee,
 		Labels: (*[]string)(in.Labels), Iteration: in.Iteration, DependsOn: in.DependsOn, Description: in.Description,
+		Branch: in.Branch, Worktree: in.Worktree, PullRequest: in.PullRequest,
 	}
 	if in.Parent.Set {
 		p.Parent = new(item.ID(in.Parent.Value))

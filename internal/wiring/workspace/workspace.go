@@ -91,7 +91,7 @@ func (w *Workspace) Sources(fresh bool) []briefing.Source {
 	return []briefing.Source{
 		section.Project(section.Place{Root: root, Repo: repo, Files: files, Origin: w.origin}),
 		section.Stack(links),
-		section.Items(w.items),
+		section.Items(w.items, w.branch),
 		section.Git(files),
 		section.Task(w.journal, w.env.Now),
 		section.Containers(w.engine, root, w.env.Now),
@@ -99,6 +99,15 @@ func (w *Workspace) Sources(fresh bool) []briefing.Source {
 		section.Recent(repo, w.env.Now),
 		section.Tree(w.Files),
 	}
+}
+
+// branch is the branch checked out, "" if there is none.
+func (w *Workspace) branch(ctx context.Context) string {
+	head, err := w.facts.Session.View().Head(ctx)
+	if err != nil {
+		return ""
+	}
+	return head.Branch
 }
 
 // origin is the repository on GitHub, "" if there is none.

@@ -1,0 +1,69 @@
+package item_test
+
+import (
+	"testing"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+func TestLinkText(t *testing.T) {
+	t.Parallel()
+	for _, l := range []item.Link{
+		{},
+		{Branch: "a/b", Worktree: "/x y: z", PullRequest: "o/r#12"},
+		{PullRequest: "7"},
+	} {
+		if got := item.ParseLink(l.Text(3)); got != l {
+			t.Errorf("%+v is read as %+v", l, got)
+		}
+	}
+	merged := "item: 3\nbranch: a\nbranch: b\r\nother: x\nno line\npull_request: 7\n"
+	if got, want := item.ParseLink(merged), (item.Link{Branch: "b", PullRequest: "7"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := item.ParseLink("branch: --orphan\n"); got != (item.Link{}) {
+		t.Errorf("an option is taken for a branch: %+v", got)
+	}
+}
+
+func TestLinkIsChecked(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"12": "12", "#12": "12", "o/r#12": "o/r#12", "https://github.com/o/r/pull/12": "o/r#12", "https://g.example/o/r/pull/12/files#x": "o/r#12", "": "",
+	} {
+		p, err := item.Config{}.Check(item.Patch{PullRequest: &given})
+		if err != nil || *p.PullRequest != want {
+			t.Errorf("%q: got %v, %v, want %q", given, p.PullRequest, err, want)
+		}
+	}
+	for _, bad := range []string{"x", "0", "o/r", "https://github.com/o/r/issues/1", "-1"} {
+		if _, err := (item.Config{}).Check(item.Patch{PullRequest: &bad}); err == nil {
+			t.Errorf("the pull request %q is accepted", bad)
+		}
+	}
+	for _, bad := range []string{"-x", "a..b", "a b", "x.lock", "/a", "a/", "a~1", "@", "a\nb", "a@{1}"} {
+		if _, err := (item.Config{}).Check(item.Patch{Branch: &bad}); err == nil {
+			t.Errorf("the branch %q is accepted", bad)
+		}
+	}
+	for _, bad := range []string{"a\nb", "a\x1b[2J"} {
+		if _, err := (item.Config{}).Check(item.Patch{Worktree: &bad}); err == nil {
+			t.Errorf("the worktree %q is accepted", bad)
+		}
+	}
+}
+
+func TestBranchName(t *testing.T) {
+	t.Parallel()
+	for title, want := range map[string]string{
+		"Fix: session cookie (#42)": "tic/3-fix-session-cookie-42", "--": "tic/3", "ログイン": "tic/3-ログイン", "": "tic/3",
+	} {
+		name := (&item.Summary{ID: 3, Title: title}).BranchName()
+		if name != want {
+			t.Errorf("%q: got %q, want %q", title, name, want)
+		}
+		if _, err := (item.Config{}).Check(item.Patch{Branch: &name}); err != nil {
+			t.Errorf("%q: %v", title, err)
+		}
+	}
+}
