@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
@@ -49,6 +50,7 @@ type folder struct {
 
 	mu    sync.Mutex
 	index *itemfolder.Index // nil before it is needed, and while there is no folder of items
+	repo  *gitmerge.Repo    // nil before it is needed, and outside of git
 }
 
 // configuration is a configuration file that was read.

@@ -36,10 +36,16 @@ func (s *Store) openRepo(ctx context.Context, f *folder) (*gitmerge.Repo, error)
 	if s.git == nil {
 		return nil, nil
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.repo != nil {
+		return f.repo, nil
+	}
 	repo, err := gitmerge.OpenRepo(ctx, f.dir.Path(), *s.git)
 	if errors.Is(err, gitmerge.ErrNoRepository) {
-		return nil, nil
+		return nil, nil // there can be one later
 	}
+	f.repo = repo
 	return repo, err
 }
 
