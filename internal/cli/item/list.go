@@ -20,6 +20,7 @@ type listOptions struct {
 	filter  item.Filter
 	limit   int
 	headers bool
+	merged  bool
 	asJSON  bool
 }
 
@@ -85,6 +86,7 @@ type selection func(s *item.Snapshot, config item.Config, f item.Filter, args []
 func (o *listOptions) listing(c cli, cmd *cobra.Command, list selection) *cobra.Command {
 	o.add(c, cmd)
 	cmd.Flags().IntVar(&o.limit, "limit", 0, "at most so many items (default: all)")
+	cmd.Flags().BoolVar(&o.merged, "merged", false, "name open items whose pull request is merged, as far as the cache knows")
 	cmd.Flags().BoolVar(&o.headers, "headers", false, "begin with a line of column names in a pipe, too")
 	output.JSONFlag[[]row](cmd, &o.asJSON)
 	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
@@ -102,6 +104,11 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command, list selection) *cobra.
 		if o.limit > 0 && len(found) > o.limit {
 			fmt.Fprintf(c.env.Stderr, "showing %d of %d\n", o.limit, len(found))
 			found = found[:o.limit]
+		}
+		if o.merged {
+			if err := c.sayMerged(ctx, s, config, found); err != nil {
+				return err
+			}
 		}
 		if !o.asJSON {
 			return o.table(c.out(), found)
