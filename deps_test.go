@@ -170,8 +170,6 @@ var twigMCP = []string{
 	"internal/toolset/jira",
 	"internal/watch",
 	"internal/wiring",
-	"internal/wiring/place",
-	"internal/wiring/reading",
 	"internal/workflow/issue",
 	"internal/workflow/pull",
 	"internal/workflow/stack",

@@ -11,8 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/test/demo"
 	"github.com/copse-dev/copse/internal/toolset"
-	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/product"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // example is a block in a guide whose content is what a tool or a command really answers:
@@ -56,7 +55,7 @@ func run(_ *testing.T, d *demo.Demo, line string) string { return d.Run(strings.
 // call calls a tool and returns what a model reads, JSON with a member to a line.
 func call(t *testing.T, d *demo.Demo, line string) string {
 	t.Helper()
-	all := product.New(t.Context(), wiring.Options{Program: "copse", Env: d.Env()})
+	all := workspace.Here(t.Context(), d.Env(), "").Serve()
 	defer all.Close()
 	name, arguments, _ := strings.Cut(line, " ")
 	tool := find(t, all.Toolsets, name)

@@ -12,8 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/test/demo"
 	"github.com/copse-dev/copse/internal/toolset"
-	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/product"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // A model chooses a tool by its name and the first sentence of its description, fills in
@@ -171,7 +170,7 @@ const budget = 10 << 10
 func TestAnswersFitTheirBudget(t *testing.T) {
 	t.Parallel()
 	d := demo.New(t)
-	all := product.New(t.Context(), wiring.Options{Program: "copse", Env: d.Env()})
+	all := workspace.Here(t.Context(), d.Env(), "").Serve()
 	defer all.Close()
 	arguments := map[string]string{
 		"get_branch_metadata": `{"branch":"main"}`, "list_jira_issues": `{"project":"SHOP"}`, "show_item": `{"id":2}`, "search_items": `{"query":"log"}`,

@@ -24,13 +24,12 @@ import (
 	"github.com/copse-dev/copse/internal/jsonshape"
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset"
-	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/product"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 func toolsets(t *testing.T) []toolset.Toolset {
 	t.Helper()
-	all := product.New(t.Context(), wiring.Options{Program: "copse", Env: app.EmptyEnv()})
+	all := workspace.Here(t.Context(), app.EmptyEnv(), "").Serve()
 	t.Cleanup(func() { _ = all.Close() })
 	return all.Toolsets
 }

@@ -68,6 +68,34 @@ func (s *Session) Repo(ctx context.Context) (*git.Repo, error) {
 	return s.View().Repo(ctx)
 }
 
+// Worktree is a directory, and the git worktree that it is in. Paths are absolute.
+type Worktree struct {
+	// Dir is the directory that the repository is looked for in.
+	Dir string
+	// Root is the root of the worktree; "" outside of git and in a bare repository.
+	Root string
+	// Main is the root of the main worktree, if Root is that of a linked one.
+	Main string
+	// Common is git's directory, which all worktrees share; "" outside of git.
+	Common string
+}
+
+// Workspace returns the root of the worktree, the directory itself outside of git.
+func (w Worktree) Workspace() string { return cmp.Or(w.Root, w.Dir) }
+
+// Worktree returns the worktree of the session. A repository that cannot be used counts
+// as none.
+func (s *Session) Worktree(ctx context.Context) Worktree {
+	w := Worktree{Dir: s.opts.Dir}
+	if repo, err := s.Repo(ctx); err == nil {
+		w.Root, w.Common = repo.Root(), repo.CommonDir()
+		if main := repo.MainRoot(); main != w.Root {
+			w.Main = main
+		}
+	}
+	return w
+}
+
 // View returns a view for one call.
 func (s *Session) View() *View { return &View{s: s} }
 

@@ -121,6 +121,32 @@ func OpenRepository(root, user string) *File[Repository] {
 	})}
 }
 
+// Files are the two files that count in a workspace.
+type Files struct {
+	User       *File[User]
+	Repository *File[Repository]
+}
+
+// Open returns the files of the user at path and of the repository whose worktree is at
+// root; see OpenUser and OpenRepository.
+func Open(path, root string) Files {
+	return Files{User: OpenUser(path), Repository: OpenRepository(root, path)}
+}
+
+// Problems returns what is wrong in the files, one line each.
+func (f Files) Problems() []string { return append(f.User.problems(), f.Repository.problems()...) }
+
+func (f *File[T]) problems() []string {
+	if _, err := f.Get(); err != nil {
+		return []string{err.Error()}
+	}
+	var list []string
+	for _, w := range f.Warnings() {
+		list = append(list, w.String())
+	}
+	return list
+}
+
 // Get returns the present settings. A file that does not exist says nothing.
 func (f *File[T]) Get() (T, error) {
 	c, err := f.get()

@@ -22,17 +22,22 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/jira"
+	"github.com/copse-dev/copse/internal/repolist"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/session/service"
 	"github.com/copse-dev/copse/internal/settings"
-	"github.com/copse-dev/copse/internal/wiring/place"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/branches"
+	"github.com/copse-dev/copse/internal/toolset/envelope"
+	githubtools "github.com/copse-dev/copse/internal/toolset/github"
+	jiratools "github.com/copse-dev/copse/internal/toolset/jira"
 	"github.com/copse-dev/copse/internal/workflow/issue"
 	"github.com/copse-dev/copse/internal/workflow/pull"
 	"github.com/copse-dev/copse/internal/workflow/stack"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Options say for which place the toolsets are made.
+// Options say which workspace the sources are about.
 type Options struct {
 	// Program is the name that messages give the server.
 	Program string
@@ -46,7 +51,7 @@ type Options struct {
 	Timeout time.Duration
 }
 
-// Sources are what a program knows about one place.
+// Sources are what a program knows about one workspace.
 type Sources struct {
 	Session  *session.Session
 	Branches *stack.Branches
@@ -56,6 +61,8 @@ type Sources struct {
 	Services stack.Services
 	// Words are what the program calls things in its messages.
 	Words failure.Words
+
+	opts Options
 }
 
 // New returns the sources.
@@ -71,14 +78,14 @@ func New(o Options) *Sources {
 	services := service.New(service.Options{
 		Finder:   Finder(o.Env),
 		Getenv:   o.Env.Getenv,
-		User:     settings.OpenUser(place.Settings(o.Env)),
-		CacheDir: cacheDir(o.Env),
+		User:     settings.OpenUser(o.Env.SettingsFile()),
+		CacheDir: o.Env.CacheDir(),
 		Version:  app.Version(),
 		Timeout:  o.Timeout,
 	})
 	branches := stack.New(at)
 	s := &Sources{
-		Session: at, Branches: branches, Words: words(o.Program),
+		Session: at, Branches: branches, Words: words(o.Program), opts: o,
 		Pulls: pull.New(at, branches, services), Issues: issue.New(branches, services),
 	}
 	if !slices.Contains(o.Disabled, "github") {
@@ -92,6 +99,19 @@ func New(o Options) *Sources {
 		}
 	}
 	return s
+}
+
+// ReadOnlyToolsets returns the toolsets that only read, which are all that twig-mcp serves, in the
+// order of the documentation and without those that are disabled.
+func (s *Sources) ReadOnlyToolsets() []toolset.Toolset {
+	form, env := envelope.Form{Words: s.Words}, s.opts.Env
+	return toolset.Without([]toolset.Toolset{
+		branches.New(s.Branches, branches.Options{
+			Form: form, Services: s.Services, Repositories: repolist.New(env.GOOS, env.Getenv, env.Home()),
+		}).Toolset(),
+		githubtools.New(form, s.Pulls).Toolset(),
+		jiratools.New(form, s.Issues).Toolset(),
+	}, s.opts.Disabled)
 }
 
 // words are the tools of a server, and the commands of the program twig for its own
@@ -124,25 +144,4 @@ func ghToken(environ []string) func(context.Context, string) (string, error) {
 		}
 		return string(res.Stdout), err
 	}
-}
-
-// cacheDir is where answers of services are kept, "" if the environment names
-// no place for them.
-func cacheDir(env app.Env) string {
-	join := func(base string, parts ...string) string {
-		if !filepath.IsAbs(base) {
-			return ""
-		}
-		return filepath.Join(append([]string{base}, parts...)...)
-	}
-	switch env.GOOS {
-	case "windows":
-		return join(env.Getenv("LOCALAPPDATA"), "copse", "cache", "http")
-	case "darwin":
-		return join(env.Home(), "Library", "Caches", "copse", "http")
-	}
-	if dir := join(env.Getenv("XDG_CACHE_HOME"), "copse", "http"); dir != "" {
-		return dir
-	}
-	return join(env.Home(), ".cache", "copse", "http")
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/product"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // bundle is an MCPB file that was written.
@@ -140,7 +140,7 @@ func pack(manifest []byte, name string, program []byte) ([]byte, error) {
 // offered is what the server offers, as the bundle tells before it is started.
 func offered() ([]told, []prompt) {
 	env := app.EmptyEnv()
-	all := product.New(context.Background(), wiring.Options{Program: name, Env: env})
+	all := workspace.Open(context.Background(), wiring.Options{Program: name, Env: env}).Serve()
 	defer all.Close()
 	var tools []told
 	var prompts []prompt

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/wiring"
 )
 
 func (c *cli) init() *cobra.Command {
@@ -47,11 +48,11 @@ which is found by itself. Nothing changes where that is done already.`,
 	return cmd
 }
 
-// Init begins to keep the branches of the repository that env is in, for "copse init". It
+// Init begins to keep the branches of the repository of sources, for "copse init". It
 // returns the default root, and false if they are kept already.
-func Init(ctx context.Context, env app.Env) (root string, changed bool, err error) {
+func Init(ctx context.Context, env app.Env, sources *wiring.Sources) (root string, changed bool, err error) {
 	c := &cli{env: env}
-	p, err := c.find(ctx)
+	p, err := open(ctx, sources)
 	if err == nil {
 		root, changed, err = c.begin(ctx, p, "")
 	}

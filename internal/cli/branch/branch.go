@@ -76,7 +76,10 @@ func (c *cli) run(do func(ctx context.Context, p place, args []string) error) fu
 }
 
 func (c *cli) find(ctx context.Context) (place, error) {
-	sources := wiring.New(wiring.Options{Program: "copse", Env: c.env, Repo: c.repo})
+	return open(ctx, wiring.New(wiring.Options{Program: "copse", Env: c.env, Repo: c.repo}))
+}
+
+func open(ctx context.Context, sources *wiring.Sources) (place, error) {
 	repo, err := sources.Session.Repo(ctx)
 	return place{Sources: sources, repo: repo}, err
 }

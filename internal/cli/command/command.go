@@ -18,9 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
-	"github.com/copse-dev/copse/internal/wiring/preferences"
-	"github.com/copse-dev/copse/internal/wiring/registry"
-	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // Command is "copse command".
@@ -53,9 +51,9 @@ func (c *cli) out() *output.Writer { return output.New(c.env) }
 
 // open opens the registry.
 func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error) {
-	place := where.Find(ctx, c.env, "")
-	preferences.Open(c.env, place).Warn(c.env.Stderr)
-	lib, run := registry.Open(c.env, place)
+	here := workspace.Here(ctx, c.env, "")
+	here.Warn()
+	lib, run := here.Commands()
 	catalog, err := lib.Open(c.agent)
 	if unread, ok := errors.AsType[*library.LoadError](err); ok {
 		hint := ""

@@ -19,10 +19,6 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
-	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/itemstore"
-	"github.com/copse-dev/copse/internal/wiring/preferences"
-	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
@@ -77,23 +73,21 @@ func run(ctx context.Context, env app.Env, o options) error {
 	if o.maxTokens < minTokens {
 		return app.UsageError(fmt.Sprintf("invalid value %d for --max-tokens: use %d or more", o.maxTokens, minTokens))
 	}
-	place := where.Find(ctx, env, o.repo)
-	if info, err := os.Stat(place.Workspace()); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no folder %s", cleantext.Line(place.Workspace()))
+	here := workspace.Here(ctx, env, o.repo)
+	if info, err := os.Stat(here.Workspace()); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s", cleantext.Line(here.Workspace()))
 	}
-	preferences.Open(env, place).Warn(env.Stderr)
-	wired := wiring.Options{Program: "copse", Env: env, Repo: o.repo}
-	store := itemstore.Open(env, place)
-	here := workspace.Open(wired, place, wiring.New(wired), store)
-	defer here.Close()
+	here.Warn()
+	store, tasks := here.Items(), here.Tasks()
+	defer tasks.Close()
 	stop := progress.Show(env, "looking around")
-	found, err := section.Gather(ctx, here.Sources, o.sections, o.fresh)
+	found, err := section.Gather(ctx, here.Briefing(store, tasks, here.Files()), o.sections, o.fresh)
 	stop()
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
 	}
 	if o.asJSON {
-		return output.New(env).JSON(document(found, place.Workspace()))
+		return output.New(env).JSON(document(found, here.Workspace()))
 	}
 	_, err = io.WriteString(env.Stdout, found.Markdown(o.maxTokens))
 	return err

@@ -9,8 +9,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/wiring/itemstore"
-	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // maxCompletions keeps a shell's list readable.
@@ -18,7 +17,7 @@ const maxCompletions = 200
 
 // look reads the project for a completion; without one there is nothing to offer.
 func (c cli) look(ctx context.Context) (item.Config, *item.Snapshot, bool) {
-	store := itemstore.Open(c.env, where.Find(ctx, c.env, ""))
+	store := workspace.Here(ctx, c.env, "").Items()
 	defer store.Close()
 	config, err := store.Config(ctx)
 	if err != nil {
@@ -67,7 +66,7 @@ func (c cli) itemsLike(ctx context.Context, typed string) []cobra.Completion {
 // completeDeleted offers the numbers of deleted items with their titles.
 func (c cli) completeDeleted(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const how = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	store := itemstore.Open(c.env, where.Find(cmd.Context(), c.env, ""))
+	store := workspace.Here(cmd.Context(), c.env, "").Items()
 	defer store.Close()
 	deleted, _, err := store.Deleted(cmd.Context())
 	if err != nil {

@@ -21,9 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
-	"github.com/copse-dev/copse/internal/wiring/itemstore"
-	"github.com/copse-dev/copse/internal/wiring/preferences"
-	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // Items is "item", the commands about items. program is the way to them on the
@@ -79,15 +77,22 @@ func (f *Flags) Add(cmd *cobra.Command) {
 
 // run opens the store for a command.
 func (c cli) run(do func(ctx context.Context, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
+	return c.runIn(func(ctx context.Context, _ *workspace.Workspace, s *local.Store, args []string) error {
+		return do(ctx, s, args)
+	})
+}
+
+// runIn opens the workspace and the store for a command.
+func (c cli) runIn(do func(ctx context.Context, here *workspace.Workspace, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		place := where.Find(cmd.Context(), c.env, "")
-		preferences.Open(c.env, place).Warn(c.env.Stderr)
-		store := itemstore.Open(c.env, place)
+		here := workspace.Here(cmd.Context(), c.env, "")
+		here.Warn()
+		store := here.Items()
 		defer store.Close()
-		if err := do(cmd.Context(), store, args); err != nil {
+		if err := do(cmd.Context(), here, store, args); err != nil {
 			return c.explain(err)
 		}
-		c.syncChange(cmd.Context(), store)
+		c.syncChange(cmd.Context(), here, store)
 		return nil
 	}
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
 	"github.com/copse-dev/copse/internal/watch"
-	"github.com/copse-dev/copse/internal/wiring/itemsync"
-	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // synced is the outcome of a sync in JSON.
@@ -72,9 +71,9 @@ helpers come from your own git configuration only.`,
 		if o.interval < time.Second {
 			return app.UsageError(fmt.Sprintf("invalid value %s for --interval: use 1s or more", o.interval))
 		}
-		return c.run(func(ctx context.Context, s *local.Store, _ []string) error {
-			syncer, err := itemsync.Open(ctx, c.env, where.Find(ctx, c.env, ""), s, o.remote)
-			if errors.Is(err, itemsync.ErrNotShared) {
+		return c.runIn(func(ctx context.Context, here *workspace.Workspace, s *local.Store, _ []string) error {
+			syncer, err := here.Sync(ctx, s, o.remote)
+			if errors.Is(err, workspace.ErrNotShared) {
 				return fmt.Errorf("%w; '%s --shared' makes one", err, c.initCommand)
 			}
 			if err != nil {
@@ -188,11 +187,11 @@ func (c cli) keepSynced(ctx context.Context, s *local.Store, syncer *shared.Sync
 
 // syncChange syncs after a change, if the user wants that. What it cannot do waits for
 // the next sync.
-func (c cli) syncChange(ctx context.Context, s *local.Store) {
-	if !s.Changed() || !s.Shared() || !itemsync.AfterChanges(c.env) {
+func (c cli) syncChange(ctx context.Context, here *workspace.Workspace, s *local.Store) {
+	if !s.Changed() || !s.Shared() || !here.SyncsChanges() {
 		return
 	}
-	syncer, err := itemsync.Open(ctx, c.env, where.Find(ctx, c.env, ""), s, "")
+	syncer, err := here.Sync(ctx, s, "")
 	if err == nil {
 		defer syncer.Branch.Close()
 		var r shared.Result

@@ -28,12 +28,7 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/entries"
-	"github.com/copse-dev/copse/internal/wiring/itemstore"
-	"github.com/copse-dev/copse/internal/wiring/place"
-	"github.com/copse-dev/copse/internal/wiring/preferences"
-	"github.com/copse-dev/copse/internal/wiring/registry"
 	"github.com/copse-dev/copse/internal/wiring/servers"
-	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -41,18 +36,13 @@ import (
 // patient is what is examined.
 type patient struct {
 	env    app.Env
-	repo   string
-	place  where.Place
-	facts  *wiring.Sources
+	here   *workspace.Workspace
 	online bool
 }
 
 // checks are the links in order.
 func checks(ctx context.Context, env app.Env, repo string, online bool) []check {
-	p := patient{
-		env: env, repo: repo, place: where.Find(ctx, env, repo), online: online,
-		facts: wiring.New(wiring.Options{Program: "copse", Env: env, Repo: repo}),
-	}
+	p := patient{env: env, here: workspace.Here(ctx, env, repo), online: online}
 	return []check{
 		{"program", p.program}, {"handshake", p.handshake}, {"clients", p.clients}, {"settings", p.settings}, {"git", p.git}, {"branch state", p.state},
 		{"GitHub", p.github}, {"Jira", p.jira}, {"work items", p.items}, {"commands", p.commands}, {"tasks", p.tasks},
@@ -99,7 +89,7 @@ func (p patient) handshake(ctx context.Context) finding {
 		return finding{Verdict: bad, Text: err.Error()}
 	}
 	res, err := xec.Run(ctx, xec.Command{
-		Name: self, Args: []string{"mcp", "serve"}, Dir: p.place.Dir, Env: xec.Env(p.env.Environ), Stdin: []byte(greeting),
+		Name: self, Args: []string{"mcp", "serve"}, Dir: p.here.Dir, Env: xec.Env(p.env.Environ), Stdin: []byte(greeting),
 	})
 	if err != nil {
 		return finding{Verdict: bad, Text: "the server does not start: " + cleantext.Line(err.Error())}
@@ -127,7 +117,7 @@ func (p patient) clients(ctx context.Context) finding {
 	}
 	checker := entries.New(files, running)
 	var uses, wrong []string
-	for _, f := range entries.Files(entries.Place(p.env, p.place.Workspace())) {
+	for _, f := range entries.Files(entries.Place(p.env, p.here.Workspace())) {
 		if f.Err != nil {
 			wrong = append(wrong, fmt.Sprintf("%s: %v", f.Path, f.Err))
 			continue
@@ -171,8 +161,8 @@ func (p patient) starts(s clientconfig.Server) (problem string, ours bool) {
 
 // settings looks for what copse ignores in the files of the user and the repository.
 func (p patient) settings(context.Context) finding {
-	file := place.Settings(p.env)
-	if problems := preferences.Open(p.env, p.place).Problems(); len(problems) > 0 {
+	file := p.env.SettingsFile()
+	if problems := p.here.Settings.Problems(); len(problems) > 0 {
 		return finding{Verdict: bad, Text: cleantext.Line(strings.Join(problems, "; ")), Remedy: "Correct the file, or remove the key."}
 	}
 	return finding{Verdict: good, Text: "your settings are in " + file}
@@ -184,21 +174,21 @@ func (p patient) git(ctx context.Context) finding {
 		return finding{Verdict: bad, Text: "git does not run: " + cleantext.Line(err.Error()), Remedy: "Install git 2.36 or newer."}
 	}
 	version := strings.TrimPrefix(cleantext.Line(strings.TrimSpace(string(res.Stdout))), "git version ")
-	repo, err := p.facts.Session.Repo(ctx)
+	repo, err := p.here.Session.Repo(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
-		return finding{Verdict: absent, Text: fmt.Sprintf("git %s; %s is in no repository", version, p.place.Dir), Remedy: "Go to one, or pass --repo."}
+		return finding{Verdict: absent, Text: fmt.Sprintf("git %s; %s is in no repository", version, p.here.Dir), Remedy: "Go to one, or pass --repo."}
 	case err != nil:
 		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
 	}
 	if _, err := repo.Status(ctx); err != nil && !errors.Is(err, git.ErrBare) {
 		return finding{Verdict: bad, Text: cleantext.Line(err.Error()), Remedy: "Check that `git status` works."}
 	}
-	return finding{Verdict: good, Text: fmt.Sprintf("git %s, repository %s", version, p.place.Workspace())}
+	return finding{Verdict: good, Text: fmt.Sprintf("git %s, repository %s", version, p.here.Workspace())}
 }
 
 func (p patient) state(ctx context.Context) finding {
-	state, err := p.facts.Branches.State(ctx)
+	state, err := p.here.Branches.State(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
 		return finding{Verdict: absent, Text: "no repository"}
@@ -211,7 +201,7 @@ func (p patient) state(ctx context.Context) finding {
 }
 
 func (p patient) github(ctx context.Context) finding {
-	origin, err := p.facts.Pulls.Repository(ctx, "")
+	origin, err := p.here.Pulls.Repository(ctx, "")
 	if err != nil {
 		return finding{Verdict: absent, Text: p.message(err)}
 	}
@@ -229,17 +219,17 @@ func (p patient) github(ctx context.Context) finding {
 	if !p.online {
 		return finding{Verdict: good, Text: text + " (not asked; --online does)"}
 	}
-	if _, err := p.facts.Pulls.List(ctx, origin, github.Open, github.Cursor{}, 1); err != nil {
-		return finding{Verdict: bad, Text: text + ": " + p.message(err), Remedy: failure.Of(err).Hint(p.facts.Words)}
+	if _, err := p.here.Pulls.List(ctx, origin, github.Open, github.Cursor{}, 1); err != nil {
+		return finding{Verdict: bad, Text: text + ": " + p.message(err), Remedy: failure.Of(err).Hint(p.here.Words)}
 	}
 	return finding{Verdict: good, Text: text + ", which GitHub takes"}
 }
 
 // message returns what an error says in copse's words.
-func (p patient) message(err error) string { return failure.Of(err).Message(p.facts.Words) }
+func (p patient) message(err error) string { return failure.Of(err).Message(p.here.Words) }
 
 func (p patient) jira(ctx context.Context) finding {
-	raw, err := service.JiraHost(p.env.Getenv, preferences.Open(p.env, p.place).User)
+	raw, err := service.JiraHost(p.env.Getenv, p.here.Settings.User)
 	if err != nil {
 		return finding{Verdict: bad, Text: cleantext.Line(err.Error())}
 	}
@@ -264,18 +254,18 @@ func (p patient) jira(ctx context.Context) finding {
 	if !p.online {
 		return finding{Verdict: good, Text: text + " (not asked; --online does)"}
 	}
-	key, err := p.facts.Branches.LinkedIssue(ctx)
+	key, err := p.here.Branches.LinkedIssue(ctx)
 	if err != nil {
 		return finding{Verdict: good, Text: text + " (not asked: no issue is linked to the branch)"}
 	}
-	if _, err := p.facts.Issues.Get(ctx, key); err != nil {
-		return finding{Verdict: bad, Text: text + ": " + p.message(err), Remedy: failure.Of(err).Hint(p.facts.Words)}
+	if _, err := p.here.Issues.Get(ctx, key); err != nil {
+		return finding{Verdict: bad, Text: text + ": " + p.message(err), Remedy: failure.Of(err).Hint(p.here.Words)}
 	}
 	return finding{Verdict: good, Text: text + ", which Jira takes"}
 }
 
 func (p patient) items(ctx context.Context) finding {
-	store := itemstore.Open(p.env, p.place)
+	store := p.here.Items()
 	defer store.Close()
 	all, err := store.Snapshot(ctx)
 	switch {
@@ -290,7 +280,7 @@ func (p patient) items(ctx context.Context) finding {
 }
 
 func (p patient) commands(context.Context) finding {
-	lib, _ := registry.Open(p.env, p.place)
+	lib, _ := p.here.Commands()
 	catalog, err := lib.Open(library.DefaultAgent)
 	if unread, ok := errors.AsType[*library.LoadError](err); ok {
 		if unread.Details() == "File not found" {
@@ -305,7 +295,7 @@ func (p patient) commands(context.Context) finding {
 }
 
 func (p patient) tasks(ctx context.Context) finding {
-	tasks := workspace.OpenTasks(p.env, p.place)
+	tasks := p.here.Tasks()
 	defer tasks.Close()
 	list, err := tasks.Recipes(ctx)
 	if _, missing := errors.AsType[recipe.MissingError](err); missing {
@@ -319,7 +309,7 @@ func (p patient) tasks(ctx context.Context) finding {
 
 func (p patient) containers(ctx context.Context) finding {
 	engine := docker.New(docker.Options{Getenv: p.env.Getenv, Home: p.env.Home(), GOOS: p.env.GOOS})
-	list, err := engine.Containers(ctx, p.place.Workspace())
+	list, err := engine.Containers(ctx, p.here.Workspace())
 	switch {
 	case errors.Is(err, docker.ErrNoEngine):
 		return finding{Verdict: absent, Text: err.Error()}

@@ -24,7 +24,7 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/entries"
 	"github.com/copse-dev/copse/internal/wiring/servers"
-	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -36,8 +36,17 @@ type clientOptions struct {
 	name      string
 	scope     string
 	repo      string
+	root      string // once it is known
 	dryRun    bool
 	remove    bool
+}
+
+// project returns the root of the project that a client is told about.
+func (o *clientOptions) project(ctx context.Context) string {
+	if o.root == "" {
+		o.root = workspace.Here(ctx, o.env, o.repo).Workspace()
+	}
+	return o.root
 }
 
 const (
@@ -371,7 +380,7 @@ func (o *clientOptions) write(ctx context.Context, edit editing) (written, error
 	if err != nil {
 		return written{}, app.UsageError(err.Error())
 	}
-	path, err := client.Path(clientconfig.Scope(o.scope), entries.Place(o.env, where.Find(ctx, o.env, o.repo).Workspace()))
+	path, err := client.Path(clientconfig.Scope(o.scope), entries.Place(o.env, o.project(ctx)))
 	if err != nil {
 		return written{}, err
 	}
@@ -399,7 +408,7 @@ func (o *clientOptions) write(ctx context.Context, edit editing) (written, error
 // file is a client's file. That of a project is in the project.
 func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Foreign {
 	if o.scope == string(clientconfig.Project) {
-		return lockedstore.ForeignIn(where.Find(ctx, o.env, o.repo).Workspace(), path)
+		return lockedstore.ForeignIn(o.project(ctx), path)
 	}
 	return lockedstore.ForeignAt(path)
 }

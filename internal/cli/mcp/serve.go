@@ -15,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/product"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // Instructions are read by every client's model at the start.
@@ -49,14 +49,14 @@ type Choice struct {
 
 // Flags adds the flags that choose.
 func (c *Choice) Flags(f *pflag.FlagSet) {
-	f.StringSliceVar(&c.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(product.Names(), ", ")+" (default all)")
+	f.StringSliceVar(&c.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(workspace.ToolsetNames(), ", ")+" (default all)")
 	f.StringSliceVar(&c.disabled, "disable", nil, "leave out `toolsets`, or \"prompts\"")
 	f.BoolVar(&c.ReadOnly, "read-only", false, "serve only tools that change nothing")
 }
 
 // Check refuses names that there are not.
 func (c *Choice) Check() error {
-	known := product.Names()
+	known := workspace.ToolsetNames()
 	if err := among("--toolsets", c.toolsets, known); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c *Choice) Check() error {
 func (c *Choice) Disabled() []string {
 	disabled := slices.Clone(c.disabled)
 	if len(c.toolsets) > 0 {
-		for _, name := range product.Names() {
+		for _, name := range workspace.ToolsetNames() {
 			if !slices.Contains(c.toolsets, name) {
 				disabled = append(disabled, name)
 			}
@@ -118,11 +118,12 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 	}
 	disabled := o.choice.Disabled()
 	logger := app.NewLogger(env.Stderr, o.verbosity)
-	all := product.New(ctx, wiring.Options{
+	here := workspace.Open(ctx, wiring.Options{
 		Program: "copse", Env: env, Repo: o.repo, Timeout: o.timeout, Disabled: disabled,
 	})
+	here.Log(ctx, logger)
+	all := here.Serve()
 	defer all.Close()
-	all.Preferences.Log(ctx, logger)
 	server := mcpserver.New(mcpserver.Options{
 		Name:         o.name,
 		Version:      app.Version(),

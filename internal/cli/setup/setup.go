@@ -22,8 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/command/catalog"
-	"github.com/copse-dev/copse/internal/wiring/itemstore"
-	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // options are the flags.
@@ -98,23 +97,23 @@ type part struct {
 	do    func(context.Context) (what string, changed bool, err error)
 }
 
-func (o *options) parts(dir string) []part {
+func (o *options) parts(here *workspace.Workspace) []part {
 	env := o.env
 	list := []part{
 		{"branches", "Keep how branches are stacked, in .twig (hidden from git)?", o.branches, true, "--branches", func(ctx context.Context) (string, bool, error) {
-			root, changed, err := branch.Init(ctx, env)
+			root, changed, err := branch.Init(ctx, env, here.Sources)
 			return "the default root is " + root + "; copse branch adopt proposes the rest", changed, err
 		}},
 		{"items", "Keep work items, in .tic (to commit)?", o.items, false, "--items", func(ctx context.Context) (string, bool, error) {
-			at := where.Find(ctx, env, "")
-			at.Dir = at.Workspace()
-			store := itemstore.Open(env, at)
+			root := *here
+			root.Dir = root.Workspace()
+			store := root.Items()
 			defer store.Close()
 			changed, err := store.Init(ctx)
 			return ".tic; copse item create makes the first", changed, err
 		}},
 		{"commands", "Keep prompt commands, in .agent (to commit)?", o.commands, false, "--commands", func(ctx context.Context) (string, bool, error) {
-			made, err := catalog.Init(ctx, dir)
+			made, err := catalog.Init(ctx, here.Workspace())
 			return ".agent; copse command list shows them", len(made) > 0, err
 		}},
 	}
@@ -143,7 +142,7 @@ func (o *options) run(ctx context.Context) error {
 	ask := !said && !o.asJSON && o.env.Interactive()
 	var outcomes []outcome
 	var errs []error
-	for _, p := range o.parts(where.Find(ctx, o.env, "").Workspace()) {
+	for _, p := range o.parts(workspace.Here(ctx, o.env, "")) {
 		wanted := p.wanted || o.all || !said && !ask && p.quiet
 		if ask {
 			var err error

@@ -16,8 +16,6 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/secret"
-	"github.com/copse-dev/copse/internal/wiring/preferences"
-	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
@@ -39,9 +37,9 @@ with run_just_task. It takes the program just; see https://just.systems.`,
 
 // open finds the justfile.
 func open(ctx context.Context, env app.Env) *recipe.Justfile {
-	place := where.Find(ctx, env, "")
-	preferences.Open(env, place).Warn(env.Stderr)
-	return workspace.OpenTasks(env, place)
+	here := workspace.Here(ctx, env, "")
+	here.Warn()
+	return here.Tasks()
 }
 
 func list(env app.Env) *cobra.Command {

@@ -6,9 +6,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/secret"
-	"github.com/copse-dev/copse/internal/wiring/itemstore"
-	"github.com/copse-dev/copse/internal/wiring/preferences"
-	"github.com/copse-dev/copse/internal/wiring/where"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 const instructions = "Work items of this project: begin with get_config for the valid values and list_items for what there is. " +
@@ -40,16 +38,16 @@ themselves: register it once, as in the example.`,
 		Example: `  claude mcp add tic -- tic mcp serve`,
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			place := where.Find(cmd.Context(), env, "")
+			here := workspace.Here(cmd.Context(), env, "")
 			logger := app.NewLogger(env.Stderr, verbosity)
-			preferences.Open(env, place).Log(cmd.Context(), logger)
-			store := itemstore.Open(env, place)
-			defer store.Close()
+			here.Log(cmd.Context(), logger)
+			all := here.ServeItems()
+			defer all.Close()
 			server := mcpserver.New(mcpserver.Options{
 				Name:         "tic",
 				Version:      app.Version(),
 				Instructions: instructions,
-				Toolsets:     itemstore.Toolsets(env, store),
+				Toolsets:     all.Toolsets,
 				ReadOnly:     readOnly,
 				Secrets:      env.Secrets,
 				Logger:       logger,

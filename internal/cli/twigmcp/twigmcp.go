@@ -14,7 +14,6 @@ import (
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/reading"
 )
 
 const instructions = "Twig MCP server. Provides read-only access to branch metadata, Jira issues, and GitHub PRs for the current repository."
@@ -58,7 +57,7 @@ reviews and checks, and Jira issues. It changes nothing.`,
 				Name:         "twig-mcp",
 				Version:      app.Version(),
 				Instructions: instructions,
-				Toolsets:     reading.Toolsets(env, sources, disabled...),
+				Toolsets:     sources.ReadOnlyToolsets(),
 				Secrets:      env.Secrets,
 				Logger:       app.NewLogger(env.Stderr, verbosity),
 			})

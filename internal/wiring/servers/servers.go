@@ -18,8 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/watch"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/place"
-	"github.com/copse-dev/copse/internal/wiring/product"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // Options say what each server offers.
@@ -33,26 +32,24 @@ type Options struct {
 
 // Serve makes the server of a worktree.
 func (o Options) Serve(ctx context.Context, path string) supervisor.Server {
-	env := o.Env
-	env.Dir = path
-	all := product.New(ctx, wiring.Options{Program: "copse", Env: env, Disabled: o.Disabled})
+	all := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: path, Disabled: o.Disabled}).Serve()
 	server := mcpserver.New(mcpserver.Options{
 		Name: "copse", Version: app.Version(), Instructions: o.Instructions, Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Secrets: o.Env.Secrets, Logger: o.Logger,
 	})
-	return &served{HTTP: server.HTTP(), product: all, readOnly: o.ReadOnly}
+	return &served{HTTP: server.HTTP(), toolsets: all, readOnly: o.ReadOnly}
 }
 
-// served is a product that is served.
+// served is a workspace that is served.
 type served struct {
 	*mcpserver.HTTP
-	product  *product.Product
+	toolsets *workspace.Served
 	readOnly bool
 }
 
 // Tools are the tools that are served.
 func (s *served) Tools() []supervisor.Tool {
 	tools := []supervisor.Tool{}
-	for _, set := range s.product.Toolsets {
+	for _, set := range s.toolsets.Toolsets {
 		for _, t := range set.Tools {
 			if t.Hints.ReadOnly || !s.readOnly {
 				tools = append(tools, supervisor.Tool{Name: t.Name, Description: t.Description, Parameters: mcpserver.SchemaJSON(t.Input)})
@@ -65,7 +62,7 @@ func (s *served) Tools() []supervisor.Tool {
 // Close ends sessions, calls and tasks.
 func (s *served) Close() {
 	s.HTTP.Close()
-	_ = s.product.Close() // nothing is written at its end
+	_ = s.toolsets.Close() // nothing is written at its end
 }
 
 // Repository finds worktrees with git.
@@ -172,7 +169,7 @@ type Files struct {
 
 // Places finds them; the error says which variable is missing.
 func Places(env app.Env) (Files, error) {
-	state, config := place.State(env, "servers"), place.Config(env)
+	state, config := env.StateDir("servers"), env.ConfigDir()
 	if state == "" || config == "" {
 		return Files{}, errors.New("there is no home directory to keep ports and tokens in; set HOME")
 	}
@@ -194,7 +191,7 @@ func runtimeDir(env app.Env, uid int, private func(path string, uid int) bool) s
 		return filepath.Join(dir, "copse")
 	}
 	if env.GOOS == "darwin" || env.GOOS == "windows" {
-		return place.State(env, "run")
+		return env.StateDir("run")
 	}
 	if dir := filepath.Join("/run/user", strconv.Itoa(uid)); private(dir, uid) {
 		return filepath.Join(dir, "copse")

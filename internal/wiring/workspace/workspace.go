@@ -1,145 +1,156 @@
-// Package workspace makes what the workspace toolset and the commands about context and
-// tasks need: the project's files, its recipes, and the sources of its context.
+// Package workspace opens everything that copse knows about the directory that a program
+// is asked about: the sources of package wiring, which only read, and work items, prompt
+// commands, files and tasks, which it can change. The read-only program must not link it.
+//
+// Use [Open]. The repository is looked for once; the rest is opened when it is asked for.
 package workspace
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/app"
-	"github.com/copse-dev/copse/internal/branch"
-	"github.com/copse-dev/copse/internal/branch/twig"
-	"github.com/copse-dev/copse/internal/briefing"
-	"github.com/copse-dev/copse/internal/briefing/section"
-	"github.com/copse-dev/copse/internal/docker"
-	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/runner"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/page"
-	"github.com/copse-dev/copse/internal/project"
+	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/settings"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/commands"
+	"github.com/copse-dev/copse/internal/toolset/items"
+	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
-	"github.com/copse-dev/copse/internal/wiring/place"
-	"github.com/copse-dev/copse/internal/wiring/where"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// OpenTasks makes the recipes of a place alone.
-func OpenTasks(env app.Env, p where.Place) *recipe.Justfile {
-	root := p.Workspace()
-	return recipe.New(root, xec.Env(env.Environ), recipe.NewJournal(place.State(env, "tasks"), root), running(env))
+// ToolsetNames returns the names of the toolsets in the order of the documentation.
+func ToolsetNames() []string {
+	return []string{"branches", "github", "jira", "items", "commands", "workspace"}
 }
 
-// running says how recipes are run.
-func running(env app.Env) recipe.Options {
-	user := settings.OpenUser(place.Settings(env))
-	return recipe.Options{
-		Self: env.Self,
+// Workspace is a directory, its git worktree, and what is kept there.
+type Workspace struct {
+	*wiring.Sources
+	session.Worktree
+	Settings settings.Files
+
+	env      app.Env
+	disabled []string
+	journal  func() *recipe.Journal // one, which knows what runs
+}
+
+// Open returns the workspace of the options. Little is read yet.
+func Open(ctx context.Context, o wiring.Options) *Workspace {
+	sources := wiring.New(o)
+	worktree := sources.Session.Worktree(ctx)
+	return &Workspace{
+		Sources: sources, Worktree: worktree, env: o.Env, disabled: o.Disabled,
+		journal:  sync.OnceValue(func() *recipe.Journal { return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()) }),
+		Settings: settings.Open(o.Env.SettingsFile(), worktree.Workspace()),
+	}
+}
+
+// Here returns the workspace that a command of copse is run in, or that of repo.
+func Here(ctx context.Context, env app.Env, repo string) *Workspace {
+	return Open(ctx, wiring.Options{Program: "copse", Env: env, Repo: repo})
+}
+
+// Log logs what is wrong in the settings.
+func (w *Workspace) Log(ctx context.Context, logger *slog.Logger) {
+	for _, problem := range w.Settings.Problems() {
+		logger.WarnContext(ctx, "settings", "problem", problem)
+	}
+}
+
+// Warn tells a person what is wrong in the settings.
+func (w *Workspace) Warn() {
+	for _, problem := range w.Settings.Problems() {
+		fmt.Fprintf(w.env.Stderr, "warning: %s\n", problem)
+	}
+}
+
+// Items returns the store of work items: the directory that the user's settings name, else
+// the .tic directory in the workspace or above, up to the root of its git worktree, else
+// that of the main worktree. None of them need exist. Close it after use.
+func (w *Workspace) Items() *local.Store {
+	elsewhere := func() (string, bool, error) {
+		s, err := w.Settings.User.Get()
+		path, ok := s.Items.DirectoryOf(w.env.Home(), w.Workspace(), w.Main)
+		return path, ok, err
+	}
+	done := func() ([]string, error) {
+		if s, err := w.Settings.Repository.Get(); err != nil || s.Items.Done != nil {
+			return s.Items.Done, err
+		}
+		s, err := w.Settings.User.Get()
+		return s.Items.Done, err
+	}
+	shared := ""
+	if w.Common != "" {
+		shared = filepath.Join(w.Common, "copse", "tic")
+	}
+	return local.New(local.Place{
+		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere, Done: done,
+	}, w.env.Now).InGit(git.Options{Env: w.env.Environ})
+}
+
+// Commands returns the registries of prompt commands, and what executes them.
+func (w *Workspace) Commands() (*library.Library, *runner.Runner) {
+	return library.New(w.Workspace(), w.env.Home()), runner.New(w.Workspace(), w.env.Home(), xec.Env(w.env.Environ), w.Settings.User)
+}
+
+// Tasks returns the recipes of the justfile. Close them after use: that stops those that
+// run.
+func (w *Workspace) Tasks() *recipe.Justfile {
+	return recipe.New(w.Workspace(), xec.Env(w.env.Environ), w.journal(), recipe.Options{
+		Self: w.env.Self,
 		PassCredentials: func() (bool, error) {
-			s, err := user.Get()
+			s, err := w.Settings.User.Get()
 			return s.Tasks.PassCredentials, err
 		},
-	}
-}
-
-// Workspace is a project with everything around it.
-type Workspace struct {
-	Files *project.Project
-	Tasks *recipe.Justfile
-
-	place   where.Place
-	journal *recipe.Journal
-	facts   *wiring.Sources
-	items   section.ItemStore
-	engine  *docker.Client
-	env     app.Env
-}
-
-// Open makes the workspace of a place, of what its other toolsets know. Nothing is read
-// yet. Close it after use.
-func Open(o wiring.Options, p where.Place, facts *wiring.Sources, items section.ItemStore) *Workspace {
-	root := p.Workspace()
-	journal := recipe.NewJournal(place.State(o.Env, "tasks"), root)
-	w := &Workspace{
-		Tasks: recipe.New(root, xec.Env(o.Env.Environ), journal, running(o.Env)),
-		place: p, journal: journal, facts: facts, items: items, env: o.Env,
-		engine: docker.New(docker.Options{Getenv: o.Env.Getenv, Home: o.Env.Home(), GOOS: o.Env.GOOS}),
-	}
-	w.Files = project.New(root, func(ctx context.Context) (project.Repository, error) {
-		repo, err := facts.Session.Repo(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return repo, nil
 	})
-	return w
 }
 
-// Close stops the tasks that run.
-func (w *Workspace) Close() { w.Tasks.Close() }
+// Served is the toolsets of a workspace. Close it after use.
+type Served struct {
+	Toolsets []toolset.Toolset
 
-// Sources are the sections of the project's context. Only fresh ones ask the network.
-func (w *Workspace) Sources(fresh bool) []briefing.Source {
-	root := w.place.Workspace()
-	repo := section.FindRepo(w.facts.Session.Repo)
-	files := &section.Worktree{Find: repo}
-	links := section.Links{
-		Stack: w.stack, Fresh: fresh, Now: w.env.Now,
-		PullRequest: w.facts.Services.PullRequest, Issue: w.facts.Services.Issue,
-	}
-	return []briefing.Source{
-		section.Project(section.Place{Root: root, Repo: repo, Files: files, Origin: w.origin}),
-		section.Stack(links),
-		section.Items(w.items, w.branch),
-		section.Git(files),
-		section.Task(w.journal, w.env.Now),
-		section.Containers(w.engine, root, w.env.Now),
-		section.Recipes(w.Tasks),
-		section.Recent(repo, w.env.Now),
-		section.Tree(w.Files),
-	}
+	store *local.Store
+	tasks *recipe.Justfile
 }
 
-// branch is the branch checked out, "" if there is none.
-func (w *Workspace) branch(ctx context.Context) string {
-	head, err := w.facts.Session.View().Head(ctx)
-	if err != nil {
-		return ""
-	}
-	return head.Branch
+// Serve returns the toolsets of the workspace that are not disabled.
+func (w *Workspace) Serve() *Served {
+	s := &Served{store: w.Items(), tasks: w.Tasks()}
+	files := w.Files()
+	s.Toolsets = toolset.Without(append(w.ReadOnlyToolsets(),
+		w.itemTools(s.store),
+		commands.New(w.Commands()).Toolset(),
+		toolworkspace.New(files, s.tasks, w.Briefing(s.store, s.tasks, files)).Toolset(),
+	), w.disabled)
+	return s
 }
 
-// origin is the repository on GitHub, "" if there is none.
-func (w *Workspace) origin(ctx context.Context) string {
-	origin, err := w.facts.Pulls.Repository(ctx, "")
-	if err != nil {
-		return ""
-	}
-	return origin.Host + "/" + origin.String()
+// ServeItems returns the toolset of work items alone.
+func (w *Workspace) ServeItems() *Served {
+	s := &Served{store: w.Items()}
+	s.Toolsets = []toolset.Toolset{w.itemTools(s.store)}
+	return s
 }
 
-// stack returns the stack of the branch checked out, cut to the size of an answer, and
-// a note of what was cut.
-func (w *Workspace) stack(ctx context.Context) ([]branch.Entry, string, error) {
-	head, err := w.facts.Session.View().Head(ctx)
-	switch {
-	case errors.Is(err, git.ErrNotRepository):
-		return nil, "", &briefing.Nothing{Why: "not a git repository"}
-	case err != nil:
-		return nil, "", errors.New(failure.Of(err).Message(w.facts.Words))
-	case head.Detached:
-		return nil, "", &briefing.Nothing{Why: "no branch is checked out"}
+func (w *Workspace) itemTools(store *local.Store) toolset.Toolset {
+	return items.New(store, w.env.Now).Toolset()
+}
+
+// Close lets go of what the toolsets hold, and stops the tasks that run.
+func (s *Served) Close() error {
+	if s.tasks != nil {
+		s.tasks.Close()
 	}
-	entries, err := w.facts.Branches.Stack(ctx, head.Branch)
-	switch {
-	case errors.Is(err, twig.ErrNoState):
-		return nil, "", &briefing.Nothing{Why: "no .twig/state.json"}
-	case err != nil:
-		return nil, "", errors.New(failure.Of(err).Message(w.facts.Words))
-	}
-	if n := page.Fit(entries, page.Size, page.DefaultBudget); n < len(entries) {
-		return entries[:n], fmt.Sprintf("%d of %d", n, len(entries)), nil
-	}
-	return entries, "", nil
+	return s.store.Close()
 }

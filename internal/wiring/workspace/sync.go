@@ -1,7 +1,4 @@
-// Package itemsync makes what keeps a shared store of work items in step with its
-// branch and a remote. It is apart from package itemstore because it writes to
-// repositories and reaches the network, and only programs that sync link it.
-package itemsync
+package workspace
 
 import (
 	"cmp"
@@ -11,35 +8,33 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
 	"github.com/copse-dev/copse/internal/settings"
-	"github.com/copse-dev/copse/internal/wiring/place"
-	"github.com/copse-dev/copse/internal/wiring/where"
 )
 
-// ErrNotShared says that the store of a place is not the shared one.
+// ErrNotShared says that the store of a workspace is not the shared one.
 var ErrNotShared = errors.New("its items are in the working tree or kept apart, and only a shared store is synced")
 
-// Open returns the syncer of the store of a place. remote is the name or the address
+// Sync returns what keeps the shared store of the workspace in step with its branch and a
+// remote. remote is the name or the address
 // of a remote; empty is the one named origin, else the only one, else none. Close the
 // branch after use.
-func Open(ctx context.Context, env app.Env, p where.Place, store *local.Store, remote string) (*shared.Syncer, error) {
+func (w *Workspace) Sync(ctx context.Context, store *local.Store, remote string) (*shared.Syncer, error) {
 	if _, err := store.Path(); err != nil {
 		return nil, err
 	}
 	if !store.Shared() {
 		return nil, ErrNotShared
 	}
-	user, err := settings.OpenUser(place.Settings(env)).Get()
+	user, err := w.Settings.User.Get()
 	if err != nil {
 		return nil, err
 	}
-	repo, err := git.Discover(ctx, p.Dir, git.Options{Env: env.Environ})
+	repo, err := w.Session.Repo(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +45,12 @@ func Open(ctx context.Context, env app.Env, p where.Place, store *local.Store, r
 	name, email := repo.Author(ctx)
 	branch, err := sidebranch.Open(ctx, sidebranch.Repository{
 		CommonDir: repo.CommonDir(), Dir: cmp.Or(repo.MainRoot(), repo.Root(), repo.CommonDir()),
-		ObjectFormat: repo.ObjectFormat(), Name: name, Email: email, Env: env.Environ,
+		ObjectFormat: repo.ObjectFormat(), Name: name, Email: email, Env: w.env.Environ,
 	}, cmp.Or(user.Items.Branch, shared.DefaultBranch))
 	if err != nil {
 		return nil, err
 	}
-	return &shared.Syncer{Store: store, Branch: branch, Remote: to, Now: env.Now}, nil
+	return &shared.Syncer{Store: store, Branch: branch, Remote: to, Now: w.env.Now}, nil
 }
 
 // remoteOf returns the remote that is meant, nil if there is none.
@@ -83,8 +78,8 @@ func remoteOf(ctx context.Context, repo *git.Repo, chosen string) (*sidebranch.R
 	return &sidebranch.Remote{Fetch: address.Fetch, Push: address.Push}, err
 }
 
-// AfterChanges reports whether the user wants every change to be synced.
-func AfterChanges(env app.Env) bool {
-	user, err := settings.OpenUser(place.Settings(env)).Get()
+// SyncsChanges reports whether the user wants every change to be synced.
+func (w *Workspace) SyncsChanges() bool {
+	user, err := w.Settings.User.Get()
 	return err == nil && user.Items.Sync == settings.SyncAfterChange
 }

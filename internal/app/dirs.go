@@ -1,0 +1,64 @@
+package app
+
+import (
+	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/settings"
+)
+
+// StateDir returns the directory, by name, for what is remembered between runs; "" if the
+// environment names no place for it.
+func (e Env) StateDir(name string) string {
+	switch e.GOOS {
+	case "windows":
+		return joinAbs(e.Getenv("LOCALAPPDATA"), "copse", "state", name)
+	case "darwin":
+		return joinAbs(e.Home(), "Library", "Application Support", "copse", name)
+	}
+	if dir := joinAbs(e.Getenv("XDG_STATE_HOME"), "copse", name); dir != "" {
+		return dir
+	}
+	return joinAbs(e.Home(), ".local", "state", "copse", name)
+}
+
+// ConfigDir returns the directory for what the user decides; "" if the environment names
+// no place for it.
+func (e Env) ConfigDir() string {
+	switch e.GOOS {
+	case "windows":
+		return joinAbs(e.Getenv("APPDATA"), "copse")
+	case "darwin":
+		return joinAbs(e.Home(), "Library", "Application Support", "copse")
+	}
+	if dir := joinAbs(e.Getenv("XDG_CONFIG_HOME"), "copse"); dir != "" {
+		return dir
+	}
+	return joinAbs(e.Home(), ".config", "copse")
+}
+
+// CacheDir returns the directory for answers of services; "" if the environment names no
+// place for it.
+func (e Env) CacheDir() string {
+	switch e.GOOS {
+	case "windows":
+		return joinAbs(e.Getenv("LOCALAPPDATA"), "copse", "cache", "http")
+	case "darwin":
+		return joinAbs(e.Home(), "Library", "Caches", "copse", "http")
+	}
+	if dir := joinAbs(e.Getenv("XDG_CACHE_HOME"), "copse", "http"); dir != "" {
+		return dir
+	}
+	return joinAbs(e.Home(), ".cache", "copse", "http")
+}
+
+// SettingsFile returns the path of the user's settings; "" if the environment names no
+// place for them.
+func (e Env) SettingsFile() string { return joinAbs(e.ConfigDir(), settings.UserName) }
+
+// joinAbs returns "" unless base is an absolute path.
+func joinAbs(base string, parts ...string) string {
+	if !filepath.IsAbs(base) {
+		return ""
+	}
+	return filepath.Join(append([]string{base}, parts...)...)
+}
