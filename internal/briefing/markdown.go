@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/page"
 )
 
 const (
 	// BytesPerToken is what a token is counted as.
 	BytesPerToken = 4
-	// maxLine is how many characters of a line are shown.
+	// maxLine is how many characters a line has before the names in it are cut.
 	maxLine = 200
 	// noticeSize is how long the line is that says what was cut, at most.
 	noticeSize = 64
@@ -25,7 +26,7 @@ func (b Briefing) Markdown(maxTokens int) string {
 		fixed += size(p.head)
 		sizes[i] = size(p.lines)
 	}
-	share := fairShare(sizes, maxTokens*BytesPerToken-fixed)
+	share := page.Share(sizes, maxTokens*BytesPerToken-fixed)
 	var out strings.Builder
 	for i, p := range parts {
 		if i > 0 {
@@ -89,20 +90,6 @@ func (b Briefing) parts() (parts []part, rest string) {
 		rest = "\n" + foreign.Markdown([]foreign.Line{foreign.Own("Nothing to tell of: ").Add(foreign.Join(nothing, ", ")).Own(".")})
 	}
 	return parts, rest
-}
-
-// fairShare is the most that each of several parts can have, so that together they have
-// no more than all: those that need less leave the others more.
-func fairShare(sizes []int, all int) int {
-	sorted := slices.Sorted(slices.Values(sizes))
-	for i, size := range sorted {
-		each := max(all, 0) / (len(sorted) - i)
-		if size > each {
-			return each
-		}
-		all -= size
-	}
-	return max(all, 0) + slices.Max(append(sorted, 0))
 }
 
 // fit returns the lines that go into so many bytes, with one that says what was cut.

@@ -28,6 +28,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/page"
 )
 
 // Line is one line of Markdown. The zero value is an empty line. Methods return a
@@ -125,17 +126,35 @@ func (l Line) with(p part) Line {
 	return l
 }
 
-// Cut shortens the line to at most n characters, without those that mark it.
+// minName is how many characters of a name Cut leaves at least.
+const minName = 32
+
+// Cut shortens the names of a line so that the line has at most n characters, without
+// those that mark it. Words of ours stay, so that no name can push out what follows it;
+// a line with many names can therefore be longer than n.
 func (l Line) Cut(n int) Line {
-	cut := Line{quoted: l.quoted}
+	bytes := 0
 	for _, p := range l.parts {
-		size := utf8.RuneCountInString(p.text)
-		if size > n {
-			p.text = cleantext.Cut(p.text, n)
-			return cut.with(p)
+		bytes += len(p.text)
+	}
+	if bytes <= n {
+		return l
+	}
+	cut := Line{quoted: l.quoted}
+	var sizes []int
+	for _, p := range l.parts {
+		if size := utf8.RuneCountInString(p.text); p.name || l.quoted {
+			sizes = append(sizes, size)
+		} else {
+			n -= size
+		}
+	}
+	most := max(page.Share(sizes, n), minName)
+	for _, p := range l.parts {
+		if p.name || l.quoted {
+			p.text = cleantext.Cut(p.text, most)
 		}
 		cut.parts = append(cut.parts, p)
-		n -= size
 	}
 	return cut
 }

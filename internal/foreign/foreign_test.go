@@ -64,11 +64,23 @@ func TestLine(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	t.Parallel()
-	l := foreign.Own("ab ").Name("cdef").Own(" gh")
-	for n, want := range map[int]string{0: "", 2: "a…", 3: "ab ", 5: "ab `c…`", 7: "ab `cdef`", 100: "ab `cdef` gh"} {
-		if got := l.Cut(n).Markdown(); got != want {
-			t.Errorf("cut to %d: got %q, want %q", n, got, want)
-		}
+	long := strings.Repeat("long ", 50) + "x"
+	line := foreign.Name(long).Own(" by ").Name("octocat").Own(" (").Name(long).Own("), checks failing")
+	cut := line.Cut(150).Plain()
+	if n := utf8.RuneCountInString(cut); n > 150 || n < 148 {
+		t.Errorf("%d characters: %s", n, cut)
+	}
+	if !strings.HasPrefix(cut, "long long") || !strings.Contains(cut, "… by octocat (long") || !strings.HasSuffix(cut, "…), checks failing") {
+		t.Errorf("got %s", cut)
+	}
+	if got := line.Cut(10).Markdown(); strings.Count(got, "`long long long") != 2 || !strings.HasSuffix(got, "), checks failing") {
+		t.Errorf("got %s", got)
+	}
+	if got := line.Cut(10_000).Plain(); got != line.Plain() {
+		t.Errorf("got %s", got)
+	}
+	if got := foreign.Quoted(long).Cut(60).Markdown(); !strings.HasPrefix(got, "    long") || utf8.RuneCountInString(got) > 64 {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -152,8 +164,8 @@ func TestCutStructure(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := hostile().Draw(t, "text")
-		cut := foreign.Own("a ").Name(text).Cut(rapid.IntRange(4, 60).Draw(t, "n")).Markdown()
-		if got, want := mdshape.Of(cut), mdshape.Of("a `x`"); got != want {
+		cut := foreign.Own("a ").Name(text).Own(" b").Cut(rapid.IntRange(4, 60).Draw(t, "n")).Markdown()
+		if got, want := mdshape.Of(cut), mdshape.Of("a `x` b"); got != want {
 			t.Fatalf("the structure of %q is\n%s", cut, got)
 		}
 	})

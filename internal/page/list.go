@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -63,6 +64,20 @@ func Fit[T any](items []T, size func(T) int, budget int) int {
 		}
 	}
 	return len(items)
+}
+
+// Share returns the most that each of several parts can have so that together they have
+// no more than all. Parts that need less leave the others more.
+func Share(sizes []int, all int) int {
+	sorted := slices.Sorted(slices.Values(sizes))
+	for i, size := range sorted {
+		each := max(all, 0) / (len(sorted) - i)
+		if size > each {
+			return each
+		}
+		all -= size
+	}
+	return max(all, 0) + slices.Max(append(sorted, 0))
 }
 
 // Size returns the bytes that v takes in JSON, for lists that are shown as JSON.
