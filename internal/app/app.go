@@ -14,8 +14,10 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -98,10 +100,32 @@ func (e Env) Home() string {
 	return e.Getenv("HOME")
 }
 
-// ballastSize is what the collector takes for a part of the heap; nobody touches it, so it
-// takes no memory. The heap of a server is a few MiB, and would be collected after each few
-// MiB of garbage; so it is after some more, which saves a busy server a third of its time.
-const ballastSize = 8 << 20
+// A server's heap is a few MiB, and the collector would run after each few MiB of garbage.
+const (
+	// ballastSize counts as a part of the heap; nobody touches it, so it takes no memory. It
+	// saves a busy server a third of its time.
+	ballastSize = 8 << 20
+	// firstCollection is the percentage that lets the heap grow to 10 MiB before the first
+	// collection, which is more than a short run needs.
+	firstCollection = 250
+)
+
+// spareCollector makes the collector run less often, and not at all during the start: it
+// makes the ballast after the first collection, since its allocation would begin one. It
+// returns what keeps the ballast alive.
+func spareCollector() *atomic.Pointer[[ballastSize]byte] {
+	ballast := new(atomic.Pointer[[ballastSize]byte])
+	percent := debug.SetGCPercent(firstCollection)
+	if percent < 0 { // the user has turned it off
+		debug.SetGCPercent(percent)
+		return ballast
+	}
+	runtime.AddCleanup(new([64]byte), func(percent int) {
+		ballast.Store(new([ballastSize]byte))
+		debug.SetGCPercent(percent)
+	}, percent)
+	return ballast
+}
 
 // self returns the path of this program. On Linux it goes on meaning this very file when an
 // update replaces it.
@@ -123,8 +147,7 @@ func self() string {
 // code. SIGINT, SIGTERM and SIGHUP end the context; a program that has not
 // returned a second later is left behind, and a second signal kills at once.
 func Main(run func(context.Context, Env) int) int {
-	ballast := make([]byte, ballastSize)
-	defer runtime.KeepAlive(ballast)
+	defer runtime.KeepAlive(spareCollector())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	dir, err := os.Getwd()

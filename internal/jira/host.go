@@ -152,7 +152,7 @@ func (h Host) Allow(req *http.Request) bool {
 	switch req.Method {
 	case http.MethodGet:
 		for _, prefix := range []string{cloudIssue, dataCenterIssue} {
-			if key, ok := strings.CutPrefix(rest, prefix); ok && keyPattern.MatchString(key) {
+			if key, ok := strings.CutPrefix(rest, prefix); ok && keyPattern().MatchString(key) {
 				return true
 			}
 		}

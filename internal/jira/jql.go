@@ -3,6 +3,7 @@ package jira
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -18,7 +19,7 @@ type Query struct {
 	Assignee string
 }
 
-var keyPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+-[0-9]+$`)
+var keyPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+-[0-9]+$`) })
 
 // JQL is the query in Jira's query language, the most recently updated issue
 // first. The error is an [*InvalidError].
@@ -63,7 +64,7 @@ var quoteReplacer = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 // [*InvalidError].
 func ParseKey(key string) (string, error) {
 	key = strings.TrimSpace(key)
-	if !keyPattern.MatchString(key) {
+	if !keyPattern().MatchString(key) {
 		return "", &InvalidError{Argument: "issue_key", Message: `must be an issue key such as "PROJ-123"`}
 	}
 	return strings.ToUpper(key), nil

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -52,10 +53,10 @@ func (s *Server) addTemplate(t toolset.Template) {
 	def := &mcp.ResourceTemplate{
 		URITemplate: t.URITemplate, Name: t.Name, Title: t.Title, Description: t.Description, MIMEType: t.MIMEType,
 	}
-	pattern := templatePattern(t)
+	pattern := sync.OnceValue(func() *regexp.Regexp { return templatePattern(t) })
 	s.mcp.AddResourceTemplate(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
 		defer s.recovered(ctx, "resource "+t.URITemplate, &err)
-		match := pattern.FindStringSubmatch(req.Params.URI)
+		match := pattern().FindStringSubmatch(req.Params.URI)
 		if match == nil {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 )
@@ -74,11 +75,11 @@ func describe(err error, host string) string {
 }
 
 // userinfo is the part of a URL before its host.
-var userinfo = regexp.MustCompile(`//[^/\s"'<>]*@`)
+var userinfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`//[^/\s"'<>]*@`) })
 
 // clean makes foreign text one short line without control characters, and
 // without the credentials of a URL in it.
 func clean(s string) string {
 	s = strings.Join(strings.Fields(cleantext.Line(s)), " ")
-	return cleantext.Cut(userinfo.ReplaceAllString(s, "//"), maxDetail)
+	return cleantext.Cut(userinfo().ReplaceAllString(s, "//"), maxDetail)
 }

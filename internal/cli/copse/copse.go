@@ -4,6 +4,7 @@ package copse
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,9 @@ import (
 // Run is the program.
 func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command) }
 
-// Command is the root command, for running and for the documentation.
+// Command returns the root command, for running and for the documentation. Where the first
+// argument names a command, only that one is made, since the others take a tenth of the
+// time to the first answer.
 func Command(env app.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "copse",
@@ -41,26 +44,58 @@ command line that could not be understood.`,
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
-	var flags item.Flags
-	items := item.Items(env, "copse item", "copse item init", &flags)
-	items.AddCommand(item.Project(env, "copse item", "copse item init", &flags)...)
-	flags.Add(items)
-	for _, group := range []struct {
+	for _, g := range []struct {
 		id, title string
-		commands  []*cobra.Command
 	}{
-		{"begin", "To begin:", []*cobra.Command{setup.Command(env), mcp.Command(env)}},
-		{"work", "To see and keep:", []*cobra.Command{
-			branch.Command(env), command.Command(env), contextcmd.Command(env), items, repo.Command(env), task.Command(env),
-		}},
-		{"serve", "To serve each worktree over HTTP:", up.Commands(env)},
+		{"begin", "To begin:"}, {"work", "To see and keep:"}, {"serve", "To serve each worktree over HTTP:"},
 	} {
-		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
-		for _, c := range group.commands {
-			c.GroupID = group.id
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+	}
+	nouns := nouns(env)
+	if len(env.Args) > 0 {
+		named := func(n noun) bool { return slices.Contains(n.names, env.Args[0]) }
+		if i := slices.IndexFunc(nouns, named); i >= 0 {
+			nouns = nouns[i : i+1]
+		}
+	}
+	for _, n := range nouns {
+		for _, c := range n.commands() {
+			c.GroupID = n.group
 			root.AddCommand(c)
 		}
 	}
-	root.AddCommand(version(env))
 	return root
+}
+
+// noun is one or more commands below the root that one package makes.
+type noun struct {
+	group    string
+	names    []string
+	commands func() []*cobra.Command
+}
+
+func nouns(env app.Env) []noun {
+	one := func(group, name string, command func(app.Env) *cobra.Command) noun {
+		return noun{group, []string{name}, func() []*cobra.Command { return []*cobra.Command{command(env)} }}
+	}
+	return []noun{
+		one("begin", "init", setup.Command),
+		one("begin", "mcp", mcp.Command),
+		one("work", "branch", branch.Command),
+		one("work", "command", command.Command),
+		one("work", "context", contextcmd.Command),
+		one("work", "item", items),
+		one("work", "repo", repo.Command),
+		one("work", "task", task.Command),
+		{"serve", []string{"up", "open", "close", "status", "down"}, func() []*cobra.Command { return up.Commands(env) }},
+		one("", "version", version),
+	}
+}
+
+func items(env app.Env) *cobra.Command {
+	var flags item.Flags
+	cmd := item.Items(env, "copse item", "copse item init", &flags)
+	cmd.AddCommand(item.Project(env, "copse item", "copse item init", &flags)...)
+	flags.Add(cmd)
+	return cmd
 }

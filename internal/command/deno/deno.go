@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -27,7 +28,7 @@ const timeLimit = 2 * time.Minute
 const program = "jsr:@aidevtool/climpt"
 
 // name is what a part of a command's name looks like: never like an option.
-var name = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`)
+var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
 
 // misleading are variables that make the original print its debugging into the prompt,
 // or leave out the input text or put another in its place, for its own tests.
@@ -37,7 +38,7 @@ var misleading = []string{"LOG_LEVEL", "TEST", "TEST_MODE", "DENO_TEST", "DENO_E
 // the context.
 func Run(ctx context.Context, env xec.Env, dir string, r render.Request) (render.Result, error) {
 	for _, part := range []string{r.Agent, r.ID.C1, r.ID.C2, r.ID.C3} {
-		if !name.MatchString(part) {
+		if !name().MatchString(part) {
 			return render.Result{}, &render.Error{Reason: fmt.Sprintf("%q is no name that the original program takes", part)}
 		}
 	}

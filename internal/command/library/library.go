@@ -113,7 +113,7 @@ func (l *Library) Agents() ([]string, error) {
 	}
 	mapped, _, err := l.mapping()
 	for name := range mapped {
-		if agentName.MatchString(name) {
+		if agentName().MatchString(name) {
 			names[name] = true
 		}
 	}
@@ -159,11 +159,11 @@ func (l *Library) forget(path string) {
 	}
 }
 
-var agentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+var agentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`) })
 
 // path is where the registry of an agent is looked for.
 func (l *Library) path(agent string) (string, error) {
-	if !agentName.MatchString(agent) {
+	if !agentName().MatchString(agent) {
 		return "", &NameError{Agent: agent}
 	}
 	mapped, from, err := l.mapping()

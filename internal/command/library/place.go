@@ -75,7 +75,7 @@ func (p place) agents() []string {
 	}
 	var names []string
 	for _, e := range entries {
-		if !agentName.MatchString(e.Name()) {
+		if !agentName().MatchString(e.Name()) {
 			continue
 		}
 		if info, err := root.Stat(path.Join(folder, e.Name(), registryFile)); err == nil && info.Mode().IsRegular() {

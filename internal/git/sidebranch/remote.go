@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -31,23 +32,23 @@ func (e *UnreachableError) Error() string {
 		said, _, _ = strings.Cut(exit.Stderr, "\n")
 		said = strings.TrimPrefix(said, "fatal: ")
 	}
-	return login.ReplaceAllString(fmt.Sprintf("cannot %s the remote: %s", e.Doing, said), "://")
+	return login().ReplaceAllString(fmt.Sprintf("cannot %s the remote: %s", e.Doing, said), "://")
 }
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // The kinds of addresses that are used.
 var (
-	scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://`)
-	login  = regexp.MustCompile(`://[^/@\s]*@`)
-	scp    = regexp.MustCompile(`^[^/\\:]+:`)
+	scheme = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://`) })
+	login  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/@\s]*@`) })
+	scp    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^/\\:]+:`) })
 )
 
 // check refuses an address that could name a program, and reports whether it is that
 // of a directory on this machine.
 func check(address string) (local bool, err error) {
 	refused := errors.New("its address is of a kind that is not used here; use https, ssh or a path")
-	switch m := scheme.FindStringSubmatch(address); {
+	switch m := scheme().FindStringSubmatch(address); {
 	case address == "":
 		return false, errors.New("it has no address")
 	case strings.HasPrefix(address, "-"), strings.ContainsAny(address, "\n\x00"), strings.Contains(address, "::"):
@@ -62,7 +63,7 @@ func check(address string) (local bool, err error) {
 		return false, refused
 	case filepath.VolumeName(address) != "":
 		return true, nil
-	case scp.MatchString(address):
+	case scp().MatchString(address):
 		return false, nil
 	}
 	return true, nil

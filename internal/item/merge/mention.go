@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/item"
 )
@@ -72,9 +73,11 @@ func (m *merger) findMoves() {
 var (
 	// mention is a number as people write it, with what decides whether it is that of
 	// an item: what stands directly before it.
-	mention = regexp.MustCompile(`(^|[^\w#&/!.\-])#([1-9][0-9]*)\b`)
+	mention = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^\w#&/!.\-])#([1-9][0-9]*)\b`) })
 	// foreign is what a number follows that is not of an item here.
-	foreign = regexp.MustCompile(`(?i)\b(pr|prs|mr|pull|pull request|merge request|issue|issues|gh|github|gitlab|discussion|build|run|bug)\s*$`)
+	foreign = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(pr|prs|mr|pull|pull request|merge request|issue|issues|gh|github|gitlab|discussion|build|run|bug)\s*$`)
+	})
 )
 
 // renumber writes numbers into a text, but for lines that are known, code, and what is
@@ -107,10 +110,10 @@ func renumberLine(line string, numbers map[string]string) string {
 		}
 		var b strings.Builder
 		at := 0
-		for _, match := range mention.FindAllStringSubmatchIndex(part, -1) {
+		for _, match := range mention().FindAllStringSubmatchIndex(part, -1) {
 			start, end := match[4], match[5]
 			to, ok := numbers[part[start:end]]
-			if !ok || foreign.MatchString(part[:match[3]]) {
+			if !ok || foreign().MatchString(part[:match[3]]) {
 				continue
 			}
 			b.WriteString(part[at:start] + to)
