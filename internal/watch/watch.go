@@ -2,8 +2,9 @@
 //
 // Use [Run]. It reports that something may have changed, not what: the caller
 // looks, and compares with what it knew. Changes that come together are
-// reported once. Nothing is polled, so a folder on a file system that does not
-// notify (some network mounts) is quiet.
+// reported once. A directory on a file system that does not notify (some network
+// mounts) is quiet. Where the system has no watcher left to give, which it limits for all
+// programs of a user together, Run reports a possible change every two seconds instead.
 package watch
 
 import (
@@ -39,7 +40,7 @@ type Paths struct {
 func Run(ctx context.Context, paths Paths, ready, changed func()) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
-		return fmt.Errorf("watch files: %w", err)
+		return poll(ctx, pollEvery, ready, changed)
 	}
 	defer w.Close()
 	r := &run{w: w, paths: paths}
@@ -73,6 +74,24 @@ func Run(ctx context.Context, paths Paths, ready, changed func()) error {
 			if err := r.addAll(); err != nil {
 				return err
 			}
+			changed()
+		}
+	}
+}
+
+// pollEvery is how often a change is taken for possible where nothing can be watched.
+const pollEvery = 2 * time.Second
+
+// poll calls changed at each interval until ctx ends.
+func poll(ctx context.Context, interval time.Duration, ready, changed func()) error {
+	ready()
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
 			changed()
 		}
 	}
