@@ -53,8 +53,8 @@ var layers = []struct {
 	}},
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist"}},
 	{"session", []string{"internal/session"}},
-	{"workflow", []string{"internal/workflow"}},
-	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/supervisor", "internal/cli", "internal/app", "internal/wiring"}},
+	{"workflow", []string{"internal/workflow", "internal/supervisor"}},
+	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/cli", "internal/app", "internal/wiring"}},
 	{"programs", []string{"cmd", "bench", "packaging", "internal/test"}},
 }
 

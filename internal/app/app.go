@@ -50,6 +50,8 @@ type Env struct {
 	Dir string
 	// Self is the path by which the program starts itself again; "" if it cannot.
 	Self string
+	// Executable is the path of the program's file; "" if it is not known.
+	Executable string
 	// GOOS chooses where files are looked for.
 	GOOS string
 	Now  func() time.Time
@@ -166,6 +168,8 @@ func Main(run func(context.Context, Env) int) int {
 		GOOS:    runtime.GOOS,
 		Now:     time.Now,
 	}
+	// Without a path, commands that print it say so.
+	env.Executable, _ = os.Executable()
 	done := make(chan int, 1)
 	go func() { done <- run(ctx, env) }()
 	select {

@@ -1,10 +1,19 @@
 package app
 
 import (
+	"errors"
 	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/settings"
 )
+
+// Program returns the path of the program's file.
+func (e Env) Program() (string, error) {
+	if e.Executable == "" {
+		return "", errors.New("the path of this program is not known; start it by its full path")
+	}
+	return e.Executable, nil
+}
 
 // StateDir returns the directory, by name, for what is remembered between runs; "" if the
 // environment names no place for it.

@@ -2,7 +2,6 @@ package copse
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +26,7 @@ func version(env app.Env) *cobra.Command {
 		Args:    app.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			b := build{Build: app.Origin()}
-			b.Path, _ = os.Executable() // a program that cannot tell where it is still has a version
+			b.Path = env.Executable
 			o := output.New(env)
 			if asJSON {
 				return o.JSON(b)

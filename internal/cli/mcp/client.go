@@ -22,9 +22,9 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/supervisor/control"
-	"github.com/copse-dev/copse/internal/wiring/entries"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/clients"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -39,6 +39,14 @@ type clientOptions struct {
 	root      string // once it is known
 	dryRun    bool
 	remove    bool
+}
+
+// ClientFiles returns where the clients' files are: the user's, and those of the project in
+// dir.
+func ClientFiles(env app.Env, dir string) clientconfig.Place {
+	return clientconfig.Place{
+		GOOS: env.GOOS, Home: env.Home(), AppData: env.Getenv("APPDATA"), ConfigHome: env.Getenv("XDG_CONFIG_HOME"), Dir: dir,
+	}
 }
 
 // project returns the root of the project that a client is told about.
@@ -289,11 +297,7 @@ func (o *clientOptions) command() (string, error) {
 	if path, err := xec.Env(o.env.Environ).LookPath("copse"); err == nil {
 		return path, nil
 	}
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program: %w", err)
-	}
-	return path, nil
+	return o.env.Program()
 }
 
 // Install writes the entry that starts copse into the file of a client of the user's, for
@@ -314,7 +318,7 @@ func Present(env app.Env) []string {
 		if err != nil {
 			continue
 		}
-		path, err := client.Path(clientconfig.User, entries.Place(env, ""))
+		path, err := client.Path(clientconfig.User, ClientFiles(env, ""))
 		if err != nil {
 			continue
 		}
@@ -380,7 +384,7 @@ func (o *clientOptions) write(ctx context.Context, edit editing) (written, error
 	if err != nil {
 		return written{}, app.UsageError(err.Error())
 	}
-	path, err := client.Path(clientconfig.Scope(o.scope), entries.Place(o.env, o.project(ctx)))
+	path, err := client.Path(clientconfig.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
 	if err != nil {
 		return written{}, err
 	}
@@ -437,10 +441,10 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 		done.diff = diff.Diff(path, before, path, after)
 	}
 	if secret && o.dryRun {
-		done.tightened = entries.Exposed(o.env.GOOS, path)
+		done.tightened = clients.Exposed(o.env.GOOS, path)
 	} else if secret {
 		// Before the token is in it.
-		if done.tightened, err = entries.Tighten(o.env.GOOS, path); err != nil {
+		if done.tightened, err = clients.Tighten(o.env.GOOS, path); err != nil {
 			return done, err
 		}
 	}
@@ -456,7 +460,7 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 		}
 		// It may hold a token from before, but for a project's, which never has one.
 		if o.scope != string(clientconfig.Project) {
-			if _, err := entries.Tighten(o.env.GOOS, backup); err != nil {
+			if _, err := clients.Tighten(o.env.GOOS, backup); err != nil {
 				return done, err
 			}
 		}

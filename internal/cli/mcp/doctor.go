@@ -2,11 +2,8 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,34 +11,40 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
+	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/servers"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/doctor"
+	"github.com/copse-dev/copse/internal/xec"
 )
 
-// verdict is what a check comes to.
-type verdict string
-
-const (
-	good   verdict = "ok"
-	absent verdict = "none" // not there, and nothing is wrong about that
-	bad    verdict = "FAIL"
-)
-
-// finding is the result of a check.
-type finding struct {
-	Check   string  `json:"check"`
-	Verdict verdict `json:"verdict"`
-	Text    string  `json:"text"`
-	// Remedy is what to do, "" if there is nothing.
-	Remedy string `json:"remedy,omitempty"`
+// examine checks the workspace that a command is run in, or that of repo.
+func examine(ctx context.Context, env app.Env, repo string, online bool) []doctor.Finding {
+	files, unknown := servers.Places(env) // the check of copse up reports it
+	status := func(ctx context.Context) (control.Status, error) {
+		if unknown != nil {
+			return control.Status{}, unknown
+		}
+		return control.NewClient(files.Runtime).Status(ctx)
+	}
+	here := workspace.Here(ctx, env, repo)
+	tasks := here.Tasks()
+	defer tasks.Close()
+	commands, _ := here.Commands()
+	d := doctor.Doctor{
+		Words: doctor.Words{
+			Errors: here.Words, Install: "copse mcp install", InitItems: "tic init", CheckItems: "tic doctor",
+			InitCommands: "copse command init", IndexCommands: "copse command index",
+		},
+		Version: app.Version(), Executable: env.Executable, Environ: xec.Env(env.Environ), Getenv: env.Getenv, Online: online,
+		Session: here.Session, Worktree: here.Worktree, Branches: here.Branches, Pulls: here.Pulls, Issues: here.Issues,
+		Finder: wiring.Finder(env), Settings: here.Settings, SettingsFile: env.SettingsFile(),
+		Items: func() doctor.ItemStore { return here.Items() }, Commands: commands, Tasks: tasks, Engine: here.Containers(),
+		Clients: ClientFiles(env, here.Workspace()), Status: status, Ports: files.Ports, Tokens: files.Tokens,
+	}
+	return d.Examine(ctx)
 }
-
-// check is one link of the chain from a client to what copse knows.
-type check struct {
-	name string
-	look func(ctx context.Context) finding
-}
-
-// checkTime is how long a check may take.
-const checkTime = 20 * time.Second
 
 func doctorCommand(env app.Env) *cobra.Command {
 	var (
@@ -63,13 +66,13 @@ something fails.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			stop := progress.Show(env, "checking")
-			found := diagnose(cmd.Context(), checks(cmd.Context(), env, repo, online))
+			found := examine(cmd.Context(), env, repo, online)
 			stop()
 			if err := report(env, found, asJSON); err != nil {
 				return err
 			}
 			for _, f := range found {
-				if f.Verdict == bad {
+				if f.Verdict == doctor.Failed {
 					return app.ExitCode(app.Failed)
 				}
 			}
@@ -79,30 +82,11 @@ something fails.`,
 	f := cmd.Flags()
 	f.StringVar(&repo, "repo", "", "the `path` of the project (default: found from the working folder upwards)")
 	f.BoolVar(&online, "online", false, "ask GitHub and Jira whether they take the credentials")
-	output.JSONFlag[[]finding](cmd, &asJSON)
+	output.JSONFlag[[]doctor.Finding](cmd, &asJSON)
 	return cmd
 }
 
-// diagnose makes all checks at the same time.
-func diagnose(ctx context.Context, all []check) []finding {
-	found := make([]finding, len(all))
-	var looking sync.WaitGroup
-	for i, c := range all {
-		looking.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, checkTime)
-			defer cancel()
-			found[i] = c.look(ctx)
-			found[i].Check = c.name
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				found[i] = finding{c.name, bad, fmt.Sprintf("no answer within %s", checkTime), "See what holds it up."}
-			}
-		})
-	}
-	looking.Wait()
-	return found
-}
-
-func report(env app.Env, found []finding, asJSON bool) error {
+func report(env app.Env, found []doctor.Finding, asJSON bool) error {
 	out := output.New(env)
 	if asJSON {
 		return out.JSON(found)
@@ -121,7 +105,7 @@ func report(env app.Env, found []finding, asJSON bool) error {
 	// Not cut: what to do stands at the end of the line.
 	for _, r := range rows {
 		mark := fmt.Sprintf("%-4s", r[0])
-		if r[0] == string(bad) {
+		if r[0] == string(doctor.Failed) {
 			mark = out.Bold(mark)
 		}
 		if err := out.Drawn(fmt.Sprintf("%s  %-12s  %s\n", mark, r[1], cleantext.Line(r[2]))); err != nil {

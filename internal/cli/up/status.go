@@ -15,11 +15,12 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
-	"github.com/copse-dev/copse/internal/wiring/entries"
 	"github.com/copse-dev/copse/internal/wiring/servers"
+	entries "github.com/copse-dev/copse/internal/workflow/clients"
 )
 
 // ask connects to the process that runs.
@@ -216,7 +217,7 @@ func problems(ctx context.Context, env app.Env, running *control.Status, files s
 			found = append(found, cleantext.Line(w.Path+" is not served: "+w.MCP.LastError))
 		}
 	}
-	for _, p := range entries.New(files, running).Problems(ctx, entries.Place(env, dir)) {
+	for _, p := range entries.New(files.Ports, files.Tokens, running).Problems(ctx, mcp.ClientFiles(env, dir)) {
 		found = append(found, cleantext.Line(p))
 	}
 	return found

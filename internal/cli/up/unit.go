@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/app"
@@ -13,9 +12,9 @@ import (
 // printUnit prints what starts this command at login: for launchd on macOS, else for
 // systemd.
 func printUnit(env app.Env, o options) error {
-	program, err := os.Executable()
+	program, err := env.Program()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return err
 	}
 	dir := folder(env, o.repo)
 	args := append([]string{program}, withoutFlag(env.Args, "--print-unit")...)

@@ -19,7 +19,7 @@ func TestPrintUnit(t *testing.T) {
 		"darwin": {"<string>--allow-origin</string>", "<string>http://a&amp;b</string>", "<key>WorkingDirectory</key><string>/src/50% &#34;off&#34; $x</string>"},
 	} {
 		var out bytes.Buffer
-		env := app.Env{Args: args, Stdout: &out, Dir: `/src/50% "off" $x`, GOOS: goos}
+		env := app.Env{Args: args, Executable: "/usr/bin/copse", Stdout: &out, Dir: `/src/50% "off" $x`, GOOS: goos}
 		if err := printUnit(env, options{}); err != nil {
 			t.Fatal(err)
 		}

@@ -257,9 +257,9 @@ const upTime = 10 * time.Second
 
 // detach starts the process again, in the background, and waits until it serves.
 func detach(ctx context.Context, env app.Env, files servers.Files, dir string) error {
-	program, err := os.Executable()
+	program, err := env.Program()
 	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(files.Log), 0o700); err != nil {
 		return fmt.Errorf("make a folder for the log: %w", err)

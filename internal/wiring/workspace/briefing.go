@@ -28,10 +28,15 @@ func (w *Workspace) Files() *project.Project {
 	})
 }
 
+// Containers returns the client of the container engine.
+func (w *Workspace) Containers() *docker.Client {
+	return docker.New(docker.Options{Getenv: w.env.Getenv, Home: w.env.Home(), GOOS: w.env.GOOS})
+}
+
 // Briefing returns the sections of the project's context. Only fresh ones ask the network.
 func (w *Workspace) Briefing(items section.ItemStore, tasks *recipe.Justfile, files *project.Project) section.Sources {
 	root, journal := w.Workspace(), w.journal()
-	engine := docker.New(docker.Options{Getenv: w.env.Getenv, Home: w.env.Home(), GOOS: w.env.GOOS})
+	engine := w.Containers()
 	repo := section.FindRepo(w.Session.Repo)
 	return func(fresh bool) []briefing.Source {
 		worktree := &section.Worktree{Find: repo}

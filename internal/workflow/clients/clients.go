@@ -1,4 +1,4 @@
-// Package entries compares the entries that MCP clients have for copse's HTTP servers with
+// Package clients compares the entries that MCP clients have for copse's HTTP servers with
 // the servers that run.
 //
 // A client sends its token to whatever listens on the port of its entry, so an entry must
@@ -6,7 +6,7 @@
 // reads the clients' files and reports what is wrong. The servers are those of which the
 // control socket tells, which is proven to be this user's. A token is never sent; a port
 // that copse does not serve is connected to, and nothing is said there.
-package entries
+package clients
 
 import (
 	"context"
@@ -21,21 +21,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
-	"github.com/copse-dev/copse/internal/wiring/servers"
 )
-
-// Place says where the clients' files are: the user's, and those of the project in dir.
-func Place(env app.Env, dir string) clientconfig.Place {
-	return clientconfig.Place{
-		GOOS: env.GOOS, Home: env.Home(), AppData: env.Getenv("APPDATA"), ConfigHome: env.Getenv("XDG_CONFIG_HOME"), Dir: dir,
-	}
-}
 
 // File is the configuration of a client.
 type File struct {
@@ -96,13 +87,14 @@ type Checker struct {
 	known  map[string]int
 }
 
-// New returns a checker for the servers of a status, nil if copse up does not run.
-func New(files servers.Files, status *control.Status) *Checker {
-	known, err := supervisor.NewPorts(files.Ports, 0).Known()
+// New returns a checker for the servers of a status, nil if copse up does not run. ports is
+// the file that keeps their ports, and tokens keeps their tokens.
+func New(ports string, tokens bearer.Store, status *control.Status) *Checker {
+	known, err := supervisor.NewPorts(ports, 0).Known()
 	if err != nil {
 		known = nil // the servers' own state says so
 	}
-	return &Checker{tokens: files.Tokens, status: status, known: known}
+	return &Checker{tokens: tokens, status: status, known: known}
 }
 
 // Problems lists what is wrong with the entries for servers over HTTP in the files of a

@@ -1,4 +1,4 @@
-package entries_test
+package clients_test
 
 import (
 	"errors"
@@ -10,13 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
-	"github.com/copse-dev/copse/internal/wiring/entries"
-	"github.com/copse-dev/copse/internal/wiring/servers"
+	"github.com/copse-dev/copse/internal/workflow/clients"
 )
 
 // listen returns a port on which somebody listens, and one on which nobody does.
@@ -42,10 +40,10 @@ func listen(t *testing.T) (held, free int) {
 func TestEntry(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	files := servers.Files{Ports: filepath.Join(dir, "ports.json"), Tokens: bearer.NewStore(filepath.Join(dir, "tokens"))}
+	ports, tokens := filepath.Join(dir, "ports.json"), bearer.NewStore(filepath.Join(dir, "tokens"))
 	token := func(key string) string {
 		t.Helper()
-		text, err := files.Tokens.File(key).Token(t.Context())
+		text, err := tokens.File(key).Token(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,18 +51,18 @@ func TestEntry(t *testing.T) {
 	}
 	held, free := listen(t)
 	served := free - 1 // nothing needs to listen there: the socket says that we do
-	if err := os.WriteFile(files.Ports, fmt.Appendf(nil, `{"ports": {"/a": %d, "/b": %d}}`, served, free), 0o600); err != nil {
+	if err := os.WriteFile(ports, fmt.Appendf(nil, `{"ports": {"/a": %d, "/b": %d}}`, served, free), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	status := &control.Status{Guarded: true, Worktrees: []supervisor.State{
-		{Path: "/work/a", TokenFile: files.Tokens.File("/a").Path(), MCP: supervisor.MCP{ServerRunning: true, Port: served}},
+		{Path: "/work/a", TokenFile: tokens.File("/a").Path(), MCP: supervisor.MCP{ServerRunning: true, Port: served}},
 		{Path: "/work/c", MCP: supervisor.MCP{LastError: "held"}},
 	}}
 	at := func(port int) string { return fmt.Sprintf("http://localhost:%d/mcp", port) }
-	running, stopped := entries.New(files, status), entries.New(files, nil)
+	running, stopped := clients.New(ports, tokens, status), clients.New(ports, tokens, nil)
 	for _, tt := range []struct {
 		name    string
-		checker *entries.Checker
+		checker *clients.Checker
 		entry   clientconfig.Named
 		want    string // "" is fine, "-" not ours
 	}{
@@ -111,7 +109,7 @@ func TestExposedFiles(t *testing.T) {
 			continue
 		}
 		home := t.TempDir()
-		place := entries.Place(app.Env{GOOS: "linux", Environ: []string{"HOME=" + home}}, filepath.Join(home, "project"))
+		place := clientconfig.Place{GOOS: "linux", Home: home, Dir: filepath.Join(home, "project")}
 		path, err := client.Path(clientconfig.User, place)
 		if err != nil {
 			t.Fatal(err)
@@ -120,18 +118,18 @@ func TestExposedFiles(t *testing.T) {
 		if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, text, 0o644)); err != nil {
 			t.Fatal(err)
 		}
-		files := entries.Files(place)
+		files := clients.Files(place)
 		if len(files) != 1 || len(files[0].Entries) != 1 || files[0].Entries[0].Token != bearer.Prefix+"SECRET" || !files[0].Exposed {
 			t.Errorf("%s: %+v", id, files)
 		}
-		store := servers.Files{Ports: filepath.Join(home, "ports"), Tokens: bearer.NewStore(filepath.Join(home, "tokens"))}
-		if got := strings.Join(entries.New(store, nil).Problems(t.Context(), place), "\n"); !strings.Contains(got, "other users can read the token") || strings.Contains(got, "SECRET") {
+		checker := clients.New(filepath.Join(home, "ports"), bearer.NewStore(filepath.Join(home, "tokens")), nil)
+		if got := strings.Join(checker.Problems(t.Context(), place), "\n"); !strings.Contains(got, "other users can read the token") || strings.Contains(got, "SECRET") {
 			t.Errorf("%s: %s", id, got)
 		}
-		if was, err := entries.Tighten("linux", path); !was || err != nil || entries.Exposed("linux", path) {
+		if was, err := clients.Tighten("linux", path); !was || err != nil || clients.Exposed("linux", path) {
 			t.Errorf("%s: %t, %v", id, was, err)
 		}
-		if was, err := entries.Tighten("linux", path); was || err != nil {
+		if was, err := clients.Tighten("linux", path); was || err != nil {
 			t.Errorf("%s again: %t, %v", id, was, err)
 		}
 	}

@@ -1,0 +1,306 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/bearer"
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/docker"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/jira"
+	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/session/service"
+	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/workflow/clients"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// program looks whether clients find copse.
+func (d *Doctor) program(context.Context) Finding {
+	self := d.Executable
+	found, err := d.Environ.LookPath("copse")
+	if err != nil {
+		return Finding{
+			Verdict: Failed, Text: fmt.Sprintf("copse %s is %s, which is not on the PATH", d.Version, self),
+			Remedy: "Clients that start it by its name do not find it: add its folder to the PATH, or use `" + d.Words.Install + "`, which writes the whole path.",
+		}
+	}
+	if a, b := real(found), real(self); a != b {
+		return Finding{Verdict: Failed, Text: fmt.Sprintf("the PATH has another copse, %s, before this one, %s", found, self), Remedy: "Remove one of them."}
+	}
+	return Finding{Verdict: OK, Text: fmt.Sprintf("copse %s at %s", d.Version, found)}
+}
+
+func real(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+// greeting is what a client says first.
+const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"doctor","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+
+// handshake starts the server as a client does.
+func (d *Doctor) handshake(ctx context.Context) Finding {
+	res, err := xec.Run(ctx, xec.Command{
+		Name: d.Executable, Args: []string{"mcp", "serve"}, Dir: d.Worktree.Dir, Env: d.Environ, Stdin: []byte(greeting),
+	})
+	if err != nil {
+		return Finding{Verdict: Failed, Text: "the server does not start: " + cleantext.Line(err.Error())}
+	}
+	var answer struct {
+		Result struct{ Tools []struct{ Name string } }
+	}
+	for line := range strings.Lines(string(res.Stdout)) {
+		if json.Unmarshal([]byte(line), &answer) == nil && len(answer.Result.Tools) > 0 {
+			return Finding{Verdict: OK, Text: fmt.Sprintf("`copse mcp serve` answers with %d tools", len(answer.Result.Tools))}
+		}
+	}
+	return Finding{Verdict: Failed, Text: "`copse mcp serve` gives no list of tools: " + cleantext.Cut(cleantext.Line(string(res.Stderr)), 200)}
+}
+
+// clients looks for copse in the configurations.
+func (d *Doctor) clients(ctx context.Context) Finding {
+	var running *control.Status
+	if status, err := d.Status(ctx); err == nil {
+		running = &status
+	}
+	checker := clients.New(d.Ports, d.Tokens, running)
+	var uses, wrong []string
+	for _, f := range clients.Files(d.Clients) {
+		if f.Err != nil {
+			wrong = append(wrong, fmt.Sprintf("%s: %v", f.Path, f.Err))
+			continue
+		}
+		for _, e := range f.Entries {
+			problem, ours := checker.Entry(ctx, e)
+			if ours && e.Token != "" && f.Exposed {
+				wrong = append(wrong, f.Readable())
+			}
+			if !ours {
+				problem, ours = d.starts(e.Server)
+			}
+			if ours && problem != "" {
+				wrong = append(wrong, fmt.Sprintf("%s: %s %s", f.Path, e.Name, problem))
+			} else if ours {
+				uses = append(uses, fmt.Sprintf("%s (%s)", f.Client.Title, f.Scope))
+			}
+		}
+	}
+	slices.Sort(wrong)
+	switch wrong, uses = slices.Compact(wrong), slices.Compact(uses); {
+	case len(wrong) > 0:
+		return Finding{Verdict: Failed, Text: strings.Join(wrong, "; "), Remedy: "`" + d.Words.Install + " --client …` writes it anew."}
+	case len(uses) == 0:
+		return Finding{Verdict: None, Text: "no client is told of copse", Remedy: "`" + d.Words.Install + " --client …` does it: " + strings.Join(clientconfig.IDs(), ", ") + "."}
+	}
+	return Finding{Verdict: OK, Text: strings.Join(uses, ", ")}
+}
+
+// starts looks at an entry that starts a program; it is ours if that is copse.
+func (d *Doctor) starts(s clientconfig.Server) (problem string, ours bool) {
+	base := strings.TrimSuffix(filepath.Base(s.Command), ".exe")
+	if base != "copse" && base != "twig-mcp" && base != "tic" {
+		return "", false
+	}
+	if _, err := d.Environ.LookPath(s.Command); err != nil {
+		return "starts " + s.Command + ", which is not there", true
+	}
+	return "", true
+}
+
+// settings looks for what copse ignores in the files of the user and the repository.
+func (d *Doctor) settings(context.Context) Finding {
+	if problems := d.Settings.Problems(); len(problems) > 0 {
+		return Finding{Verdict: Failed, Text: cleantext.Line(strings.Join(problems, "; ")), Remedy: "Correct the file, or remove the key."}
+	}
+	return Finding{Verdict: OK, Text: "your settings are in " + d.SettingsFile}
+}
+
+func (d *Doctor) git(ctx context.Context) Finding {
+	res, err := xec.Run(ctx, xec.Command{Name: "git", Args: []string{"version"}, Env: d.Environ})
+	if err != nil {
+		return Finding{Verdict: Failed, Text: "git does not run: " + cleantext.Line(err.Error()), Remedy: "Install git 2.36 or newer."}
+	}
+	version := strings.TrimPrefix(cleantext.Line(strings.TrimSpace(string(res.Stdout))), "git version ")
+	repo, err := d.Session.Repo(ctx)
+	switch {
+	case errors.Is(err, git.ErrNotRepository):
+		return Finding{Verdict: None, Text: fmt.Sprintf("git %s; %s is in no repository", version, d.Worktree.Dir), Remedy: "Go to one, or pass --repo."}
+	case err != nil:
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
+	}
+	if _, err := repo.Status(ctx); err != nil && !errors.Is(err, git.ErrBare) {
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "Check that `git status` works."}
+	}
+	return Finding{Verdict: OK, Text: fmt.Sprintf("git %s, repository %s", version, d.Worktree.Workspace())}
+}
+
+func (d *Doctor) state(ctx context.Context) Finding {
+	state, err := d.Branches.State(ctx)
+	switch {
+	case errors.Is(err, git.ErrNotRepository):
+		return Finding{Verdict: None, Text: "no repository"}
+	case errors.Is(err, twig.ErrNoState):
+		return Finding{Verdict: None, Text: "no .twig/state.json: stacks and links of branches are not known"}
+	case err != nil:
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "Correct the file, or restore it from a backup."}
+	}
+	return Finding{Verdict: OK, Text: fmt.Sprintf("%d branches with links", len(state.Branches))}
+}
+
+func (d *Doctor) github(ctx context.Context) Finding {
+	origin, err := d.Pulls.Repository(ctx, "")
+	if err != nil {
+		return Finding{Verdict: None, Text: d.message(err)}
+	}
+	login, err := d.Finder.GitHub(ctx, origin.Host)
+	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
+		return Finding{
+			Verdict: Failed, Text: fmt.Sprintf("no credentials for %s; looked at %s", origin.Host, strings.Join(missing.Tried, ", ")),
+			Remedy: "Log in with `gh auth login`, or add the machine to ~/.netrc.",
+		}
+	}
+	if err != nil {
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
+	}
+	text := fmt.Sprintf("%s, with %s", origin, login.Source)
+	if !d.Online {
+		return Finding{Verdict: OK, Text: text + " (not asked; --online does)"}
+	}
+	if _, err := d.Pulls.List(ctx, origin, github.Open, github.Cursor{}, 1); err != nil {
+		return Finding{Verdict: Failed, Text: text + ": " + d.message(err), Remedy: failure.Of(err).Hint(d.Words.Errors)}
+	}
+	return Finding{Verdict: OK, Text: text + ", which GitHub takes"}
+}
+
+// message returns what an error says in copse's words.
+func (d *Doctor) message(err error) string { return failure.Of(err).Message(d.Words.Errors) }
+
+func (d *Doctor) jira(ctx context.Context) Finding {
+	raw, err := service.JiraHost(d.Getenv, d.Settings.User)
+	if err != nil {
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
+	}
+	if raw == "" {
+		return Finding{Verdict: None, Text: "neither JIRA_HOST nor jira.host in your settings is set"}
+	}
+	host, err := jira.ParseHost(raw)
+	if err != nil {
+		return Finding{Verdict: Failed, Text: err.Error()}
+	}
+	login, err := d.Finder.Jira(ctx, host.Machines())
+	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
+		return Finding{
+			Verdict: Failed, Text: fmt.Sprintf("no credentials for %s; looked at %s", missing.Host, strings.Join(missing.Tried, ", ")),
+			Remedy: "Add the machine to ~/.netrc, with the login and an API token.",
+		}
+	}
+	if err != nil {
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
+	}
+	text := fmt.Sprintf("%s, with %s", host.URL(), login.Source)
+	if !d.Online {
+		return Finding{Verdict: OK, Text: text + " (not asked; --online does)"}
+	}
+	key, err := d.Branches.LinkedIssue(ctx)
+	if err != nil {
+		return Finding{Verdict: OK, Text: text + " (not asked: no issue is linked to the branch)"}
+	}
+	if _, err := d.Issues.Get(ctx, key); err != nil {
+		return Finding{Verdict: Failed, Text: text + ": " + d.message(err), Remedy: failure.Of(err).Hint(d.Words.Errors)}
+	}
+	return Finding{Verdict: OK, Text: text + ", which Jira takes"}
+}
+
+func (d *Doctor) items(ctx context.Context) Finding {
+	store := d.Items()
+	defer store.Close()
+	all, err := store.Snapshot(ctx)
+	switch {
+	case errors.Is(err, item.ErrNoProject):
+		return Finding{Verdict: None, Text: "no .tic folder", Remedy: "`" + d.Words.InitItems + "` makes one."}
+	case err != nil:
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "`" + d.Words.CheckItems + "` tells more."}
+	case len(all.Warnings) > 0:
+		return Finding{Verdict: Failed, Text: fmt.Sprintf("%d items, %d problems", all.Len(), len(all.Warnings)), Remedy: "`" + d.Words.CheckItems + "` names them."}
+	}
+	return Finding{Verdict: OK, Text: fmt.Sprintf("%d items", all.Len())}
+}
+
+func (d *Doctor) commands(context.Context) Finding {
+	catalog, err := d.Commands.Open(library.DefaultAgent)
+	if unread, ok := errors.AsType[*library.LoadError](err); ok {
+		if unread.Details() == "File not found" {
+			return Finding{Verdict: None, Text: "no registry of prompt commands", Remedy: "`" + d.Words.InitCommands + "` makes one."}
+		}
+		return Finding{Verdict: Failed, Text: unread.Path + ": " + unread.Details(), Remedy: "`" + d.Words.IndexCommands + "` writes it anew."}
+	}
+	if err != nil {
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
+	}
+	return Finding{Verdict: OK, Text: fmt.Sprintf("%d prompt commands in %s", len(catalog.Commands), catalog.Path)}
+}
+
+func (d *Doctor) tasks(ctx context.Context) Finding {
+	list, err := d.Tasks.Recipes(ctx)
+	if _, missing := errors.AsType[recipe.MissingError](err); missing {
+		return Finding{Verdict: None, Text: "no justfile"}
+	}
+	if err != nil {
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
+	}
+	return Finding{Verdict: OK, Text: fmt.Sprintf("%d tasks", len(list))}
+}
+
+func (d *Doctor) containers(ctx context.Context) Finding {
+	list, err := d.Engine.Containers(ctx, d.Worktree.Workspace())
+	switch {
+	case errors.Is(err, docker.ErrNoEngine):
+		return Finding{Verdict: None, Text: err.Error()}
+	case err != nil:
+		return Finding{Verdict: Failed, Text: err.Error(), Remedy: "Start the engine, or correct DOCKER_HOST."}
+	}
+	return Finding{Verdict: OK, Text: fmt.Sprintf("%d containers", len(list))}
+}
+
+func (d *Doctor) up(ctx context.Context) Finding {
+	status, err := d.Status(ctx)
+	if errors.Is(err, control.ErrNotRunning) {
+		return Finding{Verdict: None, Text: "it does not run"}
+	}
+	if err != nil {
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
+	}
+	for _, w := range status.Worktrees {
+		if w.TokenFile == "" {
+			continue
+		}
+		if _, err := bearer.New(w.TokenFile).Token(ctx); err != nil {
+			return Finding{Verdict: Failed, Text: err.Error()}
+		}
+	}
+	for _, w := range status.Worktrees {
+		if w.MCP.LastError != "" {
+			return Finding{Verdict: Failed, Text: w.Path + ": " + w.MCP.LastError}
+		}
+	}
+	return Finding{Verdict: OK, Text: fmt.Sprintf("%d worktrees are served", len(status.Worktrees))}
+}

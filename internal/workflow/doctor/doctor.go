@@ -1,0 +1,135 @@
+// Package doctor checks everything between an MCP client and what copse knows.
+//
+// Fill in a [Doctor] and call [Doctor.Examine]. Each check has one [Finding]: whether the
+// thing works, what was found, and what to do about it. Commands that a remedy names are
+// those of the surface that shows it; see [Words].
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/bearer"
+	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/docker"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/settings"
+	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/workflow/issue"
+	"github.com/copse-dev/copse/internal/workflow/pull"
+	"github.com/copse-dev/copse/internal/workflow/stack"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// Verdict says whether a thing works.
+type Verdict string
+
+// The verdicts.
+const (
+	OK     Verdict = "ok"
+	None   Verdict = "none" // not there, and nothing is wrong about that
+	Failed Verdict = "FAIL"
+)
+
+// Finding is the result of a check.
+type Finding struct {
+	Check   string  `json:"check"`
+	Verdict Verdict `json:"verdict"`
+	Text    string  `json:"text"`
+	// Remedy is what to do, "" if there is nothing.
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// Words are the commands that remedies name.
+type Words struct {
+	Errors failure.Words
+	// Install writes the entry of a client.
+	Install string
+	// InitItems and CheckItems make and examine a store of work items.
+	InitItems, CheckItems string
+	// InitCommands and IndexCommands make and write a registry of prompt commands.
+	InitCommands, IndexCommands string
+}
+
+// ItemStore is a store of work items.
+type ItemStore interface {
+	Snapshot(context.Context) (*item.Snapshot, error)
+	Close() error
+}
+
+// Doctor has what is examined.
+type Doctor struct {
+	Words   Words
+	Version string
+	// Executable is the path of this program.
+	Executable string
+	Environ    xec.Env
+	Getenv     func(string) string
+	// Online allows requests to GitHub and Jira.
+	Online bool
+
+	Session  *session.Session
+	Worktree session.Worktree
+	Branches *stack.Branches
+	Pulls    *pull.Requests
+	Issues   *issue.Issues
+	Finder   credential.Finder
+
+	Settings     settings.Files
+	SettingsFile string
+	Items        func() ItemStore
+	Commands     *library.Library
+	Tasks        *recipe.Justfile
+	Engine       *docker.Client
+
+	// Clients is where the clients' files are.
+	Clients clientconfig.Place
+	// Status asks copse up; Ports and Tokens are where it keeps them.
+	Status func(context.Context) (control.Status, error)
+	Ports  string
+	Tokens bearer.Store
+}
+
+// limit is how long a check may take.
+const limit = 20 * time.Second
+
+// check is one link of the chain from a client to what copse knows.
+type check struct {
+	name string
+	look func(ctx context.Context) Finding
+}
+
+// Examine makes all checks at the same time. Their findings are in the order of the chain.
+func (d *Doctor) Examine(ctx context.Context) []Finding {
+	return examine(ctx, limit, []check{
+		{"program", d.program}, {"handshake", d.handshake}, {"clients", d.clients}, {"settings", d.settings}, {"git", d.git}, {"branch state", d.state},
+		{"GitHub", d.github}, {"Jira", d.jira}, {"work items", d.items}, {"commands", d.commands}, {"tasks", d.tasks},
+		{"containers", d.containers}, {"copse up", d.up},
+	})
+}
+
+func examine(ctx context.Context, limit time.Duration, all []check) []Finding {
+	found := make([]Finding, len(all))
+	var looking sync.WaitGroup
+	for i, c := range all {
+		looking.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, limit)
+			defer cancel()
+			found[i] = c.look(ctx)
+			found[i].Check = c.name
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				found[i] = Finding{c.name, Failed, fmt.Sprintf("no answer within %s", limit), "See what holds it up."}
+			}
+		})
+	}
+	looking.Wait()
+	return found
+}

@@ -1,0 +1,69 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/settings"
+	"github.com/copse-dev/copse/internal/supervisor/control"
+)
+
+// noItems is a store that cannot be read.
+type noItems struct{ err error }
+
+func (n noItems) Snapshot(context.Context) (*item.Snapshot, error) { return nil, n.err }
+func (noItems) Close() error                                       { return nil }
+
+// Remedies name the commands of the surface, and nothing else does.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	d := Doctor{
+		Words:      Words{Install: "INSTALL", InitItems: "INIT", CheckItems: "CHECK"},
+		Executable: filepath.Join(home, "copse"), Environ: []string{"PATH=" + home},
+		Clients:  clientconfig.Place{GOOS: "linux", Home: home, Dir: home},
+		Status:   func(context.Context) (control.Status, error) { return control.Status{}, control.ErrNotRunning },
+		Settings: settings.Open("", home),
+	}
+	ctx := t.Context()
+	for name, tt := range map[string]struct {
+		look    func(context.Context) Finding
+		err     error
+		verdict Verdict
+		remedy  string
+	}{
+		"a program that is not on the PATH": {d.program, nil, Failed, "`INSTALL`"},
+		"no client":                         {d.clients, nil, None, "`INSTALL --client …`"},
+		"no store":                          {d.items, item.ErrNoProject, None, "`INIT`"},
+		"a broken store":                    {d.items, errors.New("it is broken"), Failed, "`CHECK`"},
+		"no copse up":                       {d.up, nil, None, ""},
+		"settings":                          {d.settings, nil, OK, ""},
+	} {
+		d.Items = func() ItemStore { return noItems{tt.err} }
+		got := tt.look(ctx)
+		if got.Verdict != tt.verdict || !strings.Contains(got.Remedy, tt.remedy) || tt.remedy == "" && got.Remedy != "" {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+}
+
+// A check that hangs does not hold up the others, and says so.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	found := examine(t.Context(), time.Millisecond, []check{
+		{"hangs", func(ctx context.Context) Finding { <-ctx.Done(); return Finding{Verdict: OK} }},
+		{"works", func(context.Context) Finding { return Finding{Verdict: OK, Text: "fine"} }},
+	})
+	if found[0].Verdict != Failed || !strings.HasPrefix(found[0].Text, "no answer within") || found[0].Check != "hangs" {
+		t.Errorf("got %+v", found[0])
+	}
+	if found[1].Check != "works" {
+		t.Errorf("got %+v", found[1])
+	}
+}
