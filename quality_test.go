@@ -92,12 +92,12 @@ func TestParametersAreTold(t *testing.T) {
 	for _, set := range toolsets(t) {
 		told := make(map[string]bool)
 		for _, tool := range set.Tools {
-			for name, p := range tool.Input.Properties {
+			for name, p := range tool.Input().Properties {
 				told[name] = told[name] || p.Description != ""
 			}
 		}
 		for _, tool := range set.Tools {
-			for name, p := range tool.Input.Properties {
+			for name, p := range tool.Input().Properties {
 				values := len(p.Enum) > 0 || p.Items != nil && len(p.Items.Enum) > 0
 				if !told[name] && !values && !slices.Contains(plainNames, name) {
 					t.Errorf("%s: %s (%s) is not described", tool.Name, name, p.Type)

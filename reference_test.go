@@ -67,7 +67,7 @@ func TestToolsList(t *testing.T) {
 	var tools []tool
 	for _, set := range toolsets(t) {
 		for _, d := range set.Tools {
-			tools = append(tools, tool{d.Name, d.Title, d.Description, d.Hints, d.Input, d.Output})
+			tools = append(tools, tool{d.Name, d.Title, d.Description, d.Hints, d.Input(), d.Output()})
 		}
 	}
 	var pretty bytes.Buffer
@@ -202,11 +202,11 @@ what was cut or could not be read. Their errors are text.
 		fmt.Fprintf(&b, "\n## %s\n", set.Name)
 		for _, d := range set.Tools {
 			fmt.Fprintf(&b, "\n### %s\n\n%s.\n\n", d.Name, strings.TrimSuffix(d.Description, "."))
-			for _, name := range d.Input.PropertyOrder {
-				p := d.Input.Properties[name]
-				fmt.Fprintf(&b, "- `%s` (%s%s)%s\n", name, p.Type, bounds(p, d.Input.Required, name), describeProperty(p))
+			for _, name := range d.Input().PropertyOrder {
+				p := d.Input().Properties[name]
+				fmt.Fprintf(&b, "- `%s` (%s%s)%s\n", name, p.Type, bounds(p, d.Input().Required, name), describeProperty(p))
 			}
-			if len(d.Input.Properties) > 0 {
+			if len(d.Input().Properties) > 0 {
 				b.WriteString("\n")
 			}
 			fmt.Fprintf(&b, "Answers `%s`.\n", d.Result())

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -26,8 +27,8 @@ type Host struct {
 }
 
 var (
-	schemePattern = regexp.MustCompile(`^(?i)([a-z][a-z0-9+.-]*):/+`)
-	pathPattern   = regexp.MustCompile(`^[A-Za-z0-9._~/-]*$`)
+	schemePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)([a-z][a-z0-9+.-]*):/+`) })
+	pathPattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._~/-]*$`) })
 )
 
 // ParseHost reads the value of $JIRA_HOST: "acme.atlassian.net",
@@ -45,7 +46,7 @@ func ParseHost(raw string) (Host, error) {
 		return refuse("is empty")
 	}
 	scheme := "https"
-	if m := schemePattern.FindStringSubmatch(rest); m != nil {
+	if m := schemePattern().FindStringSubmatch(rest); m != nil {
 		given := strings.ToLower(m[1])
 		if given != "http" && given != "https" {
 			return refuse("has the scheme " + given + "://, which is not one Jira is read by")
@@ -74,7 +75,7 @@ func ParseHost(raw string) (Host, error) {
 	if h.isSite() {
 		return h, nil
 	}
-	if u.RawQuery != "" || u.Fragment != "" || !pathPattern.MatchString(u.EscapedPath()) {
+	if u.RawQuery != "" || u.Fragment != "" || !pathPattern().MatchString(u.EscapedPath()) {
 		return refuse("is the address of a page")
 	}
 	h.path = strings.TrimRight(path.Clean("/"+u.Path), "/")

@@ -72,11 +72,11 @@ func definition(t toolset.Tool) *mcp.Tool {
 		Name:        t.Name,
 		Title:       t.Title,
 		Description: t.Description,
-		InputSchema: SchemaJSON(t.Input),
+		InputSchema: SchemaJSON(t.Input()),
 		Annotations: annotations(t.Hints),
 	}
-	if t.Output != nil {
-		def.OutputSchema = SchemaJSON(t.Output)
+	if t.Output() != nil {
+		def.OutputSchema = SchemaJSON(t.Output())
 	}
 	return def
 }

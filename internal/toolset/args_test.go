@@ -93,7 +93,7 @@ func TestArguments(t *testing.T) {
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	tool := echo()
-	got, err := json.Marshal(tool.Input)
+	got, err := json.Marshal(tool.Input())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestSchema(t *testing.T) {
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := tool.Input.Resolve(nil); err != nil {
+	if _, err := tool.Input().Resolve(nil); err != nil {
 		t.Errorf("the schema does not resolve: %v", err)
 	}
 }
@@ -130,7 +130,7 @@ func TestOptional(t *testing.T) {
 			t.Errorf("%s: %s", args, diff)
 		}
 	}
-	schema, err := json.Marshal(tool.Input)
+	schema, err := json.Marshal(tool.Input())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -13,10 +14,6 @@ import (
 // Tool is one tool, ready to be served. Make it with [New].
 type Tool struct {
 	Spec
-	// Input and Output are the derived schemas. Output is nil for a tool that
-	// answers in text.
-	Input  *jsonschema.Schema
-	Output *jsonschema.Schema
 	// Call runs the tool on the arguments as they came ("" and null are {}).
 	// It never panics on account of the arguments, and returns errors in the
 	// toolset's shape.
@@ -25,8 +22,16 @@ type Tool struct {
 	// the call.
 	Fail func(err error) Result
 
-	describe func() string
+	input, output func() *jsonschema.Schema
+	describe      func() string
 }
+
+// Input returns the schema of the arguments, which is derived at the first call: a
+// server starts faster than it describes its tools.
+func (t Tool) Input() *jsonschema.Schema { return t.input() }
+
+// Output returns the schema of the structured half, nil for a tool that answers in text.
+func (t Tool) Output() *jsonschema.Schema { return t.output() }
 
 // Result describes the data that the tool answers with, for the reference; see package
 // jsonshape.
@@ -54,19 +59,19 @@ type Hints struct {
 // New makes a tool of a handler. In is a struct of JSON-tagged fields: those
 // without omitempty are required; the tags description, enum ("a,b"), min, max
 // and default (in JSON; the handler applies it) describe and bound a value. Out
-// is anything that encodes to JSON. A programming mistake in In panics here, at
-// start, where a test sees it.
+// is anything that encodes to JSON. A programming mistake in In panics at the first call
+// and in [Tool.Input], which tests call for every tool.
 func New[In, Out any](shape Shape[Out], spec Spec, run func(context.Context, In) (Out, error)) Tool {
-	args := inputOf[In]()
+	args := sync.OnceValue(inputOf[In])
 	return Tool{
 		Spec:     spec,
-		Input:    args.schema(),
-		Output:   shape.Schema(),
+		input:    sync.OnceValue(func() *jsonschema.Schema { return args().schema() }),
+		output:   sync.OnceValue(shape.Schema),
 		Fail:     shape.Fail,
 		describe: func() string { return describe(shape) },
 		Call: func(ctx context.Context, raw json.RawMessage) Result {
 			var in In
-			if err := args.decode(raw, &in); err != nil {
+			if err := args().decode(raw, &in); err != nil {
 				return shape.Fail(err)
 			}
 			out, err := run(ctx, in)

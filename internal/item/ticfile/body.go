@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/item"
 )
@@ -158,36 +159,36 @@ func (b *body) encode(text string) string {
 
 // What is escaped: with the backslash that it has or gets.
 var (
-	headingEscape = regexp.MustCompile(`#(\\*)# Comments`)
-	fenceEscape   = regexp.MustCompile(`(?m)^(\\*)---$`)
+	headingEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#(\\*)# Comments`) })
+	fenceEscape   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(\\*)---$`) })
 )
 
 func escapeDescription(s string) string {
 	if !strings.Contains(s, "# Comments") {
 		return s
 	}
-	return headingEscape.ReplaceAllString(s, `#\$1# Comments`)
+	return headingEscape().ReplaceAllString(s, `#\$1# Comments`)
 }
 
 func unescapeDescription(s string) string {
 	if !strings.Contains(s, `\# Comments`) {
 		return s
 	}
-	return headingEscape.ReplaceAllStringFunc(s, dropBackslash)
+	return headingEscape().ReplaceAllStringFunc(s, dropBackslash)
 }
 
 func escapeComment(s string) string {
 	if !strings.Contains(s, fence) {
 		return s
 	}
-	return fenceEscape.ReplaceAllString(s, `\$1---`)
+	return fenceEscape().ReplaceAllString(s, `\$1---`)
 }
 
 func unescapeComment(s string) string {
 	if !strings.Contains(s, `\`+fence) {
 		return s
 	}
-	return fenceEscape.ReplaceAllStringFunc(s, dropBackslash)
+	return fenceEscape().ReplaceAllStringFunc(s, dropBackslash)
 }
 
 func dropBackslash(s string) string { return strings.Replace(s, `\`, "", 1) }

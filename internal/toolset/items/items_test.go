@@ -311,7 +311,7 @@ func TestWithoutProject(t *testing.T) {
 			continue
 		}
 		args := map[string]any{}
-		for _, name := range tool.Input.Required {
+		for _, name := range tool.Input().Required {
 			args[name] = "x"
 			if name == "id" {
 				args[name] = 1

@@ -52,7 +52,7 @@ func (s *served) Tools() []supervisor.Tool {
 	for _, set := range s.toolsets.Toolsets {
 		for _, t := range set.Tools {
 			if t.Hints.ReadOnly || !s.readOnly {
-				tools = append(tools, supervisor.Tool{Name: t.Name, Description: t.Description, Parameters: mcpserver.SchemaJSON(t.Input)})
+				tools = append(tools, supervisor.Tool{Name: t.Name, Description: t.Description, Parameters: mcpserver.SchemaJSON(t.Input())})
 			}
 		}
 	}
