@@ -80,7 +80,7 @@ func (e Env) ExplainStdio(register string) {
 	}
 }
 
-// Getenv is the value of a variable, "" if it is not set.
+// Getenv returns the value of a variable, "" if it is not set.
 func (e Env) Getenv(key string) string {
 	for _, v := range slices.Backward(e.Environ) {
 		k, v, _ := strings.Cut(v, "=")
@@ -91,7 +91,7 @@ func (e Env) Getenv(key string) string {
 	return ""
 }
 
-// Home is the user's home folder, "" if the environment does not tell.
+// Home returns the user's home folder, "" if the environment does not tell.
 func (e Env) Home() string {
 	switch e.GOOS {
 	case "windows":

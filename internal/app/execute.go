@@ -101,7 +101,7 @@ func Subcommands(cmd *cobra.Command, args []string) error {
 	return UsageError(message)
 }
 
-// below are the paths of the commands below cmd that have a name, quoted.
+// below returns the paths of the commands below cmd that have a name, quoted.
 func below(cmd *cobra.Command, name string) []string {
 	var same []string
 	for _, c := range cmd.Commands() {

@@ -10,7 +10,7 @@ import (
 // -ldflags "-X …/internal/app.release=v1.2.3 -X …/internal/app.packager=goreleaser".
 var release, packager string
 
-// Version is the release this program was built as, else what the Go command
+// Version returns the release this program was built as, else what the Go command
 // knows: a module version, or "devel" with the revision.
 func Version() string { return Origin().Version }
 
@@ -30,7 +30,7 @@ type Build struct {
 	Platform string `json:"platform"`
 }
 
-// Origin is the build of this program.
+// Origin returns the build of this program.
 func Origin() Build {
 	b := Build{Version: release, By: packager, Platform: runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version()}
 	info, ok := debug.ReadBuildInfo()

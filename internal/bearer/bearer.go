@@ -67,7 +67,7 @@ type File struct{ path string }
 // New returns the file at path. Nothing is read yet.
 func New(path string) *File { return &File{path: path} }
 
-// Path is where the file is.
+// Path returns where the file is.
 func (f *File) Path() string { return f.path }
 
 // ErrExposed says that others can read the file.

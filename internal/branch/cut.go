@@ -54,7 +54,7 @@ func (g *Graph) cut(places []place, limit Limit) int {
 	return len(places)
 }
 
-// cost is at least how many bytes n, at depth, takes as JSON and as a line of
+// cost returns at least how many bytes n, at depth, takes as JSON and as a line of
 // text within a JSON string.
 func cost(n *Node, depth int) int {
 	const always = len(`{"branch":"","children":[]},`) + len(`""`) // the quotes of the text
@@ -74,7 +74,7 @@ func cost(n *Node, depth int) int {
 	return c + indentCost(depth) + escaped(label(n)) + len(`\n`)
 }
 
-// markCost is at least how many bytes it takes to say, at and under a place at
+// markCost returns at least how many bytes it takes to say, at and under a place at
 // depth, that up to omitted places are left out.
 func markCost(omitted, depth int) int {
 	c := len(`,"omitted":`) + len(strconv.Itoa(omitted))
@@ -88,7 +88,7 @@ func indentCost(depth int) int {
 	return (depth-1)*max(len(passing), len(past)) + max(len(middle), len(last))
 }
 
-// escaped is at least how many bytes s takes within a JSON string, whichever
+// escaped returns at least how many bytes s takes within a JSON string, whichever
 // characters the encoder escapes.
 func escaped(s string) int {
 	const escape = len(`\u0000`)

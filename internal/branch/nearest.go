@@ -51,7 +51,7 @@ func nearest(name string, candidates []string) []string {
 	return names
 }
 
-// distance is the number of characters to insert, delete or replace between a
+// distance returns the number of characters to insert, delete or replace between a
 // and b, or any number above limit when it is above limit.
 func distance(a, b []rune, limit int) int {
 	row := make([]int, len(b)+1)

@@ -35,7 +35,7 @@ func Stack(state *twig.State, has func(name string) (bool, error), start string)
 	return stack, nil
 }
 
-// NotFound is the error for a branch that neither git nor the state knows, with
+// NotFound returns the error for a branch that neither git nor the state knows, with
 // the names that are nearest to it.
 func NotFound(state *twig.State, refs Refs, name string) *NotFoundError {
 	return &NotFoundError{Branch: name, Nearest: nearest(name, Names(state, refs))}

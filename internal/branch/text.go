@@ -64,7 +64,7 @@ func (n *Node) Text() string {
 	return text.String()
 }
 
-// label is the name of n with what is linked to it, on one line of clean text.
+// label returns the name of n with what is linked to it, on one line of clean text.
 func label(n *Node) string {
 	var notes []string
 	if n.JiraIssue != "" {

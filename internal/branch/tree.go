@@ -139,7 +139,7 @@ func (g *Graph) build(places []place, kept int) *Tree {
 	return t
 }
 
-// node is the Node of n, without children.
+// node returns the Node of n, without children.
 func (g *Graph) node(n int32) Node {
 	name := g.names[n]
 	linked := g.state.Branches[name]

@@ -41,7 +41,7 @@ func (g *Group) Add(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Has tells whether a file was added.
+// Has reports whether a file was added.
 func (g *Group) Has(path string) bool {
 	_, ok := g.files[path]
 	return ok

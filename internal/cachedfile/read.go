@@ -86,7 +86,7 @@ func (f *File[T]) readOnce(file *os.File) (c content, stable bool, err error) {
 
 func (f *File[T]) acceptable(info fs.FileInfo) error { return regular.Check(info, f.limit) }
 
-// withoutPath is the cause alone of an error that names a path.
+// withoutPath returns the cause alone of an error that names a path.
 func withoutPath(err error) error {
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
 		return named.Err

@@ -27,7 +27,7 @@ func signatureOf(info fs.FileInfo) signature {
 	}
 }
 
-// newest is the time of the last change. The modification time counts as well
+// newest returns the time of the last change. The modification time counts as well
 // because some network file systems make the change time up.
 func (s signature) newest() time.Time {
 	return time.Unix(0, max(s.modified, s.identity.changed))
@@ -38,7 +38,7 @@ func (s signature) newest() time.Time {
 // different signatures, if the older one was settled when the file was read.
 type Signature struct{ signature }
 
-// SignatureOf is the signature of a file.
+// SignatureOf returns the signature of a file.
 func SignatureOf(info fs.FileInfo) Signature { return Signature{signatureOf(info)} }
 
 // Settled reports whether the signature, taken at that time, tells of any later

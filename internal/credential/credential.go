@@ -35,10 +35,10 @@ func (c Credential) String() string {
 // round String for %d and %#v.
 func (c Credential) Format(s fmt.State, _ rune) { fmt.Fprint(s, c.String()) }
 
-// LogValue is what package slog writes.
+// LogValue returns what package slog writes.
 func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalText is what the JSON, XML and YAML encoders write.
+// MarshalText returns what the JSON, XML and YAML encoders write.
 func (c Credential) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // MissingError says that there are no credentials for a host.

@@ -136,7 +136,7 @@ func (f Finder) fromNetrc(machines []string, missing *MissingError) (Credential,
 	return Credential{}, false
 }
 
-// reason is the cause of an error of netrc.Read, without the path.
+// reason returns the cause of an error of netrc.Read, without the path.
 func reason(err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "no such file"

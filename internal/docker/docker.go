@@ -149,7 +149,7 @@ func summary(item listed, root string) Container {
 	return out
 }
 
-// belongs tells whether a container is of the project at root.
+// belongs reports whether a container is of the project at root.
 func belongs(item listed, root string) bool {
 	for _, label := range []string{"com.docker.compose.project.working_dir", "io.podman.compose.project.working_dir", "devcontainer.local_folder"} {
 		if inside(item.Labels[label], root) {
@@ -226,7 +226,7 @@ func (c *Client) open() (*engine, error) {
 	return api, nil
 }
 
-// socket is the first default socket that is there, "" if none is.
+// socket returns the first default socket that is there, "" if none is.
 func (c *Client) socket() string {
 	o := c.options
 	if o.GOOS == "windows" {
@@ -267,7 +267,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	return fmt.Errorf("ask the container engine at %s: %s", shown(host), cleantext.Cut(cleantext.Line(err.Error()), 200))
 }
 
-// shown is a host without a password.
+// shown returns a host without a password.
 func shown(host string) string {
 	scheme, rest, ok := strings.Cut(host, "://")
 	if at := strings.LastIndexByte(rest, '@'); ok && at >= 0 {

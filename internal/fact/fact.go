@@ -47,17 +47,17 @@ type Fact[T any] struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-// Known is a fact with a value.
+// Known returns a fact with a value.
 func Known[T any](value T, source string, asOf time.Time) Fact[T] {
 	return Fact[T]{State: StateKnown, Value: value, Source: source, AsOf: asOf}
 }
 
-// None is the fact that there is no value.
+// None returns the fact that there is no value.
 func None[T any](source string, asOf time.Time) Fact[T] {
 	return Fact[T]{State: StateNone, Source: source, AsOf: asOf}
 }
 
-// Unavailable is a fact that could not be learned. The hint may be empty.
+// Unavailable returns a fact that could not be learned. The hint may be empty.
 func Unavailable[T any](reason, hint string) Fact[T] {
 	return Fact[T]{State: StateUnavailable, Reason: reason, Hint: hint}
 }

@@ -75,7 +75,7 @@ func New(o Options) *Client {
 	}
 }
 
-// readsFrom tells whether r only reads, and from the API. GitHub answers for a
+// readsFrom reports whether r only reads, and from the API. GitHub answers for a
 // repository that was renamed with a redirect to its number, on the same host.
 func readsFrom(api *url.URL, r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Body == nil &&
@@ -116,7 +116,7 @@ func (c *Client) endpoint(r Repo, query url.Values, parts ...string) *url.URL {
 	return u
 }
 
-// malformed is the error for an answer that lacks what GitHub documents.
+// malformed returns the error for an answer that lacks what GitHub documents.
 func malformed(what string) error {
 	return &remote.Error{Service: service, Detail: "answered with something that is not " + what}
 }

@@ -65,7 +65,7 @@ type wireUser struct {
 	Login string `json:"login"`
 }
 
-// name is the author that a user is shown as; GitHub sends null for a deleted
+// name returns the author that a user is shown as; GitHub sends null for a deleted
 // account.
 func (u *wireUser) name() string {
 	if u == nil || u.Login == "" {
@@ -171,7 +171,7 @@ type wireStatuses struct {
 	} `json:"statuses"`
 }
 
-// model gives commit statuses, which know only a state (pending, success,
+// model returns commit statuses, which know only a state (pending, success,
 // failure, error), the form of a check run.
 func (w wireStatuses) model() []Check {
 	var checks []Check

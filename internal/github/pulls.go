@@ -137,7 +137,7 @@ func (l *listing) prepend(ctx context.Context) error {
 	return nil
 }
 
-// reaches tells whether the run begins at or before the pull request after.
+// reaches reports whether the run begins at or before the pull request after.
 func (l *listing) reaches(after int) bool {
 	return len(l.pulls) > 0 && l.pulls[0].Number >= after
 }
@@ -153,7 +153,7 @@ func (l *listing) left(after int) int {
 	return n
 }
 
-// behind tells whether p comes after the one with the number after; numbers
+// behind reports whether p comes after the one with the number after; numbers
 // fall through the list, as they are given in the order of creation.
 func behind(p PullRequest, after int) bool { return after == 0 || p.Number < after }
 

@@ -16,7 +16,7 @@ type Repo struct {
 	Name  string
 }
 
-// String is "owner/name".
+// String returns "owner/name".
 func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
 // RemoteError says why a remote's URL names no GitHub repository.
@@ -71,7 +71,7 @@ func ParseFullName(s string) (owner, name string, err error) {
 	return owner, name, nil
 }
 
-// validName tells whether s can be an owner or a repository. GitHub allows
+// validName reports whether s can be an owner or a repository. GitHub allows
 // less; this is what needs no escaping in a path, and leads nowhere else.
 func validName(s string) bool {
 	if s == "" || s == "." || s == ".." || len(s) > 100 {
@@ -162,7 +162,7 @@ func canonicalHost(host string, ssh bool, known func(string) bool) (string, bool
 	return host, enterprise || isDataResidency(host)
 }
 
-// isDataResidency tells whether host is a tenant of GitHub's own Enterprise
+// isDataResidency reports whether host is a tenant of GitHub's own Enterprise
 // service.
 func isDataResidency(host string) bool {
 	tenant, ok := strings.CutSuffix(host, ".ghe.com")

@@ -59,7 +59,7 @@ func (r Rules) Below(name string) Rules {
 	return r
 }
 
-// Ignored tells whether git ignores the entry name of the folder, unless it tracks
+// Ignored reports whether git ignores the entry name of the folder, unless it tracks
 // it. A symbolic link is no folder, wherever it leads.
 func (r Rules) Ignored(name string, folder bool) bool {
 	path := name
@@ -116,7 +116,7 @@ func ends(name, ending string, fold bool) bool {
 	return len(name) >= len(ending) && same(name[len(name)-len(ending):], ending, fold)
 }
 
-// lower is s with its ASCII letters in lower case: git folds no others.
+// lower returns s with its ASCII letters in lower case: git folds no others.
 func lower(s string) string {
 	for i := range len(s) {
 		if 'A' <= s[i] && s[i] <= 'Z' {

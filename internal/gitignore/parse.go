@@ -89,7 +89,7 @@ func trimSpaces(s string) string {
 	return s
 }
 
-// literalLength is how many bytes from the start stand for themselves.
+// literalLength returns how many bytes from the start stand for themselves.
 func literalLength(s string) int {
 	if i := strings.IndexAny(s, `*?[\`); i >= 0 {
 		return i
@@ -97,7 +97,7 @@ func literalLength(s string) int {
 	return len(s)
 }
 
-// match tells whether the pattern is about the path, relative to the pattern's
+// match reports whether the pattern is about the path, relative to the pattern's
 // folder, whose last part is name.
 func (p *pattern) match(path, name string, fold bool) bool {
 	if p.anywhere {

@@ -23,7 +23,7 @@ type matcher struct {
 	steps int
 }
 
-// wildmatch tells whether a pattern of the shell's kind matches the whole text, as
+// wildmatch reports whether a pattern of the shell's kind matches the whole text, as
 // git understands it.
 func wildmatch(pattern, text string, path, fold bool) bool {
 	m := matcher{path: path, fold: fold, steps: maxSteps}

@@ -202,7 +202,7 @@ func loginReason(h http.Header) string {
 	return ""
 }
 
-// isJiraProblem tells whether body is an error of Jira's API, and not of some
+// isJiraProblem reports whether body is an error of Jira's API, and not of some
 // other web server.
 func isJiraProblem(body []byte) bool {
 	var p struct {

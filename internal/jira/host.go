@@ -96,10 +96,10 @@ func isPort(port string) bool {
 	return port == "" || err == nil && n > 0 && n < 1<<16
 }
 
-// URL is the address that all of the API is below, without a slash at the end.
+// URL returns the address that all of the API is below, without a slash at the end.
 func (h Host) URL() string { return h.scheme + "://" + h.host + h.path }
 
-// Machines are the names under which netrc may have the login, the first to be
+// Machines returns the names under which netrc may have the login, the first to be
 // looked up first.
 func (h Host) Machines() []string {
 	name := h.hostname()
@@ -112,7 +112,7 @@ func (h Host) hostname() string {
 	return u.Hostname()
 }
 
-// isSite tells whether h is a Cloud site by its name. A site has no context path.
+// isSite reports whether h is a Cloud site by its name. A site has no context path.
 func (h Host) isSite() bool {
 	name := strings.TrimSuffix(h.hostname(), ".")
 	for _, domain := range []string{".atlassian.net", ".jira.com", ".atlassian-us-gov-mod.net"} {
@@ -123,7 +123,7 @@ func (h Host) isSite() bool {
 	return false
 }
 
-// isGateway tells whether h is the address that tokens with scopes are for:
+// isGateway reports whether h is the address that tokens with scopes are for:
 // api.atlassian.com/ex/jira/<cloud id>. It is Cloud as well.
 func (h Host) isGateway() bool { return h.hostname() == "api.atlassian.com" }
 
@@ -136,7 +136,7 @@ const (
 	serverInfo       = "/rest/api/2/serverInfo"
 )
 
-// Allow tells whether req is one of those that the client makes: GET of an
+// Allow reports whether req is one of those that the client makes: GET of an
 // issue or of the server's kind, and POST of a search, of this host and nothing
 // that only looks like it.
 func (h Host) Allow(req *http.Request) bool {

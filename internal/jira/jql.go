@@ -21,7 +21,7 @@ type Query struct {
 
 var keyPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+-[0-9]+$`) })
 
-// JQL is the query in Jira's query language, the most recently updated issue
+// JQL returns the query in Jira's query language, the most recently updated issue
 // first. The error is an [*InvalidError].
 func (q Query) JQL() (string, error) {
 	if strings.TrimSpace(q.Project) == "" {
@@ -45,7 +45,7 @@ func (q Query) JQL() (string, error) {
 	return strings.Join(clauses, " AND ") + " ORDER BY updated DESC", nil
 }
 
-// quotable tells whether s can stand in JQL: not with characters that JQL has no
+// quotable reports whether s can stand in JQL: not with characters that JQL has no
 // place for, quoted or not.
 func quotable(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(c rune) bool {
@@ -53,7 +53,7 @@ func quotable(s string) bool {
 	}) < 0
 }
 
-// quote is s as a JQL string. In one, only these two characters mean anything.
+// quote returns s as a JQL string. In one, only these two characters mean anything.
 func quote(s string) string {
 	return `"` + quoteReplacer.Replace(s) + `"`
 }

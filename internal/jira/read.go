@@ -66,7 +66,7 @@ func (w wireIssue) issue() Issue {
 	}
 }
 
-// text is the JSON string raw, or "".
+// text returns the JSON string raw, or "".
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
@@ -75,7 +75,7 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// member is the first of the named members of the JSON object raw that is a
+// member returns the first of the named members of the JSON object raw that is a
 // string and not empty.
 func member(raw json.RawMessage, names ...string) string {
 	var object map[string]json.RawMessage

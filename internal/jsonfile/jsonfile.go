@@ -110,7 +110,7 @@ type Position struct{ Line, Column int }
 
 func (p Position) String() string { return fmt.Sprintf("line %d, column %d", p.Line, p.Column) }
 
-// PositionOf is the position of the byte at offset, for a caller that finds a
+// PositionOf returns the position of the byte at offset, for a caller that finds a
 // fault of its own in data that Decode has taken.
 func PositionOf(data []byte, offset int64) Position {
 	before := data[:max(0, min(offset, int64(len(data))))]

@@ -51,7 +51,7 @@ func (c *container) passed() {
 	c.keyed = false
 }
 
-// pathAt is the path of the value whose text, or opening bracket, ends at end.
+// pathAt returns the path of the value whose text, or opening bracket, ends at end.
 func pathAt(data []byte, end int64) string {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

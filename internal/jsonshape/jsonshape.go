@@ -68,7 +68,7 @@ func describeFields(t reflect.Type, above []reflect.Type, hidden []string) []str
 	return parts
 }
 
-// Field is a field's name in JSON, "" if it has none, and whether it may be left out.
+// Field returns a field's name in JSON, "" if it has none, and whether it may be left out.
 func Field(sf reflect.StructField) (name string, optional bool) {
 	name, opts, _ := strings.Cut(sf.Tag.Get("json"), ",")
 	if name == "-" {

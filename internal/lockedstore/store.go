@@ -185,7 +185,7 @@ func (s *Store) queue(ctx context.Context) (*flock.Flock, error) {
 	}
 }
 
-// WithoutPath is the cause alone of an error that names a path of this machine.
+// WithoutPath returns the cause alone of an error that names a path of this machine.
 func WithoutPath(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err

@@ -31,7 +31,7 @@ type File struct {
 	Private bool
 }
 
-// Root is the folder, for reading.
+// Root returns the folder, for reading.
 func (tx *Tx) Root() *os.Root { return tx.root }
 
 // Write puts the files in place, in this order, once the content of all of them

@@ -44,7 +44,7 @@ func (s *Server) redacted(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// redactText is text without secrets. JSON stays JSON.
+// redactText returns text without secrets. JSON stays JSON.
 func (s *Server) redactText(text string) string {
 	clean := s.secrets.Redact(text)
 	if clean != text && json.Valid([]byte(text)) {
@@ -67,7 +67,7 @@ func (s *Server) redactAny(r mcp.Result) mcp.Result {
 	return r
 }
 
-// redactError is err without secrets.
+// redactError returns err without secrets.
 func (s *Server) redactError(err error) error {
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		clean := *e

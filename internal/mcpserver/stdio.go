@@ -360,5 +360,5 @@ func (c *stdioConn) Close() error {
 	return nil
 }
 
-// SessionID is empty: a pair of streams is one session.
+// SessionID returns empty: a pair of streams is one session.
 func (c *stdioConn) SessionID() string { return "" }

@@ -66,7 +66,7 @@ func (t *tools) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// definition is what clients read of a tool.
+// definition returns what clients read of a tool.
 func definition(t toolset.Tool) *mcp.Tool {
 	def := &mcp.Tool{
 		Name:        t.Name,
@@ -128,7 +128,7 @@ func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage)
 	return t.Call(ctx, args)
 }
 
-// wireResult is the one place that knows how a result looks on the wire.
+// wireResult returns a result for the wire; no other place knows how a result looks on the wire.
 func wireResult(r toolset.Result) *mcp.CallToolResult {
 	res := &mcp.CallToolResult{IsError: r.IsError}
 	for _, text := range r.Text {

@@ -99,7 +99,7 @@ func (p Page[T]) Showing() string {
 	return fmt.Sprint(len(p.Items))
 }
 
-// Notice is the line to put under a page that is not the last:
+// Notice returns the line to put under a page that is not the last:
 // "Showing 50 of 312. Next: cursor=…". It is empty for the last one.
 func (p Page[T]) Notice() string {
 	switch {

@@ -71,7 +71,7 @@ func (p *Project) newFilter(ctx context.Context, f *folder) (flt *filter, warnin
 	return flt, warnings
 }
 
-// outside is a file of patterns that is not the workspace's.
+// outside returns a file of patterns that is not the workspace's.
 func (p *Project) outside(file string) *cachedfile.File[*gitignore.Patterns] {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func (r rules) below(name string) rules {
 	return r
 }
 
-// shows tells whether the entry of dir is listed. It is false for git's own.
+// shows reports whether the entry of dir is listed. It is false for git's own.
 func (flt *filter) shows(r rules, dir string, entry fs.DirEntry) bool {
 	name := entry.Name()
 	if insideGit(name) {

@@ -67,7 +67,7 @@ func New(path string, repository func(context.Context) (Repository, error)) *Pro
 	return &Project{path: path, repository: repository, patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
 }
 
-// Root is the path of the folder.
+// Root returns the path of the folder.
 func (p *Project) Root() string { return p.path }
 
 // folder returns the folder that is at the path now.
@@ -106,7 +106,7 @@ func (p *Project) find(asked string) (*folder, string, error) {
 	return f, name, nil
 }
 
-// real is the name of what is at the end of links, which git's own must not be.
+// real returns the name of what is at the end of links, which git's own must not be.
 func (f *folder) real(asked, name string) (string, error) {
 	real, err := f.Real(name)
 	if err != nil {

@@ -67,7 +67,7 @@ func (p *Project) Read(ctx context.Context, asked string, lines Lines) (Text, er
 	return r.result(asked)
 }
 
-// bare is the cause of an error that names a path.
+// bare returns the cause of an error that names a path.
 func bare(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
@@ -165,7 +165,7 @@ func (r *reader) take(chunk []byte, end bool, length int64) {
 	}
 }
 
-// wholeRunes is text without the beginning of a character at its end.
+// wholeRunes returns text without the beginning of a character at its end.
 func wholeRunes(text []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
 		if c := text[len(text)-i]; utf8.RuneStart(c) {

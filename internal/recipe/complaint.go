@@ -40,7 +40,7 @@ func complaint(stderr, dir string) string {
 	return cleantext.Cut(cleantext.Block(place+text), maxComplaint)
 }
 
-// withoutDir is a text without the path of the copies, which nobody else knows.
+// withoutDir returns a text without the path of the copies, which nobody else knows.
 func withoutDir(text, dir string) string {
 	return strings.ReplaceAll(text, dir+string(filepath.Separator), "")
 }

@@ -85,7 +85,7 @@ func parseDump(data []byte, s *sources, copies string) ([]Recipe, error) {
 	return recipes, nil
 }
 
-// all are the public recipes of a module and those in it.
+// all returns the public recipes of a module and those in it.
 func (m module) all(prefix string) (recipes []Recipe) {
 	for name, found := range m.Recipes {
 		if found.Private || strings.HasPrefix(name, "_") {
@@ -158,7 +158,7 @@ func (m module) contained(s *sources, copies string) error {
 	return nil
 }
 
-// value is a default as a justfile has it: text in quotes, other expressions as "…".
+// value returns a default as a justfile has it: text in quotes, other expressions as "…".
 func value(raw json.RawMessage) string {
 	var text string
 	switch {

@@ -141,7 +141,7 @@ func (j *Journal) record(run Run, out *Output) {
 	})
 }
 
-// tail is the end of an output.
+// tail returns the end of an output.
 func tail(out *Output) string {
 	text, _ := out.Text()
 	text = strings.TrimRight(text, "\n")

@@ -134,7 +134,7 @@ func (j *Justfile) enter(ctx context.Context) (_ context.Context, leave func(), 
 	}, nil
 }
 
-// Recipes are the public recipes, by name. The error is a [MissingError], a
+// Recipes returns the public recipes, by name. The error is a [MissingError], a
 // [*FileError], a [NotInstalledError], or says why just did not answer.
 func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
 	j.mu.Lock()

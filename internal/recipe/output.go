@@ -51,7 +51,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// Text is what was kept, as clean text, with a line that says how many bytes are left
+// Text returns what was kept, as clean text, with a line that says how many bytes are left
 // out between beginning and end.
 func (o *Output) Text() (text string, leftOut int64) {
 	o.mu.Lock()
@@ -74,7 +74,7 @@ func (o *Output) Text() (text string, leftOut int64) {
 	return fmt.Sprintf("%s\n… %d bytes left out …\n%s", strings.TrimSuffix(clean(head), "\n"), leftOut, clean(tail)), leftOut
 }
 
-// LastLine is the last line that is not empty, in at most n characters.
+// LastLine returns the last line that is not empty, in at most n characters.
 func (o *Output) LastLine(n int) string {
 	o.mu.Lock()
 	text := append(append([]byte{}, o.tail[o.next:]...), o.tail[:o.next]...)

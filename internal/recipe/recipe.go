@@ -61,7 +61,7 @@ type Parameter struct {
 	Spliced string `json:"spliced,omitempty"`
 }
 
-// Usage is the recipe with its parameters as just lists it: "build target='all' *flags".
+// Usage returns the recipe with its parameters as just lists it: "build target='all' *flags".
 func (r Recipe) Usage() string {
 	var b strings.Builder
 	b.WriteString(r.Name)

@@ -115,7 +115,7 @@ func (s *sources) resolve(from string, st statement) ([]string, error) {
 	return s.existing(from, st, names)
 }
 
-// candidates are the names that the justfile of a module in a directory can have.
+// candidates returns the names that the justfile of a module in a directory can have.
 func (s *sources) candidates(dir string) []string {
 	names := []string{path.Join(dir, "mod.just"), path.Join(dir, "justfile"), path.Join(dir, ".justfile")}
 	entries, err := s.root.ReadDir(dir)
@@ -154,7 +154,7 @@ func (s *sources) regular(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// name is what the root calls a path in a file, by the rules of just.
+// name returns what the root calls a path in a file, by the rules of just.
 func (s *sources) name(from, named string) (string, error) {
 	if rest, ok := strings.CutPrefix(named, "~/"); ok {
 		if !filepath.IsAbs(s.home) {
@@ -183,7 +183,7 @@ func (s *sources) inside(file, named string) error {
 	return nil
 }
 
-// refused is the error for a statement.
+// refused returns the error for a statement.
 func (st statement) refused(file, problem string) error {
 	what := "import " + quote(st.path)
 	if st.module != "" {
@@ -196,7 +196,7 @@ func quote(s string) string { return "'" + cleantext.Cut(cleantext.Line(s), 100)
 
 func shown(name string) string { return cleantext.Cut(cleantext.Line(name), 200) }
 
-// reason is an error of the root in a sentence.
+// reason returns an error of the root in a sentence.
 func reason(err error) string {
 	if errors.Is(err, rooted.ErrOutside) {
 		return "it is a symbolic link that leads out of the project; replace the link with a file"
@@ -223,7 +223,7 @@ func (s *sources) copy(to string) error {
 	return nil
 }
 
-// redirected is a text in which paths that are absolute, or in the home directory, lead
+// redirected returns a text in which paths that are absolute, or in the home directory, lead
 // into a directory of copies. Others do so already.
 func (s *sources) redirected(to, name, text string) string {
 	list := statements(text)

@@ -27,7 +27,7 @@ func WithCachedOnly(ctx context.Context) context.Context {
 
 func cachedOnly(ctx context.Context) bool { return ctx.Value(cachedOnlyKey{}) != nil }
 
-// AsOf is when the service last confirmed the answer resp, which a [Transport]
+// AsOf returns when the service last confirmed the answer resp, which a [Transport]
 // gave: the Date of its answer or of its "not modified", else the local time
 // of that. It is the zero time for a response from elsewhere without a Date.
 func AsOf(resp *http.Response) time.Time {
@@ -48,7 +48,7 @@ func Identity(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// key is the name under which the answer to a GET is kept.
+// key returns the name under which the answer to a GET is kept.
 func (t *Transport) key(req *http.Request) string {
 	return Identity(t.ident, req.URL.String(), req.Header.Get("Accept"))
 }
@@ -69,7 +69,7 @@ func (t *Transport) fromCache(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// outdated tells whether resp proves that an answer kept earlier is no longer
+// outdated reports whether resp proves that an answer kept earlier is no longer
 // one: the thing is gone, or the service no longer wants its answer kept. A
 // broken connection, a 5xx or a refusal proves nothing.
 func outdated(resp *http.Response) bool {

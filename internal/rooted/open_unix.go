@@ -16,7 +16,7 @@ const (
 	openFolderFlags = openFlags | unix.O_DIRECTORY
 )
 
-// WithTypes is an open folder that tells what its entries are without looking at each
+// WithTypes returns an open folder that tells what its entries are without looking at each
 // of them: the library does that for what was opened below a root, since their Info
 // would be looked for by a path. It closes dir.
 func WithTypes(dir *os.File) (*os.File, error) {

@@ -130,7 +130,7 @@ func (r *Root) Name(path string) (string, error) {
 	return filepath.ToSlash(clean), nil
 }
 
-// inside is the name of an absolute path.
+// inside returns the name of an absolute path.
 func (r *Root) inside(path string) (string, error) {
 	for _, folder := range r.paths() {
 		if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) && !leaves(rel) {
@@ -209,7 +209,7 @@ func (r *Root) follow(name string, op func(name string) error) error {
 // maxLinks is how many links a name may lead over.
 const maxLinks = 40
 
-// Real is the name of what is at the end of links. It is for deciding by a name
+// Real returns the name of what is at the end of links. It is for deciding by a name
 // what may be read: every other method follows links itself.
 func (r *Root) Real(name string) (string, error) {
 	if err := check(name); err != nil {
@@ -262,7 +262,7 @@ func (r *Root) Real(name string) (string, error) {
 	return strings.Join(done, "/"), nil
 }
 
-// below is the rest of an absolute path that begins with that of the folder. It is
+// below returns the rest of an absolute path that begins with that of the folder. It is
 // not cleaned: what ".." means depends on the links before it.
 func (r *Root) below(path string) (string, bool) {
 	for _, folder := range r.paths() {
@@ -274,7 +274,7 @@ func (r *Root) below(path string) (string, bool) {
 	return "", false
 }
 
-// reason is err without a path, in the words of this package.
+// reason returns err without a path, in the words of this package.
 func (r *Root) reason(err error) error {
 	err = withoutPath(err)
 	switch {
@@ -290,7 +290,7 @@ func (r *Root) reason(err error) error {
 	return err
 }
 
-// withoutPath is the cause alone of an error that names a path.
+// withoutPath returns the cause alone of an error that names a path.
 func withoutPath(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err

@@ -191,7 +191,7 @@ func (s *Set) JSON(document []byte) []byte {
 	return append(out, document...)
 }
 
-// stringEnd is the length of the string that a document begins with.
+// stringEnd returns the length of the string that a document begins with.
 func stringEnd(document []byte) int {
 	for i := 1; i < len(document); i++ {
 		switch document[i] {
@@ -204,7 +204,7 @@ func stringEnd(document []byte) int {
 	return len(document)
 }
 
-// literal is a string of JSON without the secrets.
+// literal returns a string of JSON without the secrets.
 func (s *Set) literal(text []byte) []byte {
 	var value string
 	if json.Unmarshal(text, &value) != nil {

@@ -46,7 +46,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// beginning is the length of the longest end of text that one of forms begins with. It
+// beginning returns the length of the longest end of text that one of forms begins with. It
 // is of the last line: no secret has a line break, and what is written in lines is
 // never held back.
 func beginning(text string, forms []string) int {

@@ -117,7 +117,7 @@ func (in input) schema() *jsonschema.Schema {
 	return s
 }
 
-// jsonType is the JSON type of a Go type, and of its elements for an array.
+// jsonType returns the JSON type of a Go type, and of its elements for an array.
 // A type that marshals itself is taken for a string or an object by its kind.
 func jsonType(t reflect.Type) (typ, item string) {
 	for t.Kind() == reflect.Pointer {

@@ -107,7 +107,7 @@ func recovered(err *error) {
 	}
 }
 
-// explain is an error of the library in our words.
+// explain returns an error of the library in our words.
 func explain(err error) error {
 	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
 		return &Error{Line: wrong.Token.Position.Line, Problem: fmt.Sprintf("want %s, got %s", kind(wrong.DstType), kind(wrong.SrcType))}
@@ -125,7 +125,7 @@ func explain(err error) error {
 	return &Error{Problem: "it is not YAML: " + firstLine(err.Error())}
 }
 
-// nodeKind is what a person calls a type of nodes.
+// nodeKind returns what a person calls a type of nodes.
 func nodeKind(t ast.NodeType) string {
 	switch t {
 	case ast.MappingType, ast.MappingValueType:
@@ -144,7 +144,7 @@ func nodeKind(t ast.NodeType) string {
 	return "something else"
 }
 
-// kind is what a person calls the values of a type.
+// kind returns what a person calls the values of a type.
 func kind(t reflect.Type) string {
 	if t == nil {
 		return "something else"

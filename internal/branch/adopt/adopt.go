@@ -156,7 +156,7 @@ func newForest(k Known) *forest {
 	return f
 }
 
-// reach is the commits of a branch that no root has.
+// reach returns the commits of a branch that no root has.
 func (f *forest) reach(name string) map[string]bool {
 	if found, ok := f.reached[name]; ok {
 		return found
@@ -176,7 +176,7 @@ func (f *forest) reach(name string) map[string]bool {
 	return found
 }
 
-// own is the commits of a branch that its parent has not.
+// own returns the commits of a branch that its parent has not.
 func (f *forest) own(name, parent string) []history.Commit {
 	of := f.reach(parent)
 	var own []history.Commit
@@ -277,7 +277,7 @@ func (f *forest) begin() {
 	}
 }
 
-// local is the local branch that a name means, that of a remote's too; "" if none is.
+// local returns the local branch that a name means, that of a remote's too; "" if none is.
 func (f *forest) local(name string) string {
 	if _, exists := f.k.History.Tips[name]; exists {
 		return name

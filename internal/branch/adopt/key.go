@@ -24,7 +24,7 @@ func isKey(key string) bool {
 	return len(project) >= 2 && !standard(project)
 }
 
-// keyOf is the key in the name of a branch, as a word of its own: PROJ-12,
+// keyOf returns the key in the name of a branch, as a word of its own: PROJ-12,
 // feature/PROJ-12-login, PROJ-12/login. Small letters make no key: in names they are
 // words, as in utf-8 and fix-2.
 func keyOf(branch string) string {
@@ -36,7 +36,7 @@ func keyOf(branch string) string {
 	return ""
 }
 
-// keysIn is the keys in the message of a commit, each once.
+// keysIn returns the keys in the message of a commit, each once.
 func keysIn(message string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var seen []string

@@ -34,7 +34,7 @@ func (e *BadStateError) Error() string { return Name + ": " + e.Err.Error() }
 
 func (e *BadStateError) Unwrap() error { return e.Err }
 
-// Path is where the state file of the worktree at root is.
+// Path returns where the state file of the worktree at root is.
 func Path(root string) string { return filepath.Join(root, filepath.FromSlash(Name)) }
 
 // Store is the state of one worktree. It is safe for concurrent use.

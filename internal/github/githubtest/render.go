@@ -18,7 +18,7 @@ func id(parts ...any) uint32 {
 	return h.Sum32() >> 1
 }
 
-// userObject is a user, or null for a deleted one.
+// userObject returns a user, or null for a deleted one.
 func (s *Server) userObject(login string) any {
 	if login == "" {
 		return nil
@@ -35,7 +35,7 @@ func (s *Server) userObject(login string) any {
 	}
 }
 
-// repositoryObject is a repository, which a list has twice in each row; it is
+// repositoryObject returns a repository, which a list has twice in each row; it is
 // made once.
 func (s *Server) repositoryObject(repo Repository) json.RawMessage {
 	s.mu.Lock()
@@ -74,7 +74,7 @@ func (s *Server) repositoryObject(repo Repository) json.RawMessage {
 	return made
 }
 
-// pullObject is a pull request as lists have it.
+// pullObject returns a pull request as lists have it.
 func (s *Server) pullObject(repo Repository, p PullRequest) object {
 	owner, _, _ := strings.Cut(repo.Name, "/")
 	number := fmt.Sprint(p.Number)

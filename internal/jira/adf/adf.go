@@ -50,13 +50,13 @@ type node map[string]any
 
 func (n node) kind() string { return str(n["type"]) }
 
-// attr is the attribute as text, numbers as they were written.
+// attr returns the attribute as text, numbers as they were written.
 func (n node) attr(name string) string {
 	attrs, _ := n["attrs"].(map[string]any)
 	return str(attrs[name])
 }
 
-// data is the JSON-LD object that cards may carry instead of a URL.
+// data returns the JSON-LD object that cards may carry instead of a URL.
 func (n node) data() node {
 	attrs, _ := n["attrs"].(map[string]any)
 	d, _ := attrs["data"].(map[string]any)
@@ -88,7 +88,7 @@ func str(v any) string {
 	return ""
 }
 
-// plainText is all text below n, by a walk that no depth can exhaust.
+// plainText returns all text below n, by a walk that no depth can exhaust.
 func plainText(n node) string {
 	var parts []string
 	stack := []node{n}

@@ -132,7 +132,7 @@ func (r renderer) block(n node, alternate bool) string {
 	return join(blocks, false)
 }
 
-// extension is the text that an app's macro comes with, else its name: what it
+// extension returns the text that an app's macro comes with, else its name: what it
 // would show is not in the document.
 func extension(n node) string {
 	if text := line(n.attr("text")); text != "" {
@@ -141,7 +141,7 @@ func extension(n node) string {
 	return "[" + escape(strings.TrimSpace("extension: "+line(n.attr("extensionKey"))), 0, true) + "]"
 }
 
-// ownText is the text that a node of any kind carries itself.
+// ownText returns the text that a node of any kind carries itself.
 func ownText(n node) string {
 	if text := str(n["text"]); text != "" {
 		return text
@@ -166,7 +166,7 @@ func join(blocks []block, tight bool) string {
 	return b.String()
 }
 
-// interrupts tells whether a block is seen as one right after a paragraph's
+// interrupts reports whether a block is seen as one right after a paragraph's
 // line: a numbered list only when it starts with 1.
 func interrupts(b block) bool {
 	return b.kind == bullets || b.kind == numbers && (strings.HasPrefix(b.text, "1. ") || strings.HasPrefix(b.text, "1) "))
@@ -204,7 +204,7 @@ func (r renderer) codeBlock(n node) string {
 	return fence + language(n.attr("language")) + "\n" + code + "\n" + fence
 }
 
-// language is name if it can stand in an info string.
+// language returns name if it can stand in an info string.
 func language(name string) string {
 	for _, c := range name {
 		if !isWord(c) && !strings.ContainsRune("+#.-", c) {

@@ -28,7 +28,7 @@ func escape(s string, before rune, inLink bool) string {
 	return b.String()
 }
 
-// active tells whether c, the first of rest, would be read as markup.
+// active reports whether c, the first of rest, would be read as markup.
 func active(c, before, after rune, rest []rune, inLink bool) bool {
 	switch c {
 	case '`':
@@ -55,14 +55,14 @@ func active(c, before, after rune, rest []rune, inLink bool) bool {
 	return false
 }
 
-// isEdge tells whether r is white space or the beginning.
+// isEdge reports whether r is white space or the beginning.
 func isEdge(r rune) bool { return r == 0 || unicode.IsSpace(r) }
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func isPunct(r rune) bool { return r > ' ' && r < 0x7f && !isWord(r) }
 
-// isEntity tells whether rest begins with a character reference.
+// isEntity reports whether rest begins with a character reference.
 func isEntity(rest []rune) bool {
 	for i, c := range rest[1:min(len(rest), 40)] {
 		switch {
@@ -135,13 +135,13 @@ func escapeStart(l string, first bool) string {
 	return l
 }
 
-// endsWord tells whether rest is empty or begins with white space; a
+// endsWord reports whether rest is empty or begins with white space; a
 // backslash alone is the break at the end of a line.
 func endsWord(rest string) bool {
 	return rest == "" || rest == `\` || rest[0] == ' ' || rest[0] == '\t'
 }
 
-// codeSpan is s, one line, as inline code.
+// codeSpan returns s, one line, as inline code.
 func codeSpan(s string) string {
 	fence := strings.Repeat("`", longestRun(s, '`')+1)
 	switch {
@@ -153,7 +153,7 @@ func codeSpan(s string) string {
 	return fence + s + fence
 }
 
-// longestRun is the length of the longest run of c in s.
+// longestRun returns the length of the longest run of c in s.
 func longestRun(s string, c byte) int {
 	longest, run := 0, 0
 	for i := range len(s) {

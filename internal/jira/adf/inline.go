@@ -248,7 +248,7 @@ func formats(n node) (marks []mark, code bool) {
 	return marks, code
 }
 
-// link is the mark of a link to href; it is empty where there is none to make.
+// link returns the mark of a link to href; it is empty where there is none to make.
 func link(href string) mark {
 	if href = target(href); href == "" {
 		return mark{}
@@ -256,7 +256,7 @@ func link(href string) mark {
 	return mark{linkRank, "[", "](" + escapeEntities(href) + ")"}
 }
 
-// linked is marks with a link to href instead of any other.
+// linked returns marks with a link to href instead of any other.
 func linked(marks []mark, href string) []mark {
 	l := link(href)
 	if l.open == "" {
@@ -268,12 +268,12 @@ func linked(marks []mark, href string) []mark {
 	return append([]mark{l}, marks...)
 }
 
-// isWeb tells whether a link to itself can be written as <href>.
+// isWeb reports whether a link to itself can be written as <href>.
 func isWeb(href string) bool {
 	return strings.HasPrefix(href, "https://") || strings.HasPrefix(href, "http://")
 }
 
-// target is href as it can stand in a link: without what ends one, and empty
+// target returns href as it can stand in a link: without what ends one, and empty
 // if following it would run a script.
 func target(href string) string {
 	href = strings.TrimSpace(line(href))
@@ -288,7 +288,7 @@ func target(href string) string {
 var targetEscapes = strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E",
 	"|", "%7C", `\`, "%5C", "`", "%60", "[", "%5B", "]", "%5D", "*", "%2A", "\u00a0", "%C2%A0")
 
-// date is the day of a timestamp in milliseconds, or else the text itself.
+// date returns the day of a timestamp in milliseconds, or else the text itself.
 func date(timestamp string) string {
 	ms, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil {

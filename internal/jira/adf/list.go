@@ -9,7 +9,7 @@ import (
 // allows, however long the list is.
 const maxStart = 100_000_000
 
-// startOf is the number of a list's first item.
+// startOf returns the number of a list's first item.
 func startOf(n node) int {
 	start, err := strconv.Atoi(n.attr("order"))
 	if err != nil || start < 0 || start > maxStart {
@@ -54,7 +54,7 @@ func (r renderer) list(n node, marker func(i int) string) string {
 	return strings.Join(items, "\n")
 }
 
-// item gives what a child of a list consists of, and what stands before it.
+// item returns what a child of a list consists of, and what stands before it.
 func (r renderer) item(n node) (label string, blocks []block) {
 	switch n.kind() {
 	case "listItem":

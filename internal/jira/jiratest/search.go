@@ -105,7 +105,7 @@ func (s *Server) limit(asked *int) int {
 	return min(max(*asked, 0), s.fixture.MaxResults)
 }
 
-// token is the place of a page in what a query finds. It is good for that query
+// token returns the place of a page in what a query finds. It is good for that query
 // only.
 func token(start int, jql string) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", start, jql))

@@ -61,7 +61,7 @@ func New(f Fixture) *Server {
 // Close ends the requests that hang.
 func (s *Server) Close() { close(s.closed) }
 
-// Requests are those the server got so far, in order.
+// Requests returns those the server got so far, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *Server) noSuchPath(w http.ResponseWriter, r *http.Request) {
 	s.send(w, http.StatusNotFound, map[string]any{"message": "null for uri: http://" + r.Host + r.URL.Path, "status-code": http.StatusNotFound})
 }
 
-// admitted tells whether r carries the credentials. If it carries others, Data
+// admitted reports whether r carries the credentials. If it carries others, Data
 // Center answers that; Cloud goes on as with an anonymous visitor, and says so in
 // a header only.
 func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (ok, answered bool) {
@@ -167,7 +167,7 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, version int) {
 	}
 }
 
-// render gives an issue the form of the API's version, with the fields that
+// render returns an issue the form of the API's version, with the fields that
 // were asked for; without any, with all.
 func (s *Server) render(r *http.Request, issue Issue, version int, fields []string) map[string]any {
 	all := map[string]any{

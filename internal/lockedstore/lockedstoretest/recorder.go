@@ -22,7 +22,7 @@ type Recorder struct {
 
 var _ lockedstore.Disk = (*Recorder)(nil)
 
-// Steps are the steps so far, one a line:
+// Steps returns the steps so far, one a line:
 //
 //	content NAME   the content that NAME gets next is on disk
 //	put NAME       NAME has that content

@@ -40,7 +40,7 @@ func (r *recipe) body() {
 	}
 }
 
-// text is the first text of a line.
+// text returns the first text of a line.
 func text(line []any) string {
 	if len(line) == 0 {
 		return ""

@@ -154,7 +154,7 @@ func (s *scanner) inCode(c byte) {
 	}
 }
 
-// merge is the state after one of two texts.
+// merge returns the state after one of two texts.
 func merge(a, b scanner) scanner {
 	special := func(c byte) bool { return strings.IndexByte("$(<", c) >= 0 }
 	if a.open != b.open || a.escaped != b.escaped || a.comment != b.comment || a.last != b.last && (special(a.last) || special(b.last)) {

@@ -140,7 +140,7 @@ func (r *recipe) markAll(e any, reason string) {
 	}
 }
 
-// mentioned are the parameters in an expression.
+// mentioned returns the parameters in an expression.
 func (r *recipe) mentioned(e any) []string {
 	var names []string
 	switch e := e.(type) {

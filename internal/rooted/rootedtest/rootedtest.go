@@ -54,7 +54,7 @@ func Place(t testing.TB) string {
 	return root
 }
 
-// Escapes are paths that must lead nowhere: more than 200 that lead out of the folder
+// Escapes returns paths that must lead nowhere: more than 200 that lead out of the folder
 // that Place made.
 func Escapes(root string) []string {
 	list := []string{

@@ -31,7 +31,7 @@ type Tools struct {
 // New returns the handlers.
 func New(b *stack.Branches, opts Options) *Tools { return &Tools{branches: b, opts: opts} }
 
-// Toolset is the toolset "branches".
+// Toolset returns the toolset "branches".
 func (t *Tools) Toolset() toolset.Toolset {
 	form := t.opts.Form
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}

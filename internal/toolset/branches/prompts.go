@@ -68,7 +68,7 @@ func (t *Tools) StackStatusPrompt(ctx context.Context) string {
 	return foreign.Markdown(lines) + stackTask
 }
 
-// treeTexts are the trees of all roots, within one budget.
+// treeTexts returns the trees of all roots, within one budget.
 func (t *Tools) treeTexts(ctx context.Context) []string {
 	graph, err := t.branches.Graph(ctx)
 	if err != nil {

@@ -54,7 +54,7 @@ type Tools struct {
 // New makes the handlers.
 func New(l Library, r Runner) *Tools { return &Tools{library: l, runner: r} }
 
-// Toolset is the toolset "commands".
+// Toolset returns the toolset "commands".
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
 	style := plain.Style{Failure: failed}
@@ -241,7 +241,7 @@ func failed(err error) toolset.Result {
 	return toolset.Result{Text: []string{string(doc)}, Structured: doc, IsError: true}
 }
 
-// document is an error as JSON.
+// document returns an error as JSON.
 func document(err error) json.RawMessage {
 	doc := failure{Error: err.Error()}
 	if missing, ok := errors.AsType[*NotFoundError](err); ok {
@@ -298,5 +298,5 @@ func (prompt) Fail(err error) toolset.Result {
 	return toolset.Result{Text: []string{string(document(err))}, IsError: true}
 }
 
-// Schema is nil: there is only text.
+// Schema returns nil: there is only text.
 func (prompt) Schema() *jsonschema.Schema { return nil }

@@ -135,7 +135,7 @@ func beginning(values []string, typed string) []string {
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !strings.HasPrefix(v, typed) })
 }
 
-// text is the prompt of a command, or the reason why there is none.
+// text returns the prompt of a command, or the reason why there is none.
 func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[string]string) (string, error) {
 	options := render.Options{
 		Edition: args["edition"], Adaptation: args["adaptation"], InputFile: args["input_file"], Destination: args["destination"],
@@ -165,7 +165,7 @@ func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[
 	return out.Prompt, nil
 }
 
-// finder is the prompt for commands that are no prompts of their own.
+// finder returns the prompt for commands that are no prompts of their own.
 func (t *Tools) finder(offered, total int) toolset.Prompt {
 	return toolset.Prompt{
 		Name: "find-command", Title: "Find a command",
@@ -195,7 +195,7 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 
 const markdown = "text/markdown"
 
-// read is what a command says of itself, and its prompt without values.
+// read returns what a command says of itself, and its prompt without values.
 func (t *Tools) read(ctx context.Context, agent string, id command.ID) (string, error) {
 	_, c, err := t.find(agent, id)
 	if err != nil {
@@ -246,7 +246,7 @@ func (t *Tools) template() toolset.Template {
 	}
 }
 
-// part is a part of a command's name, which completes to those that go with the
+// part returns a part of a command's name, which completes to those that go with the
 // parts that were chosen.
 func (t *Tools) part(name, description string, of func(command.ID) string) toolset.Argument {
 	return toolset.Argument{

@@ -83,7 +83,7 @@ func lacking(missing []string) string {
 	return "Without a value, and left as they are: " + strings.Join(missing, ", ") + ". Give them in options: uv-NAME as uv: {NAME: …}, the others as input_text, input_file, destination."
 }
 
-// line is foreign text on one line.
+// line returns foreign text on one line.
 func line(s string) string {
 	const maxLength = 300
 	return cleantext.Cut(cleantext.Line(s), maxLength)

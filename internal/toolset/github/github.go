@@ -23,7 +23,7 @@ type Tools struct {
 // New returns the handlers.
 func New(form envelope.Form, requests *pull.Requests) *Tools { return &Tools{form, requests} }
 
-// Toolset is the toolset "github".
+// Toolset returns the toolset "github".
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true}
 	return toolset.Toolset{

@@ -89,7 +89,7 @@ func (t *Tools) ListPullRequests(ctx context.Context, in ListIn) (ListOut, error
 	return out, nil
 }
 
-// position is a place in the list as a cursor carries it.
+// position returns a place in the list as a cursor carries it.
 func position(c gh.Cursor) string { return fmt.Sprintf("%d %d", c.After, c.Offset) }
 
 func parsePosition(s string) (gh.Cursor, error) {

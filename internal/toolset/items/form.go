@@ -47,10 +47,10 @@ const (
 	shortList   = 600
 )
 
-// line is foreign text as it is shown on one line.
+// line returns foreign text as it is shown on one line.
 func line(s string, length int) string { return cleantext.Cut(cleantext.Line(s), length) }
 
-// brief is a summary as it is shown, and what its lists lack.
+// brief returns a summary as it is shown, and what its lists lack.
 func brief(it *item.Summary) (s item.Summary, showing []string) {
 	s = *it
 	s.Title = line(s.Title, titleLength)
@@ -71,10 +71,10 @@ func brief(it *item.Summary) (s item.Summary, showing []string) {
 	return s, showing
 }
 
-// elementSize is how many bytes an element of a list in an item takes.
+// elementSize returns how many bytes an element of a list in an item takes.
 func elementSize[T any](v T) int { return shown(v, 3) }
 
-// lines are foreign texts as they are shown; never nil, which would be null in
+// lines returns foreign texts as they are shown; never nil, which would be null in
 // JSON.
 func lines(list []string) []string {
 	shown := make([]string, len(list))
@@ -84,7 +84,7 @@ func lines(list []string) []string {
 	return shown
 }
 
-// parentOf is nil for an item without a parent.
+// parentOf returns nil for an item without a parent.
 func parentOf(s *item.Summary) *item.ID {
 	if s.Parent == 0 {
 		return nil
@@ -92,7 +92,7 @@ func parentOf(s *item.Summary) *item.ID {
 	return &s.Parent
 }
 
-// listed is never nil.
+// listed returns list, or an empty one for nil.
 func listed[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -153,7 +153,7 @@ type section struct {
 // an offset.
 const askedText = 32 << 10
 
-// itemOf is an item in full, cut to a section.
+// itemOf returns an item in full, cut to a section.
 func itemOf(it *item.Item, part section) Item {
 	s, showing := brief(&it.Summary)
 	out := Item{
@@ -199,7 +199,7 @@ func (out *Item) describe(text string, offset *int, room int) {
 	}
 }
 
-// cutText is the beginning of text that takes room bytes as JSON.
+// cutText returns the beginning of text that takes room bytes as JSON.
 func cutText(text string, room int) string {
 	end := characterAt(text, fitting(text, 0, room))
 	if end == len(text) {
@@ -208,7 +208,7 @@ func cutText(text string, room int) string {
 	return text[:end] + "…"
 }
 
-// fitting is the end of the part of text that begins at begin and takes room
+// fitting returns the end of the part of text that begins at begin and takes room
 // bytes as JSON, in which some characters take more.
 func fitting(text string, begin, room int) int {
 	end := min(len(text), begin+room)
@@ -218,7 +218,7 @@ func fitting(text string, begin, room int) int {
 	return end
 }
 
-// encoded is how many bytes v takes in an answer.
+// encoded returns how many bytes v takes in an answer.
 func encoded(v any) int {
 	data, err := toolset.Marshal(v)
 	if err != nil { // strings and structs of strings always encode
@@ -227,7 +227,7 @@ func encoded(v any) int {
 	return len(data)
 }
 
-// characterAt is at, or where the character in whose middle it is begins.
+// characterAt returns at, moved back to where the character there begins.
 func characterAt(text string, at int) int {
 	for at > 0 && at < len(text) && text[at]&0xc0 == 0x80 {
 		at--

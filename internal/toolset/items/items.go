@@ -44,7 +44,7 @@ func New(p Project, now func() time.Time) *Tools {
 // indent is what the text of this toolset has always been indented by.
 const indent = "  "
 
-// Toolset is the toolset "items".
+// Toolset returns the toolset "items".
 func (t *Tools) Toolset() toolset.Toolset {
 	var (
 		style = plain.Style{Indent: indent, Message: message, NextStep: next}

@@ -39,7 +39,7 @@ func isRule(err error) bool {
 	return invalid || changed || broken || config || item.IsNotFound(err)
 }
 
-// next is what to do about an error that says only what is wrong.
+// next returns what to do about an error that says only what is wrong.
 func next(err error) string {
 	if item.IsNotFound(err) {
 		return "Use list_items or search_items to find its number; a deleted one comes back with `copse item restore`."

@@ -58,7 +58,7 @@ const (
 	warningsBudget = 600
 )
 
-// warnings are what is wrong with a project and its items, in words.
+// warnings returns what is wrong with a project and its items, in words.
 func warnings(project, items []item.Warning) []string {
 	var list []string
 	for _, all := range [][]item.Warning{project, items} {
@@ -107,7 +107,7 @@ func (s state) unknown(f item.Filter) []string {
 	return list
 }
 
-// given is nil for a value that was not.
+// given returns nil for a value that was not.
 func given(s string) *string {
 	if s == "" {
 		return nil
@@ -245,7 +245,7 @@ var limits = page.Limits{Default: 50, Max: 200}
 // shown. It leaves room for warnings, and for a cursor.
 const answerBudget = page.DefaultBudget
 
-// selected is a page of what a filter selects.
+// selected returns a page of what a filter selects.
 func (s state) selected(query string, f item.Filter, in PageIn, list []*item.Summary, row func(*item.Summary) Row) (ListOut, error) {
 	resolved := f
 	if f.Iteration == "" && !f.All {
@@ -292,7 +292,7 @@ func (s state) page(in PageIn, query string, list []*item.Summary, row func(*ite
 	return out, nil
 }
 
-// shown is how many bytes v takes in the text, so deep in it.
+// shown returns how many bytes v takes in the text, so deep in it.
 func shown(v any, depth int) int {
 	data, err := toolset.Marshal(v)
 	if err != nil { // what cannot be encoded is not shown either

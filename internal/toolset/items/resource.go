@@ -22,7 +22,7 @@ func (t *Tools) template() toolset.Template {
 	}
 }
 
-// readItem is an item as Markdown, uncut.
+// readItem returns an item as Markdown, uncut.
 func (t *Tools) readItem(ctx context.Context, values map[string]string) (string, error) {
 	id, err := item.ParseID(values["id"])
 	if err != nil {

@@ -84,7 +84,7 @@ func nodeOf(n *item.Node) Node {
 	return node
 }
 
-// count is how many items a node and all below it show and leave out.
+// count returns how many items a node and all below it show and leave out.
 func count(n *item.Node) (shown, omitted int) {
 	shown, omitted = 1, n.Omitted
 	for _, child := range n.Children {

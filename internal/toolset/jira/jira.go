@@ -31,7 +31,7 @@ type Tools struct {
 // New returns the handlers.
 func New(form envelope.Form, issues *issue.Issues) *Tools { return &Tools{form, issues} }
 
-// Toolset is the toolset "jira".
+// Toolset returns the toolset "jira".
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true}
 	return toolset.Toolset{
@@ -133,7 +133,7 @@ func (t *Tools) cut(found jira.Page, window page.Window, position string, skip i
 	return out
 }
 
-// formatPosition is a place in the list as a cursor carries it: a position of
+// formatPosition returns a place in the list as a cursor carries it: a position of
 // Jira's, and how many issues to pass over from there.
 func formatPosition(position string, skip int) string {
 	data, err := json.Marshal(place{position, skip})

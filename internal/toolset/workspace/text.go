@@ -29,10 +29,10 @@ func (text) OK(out TextOut) (toolset.Result, error) {
 // Fail returns the message of err.
 func (text) Fail(err error) toolset.Result { return plain.Style{NextStep: next}.Fail(err) }
 
-// Schema is nil: there is only text.
+// Schema returns nil: there is only text.
 func (text) Schema() *jsonschema.Schema { return nil }
 
-// next is what to do about a refusal.
+// next returns what to do about a refusal.
 func next(err error) string {
 	switch {
 	case errors.Is(err, project.ErrOutside):

@@ -35,7 +35,7 @@ func New(files Files, tasks Tasks, sources section.Sources) *Tools {
 	return &Tools{files: files, tasks: tasks, sources: sources}
 }
 
-// Toolset is the toolset "workspace".
+// Toolset returns the toolset "workspace".
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
 	style := plain.Style{NextStep: next}

@@ -17,7 +17,7 @@ func name() {
 // adoptOrphans makes this process the parent of those below it that lose theirs.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// executable is the file that this process runs, also after it was replaced.
+// executable returns the file that this process runs, also after it was replaced.
 func executable() (string, error) { return "/proc/self/exe", nil }
 
 // leader makes the program the leader of a session. The kernel kills it with this process.

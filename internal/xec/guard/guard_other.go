@@ -14,7 +14,7 @@ func name() {}
 
 func adoptOrphans() {}
 
-// executable is the file that this process runs.
+// executable returns the file that this process runs.
 func executable() (string, error) { return os.Executable() }
 
 // leader makes the program the leader of a session.

@@ -49,10 +49,10 @@ func newDraft(text []byte, now time.Time) (*Draft, error) {
 	return d, nil
 }
 
-// Before is the state as it was before the change. It is empty where there was none.
+// Before returns the state as it was before the change. It is empty where there was none.
 func (d *Draft) Before() *twig.State { return d.state }
 
-// Parents are the parents that a branch has by now, the first one first.
+// Parents returns the parents that a branch has by now, the first one first.
 func (d *Draft) Parents(child string) []string { return d.parents[child] }
 
 // CycleError says that a branch cannot be stacked on another.
@@ -257,14 +257,14 @@ func (d *Draft) Unlink(branch string, jira, pr bool) bool {
 	return taken
 }
 
-// text is the state as twig writes it.
+// text returns the state as twig writes it.
 func (d *Draft) text() ([]byte, error) {
 	value(d.root, "updated_at").Value = hujson.String(stamp(d.now) + "Z")
 	d.file.Minimize() // a list that was empty would have a comma at its end
 	return pretty(d.file.Pack())
 }
 
-// entry is the index of the member that counts for a name: the last one.
+// entry returns the index of the member that counts for a name: the last one.
 func entry(o *hujson.Object, name string) int {
 	for i, m := range slices.Backward(o.Members) {
 		if literal(m.Name) == name {
@@ -274,7 +274,7 @@ func entry(o *hujson.Object, name string) int {
 	return -1
 }
 
-// value is the member of a name, nil if there is none.
+// value returns the member of a name, nil if there is none.
 func value(o *hujson.Object, name string) *hujson.Value {
 	if i := entry(o, name); i >= 0 {
 		return &o.Members[i].Value
@@ -290,7 +290,7 @@ func object(v hujson.Value) *hujson.Object {
 	return o
 }
 
-// text is a member of a record that is a string.
+// text returns a member of a record that is a string.
 func text(record hujson.Value, name string) string {
 	if v := value(object(record), name); v != nil {
 		return literal(*v)
@@ -317,13 +317,13 @@ func push(list *hujson.Array, record any) error {
 	return err
 }
 
-// name is a member's name, or a string, as it stands in a file.
+// name returns a member's name, or a string, as it stands in a file.
 func name(s string) hujson.Value {
 	v, _ := parsed(s) // a string is always JSON
 	return v
 }
 
-// parsed is a value as it stands in a file. HTML is not escaped, as twig does not.
+// parsed returns a value as it stands in a file. HTML is not escaped, as twig does not.
 func parsed(record any) (hujson.Value, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -54,7 +54,7 @@ type File struct {
 	now   func() time.Time
 }
 
-// At is the state file of the worktree at root, which need not be there yet.
+// At returns the state file of the worktree at root, which need not be there yet.
 func At(root string, now func() time.Time) *File {
 	folder := rooted.Dir{Wall: root, Name: folderName}
 	return &File{root: root, store: lockedstore.NewIn(folder, lockName, wait), now: now}
@@ -141,7 +141,7 @@ func hidesAll(ignore []byte) bool {
 	return false
 }
 
-// pretty is JSON in the form in which twig writes it.
+// pretty returns JSON in the form in which twig writes it.
 func pretty(flat []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if err := json.Indent(&b, bytes.TrimSpace(flat), "", "  "); err != nil {
@@ -150,7 +150,7 @@ func pretty(flat []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// stamp is a time as twig writes it, before its offset: with as many digits of a second,
+// stamp returns a time as twig writes it, before its offset: with as many digits of a second,
 // in threes, as it has.
 func stamp(t time.Time) string {
 	const seconds = "2006-01-02T15:04:05"
