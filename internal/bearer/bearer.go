@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Prefix begins every token, so that people and secret scanners recognize one.
@@ -91,7 +92,7 @@ func (f *File) Token(ctx context.Context) (string, error) {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return "", ErrExposed
 	}
-	data, err := os.ReadFile(f.path)
+	data, err := regular.Read(f.path, maxToken)
 	if err != nil {
 		return "", fmt.Errorf("read token: %w", lockedstore.WithoutPath(err))
 	}

@@ -12,11 +12,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // engine is an engine's HTTP interface: the three GET requests that are needed, and no
@@ -114,6 +115,9 @@ func dial(host, certs string) (*engine, error) {
 	return e, nil
 }
 
+// maxCertificate is the size in bytes up to which a file of certificates is read.
+const maxCertificate = 4 << 20
+
 // trust returns the TLS configuration of a directory with ca.pem, cert.pem and key.pem,
 // that of the system without one.
 func trust(dir string) (*tls.Config, error) {
@@ -121,7 +125,7 @@ func trust(dir string) (*tls.Config, error) {
 	if dir == "" {
 		return config, nil
 	}
-	ca, err := os.ReadFile(filepath.Join(dir, "ca.pem"))
+	ca, err := regular.Read(filepath.Join(dir, "ca.pem"), maxCertificate)
 	if err != nil {
 		return nil, errors.New("ca.pem in $DOCKER_CERT_PATH cannot be read")
 	}
@@ -129,8 +133,10 @@ func trust(dir string) (*tls.Config, error) {
 	if !config.RootCAs.AppendCertsFromPEM(ca) {
 		return nil, errors.New("ca.pem in $DOCKER_CERT_PATH has no certificate")
 	}
-	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
-	if err != nil {
+	cert, certErr := regular.Read(filepath.Join(dir, "cert.pem"), maxCertificate)
+	key, keyErr := regular.Read(filepath.Join(dir, "key.pem"), maxCertificate)
+	pair, err := tls.X509KeyPair(cert, key)
+	if certErr != nil || keyErr != nil || err != nil {
 		return nil, errors.New("cert.pem and key.pem in $DOCKER_CERT_PATH cannot be used")
 	}
 	config.Certificates = []tls.Certificate{pair}

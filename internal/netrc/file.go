@@ -2,9 +2,10 @@ package netrc
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // ErrNotRegular is the error for a path that is a folder, pipe or device.
@@ -41,25 +42,27 @@ func Read(path string) (*File, error) {
 	if path == os.DevNull {
 		return &File{}, nil
 	}
-	info, err := os.Stat(path)
+	data, err := regular.Read(path, MaxSize)
 	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &os.PathError{Op: "read", Path: path, Err: ErrNotRegular}
-	}
-	r, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
-	if err != nil {
-		return nil, err
+		return nil, &os.PathError{Op: "read", Path: path, Err: cause(err)}
 	}
 	f, err := Parse(data)
 	if err != nil {
 		return nil, &os.PathError{Op: "read", Path: path, Err: err}
 	}
 	return f, nil
+}
+
+// cause returns an error of the package regular as one of this package.
+func cause(err error) error {
+	if _, ok := errors.AsType[*regular.NotRegularError](err); ok {
+		return ErrNotRegular
+	}
+	if _, ok := errors.AsType[*regular.TooLargeError](err); ok {
+		return ErrTooLarge
+	}
+	if at, ok := errors.AsType[*os.PathError](err); ok {
+		return at.Err
+	}
+	return err
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 const (
@@ -27,6 +29,7 @@ const (
 const (
 	maxStoreBytes  = 64 << 20
 	maxEntryBytes  = 16 << 20
+	maxHeaderBytes = int64(len(storeMagic)) + 2*sha256.Size + 1
 	maxStoreAge    = 30 * 24 * time.Hour
 	maxTempAge     = time.Hour
 	writesPerPrune = 16 << 20
@@ -57,7 +60,7 @@ func (s *store) path(key string) string {
 
 // Get returns the answer kept under key.
 func (s *store) Get(key string) ([]byte, bool) {
-	b, err := os.ReadFile(s.path(key))
+	b, err := regular.Read(s.path(key), maxEntryBytes+maxHeaderBytes)
 	if err != nil {
 		return nil, false
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Ports remembers which worktree has which port, in a file of the user.
@@ -33,6 +34,9 @@ const (
 	// maxRemembered is how many worktrees are remembered; those that are gone make
 	// room.
 	maxRemembered = 500
+	// maxPorts is the size up to which the file is read: each worktree takes a line with
+	// its path.
+	maxPorts = 4 << 20
 )
 
 // NewPorts returns the ports that the file at path remembers; "" remembers none. They
@@ -108,7 +112,7 @@ func (p *Ports) load() (record, error) {
 		return p.own, nil
 	}
 	r := record{Ports: map[string]int{}}
-	data, err := os.ReadFile(p.path)
+	data, err := regular.Read(p.path, maxPorts)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(data) == 0 {
 		return r, nil
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // driverCommand is the merge driver on the command line: "copse item merge-driver".
@@ -34,7 +36,7 @@ func (c cli) mergeDriver() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			var texts [3]string
 			for i, name := range args[:3] {
-				text, err := os.ReadFile(c.path(name))
+				text, err := regular.Read(c.path(name), ticfile.MaxSize)
 				if err != nil {
 					return err
 				}
@@ -44,13 +46,8 @@ func (c cli) mergeDriver() *cobra.Command {
 			if !ok {
 				return fmt.Errorf("%s is no file of a store of work items", args[3])
 			}
-			config, err := os.ReadFile(c.path(filepath.FromSlash(store + "/" + merge.ConfigName)))
-			if err == nil {
-				if _, parseErr := ticfile.ParseConfig(string(config)); parseErr != nil {
-					config = nil // it is being merged itself
-				}
-			}
-			merged, mergeErr := merge.File(name, texts[0], texts[1], texts[2], string(config))
+			config := c.storeConfig(store)
+			merged, mergeErr := merge.File(name, texts[0], texts[1], texts[2], config)
 			if mergeErr != nil {
 				merged = merge.BothVersions(texts[1], texts[2])
 			}
@@ -63,6 +60,24 @@ func (c cli) mergeDriver() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// storeConfig returns the configuration of a store in the worktree. It is empty if it cannot
+// be used, as while it is being merged itself.
+func (c cli) storeConfig(store string) string {
+	root, err := rooted.Open(c.path("."))
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	config, err := root.Read(store+"/"+merge.ConfigName, ticfile.MaxSize)
+	if err != nil {
+		return ""
+	}
+	if _, err := ticfile.ParseConfig(string(config)); err != nil {
+		return ""
+	}
+	return string(config)
 }
 
 func (c cli) path(name string) string {

@@ -87,7 +87,7 @@ const maxFiles = 200_000
 // Every file is opened: one cut short or filled with zeros in a crash, or a
 // symbolic ref, can have the size of a good ref.
 func readFolder(path string, hashLen int, left *int) (refs []looseRef, folders []string, err error) {
-	dir, err := os.Open(path)
+	dir, err := os.OpenFile(path, regular.Flags, 0)
 	if isMissing(err) {
 		return nil, nil, nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -178,7 +179,7 @@ func (m *Merge) readTrees(ctx context.Context, head, other string) error {
 		base, theirs = other, other+"^"
 	case OfRebase:
 		if folder, ok := r.rebaseFolder(); ok {
-			onto, _ := os.ReadFile(filepath.Join(folder, "onto")) // without it, nothing is known to be published
+			onto, _ := regular.Read(filepath.Join(folder, "onto"), 1<<10) // without it, nothing is known to be published
 			m.onto = strings.TrimSpace(string(onto))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 const attributesName = ".gitattributes"
@@ -26,7 +27,7 @@ func (s *Store) RegisterDriver(ctx context.Context, command string) error {
 		return gitmerge.ErrNoRepository
 	}
 	err = f.change(ctx, func(w *writer) error {
-		old, err := w.tx.Root().ReadFile(attributesName)
+		old, err := regular.ReadIn(w.tx.Root(), attributesName, maxOwnFile)
 		if err == nil && string(old) != merge.Attributes {
 			return errors.New(".tic/.gitattributes has other rules; add those of the documentation by hand")
 		}

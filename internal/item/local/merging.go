@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // mergedName keeps the name of the merge that was finished last, so that it is not
@@ -109,7 +110,7 @@ func (m *merging) ofGit(repo *gitmerge.Repo) error {
 		return err
 	}
 	m.merged = open
-	done, err := m.tx.Root().ReadFile(mergedName)
+	done, err := regular.ReadIn(m.tx.Root(), mergedName, maxOwnFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read %q: %w", mergedName, lockedstore.WithoutPath(err))
 	}

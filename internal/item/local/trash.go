@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // pendingName is where it says what is being done to several files. An item is
@@ -26,6 +27,9 @@ import (
 // After a crash, the next change finds what is written down, and goes on with
 // step 3 if step 2 was done; each can be done again.
 const pendingName = privateFolder + "/pending.json"
+
+// maxOwnFile is the size in bytes up to which a file that only copse writes is read.
+const maxOwnFile = 1 << 20
 
 // pending is what is being done. One of the two numbers is 0.
 type pending struct {
@@ -47,7 +51,7 @@ func (p pending) steps() (id item.ID, from, to string) {
 
 // finish does what a process that was killed has left undone.
 func (w *writer) finish() error {
-	data, err := w.tx.Root().ReadFile(pendingName)
+	data, err := regular.ReadIn(w.tx.Root(), pendingName, maxOwnFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
