@@ -17,6 +17,9 @@ func (c Client) Entries(text []byte) ([]Named, error) {
 	}
 	var data []byte
 	if c.toml {
+		if err := checkNesting(text, true); err != nil {
+			return nil, err
+		}
 		var file map[string]any
 		if err := toml.Unmarshal(text, &file); err != nil {
 			return nil, fmt.Errorf("it is not TOML: %w", err)

@@ -16,6 +16,9 @@ var errShape = errors.New("it is no object where the servers should be")
 
 // parse reads a text, which may have comments.
 func parse(text []byte) (hujson.Value, *hujson.Object, error) {
+	if err := checkNesting(text, false); err != nil {
+		return hujson.Value{}, nil, err
+	}
 	v, err := hujson.Parse(text)
 	if err != nil {
 		return v, nil, fmt.Errorf("it is not JSON: %w", err)

@@ -66,6 +66,9 @@ type span struct{ from, to int }
 // tables finds the tables of key.name and below; inline says that the entry is written
 // in another way.
 func tables(text []byte, key, name string) (found []span, inline bool, err error) {
+	if err := checkNesting(text, true); err != nil {
+		return nil, false, err
+	}
 	if err := toml.Unmarshal(text, &map[string]any{}); err != nil {
 		return nil, false, fmt.Errorf("it is not TOML: %w", err)
 	}

@@ -230,6 +230,17 @@ func TestHostilePattern(t *testing.T) {
 	}
 }
 
+// A pattern longer than any path is no pattern, so that nobody looks through it.
+func TestLongPattern(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[int]bool{4096: true, 4097: false} {
+		pattern := "[" + strings.Repeat("a", length-2) + "]"
+		if got := gitignore.New(false).With(gitignore.Parse([]byte(pattern))).Ignored("a", false); got != want {
+			t.Errorf("a pattern of %d bytes: ignored is %t, want %t", length, got, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"foo\n!bar/\n", "[", "**/**/*", "\\", "[[:alpha:]-z]", "a\x00b"} {
 		f.Add(s, "a/b/c")

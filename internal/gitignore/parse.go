@@ -9,6 +9,10 @@ import (
 // no limit, but nobody writes as many.
 const MaxSize = 1 << 20
 
+// maxPattern is the length in bytes of the longest pattern that is used, which is that of
+// the longest path. A class could be looked through for each name otherwise.
+const maxPattern = 4096
+
 // pattern is one line of a file.
 type pattern struct {
 	text       string // without the marks that the other fields stand for
@@ -59,7 +63,7 @@ func parseLine(line string) (p pattern, ok bool) {
 	}
 	p.anywhere = !strings.Contains(text, "/")
 	text = strings.TrimPrefix(text, "/")
-	if text == "" {
+	if text == "" || len(text) > maxPattern {
 		return pattern{}, false
 	}
 	p.text, p.literal = text, literalLength(text)

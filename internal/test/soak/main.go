@@ -48,6 +48,8 @@ var parts = []part{
 	{"hostile", 0.1, hostileInput},
 	{"cancel", 0.05, cancelled},
 	{"histories", 0.1, randomHistories},
+	{"bombs", 0, filesThatNeverEnd},
+	{"links", 0, racingLinks},
 }
 
 // rig is what a part has.
@@ -76,7 +78,7 @@ func main() {
 	results, err := run(ctx, *limit, *only, *seed, *fuzz)
 	stop()
 	if err == nil && *page != "" {
-		err = writePage(*page, results, *limit, *fuzz)
+		err = writePage(*page, results, *limit, *fuzz, *only)
 	}
 	lost := print(results)
 	if err != nil {

@@ -25,7 +25,7 @@ that cannot be read, a server that ended, or a process, goroutine or file that s
 	fuzzingHead  = "\n## Fuzzing\n"
 )
 
-func writePage(path string, results []result, limit, fuzz time.Duration) error {
+func writePage(path string, results []result, limit, fuzz time.Duration, only string) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return err
@@ -33,9 +33,12 @@ func writePage(path string, results []result, limit, fuzz time.Duration) error {
 	head, rest, _ := strings.Cut(string(old), breakingHead)
 	_, hostile, _ := strings.Cut(head, hostileHead)
 	breaking, fuzzing, _ := strings.Cut(rest, fuzzingHead)
-	if fuzz > 0 {
+	switch {
+	case fuzz > 0:
 		fuzzing = section(fmt.Sprintf("Each target for %s", fuzz), results, fuzzing)
-	} else {
+	case only != "" && breaking != "":
+		breaking = updated(breaking, results)
+	default:
 		breaking = section(fmt.Sprintf("All of it within %s", limit), results, "")
 	}
 	return os.WriteFile(path, []byte(pageHead+hostileHead+hostile+breakingHead+breaking+fuzzingHead+fuzzing), 0o644)
@@ -53,7 +56,7 @@ func section(how string, results []result, old string) string {
 		}
 	}
 	for _, r := range results {
-		rows[r.What] = fmt.Sprintf("| %s | %d | %d | %d | %s |\n", r.What, r.Tried, r.Survived, r.Lost, strings.ReplaceAll(r.Note, "\n", " "))
+		rows[r.What] = r.row()
 	}
 	if old == "" {
 		for _, r := range results {
@@ -65,4 +68,22 @@ func section(how string, results []result, old string) string {
 		b.WriteString(rows[what])
 	}
 	return b.String()
+}
+
+// row is the result as a line of a table.
+func (r result) row() string {
+	return fmt.Sprintf("| %s | %d | %d | %d | %s |\n", r.What, r.Tried, r.Survived, r.Lost, strings.ReplaceAll(r.Note, "\n", " "))
+}
+
+// updated is a table with the rows of one part in place of those that it had, or at its end.
+func updated(table string, results []result) string {
+	lines := slices.Collect(strings.Lines(strings.TrimRight(table, "\n") + "\n"))
+	for _, r := range results {
+		at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| "+r.What+" | ") })
+		if at < 0 {
+			lines, at = append(lines, ""), len(lines)
+		}
+		lines[at] = r.row()
+	}
+	return strings.Join(lines, "")
 }

@@ -172,7 +172,11 @@ func FilesOf(pid int) int {
 }
 
 // Peak is the most that the memory was.
-func (s *Server) Peak() float64 { return memoryOf(s.cmd.Process.Pid, "VmHWM:") }
+func (s *Server) Peak() float64 { return PeakOf(s.cmd.Process.Pid) }
+
+// PeakOf is the most that the memory of a process was, and of what it has started and is
+// still there, in MiB.
+func PeakOf(pid int) float64 { return memoryOf(pid, "VmHWM:") }
 
 func memoryOf(pid int, what string) float64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -1,0 +1,52 @@
+package bombs_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/test/bombs"
+)
+
+const (
+	// patience is how long a busy machine may take for an answer that takes milliseconds.
+	patience = 20 * time.Second
+	// memory is what a process may take, in MiB.
+	memory = 200
+)
+
+// No file makes copse wait, end, or take much memory: the server and each command answer
+// under each bomb at each place.
+func TestBombs(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin+string(filepath.Separator), "../../../cmd/...").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	w, err := bombs.New(t.Context(), t.TempDir(), bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := bombs.Bomb{Name: "nothing", Plant: func(string) error { return nil }}
+	if o, err := w.Try(t.Context(), bombs.Place{Name: "none", Path: "none"}, nothing, patience); err != nil || o.Asked-o.Refused < 20 {
+		t.Fatalf("without a bomb: %d of %d tools refuse: %v", o.Refused, o.Asked, err)
+	}
+	for i, p := range bombs.Places() {
+		for j, b := range bombs.All() {
+			// The bombs that no size or kind tells are rarer than those that one check refuses.
+			rotates := j != 0 && j < 4 && j != 1+i%3
+			if !p.Fits(b) || rotates && os.Getenv("COPSE_TEST_NO_SKIP") == "" {
+				continue
+			}
+			o, err := w.Try(t.Context(), p, b, patience)
+			if err != nil {
+				t.Errorf("%s as %s: %v", b.Name, p.Name, err)
+			}
+			if o.Peak > memory {
+				t.Errorf("%s as %s: %.0f MiB", b.Name, p.Name, o.Peak)
+			}
+		}
+	}
+}

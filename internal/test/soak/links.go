@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/test/racing"
+)
+
+// racedReads is how many reads race with links in all.
+const racedReads = 20_000
+
+// racingLinks has each kind of file read while it and the directories above it are swapped
+// for links. It takes the time that it takes.
+func racingLinks(r *rig) ([]result, error) {
+	l, err := racing.New(r.ctx, filepath.Join(r.dir, "world"), r.bin)
+	if err != nil {
+		return nil, err
+	}
+	openers := racing.Openers()
+	var results []result
+	for _, o := range openers {
+		res := result{What: "reads under racing links: " + o.Name}
+		if !l.Has(o) {
+			res.Note = "not tried: a program is not installed"
+			results = append(results, res)
+			continue
+		}
+		var read, refused int
+		var swaps int64
+		for _, file := range o.Files {
+			out, err := l.Try(r.ctx, o, file, racedReads/len(openers)/len(o.Files)+1)
+			if err != nil {
+				return results, fmt.Errorf("%s: %w", o.Name, err)
+			}
+			res.Tried, res.Lost = res.Tried+out.Reads, res.Lost+out.Escapes
+			read, refused, swaps = read+out.Read, refused+out.Refused, swaps+out.Swaps
+			if out.Note != "" {
+				res.Note = out.Note
+			}
+		}
+		res.Survived = res.Tried - res.Lost
+		if res.Note == "" {
+			res.Note = fmt.Sprintf("%d had the file, %d an error, over %d swaps", read, refused, swaps)
+		}
+		results = append(results, res)
+	}
+	return results, l.Close()
+}
