@@ -38,6 +38,9 @@ type Words struct {
 	Program string
 	// Track is the command that starts to track branches: "copse branch init".
 	Track string
+	// Repair is what to do about branch state that is there and cannot be used; empty if it
+	// is what to do where there is none.
+	Repair string
 	// Login is the command that explains credentials.
 	Login string
 	// Branches is how to list the tracked branches: the name of a tool, or a command.

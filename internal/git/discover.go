@@ -186,7 +186,7 @@ func unreadable(path string, err error) error {
 		path, err = named.Path, named.Err
 	}
 	if isSpecial(err) {
-		return &BrokenError{Path: path, Problem: "cannot be used", Err: err, Remedy: "remove it, or restore the file that git keeps there"}
+		return &BrokenError{Path: path, Problem: err.Error(), Remedy: "remove it, or restore the file that git keeps there"}
 	}
 	return &BrokenError{
 		Path: path, Problem: "cannot be read", Err: err,

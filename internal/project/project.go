@@ -165,6 +165,9 @@ func (e *KindError) Error() string {
 	return text
 }
 
+// maxShown is how many characters of a path that is too long are shown.
+const maxShown = 80
+
 // explain words an error of package rooted about a path.
 func explain(asked string, err error) error {
 	switch {
@@ -174,6 +177,8 @@ func explain(asked string, err error) error {
 		return &NotFoundError{Path: asked}
 	case errors.Is(err, fs.ErrPermission):
 		return &KindError{Path: asked, Problem: "cannot be read: permission denied"}
+	case errors.Is(err, rooted.ErrTooDeep):
+		return &KindError{Path: cleantext.Cut(cleantext.Line(asked), maxShown), Problem: "cannot be opened: " + err.Error()}
 	case errors.Is(err, rooted.ErrTooManyLinks):
 		return &KindError{Path: asked, Problem: "leads over links that never end"}
 	case errors.Is(err, rooted.ErrNotFolder):

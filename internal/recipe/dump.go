@@ -19,9 +19,10 @@ type module struct {
 	} `json:"aliases"`
 	Modules map[string]module `json:"modules"`
 	Recipes map[string]struct {
-		Attributes []attribute `json:"attributes"`
-		Doc        *string     `json:"doc"`
-		Private    bool        `json:"private"`
+		Attributes []attribute     `json:"attributes"`
+		Body       json.RawMessage `json:"body"`
+		Doc        *string         `json:"doc"`
+		Private    bool            `json:"private"`
 		Parameters []struct {
 			Name    string          `json:"name"`
 			Kind    string          `json:"kind"`
@@ -91,7 +92,7 @@ func (m module) all(prefix string) (recipes []Recipe) {
 		if found.Private || strings.HasPrefix(name, "_") {
 			continue
 		}
-		r := Recipe{Name: prefix + name}
+		r := Recipe{Name: prefix + name, credentials: credentialsIn(string(found.Body))}
 		if found.Doc != nil {
 			r.Doc = cleantext.Line(*found.Doc)
 		}

@@ -356,6 +356,9 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	case exited:
 		if run.ExitCode = exit.Code; exit.Code < 0 {
 			run.Problem = "just ended with " + exit.State
+		} else {
+			text, _ := kept.Text()
+			run.Problem = j.withheld(env, append(credentialsIn(text), called.credentials...))
 		}
 	case ctx.Err() != nil:
 		run.ExitCode, run.Problem = -1, "cancelled"

@@ -44,6 +44,9 @@ type Recipe struct {
 	Aliases []string `json:"aliases,omitempty"`
 	// Confirm says that just asks before it runs the recipe.
 	Confirm bool `json:"confirm,omitempty"`
+
+	// credentials are the variables with logins that its text names.
+	credentials []string
 }
 
 // Parameter is what a recipe takes.

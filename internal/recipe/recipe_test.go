@@ -407,6 +407,36 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// A recipe that fails for want of a credential says where it is.
+func TestWithheld(t *testing.T) {
+	t.Parallel()
+	_, root := project(t, map[string]string{
+		"justfile":  "uses:\n  @test -n \"$GH_TOKEN$JIRA_TOKEN$GITHUB_TOKEN\"\n\nother:\n  @false\n\nprints:\n  @./deploy.sh\n\nfine:\n  @echo GH_TOKEN\n",
+		"deploy.sh": "#!/bin/sh\necho GH_TOKEN: parameter not set; exit 2\n",
+	})
+	if err := os.Chmod(filepath.Join(root, "deploy.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env := xec.Env(os.Environ()).Without("GITHUB_TOKEN").With("GH_TOKEN=sesame", "JIRA_TOKEN=sesame")
+	pass := func() (bool, error) { return true, nil }
+	const hint = "; set tasks.pass_credentials in the user's settings to pass credentials on, or run `copse task run` in a terminal"
+	for _, tt := range []struct {
+		name, want string
+		o          recipe.Options
+	}{
+		{"uses", "recipes that an assistant starts do not get $GH_TOKEN, $JIRA_TOKEN" + hint, recipe.Options{}},
+		{"uses", "", recipe.Options{PassCredentials: pass}},
+		{"prints", "recipes that an assistant starts do not get $GH_TOKEN" + hint, recipe.Options{}},
+		{"other", "", recipe.Options{}},
+		{"fine", "", recipe.Options{}},
+	} {
+		got, err := recipe.New(root, env, recipe.NewJournal("", root), tt.o).Run(t.Context(), recipe.Call{Name: tt.name}, io.Discard)
+		if err != nil || got.Problem != tt.want {
+			t.Errorf("%s: got %q, %v", tt.name, got.Problem, err)
+		}
+	}
+}
+
 // A running task is known to every process of the user, and can be ended by its ID.
 func TestStop(t *testing.T) {
 	t.Parallel()

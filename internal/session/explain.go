@@ -26,7 +26,13 @@ func Explain(err error) error {
 			Kind: failure.NoState, Err: err,
 			What: failure.Text("Failed to load twig state: " + err.Error()),
 			Do: func(w failure.Words) string {
-				return fmt.Sprintf("Run `%s` in this repository first.", w.Track)
+				switch {
+				case bad == nil || w.Repair == "":
+					return fmt.Sprintf("Run `%s` in this repository first.", w.Track)
+				case errors.Is(err, twig.ErrOutside), errors.Is(err, twig.ErrLink):
+					return "" // the error says it
+				}
+				return w.Repair
 			},
 		}
 	case errors.Is(err, git.ErrNotRepository):

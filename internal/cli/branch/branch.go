@@ -90,7 +90,7 @@ func explain(err error) error {
 	if !ok {
 		return err
 	}
-	words := failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
+	words := failure.Words{Program: "copse", Track: "copse branch init", Repair: wiring.RepairState, Login: "copse mcp doctor --online", Branches: "copse branch list"}
 	text := strings.TrimSuffix(e.Message(words), ".")
 	if advice := e.Hint(words); advice != "" {
 		text += ". " + advice

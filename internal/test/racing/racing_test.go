@@ -38,6 +38,7 @@ func TestRacingLinks(t *testing.T) {
 			if out.Escapes > 0 {
 				t.Errorf("%s, %s swapped: %d of %d reads went outside: %s", o.Name, file, out.Escapes, out.Reads, out.Note)
 			}
+			t.Logf("%s, %s swapped: %+v", o.Name, file, out)
 			read, refused = read+out.Read, refused+out.Refused
 		}
 	}

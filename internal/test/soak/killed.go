@@ -212,7 +212,7 @@ func (r *rig) writers(dir, home string, env []string) ([]writer, error) {
 						return fmt.Errorf("%s lost what is not ours", path)
 					}
 				}
-				return nil
+				return leftBehind(filepath.Dir(config))
 			},
 		},
 		{
@@ -304,4 +304,26 @@ func (r *rig) writers(dir, home string, env []string) ([]writer, error) {
 		})
 	}
 	return list, nil
+}
+
+// leftBehind returns an error if killed processes left a temporary file that others can read,
+// or more than the one that the next process removes.
+func leftBehind(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, ".copse-*"))
+	if err != nil {
+		return err
+	}
+	for _, path := range left {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm() != 0o600 {
+			return fmt.Errorf("%s was left with the mode %v", path, info.Mode())
+		}
+	}
+	if len(left) > 1 {
+		return fmt.Errorf("%d temporary files were left", len(left))
+	}
+	return nil
 }

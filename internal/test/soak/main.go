@@ -40,12 +40,13 @@ type part struct {
 }
 
 var parts = []part{
-	{"calls", 0.4, manyCalls},
+	{"calls", 0.35, manyCalls},
 	{"killed", 0.2, killedWriters},
 	{"disk", 0.05, failingDisk},
 	{"clock", 0.05, clockGoesBack},
 	{"many", 0.05, manyProcesses},
 	{"hostile", 0.1, hostileInput},
+	{"edits", 0.05, editedMeanwhile},
 	{"cancel", 0.05, cancelled},
 	{"histories", 0.1, randomHistories},
 	{"bombs", 0, filesThatNeverEnd},

@@ -1,0 +1,46 @@
+package recipe
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// variable is what the name of a variable looks like.
+var variable = regexp.MustCompile(`[A-Z][A-Z0-9_]*`)
+
+// credentialsIn returns the variables with logins that a text names, each once.
+func credentialsIn(text string) []string {
+	var found []string
+	for _, name := range variable.FindAllString(text, -1) {
+		if credential.Variable(name) && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// withheld explains that a recipe which failed names variables that the user has and that its
+// environment, env, lacks; "" if there are none.
+func (j *Justfile) withheld(env xec.Env, names []string) string {
+	var lacking []string
+	for _, name := range names {
+		if !slices.Contains(lacking, "$"+name) && has(j.env, name) && !has(env, name) {
+			lacking = append(lacking, "$"+name)
+		}
+	}
+	if len(lacking) == 0 {
+		return ""
+	}
+	slices.Sort(lacking)
+	return "recipes that an assistant starts do not get " + strings.Join(lacking, ", ") +
+		"; set tasks.pass_credentials in the user's settings to pass credentials on, or run `copse task run` in a terminal"
+}
+
+// has reports whether an environment has a variable.
+func has(env xec.Env, name string) bool {
+	return slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// editedMeanwhile installs and uninstalls a client's entry while another program, which knows
+// of no lock, edits the same file. None of that program's edits may be lost.
+func editedMeanwhile(r *rig) ([]result, error) {
+	res := result{What: "edits of another program while a client is configured"}
+	dir, err := r.repository("edited")
+	if err != nil {
+		return nil, err
+	}
+	home := filepath.Join(r.dir, "home")
+	config := filepath.Join(home, ".cursor", "mcp.json")
+	if err := os.MkdirAll(filepath.Dir(config), 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(config, []byte(`{"edits": 0}`), 0o600); err != nil {
+		return nil, err
+	}
+	installs, refused := 0, 0
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				stopped <- nil
+				return
+			default:
+			}
+			cmd := exec.CommandContext(r.ctx, r.copse(), "mcp", []string{"install", "uninstall"}[n%2], "--client", "cursor")
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home)
+			if err := cmd.Run(); err != nil {
+				refused++
+			}
+			installs++
+		}
+	}()
+	for edit := 1; res.Tried < 200 || r.goOn(); edit++ {
+		lost, err := editOnce(config, edit)
+		if err != nil {
+			return nil, err
+		}
+		res.Tried++
+		if lost {
+			res.Lost++
+		} else {
+			res.Survived++
+		}
+		time.Sleep(time.Duration(r.random.Int64N(int64(10 * time.Millisecond))))
+	}
+	close(stop)
+	if err := <-stopped; err != nil {
+		return nil, err
+	}
+	res.Note = fmt.Sprintf("over %d installs, of which %d gave up", installs, refused)
+	return []result{res}, nil
+}
+
+// editOnce counts up a number in the file, as a program does that replaces it without a look
+// at others, and reports whether the number before was lost.
+func editOnce(path string, edit int) (lost bool, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	var file map[string]any
+	if err := json.Unmarshal(text, &file); err != nil {
+		return false, fmt.Errorf("%s: %w: %.100s", path, err, text)
+	}
+	lost = file["edits"] != float64(edit-1)
+	file["edits"] = edit
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(file); err != nil {
+		return lost, err
+	}
+	if err := os.WriteFile(path+".edit", b.Bytes(), 0o600); err != nil {
+		return lost, err
+	}
+	return lost, os.Rename(path+".edit", path)
+}
