@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -140,7 +141,7 @@ func pack(manifest []byte, name string, program []byte) ([]byte, error) {
 // offered is what the server offers, as the bundle tells before it is started.
 func offered() ([]told, []prompt) {
 	env := app.EmptyEnv()
-	all := workspace.Open(context.Background(), wiring.Options{Program: name, Env: env}).Serve()
+	all := workspace.Open(context.Background(), wiring.Options{Program: name, Env: env}).Serve(slog.New(slog.DiscardHandler))
 	defer all.Close()
 	var tools []told
 	var prompts []prompt

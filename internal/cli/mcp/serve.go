@@ -122,7 +122,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		Program: "copse", Env: env, Repo: o.repo, Timeout: o.timeout, Disabled: disabled,
 	})
 	here.Log(ctx, logger)
-	all := here.Serve()
+	all := here.Serve(logger)
 	defer all.Close()
 	server := mcpserver.New(mcpserver.Options{
 		Name:         o.name,

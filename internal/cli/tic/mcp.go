@@ -41,7 +41,7 @@ themselves: register it once, as in the example.`,
 			here := workspace.Here(cmd.Context(), env, "")
 			logger := app.NewLogger(env.Stderr, verbosity)
 			here.Log(cmd.Context(), logger)
-			all := here.ServeItems()
+			all := here.ServeItems(logger)
 			defer all.Close()
 			server := mcpserver.New(mcpserver.Options{
 				Name:         "tic",

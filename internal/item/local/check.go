@@ -28,6 +28,7 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 	}
 	found = append(found, config.Warnings...)
 	found = append(found, s.afterRebase(ctx, f)...)
+	found = append(found, f.failedSync()...)
 	snapshot, err := f.snapshot()
 	if err != nil {
 		return nil, err

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
@@ -24,6 +26,8 @@ const (
 	syncedName = privateFolder + "/synced"
 	// syncLockName keeps one exchange with a remote at a time.
 	syncLockName = privateFolder + "/sync"
+	// failedName has why the last exchange with a remote failed.
+	failedName = privateFolder + "/sync-failed"
 	// deepest is how many directories a file of a store is in at most.
 	deepest = 3
 )
@@ -92,6 +96,43 @@ func (s *Store) SetNote(ctx context.Context, note string) error {
 	return s.keep(ctx, func(w *writer) error {
 		return w.tx.Write(lockedstore.File{Name: syncedName, Data: []byte(note + "\n")})
 	})
+}
+
+// NoteSync notes how the last exchange with the remote ended: what was wrong, empty if
+// nothing was. It is to be called within Synchronize.
+func (s *Store) NoteSync(ctx context.Context, problem string) error {
+	f, err := s.find(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := f.dir.In().Stat(failedName); problem == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return s.keep(ctx, func(w *writer) error {
+		if problem == "" {
+			err := w.tx.Remove(failedName)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+			return err
+		}
+		return w.tx.Write(lockedstore.File{Name: failedName, Data: []byte(w.timestamp() + " " + cleantext.Line(problem) + "\n")})
+	})
+}
+
+// failedSync returns a warning if the last exchange with the remote failed.
+func (f *folder) failedSync() []item.Warning {
+	root, err := f.dir.Open()
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	text, err := itemfolder.ReadFile(root, failedName)
+	if err != nil {
+		return nil
+	}
+	at, problem, _ := strings.Cut(strings.TrimSpace(text), " ")
+	return []item.Warning{{File: itemsFolder, Reason: fmt.Sprintf("were not synced at %s: %s; changes wait here for the next sync", at, problem)}}
 }
 
 // keep is change for what Changed does not report.

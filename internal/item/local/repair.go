@@ -45,7 +45,7 @@ func (s *Store) Repair(ctx context.Context) (done Repaired, err error) {
 	if err != nil {
 		return Repaired{}, err
 	}
-	err = f.change(ctx, func(w *writer) error {
+	err = s.changeIn(ctx, f, func(w *writer) error {
 		r := &repair{writer: w}
 		err := r.merges(ctx, repo)
 		if err == nil {

@@ -45,7 +45,8 @@ type Store struct {
 	watching bool
 	git      *git.Options // nil if git is not to be asked
 
-	changed atomic.Bool
+	changed  atomic.Bool
+	onChange func() // nil if nobody is to know
 
 	mu     sync.Mutex
 	folder *folder // the last that was found
@@ -166,7 +167,7 @@ func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err err
 		return item.Item{}, err
 	}
 	book := s.book(ctx, f)
-	err = f.change(ctx, func(w *writer) error {
+	err = s.changeIn(ctx, f, func(w *writer) error {
 		if book != nil {
 			w.elsewhere = func(least item.ID) item.ID { return book.Next(ctx, least) }
 		}
@@ -225,6 +226,10 @@ func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
 	return s.change(ctx, func(w *writer) error { return w.setDoneStatuses(statuses) })
 }
 
+// OnChange calls do after each change that Changed reports. It is to be called before the
+// store is used. do must return at once.
+func (s *Store) OnChange(do func()) { s.onChange = do }
+
 // Changed reports whether an item or the configuration was changed by way of this
 // Store.
 func (s *Store) Changed() bool { return s.changed.Load() }
@@ -234,9 +239,17 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 	if err != nil {
 		return err
 	}
+	return s.changeIn(ctx, f, do)
+}
+
+// changeIn is change for a folder that was found.
+func (s *Store) changeIn(ctx context.Context, f *folder, do func(*writer) error) error {
 	if err := f.change(ctx, do); err != nil {
 		return err
 	}
 	s.changed.Store(true)
+	if s.onChange != nil {
+		s.onChange()
+	}
 	return nil
 }

@@ -16,6 +16,7 @@
 package shared
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,17 +66,30 @@ type Result struct {
 func (s *Syncer) Sync(ctx context.Context) (Result, error) {
 	var r Result
 	err := s.Store.Synchronize(ctx, func() error {
-		for attempt := 0; ; attempt++ {
-			err := s.once(ctx, &r)
-			if !errors.Is(err, sidebranch.ErrMoved) {
-				return err
-			}
-			if err := pause(ctx, attempt); err != nil {
-				return fmt.Errorf("others kept changing the branch of the remote: %w", err)
-			}
+		err := s.exchanged(ctx, &r)
+		if ctx.Err() != nil {
+			return err // it was ended: that is no failure
 		}
+		problem := ""
+		if failed := cmp.Or(err, r.Offline); failed != nil {
+			problem = failed.Error()
+		}
+		return errors.Join(err, s.Store.NoteSync(ctx, problem))
 	})
 	return r, err
+}
+
+// exchanged calls once until nobody else is faster.
+func (s *Syncer) exchanged(ctx context.Context, r *Result) error {
+	for attempt := 0; ; attempt++ {
+		err := s.once(ctx, r)
+		if !errors.Is(err, sidebranch.ErrMoved) {
+			return err
+		}
+		if err := pause(ctx, attempt); err != nil {
+			return fmt.Errorf("others kept changing the branch of the remote: %w", err)
+		}
+	}
 }
 
 // pause waits a little longer after each attempt, and not as long as others do.

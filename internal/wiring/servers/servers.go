@@ -32,7 +32,7 @@ type Options struct {
 
 // Serve makes the server of a worktree.
 func (o Options) Serve(ctx context.Context, path string) supervisor.Server {
-	all := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: path, Disabled: o.Disabled}).Serve()
+	all := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: path, Disabled: o.Disabled}).Serve(o.Logger)
 	server := mcpserver.New(mcpserver.Options{
 		Name: "copse", Version: app.Version(), Instructions: o.Instructions, Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Secrets: o.Env.Secrets, Logger: o.Logger,
 	})

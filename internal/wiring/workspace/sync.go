@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -76,6 +77,25 @@ func remoteOf(ctx context.Context, repo *git.Repo, chosen string) (*sidebranch.R
 	}
 	address, err := repo.Address(ctx, chosen)
 	return &sidebranch.Remote{Fetch: address.Fetch, Push: address.Push}, err
+}
+
+// syncInBackground syncs the store after each change, if the user wants that and it is
+// shared then. Close what is returned after use.
+func (w *Workspace) syncInBackground(store *local.Store, logger *slog.Logger) *shared.Background {
+	b := shared.NewBackground(func(ctx context.Context) error {
+		if !store.Shared() || !w.SyncsChanges() {
+			return nil
+		}
+		syncer, err := w.Sync(ctx, store, "")
+		if err != nil {
+			return err
+		}
+		defer syncer.Branch.Close()
+		r, err := syncer.Sync(ctx)
+		return cmp.Or(err, r.Offline)
+	}, logger)
+	store.OnChange(b.Changed)
+	return b
 }
 
 // SyncsChanges reports whether the user wants every change to be synced.

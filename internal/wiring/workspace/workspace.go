@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/runner"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/shared"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/settings"
@@ -120,13 +121,16 @@ func (w *Workspace) Tasks() *recipe.Justfile {
 type Served struct {
 	Toolsets []toolset.Toolset
 
-	store *local.Store
-	tasks *recipe.Justfile
+	store  *local.Store
+	tasks  *recipe.Justfile
+	syncer *shared.Background
 }
 
-// Serve returns the toolsets of the workspace that are not disabled.
-func (w *Workspace) Serve() *Served {
-	s := &Served{store: w.Items(), tasks: w.Tasks()}
+// Serve returns the toolsets of the workspace that are not disabled. What happens behind
+// the answers is logged.
+func (w *Workspace) Serve(logger *slog.Logger) *Served {
+	s := w.served(logger)
+	s.tasks = w.Tasks()
 	files := w.Files()
 	s.Toolsets = toolset.Without(append(w.ReadOnlyToolsets(),
 		w.itemTools(s.store),
@@ -137,20 +141,27 @@ func (w *Workspace) Serve() *Served {
 }
 
 // ServeItems returns the toolset of work items alone.
-func (w *Workspace) ServeItems() *Served {
-	s := &Served{store: w.Items()}
+func (w *Workspace) ServeItems(logger *slog.Logger) *Served {
+	s := w.served(logger)
 	s.Toolsets = []toolset.Toolset{w.itemTools(s.store)}
 	return s
+}
+
+func (w *Workspace) served(logger *slog.Logger) *Served {
+	store := w.Items()
+	return &Served{store: store, syncer: w.syncInBackground(store, logger)}
 }
 
 func (w *Workspace) itemTools(store *local.Store) toolset.Toolset {
 	return items.New(store, w.env.Now).Toolset()
 }
 
-// Close lets go of what the toolsets hold, and stops the tasks that run.
+// Close lets go of what the toolsets hold, stops the tasks that run, and ends the sync of
+// the items within a second.
 func (s *Served) Close() error {
 	if s.tasks != nil {
 		s.tasks.Close()
 	}
+	s.syncer.Close()
 	return s.store.Close()
 }

@@ -1,0 +1,142 @@
+package workspace_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+)
+
+// buffer is a log that can be read while it is written.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eventually waits for what happens in the background.
+func eventually(t *testing.T, what string, happened func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !happened(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in 30 s: %s", what)
+		}
+	}
+}
+
+// A server of MCP clients syncs a shared store after each change, behind the answer, as
+// the user's settings say. Doctor says what failed.
+func TestServersSyncAfterChanges(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := gittest.Dir(t)
+	remote, clone := filepath.Join(dir, "remote.git"), filepath.Join(dir, "clone")
+	g.Run(dir, "init", "-q", "--bare", remote)
+	g.Run(dir, "init", "-q", "--initial-branch=main", clone)
+	g.Commit(clone, "begin")
+	g.Run(clone, "remote", "add", "origin", remote)
+	config := filepath.Join(dir, "config")
+	settings := filepath.Join(config, "copse", "config.yml")
+	write(t, settings, "items:\n  sync: manual\n")
+	env := app.EmptyEnv()
+	env.Dir, env.Environ = clone, append(g.Env, "XDG_CONFIG_HOME="+config)
+
+	var log buffer
+	open := func() (*workspace.Workspace, *workspace.Served) {
+		here := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
+		return here, here.ServeItems(slog.New(slog.NewTextHandler(&log, nil)))
+	}
+	here, served := open()
+	store := here.Items()
+	t.Cleanup(func() { _ = store.Close() })
+	if _, _, err := store.InitShared(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	call := func(served *workspace.Served, name, arguments string) {
+		t.Helper()
+		for _, set := range served.Toolsets {
+			for _, tool := range set.Tools {
+				if tool.Name != name {
+					continue
+				}
+				if result := tool.Call(t.Context(), json.RawMessage(arguments)); result.IsError {
+					t.Fatalf("%s: %s", name, result.Text)
+				}
+				return
+			}
+		}
+		t.Fatalf("no tool %s", name)
+	}
+	published := func(text string) bool {
+		out, err := g.Try(remote, "grep", "-q", text, "copse-items")
+		return err == nil && out == ""
+	}
+
+	call(served, "create_item", `{"title":"By hand"}`)
+	if err := served.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if published("By hand") {
+		t.Fatal("a change is synced that is to be synced by hand")
+	}
+
+	write(t, settings, "items:\n  sync: after-change\n")
+	here, served = open()
+	t.Cleanup(func() { _ = served.Close() })
+	call(served, "create_item", `{"title":"At once"}`)
+	eventually(t, "a new item is published", func() bool { return published("At once") })
+	call(served, "add_comment", `{"id":2,"text":"a remark"}`)
+	eventually(t, "a comment is published", func() bool { return published("a remark") })
+
+	away := remote + ".away"
+	if err := os.Rename(remote, away); err != nil {
+		t.Fatal(err)
+	}
+	call(served, "update_item", `{"id":2,"priority":"high"}`)
+	failed := func() bool {
+		found, err := store.Check(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found) == 1 && strings.Contains(found[0].Reason, "were not synced at ")
+	}
+	eventually(t, "doctor says that the remote is away", failed)
+	eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "cannot look at the remote") })
+	if err := os.Rename(away, remote); err != nil {
+		t.Fatal(err)
+	}
+	call(served, "update_item", `{"id":2,"priority":"low"}`)
+	eventually(t, "the change is published", func() bool { return published("priority: low") })
+	eventually(t, "doctor has nothing to say", func() bool { return !failed() })
+}
