@@ -40,7 +40,7 @@ func (c *cli) complete(cmd *cobra.Command, typed string, want func(*twig.State, 
 	if err != nil {
 		return nil // there is nothing to offer
 	}
-	state, err := p.state(cmd.Context())
+	state, err := p.State(cmd.Context())
 	if err != nil {
 		state = &twig.State{}
 	}

@@ -3,9 +3,7 @@ package branch
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -23,24 +21,6 @@ import (
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// unknown is the error for a branch that nobody knows.
-func (p place) unknown(ctx context.Context, state *twig.State, name string) error {
-	refs, err := p.Branches.Refs(ctx)
-	if err != nil {
-		return err
-	}
-	text := fmt.Sprintf("there is no branch %q", cleantext.Line(name))
-	if near := branch.NotFound(state, refs, name).Nearest; len(near) > 0 {
-		text += "; did you mean " + cleantext.Line(strings.Join(near, ", ")) + "?"
-	}
-	return errors.New(text)
-}
 
 // row is a branch in JSON.
 type row struct {
@@ -103,7 +83,7 @@ pull request, separated by tabs.`,
 		Example: "  copse branch list --tracked\n  copse branch list --json",
 		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
-			state, err := p.state(ctx)
+			state, err := p.State(ctx)
 			if err != nil {
 				return err
 			}
@@ -260,7 +240,7 @@ func (p place) standings(ctx, asking context.Context, stack []row) ([]standing, 
 			all[i] = standing{Context: found, Root: r.Root}
 			if i+1 < len(stack) && !r.Missing && !stack[i+1].Missing {
 				// A branch without a commit has none to count.
-				if ahead, behind, err := history.Distance(ctx, p.repo.Program(), r.Branch, stack[i+1].Branch); err == nil {
+				if ahead, behind, err := history.Distance(ctx, p.Repo().Program(), r.Branch, stack[i+1].Branch); err == nil {
 					all[i].Ahead, all[i].Behind = &ahead, &behind
 				}
 			}

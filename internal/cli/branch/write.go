@@ -34,10 +34,10 @@ one counts where one is asked for. "." is the branch that is checked out.`,
 			if err != nil {
 				return err
 			}
-			if err := p.check(ctx, child, parent); err != nil {
+			if err := p.Check(ctx, child, parent); err != nil {
 				return err
 			}
-			changed, err := c.change(ctx, p, func(d *edit.Draft) error { return d.Depend(child, parent) })
+			changed, err := p.Change(ctx, func(d *edit.Draft) error { return d.Depend(child, parent) })
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ func (c *cli) undepend() *cobra.Command {
 				}
 			}
 			var removed []string
-			if _, err := c.change(ctx, p, func(d *edit.Draft) error {
+			if _, err := p.Change(ctx, func(d *edit.Draft) error {
 				removed = d.Undepend(child, parent)
 				return nil
 			}); err != nil {
@@ -119,12 +119,12 @@ func (c *cli) rootAdd() *cobra.Command {
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			name, err := p.named(ctx, args)
 			if err == nil {
-				err = p.check(ctx, name)
+				err = p.Check(ctx, name)
 			}
 			if err != nil {
 				return err
 			}
-			changed, err := c.change(ctx, p, func(d *edit.Draft) error { return d.AddRoot(name, standard) })
+			changed, err := p.Change(ctx, func(d *edit.Draft) error { return d.AddRoot(name, standard) })
 			if err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func (c *cli) rootRemove() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			changed, err := c.change(ctx, p, func(d *edit.Draft) error {
+			changed, err := p.Change(ctx, func(d *edit.Draft) error {
 				d.RemoveRoot(name)
 				return nil
 			})
@@ -185,7 +185,7 @@ func (c *cli) rootList() *cobra.Command {
 		Example: "  copse branch root list --json",
 		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
-			state, err := p.state(ctx)
+			state, err := p.State(ctx)
 			if err != nil {
 				return err
 			}
@@ -256,12 +256,12 @@ Nothing is asked of the services.`,
 			}
 			name, err := p.named(ctx, args)
 			if err == nil {
-				err = p.check(ctx, name)
+				err = p.Check(ctx, name)
 			}
 			if err != nil {
 				return err
 			}
-			changed, err := c.change(ctx, p, func(d *edit.Draft) error { return d.Link(name, wanted) })
+			changed, err := p.Change(ctx, func(d *edit.Draft) error { return d.Link(name, wanted) })
 			if err != nil {
 				return err
 			}
@@ -297,7 +297,7 @@ func (c *cli) unlink() *cobra.Command {
 				return err
 			}
 			both := jira == pr
-			changed, err := c.change(ctx, p, func(d *edit.Draft) error {
+			changed, err := p.Change(ctx, func(d *edit.Draft) error {
 				d.Unlink(name, jira || both, pr || both)
 				return nil
 			})

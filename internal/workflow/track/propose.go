@@ -1,0 +1,153 @@
+package track
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/copse-dev/copse/internal/branch/adopt"
+	"github.com/copse-dev/copse/internal/branch/twig/edit"
+	"github.com/copse-dev/copse/internal/git/history"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/session"
+)
+
+// Question says what to propose.
+type Question struct {
+	// Only are the branches to propose for; all of them if it is empty.
+	Only []string
+	// Offline looks for no pull requests.
+	Offline bool
+
+	said map[string]string // parents that a person has named
+}
+
+// Answer is what could be written down.
+type Answer struct {
+	Proposals []adopt.Proposal
+	// Unasked is why pull requests were not looked for, nil if they were.
+	Unasked error
+}
+
+// Propose finds what is not written down yet.
+func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
+	state, err := t.State(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	known := adopt.Known{
+		State: state, Only: q.Only, Said: q.said, Root: defaultRoot(state),
+		Began: func(branch string) (history.Beginning, bool) { return history.Began(t.repo.CommonDir(), branch) },
+		Held:  func(branch string) map[string]bool { return history.Held(t.repo.CommonDir(), branch) },
+	}
+	for _, r := range state.Roots {
+		known.Roots = append(known.Roots, r.Branch)
+	}
+	if known.Root == "" {
+		if known.Root, err = t.standard(ctx); err != nil {
+			return Answer{}, err
+		}
+		known.Roots = append(known.Roots, known.Root)
+	}
+	if known.History, err = history.Unmerged(ctx, t.repo.Program(), known.Roots); err != nil {
+		return Answer{}, session.Explain(err)
+	}
+	var a Answer
+	if !q.Offline {
+		var pulls []github.PullRequest
+		pulls, a.Unasked = t.pulls.Newest(ctx)
+		known.PullRequests = bestLast(pulls)
+	}
+	a.Proposals = adopt.Propose(known)
+	return a, nil
+}
+
+// Track proposes what is not written down about one branch and writes it down: under the
+// parent, if one is named.
+func (t *Tracker) Track(ctx context.Context, name, parent string) (Answer, error) {
+	q := Question{Only: []string{name}}
+	if parent != "" {
+		state, err := t.State(ctx)
+		if err != nil {
+			return Answer{}, err
+		}
+		now, declared := state.Parent(name)
+		if declared && now != parent {
+			return Answer{}, &StackedError{Branch: name, Parent: now}
+		}
+		if !declared {
+			q.said = map[string]string{name: parent}
+		}
+	}
+	a, err := t.Propose(ctx, q)
+	if err != nil {
+		return a, err
+	}
+	if len(a.Proposals) == 0 && len(q.said) > 0 { // a root, or gone from git
+		a.Proposals = []adopt.Proposal{{Branch: name, Parent: &adopt.Fact{Value: parent, Evidence: adopt.Said}}}
+	}
+	return a, t.Apply(ctx, a.Proposals)
+}
+
+// Apply writes proposals down; what was declared meanwhile stays.
+func (t *Tracker) Apply(ctx context.Context, found []adopt.Proposal) error {
+	if len(found) == 0 {
+		return nil
+	}
+	_, err := t.Change(ctx, func(d *edit.Draft) error {
+		for _, p := range found {
+			if err := apply(d, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func apply(d *edit.Draft, p adopt.Proposal) error {
+	if p.Parent != nil && len(d.Parents(p.Branch)) == 0 {
+		if err := d.Depend(p.Branch, p.Parent.Value); err != nil {
+			return err
+		}
+	}
+	linked := d.Before().Branches[p.Branch]
+	var add edit.Links
+	if p.Jira != nil && linked.JiraIssue == "" {
+		add.Jira = p.Jira.Value
+	}
+	if p.PR != nil && linked.GitHubPR == 0 {
+		n, err := strconv.ParseUint(p.PR.Value, 10, 32)
+		if err != nil {
+			return fmt.Errorf("pull request of %q: %w", p.Branch, err)
+		}
+		add.PR = uint32(n)
+	}
+	if add == (edit.Links{}) {
+		return nil
+	}
+	return d.Link(p.Branch, add)
+}
+
+// bestLast orders pull requests so that an open one, then the newest one, counts.
+func bestLast(pulls []github.PullRequest) []adopt.PullRequest {
+	isOpen := func(pr github.PullRequest) bool { return pr.State == string(github.Open) }
+	slices.SortStableFunc(pulls, func(a, b github.PullRequest) int {
+		switch {
+		case isOpen(a) == isOpen(b):
+			return cmp.Compare(a.Number, b.Number)
+		case isOpen(a):
+			return 1
+		}
+		return -1
+	})
+	var all []adopt.PullRequest
+	for _, pr := range pulls {
+		all = append(all, adopt.PullRequest{
+			Number: uint32(pr.Number), Head: pr.Head, Base: pr.Base, HeadCommit: pr.HeadSHA, Open: isOpen(pr),
+		})
+	}
+	return all
+}

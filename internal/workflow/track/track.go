@@ -1,0 +1,166 @@
+// Package track keeps what is written down about branches: how they are stacked, which of
+// them are roots, and what they are linked to. It is what "copse branch" changes.
+//
+// Use [Open]. [Tracker.Begin] starts to keep a repository's branches, [Tracker.Propose]
+// finds what could be written down, [Tracker.Apply] writes it, and [Tracker.Change] makes
+// any other change. It writes, so the read-only program must not link it.
+package track
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/branch"
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/branch/twig/edit"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/session"
+)
+
+// ErrNoBranch means that a branch must be named, because none is checked out.
+var ErrNoBranch = errors.New("no branch is checked out: name one")
+
+// StackedError means that a branch has another parent already.
+type StackedError struct{ Branch, Parent string }
+
+func (e *StackedError) Error() string {
+	return fmt.Sprintf("%s is stacked on %s already", e.Branch, e.Parent)
+}
+
+// PullRequests lists the newest pull requests of the repository.
+type PullRequests interface {
+	Newest(ctx context.Context) ([]github.PullRequest, error)
+}
+
+// Tracker keeps the branches of one repository.
+type Tracker struct {
+	session *session.Session
+	pulls   PullRequests
+	now     func() time.Time
+	repo    *git.Repo
+}
+
+// Open returns the tracker of a session's repository.
+func Open(ctx context.Context, s *session.Session, pulls PullRequests, now func() time.Time) (*Tracker, error) {
+	repo, err := s.Repo(ctx)
+	return &Tracker{session: s, pulls: pulls, now: now, repo: repo}, err
+}
+
+// Repo returns the repository.
+func (t *Tracker) Repo() *git.Repo { return t.repo }
+
+// State returns what is written down; nothing is where there is no state yet.
+func (t *Tracker) State(ctx context.Context) (*twig.State, error) {
+	state, err := t.session.View().State(ctx)
+	if errors.Is(err, twig.ErrNoState) {
+		return &twig.State{}, nil
+	}
+	return state, err
+}
+
+// Change changes what is written down: the worktree's own file if it has one, else that of
+// the main worktree. It reports whether anything is different now.
+func (t *Tracker) Change(ctx context.Context, do func(*edit.Draft) error) (bool, error) {
+	root := t.repo.Root()
+	if root == "" {
+		return false, errors.New("a bare repository has no place for " + twig.Name)
+	}
+	if main := t.repo.MainRoot(); main != "" {
+		if _, err := os.Lstat(twig.Path(root)); err != nil {
+			root = main
+		}
+	}
+	changed, err := edit.At(root, t.now).Change(ctx, do)
+	if _, bad := errors.AsType[*twig.BadStateError](err); bad {
+		err = session.Explain(err)
+	}
+	return changed, err
+}
+
+// Current returns the branch that is checked out, or ErrNoBranch.
+func (t *Tracker) Current(ctx context.Context) (string, error) {
+	head, err := t.session.View().Head(ctx)
+	if err == nil && head.Detached {
+		err = ErrNoBranch
+	}
+	return head.Branch, err
+}
+
+// Check returns an error for a name that neither git nor the state has: it is a slip as a
+// rule. What the state knows may be gone from git.
+func (t *Tracker) Check(ctx context.Context, names ...string) error {
+	state, err := t.State(ctx)
+	if err != nil {
+		return err
+	}
+	view := t.session.View()
+	for _, name := range names {
+		if state.Known(name) {
+			continue
+		}
+		if has, err := view.HasBranch(ctx, name); err != nil {
+			return err
+		} else if !has {
+			return t.Unknown(ctx, state, name)
+		}
+	}
+	return nil
+}
+
+// Unknown returns the error for a branch that does not exist.
+func (t *Tracker) Unknown(ctx context.Context, state *twig.State, name string) error {
+	refs, err := t.session.View().Refs(ctx)
+	if err != nil {
+		return err
+	}
+	text := fmt.Sprintf("there is no branch %q", cleantext.Line(name))
+	if near := branch.NotFound(state, refs, name).Nearest; len(near) > 0 {
+		text += "; did you mean " + cleantext.Line(strings.Join(near, ", ")) + "?"
+	}
+	return errors.New(text)
+}
+
+// Begin makes a state with a default root, unless there is one. Without a root it is the
+// branch that others start from. It returns the default root, and false if there was one.
+func (t *Tracker) Begin(ctx context.Context, root string) (name string, changed bool, err error) {
+	state, err := t.State(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	if root == "" {
+		if root = defaultRoot(state); root != "" {
+			return root, false, nil
+		}
+		if root, err = t.standard(ctx); err != nil {
+			return "", false, err
+		}
+	} else if err := t.Check(ctx, root); err != nil {
+		return "", false, err
+	}
+	changed, err = t.Change(ctx, func(d *edit.Draft) error { return d.AddRoot(root, true) })
+	return root, changed, err
+}
+
+func defaultRoot(state *twig.State) string {
+	for _, r := range state.Roots {
+		if r.IsDefault {
+			return r.Branch
+		}
+	}
+	return ""
+}
+
+// standard is the branch that others start from, else the one that is checked out.
+func (t *Tracker) standard(ctx context.Context) (string, error) {
+	found, err := t.session.View().Default(ctx)
+	if err != nil || found != "" {
+		return found, err
+	}
+	return t.Current(ctx)
+}
