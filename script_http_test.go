@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/httpguard"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/test/mcptext"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 )
@@ -42,6 +43,7 @@ func overHTTP(args []string) server {
 				dir = w.Path
 			}
 		}
+		env.Secrets = secret.New(nil) // as app.Execute makes one
 		served := servers.Options{
 			Env: env, Disabled: choice.Disabled(), ReadOnly: choice.ReadOnly, Instructions: mcp.Instructions, Logger: app.NewLogger(env.Stderr, 0),
 		}.Serve(ctx, dir)

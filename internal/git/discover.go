@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -24,6 +25,9 @@ type Options struct {
 	// Named says that the user named the directory to start from, rather than
 	// being in it. Only then may that very directory be a bare repository.
 	Named bool
+	// Configured is told of the configuration that is in force, each time that it is
+	// read from the disk. Nil is nobody.
+	Configured func(gitconfig.Config)
 }
 
 // Discover finds the repository that the directory start, an absolute path,

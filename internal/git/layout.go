@@ -33,7 +33,7 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 	}
 	r := &Repo{
 		gitDir: found.gitDir, commonDir: common, format: format,
-		env:   opts.Env,
+		env: opts.Env, configured: opts.Configured,
 		files: refstore.New(found.gitDir, common, format.hashLen),
 		index: cachedfile.New(filepath.Join(found.gitDir, "index"), maxIndex, func(data []byte) (index.Paths, error) {
 			return index.Parse(data, format.hashLen/2)

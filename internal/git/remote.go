@@ -70,14 +70,19 @@ func (r *Repo) config(ctx context.Context) (gitconfig.Config, error) {
 	if err == nil {
 		r.kept.Store(&keptConfig{files: files, cfg: cfg})
 	}
-	if !errors.Is(err, gitconfig.ErrNeedsGit) {
+	if errors.Is(err, gitconfig.ErrNeedsGit) {
+		list, err := r.program.Run(ctx, "config", "--list", "-z")
+		if err != nil {
+			return nil, fmt.Errorf("read git configuration: %w", err)
+		}
+		cfg = gitconfig.ParseList(list)
+	} else if err != nil {
 		return cfg, err
 	}
-	list, err := r.program.Run(ctx, "config", "--list", "-z")
-	if err != nil {
-		return nil, fmt.Errorf("read git configuration: %w", err)
+	if r.configured != nil {
+		r.configured(cfg)
 	}
-	return gitconfig.ParseList(list), nil
+	return cfg, nil
 }
 
 // sources says where configuration comes from, and adds to files what is read of it.

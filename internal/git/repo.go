@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
@@ -26,6 +27,7 @@ type Repo struct {
 	env          xec.Env // as given
 	program      program.Git
 	systemConfig func() string
+	configured   func(gitconfig.Config) // nil for nobody
 
 	files *refstore.Store
 	table tableRefs

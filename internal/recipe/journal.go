@@ -27,6 +27,8 @@ type Journal struct {
 	last   *cachedfile.File[LastRun]
 
 	tasks *running.Registry
+	// redact returns a text without secrets; nil returns it as it is.
+	redact func(string) string
 
 	mu      sync.Mutex
 	running map[string]bool
@@ -63,6 +65,25 @@ func NewJournal(folder, root string) *Journal {
 		})
 	}
 	return j
+}
+
+// Redacted makes the journal keep texts as redact returns them, without secrets. It returns
+// the journal.
+func (j *Journal) Redacted(redact func(string) string) *Journal {
+	j.redact = redact
+	return j
+}
+
+// clean returns arguments as they are kept.
+func (j *Journal) clean(args []string) []string {
+	if j.redact == nil {
+		return args
+	}
+	var kept []string
+	for _, arg := range args {
+		kept = append(kept, j.redact(arg))
+	}
+	return kept
 }
 
 // Last returns the last run; ok is false if there was none that is remembered.
@@ -123,7 +144,12 @@ const recordTimeout = time.Second
 
 // record remembers a run. That it cannot is no reason for the run to fail.
 func (j *Journal) record(run Run, out *Output) {
-	last := &LastRun{Run: run, Tail: tail(out)}
+	text, _ := out.Text()
+	if j.redact != nil {
+		text = j.redact(text)
+	}
+	run.Args = j.clean(run.Args)
+	last := &LastRun{Run: run, Tail: tail(text)}
 	j.mu.Lock()
 	j.own = last
 	j.mu.Unlock()
@@ -142,8 +168,7 @@ func (j *Journal) record(run Run, out *Output) {
 }
 
 // tail returns the end of an output.
-func tail(out *Output) string {
-	text, _ := out.Text()
+func tail(text string) string {
 	text = strings.TrimRight(text, "\n")
 	lines := strings.Split(text, "\n")
 	text = strings.Join(lines[max(0, len(lines)-tailLines):], "\n")

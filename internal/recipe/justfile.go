@@ -328,7 +328,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	var kept Output
 	run := Run{Task: called.Name, Args: c.Args, Started: time.Now().UTC()}
 	task := j.journal.tasks.Begin(running.Task{
-		Name: run.Task, Args: run.Args, Root: j.root, Started: run.Started,
+		Name: run.Task, Args: j.journal.clean(run.Args), Root: j.root, Started: run.Started,
 		Client: cmp.Or(cleantext.Cut(cleantext.Line(c.Client), maxClient), "an assistant"),
 	}, func(by string) { stop(stoppedError(by)) })
 	defer task.End()

@@ -34,8 +34,9 @@ const shortest = 8
 
 // Set is the secrets that are known. Make one with [New].
 type Set struct {
-	later func(*Set)
-	once  sync.Once
+	loading sync.Mutex
+	unread  atomic.Bool // later is not empty
+	later   []func(*Set)
 
 	mu    sync.Mutex
 	known map[string]bool
@@ -44,7 +45,34 @@ type Set struct {
 
 // New returns a set. later adds what costs a look at the disk; it is called when
 // something is shown first. It can be nil.
-func New(later func(*Set)) *Set { return &Set{later: later} }
+func New(later func(*Set)) *Set {
+	s := &Set{}
+	s.Later(later)
+	return s
+}
+
+// Later adds a function that adds secrets. It is called once, before something is shown
+// the next time. It must show nothing itself.
+func (s *Set) Later(add func(*Set)) {
+	if s == nil || add == nil {
+		return
+	}
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	s.later = append(s.later, add)
+	s.unread.Store(true)
+}
+
+// load calls the functions that add secrets. Whoever shows something meanwhile waits.
+func (s *Set) load() {
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	for _, add := range s.later {
+		add(s)
+	}
+	s.later = nil
+	s.unread.Store(false)
+}
 
 // Add adds a token, or a password without a login.
 func (s *Set) Add(secret string) { s.AddLogin("", secret) }
@@ -146,8 +174,8 @@ func (s *Set) all() *patterns {
 	if s == nil {
 		return &none
 	}
-	if s.later != nil {
-		s.once.Do(func() { s.later(s) })
+	if s.unread.Load() {
+		s.load()
 	}
 	if found := s.forms.Load(); found != nil {
 		return found

@@ -33,9 +33,6 @@ type Options struct {
 	Git git.Options
 	// GitHubHost is the host that $GH_HOST names, "" for none.
 	GitHubHost string
-	// Secret is told of a login that stands in a remote's URL, so that it can be
-	// kept out of what is shown. Nil is nobody.
-	Secret func(login, secret string)
 }
 
 // Session is one worktree, found or not.
@@ -52,13 +49,6 @@ func New(o Options) *Session { return &Session{opts: o} }
 
 // Dir returns the directory that the repository is looked for in.
 func (s *Session) Dir() string { return s.opts.Dir }
-
-// Secret tells of a login that stands in a remote's URL.
-func (s *Session) Secret(login, secret string) {
-	if s.opts.Secret != nil {
-		s.opts.Secret(login, secret)
-	}
-}
 
 // GitHubHost returns the host that $GH_HOST names, "" for none.
 func (s *Session) GitHubHost() string { return s.opts.GitHubHost }

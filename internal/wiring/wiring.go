@@ -20,9 +20,11 @@ import (
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/repolist"
+	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/session/service"
 	"github.com/copse-dev/copse/internal/settings"
@@ -72,8 +74,15 @@ func New(o Options) *Sources {
 		start = filepath.Join(o.Env.Dir, start)
 	}
 	at := session.New(session.Options{
-		Dir: start, Git: git.Options{Env: o.Env.Environ, Named: o.Repo != ""}, GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
-		Secret: o.Env.Secrets.AddLogin,
+		Dir: start, GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
+		Git: git.Options{Env: o.Env.Environ, Named: o.Repo != "", Configured: func(c gitconfig.Config) { logins(c, o.Env.Secrets.AddLogin) }},
+	})
+	o.Env.Secrets.Later(func(*secret.Set) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if repo, err := at.Repo(ctx); err == nil {
+			_, _ = repo.Remotes(ctx) // what cannot be read is not known
+		}
 	})
 	services := service.New(service.Options{
 		Finder:   Finder(o.Env),

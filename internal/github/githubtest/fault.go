@@ -84,6 +84,8 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request, f Fault) {
 			}
 			_ = conn.Close()
 		}
+	case Echo:
+		s.problem(w, http.StatusUnprocessableEntity, "Not understood: Authorization: "+r.Header.Get("Authorization"), pullsPage)
 	case Redirect:
 		h.Set("Location", f.Location)
 		s.send(w, http.StatusFound, object{"message": "Found", "url": f.Location})

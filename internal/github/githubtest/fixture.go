@@ -119,11 +119,12 @@ const (
 	Truncate           Kind = "truncate"             // half an answer, and the connection closed
 	Reset              Kind = "reset"                // the connection closed with no answer
 	Redirect           Kind = "redirect"             // 302 to Location
+	Echo               Kind = "echo"                 // 422 with the credentials of the request in its message
 )
 
 var kinds = [...]Kind{
 	Unauthorized, Forbidden, NotFound, Unprocessable, RateLimit, SecondaryLimit, SecondaryLimitBare, TooMany,
-	ServerError, BadGateway, WebPage, Garbage, EmptyObject, Hang, HangBody, Truncate, Reset, Redirect,
+	ServerError, BadGateway, WebPage, Garbage, EmptyObject, Hang, HangBody, Truncate, Reset, Redirect, Echo,
 }
 
 // Load reads a fixture from JSON.

@@ -32,6 +32,8 @@ const (
 	Gone
 	// Redirect is a 302 to a login page on another host.
 	Redirect
+	// Echo is a 400 that repeats the credentials of the request.
+	Echo
 )
 
 // RetryAfter is how long a RateLimited answer says to wait.
@@ -93,6 +95,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, what Failure) {
 		s.problem(w, http.StatusForbidden, "You do not have permission to access this resource.")
 	case Gone:
 		s.problem(w, http.StatusGone, "The requested API has been removed.")
+	case Echo:
+		s.problem(w, http.StatusBadRequest, "Not understood: Authorization: "+r.Header.Get("Authorization"))
 	case Redirect:
 		http.Redirect(w, r, "https://login.example.com/sso?token=secret", http.StatusFound)
 	}

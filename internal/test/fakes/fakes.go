@@ -42,7 +42,7 @@ func GitHub(ts *testscript.TestScript, neg bool, args []string) {
 var failures = map[string]jiratest.Failure{
 	"hang": jiratest.Hang, "truncate": jiratest.Truncate, "html": jiratest.HTML, "unavailable": jiratest.Unavailable,
 	"internal": jiratest.Internal, "rate-limited": jiratest.RateLimited, "captcha": jiratest.Captcha,
-	"forbidden": jiratest.Forbidden, "gone": jiratest.Gone, "redirect": jiratest.Redirect,
+	"forbidden": jiratest.Forbidden, "gone": jiratest.Gone, "redirect": jiratest.Redirect, "echo": jiratest.Echo,
 }
 
 // Jira is the command "jira FIXTURE [PATH=FAILURE...]": it starts a fake Jira

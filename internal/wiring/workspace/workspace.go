@@ -51,7 +51,9 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 	worktree := sources.Session.Worktree(ctx)
 	return &Workspace{
 		Sources: sources, Worktree: worktree, env: o.Env, disabled: o.Disabled,
-		journal:  sync.OnceValue(func() *recipe.Journal { return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()) }),
+		journal: sync.OnceValue(func() *recipe.Journal {
+			return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()).Redacted(o.Env.Secrets.Redact)
+		}),
 		Settings: settings.Open(o.Env.SettingsFile(), worktree.Workspace()),
 	}
 }

@@ -181,7 +181,6 @@ func (r *Requests) origin(ctx context.Context) (github.Repo, error) {
 	if err != nil {
 		return github.Repo{}, session.Explain(err)
 	}
-	r.session.Secret(github.RemoteLogin(url))
 	named, err := github.ParseRemote(url, func(host string) bool { return host == r.session.GitHubHost() })
 	if err != nil {
 		return github.Repo{}, failure.New(failure.NotFound,
