@@ -28,6 +28,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/gitignore"
@@ -90,13 +91,20 @@ func (p *Project) folder() (*folder, error) {
 	return p.opened, nil
 }
 
-// find returns the folder, and what a user's path is in it.
+// find returns the folder, and what a user's path is in it. A path can have the form in
+// which package foreign shows names with invisible characters.
 func (p *Project) find(asked string) (*folder, string, error) {
 	f, err := p.folder()
 	if err != nil {
 		return nil, "", err
 	}
 	name, err := f.Name(asked)
+	if plain, spelled := foreign.Unspell(asked); spelled {
+		// A file that has this very name comes first.
+		if _, gone := f.Lstat(name); err != nil || gone != nil {
+			name, err = f.Name(plain)
+		}
+	}
 	if err != nil {
 		return nil, "", explain(asked, err)
 	}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -64,6 +66,18 @@ func invisible(content string, first int) string {
 		line++
 	}
 	return ""
+}
+
+// hidden says which characters of an entry's name nobody sees, and by which path it can be
+// opened; "" for most names.
+func hidden(name, path string) string {
+	switch {
+	case !foreign.Hidden(name):
+		return ""
+	case !utf8.ValidString(name):
+		return "The name has " + foreign.Characters(name) + "; it cannot be opened by its name."
+	}
+	return "The name has invisible characters: " + foreign.Characters(name) + ". It can be opened as " + foreign.Spell(path) + "."
 }
 
 func joined(lines ...string) string {

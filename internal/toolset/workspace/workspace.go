@@ -107,6 +107,8 @@ type Entry struct {
 	Name string       `json:"name"`
 	Path string       `json:"path,omitempty"`
 	Type project.Type `json:"type"`
+	// Note says what a name hides.
+	Note string `json:"note,omitempty"`
 }
 
 const (
@@ -128,10 +130,10 @@ func (t *Tools) ListDirectory(ctx context.Context, in ListIn) (ListOut, error) {
 	out := ListOut{Rows: make([]Entry, 0, len(listing.Entries)), ListInfo: plain.ListInfo{Total: &listing.Total, Warnings: listing.Warnings}}
 	room := maxDeep
 	for _, e := range listing.Entries {
-		one := Entry{Name: e.Name, Type: e.Type}
+		one := Entry{Name: e.Name, Type: e.Type, Note: hidden(e.Name, e.Path)}
 		if r.Depth > 1 {
 			one.Path = e.Path
-			room -= len(one.Name) + len(one.Path) + len(one.Type) + len(`{"name":"","path":"","type":""},`)
+			room -= len(one.Name) + len(one.Path) + len(one.Type) + len(one.Note) + len(`{"name":"","path":"","type":""},`)
 			if in.Limit == nil && room < 0 {
 				break
 			}
