@@ -21,6 +21,7 @@ type Backend interface {
 
 	// Item returns one item. The error can be a *NotFoundError or, if it is there
 	// but cannot be read, a *BrokenError; so it is with all methods that take one.
+	// Of an item that git could not merge it shows both versions, marked.
 	Item(ctx context.Context, id ID) (Item, error)
 
 	// Create makes an item of a draft, with a number that was never used. An

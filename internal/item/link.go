@@ -46,6 +46,19 @@ func ParseLink(text string) Link {
 	return l
 }
 
+// LinkedItem returns the number that the file of a link has for a person, 0 if it has
+// none. The item can have another number now.
+func LinkedItem(text string) ID {
+	for line := range strings.Lines(text) {
+		if key, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":"); key == linkItem {
+			if id, err := ParseID(strings.TrimSpace(value)); err == nil {
+				return id
+			}
+		}
+	}
+	return 0
+}
+
 // Text is the file of a link. The number of the item is for people: it is not read,
 // because it can change.
 func (l Link) Text(id ID) string {

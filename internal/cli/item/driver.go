@@ -91,7 +91,7 @@ func (c cli) path(name string) string {
 func splitStore(file string) (store, name string, ok bool) {
 	name = path.Base(file)
 	store = path.Dir(file)
-	if folder := path.Base(store); folder == merge.ItemsFolder || folder == merge.TrashFolder {
+	if folder := path.Base(store); folder == merge.ItemsFolder || folder == merge.TrashFolder || folder == merge.LinksFolder {
 		store, name = path.Dir(store), folder+"/"+name
 	}
 	return store, name, path.Base(store) == ".tic"

@@ -330,7 +330,8 @@ func (m *Merge) Steps() []string {
 // IsStored reports whether a file of the store is merged: all but what is private.
 func IsStored(name string) bool {
 	return name == merge.ConfigName || name == renumbered.Name ||
-		strings.HasPrefix(name, merge.ItemsFolder+"/") || strings.HasPrefix(name, merge.TrashFolder+"/")
+		strings.HasPrefix(name, merge.ItemsFolder+"/") || strings.HasPrefix(name, merge.TrashFolder+"/") ||
+		strings.HasPrefix(name, merge.LinksFolder+"/")
 }
 
 // Add tells git that the store is merged, as the first of the Steps does. It is for a

@@ -1,8 +1,10 @@
 package itemfolder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
@@ -49,23 +51,103 @@ func parse(name, text string) *file {
 }
 
 // unmerged reads a file with two versions that git could not merge. Lists show both
-// until they are merged; the item cannot be used.
+// until they are merged; the item cannot be changed.
 func unmerged(name, text string) *file {
 	f := broken(name, ticfile.ErrConflict)
+	ours, theirs, ok := versions(text)
+	if !ok || f.id == 0 {
+		return f
+	}
+	ours.ID, ours.Title = f.id, bothTitles(ours.Title, theirs.Title)
+	f.entry = item.NewEntry(&ours)
+	return f
+}
+
+// Unmerged returns both versions of an item as one, for a reader: what differs has our
+// value and theirs, marked. ok is false if the text is not that of an unfinished merge.
+func Unmerged(id item.ID, text string) (it item.Item, ok bool) {
+	ours, theirs, ok := versions(text)
+	if !ok {
+		return item.Item{}, false
+	}
+	it = ours
+	it.ID, it.Title = id, bothTitles(ours.Title, theirs.Title)
+	for _, field := range []struct {
+		to     *string
+		theirs string
+	}{
+		{&it.Type, theirs.Type},
+		{&it.Status, theirs.Status},
+		{&it.Priority, theirs.Priority},
+		{&it.Iteration, theirs.Iteration},
+		{&it.Assignee, theirs.Assignee},
+		{&it.Updated, theirs.Updated},
+	} {
+		*field.to = both(*field.to, field.theirs)
+	}
+	if !slices.Equal(ours.Labels, theirs.Labels) {
+		it.Labels = nil
+		for _, label := range ours.Labels {
+			if !slices.Contains(theirs.Labels, label) {
+				label += " (ours)"
+			}
+			it.Labels = append(it.Labels, label)
+		}
+		for _, label := range theirs.Labels {
+			if !slices.Contains(ours.Labels, label) {
+				it.Labels = append(it.Labels, label+" (theirs)")
+			}
+		}
+	}
+	var differences []string
+	if ours.Parent != theirs.Parent {
+		differences = append(differences, fmt.Sprintf("Parent: %s (ours) | %s (theirs)", reference(ours.Parent), reference(theirs.Parent)))
+	}
+	if !slices.Equal(ours.DependsOn, theirs.DependsOn) {
+		differences = append(differences, fmt.Sprintf("Depends on: %s (ours) | %s (theirs)", reference(ours.DependsOn...), reference(theirs.DependsOn...)))
+	}
+	if ours.Description != theirs.Description {
+		differences = append(differences, fmt.Sprintf("Description (ours):\n\n%s", ours.Description), fmt.Sprintf("Description (theirs):\n\n%s", theirs.Description))
+	} else if len(differences) > 0 && ours.Description != "" {
+		differences = append(differences, ours.Description)
+	}
+	if len(differences) > 0 {
+		it.Description = strings.Join(differences, "\n\n")
+	}
+	it.Comments = slices.Clone(ours.Comments)
+	for _, c := range theirs.Comments {
+		if !slices.Contains(ours.Comments, c) {
+			it.Comments = append(it.Comments, c)
+		}
+	}
+	return it, true
+}
+
+func both(ours, theirs string) string {
+	if ours == theirs {
+		return ours
+	}
+	return fmt.Sprintf("%s (ours) | %s (theirs)", cmp.Or(ours, "none"), cmp.Or(theirs, "none"))
+}
+
+func bothTitles(ours, theirs string) string { return both(ours, theirs) + " (unmerged)" }
+
+func reference(ids ...item.ID) string {
+	var list []string
+	for _, id := range ids {
+		if id != 0 {
+			list = append(list, "#"+id.String())
+		}
+	}
+	return cmp.Or(strings.Join(list, ", "), "none")
+}
+
+// versions reads the two versions of an item that git could not merge.
+func versions(text string) (ours, theirs item.Item, ok bool) {
 	ourText, theirText, ok := ticfile.Versions(text)
 	ours, ourErr := summary(ourText)
 	theirs, theirErr := summary(theirText)
-	if !ok || ourErr != nil || theirErr != nil || f.id == 0 {
-		return f
-	}
-	ours.ID = f.id
-	if title := ours.Title; title == theirs.Title {
-		ours.Title = title + " (unmerged)"
-	} else {
-		ours.Title = fmt.Sprintf("%s (ours) | %s (theirs) (unmerged)", title, theirs.Title)
-	}
-	f.entry = item.NewEntry(&ours)
-	return f
+	return ours, theirs, ok && ourErr == nil && theirErr == nil
 }
 
 func summary(text string) (item.Item, error) {

@@ -58,12 +58,15 @@ func TestBrokenItem(t *testing.T) {
 	s := open(t, dir, true)
 	ctx := t.Context()
 	const want = "Work item #4 cannot be used: items/4.md has merge conflict markers; run doctor --repair"
-	_, itemErr := s.Item(ctx, 4)
+	shown, err := s.Item(ctx, 4)
+	if err != nil || shown.Title != "a (ours) | b (theirs) (unmerged)" {
+		t.Errorf("the item is shown as %q, %v", shown.Title, err)
+	}
 	_, updateErr := s.Update(ctx, 4, item.Patch{})
 	_, commentErr := s.AddComment(ctx, 4, "", "x")
 	_, parentErr := s.Update(ctx, 1, item.Patch{Parent: new(item.ID(4))})
 	for what, err := range map[string]error{
-		"item": itemErr, "update": updateErr, "comment": commentErr, "parent": parentErr, "delete": s.Delete(ctx, 4, ""),
+		"update": updateErr, "comment": commentErr, "parent": parentErr, "delete": s.Delete(ctx, 4, ""),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", what, err, want)

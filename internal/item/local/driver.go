@@ -3,6 +3,8 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/merge"
@@ -28,10 +30,14 @@ func (s *Store) RegisterDriver(ctx context.Context, command string) error {
 	}
 	err = f.change(ctx, func(w *writer) error {
 		old, err := regular.ReadIn(w.tx.Root(), attributesName, maxOwnFile)
-		if err == nil && string(old) != merge.Attributes {
-			return errors.New(".tic/.gitattributes has other rules; add those of the documentation by hand")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s cannot be read: %w", attributesName, lockedstore.WithoutPath(err))
 		}
-		return w.tx.Write(lockedstore.File{Name: attributesName, Data: []byte(merge.Attributes)})
+		text := merge.WithAttributes(string(old))
+		if text == string(old) {
+			return nil
+		}
+		return w.tx.Write(lockedstore.File{Name: attributesName, Data: []byte(text)})
 	})
 	if err != nil {
 		return err

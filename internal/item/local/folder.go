@@ -271,6 +271,28 @@ func (f *folder) item(id item.ID) (item.Item, error) {
 	return it, nil
 }
 
+// unmerged returns both versions of an item that could not be read for the reason of
+// err; ok is false if that is not that git could not merge it.
+func (f *folder) unmerged(err error) (it item.Item, ok bool) {
+	broken, isBroken := errors.AsType[*item.BrokenError](err)
+	if !isBroken || broken.Reason != ticfile.ErrConflict.Error() {
+		return item.Item{}, false
+	}
+	root, err := f.dir.Open()
+	if err != nil {
+		return item.Item{}, false
+	}
+	defer root.Close()
+	text, err := itemfolder.ReadFile(root, broken.File)
+	if err != nil {
+		return item.Item{}, false
+	}
+	if it, ok = itemfolder.Unmerged(broken.ID, text); ok {
+		it.Link = readLink(root, it.Created)
+	}
+	return it, ok
+}
+
 // change calls do while nobody else changes the store, after what a process that
 // was killed has left unfinished.
 func (f *folder) change(ctx context.Context, do func(*writer) error) error {

@@ -108,6 +108,15 @@ func TestMergedClones(t *testing.T) {
 	diff(t, "items while it is not merged", "1 old (unmerged), 2 ours 2 (ours) | theirs 2 (theirs) (unmerged), 3 theirs 3", got)
 	const reason = "has merge conflict markers; run doctor --repair"
 	diff(t, "warnings", []item.Warning{{File: "items/1.md", Reason: reason}, {File: "items/2.md", Reason: reason}}, warnings)
+	both, err := s.Item(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var comments []string
+	for _, comment := range both.Comments {
+		comments = append(comments, comment.Body)
+	}
+	diff(t, "comments of both versions", []string{"our comment", "their comment"}, comments)
 	c, err := s.Config(t.Context())
 	if err != nil {
 		t.Fatal(err)

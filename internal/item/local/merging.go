@@ -270,6 +270,10 @@ func readable(name, text string) bool {
 		_, err := ticfile.ParseConfig(text)
 		return err == nil
 	}
+	if strings.HasPrefix(name, linksFolder+"/") {
+		_, _, marked := ticfile.Versions(text)
+		return !marked
+	}
 	file, err := ticfile.Parse(text)
 	if err != nil {
 		return false
@@ -337,7 +341,7 @@ func (m *merging) store(result merge.Result) error {
 			files = append(files, lockedstore.File{Name: name, Data: []byte(text)})
 		}
 	}
-	for _, folder := range []string{itemsFolder, trashFolder} {
+	for _, folder := range []string{itemsFolder, trashFolder, linksFolder} {
 		if slices.ContainsFunc(files, func(f lockedstore.File) bool { return strings.HasPrefix(f.Name, folder+"/") }) {
 			if err := m.tx.MakeFolder(folder); err != nil {
 				return err
@@ -377,6 +381,14 @@ func andOthers(n int) string {
 	return fmt.Sprintf(", and %d other files", n)
 }
 
+// isMerged reports whether a file in a folder of the store is one that merges.
+func isMerged(name string) bool {
+	if strings.HasPrefix(name, linksFolder+"/") {
+		return strings.HasSuffix(name, linkExtension)
+	}
+	return strings.HasSuffix(name, ".md")
+}
+
 // readTree reads all files that merge.
 func (w *writer) readTree() (merge.Tree, error) {
 	tree := merge.Tree{}
@@ -396,14 +408,14 @@ func (w *writer) readTree() (merge.Tree, error) {
 			return nil, err
 		}
 	}
-	for _, folder := range []string{itemsFolder, trashFolder} {
+	for _, folder := range []string{itemsFolder, trashFolder, linksFolder} {
 		names, err := readNames(w.tx.Root(), folder)
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range names {
 			path := folder + "/" + name
-			if info, err := w.tx.Root().Lstat(path); err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(name, ".md") {
+			if info, err := w.tx.Root().Lstat(path); err != nil || !info.Mode().IsRegular() || !isMerged(path) {
 				continue // not for us
 			}
 			if err := read(path); err != nil {

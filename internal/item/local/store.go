@@ -145,7 +145,11 @@ func (s *Store) Item(ctx context.Context, id item.ID) (item.Item, error) {
 	if err != nil {
 		return item.Item{}, err
 	}
-	return f.item(id)
+	it, err := f.item(id)
+	if both, ok := f.unmerged(err); ok {
+		return both, nil
+	}
+	return it, err
 }
 
 // File returns the path of an item's file, for an editor. It may be broken.

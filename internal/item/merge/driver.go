@@ -62,5 +62,25 @@ const Attributes = `# Work items merge field by field. Git never clones the conf
 ` + ConfigName + ` merge=` + DriverName + `
 ` + ItemsFolder + `/*.md merge=` + DriverName + `
 ` + TrashFolder + `/*.md merge=` + DriverName + `
+` + LinksFolder + `/*.txt merge=` + DriverName + `
 ` + renumbered.Name + ` merge=union
 `
+
+// WithAttributes returns a file of attributes with the lines of Attributes. They are the
+// last, because of two rules for a file git takes the later one. Other lines stay.
+func WithAttributes(old string) string {
+	own := map[string]bool{}
+	for line := range strings.Lines(Attributes) {
+		own[strings.TrimSpace(line)] = true
+	}
+	var b strings.Builder
+	for line := range strings.Lines(old) {
+		if !own[strings.TrimSpace(line)] {
+			b.WriteString(line)
+		}
+	}
+	if kept := b.String(); kept != "" && !strings.HasSuffix(kept, "\n") {
+		b.WriteString("\n")
+	}
+	return b.String() + Attributes
+}

@@ -40,3 +40,37 @@ func TestFile(t *testing.T) {
 		t.Errorf("both versions: %s", both)
 	}
 }
+
+func TestWithAttributes(t *testing.T) {
+	t.Parallel()
+	for old, want := range map[string]string{
+		"":                                merge.Attributes,
+		merge.Attributes:                  merge.Attributes,
+		"* -text":                         "* -text\n" + merge.Attributes,
+		"* -text\n":                       "* -text\n" + merge.Attributes,
+		merge.Attributes + "*.md -crlf\n": "*.md -crlf\n" + merge.Attributes,
+	} {
+		if got := merge.WithAttributes(old); got != want {
+			t.Errorf("%q becomes %q, want %q", old, got, want)
+		}
+	}
+}
+
+// What each side changed of a link is in the result; of what both changed, the greater.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	base := item.Link{Branch: "b", Worktree: "/w", PullRequest: "1"}
+	ours, theirs := base, base
+	ours.Branch, ours.PullRequest = "ours", "3"
+	theirs.Worktree, theirs.PullRequest = "/theirs", "2"
+	want := item.Link{Branch: "ours", Worktree: "/theirs", PullRequest: "3"}.Text(4)
+	const name = "links/20261121T120000000Z.txt"
+	for range 2 {
+		got, err := merge.File(name, base.Text(3), ours.Text(3), theirs.Text(4), "")
+		if err != nil || got != want {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+		ours, theirs = theirs, ours // the same from the other side
+		want = item.Link{Branch: "ours", Worktree: "/theirs", PullRequest: "3"}.Text(4)
+	}
+}

@@ -250,6 +250,25 @@ func mergeScalar(base, ours, theirs string, order []string) (merged string, conf
 	return theirs, true
 }
 
+// mergeLink merges the file that says where the work on an item is.
+func mergeLink(base, ours, theirs string) string {
+	b, o, t := item.ParseLink(base), item.ParseLink(ours), item.ParseLink(theirs)
+	var merged item.Link
+	for _, field := range []struct {
+		base, ours, theirs string
+		to                 *string
+	}{
+		{b.Branch, o.Branch, t.Branch, &merged.Branch},
+		{b.Worktree, o.Worktree, t.Worktree, &merged.Worktree},
+		{b.PullRequest, o.PullRequest, t.PullRequest, &merged.PullRequest},
+	} {
+		*field.to, _ = mergeScalar(field.base, field.ours, field.theirs, nil)
+	}
+	// The number is for people. It is the higher one: an item that gives way to another
+	// gets a number that is free.
+	return merged.Text(max(item.LinkedItem(ours), item.LinkedItem(theirs)))
+}
+
 func later(a, b string) string {
 	if compareTimes(a, b) > 0 && b != "" {
 		return a

@@ -23,6 +23,8 @@
 // one that is free in all trees, and what its side wrote about it follows: parents,
 // dependencies, and mentions such as #10 in texts that are new on that side.
 //
+// Links merge field by field, too, with the same rule for what both sides changed.
+//
 // Files that are no items (templates, items that cannot be read) merge as texts.
 package merge
 
@@ -44,6 +46,7 @@ const (
 	ConfigName  = "config.yml"
 	ItemsFolder = "items"
 	TrashFolder = "trash"
+	LinksFolder = "links"
 	extension   = ".md"
 )
 
@@ -271,6 +274,8 @@ func (m *merger) mergeOthers() {
 			text = theirs
 		case !inTheirs:
 			text = ours
+		case strings.HasPrefix(name, LinksFolder+"/"):
+			text = mergeLink(base, ours, theirs)
 		default:
 			text, _ = prose.Merge(base, ours, theirs)
 		}
