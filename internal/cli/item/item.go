@@ -151,6 +151,9 @@ type row struct {
 	Updated   string    `json:"updated"`
 	Parent    *item.ID  `json:"parent"`
 	DependsOn []item.ID `json:"dependsOn"`
+	// PR is "merged" in lists if the pull request is merged and the item is open, as far
+	// as the cache knows.
+	PR string `json:"pr,omitempty"`
 }
 
 func rowOf(s *item.Summary) row {
@@ -216,10 +219,11 @@ var (
 )
 
 // table writes items.
-func table(o *output.Writer, list []*item.Summary) error { return (&listOptions{}).table(o, list) }
+func table(o *output.Writer, list []*item.Summary) error { return (&listOptions{}).table(o, list, nil) }
 
 // table writes items, with a line of column names where a person reads or asked for it.
-func (opts *listOptions) table(o *output.Writer, list []*item.Summary) error {
+// The status of an item in merged is marked for a person.
+func (opts *listOptions) table(o *output.Writer, list []*item.Summary, merged map[item.ID]item.Link) error {
 	var rows [][]string
 	if opts.headers && !o.Terminal() {
 		var names []string
@@ -230,8 +234,12 @@ func (opts *listOptions) table(o *output.Writer, list []*item.Summary) error {
 	}
 	for _, s := range list {
 		if o.Terminal() {
+			status := s.Status
+			if _, ok := merged[s.ID]; ok {
+				status += " (PR merged)"
+			}
 			rows = append(rows, []string{
-				s.ID.String(), s.Title, s.Type, s.Status, s.Priority, cmp.Or(s.Assignee, "-"), cmp.Or(strings.Join(s.Labels, ","), "-"),
+				s.ID.String(), s.Title, s.Type, status, s.Priority, cmp.Or(s.Assignee, "-"), cmp.Or(strings.Join(s.Labels, ","), "-"),
 			})
 		} else {
 			rows = append(rows, []string{s.ID.String(), s.Type, s.Status, s.Priority, s.Title, s.Iteration})

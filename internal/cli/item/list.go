@@ -105,17 +105,22 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command, list selection) *cobra.
 			fmt.Fprintf(c.env.Stderr, "showing %d of %d\n", o.limit, len(found))
 			found = found[:o.limit]
 		}
+		merged, err := c.merged(ctx, s, config, found)
+		if err != nil {
+			return err
+		}
 		if o.merged {
-			if err := c.sayMerged(ctx, s, config, found); err != nil {
-				return err
-			}
+			c.sayMerged(merged, found)
 		}
 		if !o.asJSON {
-			return o.table(c.out(), found)
+			return o.table(c.out(), found, merged)
 		}
 		rows := make([]row, len(found))
 		for i, s := range found {
 			rows[i] = rowOf(s)
+			if _, ok := merged[s.ID]; ok {
+				rows[i].PR = prMerged
+			}
 		}
 		return c.out().JSON(rows)
 	})

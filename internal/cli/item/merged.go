@@ -14,13 +14,17 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
-// sayMerged names on stderr the listed items that are open although their pull request
-// is merged. It asks no service: it uses the answers that are in the cache.
-func (c cli) sayMerged(ctx context.Context, s *local.Store, config item.Config, list []*item.Summary) error {
+// prMerged is the mark of an open item whose pull request is merged.
+const prMerged = "merged"
+
+// merged returns which of the listed items are open although their pull request is
+// merged. It asks no service: it uses the answers that are in the cache.
+func (c cli) merged(ctx context.Context, s *local.Store, config item.Config, list []*item.Summary) (map[item.ID]item.Link, error) {
 	links, err := s.Links(ctx)
 	if err != nil || len(links) == 0 {
-		return err
+		return nil, err
 	}
+	found := map[item.ID]item.Link{}
 	sources := wiring.New(wiring.Options{Env: c.env})
 	cached := remote.WithCachedOnly(ctx)
 	for _, it := range list {
@@ -38,8 +42,17 @@ func (c cli) sayMerged(ctx context.Context, s *local.Store, config item.Config, 
 		}
 		pr, err := sources.Pulls.Get(cached, pull.Ref{Repository: repository, Number: n})
 		if err == nil && pr.Merged {
+			found[it.ID] = l
+		}
+	}
+	return found, nil
+}
+
+// sayMerged names on stderr the listed items whose pull request is merged.
+func (c cli) sayMerged(merged map[item.ID]item.Link, list []*item.Summary) {
+	for _, it := range list {
+		if l, ok := merged[it.ID]; ok {
 			fmt.Fprintf(c.env.Stderr, "#%d: pull request %s is merged, and the item is still %s\n", it.ID, cleantext.Line(l.PullRequest), cleantext.Line(it.Status))
 		}
 	}
-	return nil
 }
