@@ -121,6 +121,14 @@ func TestMergedClones(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	snapshot, err := s.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := snapshot.Tree(c, item.Filter{All: true}, 1, item.AllNodes, nil)
+	if err != nil || len(tree.Roots) != 1 || tree.Roots[0].Title != "old (unmerged)" {
+		t.Errorf("the tree of the item: %+v, %v", tree, err)
+	}
 	diff(t, "warnings of the project", []item.Warning{{File: "config.yml", Reason: reason}}, c.Warnings)
 
 	if _, err := s.Repair(t.Context()); err != nil {
