@@ -9,6 +9,9 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
 // Check looks for all that is wrong with the store: what cannot be read, what
@@ -34,6 +37,11 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		return nil, err
 	}
 	found = append(found, snapshot.Warnings...)
+	copies, err := f.copies()
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, copies...)
 	if s.Mode(ctx) != Committed { // else a checkout or a rebase brings other items, too
 		overwritten, err := f.overwritten(snapshot)
 		if err != nil {
@@ -88,4 +96,48 @@ func dangling(find item.Lookup, it *item.Summary) []item.ID {
 		}
 	}
 	return missing
+}
+
+// copies returns a warning for each item that has two files: another in the trash, or
+// another for a number that it had before. It reads only the files that can be copies.
+func (f *folder) copies() ([]item.Warning, error) {
+	root, err := f.dir.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
+	}
+	defer root.Close()
+	tree := merge.Tree{}
+	read := func(names ...string) {
+		for _, name := range names {
+			if text, err := itemfolder.ReadFile(root, name); err == nil {
+				tree[name] = text
+			}
+		}
+	}
+	trash, err := readNames(root, trashFolder)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range trash {
+		if _, err := root.Lstat(itemsFolder + "/" + name); err == nil {
+			read(itemsFolder+"/"+name, trashFolder+"/"+name)
+		}
+	}
+	read(renumbered.Name)
+	for _, r := range renumbered.Parse(tree[renumbered.Name]) {
+		for _, id := range []item.ID{r.From, r.To} {
+			read(itemsFolder+"/"+itemfolder.FileName(id), trashFolder+"/"+itemfolder.FileName(id))
+		}
+	}
+	joined, err := merge.Once(tree, merge.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var found []item.Warning
+	for _, r := range joined.Reports {
+		if r.Kind == merge.Joined {
+			found = append(found, item.Warning{File: r.File, Reason: r.Text + "; run doctor --repair"})
+		}
+	}
+	return found, nil
 }

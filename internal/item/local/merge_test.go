@@ -4,11 +4,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/test/need"
+	"github.com/copse-dev/copse/internal/xec"
 )
 
 // clone is a git repository with a store.
@@ -61,6 +65,11 @@ func (c clone) clone() clone {
 	other := clone{c.t, filepath.Join(c.t.TempDir(), "clone"), c.env}
 	c.git("clone", "-q", c.dir, other.dir)
 	return other
+}
+
+// store opens the store so that it asks git.
+func (c clone) store() *local.Store {
+	return open(c.t, c.dir, true).InGit(git.Options{Env: xec.Env(c.env)})
 }
 
 func (c clone) create(titles ...string) {
@@ -178,5 +187,92 @@ func TestMergedWithoutConflict(t *testing.T) {
 	it, err := s.Restore(t.Context(), 2)
 	if err != nil || len(it.Comments) != 1 {
 		t.Errorf("restored with %v, %v", it.Comments, err)
+	}
+}
+
+// Cherry-picks that git makes without a conflict bring a second file of an item: its
+// deletion, or the item under the number that it got in another clone.
+func TestCherryPickedCopies(t *testing.T) {
+	t.Parallel()
+	hub := newGit(t)
+	if _, err := open(t, hub.dir, true).Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hub.commit()
+
+	t.Run("deletion", func(t *testing.T) {
+		t.Parallel()
+		ours := hub.clone()
+		ours.create("one")
+		ours.commit()
+		theirs := ours.clone()
+		if err := theirs.store().Delete(t.Context(), 1, ""); err != nil {
+			t.Fatal(err)
+		}
+		theirs.commit()
+		// A branch that never had the item gets its deletion, and then the item.
+		ours.git("checkout", "-q", "-b", "other", "HEAD^")
+		ours.git("fetch", "-q", theirs.dir, "main")
+		_, _ = ours.run("cherry-pick", "FETCH_HEAD")
+		if _, err := ours.store().Repair(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ours.git("add", "-A")
+		ours.git("-c", "core.editor=true", "cherry-pick", "--continue")
+		ours.git("rebase", "-q", "other", "main")
+		checkCopies(t, ours, "", ".tic/items/1.md .tic/trash/1.md", ".tic/trash/1.md")
+	})
+	t.Run("renumbering", func(t *testing.T) {
+		t.Parallel()
+		ours, theirs := hub.clone(), hub.clone()
+		ours.create("ours")
+		ours.commit()
+		theirs.create("published")
+		theirs.commit()
+		theirs.git("push", "-q", "origin", "main:published")
+		theirs.git("fetch", "-q", ours.dir, "main")
+		_, _ = theirs.run("cherry-pick", "FETCH_HEAD")
+		if _, err := theirs.store().Repair(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		theirs.git("add", "-A")
+		theirs.git("-c", "core.editor=true", "cherry-pick", "--continue")
+		ours.git("fetch", "-q", theirs.dir, "main")
+		if _, err := ours.run("cherry-pick", "FETCH_HEAD"); err != nil {
+			// Only the configuration can conflict, which has the next number.
+			ours.git("checkout", "-q", "--theirs", "--", ".tic/config.yml")
+			ours.git("add", "-A")
+			ours.git("-c", "core.editor=true", "cherry-pick", "--continue")
+		}
+		checkCopies(t, ours, "2 ours", ".tic/items/1.md .tic/items/2.md", ".tic/items/2.md")
+	})
+}
+
+// checkCopies checks that the files of a store before its repair have copies, which the
+// doctor finds, and those after it none.
+func checkCopies(t *testing.T, c clone, items, before, after string) {
+	t.Helper()
+	files := func() string {
+		names := strings.Fields(c.git("ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", ".tic/items/*.md", ".tic/trash/*.md"))
+		names = slices.DeleteFunc(names, func(name string) bool {
+			_, err := os.Stat(filepath.Join(c.dir, name))
+			return err != nil
+		})
+		return strings.Join(names, " ")
+	}
+	diff(t, "files", before, files())
+	s := c.store()
+	found, err := s.Check(t.Context())
+	if err != nil || len(found) != 1 || !strings.Contains(found[0].Reason, "has a second file") {
+		t.Errorf("the doctor finds %v, %v", found, err)
+	}
+	if _, err := s.Repair(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, "repaired files", after, files())
+	got, _ := titles(t, s)
+	diff(t, "items", items, got)
+	if found, err := s.Check(t.Context()); err != nil || len(found) != 0 {
+		t.Errorf("then the doctor finds %v, %v", found, err)
 	}
 }

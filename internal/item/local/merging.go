@@ -97,6 +97,9 @@ func (r *repair) merges(ctx context.Context, repo *gitmerge.Repo) error {
 	if err := m.leftovers(); err != nil {
 		return err
 	}
+	if err := m.copies(); err != nil {
+		return err
+	}
 	return m.sharedNumbers()
 }
 
@@ -280,6 +283,18 @@ func readable(name, text string) bool {
 	}
 	_, _, err = file.Item()
 	return err == nil
+}
+
+// copies joins the files of an item that git brought to the store twice.
+func (m *merging) copies() error {
+	result, err := merge.Once(m.tree, merge.Options{Now: m.now(), Taken: m.taken()})
+	if err != nil {
+		return configError(err)
+	}
+	if len(result.Reports) == 0 {
+		return nil
+	}
+	return m.store(result)
 }
 
 // sharedNumbers parts items and deleted items that have the same number.

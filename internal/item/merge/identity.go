@@ -138,7 +138,7 @@ func (m *merger) enter(v *version) {
 // with the same number, in two clones.
 func (m *merger) separate() {
 	for _, e := range m.entries {
-		if e.base != nil || e.ours == nil || e.theirs == nil || !m.bornApart(e.ours, e.theirs) {
+		if e.base != nil || e.ours == nil || e.theirs == nil || !bornApart(e.ours, e.theirs, m.options) {
 			continue
 		}
 		for i, v := range []*version{e.ours, e.theirs} {
@@ -157,12 +157,12 @@ func (m *merger) separate() {
 
 // bornApart reports whether two items with the same birth are two nevertheless. A
 // title that was never changed is part of the birth.
-func (m *merger) bornApart(a, b *version) bool {
+func bornApart(a, b *version, o Options) bool {
 	if a.it.Title == b.it.Title {
 		return false
 	}
 	pristine := func(v *version) bool { return v.it.Updated == v.it.Created }
-	return m.options.BornApart || pristine(a) && pristine(b)
+	return o.BornApart || pristine(a) && pristine(b)
 }
 
 // numbers joins the numbers of one item.

@@ -108,6 +108,8 @@ const (
 	Renumbered
 	// Unreadable is a file that is merged as text because it is no item.
 	Unreadable
+	// Joined is an item that a tree had in two files.
+	Joined
 )
 
 // Report is about one file of the result.
@@ -130,6 +132,9 @@ func Stores(base, ours, theirs Tree, o Options) (Result, error) {
 		if *s.side, err = load(s.tree); err != nil {
 			return Result{}, fmt.Errorf("%s of %s %w", ConfigName, s.name, err)
 		}
+		if err := m.joinCopies(s.side); err != nil {
+			return Result{}, err
+		}
 	}
 	m.identify()
 	m.settle()
@@ -140,6 +145,20 @@ func Stores(base, ours, theirs Tree, o Options) (Result, error) {
 		return Result{}, err
 	}
 	return m.result, nil
+}
+
+// joinCopies makes the copies of an item in one of the trees one item again.
+func (m *merger) joinCopies(s *side) error {
+	joined, err := once(*s, m.options)
+	if err != nil || len(joined.Reports) == 0 {
+		return err
+	}
+	if s != &m.base {
+		m.result.Renumbered = append(m.result.Renumbered, joined.Renumbered...)
+		m.result.Reports = append(m.result.Reports, joined.Reports...)
+	}
+	*s, err = load(joined.Tree)
+	return err
 }
 
 // merger is a merge that is going on.

@@ -23,7 +23,14 @@ func FollowRewritten(base, branch, now Tree) (Tree, []Report, error) {
 			return nil, nil, err
 		}
 		*s.side = loaded
+		if s.side == &m.theirs {
+			continue // its files are the result
+		}
+		if err := m.joinCopies(s.side); err != nil {
+			return nil, nil, err
+		}
 	}
+	m.result = Result{} // copies in other trees are of no interest here
 	m.identify()
 	moved := m.movedSince()
 	changed := Tree{}
