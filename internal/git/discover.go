@@ -155,7 +155,7 @@ func probe(dir string) (finding, error) {
 	default:
 		return finding{}, unreadable(dotGit, &fs.PathError{Op: "open", Path: dotGit, Err: regular.Check(fi, 0)})
 	}
-	return finding{}, nil
+	return finding{}, nil //nolint:nilerr // no .git, or none that leads anywhere, is no repository
 }
 
 // probeBare looks whether dir itself is a repository; otherwise is what there is if not.

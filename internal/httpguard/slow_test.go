@@ -58,7 +58,7 @@ func TestSlowBody(t *testing.T) {
 				})
 				server := httpguard.Server(httpguard.New(httpguard.Options{Now: time.Now}, handler))
 				l := &one{make(chan net.Conn), make(chan struct{})}
-				go server.Serve(l) //nolint:errcheck // it ends with the test
+				go server.Serve(l)
 				ours, theirs := net.Pipe()
 				l.conn <- theirs
 				begun := time.Now()

@@ -210,7 +210,7 @@ func temporary(root *os.Root) (*os.File, *flock.Flock, error) {
 				return file, lock, nil
 			}
 		} else if err != nil { // a file system without locks
-			return file, lock, nil
+			return file, lock, nil //nolint:nilerr // nobody else can hold one there
 		}
 		_ = lock.Unlock() // another process took it for one that was left behind
 		_ = file.Close()

@@ -162,7 +162,7 @@ func ReadAll(file *os.File, size, limit int64) ([]byte, error) {
 		switch {
 		case int64(len(data)) > limit:
 			return nil, &TooLargeError{Size: int64(len(data)), Limit: limit}
-		case err == io.EOF: //nolint:errorlint // a file returns it bare
+		case err == io.EOF:
 			return data, nil
 		case err != nil:
 			return nil, err

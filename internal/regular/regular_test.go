@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/regular"
 	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // What is read is what was written, up to the limit and not a byte beyond.

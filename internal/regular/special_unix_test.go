@@ -9,8 +9,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/regular"
 	"golang.org/x/sys/unix"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 func TestSpecialFiles(t *testing.T) {

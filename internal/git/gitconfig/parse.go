@@ -26,9 +26,9 @@ var errTooMuch = fmt.Errorf("sets more than %d variables, or has %d MB of names"
 // Parse reads the text of a configuration file. Its error is a *SyntaxError, or says
 // that the text sets more than any repository needs.
 func Parse(text []byte) (Config, error) {
-	if at := bytes.IndexByte(text, 0); at >= 0 {
+	if before, _, ok := bytes.Cut(text, []byte{0}); ok {
 		// Git takes it for the end of a name in some places and of nothing in others.
-		return nil, &SyntaxError{1 + bytes.Count(text[:at], []byte("\n"))}
+		return nil, &SyntaxError{1 + bytes.Count(before, []byte("\n"))}
 	}
 	p := parser{rest: bytes.TrimPrefix(text, []byte("\ufeff")), line: 1}
 	var cfg Config

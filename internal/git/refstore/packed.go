@@ -110,10 +110,10 @@ func scanPacked(text io.Reader, prefix string, hashLen int, found func(packedRef
 	lines := bufio.NewReaderSize(text, maxLine)
 	for n := 1; ; n++ {
 		line, err := lines.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 { //nolint:errorlint // a reader of a file returns it bare
+		if err == io.EOF && len(line) == 0 {
 			return nil
 		}
-		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) { //nolint:errorlint // as above
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
 			return err
 		}
 		line, ended := bytes.CutSuffix(line, []byte("\n"))

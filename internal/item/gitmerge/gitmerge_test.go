@@ -1,6 +1,7 @@
 package gitmerge_test
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -76,7 +77,7 @@ func TestFind(t *testing.T) {
 		}
 		g.Run(dir, test.args[0], "--abort")
 	}
-	if _, err := gitmerge.OpenRepo(t.Context(), t.TempDir(), git.Options{Env: g.Env}); err != gitmerge.ErrNoRepository {
+	if _, err := gitmerge.OpenRepo(t.Context(), t.TempDir(), git.Options{Env: g.Env}); !errors.Is(err, gitmerge.ErrNoRepository) {
 		t.Errorf("outside of git: %v", err)
 	}
 }

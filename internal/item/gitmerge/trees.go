@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,9 +67,7 @@ func (s stages) left() blobs { return s.tree(2) }
 func (s stages) tree(stage int) blobs {
 	tree := blobs{}
 	for _, part := range []blobs{s[0], s[stage]} {
-		for name, object := range part {
-			tree[name] = object
-		}
+		maps.Copy(tree, part)
 	}
 	return tree
 }

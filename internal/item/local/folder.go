@@ -263,7 +263,7 @@ func (f *folder) item(id item.ID) (item.Item, error) {
 	it.Link = readLink(root, it.Created)
 	records, err := itemfolder.ReadFile(root, renumbered.Name)
 	if err != nil {
-		return it, nil //nolint:nilerr // there are none, or they cannot be read: the item can
+		return it, nil
 	}
 	for _, r := range renumbered.Of(renumbered.Parse(records), id, it.Created) {
 		it.Former = append(it.Former, item.Former{ID: r.From, On: r.On})

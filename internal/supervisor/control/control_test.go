@@ -37,7 +37,7 @@ func (f *fake) CloseWorktree(_ context.Context, dir string) (supervisor.State, e
 // shortDir is a directory whose sockets have short paths.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "c")
+	dir, err := os.MkdirTemp("", "c") //nolint:usetesting // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -369,6 +369,6 @@ func (v *visitor) post(ctx context.Context, address string) error {
 		err = v.offers("copse up", request)
 	}
 	requests.Close()
-	go io.Copy(io.Discard, answers) //nolint:errcheck // what comes late
+	go io.Copy(io.Discard, answers)
 	return errors.Join(err, <-ended)
 }

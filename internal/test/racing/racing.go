@@ -213,7 +213,7 @@ func (l *Lab) Try(ctx context.Context, o Opener, file string, reads int) (out Ou
 // context ends. The real one is there in the end.
 func swap(ctx context.Context, path, target string, swaps *atomic.Int64) error {
 	aside, link := path+".real", path+".link"
-	defer os.Remove(link)
+	defer func() { _ = os.Remove(link) }()
 	// Whoever writes may have made something at the path while nothing was there.
 	put := func(from string) error {
 		for {

@@ -33,7 +33,7 @@ func filesThatNeverEnd(r *rig) ([]result, error) {
 				continue
 			}
 			if r.ctx.Err() != nil {
-				return results, nil
+				return results, nil //nolint:nilerr // the time is over
 			}
 			o, err := w.Try(r.ctx, p, b, bombPatience)
 			if err == nil && o.Peak > bombMemory {

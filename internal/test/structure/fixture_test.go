@@ -257,7 +257,7 @@ func engine(t *testing.T, text string) string {
 		fmt.Fprintf(w, "%s%s", header, log)
 	})
 	// The path of a socket is short.
-	dir, err := os.MkdirTemp("", "engine")
+	dir, err := os.MkdirTemp("", "engine") //nolint:usetesting // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}

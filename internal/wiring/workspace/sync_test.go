@@ -70,7 +70,7 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	settings := filepath.Join(config, "copse", "config.yml")
 	write(t, settings, "items:\n  sync: manual\n")
 	env := app.EmptyEnv()
-	env.Dir, env.Environ = clone, append(g.Env, "XDG_CONFIG_HOME="+config)
+	env.Dir, env.Environ = clone, g.Env.With("XDG_CONFIG_HOME=" + config)
 
 	var log buffer
 	open := func() (*workspace.Workspace, *workspace.Served) {
@@ -112,7 +112,7 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	}
 
 	write(t, settings, "items:\n  sync: after-change\n")
-	here, served = open()
+	_, served = open()
 	t.Cleanup(func() { _ = served.Close() })
 	call(served, "create_item", `{"title":"At once"}`)
 	eventually(t, "a new item is published", func() bool { return published("At once") })

@@ -57,6 +57,6 @@ func Wrap(c xec.Command, self string) xec.Command {
 // Main runs this process as a guard if it was started as one, and returns otherwise.
 func Main() {
 	if len(os.Args) > 3 && os.Args[0] == Name && (os.Args[1] == outer || os.Args[1] == inner) {
-		os.Exit(run(os.Args[1], os.Args[2], os.Args[3:]))
+		os.Exit(run(os.Args[1], os.Args[2], os.Args[3:])) //nolint:forbidigo // a guard is a program of its own
 	}
 }

@@ -122,6 +122,7 @@ func start(path string, argv []string) (int, error) {
 }
 
 func fork(path string, argv []string, stdin *os.File, how *syscall.SysProcAttr) (int, error) {
+	//nolint:forbidigo // a guard was started with the environment of the program that it guards
 	return syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: os.Environ(), Files: []uintptr{stdin.Fd(), 1, 2}, Sys: how})
 }
 
@@ -203,5 +204,5 @@ func endBy(s syscall.Signal) {
 	signal.Reset(s)
 	_ = syscall.Kill(os.Getpid(), s)
 	time.Sleep(time.Second)
-	os.Exit(128 + int(s))
+	os.Exit(128 + int(s)) //nolint:forbidigo // a guard is a program of its own
 }

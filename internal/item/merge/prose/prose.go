@@ -203,9 +203,9 @@ func middle(a, b []line, offset int) [][2]int {
 	}
 	width := len(b) + 1
 	length := make([]int32, (len(a)+1)*width) // of what a[i:] and b[j:] share
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i].text == b[j].text {
+	for i, one := range slices.Backward(a) {
+		for j, other := range slices.Backward(b) {
+			if one.text == other.text {
 				length[i*width+j] = length[(i+1)*width+j+1] + 1
 			} else {
 				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
