@@ -241,14 +241,17 @@ func (w *World) up(ctx context.Context, limit time.Duration, o *Outcome) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{}, 1)
+	go func() {
+		_ = cmd.Wait() // how it ends is not asked
+		ended <- struct{}{}
+	}()
 	var err error
 wait:
 	for {
 		select {
 		case <-ended:
-			ended <- nil
+			ended <- struct{}{}
 			break wait
 		case <-time.After(20 * time.Millisecond):
 		}

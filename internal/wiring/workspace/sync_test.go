@@ -70,7 +70,7 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	settings := filepath.Join(config, "copse", "config.yml")
 	write(t, settings, "items:\n  sync: manual\n")
 	env := app.EmptyEnv()
-	env.Dir, env.Environ = clone, g.Env.With("XDG_CONFIG_HOME=" + config)
+	env.Dir, env.Environ = clone, g.Env.With("XDG_CONFIG_HOME="+config)
 
 	var log buffer
 	open := func() (*workspace.Workspace, *workspace.Served) {
