@@ -109,6 +109,21 @@ func TestJSON(t *testing.T) {
 	})
 }
 
+// A pipe whose reader is gone does not hold a program up at its end.
+func TestCloseWritesNothingWithoutNeed(t *testing.T) {
+	t.Parallel()
+	if err := known("", token).Writer(neverWritten{t}).Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+type neverWritten struct{ t *testing.T }
+
+func (w neverWritten) Write(p []byte) (int, error) {
+	w.t.Errorf("%q is written", p)
+	return len(p), nil
+}
+
 // A secret is found in whatever pieces it comes, and nothing else is lost.
 func TestWriter(t *testing.T) {
 	t.Parallel()
