@@ -4,18 +4,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
 // variable is what the name of a variable looks like.
-var variable = regexp.MustCompile(`[A-Z][A-Z0-9_]*`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z][A-Z0-9_]*`) })
 
 // credentialsIn returns the variables with logins that a text names, each once.
 func credentialsIn(text string) []string {
 	var found []string
-	for _, name := range variable.FindAllString(text, -1) {
+	for _, name := range variable().FindAllString(text, -1) {
 		if credential.Variable(name) && !slices.Contains(found, name) {
 			found = append(found, name)
 		}
