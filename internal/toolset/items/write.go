@@ -61,9 +61,9 @@ type UpdateIn struct {
 	Parent      toolset.Optional[Reference] `json:"parent,omitzero" description:"null clears."`
 	DependsOn   *[]item.ID                  `json:"depends_on,omitempty" description:"Replaces all; [] clears."`
 	Description *string                     `json:"description,omitempty"`
-	Branch      *string                     `json:"branch,omitempty"`
-	Worktree    *string                     `json:"worktree,omitempty"`
-	PullRequest *string                     `json:"pull_request,omitempty"`
+	Branch      *string                     `json:"branch,omitempty" description:"Branch of the item; \"\" clears."`
+	Worktree    *string                     `json:"worktree,omitempty" description:"Likewise."`
+	PullRequest *string                     `json:"pull_request,omitempty" description:"Number or URL; \"\" clears."`
 }
 
 // UpdateItem changes the given fields, nothing else.
