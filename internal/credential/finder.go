@@ -32,12 +32,12 @@ type Finder struct {
 	// It should keep the token variables of GitHub's point 2 from gh, which
 	// prefers them to its own login. Nil means that gh is not to be asked.
 	GHToken func(ctx context.Context, host string) (string, error)
-	// Found is told of each login that is found, so that its secret can be kept out
+	// Found is called with each login that is found, so that its secret can be kept out
 	// of what is shown. Nil is nobody.
 	Found func(login, secret string)
 }
 
-// found tells of a login.
+// found reports a login to Finder.Found.
 func (f Finder) found(c Credential) Credential {
 	if f.Found != nil {
 		f.Found(c.Login, c.Secret)

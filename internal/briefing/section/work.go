@@ -138,7 +138,7 @@ type Engine interface {
 }
 
 const (
-	// maxFailing is how many containers are told of, and logLines how many lines
+	// maxFailing is how many containers are listed, and logLines how many lines
 	// each of them printed last.
 	maxFailing = 5
 	logLines   = 4

@@ -37,7 +37,7 @@ type visitor struct {
 	from string
 	// recipe is the name that tasks are run by.
 	recipe string
-	// tried is told of each attempt.
+	// tried is called with each attempt.
 	tried func(attempt)
 	// doomed is the item that the next server deletes.
 	doomed int

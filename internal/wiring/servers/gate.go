@@ -24,7 +24,7 @@ type Gate struct {
 var _ supervisor.Gate = (*Gate)(nil)
 
 // NewGate returns a gate that keeps its tokens in the store. An open one demands none.
-// loaded is told of each token, so that it can be kept out of what is shown.
+// loaded is called with each token, so that it can be kept out of what is shown.
 func NewGate(tokens bearer.Store, guard httpguard.Options, open bool, loaded func(token string)) *Gate {
 	return &Gate{tokens: tokens, guard: guard, open: open, loaded: loaded, known: map[string]string{}}
 }

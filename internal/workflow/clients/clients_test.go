@@ -55,8 +55,8 @@ func TestEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	status := &control.Status{Guarded: true, Worktrees: []supervisor.State{
-		{Path: "/work/a", TokenFile: tokens.File("/a").Path(), MCP: supervisor.MCP{ServerRunning: true, Port: served}},
-		{Path: "/work/c", MCP: supervisor.MCP{LastError: "held"}},
+		{Path: "/srv/a", TokenFile: tokens.File("/a").Path(), MCP: supervisor.MCP{ServerRunning: true, Port: served}},
+		{Path: "/srv/c", MCP: supervisor.MCP{LastError: "held"}},
 	}}
 	at := func(port int) string { return fmt.Sprintf("http://localhost:%d/mcp", port) }
 	running, stopped := clients.New(ports, tokens, status), clients.New(ports, tokens, nil)
@@ -68,7 +68,7 @@ func TestEntry(t *testing.T) {
 	}{
 		{"right", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(served), Token: token("/a")}}, ""},
 		{"by address", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: fmt.Sprintf("http://127.0.0.1:%d/mcp", served), Token: token("/a")}}, ""},
-		{"another's token", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(served), Token: token("/b")}}, "has another token than /work/a"},
+		{"another's token", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(served), Token: token("/b")}}, "has another token than /srv/a"},
 		{"no token", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(served)}}, "has no token"},
 		{"a stranger's port", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(held), Token: token("/a")}}, "where another program listens"},
 		{"a stranger's port, by name", running, clientconfig.Named{Name: "copse-main", Server: clientconfig.Server{URL: at(held), Token: "old"}}, "where another program listens"},
