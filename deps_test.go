@@ -51,7 +51,7 @@ var layers = []struct {
 		"internal/xec",
 		"internal/yamlfile",
 	}},
-	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/briefing", "internal/project", "internal/recipe", "internal/repolist"}},
+	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/project", "internal/recipe", "internal/repolist"}},
 	{"session", []string{"internal/session"}},
 	{"workflow", []string{"internal/workflow", "internal/supervisor"}},
 	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/cli", "internal/app", "internal/wiring"}},

@@ -13,12 +13,12 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/branch/twig"
-	"github.com/copse-dev/copse/internal/briefing/section"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
@@ -272,10 +272,10 @@ func (c *cli) drawStatus(all []standing) string {
 		}
 		fmt.Fprintln(&b, line)
 		if s.JiraIssue != "" {
-			fmt.Fprintf(&b, "  %s  %s\n", cleantext.Line(s.JiraIssue), section.IssueText(s.Jira, c.env.Now()).Plain())
+			fmt.Fprintf(&b, "  %s  %s\n", cleantext.Line(s.JiraIssue), wording.Issue(s.Jira, c.env.Now()).Plain())
 		}
 		if s.PRNumber != 0 {
-			fmt.Fprintf(&b, "  #%d  %s\n", s.PRNumber, section.PullRequestText(s.PullRequest, c.env.Now()).Plain())
+			fmt.Fprintf(&b, "  #%d  %s\n", s.PRNumber, wording.PullRequest(s.PullRequest, c.env.Now()).Plain())
 			if pr, ok := s.PullRequest.Get(); ok {
 				for _, blocker := range pr.Summary.Blockers {
 					fmt.Fprintln(&b, "    "+cleantext.Line(blocker))

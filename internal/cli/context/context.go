@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
-	"github.com/copse-dev/copse/internal/briefing"
-	"github.com/copse-dev/copse/internal/briefing/section"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
 )
 
 // options are the flags.
@@ -52,11 +52,11 @@ old they are; nothing is fetched unless you ask for it with --fresh.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.repo, "repo", "", "the `path` of the project (default: found from the working folder upwards)")
-	f.StringSliceVar(&o.sections, "sections", nil, "show only these `sections`, separated by commas: "+strings.Join(section.Names(), ", "))
-	f.IntVar(&o.maxTokens, "max-tokens", section.DefaultTokens, "cut the sections so that all of it has at most so `many` tokens of four bytes")
+	f.StringSliceVar(&o.sections, "sections", nil, "show only these `sections`, separated by commas: "+strings.Join(projectcontext.Names(), ", "))
+	f.IntVar(&o.maxTokens, "max-tokens", wording.DefaultTokens, "cut the sections so that all of it has at most so `many` tokens of four bytes")
 	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira instead of showing their last answers")
 	output.JSONFlag[view](cmd, &o.asJSON)
-	if err := cmd.RegisterFlagCompletionFunc("sections", cobra.FixedCompletions(section.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc("sections", cobra.FixedCompletions(projectcontext.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
 	}
 	return cmd
@@ -66,8 +66,8 @@ const minTokens = 200
 
 func run(ctx context.Context, env app.Env, o options) error {
 	for _, name := range o.sections {
-		if !slices.Contains(section.Names(), name) {
-			return app.UsageError(fmt.Sprintf("invalid value %q for --sections: use %s", name, strings.Join(section.Names(), ", ")))
+		if !slices.Contains(projectcontext.Names(), name) {
+			return app.UsageError(fmt.Sprintf("invalid value %q for --sections: use %s", name, strings.Join(projectcontext.Names(), ", ")))
 		}
 	}
 	if o.maxTokens < minTokens {
@@ -81,15 +81,15 @@ func run(ctx context.Context, env app.Env, o options) error {
 	store, tasks := here.Items(), here.Tasks()
 	defer tasks.Close()
 	stop := progress.Show(env, "looking around")
-	found, err := section.Gather(ctx, here.Briefing(store, tasks, here.Files()), o.sections, o.fresh)
+	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, projectcontext.Request{Sections: o.sections, Fresh: o.fresh})
 	stop()
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
 	}
 	if o.asJSON {
-		return output.New(env).JSON(document(found, here.Workspace()))
+		return output.New(env).JSON(document(found))
 	}
-	_, err = io.WriteString(env.Stdout, found.Markdown(o.maxTokens))
+	_, err = io.WriteString(env.Stdout, wording.Markdown(found, o.maxTokens))
 	return err
 }
 
@@ -108,22 +108,14 @@ type part struct {
 	Unavailable string   `json:"unavailable,omitempty"`
 }
 
-func document(b briefing.Briefing, root string) view {
-	v := view{Root: root, Sections: []part{}}
-	for _, s := range b.Sections {
-		v.Sections = append(v.Sections, part{
-			Name: s.Name, Title: s.Title, Nothing: s.Nothing, Unavailable: s.Failure,
-			Lines: plain(s.Body),
-		})
+func document(c projectcontext.Context) view {
+	v := view{Root: c.Root, Sections: []part{}}
+	for _, s := range c.Sections {
+		one := part{Name: s.Name, Title: s.Title, Nothing: s.Empty, Unavailable: s.Unavailable, Lines: []string{}}
+		for _, l := range wording.Lines(s.Content, c.At) {
+			one.Lines = append(one.Lines, l.Plain()) // without marks: the form says what they are
+		}
+		v.Sections = append(v.Sections, one)
 	}
 	return v
-}
-
-// plain are the lines of a section without marks: the form says what they are.
-func plain(b briefing.Body) []string {
-	lines := []string{}
-	for _, l := range append(slices.Clip(b.Head), b.Lines...) {
-		lines = append(lines, l.Plain())
-	}
-	return lines
 }

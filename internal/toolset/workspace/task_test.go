@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/workspace"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 )
 
 // panics is a justfile whose recipes break down.
@@ -25,7 +26,7 @@ func (panics) Stop(context.Context, string, string) (running.Task, error) { pani
 func TestPanicEndsProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
-		tools := workspace.New(nil, panics{}, nil)
+		tools := workspace.New(nil, panics{}, projectcontext.Sources{})
 		func() {
 			defer func() {
 				if recover() == nil {

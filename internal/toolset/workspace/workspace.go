@@ -7,12 +7,14 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 
-	"github.com/copse-dev/copse/internal/briefing/section"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
 )
 
 // Files are the files of the project. Errors are for showing.
@@ -27,12 +29,12 @@ var _ Files = (*project.Project)(nil)
 type Tools struct {
 	files   Files
 	tasks   Tasks
-	sources section.Sources
+	context projectcontext.Sources
 }
 
 // New makes the handlers.
-func New(files Files, tasks Tasks, sources section.Sources) *Tools {
-	return &Tools{files: files, tasks: tasks, sources: sources}
+func New(files Files, tasks Tasks, context projectcontext.Sources) *Tools {
+	return &Tools{files: files, tasks: tasks, context: context}
 }
 
 // Toolset returns the toolset "workspace".
@@ -154,14 +156,11 @@ type ContextIn struct {
 	Fresh     bool     `json:"fresh,omitempty" description:"Ask GitHub and Jira instead of their last answers."`
 }
 
-// GetProjectContext tells what is going on in the project.
+// GetProjectContext returns the project's context as Markdown.
 func (t *Tools) GetProjectContext(ctx context.Context, in ContextIn) (TextOut, error) {
-	found, err := section.Gather(ctx, t.sources, in.Sections, in.Fresh)
+	found, err := t.context.Gather(ctx, projectcontext.Request{Sections: in.Sections, Fresh: in.Fresh})
 	if err != nil {
 		return TextOut{}, err
 	}
-	if in.MaxTokens == 0 {
-		in.MaxTokens = section.DefaultTokens
-	}
-	return TextOut{Text: found.Markdown(in.MaxTokens)}, nil
+	return TextOut{Text: wording.Markdown(found, cmp.Or(in.MaxTokens, wording.DefaultTokens))}, nil
 }

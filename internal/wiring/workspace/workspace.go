@@ -15,9 +15,11 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/docker"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
+	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/settings"
@@ -26,6 +28,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/items"
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -119,6 +122,32 @@ func (w *Workspace) Tasks() *recipe.Justfile {
 	})
 }
 
+// Files returns the files of the project.
+func (w *Workspace) Files() *project.Project {
+	return project.New(w.Workspace(), func(ctx context.Context) (project.Repository, error) {
+		repo, err := w.Session.Repo(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return repo, nil
+	})
+}
+
+// Containers returns the client of the container engine.
+func (w *Workspace) Containers() *docker.Client {
+	return docker.New(docker.Options{Getenv: w.env.Getenv, Home: w.env.Home(), GOOS: w.env.GOOS})
+}
+
+// Context returns the sources of the project's context.
+func (w *Workspace) Context(items *local.Store, tasks *recipe.Justfile, files *project.Project) projectcontext.Sources {
+	return projectcontext.Sources{
+		Session: w.Session, Root: w.Workspace(),
+		Branches: w.Branches, Pulls: w.Pulls, Services: w.Services, Words: w.Words,
+		Items: items, Journal: w.journal(), Containers: w.Containers(), Recipes: tasks, Files: files,
+		Now: w.env.Now,
+	}
+}
+
 // Served is the toolsets of a workspace. Close it after use.
 type Served struct {
 	Toolsets []toolset.Toolset
@@ -137,7 +166,7 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	s.Toolsets = toolset.Without(append(w.ReadOnlyToolsets(),
 		w.itemTools(s.store),
 		commands.New(w.Commands()).Toolset(),
-		toolworkspace.New(files, s.tasks, w.Briefing(s.store, s.tasks, files)).Toolset(),
+		toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files)).Toolset(),
 	), w.disabled)
 	return s
 }

@@ -1,0 +1,68 @@
+package projectcontext
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/branch"
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/jira"
+	"github.com/copse-dev/copse/internal/page"
+)
+
+// Stack is the branch that is checked out and those it is stacked on, up to its root.
+type Stack struct {
+	Branches []LinkedBranch
+	// Total counts the branches of the stack; a long one is cut.
+	Total int
+}
+
+// LinkedBranch is a branch with what it is linked to.
+type LinkedBranch struct {
+	branch.Entry
+	// Issue and PullRequest are nil where the branch has none and where their service is
+	// disabled.
+	Issue       *fact.Fact[jira.Issue]
+	PullRequest *fact.Fact[github.Status]
+}
+
+func (g *gathering) stack(ctx context.Context) (Content, error) {
+	head, err := g.Session.View().Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if head.Detached {
+		return nil, emptyError("no branch is checked out")
+	}
+	entries, err := g.Branches.Stack(ctx, head.Branch)
+	if errors.Is(err, twig.ErrNoState) {
+		return nil, emptyError("no .twig/state.json")
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := Stack{Total: len(entries)}
+	entries = entries[:page.Fit(entries, page.Size, page.DefaultBudget)]
+	out.Branches = make([]LinkedBranch, len(entries))
+	var asking sync.WaitGroup
+	for i, e := range entries {
+		asking.Go(func() { out.Branches[i] = g.linked(ctx, e) })
+	}
+	asking.Wait()
+	return out, nil
+}
+
+// linked asks the services what a branch is linked to.
+func (g *gathering) linked(ctx context.Context, e branch.Entry) LinkedBranch {
+	out := LinkedBranch{Entry: e}
+	if e.JiraIssue != "" && g.Services.Issue != nil {
+		out.Issue = new(g.Services.Issue(ctx, e.JiraIssue))
+	}
+	if e.PRNumber != 0 && g.Services.PullRequest != nil {
+		out.PullRequest = new(g.Services.PullRequest(ctx, e.PRNumber))
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package wording
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+)
+
+// DefaultTokens is how long the Markdown is unless its reader asks for another size.
+const DefaultTokens = 2000
+
+const (
+	// bytesPerToken is what a token counts as.
+	bytesPerToken = 4
+	// maxLine is how many characters a line has before the names in it are cut.
+	maxLine = 200
+	// noticeSize is the most bytes of the line that says what was cut.
+	noticeSize = 64
+)
+
+// Markdown returns a context as Markdown of at most maxTokens tokens, if its headings
+// fit. Every section is named: where there is too little room, the longest are cut
+// first, inside and down to the same size, and say so.
+func Markdown(c projectcontext.Context, maxTokens int) string {
+	var parts []part
+	var empty []foreign.Line
+	for _, s := range c.Sections {
+		if s.Empty != "" {
+			empty = append(empty, foreign.Own("").Word(s.Name).Own(" (").Word(s.Empty).Own(")"))
+			continue
+		}
+		parts = append(parts, newPart(s, bodyOf(s.Content, c.At)))
+	}
+	rest := ""
+	if len(empty) > 0 {
+		rest = "\n" + foreign.Markdown([]foreign.Line{foreign.Own("Nothing to tell of: ").Add(foreign.Join(empty, ", ")).Own(".")})
+	}
+	return join(parts, rest, maxTokens*bytesPerToken)
+}
+
+// part is a section as it is written.
+type part struct {
+	body
+	name string
+}
+
+// newPart returns a section with its heading.
+func newPart(s projectcontext.Section, text body) part {
+	p := part{name: s.Name, body: body{keepEnd: text.keepEnd}}
+	p.head = append(p.head, foreign.Own("## ").Word(s.Title), foreign.Line{})
+	for _, line := range text.head {
+		p.head = append(p.head, line.Cut(maxLine))
+	}
+	if s.Unavailable != "" {
+		p.head = append(p.head, foreign.Own("Not known: ").Name(s.Unavailable).Cut(maxLine))
+	}
+	for _, line := range text.lines {
+		p.lines = append(p.lines, line.Cut(maxLine))
+	}
+	return p
+}
+
+// join writes parts, and rest after them, in at most room bytes if the heads fit.
+func join(parts []part, rest string, room int) string {
+	room -= len(rest) + len(parts) // an empty line between two parts
+	sizes := make([]int, len(parts))
+	for i, p := range parts {
+		room -= size(p.head)
+		sizes[i] = size(p.lines)
+	}
+	share := page.Share(sizes, room)
+	var out strings.Builder
+	for i, p := range parts {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		out.WriteString(foreign.Markdown(append(slices.Clip(p.head), p.fit(min(sizes[i], share))...)))
+	}
+	out.WriteString(rest)
+	return out.String()
+}
+
+// size returns the most bytes that lines take, with what is written between them.
+func size(lines []foreign.Line) int {
+	all := 0
+	for i, l := range lines {
+		all += cost(l, i == 0 || l.Foreign() != lines[i-1].Foreign())
+	}
+	return all
+}
+
+// cost returns the bytes that a line takes; first says that an empty line may have to
+// stand before or after it.
+func cost(l foreign.Line, first bool) int {
+	n := len(l.Markdown()) + len("\n")
+	if first {
+		n++
+	}
+	return n
+}
+
+// fit returns the lines that fit in room bytes, with one that says what was cut.
+func (p part) fit(room int) []foreign.Line {
+	if size(p.lines) <= room {
+		return p.lines
+	}
+	lines := slices.Clone(p.lines)
+	if p.keepEnd {
+		slices.Reverse(lines)
+	}
+	shown := 0
+	for room -= noticeSize; shown < len(lines); shown++ {
+		needs := cost(lines[shown], shown == 0 || lines[shown].Foreign() != lines[shown-1].Foreign())
+		if needs > room {
+			break
+		}
+		room -= needs
+	}
+	kept := lines[:shown]
+	left := foreign.Own("… ").Int(len(lines) - shown)
+	if p.keepEnd {
+		slices.Reverse(kept)
+		return append([]foreign.Line{left.Own(" lines before").Own(`; sections=["`).Word(p.name).Own(`"] has them`)}, kept...)
+	}
+	return append(kept, left.Own(" more lines").Own(`; sections=["`).Word(p.name).Own(`"] has them`))
+}

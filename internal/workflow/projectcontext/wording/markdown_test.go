@@ -1,0 +1,124 @@
+package wording
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+)
+
+func lines(n int) []foreign.Line {
+	var all []foreign.Line
+	for i := range n {
+		all = append(all, foreign.Own("line ").Int(i+1))
+	}
+	return all
+}
+
+func quoted(n int) []foreign.Line {
+	var all []foreign.Line
+	for i := range n {
+		all = append(all, foreign.Quoted(fmt.Sprintf("line %d", i+1)))
+	}
+	return all
+}
+
+func section(name string, text body) part {
+	return newPart(projectcontext.Section{Name: name, Title: strings.ToUpper(name)}, text)
+}
+
+func TestJoin(t *testing.T) {
+	t.Parallel()
+	got := join([]part{
+		section("a", body{head: []foreign.Line{foreign.Own("always")}, lines: lines(2)}),
+		newPart(projectcontext.Section{Name: "b", Title: "B", Unavailable: "it is\nbroken"}, body{}),
+		section("long", body{lines: lines(50)}),
+		section("log", body{head: []foreign.Line{foreign.Own("It printed:")}, lines: quoted(50), keepEnd: true}),
+	}, "\nAnd so on.\n", 350)
+	want := `## A
+
+always
+line 1
+line 2
+
+## B
+
+Not known: ` + "`\"it is\\nbroken\"`" + `
+
+## LONG
+
+line 1
+line 2
+line 3
+line 4
+line 5
+line 6
+line 7
+… 43 more lines; sections=["long"] has them
+
+## LOG
+
+It printed:
+… 46 lines before; sections=["log"] has them
+
+    line 47
+    line 48
+    line 49
+    line 50
+
+And so on.
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := join([]part{section("long", body{lines: []foreign.Line{foreign.Name(strings.Repeat("x", 5000))}})}, "", 4000); len(got) > 250 {
+		t.Errorf("a line of %d bytes", len(got))
+	}
+}
+
+func TestMarkdownNamesEmptySections(t *testing.T) {
+	t.Parallel()
+	got := Markdown(projectcontext.Context{Sections: []projectcontext.Section{
+		{Name: "project", Title: "Project", Content: projectcontext.Project{Root: "/p"}},
+		{Name: "recipes", Title: "Tasks", Empty: "no justfile"},
+		{Name: "tree", Title: "Files", Empty: "no files"},
+	}}, DefaultTokens)
+	want := "## Project\n\nRoot: `/p`\nNot a git repository.\n\nNothing to tell of: recipes (no justfile), tree (no files).\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The text fits, and no section disappears.
+func TestFits(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		var parts []part
+		for i := range rapid.IntRange(1, 9).Draw(rt, "sections") {
+			text := body{keepEnd: rapid.Bool().Draw(rt, "end")}
+			for _, drawn := range rapid.SliceOfN(rapid.StringMatching(`[a-z \x60\n]{0,300}`), 0, 60).Draw(rt, "lines") {
+				if rapid.Bool().Draw(rt, "quoted") {
+					text.lines = append(text.lines, foreign.Quote(drawn)...)
+				} else {
+					text.lines = append(text.lines, foreign.Own("x ").Name(drawn))
+				}
+			}
+			parts = append(parts, section(fmt.Sprintf("s%d", i), text))
+		}
+		room := rapid.IntRange(2000, 12000).Draw(rt, "room")
+		got := join(parts, "", room)
+		if len(got) > room {
+			rt.Errorf("%d bytes where %d are allowed", len(got), room)
+		}
+		for _, p := range parts {
+			if !strings.Contains(got, "## "+strings.ToUpper(p.name)+"\n") {
+				rt.Errorf("%s is missing", p.name)
+			}
+		}
+	})
+}
