@@ -64,12 +64,13 @@ func answer(t *testing.T, dir string, f *fake, o control.Options) {
 
 func TestAskAndSteer(t *testing.T) {
 	t.Parallel()
-	dir, f, stopped, reloaded := shortDir(t), &fake{}, false, false
+	dir, f, reloaded := shortDir(t), &fake{}, false
+	stopped := make(chan struct{})
 	client := control.NewClient(dir)
 	if _, err := client.Status(t.Context()); !errors.Is(err, control.ErrNotRunning) {
 		t.Errorf("before it runs: %v", err)
 	}
-	answer(t, dir, f, control.Options{Guarded: true, Stop: func() { stopped = true }, Reload: func(context.Context) error { reloaded = true; return nil }})
+	answer(t, dir, f, control.Options{Guarded: true, Stop: func() { close(stopped) }, Reload: func(context.Context) error { reloaded = true; return nil }})
 	if _, err := control.Take(dir); !errors.Is(err, control.ErrTaken) {
 		t.Errorf("a second supervisor: %v", err)
 	}
@@ -96,8 +97,9 @@ func TestAskAndSteer(t *testing.T) {
 	if err := client.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if got := strings.Join(f.asked, ", "); got != "open /a, close /b, join /c, move bad" || !reloaded || !stopped {
-		t.Errorf("asked %s; reloaded %t, stopped %t", got, reloaded, stopped)
+	<-stopped // Stop is called after the answer is sent
+	if got := strings.Join(f.asked, ", "); got != "open /a, close /b, join /c, move bad" || !reloaded {
+		t.Errorf("asked %s; reloaded %t", got, reloaded)
 	}
 }
 
