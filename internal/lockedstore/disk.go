@@ -17,6 +17,11 @@ type Disk interface {
 	Sync(file *os.File, name string) error
 	// Rename puts a file at a name, in place of what is there.
 	Rename(root *os.Root, from, to string) error
+	// Exchange puts two files of the directory in each other's place at once. The error is
+	// errors.ErrUnsupported where the system or the file system cannot.
+	Exchange(root *os.Root, one, other string) error
+	// Link gives a file a second name, which must be free.
+	Link(root *os.Root, old, name string) error
 	// Remove removes a name.
 	Remove(root *os.Root, name string) error
 	// SyncDir brings the names in a directory to disk.
@@ -33,6 +38,12 @@ func (System) Sync(file *os.File, _ string) error { return file.Sync() }
 
 // Rename is of Disk.
 func (System) Rename(root *os.Root, from, to string) error { return rename(root, from, to) }
+
+// Exchange is of Disk.
+func (System) Exchange(root *os.Root, one, other string) error { return exchange(root, one, other) }
+
+// Link is of Disk.
+func (System) Link(root *os.Root, old, name string) error { return root.Link(old, name) }
 
 // Remove is of Disk.
 func (System) Remove(root *os.Root, name string) error { return root.Remove(name) }

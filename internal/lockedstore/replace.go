@@ -2,6 +2,7 @@ package lockedstore
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -59,17 +61,26 @@ func (f Foreign) Read() ([]byte, error) {
 func Replace(path string, before, after []byte) error { return ForeignAt(path).Replace(before, after) }
 
 // Replace puts a new content in the place of an old one, whole and on disk. If the content
-// is no longer the old one, the error is ErrChanged and the file stays; that is looked at
-// right before the file is replaced, so that what another program writes is lost only in
-// the microseconds between. A missing file is an empty old one, and is made, with its
-// directory, readable by its user alone. Nothing is left beside the file; what a process that was
-// killed has left is readable by the user alone, and is removed by the next Replace.
+// is no longer the old one, the error is ErrChanged and the file stays. A missing file is an
+// empty old one, and is made, with its directory, readable by its user alone. Nothing is left
+// beside the file; what a process that was killed has left is readable by nobody who could not
+// read the file, and is removed by the next Replace.
+//
+// A file that another program puts in place meanwhile is never lost on Linux and macOS, where
+// two files can change places: Replace looks at what it has taken out, and puts it back if
+// that is not the old content. What remains: until it is back, for microseconds, a reader does
+// not see that edit. A program that writes into the file itself, instead of replacing it, can
+// write to the old file after Replace has looked at it. On Windows, and on file systems that
+// cannot exchange files, Replace looks right before it replaces the file, and an edit in the
+// microseconds between is lost.
 func (f Foreign) Replace(before, after []byte) error {
 	root, name, err := f.open(true)
 	if err != nil {
 		return fmt.Errorf("open the directory of %q: %w", filepath.Base(f.path), WithoutPath(err))
 	}
 	defer root.Close()
+	unlock := alone(root)
+	defer unlock()
 	sweep(root)
 	if err := replace(f.disk, root, name, before, after); err != nil {
 		return fmt.Errorf("replace %q: %w", name, WithoutPath(err))
@@ -176,7 +187,7 @@ func replace(disk Disk, root *os.Root, name string, before, after []byte) (err e
 		err = unchanged(root, name, before)
 	}
 	if err == nil {
-		err = disk.Rename(root, staged, name)
+		err = put(disk, root, staged, name, before)
 	}
 	if err != nil {
 		return err
@@ -220,6 +231,19 @@ func temporary(root *os.Root) (*os.File, *flock.Flock, error) {
 
 func lockOf(root *os.Root, name string) *flock.Flock {
 	return flock.New(filepath.Join(root.Name(), name), flock.SetFlag(regular.Flags))
+}
+
+// alone waits until no other process of ours replaces a file of the directory, and keeps
+// others waiting until unlock is called: two that exchange the same file at once could take
+// each other's file for an edit. It does not wait long, because anybody who can read the
+// directory can hold its lock, and it does nothing where directories cannot be locked.
+func alone(root *os.Root) (unlock func()) {
+	const wait, nap = 2 * time.Second, 5 * time.Millisecond
+	lock := flock.New(root.Name(), flock.SetFlag(os.O_RDONLY))
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	_, _ = lock.TryLockContext(ctx, nap)
+	return func() { _ = lock.Close() }
 }
 
 // sweep removes temporary files that nobody uses: their process was killed.

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
@@ -400,11 +402,19 @@ func (o *clientOptions) write(ctx context.Context, edit editing) (written, error
 		}
 	}
 	// Another program may be writing the same file; its change stays.
-	const attempts = 10
+	const attempts, nap = 50, 20 * time.Millisecond
 	for attempt := 1; ; attempt++ {
 		done, err := o.writeOnce(ctx, client, path, named, edit)
-		if !errors.Is(err, lockedstore.ErrChanged) || attempt == attempts {
+		if !errors.Is(err, lockedstore.ErrChanged) {
 			return done, err
+		}
+		if attempt == attempts {
+			return done, fmt.Errorf("another program keeps changing %s; close it and try again: %w", path, err)
+		}
+		select {
+		case <-ctx.Done():
+			return done, ctx.Err()
+		case <-time.After(rand.N(nap)):
 		}
 	}
 }

@@ -80,8 +80,21 @@ func (r *Recorder) Rename(root *os.Root, from, to string) error {
 	return r.record(step, r.System.Rename(root, from, to))
 }
 
-// Remove is of lockedstore.Disk.
+// Exchange is of lockedstore.Disk.
+func (r *Recorder) Exchange(root *os.Root, one, other string) error {
+	return r.record("put "+other, r.System.Exchange(root, one, other))
+}
+
+// Link is of lockedstore.Disk.
+func (r *Recorder) Link(root *os.Root, old, name string) error {
+	return r.record("put "+name, r.System.Link(root, old, name))
+}
+
+// Remove is of lockedstore.Disk. What is removed of temporary files has no order.
 func (r *Recorder) Remove(root *os.Root, name string) error {
+	if lockedstore.Temporary(name) {
+		return r.System.Remove(root, name)
+	}
 	return r.record("remove "+name, r.System.Remove(root, name))
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -26,7 +27,7 @@ func editedMeanwhile(r *rig) ([]result, error) {
 	if err := os.WriteFile(config, []byte(`{"edits": 0}`), 0o600); err != nil {
 		return nil, err
 	}
-	installs, refused := 0, 0
+	installs, refused, reason := 0, 0, ""
 	stop, stopped := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for n := 0; ; n++ {
@@ -38,8 +39,9 @@ func editedMeanwhile(r *rig) ([]result, error) {
 			}
 			cmd := exec.CommandContext(r.ctx, r.copse(), "mcp", []string{"install", "uninstall"}[n%2], "--client", "cursor")
 			cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home)
-			if err := cmd.Run(); err != nil {
+			if out, err := cmd.CombinedOutput(); err != nil {
 				refused++
+				reason = ": " + strings.TrimSpace(string(out))
 			}
 			installs++
 		}
@@ -61,20 +63,21 @@ func editedMeanwhile(r *rig) ([]result, error) {
 	if err := <-stopped; err != nil {
 		return nil, err
 	}
-	res.Note = fmt.Sprintf("over %d installs, of which %d gave up", installs, refused)
+	res.Note = fmt.Sprintf("over %d installs, of which %d gave up%s", installs, refused, reason)
 	return []result{res}, nil
 }
 
-// editOnce counts up a number in the file, as a program does that replaces it without a look
+// editOnce counts up a number in the file, as a program does that replaces it without looking
 // at others, and reports whether the number before was lost.
 func editOnce(path string, edit int) (lost bool, err error) {
-	text, err := os.ReadFile(path)
+	file, err := readEdits(path)
+	if err == nil && file["edits"] != float64(edit-1) {
+		// For a moment after it was made, an edit can be out of place.
+		time.Sleep(50 * time.Millisecond)
+		file, err = readEdits(path)
+	}
 	if err != nil {
 		return false, err
-	}
-	var file map[string]any
-	if err := json.Unmarshal(text, &file); err != nil {
-		return false, fmt.Errorf("%s: %w: %.100s", path, err, text)
 	}
 	lost = file["edits"] != float64(edit-1)
 	file["edits"] = edit
@@ -86,4 +89,16 @@ func editOnce(path string, edit int) (lost bool, err error) {
 		return lost, err
 	}
 	return lost, os.Rename(path+".edit", path)
+}
+
+func readEdits(path string) (map[string]any, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var file map[string]any
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w: %.100s", path, err, text)
+	}
+	return file, nil
 }

@@ -110,6 +110,17 @@ func (r *rig) writers(dir, home string, env []string) ([]writer, error) {
 	if err := os.WriteFile(config, []byte(other), 0o600); err != nil {
 		return nil, err
 	}
+	whole := map[string]bool{other: true} // the texts that the file can have
+	for _, verb := range []string{"install", "uninstall"} {
+		if _, err := r.command(dir, env, "mcp", verb, "--client", "cursor"); err != nil {
+			return nil, err
+		}
+		text, err := os.ReadFile(config)
+		if err != nil {
+			return nil, err
+		}
+		whole[string(text)] = true
+	}
 	file := bearer.NewStore(filepath.Join(home, "copse", "tokens")).File(dir)
 	if _, err := file.Token(r.ctx); err != nil {
 		return nil, err
@@ -201,15 +212,10 @@ func (r *rig) writers(dir, home string, env []string) ([]writer, error) {
 			},
 			check: func([]int) error {
 				for _, path := range []string{config, config + ".copse-backup"} {
-					var c struct {
-						MCPServers map[string]any
-						Keep       []float64
-					}
-					if err := readJSON(path, &c); err != nil {
+					if text, err := os.ReadFile(path); err != nil {
 						return err
-					}
-					if _, err := os.Stat(path); err == nil && (c.MCPServers["other"] == nil || len(c.Keep) != 2) {
-						return fmt.Errorf("%s lost what is not ours", path)
+					} else if !whole[string(text)] {
+						return fmt.Errorf("%s is neither the old nor the new one: %q", path, text)
 					}
 				}
 				return leftBehind(filepath.Dir(config))

@@ -1,0 +1,29 @@
+//go:build linux || darwin
+
+package lockedstore
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// inDirectory calls rename with the descriptor of a directory, so that no link leads it
+// elsewhere. What says that the file system cannot do it is errors.ErrUnsupported.
+func inDirectory(root *os.Root, rename func(dir int) error) error {
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	err = rename(int(dir.Fd()))
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.EPERM):
+		return errors.Join(errors.ErrUnsupported, err)
+	default:
+		return &os.SyscallError{Syscall: "rename", Err: err}
+	}
+}

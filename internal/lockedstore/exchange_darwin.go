@@ -1,0 +1,13 @@
+package lockedstore
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func exchange(root *os.Root, one, other string) error {
+	return inDirectory(root, func(dir int) error {
+		return unix.RenameatxNp(dir, one, dir, other, unix.RENAME_SWAP)
+	})
+}
