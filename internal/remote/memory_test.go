@@ -15,7 +15,12 @@ import (
 // A huge answer costs a bounded amount of memory, whatever the service says of its size,
 // and whether it is kept or not.
 func TestHugeAnswers(t *testing.T) { //nolint:paralleltest // it measures the process
-	const size = 300 << 20
+	const (
+		size = 300 << 20
+		// Reading it whole allocates more than twice its size. The race detector
+		// doubles what growing a buffer allocates.
+		limit = 200
+	)
 	body := func(w io.Writer, n int) {
 		_, _ = io.WriteString(w, `["`)
 		for chunk := strings.Repeat("x", 1<<20); n > 0; n -= len(chunk) {
@@ -61,7 +66,7 @@ func TestHugeAnswers(t *testing.T) { //nolint:paralleltest // it measures the pr
 			if (err == nil) != tt.ok {
 				t.Errorf("%s: %v", name, err)
 			}
-			if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 100 {
+			if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > limit {
 				t.Errorf("%s, cache %t: %d MiB were allocated in all", name, cache != "", used)
 			} else {
 				t.Logf("%s, cache %t: %d MiB", name, cache != "", used)
