@@ -42,6 +42,11 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		return nil, err
 	}
 	found = append(found, copies...)
+	copied, err := s.afterCopying(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, copied...)
 	if s.Mode(ctx) != Committed { // else a checkout or a rebase brings other items, too
 		overwritten, err := f.overwritten(snapshot)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -91,6 +92,9 @@ func (r *repair) merges(ctx context.Context, repo *gitmerge.Repo) error {
 			return err
 		}
 		if err := m.rewritten(repo); err != nil {
+			return err
+		}
+		if err := m.copied(repo); err != nil {
 			return err
 		}
 	}
@@ -196,6 +200,100 @@ func (m *merging) rewritten(repo *gitmerge.Repo) error {
 		}
 	}
 	return m.tx.Remove(rewrittenName)
+}
+
+// followedName keeps the last commit whose references are known to be right.
+const followedName = privateFolder + "/followed"
+
+// copied corrects references in what a cherry-pick or a rebase copied without a stop.
+func (m *merging) copied(repo *gitmerge.Repo) error {
+	if _, going := repo.Rewritten(); going {
+		return nil // the commits that are still to come build on it
+	}
+	head, err := repo.Head(m.ctx)
+	if err != nil || head == "" {
+		return err
+	}
+	since, err := followed(m.tx.Root())
+	if err != nil || since == head {
+		return err
+	}
+	copies, err := repo.Copied(m.ctx, since)
+	if err != nil {
+		return err
+	}
+	corrected, reports, err := followCopied(copies, m.tree)
+	if err != nil {
+		return err
+	}
+	if len(reports) > 0 {
+		if err := m.store(merge.Result{Tree: corrected, Reports: reports}); err != nil {
+			return err
+		}
+	}
+	return m.tx.Write(lockedstore.File{Name: followedName, Data: []byte(head + "\n")})
+}
+
+// afterCopying returns a warning for each item that refers to other items than where git
+// copied its commit from.
+func (s *Store) afterCopying(ctx context.Context, f *folder) ([]item.Warning, error) {
+	repo, err := s.openRepo(ctx, f)
+	if repo == nil || err != nil {
+		return nil, err
+	}
+	if _, going := repo.Rewritten(); going {
+		return nil, nil
+	}
+	root, err := f.dir.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
+	}
+	defer root.Close()
+	since, err := followed(root)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := repo.Copied(ctx, since)
+	if len(copies) == 0 || err != nil {
+		return nil, err
+	}
+	tree, err := readTree(root)
+	if err != nil {
+		return nil, err
+	}
+	_, reports, err := followCopied(copies, tree)
+	var found []item.Warning
+	for _, r := range reports {
+		found = append(found, item.Warning{
+			File: r.File, Reason: "came with a cherry-pick or rebase, and refers to items by numbers that are of other items here; run doctor --repair",
+		})
+	}
+	return found, err
+}
+
+// followed returns the last commit whose references are known to be right; "" if none is.
+func followed(root *os.Root) (string, error) {
+	text, err := regular.ReadIn(root, followedName, maxOwnFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read %q: %w", followedName, lockedstore.WithoutPath(err))
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// followCopied returns a tree with the references corrected that came with commits which
+// git copied from elsewhere.
+func followCopied(copies []merge.Copied, tree merge.Tree) (merge.Tree, []merge.Report, error) {
+	corrected := maps.Clone(tree)
+	var reports []merge.Report
+	for _, c := range copies {
+		changed, more, err := merge.FollowCopied(c, corrected)
+		if err != nil {
+			return nil, nil, err
+		}
+		maps.Copy(corrected, changed)
+		reports = append(reports, more...)
+	}
+	return corrected, reports, nil
 }
 
 // ownChanges is the store as somebody left it who changed it since git stopped.
@@ -405,10 +503,12 @@ func isMerged(name string) bool {
 }
 
 // readTree reads all files that merge.
-func (w *writer) readTree() (merge.Tree, error) {
+func (w *writer) readTree() (merge.Tree, error) { return readTree(w.tx.Root()) }
+
+func readTree(root *os.Root) (merge.Tree, error) {
 	tree := merge.Tree{}
 	read := func(name string) error {
-		text, err := itemfolder.ReadFile(w.tx.Root(), name)
+		text, err := itemfolder.ReadFile(root, name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
@@ -424,13 +524,13 @@ func (w *writer) readTree() (merge.Tree, error) {
 		}
 	}
 	for _, folder := range []string{itemsFolder, trashFolder, linksFolder} {
-		names, err := readNames(w.tx.Root(), folder)
+		names, err := readNames(root, folder)
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range names {
 			path := folder + "/" + name
-			if info, err := w.tx.Root().Lstat(path); err != nil || !info.Mode().IsRegular() || !isMerged(path) {
+			if info, err := root.Lstat(path); err != nil || !info.Mode().IsRegular() || !isMerged(path) {
 				continue // not for us
 			}
 			if err := read(path); err != nil {

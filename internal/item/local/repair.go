@@ -31,6 +31,8 @@ type Repaired struct {
 //   - a merge that git has open is finished, item by item and field by field, as
 //     package merge says; so is what an earlier merge left: marks in a file that
 //     cannot be read for them, and a number that an item and a deleted one have;
+//   - references that a cherry-pick or a rebase brought follow the items that they
+//     meant in the original commit;
 //   - a file whose name and number differ gets the number of its name, or a new
 //     one if the name is none;
 //   - references to items that do not exist are taken out.

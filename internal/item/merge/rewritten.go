@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
@@ -38,24 +39,43 @@ func FollowRewritten(base, branch, now Tree) (Tree, []Report, error) {
 		if e.ours == nil || e.theirs == nil || e.theirs.trashed {
 			continue
 		}
-		file, err := ticfile.Parse(e.theirs.text)
-		if err != nil {
+		if err := m.correct(e, changed, m.follow(e, moved), "refers to items by the numbers that a rebase gave them"); err != nil {
 			return nil, nil, err
-		}
-		if m.follow(e, file, moved) != nil {
-			continue // written in a way that cannot be edited
-		}
-		text, err := file.Text()
-		if err != nil {
-			return nil, nil, err
-		}
-		if text != e.theirs.text {
-			name := ItemsFolder + "/" + e.theirs.id.String() + extension
-			changed[name] = text
-			m.result.Reports = append(m.result.Reports, Report{Renumbered, name, "refers to items by the numbers that a rebase gave them"})
 		}
 	}
 	return changed, m.result.Reports, nil
+}
+
+// correct writes the references and texts of an item over its file, and reports it if
+// that changes the file.
+func (m *merger) correct(e *entry, changed Tree, to item.Item, report string) error {
+	file, err := ticfile.Parse(e.theirs.text)
+	if err != nil {
+		return err
+	}
+	it := e.theirs.it
+	if to.Parent != it.Parent {
+		err = file.SetParent(to.Parent)
+	}
+	if !slices.Equal(to.DependsOn, it.DependsOn) {
+		err = errors.Join(err, file.SetDependsOn(to.DependsOn))
+	}
+	if to.Description != it.Description {
+		err = errors.Join(err, file.Update(e.theirs.id, item.Patch{Description: &to.Description}, it.Updated))
+	}
+	if err != nil {
+		return nil //nolint:nilerr // written in a way that cannot be edited
+	}
+	if !slices.Equal(to.Comments, it.Comments) {
+		file.SetComments(to.Comments)
+	}
+	text, err := file.Text()
+	if err != nil || text == e.theirs.text {
+		return err
+	}
+	changed[e.theirs.name()] = text
+	m.result.Reports = append(m.result.Reports, Report{Renumbered, e.theirs.name(), report})
+	return nil
 }
 
 func without(tree Tree, name string) Tree {
@@ -68,41 +88,36 @@ func without(tree Tree, name string) Tree {
 	return rest
 }
 
-// follow corrects the references of one item.
-func (m *merger) follow(e *entry, file *ticfile.File, moved moves) error {
+// follow returns what an item of the branch is to say now.
+func (m *merger) follow(e *entry, moved moves) item.Item {
 	it := e.theirs.it
 	stale := m.stale(e)
 	if to, ok := stale[it.Parent]; ok && it.Parent == e.ours.it.Parent && m.madeBy(e, it.Parent) {
-		if err := file.SetParent(to); err != nil {
-			return err
-		}
+		it.Parent = to
 	}
-	var dependsOn []item.ID
-	for _, id := range it.DependsOn {
+	it.DependsOn = nil
+	for _, id := range e.theirs.it.DependsOn {
 		if to, ok := stale[id]; ok && slices.Contains(e.ours.it.DependsOn, id) && m.madeBy(e, id) {
 			if id = to; id == 0 {
 				continue
 			}
 		}
-		if !slices.Contains(dependsOn, id) {
-			dependsOn = append(dependsOn, id)
+		if !slices.Contains(it.DependsOn, id) {
+			it.DependsOn = append(it.DependsOn, id)
 		}
 	}
-	if !slices.Equal(dependsOn, it.DependsOn) {
-		if err := file.SetDependsOn(dependsOn); err != nil {
-			return err
+	var before item.Item
+	if e.base != nil {
+		before = e.base.it
+	}
+	it.Description = renumber(it.Description, linesBut(it.Description, addedLines(e.ours.it.Description, before.Description)), moved.since(e.ours.it.Updated))
+	it.Comments = slices.Clone(it.Comments)
+	for i, c := range it.Comments {
+		if slices.Contains(e.ours.it.Comments, c) && !slices.Contains(before.Comments, c) {
+			it.Comments[i].Body = renumber(c.Body, nil, moved.since(c.Date))
 		}
 	}
-	comments := slices.Clone(it.Comments)
-	for i, c := range comments {
-		if slices.Contains(e.ours.it.Comments, c) && (e.base == nil || !slices.Contains(e.base.it.Comments, c)) {
-			comments[i].Body = renumber(c.Body, nil, moved.since(c.Date))
-		}
-	}
-	if !slices.Equal(comments, it.Comments) {
-		file.SetComments(comments)
-	}
-	return nil
+	return it
 }
 
 // stale are the numbers that mean one item on the branch and another now, with the

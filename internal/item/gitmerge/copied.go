@@ -1,0 +1,355 @@
+package gitmerge
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// mostCommits is how many commits Copied looks at: the latest ones.
+const mostCommits = 500
+
+// slack is how far clocks of computers that share a repository are apart at most.
+const slack = 24 * time.Hour
+
+// Head returns the commit that is checked out; "" before the first one.
+func (r *Repo) Head(ctx context.Context) (string, error) { return r.commit(ctx, "HEAD") }
+
+// Copied returns the commits that git made again from others, as a cherry-pick and a
+// rebase do, oldest first: those of HEAD that change items, that the commit since does
+// not contain, and whose original is in the repository. An original is named by "git
+// cherry-pick -x", or it has the author, the time and the subject of the copy.
+func (r *Repo) Copied(ctx context.Context, since string) ([]merge.Copied, error) {
+	made, err := r.madeSince(ctx, since)
+	if err != nil || len(made) == 0 {
+		return nil, err
+	}
+	originals, err := r.originals(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	var copies []*copiedCommit
+	for _, c := range slices.Backward(made) {
+		if len(originals[c]) > 0 {
+			copies = append(copies, newCopy(c, originals[c]))
+		}
+	}
+	// First the files that the commits change, then the items that these refer to.
+	if err := r.fill(ctx, copies); err != nil {
+		return nil, err
+	}
+	for _, c := range copies {
+		c.wantReferences()
+	}
+	if err := r.fill(ctx, copies); err != nil {
+		return nil, err
+	}
+	found := make([]merge.Copied, len(copies))
+	for i, c := range copies {
+		found[i].Change = c.changes[0].Change
+		for _, original := range c.changes[1:] {
+			found[i].Originals = append(found[i].Originals, original.Change)
+		}
+	}
+	return found, nil
+}
+
+// commit is one that changes items.
+type commit struct {
+	hash   string
+	author string // name, address, time and subject
+	at     int64  // when the author made it
+	made   int64  // when git made it
+	named  []string
+	files  []string // in the store
+}
+
+// madeSince returns the commits of HEAD that change items, the latest first.
+func (r *Repo) madeSince(ctx context.Context, since string) ([]*commit, error) {
+	args := []string{"--literal-pathspecs", "log", "-z", "--no-merges", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
+		"--format=%x00%H%x00%an%x00%ae%x00%at%x00%s%x00%ct%x00%b%x00", "--max-count=" + strconv.Itoa(mostCommits), "HEAD"}
+	if hash, err := r.commit(ctx, since); err != nil {
+		return nil, err
+	} else if hash != "" {
+		args = append(args, "^"+hash)
+	}
+	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsFolder)...)
+	if _, exited := errors.AsType[*xec.ExitError](err); exited {
+		return nil, nil // there is no commit yet
+	}
+	if err != nil {
+		return nil, err
+	}
+	const fields = 7
+	var list []*commit
+	for words := strings.Split(out, "\x00"); len(words) > 0; {
+		word := strings.TrimPrefix(words[0], "\n")
+		switch {
+		case isHash(word) && len(words) >= fields:
+			at, atErr := strconv.ParseInt(words[3], 10, 64)
+			made, madeErr := strconv.ParseInt(words[5], 10, 64)
+			if err := errors.Join(atErr, madeErr); err != nil {
+				return nil, fmt.Errorf("read the times of commit %s: %w", word, err)
+			}
+			list = append(list, &commit{
+				hash: word, at: at, made: made, author: strings.Join(words[1:5], "\x00"),
+				named: namedOriginals(words[6]),
+			})
+			words = words[fields:]
+			continue
+		case len(list) > 0:
+			if name, ok := strings.CutPrefix(word, r.prefix); ok && IsStored(name) {
+				last := list[len(list)-1]
+				last.files = append(last.files, name)
+			}
+		}
+		words = words[1:]
+	}
+	return list, nil
+}
+
+var (
+	hashes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`) })
+	picked = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\(cherry picked from commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\)$`)
+	})
+)
+
+func isHash(word string) bool { return hashes().MatchString(word) }
+
+// namedOriginals returns the commits that a message names as "git cherry-pick -x" does.
+func namedOriginals(message string) []string {
+	var named []string
+	for _, match := range picked().FindAllStringSubmatch(message, -1) {
+		named = append(named, match[1])
+	}
+	return named
+}
+
+// twin is a commit that can be an original of another.
+type twin struct {
+	hash string
+	made int64
+}
+
+// originals returns what each commit is a copy of, the oldest first. It looks at all
+// refs, at what they were before, and at what was fetched last.
+func (r *Repo) originals(ctx context.Context, made []*commit) (map[*commit][]string, error) {
+	twins, err := r.twins(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	actions := sync.OnceValues(func() (map[string]string, error) { return r.actions(ctx) })
+	found := map[*commit][]string{}
+	for _, c := range made {
+		for _, t := range twins[c] {
+			older := t.made < c.made
+			if t.made == c.made { // all within a second
+				action, err := actions()
+				if err != nil {
+					return nil, err
+				}
+				older = isCopying(action[c.hash])
+			}
+			if older {
+				found[c] = append(found[c], t.hash)
+			}
+		}
+		for _, hash := range c.named {
+			if is, err := r.commit(ctx, hash); err != nil {
+				return nil, err
+			} else if is == hash && !slices.Contains(found[c], hash) {
+				found[c] = append(found[c], hash)
+			}
+		}
+	}
+	return found, nil
+}
+
+// twins returns the other commits with the author, the time and the subject of each
+// commit, in the order in which git made them.
+func (r *Repo) twins(ctx context.Context, made []*commit) (map[*commit][]twin, error) {
+	oldest := made[0].at
+	byAuthor := map[string][]*commit{}
+	for _, c := range made {
+		oldest = min(oldest, c.at)
+		byAuthor[c.author] = append(byAuthor[c.author], c)
+	}
+	args := []string{"--literal-pathspecs", "log", "--no-merges", "--full-history", "--no-show-signature", "--all", "--reflog",
+		"--format=%H%x00%ct%x00%an%x00%ae%x00%at%x00%s", "--since=" + time.Unix(oldest, 0).Add(-slack).UTC().Format(time.RFC3339)}
+	for _, ref := range []string{"FETCH_HEAD", "ORIG_HEAD"} {
+		hash, err := r.commit(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if hash != "" {
+			args = append(args, hash)
+		}
+	}
+	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsFolder)...)
+	if err != nil {
+		return nil, err
+	}
+	found := map[*commit][]twin{}
+	for line := range strings.SplitSeq(out, "\n") {
+		hash, rest, _ := strings.Cut(line, "\x00")
+		at, author, _ := strings.Cut(rest, "\x00")
+		made, err := strconv.ParseInt(at, 10, 64)
+		if err != nil || !isHash(hash) {
+			continue
+		}
+		for _, c := range byAuthor[author] {
+			if c.hash != hash {
+				found[c] = append(found[c], twin{hash, made})
+			}
+		}
+	}
+	for _, list := range found {
+		slices.SortStableFunc(list, func(a, b twin) int { return cmp.Compare(a.made, b.made) })
+	}
+	return found, nil
+}
+
+// actions returns what made each commit that was checked out here, in git's words.
+func (r *Repo) actions(ctx context.Context) (map[string]string, error) {
+	out, err := r.run(ctx, "log", "--walk-reflogs", "--no-show-signature", "--format=%H%x00%gs", "HEAD", "--")
+	if _, exited := errors.AsType[*xec.ExitError](err); err != nil && !exited {
+		return nil, err
+	}
+	actions := map[string]string{}
+	for line := range strings.SplitSeq(out, "\n") {
+		hash, action, _ := strings.Cut(line, "\x00")
+		actions[hash] = action // the first action is the last line
+	}
+	return actions, nil
+}
+
+// isCopying reports whether git says of a commit that it made it from another.
+func isCopying(action string) bool {
+	verb, _, _ := strings.Cut(action, ":")
+	return strings.HasPrefix(verb, "cherry-pick") || strings.HasSuffix(verb, "(pick)")
+}
+
+// copiedCommit is a copy and its originals, whose trees are being read.
+type copiedCommit struct {
+	changes []*readChange // first the copy
+}
+
+// readChange is what is read of one commit.
+type readChange struct {
+	merge.Change
+	commit         string
+	before, wanted []string // names of files to read, before the commit and in it
+}
+
+func newCopy(c *commit, originals []string) *copiedCommit {
+	n := &copiedCommit{}
+	for _, hash := range append([]string{c.hash}, originals...) {
+		n.changes = append(n.changes, &readChange{commit: hash, Change: merge.Change{Before: merge.Tree{}, After: merge.Tree{}}})
+	}
+	n.want(append(c.files, renumbered.Name))
+	return n
+}
+
+// want asks for files in all trees.
+func (c *copiedCommit) want(names []string) {
+	for _, change := range c.changes {
+		change.before, change.wanted = names, names
+	}
+}
+
+// wantReferences asks for the items that the changed ones refer to.
+func (c *copiedCommit) wantReferences() {
+	var names []string
+	for _, change := range c.changes[1:] {
+		for name, text := range change.After {
+			for _, id := range merge.Numbers(name, text) {
+				for _, folder := range []string{merge.ItemsFolder, merge.TrashFolder} {
+					name := fmt.Sprintf("%s/%d.md", folder, id)
+					if _, read := c.changes[0].After[name]; !read && !slices.Contains(names, name) {
+						names = append(names, name)
+					}
+				}
+			}
+		}
+	}
+	c.want(names)
+}
+
+// files calls do with each file that is wanted.
+func (c *copiedCommit) files(do func(commit, name string, tree merge.Tree)) {
+	for _, change := range c.changes {
+		for _, name := range change.before {
+			do(change.commit+"^", name, change.Before)
+		}
+		for _, name := range change.wanted {
+			do(change.commit, name, change.After)
+		}
+	}
+}
+
+// fill reads the files that are wanted, with one process. A file that a commit does not
+// have stays away.
+func (r *Repo) fill(ctx context.Context, copies []*copiedCommit) error {
+	var input bytes.Buffer
+	for _, c := range copies {
+		c.files(func(commit, name string, _ merge.Tree) { fmt.Fprintf(&input, "%s:%s%s\n", commit, r.prefix, name) })
+	}
+	if input.Len() == 0 {
+		return nil
+	}
+	out, err := r.git.Program().Feed(ctx, input.Bytes(), "cat-file", "--batch")
+	if err != nil {
+		return err
+	}
+	answers := bufio.NewReader(bytes.NewReader(out))
+	for _, c := range copies {
+		c.files(func(_, name string, tree merge.Tree) {
+			text, ok, readErr := readBlob(answers)
+			if err = errors.Join(err, readErr); ok {
+				tree[name] = text
+			}
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("read copied commits from git: %w", err)
+	}
+	return nil
+}
+
+// readBlob reads an answer of "git cat-file --batch"; ok is false if it is not a file
+// that can be an item.
+func readBlob(answers *bufio.Reader) (text string, ok bool, err error) {
+	header, err := answers.ReadString('\n')
+	if err != nil {
+		return "", false, err
+	}
+	fields := strings.Fields(header)
+	if strings.HasSuffix(header, " missing\n") || len(fields) != 3 {
+		return "", false, nil
+	}
+	size, err := strconv.Atoi(fields[2])
+	if err != nil {
+		return "", false, err
+	}
+	data := make([]byte, size+1) // with a line break behind it
+	if _, err := io.ReadFull(answers, data); err != nil {
+		return "", false, err
+	}
+	return string(data[:size]), fields[1] == "blob" && size <= ticfile.MaxSize, nil
+}
