@@ -23,6 +23,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/copse-dev/copse/internal/hostenv"
 	"github.com/copse-dev/copse/internal/secret"
 )
 
@@ -162,7 +163,7 @@ func Main(run func(context.Context, Env) int) int {
 		Stdin:   os.Stdin,
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
-		Environ: os.Environ(),
+		Environ: hostenv.Resolved(os.Environ()),
 		Dir:     dir,
 		Self:    self(),
 		GOOS:    runtime.GOOS,

@@ -6,15 +6,20 @@
 //
 //   - everything else in the text stays as it is, byte for byte: other entries, their
 //     order, comments, line ends;
+//   - an entry that is there keeps what a person added: arguments, variables, settings, a
+//     program that is put in front of copse;
 //   - an entry that is there already, and the same, changes nothing;
 //   - Remove takes out what Set has put in, and nothing else;
 //   - a text that cannot be understood is an error and is not changed.
+//
+// Many clients start servers with a part of the environment alone. Set writes references
+// to the variables that copse needs, in the client's own form and never their values, and
+// [Client.Environ] returns what a server gets then.
 //
 // Nothing is read or written here but texts; the caller keeps the files.
 package clientconfig
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -26,6 +31,13 @@ type Server struct {
 	// Command starts it on standard input and output, with Args.
 	Command string
 	Args    []string
+	// Env has variables that the entry sets for the server, as they are written: they can
+	// refer to others. Set writes references of its own and none of these.
+	Env map[string]string
+	// EnvVars are the variables that Codex passes on, and Dir is the directory to start
+	// in; "" is where the client was started.
+	EnvVars []string
+	Dir     string
 	// URL is where it is served over HTTP, and Token what it demands there; URL is ""
 	// for a command.
 	URL, Token string
@@ -50,6 +62,8 @@ type Client struct {
 	user    map[string][]string
 	project []string
 	form    form
+	// filter is what the client keeps from the servers that it starts.
+	filter filter
 }
 
 // form is how a client writes entries.
@@ -57,6 +71,9 @@ type form struct {
 	typed   bool   // with the kind of server
 	urlKey  string // "" if it knows no HTTP
 	command bool   // command and arguments are one list
+	env     string // the key of variables, "" for env
+	dir     bool   // it reads cwd
+	tools   bool   // it is told which tools to offer
 }
 
 // Place says where a user's files are.
@@ -83,9 +100,9 @@ func everywhere(parts ...string) map[string][]string { return map[string][]strin
 func clients() []Client {
 	typed, plain := form{typed: true, urlKey: "url"}, form{urlKey: "url"}
 	return []Client{
-		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(home, ".claude.json"), project: []string{".mcp.json"}, form: typed},
+		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(home, ".claude.json"), project: []string{".mcp.json"}, form: typed, filter: claudeCode},
 		{
-			ID: "claude-desktop", Title: "Claude Desktop", key: "mcpServers", form: form{},
+			ID: "claude-desktop", Title: "Claude Desktop", key: "mcpServers", form: form{}, filter: sdkDefault,
 			user: map[string][]string{
 				"darwin": {support, "Claude", "claude_desktop_config.json"}, "windows": {appData, "Claude", "claude_desktop_config.json"},
 				"": {config, "Claude", "claude_desktop_config.json"},
@@ -100,20 +117,29 @@ func clients() []Client {
 		{ID: "cursor", Title: "Cursor", key: "mcpServers", user: everywhere(home, ".cursor", "mcp.json"), project: []string{".cursor", "mcp.json"}, form: plain},
 		{
 			ID: "codex", Title: "Codex", toml: true, key: "mcp_servers", user: everywhere(home, ".codex", "config.toml"),
-			project: []string{".codex", "config.toml"}, form: plain,
+			project: []string{".codex", "config.toml"}, form: form{urlKey: "url", dir: true}, filter: codex,
 		},
 		{
 			ID: "gemini", Title: "Gemini CLI", key: "mcpServers", user: everywhere(home, ".gemini", "settings.json"),
-			project: []string{".gemini", "settings.json"}, form: form{urlKey: "httpUrl"},
+			project: []string{".gemini", "settings.json"}, form: form{urlKey: "httpUrl", dir: true}, filter: gemini,
 		},
 		{
 			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(config, "opencode", "opencode.json"), project: []string{"opencode.json"},
-			form: form{typed: true, urlKey: "url", command: true},
+			form: form{typed: true, urlKey: "url", command: true, env: "environment", dir: true},
 		},
 		{ID: "windsurf", Title: "Windsurf", key: "mcpServers", user: everywhere(home, ".codeium", "windsurf", "mcp_config.json"), form: form{urlKey: "serverUrl"}},
 		{
 			ID: "zed", Title: "Zed", key: "context_servers", project: []string{".zed", "settings.json"}, form: plain,
 			user: map[string][]string{"windows": {appData, "Zed", "settings.json"}, "": {config, "zed", "settings.json"}},
+		},
+		{
+			// It reads the project's file of Claude Code, too.
+			ID: "copilot", Title: "Copilot CLI", key: "mcpServers", user: everywhere(home, ".copilot", "mcp-config.json"), project: []string{".mcp.json"},
+			form: form{typed: true, urlKey: "url", tools: true}, filter: copilot,
+		},
+		{
+			ID: "qwen", Title: "Qwen Code", key: "mcpServers", user: everywhere(home, ".qwen", "settings.json"), project: []string{".qwen", "settings.json"},
+			form: form{urlKey: "httpUrl", dir: true},
 		},
 	}
 }
@@ -177,21 +203,6 @@ func join(base string, parts ...string) string {
 	return filepath.Join(append([]string{base}, parts...)...)
 }
 
-// entry is what a client's file says of a server. The fields are in the order in which
-// people write them.
-type entry struct {
-	Type      string            `json:"type,omitempty"`
-	Command   json.RawMessage   `json:"command,omitempty"`
-	Args      []string          `json:"args,omitempty"`
-	URL       string            `json:"url,omitempty"`
-	HTTPURL   string            `json:"httpUrl,omitempty"`
-	ServerURL string            `json:"serverUrl,omitempty"`
-	Headers   map[string]string `json:"headers,omitempty"`
-	// HTTPHeaders is Codex's name for them. It is read and never written as JSON.
-	HTTPHeaders map[string]string `json:"http_headers,omitempty"`
-	Enabled     bool              `json:"enabled,omitempty"`
-}
-
 // NoHTTPError says that a client starts servers itself.
 type NoHTTPError struct{ Title string }
 
@@ -207,55 +218,27 @@ func (c Client) CheckHTTP() error {
 	return nil
 }
 
-// entry is the entry of a server in the client's form.
-func (c Client) entry(s Server) (entry, error) {
-	var e entry
-	if s.URL != "" {
-		switch c.form.urlKey {
-		case "":
-			return e, &NoHTTPError{Title: c.Title}
-		case "httpUrl":
-			e.HTTPURL = s.URL
-		case "serverUrl":
-			e.ServerURL = s.URL
-		default:
-			e.URL = s.URL
-		}
-		if s.Token != "" {
-			e.Headers = map[string]string{"Authorization": "Bearer " + s.Token}
-		}
-		switch {
-		case c.form.command:
-			e.Type, e.Enabled = "remote", true
-		case c.form.typed:
-			e.Type = "http"
-		}
-		return e, nil
-	}
-	var command any = s.Command
-	if c.form.command {
-		command, e.Type, e.Enabled = append([]string{s.Command}, s.Args...), "local", true
-	} else {
-		e.Args = s.Args
-		if c.form.typed {
-			e.Type = "stdio"
-		}
-	}
-	data, err := json.Marshal(command)
-	e.Command = data
-	return e, err
-}
-
-// Set returns text with the entry of a server. An empty text is a new file.
+// Set returns text with the entry of a server. An empty text is a new file. An entry of that
+// name keeps what a person added to it.
 func (c Client) Set(text []byte, name string, s Server) ([]byte, error) {
-	e, err := c.entry(s)
+	if s.URL != "" {
+		if err := c.CheckHTTP(); err != nil {
+			return nil, err
+		}
+	}
+	var before Server
+	all, err := c.Entries(text)
 	if err != nil {
 		return nil, err
 	}
-	if c.toml {
-		return setTOML(text, c.key, name, tomlEntry(s))
+	if i := slices.IndexFunc(all, func(n Named) bool { return n.Name == name }); i >= 0 {
+		before = all[i].Server
 	}
-	return setJSON(text, c.key, name, e)
+	edit := c.edit(s, before)
+	if c.toml {
+		return setTOML(text, c.key, name, edit)
+	}
+	return setJSON(text, c.key, name, edit)
 }
 
 // Remove returns text without the entry of that name; the same if there is none.

@@ -1,7 +1,11 @@
 package clientconfig_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/hostenv"
 )
 
 var (
@@ -24,6 +29,23 @@ func lookup(t testing.TB, id string) clientconfig.Client {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// quotedVariables lists the variables that copse needs.
+func quotedVariables(format, separator string) string {
+	var parts []string
+	for _, name := range hostenv.Variables() {
+		parts = append(parts, fmt.Sprintf(format, name))
+	}
+	return strings.Join(parts, separator)
+}
+
+func sortedReferences() string {
+	var lines []string
+	for _, name := range slices.Sorted(slices.Values(hostenv.Variables())) {
+		lines = append(lines, fmt.Sprintf("        %q: %q", name, "$"+name))
+	}
+	return strings.Join(lines, ",\n")
 }
 
 // TestEntries pins what each client reads.
@@ -63,9 +85,12 @@ func TestEntries(t *testing.T) {
 		"claude-desktop": {"mcpServers", plain, "error: Claude Desktop starts its servers itself and reads no address from its file; use --transport stdio"},
 		"vscode":         {"servers", typed, typedRemote},
 		"cursor":         {"mcpServers", plain, remote("url")},
-		"gemini":         {"mcpServers", plain, remote("httpUrl")},
-		"windsurf":       {"mcpServers", plain, remote("serverUrl")},
-		"zed":            {"context_servers", plain, remote("url")},
+		"gemini":         {"mcpServers", strings.Replace(plain, "      ]\n", "      ],\n      \"env\": {\n"+sortedReferences()+"\n      }\n", 1), remote("httpUrl")},
+		"qwen":           {"mcpServers", plain, remote("httpUrl")},
+		"copilot": {"mcpServers", strings.Replace(typed, "      ]\n", "      ],\n      \"env\": {\n        \"GITHUB_TOKEN\": \"${GITHUB_TOKEN}\"\n      },\n      \"tools\": [\n        \"*\"\n      ]\n", 1),
+			strings.Replace(typedRemote, "      }\n    }", "      },\n      \"tools\": [\n        \"*\"\n      ]\n    }", 1)},
+		"windsurf": {"mcpServers", plain, remote("serverUrl")},
+		"zed":      {"context_servers", plain, remote("url")},
 		"opencode": {"mcp", `{
   "KEY": {
     "copse": {
@@ -92,7 +117,7 @@ func TestEntries(t *testing.T) {
   }
 }
 `},
-		"codex": {"", "[mcp_servers.copse]\ncommand = \"/opt/copse\"\nargs = [\"mcp\", \"serve\"]\n",
+		"codex": {"", "[mcp_servers.copse]\ncommand = \"/opt/copse\"\nargs = [\"mcp\", \"serve\"]\nenv_vars = [" + quotedVariables("%q", ", ") + "]\n",
 			"[mcp_servers.copse]\nurl = \"http://localhost:3000/mcp\"\nhttp_headers = { Authorization = \"Bearer t0ken\" }\n"},
 	} {
 		c := lookup(t, id)
@@ -106,7 +131,7 @@ func TestEntries(t *testing.T) {
 			}
 		}
 	}
-	if len(clientconfig.IDs()) != 9 {
+	if len(clientconfig.IDs()) != 11 {
 		t.Errorf("clients: %q", clientconfig.IDs())
 	}
 	if _, err := clientconfig.Lookup("emacs"); err == nil || !strings.Contains(err.Error(), "known are claude-code, ") {
@@ -138,6 +163,8 @@ func TestPath(t *testing.T) {
 		{"opencode", "user", clientconfig.Place{Home: "/h"}, "/h/.config/opencode/opencode.json"},
 		{"windsurf", "user", clientconfig.Place{Home: "/h"}, "/h/.codeium/windsurf/mcp_config.json"},
 		{"zed", "user", clientconfig.Place{GOOS: "darwin", Home: "/h"}, "/h/.config/zed/settings.json"},
+		{"copilot", "user", clientconfig.Place{Home: "/h"}, "/h/.copilot/mcp-config.json"},
+		{"qwen", "project", clientconfig.Place{Dir: "/p"}, "/p/.qwen/settings.json"},
 		{"windsurf", "project", clientconfig.Place{Dir: "/p"}, "Windsurf has no configuration for a project; use the user's"},
 		{"cursor", "user", clientconfig.Place{}, "there is no home folder to find Cursor's configuration in"},
 	} {
@@ -154,18 +181,19 @@ func TestPath(t *testing.T) {
 // TestEdits keeps everything else.
 func TestEdits(t *testing.T) {
 	t.Parallel()
+	envVars := "env_vars = [" + quotedVariables("%q", ", ") + "]\n"
 	for name, tt := range map[string]struct{ client, before, after string }{
 		"comments and tabs": {"zed", "// mine\n{\n\t\"theme\": \"dark\", // nice\n\t/* servers */\n\t\"context_servers\": {\n\t\t\"other\": {\"command\": \"x\"}, // keep\n\t},\n}\n",
 			"// mine\n{\n\t\"theme\": \"dark\", // nice\n\t/* servers */\n\t\"context_servers\": {\n\t\t\"other\": {\"command\": \"x\"}, // keep\n\t\t\"copse\": {\n\t\t\t\"command\": \"/opt/copse\",\n\t\t\t\"args\": [\n\t\t\t\t\"mcp\",\n\t\t\t\t\"serve\"\n\t\t\t]\n\t\t},\n\t},\n}\n"},
-		"another is replaced": {"cursor", "{\"mcpServers\": {\"copse\": {\"command\": \"old\"}, \"z\": {}}}", "{\"mcpServers\": {\"copse\": {\n      \"command\": \"/opt/copse\",\n      \"args\": [\n        \"mcp\",\n        \"serve\"\n      ]\n    }, \"z\": {}}}"},
+		"another is replaced": {"cursor", "{\"mcpServers\": {\"copse\": {\"command\": \"old\"}, \"z\": {}}}", "{\"mcpServers\": {\"copse\": {\"command\": \"/opt/copse\",\n      \"args\": [\n        \"mcp\",\n        \"serve\"\n      ]\n    }, \"z\": {}}}"},
 		"what was added stays": {"cursor", "{\"mcpServers\": {\"copse\": {\"env\": {\"A\": \"b\"}, \"args\": [\"mcp\", \"serve\"], \"command\": \"/opt/copse\"}}}",
 			"{\"mcpServers\": {\"copse\": {\"env\": {\"A\": \"b\"}, \"args\": [\"mcp\", \"serve\"], \"command\": \"/opt/copse\"}}}"},
 		"TOML": {"codex", "# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"y\"\n\n# about the rest\n[tools]\nweb = true\n",
-			"# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"y\"\n\n# about the rest\n[tools]\nweb = true\n\n[mcp_servers.copse]\ncommand = \"/opt/copse\"\nargs = [\"mcp\", \"serve\"]\n"},
+			"# mine\nmodel = \"x\"\n\n[mcp_servers.other]\ncommand = \"y\"\n\n# about the rest\n[tools]\nweb = true\n\n[mcp_servers.copse]\ncommand = \"/opt/copse\"\nargs = [\"mcp\", \"serve\"]\n" + envVars},
 		"TOML replaced": {"codex", "[mcp_servers.copse]\ncommand = \"old\"\n\n[mcp_servers.copse.env]\nA = \"b\"\n\n# about the rest\n[tools]\nweb = true\n",
-			"[mcp_servers.copse]\ncommand = \"/opt/copse\"\nargs = [\"mcp\", \"serve\"]\n\n\n# about the rest\n[tools]\nweb = true\n"},
+			"[mcp_servers.copse]\ncommand = \"/opt/copse\"\nargs = [\"mcp\", \"serve\"]\n" + envVars + "\n[mcp_servers.copse.env]\nA = \"b\"\n\n# about the rest\n[tools]\nweb = true\n"},
 		"TOML with what was added": {"codex", "[mcp_servers.copse]\nargs = [\"mcp\", \"serve\"]\ncommand = \"/opt/copse\" # here\nenabled = true\n",
-			"[mcp_servers.copse]\nargs = [\"mcp\", \"serve\"]\ncommand = \"/opt/copse\" # here\nenabled = true\n"},
+			"[mcp_servers.copse]\nargs = [\"mcp\", \"serve\"]\ncommand = \"/opt/copse\" # here\nenabled = true\n" + envVars},
 		"TOML in another form": {"codex", "[mcp_servers]\ncopse = { command = \"x\" }\n", "error: the entry is there in a form that is not edited here; change it by hand"},
 		"no JSON":              {"cursor", "{", "error: it is not JSON"},
 		"a list":               {"cursor", "[]", "error: it is no object where the servers should be"},
@@ -188,6 +216,149 @@ func TestEdits(t *testing.T) {
 			t.Errorf("%s: not the same twice: %v\n%s", name, err, again)
 		}
 	}
+}
+
+// TestKeepsWhatWasAdded sets an entry again, from another place and with other flags.
+func TestKeepsWhatWasAdded(t *testing.T) {
+	t.Parallel()
+	moved := clientconfig.Server{Command: "/new/copse", Args: []string{"mcp", "serve", "--read-only", "--toolsets", "items,branches"}}
+	for name, tt := range map[string]struct{ client, before, after string }{
+		"arguments and variables": {
+			"cursor", `{"mcpServers":{"copse":{"command":"/old/copse","args":["mcp","serve","-v","--toolsets=jira","--repo","/r"],"env":{"A":"b"},"cwd":"/c"}}}`,
+			`{"mcpServers":{"copse":{"command":"/new/copse","args":["mcp","serve","-v","--repo","/r","--read-only","--toolsets","items,branches"],"env":{"A":"b"},"cwd":"/c"}}}`,
+		},
+		"a program in front": {
+			"cursor", `{"mcpServers":{"copse":{"command":"direnv","args":["exec",".","/old/copse","mcp","serve"]}}}`,
+			`{"mcpServers":{"copse":{"command":"direnv","args":["exec",".","/new/copse","mcp","serve","--read-only","--toolsets","items,branches"]}}}`,
+		},
+		"settings": {
+			"opencode", `{"mcp":{"copse":{"type":"local","command":["/old/copse","mcp","serve"],"enabled":false,"environment":{"A":"{env:B}"},"timeout":9}}}`,
+			`{"mcp":{"copse":{"type":"local","command":["/new/copse","mcp","serve","--read-only","--toolsets","items,branches"],"enabled":false,"environment":{"A":"{env:B}"},"timeout":9}}}`,
+		},
+		"tools of Copilot": {
+			"copilot", `{"mcpServers":{"copse":{"type":"local","command":"/new/copse","args":["mcp","serve","--read-only","--toolsets","items,branches"],"tools":["get_current_branch"],"env":{"GITHUB_TOKEN":"${MINE}"}}}}`,
+			`{"mcpServers":{"copse":{"type":"stdio","command":"/new/copse","args":["mcp","serve","--read-only","--toolsets","items,branches"],"tools":["get_current_branch"],"env":{"GITHUB_TOKEN":"${MINE}"}}}}`,
+		},
+		"TOML": {
+			"codex", "[mcp_servers.copse]\ncommand = '/old/copse' # mine\nargs = [\n  'mcp', # a\n  'serve', '-v',\n]\nenv_vars = [" + quotedVariables("%q", ", ") + ", \"X\"]\nstartup_timeout_sec = 5\n[mcp_servers.copse.env]\nA = 'b'\n",
+			"[mcp_servers.copse]\ncommand = \"/new/copse\" # mine\nargs = [\"mcp\", \"serve\", \"-v\", \"--read-only\", \"--toolsets\", \"items,branches\"]\nenv_vars = [" + quotedVariables("%q", ", ") + ", \"X\"]\nstartup_timeout_sec = 5\n[mcp_servers.copse.env]\nA = 'b'\n",
+		},
+	} {
+		got, err := lookup(t, tt.client).Set([]byte(tt.before), "copse", moved)
+		text := string(got)
+		if tt.client != "codex" {
+			text = compact(t, got)
+		}
+		if err != nil || text != tt.after {
+			t.Errorf("%s: %v\n%s", name, err, cmp.Diff(tt.after, text))
+		}
+	}
+}
+
+// compact is JSON without spaces.
+func compact(t *testing.T, text []byte) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestOtherTransport leaves nothing of the way in which the server was reached before.
+func TestOtherTransport(t *testing.T) {
+	t.Parallel()
+	for _, id := range clientconfig.IDs() {
+		c := lookup(t, id)
+		if c.CheckHTTP() != nil {
+			continue
+		}
+		started, err := c.Set(nil, "copse", stdio)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := c.Set(nil, "copse", http)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, tt := range map[string]struct {
+			from, to []byte
+			server   clientconfig.Server
+		}{"to HTTP": {started, fresh, http}, "to stdio": {fresh, started, stdio}} {
+			got, err := c.Set(tt.from, "copse", tt.server)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is, _ := c.Entries(got)
+			want, _ := c.Entries(tt.to)
+			if diff := cmp.Diff(want, is); diff != "" {
+				t.Errorf("%s %s: %s\n%s", id, name, diff, got)
+			}
+		}
+	}
+}
+
+// TestEnviron pins what a server gets from each client, by what install writes and by what
+// people write. The rules were found by running the clients.
+func TestEnviron(t *testing.T) {
+	t.Parallel()
+	parent := []string{"HOME=/h", "PATH=/bin", "GH_TOKEN=a", "GITHUB_TOKEN=b", "JIRA_HOST=j", "SSH_AUTH_SOCK=/s", "XDG_STATE_HOME=/x", "EDITOR=vi", "REMOTE=https://u:p@h/"}
+	for _, tt := range []struct {
+		client string
+		env    map[string]string
+		extra  []string
+		want   string
+	}{
+		{"codex", nil, nil, "HOME=/h PATH=/bin"},
+		{"codex", map[string]string{"A": "$HOME"}, []string{"GH_TOKEN", "NOT_SET"}, "A=$HOME GH_TOKEN=a HOME=/h PATH=/bin"},
+		{"gemini", nil, nil, "EDITOR=vi HOME=/h JIRA_HOST=j PATH=/bin XDG_STATE_HOME=/x"},
+		{"gemini", map[string]string{"GH_TOKEN": "$GH_TOKEN", "B": "${NONE:-c}", "C": "$NONE"}, nil, "B=c C= EDITOR=vi GH_TOKEN=a HOME=/h JIRA_HOST=j PATH=/bin XDG_STATE_HOME=/x"},
+		{"gemini", nil, []string{"+GITHUB_SHA=1"}, "HOME=/h PATH=/bin"},
+		{"claude-code", map[string]string{"A": "${NONE}", "B": "$HOME"}, []string{"+CLAUDE_CODE_MCP_ALLOWLIST_ENV=1"}, "A=${NONE} B=$HOME HOME=/h PATH=/bin"},
+		{"claude-desktop", nil, nil, "HOME=/h PATH=/bin"},
+		{"copilot", nil, nil, "EDITOR=vi GH_TOKEN=a HOME=/h JIRA_HOST=j PATH=/bin REMOTE=https://u:p@h/ SSH_AUTH_SOCK=/s XDG_STATE_HOME=/x"},
+		{"copilot", map[string]string{"GITHUB_TOKEN": "${GITHUB_TOKEN}"}, nil, "EDITOR=vi GH_TOKEN=a GITHUB_TOKEN=b HOME=/h JIRA_HOST=j PATH=/bin REMOTE=https://u:p@h/ SSH_AUTH_SOCK=/s XDG_STATE_HOME=/x"},
+		{"opencode", map[string]string{"A": "{env:JIRA_HOST}{env:NONE}"}, nil, "A=j " + sorted(parent)},
+	} {
+		c, from, s := lookup(t, tt.client), parent, clientconfig.Server{Env: tt.env}
+		for _, name := range tt.extra {
+			if kv, ok := strings.CutPrefix(name, "+"); ok {
+				from = append(slices.Clone(parent), kv)
+			} else {
+				s.EnvVars = append(s.EnvVars, name)
+			}
+		}
+		if got := strings.Join(c.Environ(from, s), " "); got != tt.want {
+			t.Errorf("%s with %v and %v:\n got %s\nwant %s", tt.client, tt.env, tt.extra, got, tt.want)
+		}
+	}
+	// What install writes lets all of it through, and only names.
+	for _, id := range clientconfig.IDs() {
+		if id == "claude-desktop" {
+			continue // it knows no references
+		}
+		c := lookup(t, id)
+		text, err := c.Set(nil, "copse", stdio)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := c.Entries(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names := c.Withheld(parent, all[0].Server); len(names) > 0 {
+			t.Errorf("%s does not pass on %q", id, names)
+		}
+		bare := all[0].Server
+		bare.Env, bare.EnvVars = nil, nil
+		if names := c.Withheld(parent, bare); slices.Contains([]string{"codex", "gemini", "copilot"}, id) != (len(names) > 0) {
+			t.Errorf("%s without what install writes withholds %q", id, names)
+		}
+	}
+}
+
+func sorted(list []string) string {
+	return strings.Join(slices.Sorted(slices.Values(list)), " ")
 }
 
 // TestSetAndRemove gives the same text back.

@@ -56,9 +56,42 @@ func (c Client) Entries(text []byte) ([]Named, error) {
 	return found, nil
 }
 
+// entry is what is read of an entry. Members of another form are of no use to us.
+type entry struct {
+	Command   json.RawMessage `json:"command"`
+	Args      lax[[]string]   `json:"args"`
+	Dir       lax[string]     `json:"cwd"`
+	EnvVars   lax[[]string]   `json:"env_vars"`
+	URL       string          `json:"url"`
+	HTTPURL   string          `json:"httpUrl"`
+	ServerURL string          `json:"serverUrl"`
+	// Env has two names, and so have Headers: the second are those of opencode and Codex.
+	Env         lax[map[string]string] `json:"env"`
+	Environment lax[map[string]string] `json:"environment"`
+	Headers     lax[map[string]string] `json:"headers"`
+	HTTPHeaders lax[map[string]string] `json:"http_headers"`
+}
+
+// lax is a value that is absent if it is of another form.
+type lax[T any] struct{ value T }
+
+func (l *lax[T]) UnmarshalJSON(data []byte) error {
+	var v T
+	if json.Unmarshal(data, &v) == nil {
+		l.value = v
+	}
+	return nil
+}
+
 // server is what an entry says.
 func (e entry) server() Server {
-	s := Server{Args: e.Args, URL: e.URL + e.HTTPURL + e.ServerURL, Token: e.token()}
+	s := Server{
+		Args: e.Args.value, Dir: e.Dir.value, EnvVars: e.EnvVars.value, Env: e.Env.value,
+		URL: e.URL + e.HTTPURL + e.ServerURL, Token: e.token(),
+	}
+	if s.Env == nil {
+		s.Env = e.Environment.value
+	}
 	var commandLine []string
 	if json.Unmarshal(e.Command, &commandLine) == nil && len(commandLine) > 0 {
 		s.Command, s.Args = commandLine[0], commandLine[1:]
@@ -70,7 +103,7 @@ func (e entry) server() Server {
 
 // token is what an entry sends as a bearer token.
 func (e entry) token() string {
-	for _, headers := range []map[string]string{e.Headers, e.HTTPHeaders} {
+	for _, headers := range []map[string]string{e.Headers.value, e.HTTPHeaders.value} {
 		for name, value := range headers {
 			scheme, token, _ := strings.Cut(value, " ")
 			if strings.EqualFold(name, "Authorization") && strings.EqualFold(scheme, "Bearer") {

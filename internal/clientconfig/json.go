@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -40,8 +41,8 @@ func member(o *hujson.Object, name string) int {
 	return -1
 }
 
-// setJSON puts an entry into the object under key.
-func setJSON(text []byte, key, name string, e entry) ([]byte, error) {
+// setJSON makes an edit of the entry under key, or adds the entry.
+func setJSON(text []byte, key, name string, e edit) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
@@ -50,14 +51,10 @@ func setJSON(text []byte, key, name string, e entry) ([]byte, error) {
 		return nil, err
 	}
 	style := styleOf(text)
-	data, err := marshal(e)
-	if err != nil {
-		return nil, err
-	}
 	at := member(root, key)
 	if at < 0 {
 		inner := hujson.Object{AfterExtra: hujson.Extra(style.line(1))}
-		add(&inner, name, style.value(data, 2), style, 2)
+		add(&inner, name, style.value(e.object(), 2), style, 2)
 		add(root, key, hujson.Value{Value: &inner}, style, 1)
 		return file.Pack(), nil
 	}
@@ -65,15 +62,105 @@ func setJSON(text []byte, key, name string, e entry) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: %q", errShape, key)
 	}
-	if i := member(servers, name); i >= 0 {
-		if has(servers.Members[i].Value, data) {
-			return text, nil
-		}
-		servers.Members[i].Value.Value = style.value(data, 2).Value
+	i := member(servers, name)
+	if i < 0 {
+		add(servers, name, style.value(e.object(), 2), style, 2)
 		return file.Pack(), nil
 	}
-	add(servers, name, style.value(data, 2), style, 2)
+	there, ok := servers.Members[i].Value.Value.(*hujson.Object)
+	if !ok {
+		servers.Members[i].Value.Value = style.value(e.object(), 2).Value
+		return file.Pack(), nil
+	}
+	if !e.apply(there, style) {
+		return text, nil
+	}
 	return file.Pack(), nil
+}
+
+// object is the JSON of a new entry.
+func (e edit) object() []byte {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, s := range e.set {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(encoded(s.key))
+		b.WriteByte(':')
+		b.Write(encoded(s.value))
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// apply changes an entry, and reports whether that made a difference.
+func (e edit) apply(o *hujson.Object, style style) bool {
+	changed := false
+	for _, key := range e.drop {
+		if i := member(o, key); i >= 0 {
+			drop(o, i)
+			changed = true
+		}
+	}
+	for _, s := range e.set {
+		var there any
+		i := member(o, s.key)
+		if i >= 0 {
+			there = decoded(o.Members[i].Value)
+		}
+		value, differs := s.resolve(there)
+		if !differs {
+			continue
+		}
+		changed = true
+		if i < 0 {
+			add(o, s.key, style.value(encoded(value), 3), style, 3)
+			continue
+		}
+		// Its members stay where they are.
+		inner, isObject := o.Members[i].Value.Value.(*hujson.Object)
+		if want, ok := s.value.(map[string]string); ok && isObject {
+			setMembersOf(inner, want, s.how, style)
+			continue
+		}
+		o.Members[i].Value.Value = style.value(encoded(value), 3).Value
+	}
+	return changed
+}
+
+// setMembersOf changes the members of an object that is in an entry.
+func setMembersOf(o *hujson.Object, want map[string]string, how how, style style) {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		switch i := member(o, name); {
+		case i < 0:
+			add(o, name, style.value(encoded(want[name]), 4), style, 4)
+		case how == setMembers:
+			o.Members[i].Value.Value = style.value(encoded(want[name]), 4).Value
+		}
+	}
+}
+
+// decoded is a value as encoding/json decodes it.
+func decoded(v hujson.Value) any {
+	clone := v.Clone()
+	clone.Standardize()
+	var out any
+	if json.Unmarshal(clone.Pack(), &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// encoded is JSON without HTML escapes.
+func encoded(v any) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil { // texts, lists and maps of them always encode
+		panic(err)
+	}
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // removeJSON takes an entry out, and the object that is empty then.
@@ -142,36 +229,6 @@ func drop(o *hujson.Object, i int) {
 	if len(o.Members) == 0 && len(bytes.TrimSpace(o.AfterExtra)) == 0 {
 		o.AfterExtra = nil
 	}
-}
-
-// has reports whether a value has all that the JSON in data has, whatever else a person
-// may have added.
-func has(v hujson.Value, data []byte) bool {
-	clone := v.Clone()
-	clone.Standardize()
-	var there, wanted map[string]any
-	if json.Unmarshal(clone.Pack(), &there) != nil || json.Unmarshal(data, &wanted) != nil {
-		return false
-	}
-	return within(wanted, there)
-}
-
-// within reports whether each field of wanted is in there, and the same.
-func within(wanted, there map[string]any) bool {
-	for field, value := range wanted {
-		if !reflect.DeepEqual(value, there[field]) {
-			return false
-		}
-	}
-	return true
-}
-
-func marshal(e entry) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(e)
-	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // style is how a file is laid out.

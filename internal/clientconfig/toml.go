@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -14,22 +17,6 @@ import (
 
 // errInline is for entries that are not written as tables of their own.
 var errInline = errors.New("the entry is there in a form that is not edited here; change it by hand")
-
-// tomlEntry is the body of the table of a server.
-func tomlEntry(s Server) string {
-	if s.URL == "" {
-		quoted := make([]string, len(s.Args))
-		for i, a := range s.Args {
-			quoted[i] = quote(a)
-		}
-		return fmt.Sprintf("command = %s\nargs = [%s]\n", quote(s.Command), strings.Join(quoted, ", "))
-	}
-	body := "url = " + quote(s.URL) + "\n"
-	if s.Token != "" {
-		body += "http_headers = { Authorization = " + quote("Bearer "+s.Token) + " }\n"
-	}
-	return body
-}
 
 // quote is a basic string.
 func quote(s string) string {
@@ -60,12 +47,28 @@ func keyText(name string) string {
 	return quote(name)
 }
 
-// span is a table with what belongs to it, from its header to the next one.
+// span is a part of a text.
 type span struct{ from, to int }
 
-// tables finds the tables of key.name and below; inline says that the entry is written
+// member of an entry: its path below the entry, and where it is, from its key to the end
+// of its value.
+type tomlMember struct {
+	path []string
+	span
+}
+
+// tomlTable is a table of an entry with what belongs to it: its path below the entry, and
+// where it is, up to the comments before the next one.
+type tomlTable struct {
+	path []string
+	span
+	body    int // after the header's line
+	members []tomlMember
+}
+
+// tomlEntry finds the tables of key.name and below; inline says that the entry is written
 // in another way.
-func tables(text []byte, key, name string) (found []span, inline bool, err error) {
+func tomlEntry(text []byte, key, name string) (found []tomlTable, inline bool, err error) {
 	if err := checkNesting(text, true); err != nil {
 		return nil, false, err
 	}
@@ -74,9 +77,8 @@ func tables(text []byte, key, name string) (found []span, inline bool, err error
 	}
 	var p unstable.Parser
 	p.Reset(text)
-	var headers []int // where tables begin
+	var all []tomlTable
 	var ours []bool
-	var table []string
 	for p.NextExpression() {
 		e := p.Expression()
 		var path []string
@@ -90,34 +92,50 @@ func tables(text []byte, key, name string) (found []span, inline bool, err error
 		}
 		switch e.Kind {
 		case unstable.Table, unstable.ArrayTable:
-			table = path
-			start := bytes.LastIndexByte(text[:first], '\n') + 1
-			headers, ours = append(headers, start), append(ours, len(path) >= 2 && path[0] == key && path[1] == name)
-		case unstable.KeyValue:
-			if full := append(append([]string{}, table...), path...); len(table) < 2 && len(full) >= 2 && full[0] == key && full[1] == name {
-				inline = true
+			from, mine := bytes.LastIndexByte(text[:first], '\n')+1, len(path) >= 2 && path[0] == key && path[1] == name
+			if n := len(all); n > 0 {
+				all[n-1].to = from
 			}
+			all, ours = append(all, tomlTable{path: path, span: span{from, len(text)}, body: endOfLine(text, first)}), append(ours, mine)
+		case unstable.KeyValue:
+			n := len(all) - 1
+			if n >= 0 && ours[n] {
+				at := int(e.Raw.Offset)
+				all[n].members = append(all[n].members, tomlMember{path, span{at, at + int(e.Raw.Length)}})
+				continue
+			}
+			var table []string
+			if n >= 0 {
+				table = all[n].path
+			}
+			full := append(slices.Clone(table), path...)
+			inline = inline || len(full) >= 2 && full[0] == key && full[1] == name
 		default:
 		}
 	}
 	if err := p.Error(); err != nil {
 		return nil, false, fmt.Errorf("it is not TOML: %w", err)
 	}
-	for i, from := range headers {
+	for i, t := range all {
 		if !ours[i] {
 			continue
 		}
-		to := len(text)
-		if i+1 < len(headers) {
-			to = headers[i+1]
-		}
 		// Comments right before the next table are that one's.
-		found = append(found, span{from, beforeComments(text, from, to)})
+		t.path, t.to = t.path[2:], beforeComments(text, t.from, t.to)
+		found = append(found, t)
 	}
 	return found, inline, nil
 }
 
-// beforeComments is the end of what belongs to a table: after its last line that is
+// endOfLine returns where the line ends that has an offset, after its newline.
+func endOfLine(text []byte, at int) int {
+	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(text)
+}
+
+// beforeComments returns the end of what belongs to a table: after its last line that is
 // neither empty nor a comment.
 func beforeComments(text []byte, from, to int) int {
 	end := from
@@ -131,9 +149,9 @@ func beforeComments(text []byte, from, to int) int {
 	return end
 }
 
-// setTOML puts the table of an entry at the end, or in the place of the one there is.
-func setTOML(text []byte, key, name, body string) ([]byte, error) {
-	found, inline, err := tables(text, key, name)
+// setTOML makes an edit of an entry, or adds the entry at the end.
+func setTOML(text []byte, key, name string, e edit) ([]byte, error) {
+	found, inline, err := tomlEntry(text, key, name)
 	if err != nil {
 		return nil, err
 	}
@@ -144,15 +162,13 @@ func setTOML(text []byte, key, name, body string) ([]byte, error) {
 	if bytes.Contains(text, []byte("\r\n")) {
 		newline = "\r\n"
 	}
-	table := strings.ReplaceAll("["+key+"."+keyText(name)+"]\n"+body, "\n", newline)
+	header := "[" + key + "." + keyText(name) + "]" + newline
 	if len(found) > 0 {
-		var now, then map[string]map[string]map[string]any
-		if toml.Unmarshal(joined(text, found), &now) == nil && toml.Unmarshal([]byte(table), &then) == nil && within(then[key][name], now[key][name]) {
-			return text, nil
+		var file map[string]map[string]map[string]any
+		if err := toml.Unmarshal(joined(text, found), &file); err != nil {
+			return nil, fmt.Errorf("%w: %q", errShape, key)
 		}
-		rest := append([]byte{}, text[:found[0].from]...)
-		rest = append(rest, table...)
-		return append(rest, without(text[found[0].to:], found[1:], found[0].to)...), nil
+		return e.applyTOML(text, found, file[key][name], header, newline)
 	}
 	out := bytes.Clone(text)
 	if len(out) > 0 {
@@ -163,45 +179,159 @@ func setTOML(text []byte, key, name, body string) ([]byte, error) {
 			out = append(out, newline...)
 		}
 	}
-	return append(out, table...), nil
+	out = append(out, header...)
+	for _, s := range e.set {
+		out = append(out, s.key+" = "+tomlValue(s.value)+newline...)
+	}
+	return out, nil
+}
+
+// change is a part of a text that becomes another.
+type change struct {
+	span
+	with string
+}
+
+// applyTOML changes the tables of an entry whose members are there.
+func (e edit) applyTOML(text []byte, tables []tomlTable, there map[string]any, header, newline string) ([]byte, error) {
+	var changes []change
+	for _, t := range tables {
+		if len(t.path) > 0 && slices.Contains(e.drop, t.path[0]) {
+			changes = append(changes, change{span: t.span})
+			continue
+		}
+		for _, m := range t.members {
+			if len(t.path) == 0 && slices.Contains(e.drop, m.path[0]) {
+				changes = append(changes, change{span: span{m.from, endOfLine(text, m.to)}})
+			}
+		}
+	}
+	var lines strings.Builder
+	for _, s := range e.set {
+		value, differs := s.resolve(there[s.key])
+		if !differs {
+			continue
+		}
+		line := s.key + " = " + tomlValue(value)
+		switch at, ok := memberOf(tables, s.key); {
+		case ok:
+			changes = append(changes, change{at, line})
+		case there[s.key] != nil: // in a table of its own, or with dots
+			return nil, errInline
+		default:
+			lines.WriteString(line + newline)
+		}
+	}
+	if lines.Len() > 0 {
+		changes = append(changes, insertion(text, tables, lines.String(), header, newline))
+	}
+	slices.SortFunc(changes, func(a, b change) int { return b.from - a.from })
+	out := bytes.Clone(text)
+	for _, c := range changes {
+		out = slices.Concat(out[:c.from], []byte(c.with), out[c.to:])
+	}
+	return out, nil
+}
+
+// memberOf returns where a member of the entry itself is.
+func memberOf(tables []tomlTable, key string) (span, bool) {
+	for _, t := range tables {
+		for _, m := range t.members {
+			if len(t.path) == 0 && len(m.path) == 1 && m.path[0] == key {
+				return m.span, true
+			}
+		}
+	}
+	return span{}, false
+}
+
+// insertion puts lines behind the last member of the entry itself, or behind its header.
+func insertion(text []byte, tables []tomlTable, lines, header, newline string) change {
+	for _, t := range tables {
+		if len(t.path) > 0 {
+			continue
+		}
+		at := t.body
+		if n := len(t.members); n > 0 {
+			at = endOfLine(text, t.members[n-1].to)
+		}
+		if at > 0 && text[at-1] != '\n' {
+			lines = newline + lines
+		}
+		return change{span{at, at}, lines}
+	}
+	at := tables[0].from
+	return change{span{at, at}, header + lines + newline}
+}
+
+// tomlValue is a value on one line.
+func tomlValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case []string:
+		parts := make([]string, len(v))
+		for i, s := range v {
+			parts[i] = quote(s)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case []any:
+		parts := make([]string, len(v))
+		for i, s := range v {
+			parts[i] = tomlValue(s)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case map[string]string:
+		var parts []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, keyText(k)+" = "+quote(v[k]))
+		}
+		return "{ " + strings.Join(parts, ", ") + " }"
+	case map[string]any:
+		var parts []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, keyText(k)+" = "+tomlValue(v[k]))
+		}
+		return "{ " + strings.Join(parts, ", ") + " }"
+	}
+	text, err := toml.Marshal(map[string]any{"v": v}) // a number or a date that a person wrote
+	if err != nil {
+		return `""`
+	}
+	return strings.TrimSpace(strings.TrimPrefix(string(text), "v = "))
 }
 
 // removeTOML takes the tables of an entry out, with the empty line before them.
 func removeTOML(text []byte, key, name string) ([]byte, error) {
-	found, inline, err := tables(text, key, name)
+	tables, inline, err := tomlEntry(text, key, name)
 	if err != nil {
 		return nil, err
 	}
 	if inline {
 		return nil, errInline
 	}
-	for i := range found {
-		before := text[:found[i].from]
+	out, at := []byte{}, 0
+	for _, t := range tables {
+		from := t.from
 		for _, newline := range []string{"\r\n", "\n"} {
-			if bytes.HasSuffix(before, []byte(newline+newline)) {
-				found[i].from -= len(newline)
+			if bytes.HasSuffix(text[:from], []byte(newline+newline)) {
+				from -= len(newline)
 				break
 			}
 		}
+		out = append(out, text[at:from]...)
+		at = t.to
 	}
-	return without(text, found, 0), nil
+	return append(out, text[at:]...), nil
 }
 
-// joined are the tables alone.
-func joined(text []byte, spans []span) []byte {
+// joined returns the tables alone.
+func joined(text []byte, tables []tomlTable) []byte {
 	var out []byte
-	for _, s := range spans {
-		out = append(out, text[s.from:s.to]...)
+	for _, t := range tables {
+		out = append(out, text[t.from:t.to]...)
 	}
 	return out
-}
-
-// without is text, which begins at an offset, without some spans.
-func without(text []byte, spans []span, offset int) []byte {
-	out, at := []byte{}, 0
-	for _, s := range spans {
-		out = append(out, text[at:s.from-offset]...)
-		at = s.to - offset
-	}
-	return append(out, text[at:]...)
 }

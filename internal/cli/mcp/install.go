@@ -1,0 +1,282 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/workflow/clients"
+)
+
+// Install writes the entry that starts copse into the file of a client of the user's, for
+// "copse init". It returns the file, and false if that was as it should be.
+func Install(ctx context.Context, env app.Env, client string) (path string, changed bool, err error) {
+	o := clientOptions{env: env, transport: overStdio, name: "copse", scope: string(clientconfig.User)}
+	done, err := o.write(ctx, client, set)
+	return done.path, done.diff != nil, err
+}
+
+// Present lists the clients that this user has, by their configuration: its file, or the
+// folder that it is in.
+func Present(env app.Env) []string {
+	home := env.Home()
+	var found []string
+	for _, id := range clientconfig.IDs() {
+		client, err := clientconfig.Lookup(id)
+		if err != nil {
+			continue
+		}
+		path, err := client.Path(clientconfig.User, ClientFiles(env, ""))
+		if err != nil {
+			continue
+		}
+		folder := filepath.Dir(path)
+		_, noFile := os.Lstat(path)
+		_, noFolder := os.Lstat(folder)
+		if noFile == nil || noFolder == nil && folder != filepath.Clean(home) {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// editing changes the text of a client's file.
+type editing func(clientconfig.Client, []byte, []clientconfig.Named) ([]byte, error)
+
+func set(c clientconfig.Client, text []byte, entries []clientconfig.Named) ([]byte, error) {
+	var err error
+	for _, e := range entries {
+		if text, err = c.Set(text, e.Name, e.Server); err != nil {
+			break
+		}
+	}
+	return text, err
+}
+
+// change changes the file of each client and shows how. One that fails is in nobody's way.
+func (o *clientOptions) change(ctx context.Context, edit editing) error {
+	if err := o.check(true); err != nil {
+		return err
+	}
+	var errs []error
+	for _, id := range o.clients {
+		done, err := o.write(ctx, id, edit)
+		if err == nil {
+			err = o.show(id, done)
+		}
+		if err != nil && len(o.clients) > 1 {
+			err = fmt.Errorf("%s: %w", id, err)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// show says what became of a client's file.
+func (o *clientOptions) show(id string, done written) error {
+	var text bytes.Buffer
+	switch {
+	case done.diff == nil:
+		fmt.Fprintf(&text, "%s is as it should be\n", done.path)
+	case o.dryRun:
+		fmt.Fprintf(&text, "%s would change:\n%s", done.path, hideToken(done.diff))
+	default:
+		fmt.Fprintf(&text, "%s changed:\n%s", done.path, hideToken(done.diff))
+	}
+	if done.backup != "" {
+		fmt.Fprintf(&text, "The file as it was: %s\n", done.backup)
+	}
+	if done.tightened && o.dryRun {
+		fmt.Fprintf(o.env.Stderr, "other users can read %s; it would become readable by you alone, because it would hold a token\n", done.path)
+	} else if done.tightened {
+		fmt.Fprintf(o.env.Stderr, "other users could read %s; it is now readable by you alone, because it holds a token\n", done.path)
+	}
+	if id == "claude-desktop" && o.transport == overStdio && done.diff != nil && !o.dryRun && !o.remove {
+		if o.repo == "" {
+			fmt.Fprintln(o.env.Stderr, "Claude Desktop starts copse outside of your projects: name one with --repo")
+		}
+		fmt.Fprintln(o.env.Stderr, "Claude Desktop passes none of your shell's variables on: keep logins in ~/.netrc or with `gh auth login`, and jira.host in your settings")
+	}
+	_, err := o.env.Stdout.Write(text.Bytes())
+	return err
+}
+
+// written is what became of a file.
+type written struct {
+	path string
+	diff []byte // nil if it was as it should be
+	// backup has what the file was; "" if there was nothing to keep.
+	backup string
+	// tightened says that others could read the file, which holds a token now.
+	tightened bool
+}
+
+// write changes a client's file, unless it is a dry run.
+func (o *clientOptions) write(ctx context.Context, id string, edit editing) (written, error) {
+	client, err := clientconfig.Lookup(id)
+	if err != nil {
+		return written{}, app.UsageError(err.Error())
+	}
+	path, err := client.Path(clientconfig.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
+	if err != nil {
+		return written{}, err
+	}
+	var named []clientconfig.Named
+	if !o.remove {
+		if o.transport == overHTTP {
+			if err := client.CheckHTTP(); err != nil {
+				return written{}, err
+			}
+		}
+		if named, err = o.entries(ctx); err != nil {
+			return written{}, err
+		}
+	}
+	// Another program may be writing the same file; its change stays.
+	const attempts, nap = 50, 20 * time.Millisecond
+	var kept backup
+	for attempt := 1; ; attempt++ {
+		done, err := o.writeOnce(ctx, client, path, named, edit, &kept)
+		if !errors.Is(err, lockedstore.ErrChanged) {
+			return done, err
+		}
+		if attempt == attempts {
+			return done, fmt.Errorf("another program keeps changing %s; close it and try again: %w", path, err)
+		}
+		select {
+		case <-ctx.Done():
+			return done, ctx.Err()
+		case <-time.After(rand.N(nap)):
+		}
+	}
+}
+
+// backup is the file that this run has made, "" for none yet, and its content.
+type backup struct {
+	path    string
+	content []byte
+}
+
+// file is a client's file. That of a project is in the project.
+func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Foreign {
+	if o.scope == string(clientconfig.Project) {
+		return lockedstore.ForeignIn(o.project(ctx), path)
+	}
+	return lockedstore.ForeignAt(path)
+}
+
+// explainFile says what to do about a file that cannot be used.
+func explainFile(path string, err error) error {
+	if errors.Is(err, rooted.ErrOutside) {
+		return fmt.Errorf("%s is reached over a symbolic link that leads out of the project, and is not touched; replace the link with a file, or use --scope user", path)
+	}
+	return fmt.Errorf("read %s: %w", path, err)
+}
+
+func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Client, path string, named []clientconfig.Named, edit editing, kept *backup) (written, error) {
+	file := o.file(ctx, path)
+	before, err := file.Read()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return written{}, explainFile(path, err)
+	}
+	after, err := edit(client, before, named)
+	if err != nil {
+		return written{}, fmt.Errorf("%s is not changed: %w", path, err)
+	}
+	secret := slices.ContainsFunc(named, func(n clientconfig.Named) bool { return n.Token != "" })
+	done := written{path: path}
+	if !bytes.Equal(before, after) {
+		done.diff = diff.Diff(path, before, path, after)
+	}
+	if secret && o.dryRun {
+		done.tightened = clients.Exposed(o.env.GOOS, path)
+	} else if secret {
+		// Before the token is in it.
+		if done.tightened, err = clients.Tighten(o.env.GOOS, path); err != nil {
+			return done, err
+		}
+	}
+	if done.diff == nil || o.dryRun {
+		return done, nil
+	}
+	if len(before) > 0 {
+		if err := o.keep(ctx, path, before, kept); err != nil {
+			return done, err
+		}
+		done.backup = kept.path
+	}
+	return done, file.Replace(before, after)
+}
+
+// maxBackups is how many different contents of a file are kept.
+const maxBackups = 1000
+
+// keep writes what a client's file holds beside it. What was kept before stays: each content
+// has a file of its own, but for those that one run meets.
+func (o *clientOptions) keep(ctx context.Context, path string, content []byte, kept *backup) error {
+	if kept.path != "" {
+		if err := o.file(ctx, kept.path).Replace(kept.content, content); err != nil {
+			return err
+		}
+		kept.content = content
+		return nil
+	}
+	for n := 1; n <= maxBackups; n++ {
+		at := path + ".copse-backup"
+		if n > 1 {
+			at = fmt.Sprintf("%s.%d", at, n)
+		}
+		file := o.file(ctx, at)
+		old, err := file.Read()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return explainFile(at, err)
+		}
+		if err == nil && !bytes.Equal(old, content) {
+			continue
+		}
+		// It may hold a token from before, but for a project's, which never has one.
+		if o.scope != string(clientconfig.Project) {
+			if _, err := clients.Tighten(o.env.GOOS, at); err != nil {
+				return err
+			}
+		}
+		if err == nil {
+			return nil // and a later content is not put over it
+		}
+		if err := file.Replace(nil, content); err != nil {
+			return err
+		}
+		kept.path, kept.content = at, content
+		return nil
+	}
+	return fmt.Errorf("%s has %d backups beside it; remove those that you do not need", path, maxBackups)
+}
+
+// hideToken keeps the token off the screen.
+func hideToken(text []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(text) {
+		if i := bytes.Index(line, []byte("Bearer ")); i >= 0 {
+			rest := line[i+len("Bearer "):]
+			if end := bytes.IndexByte(rest, '"'); end >= 0 {
+				line = append(append(bytes.Clone(line[:i]), "Bearer …"...), rest[end:]...)
+			}
+		}
+		out = append(out, line...)
+	}
+	return []byte(cleantext.Block(string(out)))
+}

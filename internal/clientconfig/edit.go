@@ -1,0 +1,189 @@
+package clientconfig
+
+import (
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// edit is what becomes of an entry.
+type edit struct {
+	set []setting
+	// drop are members that mean nothing for the way in which the server is reached.
+	drop []string
+}
+
+// setting is a member of an entry.
+type setting struct {
+	key   string
+	value any // a string, a boolean, a []string or a map[string]string
+	how   how
+}
+
+// how is what a setting does to the member that is there.
+type how int
+
+const (
+	replace    how = iota // it becomes the value
+	ifAbsent              // it stays
+	addMembers            // it gets the members and elements that it lacks
+	setMembers            // its members become those of the value
+)
+
+// Members of entries that start a server, and of those that name an address.
+var (
+	startKeys   = []string{"command", "args", "env", "environment", "env_vars", "cwd"}
+	addressKeys = []string{"url", "httpUrl", "serverUrl", "headers", "http_headers", "env_http_headers", "bearer_token_env_var"}
+)
+
+// edit returns what makes the entry of a server out of what is there, in the order in
+// which people write it.
+func (c Client) edit(s, before Server) edit {
+	var e edit
+	add := func(key string, value any, how how) { e.set = append(e.set, setting{key, value, how}) }
+	kinds := [...]string{"stdio", "http"}
+	if c.form.command {
+		kinds = [...]string{"local", "remote"}
+	}
+	if s.URL != "" {
+		if c.form.typed {
+			add("type", kinds[1], replace)
+		}
+		add(c.form.urlKey, s.URL, replace)
+		if s.Token != "" {
+			key := "headers"
+			if c.toml {
+				key = "http_headers"
+			}
+			add(key, map[string]string{"Authorization": "Bearer " + s.Token}, setMembers)
+		}
+		e.drop = startKeys
+	} else {
+		if c.form.typed {
+			add("type", kinds[0], replace)
+		}
+		line := commandLine(before, s)
+		if c.form.command {
+			add("command", line, replace)
+		} else {
+			add("command", line[0], replace)
+			add("args", line[1:], replace)
+		}
+		if names := c.filter.listed(); c.toml && len(names) > 0 {
+			add("env_vars", names, addMembers)
+		} else if references := c.filter.references(); len(references) > 0 {
+			add(c.envKey(), references, addMembers)
+		}
+		e.drop = addressKeys
+	}
+	if c.form.command {
+		add("enabled", true, ifAbsent)
+	}
+	if c.form.tools {
+		add("tools", []string{"*"}, ifAbsent)
+	}
+	return e
+}
+
+func (c Client) envKey() string {
+	if c.form.env != "" {
+		return c.form.env
+	}
+	return "env"
+}
+
+// commandLine returns how the server is started: as before, but with the program and the
+// flags of s. A program that a person put in front of copse stays.
+func commandLine(before, s Server) []string {
+	line := append([]string{before.Command}, before.Args...)
+	at := serveAt(line)
+	wanted := slices.Clone(s.Args)
+	if at < 0 || len(wanted) < 2 {
+		return append([]string{s.Command}, wanted...)
+	}
+	if at == 1 || isCopse(line[at-1]) {
+		line[at-1] = s.Command
+	}
+	for flags := wanted[2:]; len(flags) > 0; {
+		n := 1
+		if len(flags) > 1 && !strings.HasPrefix(flags[1], "-") {
+			n = 2
+		}
+		line = append(withoutFlag(line, at+2, flags[0]), flags[:n]...)
+		flags = flags[n:]
+	}
+	return line
+}
+
+// serveAt returns where the words "mcp serve" begin in a command line, -1 without them.
+func serveAt(line []string) int {
+	for i := 1; i+1 < len(line); i++ {
+		if line[i] == "mcp" && line[i+1] == "serve" {
+			return i
+		}
+	}
+	return -1
+}
+
+// isCopse reports whether a path is that of the program copse.
+func isCopse(path string) bool {
+	base := filepath.Base(strings.ReplaceAll(path, `\`, "/"))
+	return strings.TrimSuffix(base, ".exe") == "copse"
+}
+
+// withoutFlag returns a command line without a flag and its value from an index on.
+func withoutFlag(line []string, from int, flag string) []string {
+	kept := slices.Clone(line[:from])
+	for i := from; i < len(line); i++ {
+		switch {
+		case line[i] == flag:
+			if i+1 < len(line) && !strings.HasPrefix(line[i+1], "-") {
+				i++
+			}
+		case strings.HasPrefix(line[i], flag+"="):
+		default:
+			kept = append(kept, line[i])
+		}
+	}
+	return kept
+}
+
+// resolve returns the value of a member that is there, nil if it is not, and whether that
+// is another one.
+func (s setting) resolve(there any) (value any, changed bool) {
+	switch want := s.value.(type) {
+	case map[string]string:
+		object, ok := there.(map[string]any)
+		if !ok {
+			break
+		}
+		merged := maps.Clone(object)
+		for name, text := range want {
+			if _, ok := merged[name]; !ok || s.how == setMembers {
+				merged[name] = text
+			}
+		}
+		return merged, !reflect.DeepEqual(merged, object)
+	case []string:
+		list, ok := there.([]any)
+		if !ok || s.how == ifAbsent {
+			break
+		}
+		var merged []any
+		if s.how == addMembers {
+			merged = slices.Clone(list)
+		}
+		for _, text := range want {
+			if s.how == replace || !slices.Contains(merged, any(text)) {
+				merged = append(merged, text)
+			}
+		}
+		return merged, !reflect.DeepEqual(merged, list)
+	}
+	if there == nil || s.how != ifAbsent && there != s.value {
+		return s.value, true
+	}
+	return there, false
+}

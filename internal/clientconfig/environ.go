@@ -1,0 +1,166 @@
+package clientconfig
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/hostenv"
+)
+
+// filter is what a client keeps from the servers that it starts; the zero value passes
+// everything on. What each client does was found by running it.
+type filter int
+
+const (
+	everything filter = iota
+	claudeCode
+	codex
+	gemini
+	copilot
+	sdkDefault // clients that use the default of the protocol's SDK
+)
+
+// listed returns the names that Codex is told to pass on. It leaves out those that are not
+// set.
+func (f filter) listed() []string {
+	if f == codex {
+		return hostenv.Variables()
+	}
+	return nil
+}
+
+// references returns variables that refer to those of the same name in the client's own
+// environment. One that is not set there arrives empty, or as the reference itself;
+// [hostenv.Resolved] takes it out.
+func (f filter) references() map[string]string {
+	switch f {
+	case gemini:
+		all := make(map[string]string)
+		for _, name := range hostenv.Variables() {
+			all[name] = "$" + name
+		}
+		return all
+	case copilot:
+		return map[string]string{"GITHUB_TOKEN": "${GITHUB_TOKEN}"}
+	default:
+		return nil
+	}
+}
+
+// Environ returns the environment of a server that the client starts by an entry, when its
+// own is parent. Both are in the form KEY=value.
+func (c Client) Environ(parent []string, s Server) []string {
+	own := make(map[string]string, len(parent))
+	for _, kv := range parent {
+		name, value, _ := strings.Cut(kv, "=")
+		own[name] = value
+	}
+	env := make(map[string]string)
+	passes := c.filter.passes(own)
+	for name, value := range own {
+		if passes(name, value) || c.toml && slices.Contains(s.EnvVars, name) {
+			env[name] = value
+		}
+	}
+	for name, text := range s.Env {
+		env[name] = c.expand(text, own)
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, name+"="+env[name])
+	}
+	return list
+}
+
+// Withheld returns which of [hostenv.Variables] are set in parent and do not reach a server that
+// the client starts by an entry.
+func (c Client) Withheld(parent []string, s Server) []string {
+	reach := hostenv.Resolved(c.Environ(parent, s))
+	var names []string
+	for _, name := range hostenv.Variables() {
+		is := func(kv string) bool { return strings.HasPrefix(kv, name+"=") }
+		if slices.ContainsFunc(hostenv.Resolved(parent), is) && !slices.ContainsFunc(reach, is) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// passes returns what reports whether a variable is passed on.
+func (f filter) passes(own map[string]string) func(name, value string) bool {
+	among := func(names ...string) func(string, string) bool {
+		return func(name, _ string) bool { return slices.Contains(names, name) }
+	}
+	switch f {
+	case claudeCode:
+		if own["CLAUDE_CODE_MCP_ALLOWLIST_ENV"] == "1" {
+			return among("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+		}
+	case codex:
+		return among("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "SSL_CERT_FILE", "TERM", "TMPDIR", "TZ", "USER")
+	case gemini:
+		if own["GITHUB_SHA"] != "" {
+			return among("PATH", "HOME", "LANG", "SHELL", "TERM", "COLORTERM", "TMPDIR", "USER", "LOGNAME")
+		}
+		return func(name, value string) bool {
+			return strings.HasPrefix(name, "GIT_CONFIG_") || strings.HasPrefix(name, "GEMINI_CLI_") ||
+				!secretName().MatchString(name) && !secretValue().MatchString(value)
+		}
+	case copilot:
+		return func(name, _ string) bool {
+			return name != "GITHUB_TOKEN" && !strings.HasPrefix(name, "COPILOT_PROVIDER_")
+		}
+	case sdkDefault:
+		return among("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+	default:
+	}
+	return func(string, string) bool { return true }
+}
+
+// What Gemini CLI takes for a secret, by the name of a variable and by its value.
+var (
+	secretName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL|CREDS|PRIVATE|CERT`)
+	})
+	secretValue = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{20}|github_pat_|^eyJ[A-Za-z0-9_-]+\.|-----BEGIN |://[^/\s:@]+:[^/\s@]+@`)
+	})
+)
+
+var (
+	dollar = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})`)
+	})
+	braces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`) })
+)
+
+// expand returns a value of an entry's variables as the client passes it on.
+func (c Client) expand(text string, own map[string]string) string {
+	switch c.ID {
+	case "opencode":
+		return braces().ReplaceAllStringFunc(text, func(found string) string { return own[braces().FindStringSubmatch(found)[1]] })
+	case "claude-code", "gemini", "copilot", "qwen":
+	default:
+		return text
+	}
+	return dollar().ReplaceAllStringFunc(text, func(found string) string {
+		m := dollar().FindStringSubmatch(found)
+		plain := m[1] != ""
+		if plain && c.ID == "claude-code" {
+			return found
+		}
+		value, set := own[m[1]+m[2]]
+		switch {
+		case set:
+			return value
+		case strings.Contains(found, ":-") && c.ID != "qwen":
+			return m[3]
+		case c.ID == "gemini":
+			return ""
+		}
+		return found
+	})
+}
