@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // deleted is the outcome in JSON.
@@ -35,15 +36,7 @@ At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
 			if err != nil {
 				return err
 			}
-			it, err := s.Item(ctx, id)
-			if err != nil {
-				return err
-			}
-			snapshot, err := s.Snapshot(ctx)
-			if err != nil {
-				return err
-			}
-			preview, err := snapshot.Preview(it)
+			preview, _, err := backlog.New(s).PreviewDeletion(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -105,12 +98,12 @@ func (c cli) restore() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return c.changed().JSON(wholeOf(&it))
+				return c.changed().JSON(backlog.DocumentOf(&it))
 			}
 			return table(c.changed(), []*item.Summary{&it.Summary})
 		}),
 	}
-	output.JSONFlag[whole](cmd, &asJSON)
+	output.JSONFlag[backlog.Document](cmd, &asJSON)
 	return cmd
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // Items is "item", the commands about items. program is the way to them on the
@@ -137,75 +138,12 @@ func parseIDs(list string) ([]item.ID, error) {
 	return ids, nil
 }
 
-// row is an item in JSON, with the names that the tools use.
+// row is an item of a list in JSON.
 type row struct {
-	ID        item.ID   `json:"id"`
-	Title     string    `json:"title"`
-	Type      string    `json:"type"`
-	Status    string    `json:"status"`
-	Iteration string    `json:"iteration"`
-	Priority  string    `json:"priority"`
-	Assignee  string    `json:"assignee"`
-	Labels    []string  `json:"labels"`
-	Created   string    `json:"created"`
-	Updated   string    `json:"updated"`
-	Parent    *item.ID  `json:"parent"`
-	DependsOn []item.ID `json:"dependsOn"`
-	// PR is "merged" in lists if the pull request is merged and the item is open, as far
-	// as the cache knows.
+	backlog.Fields
+	// PR is "merged" if the pull request is merged and the item is open, as far as the
+	// cache knows.
 	PR string `json:"pr,omitempty"`
-}
-
-func rowOf(s *item.Summary) row {
-	r := row{
-		ID: s.ID, Title: s.Title, Type: s.Type, Status: s.Status, Iteration: s.Iteration, Priority: s.Priority, Assignee: s.Assignee,
-		Labels: s.Labels, Created: s.Created, Updated: s.Updated, DependsOn: s.DependsOn,
-	}
-	if s.Parent != 0 {
-		r.Parent = &s.Parent
-	}
-	if r.Labels == nil {
-		r.Labels = []string{}
-	}
-	if r.DependsOn == nil {
-		r.DependsOn = []item.ID{}
-	}
-	return r
-}
-
-// whole is an item in JSON, with its long parts.
-type whole struct {
-	row
-	Description string    `json:"description"`
-	Comments    []comment `json:"comments"`
-	Branch      string    `json:"branch,omitempty"`
-	Worktree    string    `json:"worktree,omitempty"`
-	PullRequest string    `json:"pull_request,omitempty"`
-	// Renumbered are the numbers that the item had before a merge.
-	Renumbered []former `json:"renumbered,omitempty"`
-}
-
-type former struct {
-	From item.ID `json:"from"`
-	On   string  `json:"on"`
-}
-
-type comment struct {
-	Author string `json:"author"`
-	Date   string `json:"date"`
-	Body   string `json:"body"`
-}
-
-func wholeOf(it *item.Item) whole {
-	w := whole{row: rowOf(&it.Summary), Description: it.Description, Comments: []comment{},
-		Branch: it.Link.Branch, Worktree: it.Link.Worktree, PullRequest: it.Link.PullRequest}
-	for _, c := range it.Comments {
-		w.Comments = append(w.Comments, comment(c))
-	}
-	for _, f := range it.Former {
-		w.Renumbered = append(w.Renumbered, former{f.ID, f.On})
-	}
-	return w
 }
 
 // The columns of items: for a pipe those that the original prints, in its order;

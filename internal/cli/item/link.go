@@ -2,10 +2,7 @@ package item
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // linked is a link in JSON.
@@ -82,16 +80,13 @@ func printLink(o *output.Writer, it *item.Item, asJSON bool) error {
 
 // started is what start proposes or did, in JSON.
 type started struct {
-	ID       item.ID  `json:"id"`
-	Branch   string   `json:"branch"`
-	Worktree string   `json:"worktree,omitempty"`
-	Command  []string `json:"command"`
-	Ran      bool     `json:"ran"`
+	backlog.Start
+	Ran bool `json:"ran"`
 }
 
 func (c cli) start() *cobra.Command {
-	var name string
-	var worktree, run, asJSON bool
+	var o backlog.StartOptions
+	var run, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "start ID",
 		Short: "Propose a branch for an item, and print the git command that makes it",
@@ -104,8 +99,8 @@ No hook and no filter of the repository runs.`,
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeItem,
 	}
 	f := cmd.Flags()
-	f.StringVar(&name, "branch", "", "another `name` for the branch")
-	f.BoolVar(&worktree, "worktree", false, "in a new worktree, .worktrees/<branch> beside the main one")
+	f.StringVar(&o.Branch, "branch", "", "another `name` for the branch")
+	f.BoolVar(&o.NewWorktree, "worktree", false, "in a new worktree, .worktrees/<branch> beside the main one")
 	f.BoolVar(&run, "run", false, "run the command")
 	output.JSONFlag[started](cmd, &asJSON)
 	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
@@ -113,94 +108,28 @@ No hook and no filter of the repository runs.`,
 		if err != nil {
 			return err
 		}
-		it, err := s.Item(ctx, id)
-		if err != nil {
-			return err
-		}
-		if _, err := (item.Config{}).Check(item.Patch{Branch: &name}); err != nil {
-			return err
-		}
 		repo, err := git.Discover(ctx, c.env.Dir, git.Options{Env: c.env.Environ})
 		if err != nil {
 			return err
 		}
-		r, err := c.proposal(ctx, repo, &it, name, worktree)
+		work := backlog.New(s)
+		plan, err := work.PlanStart(ctx, repo, id, o)
 		if err != nil {
 			return err
 		}
-		o := c.out()
+		out := c.out()
 		if run {
-			o = c.changed()
-			if err := c.begin(ctx, s, repo, &it, r); err != nil {
+			out = c.changed()
+			if err := work.Begin(ctx, repo, plan); err != nil {
 				return err
 			}
-			r.Ran = true
 		}
 		if asJSON {
-			return o.JSON(r)
+			return out.JSON(started{plan, run})
 		}
-		return o.Line("%s", shellLine(r.Command))
+		return out.Line("%s", shellLine(plan.Command))
 	})
 	return cmd
-}
-
-// proposal is what start would do.
-func (c cli) proposal(ctx context.Context, repo *git.Repo, it *item.Item, name string, worktree bool) (started, error) {
-	r := started{ID: it.ID, Branch: name}
-	if r.Branch == "" {
-		r.Branch = it.Link.Branch
-	}
-	if r.Branch == "" {
-		r.Branch = it.BranchName()
-	}
-	exists, err := repo.HasBranch(ctx, r.Branch)
-	if err != nil {
-		return started{}, err
-	}
-	switch {
-	case worktree:
-		main := repo.MainRoot()
-		if main == "" {
-			main = repo.Root()
-		}
-		r.Worktree = filepath.Join(main, ".worktrees", strings.ReplaceAll(strings.TrimPrefix(r.Branch, "tic/"), "/", "-"))
-		r.Command = []string{"git", "worktree", "add", "-b", r.Branch, r.Worktree}
-		if exists {
-			r.Command = []string{"git", "worktree", "add", r.Worktree, r.Branch}
-		}
-	case exists:
-		r.Command = []string{"git", "switch", r.Branch}
-	default:
-		r.Command = []string{"git", "switch", "-c", r.Branch}
-	}
-	return r, nil
-}
-
-const inProgress = "in-progress"
-
-// begin runs the command of a proposal, and notes it.
-func (c cli) begin(ctx context.Context, s *local.Store, repo *git.Repo, it *item.Item, r started) error {
-	p := item.Patch{Branch: &r.Branch}
-	if r.Worktree != "" {
-		p.Worktree = &r.Worktree
-	}
-	config, err := s.Config(ctx)
-	if err != nil {
-		return err
-	}
-	if it.Status == config.Statuses[0] && slices.Contains(config.Statuses, inProgress) {
-		p.Status = new(inProgress)
-	}
-	if _, err := config.Check(p); err != nil { // before anything is done
-		return err
-	}
-	if _, err := repo.Program().Run(ctx, r.Command[1:]...); err != nil {
-		return fmt.Errorf("%s: %w", shellLine(r.Command[:2]), err)
-	}
-	if _, err := s.Update(ctx, it.ID, p); err != nil {
-		return errors.Join(fmt.Errorf("the branch %s was made, and the item was not linked", r.Branch), err)
-	}
-	return nil
 }
 
 // shellLine is a command as a person would type it.

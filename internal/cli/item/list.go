@@ -13,6 +13,8 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // listOptions are the flags that select items.
@@ -42,26 +44,23 @@ func (o *listOptions) addReady(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.filter.Ready, "ready", false, "only items that are not done and wait for no other")
 }
 
-// read reads the project, and tells what is wrong with it.
-func (c cli) read(ctx context.Context, s *local.Store) (item.Config, *item.Snapshot, error) {
-	config, err := s.Config(ctx)
-	if err != nil {
-		return config, nil, err
-	}
-	snapshot, err := s.Snapshot(ctx)
+// read reads the items, and warns of what is wrong with them.
+func (c cli) read(ctx context.Context, s *local.Store) (backlog.View, error) {
+	v, err := backlog.New(s).Read(ctx)
 	if err == nil {
-		c.warn(config.Warnings, snapshot.Warnings)
+		c.warn(v.Warnings())
 	}
-	return config, snapshot, err
+	return v, err
 }
 
 // sayNone tells a person that a query found nothing, and how many items it finds in
 // all iterations.
-func (o *listOptions) sayNone(c cli, config item.Config, everywhere int) {
+func (o *listOptions) sayNone(c cli, v backlog.View, text string) {
 	if !c.out().Terminal() {
 		return
 	}
-	in := cmp.Or(o.filter.Iteration, config.CurrentIteration)
+	in := cmp.Or(o.filter.Iteration, v.Config.CurrentIteration)
+	everywhere := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations()))
 	switch {
 	case o.filter.All || in == "":
 		fmt.Fprintln(c.env.Stderr, "no item matches")
@@ -72,40 +71,35 @@ func (o *listOptions) sayNone(c cli, config item.Config, everywhere int) {
 	}
 }
 
-// all is the options for a query in all iterations.
-func (o *listOptions) all() listOptions {
-	everywhere := *o
-	everywhere.filter.All = true
-	return everywhere
-}
-
-// selection selects items by a filter and by what a command was given.
-type selection func(s *item.Snapshot, config item.Config, f item.Filter, args []string) []*item.Summary
-
-// listing makes cmd one that lists what list selects.
-func (o *listOptions) listing(c cli, cmd *cobra.Command, list selection) *cobra.Command {
+// listing makes cmd one that lists the items which the flags, and a text in its argument
+// if there is one, select.
+func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 	o.add(c, cmd)
 	cmd.Flags().IntVar(&o.limit, "limit", 0, "at most so many items (default: all)")
 	cmd.Flags().BoolVar(&o.merged, "merged", false, "name open items whose pull request is merged, as far as the cache knows")
 	cmd.Flags().BoolVar(&o.headers, "headers", false, "begin with a line of column names in a pipe, too")
 	output.JSONFlag[[]row](cmd, &o.asJSON)
-	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
+	cmd.RunE = c.runIn(func(ctx context.Context, here *workspace.Workspace, s *local.Store, args []string) error {
 		if o.limit < 0 {
 			return app.UsageError(fmt.Sprintf("invalid value %d for --limit: use a positive number", o.limit))
 		}
-		config, snapshot, err := c.read(ctx, s)
+		v, err := c.read(ctx, s)
 		if err != nil {
 			return err
 		}
-		found := list(snapshot, config, o.filter, args)
+		text := strings.Join(args, "")
+		var found []*item.Summary
+		for _, hit := range v.Select(backlog.Query{Filter: o.filter, Text: text}) {
+			found = append(found, hit.Summary)
+		}
 		if len(found) == 0 {
-			o.sayNone(c, config, len(list(snapshot, config, o.all().filter, args)))
+			o.sayNone(c, v, text)
 		}
 		if o.limit > 0 && len(found) > o.limit {
 			fmt.Fprintf(c.env.Stderr, "showing %d of %d\n", o.limit, len(found))
 			found = found[:o.limit]
 		}
-		merged, err := c.merged(ctx, s, config, found)
+		merged, err := backlog.Merged(ctx, s, here.Pulls, v.Config, found)
 		if err != nil {
 			return err
 		}
@@ -117,7 +111,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command, list selection) *cobra.
 		}
 		rows := make([]row, len(found))
 		for i, s := range found {
-			rows[i] = rowOf(s)
+			rows[i] = row{Fields: backlog.FieldsOf(s)}
 			if _, ok := merged[s.ID]; ok {
 				rows[i].PR = prMerged
 			}
@@ -139,9 +133,7 @@ by tabs.`,
 		Args:    app.NoArgs,
 	}
 	o.addReady(cmd)
-	return o.listing(c, cmd, func(s *item.Snapshot, config item.Config, f item.Filter, _ []string) []*item.Summary {
-		return s.List(config, f)
-	})
+	return o.listing(c, cmd)
 }
 
 func (c cli) ready() *cobra.Command {
@@ -151,8 +143,6 @@ func (c cli) ready() *cobra.Command {
 		Short:   "List what can be worked on: not done, and waiting for nothing",
 		Example: "  " + c.program + " ready --assignee ada",
 		Args:    app.NoArgs,
-	}, func(s *item.Snapshot, config item.Config, f item.Filter, _ []string) []*item.Summary {
-		return s.List(config, f)
 	})
 }
 
@@ -165,32 +155,7 @@ func (c cli) search() *cobra.Command {
 		Args:    app.Args(1, 1, "TEXT"),
 	}
 	o.addReady(cmd)
-	return o.listing(c, cmd, func(s *item.Snapshot, config item.Config, f item.Filter, args []string) []*item.Summary {
-		var found []*item.Summary
-		for _, hit := range s.Search(config, args[0], f) {
-			found = append(found, hit.Summary)
-		}
-		return found
-	})
-}
-
-// node is an item of a tree in JSON.
-type node struct {
-	ID       item.ID `json:"id"`
-	Title    string  `json:"title"`
-	Type     string  `json:"type"`
-	Status   string  `json:"status"`
-	Priority string  `json:"priority"`
-	Children []node  `json:"children"`
-	Omitted  int     `json:"omitted,omitempty"`
-}
-
-func nodesOf(list []*item.Node) []node {
-	nodes := make([]node, len(list))
-	for i, n := range list {
-		nodes[i] = node{n.ID, n.Title, n.Type, n.Status, n.Priority, nodesOf(n.Children), n.Omitted}
-	}
-	return nodes
+	return o.listing(c, cmd)
 }
 
 // treeLimit is how many items a tree has that nobody asked more of. The lines of a
@@ -213,7 +178,7 @@ func (c cli) tree() *cobra.Command {
 					return err
 				}
 			}
-			config, snapshot, err := c.read(ctx, s)
+			v, err := c.read(ctx, s)
 			if err != nil {
 				return err
 			}
@@ -221,22 +186,26 @@ func (c cli) tree() *cobra.Command {
 			if nodes == 0 {
 				nodes = item.AllNodes
 			}
-			tree, err := snapshot.Tree(config, o.filter, root, nodes, nil)
+			tree, err := v.Tree(v.Config, o.filter, root, nodes, nil)
 			if err != nil {
 				return err
 			}
 			if len(tree.Roots) == 0 {
-				o.sayNone(c, config, len(snapshot.List(config, o.all().filter)))
+				o.sayNone(c, v, "")
 			}
 			if o.asJSON {
-				return c.out().JSON(nodesOf(tree.Roots))
+				nodes := []backlog.Node{}
+				for _, root := range tree.Roots {
+					nodes = append(nodes, backlog.NodeOf(root, func(*backlog.Node) {}))
+				}
+				return c.out().JSON(nodes)
 			}
 			return drawTree(c.out(), tree)
 		}),
 	}
 	o.add(c, cmd)
 	cmd.Flags().IntVar(&o.limit, "limit", treeLimit, "at most so many items; 0 for all")
-	output.JSONFlag[[]node](cmd, &o.asJSON)
+	output.JSONFlag[[]backlog.Node](cmd, &o.asJSON)
 	o.addReady(cmd)
 	return cmd
 }
@@ -272,5 +241,17 @@ func drawBelow(b *strings.Builder, o *output.Writer, indent string, n *item.Node
 	}
 	if n.Omitted > 0 {
 		fmt.Fprintf(b, "%s└─ (%s)\n", indent, more(n.Omitted))
+	}
+}
+
+// prMerged is the mark of an open item whose pull request is merged.
+const prMerged = "merged"
+
+// sayMerged names on stderr the listed items whose pull request is merged.
+func (c cli) sayMerged(merged map[item.ID]item.Link, list []*item.Summary) {
+	for _, it := range list {
+		if l, ok := merged[it.ID]; ok {
+			fmt.Fprintf(c.env.Stderr, "#%d: pull request %s is merged, and the item is still %s\n", it.ID, cleantext.Line(l.PullRequest), cleantext.Line(it.Status))
+		}
 	}
 }

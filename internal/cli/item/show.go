@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 func (c cli) show() *cobra.Command {
@@ -38,7 +39,7 @@ description.`,
 			}
 			switch o := c.out(); {
 			case asJSON:
-				return o.JSON(wholeOf(&it))
+				return o.JSON(backlog.DocumentOf(&it))
 			case o.Terminal():
 				return read(o, &it)
 			default:
@@ -46,7 +47,7 @@ description.`,
 			}
 		}),
 	}
-	output.JSONFlag[whole](cmd, &asJSON)
+	output.JSONFlag[backlog.Document](cmd, &asJSON)
 	return cmd
 }
 

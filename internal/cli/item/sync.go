@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,8 +14,8 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
-	"github.com/copse-dev/copse/internal/watch"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/itemsync"
 )
 
 // synced is the outcome of a sync in JSON.
@@ -72,8 +71,8 @@ helpers come from your own git configuration only.`,
 			return app.UsageError(fmt.Sprintf("invalid value %s for --interval: use 1s or more", o.interval))
 		}
 		return c.runIn(func(ctx context.Context, here *workspace.Workspace, s *local.Store, _ []string) error {
-			syncer, err := here.Sync(ctx, s, o.remote)
-			if errors.Is(err, workspace.ErrNotShared) {
+			syncer, err := here.Sync(s).Open(ctx, o.remote)
+			if errors.Is(err, itemsync.ErrNotShared) {
 				return fmt.Errorf("%w; '%s --shared' makes one", err, c.initCommand)
 			}
 			if err != nil {
@@ -81,7 +80,7 @@ helpers come from your own git configuration only.`,
 			}
 			defer syncer.Branch.Close()
 			if o.watch {
-				return c.keepSynced(ctx, s, syncer, o)
+				return c.keepSynced(ctx, syncer, o)
 			}
 			r, err := syncer.Sync(ctx)
 			if err != nil {
@@ -135,71 +134,32 @@ func (c cli) told(r shared.Result, remote, asJSON bool) error {
 	return err
 }
 
-// keepSynced syncs until the context ends: at once, after each change here, and at an
-// interval.
-func (c cli) keepSynced(ctx context.Context, s *local.Store, syncer *shared.Syncer, o syncOptions) error {
-	path, err := s.Path()
-	if err != nil {
-		return err
-	}
-	changed := make(chan struct{}, 1)
-	notify := func() {
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	}
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		trees := []string{filepath.Join(path, "items"), filepath.Join(path, "trash"), filepath.Join(path, "links")}
-		_ = watch.Run(watching, watch.Paths{Dirs: []string{path}, Trees: trees}, func() {}, notify) // the interval is left
-	}()
-	ticker := time.NewTicker(o.interval)
-	defer ticker.Stop()
+// keepSynced syncs until the context ends, and prints what each exchange did. It reports
+// each outage once.
+func (c cli) keepSynced(ctx context.Context, syncer *shared.Syncer, o syncOptions) error {
 	offline := ""
-	for {
-		r, err := syncer.Sync(ctx)
+	return itemsync.Watch(ctx, syncer, o.interval, func(r shared.Result) error {
 		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			return err
 		case r.Offline != nil:
-			if now := r.Offline.Error(); now != offline { // once for each outage
+			if now := r.Offline.Error(); now != offline {
 				fmt.Fprintf(c.env.Stderr, "%s; %s\n", now, waiting(r))
 				offline = now
 			}
 		case r.Received+r.Sent > 0 || offline != "":
 			offline = ""
-			if err := c.told(r, syncer.Remote != nil, o.asJSON); err != nil {
-				return err
-			}
+			return c.told(r, syncer.Remote != nil, o.asJSON)
 		}
-		select {
-		case <-changed:
-		case <-ticker.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
+		return nil
+	})
 }
 
-// syncChange syncs after a change, if the user wants that. What it cannot do waits for
-// the next sync.
+// syncChange syncs after a change, if the user's settings ask for that. What fails waits
+// for the next sync.
 func (c cli) syncChange(ctx context.Context, here *workspace.Workspace, s *local.Store) {
-	if !s.Changed() || !s.Shared() || !here.SyncsChanges() {
+	if !s.Changed() {
 		return
 	}
-	syncer, err := here.Sync(ctx, s, "")
-	if err == nil {
-		defer syncer.Branch.Close()
-		var r shared.Result
-		if r, err = syncer.Sync(ctx); err == nil {
-			err = r.Offline
-		}
-	}
-	if err != nil {
+	if err := here.Sync(s).AfterChange(ctx); err != nil {
 		fmt.Fprintf(c.env.Stderr, "warning: not synced: %v; '%s sync' tries again\n", err, strings.TrimSuffix(c.initCommand, " init"))
 	}
 }

@@ -14,11 +14,12 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // trashed is a deleted item in JSON.
 type trashed struct {
-	row
+	backlog.Fields
 	Deleted string `json:"deleted"`
 }
 
@@ -58,7 +59,7 @@ type, status and title, separated by tabs. "restore" brings an item back.`,
 			if asJSON {
 				rows := make([]trashed, len(found))
 				for i := range found {
-					rows[i] = trashed{rowOf(&found[i].Summary), found[i].At}
+					rows[i] = trashed{backlog.FieldsOf(&found[i].Summary), found[i].At}
 				}
 				return o.JSON(rows)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // writeOptions are the flags that give an item its fields.
@@ -32,14 +33,14 @@ func (o *writeOptions) add(c cli, cmd *cobra.Command, clear string) {
 	f.StringVar(&o.parent, "parent", "", "the `id` of its parent"+clear)
 	f.StringVar(&o.dependsOn, "depends-on", "", "the `ids` of what it waits for, separated by commas"+clear)
 	o.text.add(f, "description")
-	output.JSONFlag[whole](cmd, &o.asJSON)
+	output.JSONFlag[backlog.Document](cmd, &o.asJSON)
 	c.completeFields(cmd)
 }
 
 // done prints an item that was written.
 func (o *writeOptions) done(out *output.Writer, it *item.Item) error {
 	if o.asJSON {
-		return out.JSON(wholeOf(it))
+		return out.JSON(backlog.DocumentOf(it))
 	}
 	return table(out, []*item.Summary{&it.Summary})
 }
@@ -193,7 +194,7 @@ in an editor with --edit.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&author, "author", "", "who says it (default: "+item.Anonymous+")")
-	output.JSONFlag[comment](cmd, &asJSON)
+	output.JSONFlag[backlog.Comment](cmd, &asJSON)
 	text.addEdit(f)
 	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
 		id, err := parseID(args[0])
@@ -219,7 +220,7 @@ in an editor with --edit.`,
 			return err
 		}
 		if asJSON {
-			return c.changed().JSON(comment(said))
+			return c.changed().JSON(backlog.Comment(said))
 		}
 		return c.changed().Table([]output.Column{{Name: "author"}, {Name: "date"}, {Name: "text", Flexible: true}},
 			[][]string{{said.Author, said.Date, said.Body}})

@@ -56,26 +56,18 @@ const affectedBudget = 4 << 10
 
 // DeleteItem looks at what deleting an item would do, and remembers it.
 func (t *Tools) DeleteItem(ctx context.Context, in DeleteIn) (DeleteOut, error) {
-	it, err := t.project.Item(ctx, in.ID)
-	if err != nil {
-		return DeleteOut{}, err
-	}
-	s, err := t.project.Snapshot(ctx)
-	if err != nil {
-		return DeleteOut{}, err
-	}
-	p, err := s.Preview(it)
+	p, broken, err := t.backlog.PreviewDeletion(ctx, in.ID)
 	if err != nil {
 		return DeleteOut{}, err
 	}
 	t.remember(in.ID, p.Fingerprint)
 	out := DeleteOut{
 		Preview: true, Item: Subject{
-			it.ID, line(it.Title, titleLength), line(it.Type, lineLength), line(it.Status, lineLength),
+			p.Item.ID, line(p.Item.Title, titleLength), line(p.Item.Type, lineLength), line(p.Item.Status, lineLength),
 		},
 		AffectedChildren: named(p.Children), AffectedDependents: named(p.Dependents),
 		Message:  "Use confirm_delete to proceed with deletion.",
-		Warnings: warnings(nil, s.Warnings),
+		Warnings: warnings(broken),
 	}
 	if more := len(p.Children) + len(p.Dependents) - len(out.AffectedChildren) - len(out.AffectedDependents); more > 0 {
 		out.Message += fmt.Sprintf(" %d more items are affected; get_children and get_dependents list them.", more)

@@ -9,6 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // Row is an item in a list. What an item does not have is left out; show_item has every key.
@@ -84,14 +85,6 @@ func lines(list []string) []string {
 	return shown
 }
 
-// parentOf returns nil for an item without a parent.
-func parentOf(s *item.Summary) *item.ID {
-	if s.Parent == 0 {
-		return nil
-	}
-	return &s.Parent
-}
-
 // listed returns list, or an empty one for nil.
 func listed[T any](list []T) []T {
 	if list == nil {
@@ -100,44 +93,15 @@ func listed[T any](list []T) []T {
 	return list
 }
 
-// Item is a whole item, with as much of its description and comments as fits.
+// Item is an item with as much of its description and comments as fits.
 type Item struct {
-	ID          item.ID   `json:"id"`
-	Title       string    `json:"title"`
-	Type        string    `json:"type"`
-	Status      string    `json:"status"`
-	Iteration   string    `json:"iteration"`
-	Priority    string    `json:"priority"`
-	Assignee    string    `json:"assignee"`
-	Labels      []string  `json:"labels"`
-	Created     string    `json:"created"`
-	Updated     string    `json:"updated"`
-	Parent      *item.ID  `json:"parent"`
-	DependsOn   []item.ID `json:"dependsOn"`
-	Description string    `json:"description"`
-	Comments    []Comment `json:"comments"`
-	// Where the work on it is.
-	Branch      string `json:"branch,omitempty"`
-	Worktree    string `json:"worktree,omitempty"`
-	PullRequest string `json:"pull_request,omitempty"`
-	// Renumbered are the numbers that the item had before a merge.
-	Renumbered []Renumbered `json:"renumbered,omitempty"`
+	backlog.Document
 	// Showing says what was left out, and how to get it.
 	Showing []string `json:"showing,omitempty"`
 }
 
-// Renumbered is a number that an item had.
-type Renumbered struct {
-	From item.ID `json:"from"`
-	On   string  `json:"on"`
-}
-
-// Comment is what somebody said about an item.
-type Comment struct {
-	Author string `json:"author"`
-	Date   string `json:"date"`
-	Body   string `json:"body"`
-}
+// Comment is a comment on an item.
+type Comment = backlog.Comment
 
 func commentOf(c item.Comment) Comment {
 	return Comment{Author: line(c.Author, lineLength), Date: line(c.Date, lineLength), Body: cleantext.Block(c.Body)}
@@ -153,18 +117,19 @@ type section struct {
 // an offset.
 const askedText = 32 << 10
 
-// itemOf returns an item in full, cut to a section.
+// itemOf returns an item, cut to a section.
 func itemOf(it *item.Item, part section) Item {
 	s, showing := brief(&it.Summary)
 	out := Item{
-		ID: s.ID, Title: s.Title, Type: s.Type, Status: s.Status, Iteration: s.Iteration, Priority: s.Priority,
-		Assignee: s.Assignee, Labels: s.Labels, Created: s.Created, Updated: s.Updated,
-		Parent: parentOf(&it.Summary), DependsOn: s.DependsOn, Comments: []Comment{}, Showing: showing,
+		Document: backlog.Document{
+			Fields: backlog.FieldsOf(&s), Comments: []Comment{},
+			Branch: line(it.Link.Branch, lineLength), Worktree: line(it.Link.Worktree, lineLength),
+			PullRequest: line(it.Link.PullRequest, lineLength),
+		},
+		Showing: showing,
 	}
-	out.Branch, out.Worktree = line(it.Link.Branch, lineLength), line(it.Link.Worktree, lineLength)
-	out.PullRequest = line(it.Link.PullRequest, lineLength)
 	for _, f := range it.Former {
-		out.Renumbered = append(out.Renumbered, Renumbered{f.ID, line(f.On, lineLength)})
+		out.Renumbered = append(out.Renumbered, backlog.Renumbered{From: f.ID, On: line(f.On, lineLength)})
 	}
 	var comments []Comment
 	needed := 0

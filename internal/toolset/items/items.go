@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // Project keeps the items, and can be made where there is none.
@@ -28,17 +29,16 @@ type Project interface {
 // Tools holds the handlers, and what deletions were previewed.
 type Tools struct {
 	project Project
+	backlog *backlog.Backlog
 	now     func() time.Time
 
 	mu       sync.Mutex
 	previews map[item.ID]preview
-
-	snippets snippets
 }
 
 // New makes the handlers. The clock is that of the previews.
 func New(p Project, now func() time.Time) *Tools {
-	return &Tools{project: p, now: now, previews: make(map[item.ID]preview)}
+	return &Tools{project: p, backlog: backlog.New(p), now: now, previews: make(map[item.ID]preview)}
 }
 
 // indent is what the text of this toolset has always been indented by.

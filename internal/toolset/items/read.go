@@ -6,13 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // None is the input of a tool without arguments.
@@ -38,7 +38,7 @@ func (t *Tools) GetConfig(ctx context.Context, _ None) (ConfigOut, error) {
 	}
 	out := ConfigOut{
 		Statuses: lines(c.Statuses), Types: lines(c.Types), Iterations: lines(c.Iterations),
-		CurrentIteration: line(c.CurrentIteration, lineLength), Priorities: item.Priorities(), Warnings: warnings(c.Warnings, nil),
+		CurrentIteration: line(c.CurrentIteration, lineLength), Priorities: item.Priorities(), Warnings: warnings(c.Warnings),
 	}
 	// The last iterations are the newest.
 	if more := len(out.Iterations) - page.Fit(backward(out.Iterations), elementSize[string], iterationsBudget); more > 0 {
@@ -59,60 +59,16 @@ const (
 )
 
 // warnings returns what is wrong with a project and its items, in words.
-func warnings(project, items []item.Warning) []string {
+func warnings(all []item.Warning) []string {
 	var list []string
-	for _, all := range [][]item.Warning{project, items} {
-		for _, w := range all[:min(len(all), maxWarnings)] {
-			list = append(list, line(w.File+" "+w.Reason, warningLength))
-		}
+	for _, w := range all[:min(len(all), maxWarnings)] {
+		list = append(list, line(w.File+" "+w.Reason, warningLength))
 	}
-	list = list[:min(len(list), maxWarnings)]
 	list = list[:page.Fit(list, func(s string) int { return len(s) }, warningsBudget)]
-	if more := len(project) + len(items) - len(list); more > 0 {
+	if more := len(all) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("%d more; `tic doctor` lists and repairs", more))
 	}
 	return list
-}
-
-// state is the project as one call sees it.
-type state struct {
-	config item.Config
-	*item.Snapshot
-}
-
-func (t *Tools) state(ctx context.Context) (state, error) {
-	c, err := t.project.Config(ctx)
-	if err != nil {
-		return state{}, err
-	}
-	s, err := t.project.Snapshot(ctx)
-	return state{c, s}, err
-}
-
-func (s state) warnings() []string { return warnings(s.config.Warnings, s.Warnings) }
-
-// unknown says which values of a filter that has found nothing are not known to
-// the project, lest nothing is taken for an answer.
-func (s state) unknown(f item.Filter) []string {
-	var list []string
-	for _, p := range []item.Patch{{Type: given(f.Type)}, {Status: given(f.Status)}, {Priority: given(f.Priority)}} {
-		if _, err := s.config.Check(p); err != nil {
-			list = append(list, line(err.Error(), warningLength))
-		}
-	}
-	if f.Iteration != "" && !f.All && !slices.Contains(s.config.Iterations, f.Iteration) {
-		known := fmt.Sprintf(`Unknown iteration "%s". Iterations: %s`, f.Iteration, strings.Join(s.config.Iterations, ", "))
-		list = append(list, line(known, warningLength))
-	}
-	return list
-}
-
-// given returns nil for a value that was not.
-func given(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // PageIn selects a page of a list.
@@ -147,12 +103,7 @@ type ListOut = plain.List[Row]
 
 // ListItems lists the items that a filter selects.
 func (t *Tools) ListItems(ctx context.Context, in ListIn) (ListOut, error) {
-	s, err := t.state(ctx)
-	if err != nil {
-		return ListOut{}, err
-	}
-	filter := in.filter()
-	return s.selected("list_items", filter, PageIn{in.Limit, in.Cursor}, s.List(s.config, filter), rowOf)
+	return t.query(ctx, "list_items", in, "")
 }
 
 // SearchIn is a text to search for among selected items.
@@ -179,32 +130,44 @@ func (in SearchIn) list() ListIn {
 
 // SearchItems finds a text in titles and descriptions.
 func (t *Tools) SearchItems(ctx context.Context, in SearchIn) (ListOut, error) {
-	s, err := t.state(ctx)
+	return t.query(ctx, "search_items "+in.Query, in.list(), in.Query)
+}
+
+// query returns a page of the items that a filter and a text select. The name is that of
+// the query, for its cursors.
+func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) (ListOut, error) {
+	v, err := t.backlog.Read(ctx)
 	if err != nil {
 		return ListOut{}, err
 	}
-	filter := in.list().filter()
-	hits := s.Search(s.config, in.Query, filter)
-	found := make([]*item.Summary, len(hits))
-	for i, h := range hits {
-		found[i] = h.Summary
+	filter := in.filter()
+	resolved := filter
+	if !filter.All {
+		resolved.Iteration = cmp.Or(filter.Iteration, v.Config.CurrentIteration)
 	}
-	return s.selected("search_items "+in.Query, filter, PageIn{in.Limit, in.Cursor}, found, func(s *item.Summary) Row {
-		row := rowOf(s)
-		at, _ := slices.BinarySearchFunc(hits, s.ID, func(h item.Hit, id item.ID) int { return cmp.Compare(h.ID, id) })
-		if !hits[at].InDescription {
-			return row
-		}
-		row.Snippet = t.snippets.get(snippetKey{s, in.Query}, func() (string, bool) {
-			// An item that has gone since it was found has no snippet any more.
-			it, err := t.project.Item(ctx, row.ID)
-			if err != nil {
-				return "", false
-			}
-			return item.Snippet(it.Description, in.Query), true
-		})
+	data, err := json.Marshal(resolved)
+	if err != nil {
+		return ListOut{}, err
+	}
+	found := v.Select(backlog.Query{Filter: filter, Text: text})
+	out, err := rowsOf(v, PageIn{in.Limit, in.Cursor}, name+" "+string(data), found, func(hit item.Hit) Row {
+		row := rowOf(hit.Summary)
+		row.Snippet = t.backlog.Snippet(ctx, hit, text)
 		return row
 	})
+	if len(found) == 0 {
+		out.Warnings = append(unknown(v, filter), out.Warnings...)
+	}
+	return out, err
+}
+
+// unknown returns which values of a filter the project does not know.
+func unknown(v backlog.View, f item.Filter) []string {
+	list := v.Unknown(f)
+	for i, text := range list {
+		list[i] = line(text, warningLength)
+	}
+	return list
 }
 
 // RelatedIn is an item whose relatives are asked for.
@@ -225,18 +188,19 @@ func (t *Tools) GetDependents(ctx context.Context, in RelatedIn) (ListOut, error
 }
 
 func (t *Tools) related(ctx context.Context, tool string, in RelatedIn, list func(*item.Snapshot, item.ID) []*item.Summary) (ListOut, error) {
-	s, err := t.state(ctx)
+	v, err := t.backlog.Read(ctx)
 	if err != nil {
 		return ListOut{}, err
 	}
-	found := list(s.Snapshot, in.ID)
-	if len(found) == 0 {
-		// Whether there is none, or no such item, is a difference.
-		if _, err := t.project.Item(ctx, in.ID); err != nil {
-			return ListOut{}, err
-		}
+	found, err := t.backlog.Related(ctx, v, in.ID, list)
+	if err != nil {
+		return ListOut{}, err
 	}
-	return s.page(PageIn{in.Limit, in.Cursor}, tool+" "+in.ID.String(), found, rowOf)
+	hits := make([]item.Hit, len(found))
+	for i, it := range found {
+		hits[i] = item.Hit{Summary: it}
+	}
+	return rowsOf(v, PageIn{in.Limit, in.Cursor}, tool+" "+in.ID.String(), hits, func(h item.Hit) Row { return rowOf(h.Summary) })
 }
 
 var limits = page.Limits{Default: 50, Max: 200}
@@ -245,25 +209,8 @@ var limits = page.Limits{Default: 50, Max: 200}
 // shown. It leaves room for warnings, and for a cursor.
 const answerBudget = page.DefaultBudget
 
-// selected returns a page of what a filter selects.
-func (s state) selected(query string, f item.Filter, in PageIn, list []*item.Summary, row func(*item.Summary) Row) (ListOut, error) {
-	resolved := f
-	if f.Iteration == "" && !f.All {
-		resolved.Iteration = s.config.CurrentIteration
-	}
-	data, err := json.Marshal(resolved)
-	if err != nil {
-		return ListOut{}, err
-	}
-	out, err := s.page(in, query+" "+string(data), list, row)
-	if len(list) == 0 {
-		out.Warnings = append(s.unknown(f), out.Warnings...)
-	}
-	return out, err
-}
-
-// page cuts a list, which is by id. The query names it for its cursors.
-func (s state) page(in PageIn, query string, list []*item.Summary, row func(*item.Summary) Row) (ListOut, error) {
+// rowsOf returns a page of a list, which is by ID. The query names it for its cursors.
+func rowsOf(v backlog.View, in PageIn, query string, list []item.Hit, row func(item.Hit) Row) (ListOut, error) {
 	window, err := limits.Open(page.Request{Limit: in.Limit, Cursor: in.Cursor}, query)
 	if err != nil {
 		return ListOut{}, &toolset.ArgumentError{Message: err.Error()}
@@ -273,10 +220,10 @@ func (s state) page(in PageIn, query string, list []*item.Summary, row func(*ite
 		budget = *in.Limit * answerBudget // asked for: as many as asked
 	}
 	rows := make(map[item.ID]Row)
-	found := page.List[*item.Summary]{
-		Key:     func(it *item.Summary) string { return it.ID.String() },
+	found := page.List[item.Hit]{
+		Key:     func(it item.Hit) string { return it.ID.String() },
 		Compare: page.Numeric,
-		Size: func(it *item.Summary) int {
+		Size: func(it item.Hit) int {
 			rows[it.ID] = row(it)
 			return shown(rows[it.ID], 1)
 		},
@@ -284,7 +231,7 @@ func (s state) page(in PageIn, query string, list []*item.Summary, row func(*ite
 	}.Cut(window, list)
 	total := len(list)
 	out := ListOut{Rows: make([]Row, len(found.Items)), ListInfo: plain.ListInfo{
-		Total: &total, NextCursor: found.Next, Warnings: s.warnings(),
+		Total: &total, NextCursor: found.Next, Warnings: warnings(v.Warnings()),
 	}}
 	for i, it := range found.Items {
 		out.Rows[i] = rows[it.ID]

@@ -78,13 +78,13 @@ func markdown(it *item.Item) string {
 // completeID offers the numbers that begin with what was typed, then those of
 // items that have it in their titles.
 func (t *Tools) completeID(ctx context.Context, typed string, _ map[string]string) ([]string, error) {
-	s, err := t.state(ctx)
+	v, err := t.backlog.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var byNumber, byTitle []string
 	wanted := strings.ToLower(typed)
-	for _, it := range s.List(s.config, item.Filter{All: true}) {
+	for _, it := range v.List(v.Config, item.Filter{All: true}) {
 		switch id := it.ID.String(); {
 		case strings.HasPrefix(id, typed):
 			byNumber = append(byNumber, id)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/toolset/plain"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
 // TreeIn selects the items of a tree.
@@ -21,16 +22,7 @@ type TreeIn struct {
 }
 
 // Node is an item with its children.
-type Node struct {
-	ID       item.ID `json:"id"`
-	Title    string  `json:"title"`
-	Type     string  `json:"type"`
-	Status   string  `json:"status"`
-	Priority string  `json:"priority"`
-	Children []Node  `json:"children"`
-	// Omitted is how many items below this one were left out.
-	Omitted int `json:"omitted,omitempty"`
-}
+type Node = backlog.Node
 
 // TreeOut is a forest of items, by id. It has a total if some were left out, here and
 // below the nodes.
@@ -38,7 +30,7 @@ type TreeOut = plain.List[Node]
 
 // GetItemTree nests items under their parents.
 func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
-	s, err := t.state(ctx)
+	v, err := t.backlog.Read(ctx)
 	if err != nil {
 		return TreeOut{}, err
 	}
@@ -47,7 +39,7 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 		Assignee: in.Assignee, Label: in.Label, Priority: in.Priority, Ready: in.Ready,
 	}
 	left := answerBudget
-	found, err := s.Tree(s.config, filter, in.Root, 0, func(it *item.Summary, depth int) bool {
+	found, err := v.Tree(v.Config, filter, in.Root, 0, func(it *item.Summary, depth int) bool {
 		// Each level is an object in an array. A node that has children ends its
 		// list on a line of its own.
 		left -= shown(nodeOf(&item.Node{Summary: it}), 2*depth+1) + 2*len(indent)*(depth+1)
@@ -56,7 +48,7 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	if err != nil {
 		return TreeOut{}, err
 	}
-	out := TreeOut{ListInfo: plain.ListInfo{Omitted: found.Omitted, Warnings: s.warnings()}}
+	out := TreeOut{ListInfo: plain.ListInfo{Omitted: found.Omitted, Warnings: warnings(v.Warnings())}}
 	all := found.Omitted
 	for _, root := range found.Roots {
 		out.Rows = append(out.Rows, nodeOf(root))
@@ -68,20 +60,18 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 		out.Total = &all
 	}
 	if all == 0 {
-		out.Warnings = append(s.unknown(filter), out.Warnings...)
+		out.Warnings = append(unknown(v, filter), out.Warnings...)
 	}
 	return out, nil
 }
 
 func nodeOf(n *item.Node) Node {
-	node := Node{
-		ID: n.ID, Title: line(n.Title, titleLength), Type: line(n.Type, lineLength), Status: line(n.Status, lineLength),
-		Priority: line(n.Priority, lineLength), Children: []Node{}, Omitted: n.Omitted,
-	}
-	for _, child := range n.Children {
-		node.Children = append(node.Children, nodeOf(child))
-	}
-	return node
+	return backlog.NodeOf(n, func(node *Node) {
+		node.Title = line(node.Title, titleLength)
+		for _, text := range []*string{&node.Type, &node.Status, &node.Priority} {
+			*text = line(*text, lineLength)
+		}
+	})
 }
 
 // count returns how many items a node and all below it show and leave out.

@@ -28,6 +28,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/items"
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/workflow/itemsync"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -105,6 +106,11 @@ func (w *Workspace) Items() *local.Store {
 	}, w.env.Now).InGit(git.Options{Env: w.env.Environ})
 }
 
+// Sync returns what keeps a shared store in step with its branch and a remote.
+func (w *Workspace) Sync(store *local.Store) *itemsync.Sync {
+	return itemsync.New(itemsync.Options{Session: w.Session, Store: store, User: w.Settings.User.Get, Env: w.env.Environ, Now: w.env.Now})
+}
+
 // Commands returns the registries of prompt commands, and what executes them.
 func (w *Workspace) Commands() (*library.Library, *runner.Runner) {
 	return library.New(w.Workspace(), w.env.Home()), runner.New(w.Workspace(), w.env.Home(), xec.Env(w.env.Environ), w.Settings.User)
@@ -180,7 +186,7 @@ func (w *Workspace) ServeItems(logger *slog.Logger) *Served {
 
 func (w *Workspace) served(logger *slog.Logger) *Served {
 	store := w.Items()
-	return &Served{store: store, syncer: w.syncInBackground(store, logger)}
+	return &Served{store: store, syncer: w.Sync(store).Background(logger)}
 }
 
 func (w *Workspace) itemTools(store *local.Store) toolset.Toolset {

@@ -1,0 +1,122 @@
+// Package backlog is what every surface does with work items: reading and selecting them,
+// previewing a deletion, starting work on one, and finding those whose pull request is
+// merged.
+//
+// Use [New] over a backend. What a backend does as one step, such as creating an item, a
+// surface asks of the backend itself. Results are complete; a surface cuts and words
+// them. Errors are those of package item.
+package backlog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// Backlog is the work items of one project. It is safe for concurrent use.
+type Backlog struct {
+	backend  item.Backend
+	snippets snippets
+}
+
+// New returns the work items of a backend.
+func New(b item.Backend) *Backlog { return &Backlog{backend: b} }
+
+// View is the items and the configuration of the project as one call sees them.
+type View struct {
+	Config item.Config
+	*item.Snapshot
+}
+
+// Read returns the items of the project.
+func (b *Backlog) Read(ctx context.Context) (View, error) {
+	config, err := b.backend.Config(ctx)
+	if err != nil {
+		return View{}, err
+	}
+	snapshot, err := b.backend.Snapshot(ctx)
+	return View{config, snapshot}, err
+}
+
+// Warnings returns what is wrong with the project, then what is wrong with its items.
+func (v View) Warnings() []item.Warning {
+	return slices.Concat(v.Config.Warnings, v.Snapshot.Warnings)
+}
+
+// Query selects items by a filter and, if Text is not empty, by a text in their titles
+// and descriptions.
+type Query struct {
+	item.Filter
+	Text string
+}
+
+// Select returns the items that q selects, by ID.
+func (v View) Select(q Query) []item.Hit {
+	if q.Text != "" {
+		return v.Search(v.Config, q.Text, q.Filter)
+	}
+	selected := v.List(v.Config, q.Filter)
+	hits := make([]item.Hit, len(selected))
+	for i, it := range selected {
+		hits[i] = item.Hit{Summary: it}
+	}
+	return hits
+}
+
+// InAllIterations returns q without its limit to an iteration.
+func (q Query) InAllIterations() Query {
+	q.All = true
+	return q
+}
+
+// Unknown returns sentences about the values of a filter that the project does not know:
+// the likely reason why it selects nothing.
+func (v View) Unknown(f item.Filter) []string {
+	var unknown []string
+	for _, p := range []item.Patch{{Type: given(f.Type)}, {Status: given(f.Status)}, {Priority: given(f.Priority)}} {
+		if _, err := v.Config.Check(p); err != nil {
+			unknown = append(unknown, err.Error())
+		}
+	}
+	if f.Iteration != "" && !f.All && !slices.Contains(v.Config.Iterations, f.Iteration) {
+		unknown = append(unknown, fmt.Sprintf(`Unknown iteration "%s". Iterations: %s`, f.Iteration, strings.Join(v.Config.Iterations, ", ")))
+	}
+	return unknown
+}
+
+// given returns nil for the empty string, which filters do not restrict by.
+func given(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// Related returns the items that list finds for an item; the error is that of an item
+// that does not exist.
+func (b *Backlog) Related(ctx context.Context, v View, id item.ID, list func(*item.Snapshot, item.ID) []*item.Summary) ([]*item.Summary, error) {
+	found := list(v.Snapshot, id)
+	if len(found) == 0 {
+		_, err := b.backend.Item(ctx, id)
+		return nil, err
+	}
+	return found, nil
+}
+
+// PreviewDeletion returns what deleting an item would do, and what is wrong with items
+// that could therefore be affected without being named.
+func (b *Backlog) PreviewDeletion(ctx context.Context, id item.ID) (item.Preview, []item.Warning, error) {
+	it, err := b.backend.Item(ctx, id)
+	if err != nil {
+		return item.Preview{}, nil, err
+	}
+	s, err := b.backend.Snapshot(ctx)
+	if err != nil {
+		return item.Preview{}, nil, err
+	}
+	p, err := s.Preview(it)
+	return p, s.Warnings, err
+}

@@ -1,0 +1,135 @@
+package backlog_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
+	"github.com/copse-dev/copse/internal/workflow/pull"
+)
+
+// project returns the store of a new project in dir, with one item.
+func project(t *testing.T, dir string) *local.Store {
+	t.Helper()
+	store := local.New(local.Place{Dir: dir}, time.Now)
+	t.Cleanup(func() { _ = store.Close() })
+	if _, err := store.Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Create(t.Context(), item.Draft{Title: "Show the login form"}); err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func TestStart(t *testing.T) {
+	t.Parallel()
+	g, dir := gittest.New(t), gittest.Dir(t)
+	g.Run(dir, "init", "-q", "--initial-branch=main")
+	g.Commit(dir, "begin")
+	store := project(t, dir)
+	repo, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := backlog.New(store)
+
+	plan, err := work.PlanStart(t.Context(), repo, 1, backlog.StartOptions{NewWorktree: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := filepath.Join(dir, ".worktrees", strings.TrimPrefix(plan.Branch, "tic/"))
+	want := backlog.Start{
+		ID: 1, Branch: plan.Branch, Worktree: tree,
+		Command: []string{"git", "worktree", "add", "-b", plan.Branch, tree},
+	}
+	if diff := cmp.Diff(want, plan); diff != "" {
+		t.Error(diff)
+	}
+	if it, err := store.Item(t.Context(), 1); err != nil || it.Link != (item.Link{}) {
+		t.Errorf("a plan changed the item: %+v, %v", it.Link, err)
+	}
+
+	if plan, err = work.PlanStart(t.Context(), repo, 1, backlog.StartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := work.Begin(t.Context(), repo, plan); err != nil {
+		t.Fatal(err)
+	}
+	it, err := store.Item(t.Context(), 1)
+	if err != nil || it.Link.Branch != plan.Branch || it.Status != "in-progress" {
+		t.Errorf("after the start: %+v, %v", it, err)
+	}
+	if head, err := repo.Head(t.Context()); err != nil || head.Branch != plan.Branch {
+		t.Errorf("checked out: %+v, %v", head, err)
+	}
+	if _, err := work.PlanStart(t.Context(), repo, 1, backlog.StartOptions{Branch: "--force"}); err == nil {
+		t.Error("a branch that git takes for an option is planned")
+	}
+	if _, err := work.PlanStart(t.Context(), repo, 7, backlog.StartOptions{}); !item.IsNotFound(err) {
+		t.Errorf("an unknown item: %v", err)
+	}
+}
+
+// pulls has pull requests by their number; it fails for others.
+type pulls map[int]github.PullRequest
+
+func (p pulls) Get(_ context.Context, ref pull.Ref) (github.PullRequest, error) {
+	if pr, ok := p[ref.Number]; ok {
+		return pr, nil
+	}
+	return github.PullRequest{}, errors.New("not in the cache")
+}
+
+// links has the links of items.
+type links map[item.ID]item.Link
+
+func (l links) Links(context.Context) (map[item.ID]item.Link, error) { return l, nil }
+
+func TestMerged(t *testing.T) {
+	t.Parallel()
+	store := links{
+		1: {PullRequest: "10"}, 2: {PullRequest: "10"}, 3: {PullRequest: "11"}, 4: {PullRequest: "99"},
+		5: {Branch: "only"}, 6: {PullRequest: "owner/name#10"}, 7: {PullRequest: "ten"},
+	}
+	var list []*item.Summary
+	for id := item.ID(1); id <= 8; id++ {
+		list = append(list, &item.Summary{ID: id, Status: "todo"})
+	}
+	list[1].Status = "done"
+	got, err := backlog.Merged(t.Context(), store, pulls{10: {Merged: true}, 11: {}}, item.Config{Statuses: []string{"todo", "done"}}, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[item.ID]item.Link{1: store[1], 6: store[6]}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A list of relatives that is empty is not one of an item that does not exist.
+func TestRelated(t *testing.T) {
+	t.Parallel()
+	work := backlog.New(project(t, t.TempDir()))
+	view, err := work.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := work.Related(t.Context(), view, 1, (*item.Snapshot).Children); err != nil || len(found) != 0 {
+		t.Errorf("no children: %v, %v", found, err)
+	}
+	if _, err := work.Related(t.Context(), view, 2, (*item.Snapshot).Children); !item.IsNotFound(err) {
+		t.Errorf("no item: %v", err)
+	}
+}

@@ -1,0 +1,54 @@
+package backlog
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/workflow/pull"
+)
+
+// Linker is a store that knows where the work on its items is.
+type Linker interface {
+	// Links returns the links of the items that have one.
+	Links(ctx context.Context) (map[item.ID]item.Link, error)
+}
+
+// PullRequests reads pull requests.
+type PullRequests interface {
+	Get(ctx context.Context, ref pull.Ref) (github.PullRequest, error)
+}
+
+// Merged returns the links of those listed items that are open although their pull
+// request is merged. It sends no request: it uses the answers in the cache.
+func Merged(ctx context.Context, store Linker, pulls PullRequests, config item.Config, list []*item.Summary) (map[item.ID]item.Link, error) {
+	links, err := store.Links(ctx)
+	if err != nil || len(links) == 0 {
+		return nil, err
+	}
+	merged := map[item.ID]item.Link{}
+	cached := remote.WithCachedOnly(ctx)
+	for _, it := range list {
+		ref, ok := pullRef(links[it.ID].PullRequest)
+		if !ok || config.Done(it.Status) {
+			continue
+		}
+		if pr, err := pulls.Get(cached, ref); err == nil && pr.Merged {
+			merged[it.ID] = links[it.ID]
+		}
+	}
+	return merged, nil
+}
+
+// pullRef returns the pull request of a link: "12" or "owner/name#12".
+func pullRef(link string) (pull.Ref, bool) {
+	repository, number, ok := strings.Cut(link, "#")
+	if !ok {
+		repository, number = "", link
+	}
+	n, err := strconv.Atoi(number)
+	return pull.Ref{Repository: repository, Number: n}, err == nil
+}

@@ -1,0 +1,174 @@
+// Package itemsync keeps the shared store of work items in step with its branch and a
+// remote: when a person asks, after each change, or for as long as a command runs.
+//
+// Use [New]. Package shared does one exchange; this one chooses the branch and the remote,
+// and when to exchange.
+package itemsync
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/sidebranch"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/shared"
+	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/settings"
+	"github.com/copse-dev/copse/internal/watch"
+)
+
+// ErrNotShared says that the store of a project is not the shared one.
+var ErrNotShared = errors.New("its items are in the working tree or kept apart, and only a shared store is synced")
+
+// Options say what to sync.
+type Options struct {
+	Session *session.Session
+	Store   *local.Store
+	// User returns the user's settings.
+	User func() (settings.User, error)
+	Env  []string
+	Now  func() time.Time
+}
+
+// Sync keeps one store in step.
+type Sync struct{ o Options }
+
+// New returns the sync of a store.
+func New(o Options) *Sync { return &Sync{o} }
+
+// Open returns what exchanges the store with a remote: the one with this name or address;
+// if it is "", the one named origin, else the only one, else none. Close the branch after
+// use.
+func (s *Sync) Open(ctx context.Context, remote string) (*shared.Syncer, error) {
+	if _, err := s.o.Store.Path(); err != nil {
+		return nil, err
+	}
+	if !s.o.Store.Shared() {
+		return nil, ErrNotShared
+	}
+	user, err := s.o.User()
+	if err != nil {
+		return nil, err
+	}
+	repo, err := s.o.Session.Repo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	to, err := remoteOf(ctx, repo, remote)
+	if err != nil {
+		return nil, err
+	}
+	name, email := repo.Author(ctx)
+	branch, err := sidebranch.Open(ctx, sidebranch.Repository{
+		CommonDir: repo.CommonDir(), Dir: cmp.Or(repo.MainRoot(), repo.Root(), repo.CommonDir()),
+		ObjectFormat: repo.ObjectFormat(), Name: name, Email: email, Env: s.o.Env,
+	}, cmp.Or(user.Items.Branch, shared.DefaultBranch))
+	if err != nil {
+		return nil, err
+	}
+	return &shared.Syncer{Store: s.o.Store, Branch: branch, Remote: to, Now: s.o.Now}, nil
+}
+
+// remoteOf returns the remote that is meant, nil if there is none.
+func remoteOf(ctx context.Context, repo *git.Repo, chosen string) (*sidebranch.Remote, error) {
+	names, err := repo.Remotes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case chosen != "" && slices.Contains(names, chosen):
+	case strings.ContainsAny(chosen, `/\:`):
+		return &sidebranch.Remote{Fetch: chosen}, nil
+	case chosen != "":
+		return nil, &item.InvalidError{Problem: fmt.Sprintf("There is no remote %q. Remotes: %s", chosen, strings.Join(names, ", "))}
+	case len(names) == 0:
+		return nil, nil
+	case slices.Contains(names, "origin"):
+		chosen = "origin"
+	case len(names) == 1:
+		chosen = names[0]
+	default:
+		return nil, &item.InvalidError{Problem: "There are several remotes and none is named origin. Choose one with --remote: " + strings.Join(names, ", ")}
+	}
+	address, err := repo.Address(ctx, chosen)
+	return &sidebranch.Remote{Fetch: address.Fetch, Push: address.Push}, err
+}
+
+// AfterChange exchanges the store once if it is shared and the user's settings ask for a
+// sync after each change.
+func (s *Sync) AfterChange(ctx context.Context) error {
+	if !s.o.Store.Shared() {
+		return nil
+	}
+	if user, err := s.o.User(); err != nil || user.Items.Sync != settings.SyncAfterChange {
+		return nil //nolint:nilerr // settings that cannot be read are reported where they are opened
+	}
+	syncer, err := s.Open(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer syncer.Branch.Close()
+	r, err := syncer.Sync(ctx)
+	return cmp.Or(err, r.Offline)
+}
+
+// Background calls AfterChange after each change of the store, in a goroutine of its own.
+// Close it after use.
+func (s *Sync) Background(logger *slog.Logger) *shared.Background {
+	b := shared.NewBackground(s.AfterChange, logger)
+	s.o.Store.OnChange(b.Changed)
+	return b
+}
+
+// Watch exchanges the store at once, after each change of its files, and at an interval,
+// until ctx ends. It calls report after each exchange; an error of it, or of the store,
+// ends Watch.
+func Watch(ctx context.Context, syncer *shared.Syncer, interval time.Duration, report func(shared.Result) error) error {
+	path, err := syncer.Store.Path()
+	if err != nil {
+		return err
+	}
+	changed := make(chan struct{}, 1)
+	notify := func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		trees := []string{filepath.Join(path, "items"), filepath.Join(path, "trash"), filepath.Join(path, "links")}
+		// Where files cannot be watched, the interval remains.
+		_ = watch.Run(watching, watch.Paths{Dirs: []string{path}, Trees: trees}, func() {}, notify)
+	}()
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		r, err := syncer.Sync(ctx)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // an interruption is how watching ends
+		}
+		if err != nil {
+			return err
+		}
+		if err := report(r); err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ticker.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
