@@ -110,7 +110,7 @@ func (s *Sync) AfterChange(ctx context.Context) error {
 		return nil
 	}
 	if user, err := s.o.User(); err != nil || user.Items.Sync != settings.SyncAfterChange {
-		return nil //nolint:nilerr // settings that cannot be read are reported where they are opened
+		return nil // unreadable settings are reported where they are opened
 	}
 	syncer, err := s.Open(ctx, "")
 	if err != nil {
@@ -156,7 +156,7 @@ func Watch(ctx context.Context, syncer *shared.Syncer, interval time.Duration, r
 	for {
 		r, err := syncer.Sync(ctx)
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // an interruption is how watching ends
+			return nil // an interruption is how watching ends
 		}
 		if err != nil {
 			return err
