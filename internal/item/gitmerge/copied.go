@@ -27,22 +27,31 @@ const mostCommits = 500
 // slack is how far clocks of computers that share a repository are apart at most.
 const slack = 24 * time.Hour
 
-// Head returns the commit that is checked out; "" before the first one.
-func (r *Repo) Head(ctx context.Context) (string, error) { return r.commit(ctx, "HEAD") }
-
-// Copied returns the commits that git made again from others, as a cherry-pick and a
-// rebase do, oldest first: those of HEAD that change items, that the commit since does
-// not contain, and whose original is in the repository. An original is named by "git
-// cherry-pick -x", or it has the author, the time and the subject of the copy.
-func (r *Repo) Copied(ctx context.Context, since string) ([]merge.Copied, error) {
-	made, err := r.madeSince(ctx, since)
+// Copied returns the commit that is checked out, and the commits that git made again from
+// others, as a cherry-pick and a rebase do, oldest first: those of HEAD that change items,
+// that the commit since does not contain, and whose original is in the repository. An
+// original is named by "git cherry-pick -x", or it has the author, the time and the
+// subject of the copy.
+func (r *Repo) Copied(ctx context.Context, since string) (head string, found []merge.Copied, err error) {
+	// What was fetched last has no other name, if it was fetched by a path.
+	known, err := r.commits(ctx, "HEAD", since, "FETCH_HEAD", "ORIG_HEAD")
+	if err != nil || known[0] == "" || known[0] == known[1] {
+		return known[0], nil, err
+	}
+	made, err := r.madeSince(ctx, known[1])
 	if err != nil || len(made) == 0 {
-		return nil, err
+		return known[0], nil, err
 	}
-	originals, err := r.originals(ctx, made)
+	originals, err := r.originals(ctx, made, known[2:])
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
+	found, err = r.readCopies(ctx, made, originals)
+	return known[0], found, err
+}
+
+// readCopies reads what commits and their originals changed.
+func (r *Repo) readCopies(ctx context.Context, made []*commit, originals map[*commit][]string) ([]merge.Copied, error) {
 	var copies []*copiedCommit
 	for _, c := range slices.Backward(made) {
 		if len(originals[c]) > 0 {
@@ -83,15 +92,10 @@ type commit struct {
 func (r *Repo) madeSince(ctx context.Context, since string) ([]*commit, error) {
 	args := []string{"--literal-pathspecs", "log", "-z", "--no-merges", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
 		"--format=%x00%H%x00%an%x00%ae%x00%at%x00%s%x00%ct%x00%b%x00", "--max-count=" + strconv.Itoa(mostCommits), "HEAD"}
-	if hash, err := r.commit(ctx, since); err != nil {
-		return nil, err
-	} else if hash != "" {
-		args = append(args, "^"+hash)
+	if since != "" {
+		args = append(args, "^"+since)
 	}
 	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsFolder)...)
-	if _, exited := errors.AsType[*xec.ExitError](err); exited {
-		return nil, nil // there is no commit yet
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +153,8 @@ type twin struct {
 
 // originals returns what each commit is a copy of, the oldest first. It looks at all
 // refs, at what they were before, and at what was fetched last.
-func (r *Repo) originals(ctx context.Context, made []*commit) (map[*commit][]string, error) {
-	twins, err := r.twins(ctx, made)
+func (r *Repo) originals(ctx context.Context, made []*commit, extra []string) (map[*commit][]string, error) {
+	twins, err := r.twins(ctx, made, extra)
 	if err != nil {
 		return nil, err
 	}
@@ -170,10 +174,15 @@ func (r *Repo) originals(ctx context.Context, made []*commit) (map[*commit][]str
 				found[c] = append(found[c], t.hash)
 			}
 		}
-		for _, hash := range c.named {
-			if is, err := r.commit(ctx, hash); err != nil {
-				return nil, err
-			} else if is == hash && !slices.Contains(found[c], hash) {
+		if len(c.named) == 0 {
+			continue
+		}
+		known, err := r.commits(ctx, c.named...)
+		if err != nil {
+			return nil, err
+		}
+		for _, hash := range known {
+			if hash != "" && !slices.Contains(found[c], hash) {
 				found[c] = append(found[c], hash)
 			}
 		}
@@ -182,8 +191,9 @@ func (r *Repo) originals(ctx context.Context, made []*commit) (map[*commit][]str
 }
 
 // twins returns the other commits with the author, the time and the subject of each
-// commit, in the order in which git made them.
-func (r *Repo) twins(ctx context.Context, made []*commit) (map[*commit][]twin, error) {
+// commit, in the order in which git made them: those that a ref leads or led to, or that
+// are extra.
+func (r *Repo) twins(ctx context.Context, made []*commit, extra []string) (map[*commit][]twin, error) {
 	oldest := made[0].at
 	byAuthor := map[string][]*commit{}
 	for _, c := range made {
@@ -192,15 +202,7 @@ func (r *Repo) twins(ctx context.Context, made []*commit) (map[*commit][]twin, e
 	}
 	args := []string{"--literal-pathspecs", "log", "--no-merges", "--full-history", "--no-show-signature", "--all", "--reflog",
 		"--format=%H%x00%ct%x00%an%x00%ae%x00%at%x00%s", "--since=" + time.Unix(oldest, 0).Add(-slack).UTC().Format(time.RFC3339)}
-	for _, ref := range []string{"FETCH_HEAD", "ORIG_HEAD"} {
-		hash, err := r.commit(ctx, ref)
-		if err != nil {
-			return nil, err
-		}
-		if hash != "" {
-			args = append(args, hash)
-		}
-	}
+	args = append(args, slices.DeleteFunc(slices.Clone(extra), func(hash string) bool { return hash == "" })...)
 	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsFolder)...)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@
 package gitmerge
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item/merge"
@@ -96,11 +98,38 @@ func (r *Repo) run(ctx context.Context, args ...string) (string, error) {
 
 // commit returns the hash of a commit; "" if there is none of that name.
 func (r *Repo) commit(ctx context.Context, name string) (string, error) {
-	hash, err := r.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
-	if _, exited := errors.AsType[*xec.ExitError](err); exited {
-		return "", nil
+	hashes, err := r.commits(ctx, name)
+	if err != nil {
+		return "", err
 	}
-	return hash, err
+	return hashes[0], nil
+}
+
+// commits returns the hash of each commit, with one process; "" for a name that no commit
+// has.
+func (r *Repo) commits(ctx context.Context, names ...string) ([]string, error) {
+	var input bytes.Buffer
+	for _, name := range names {
+		if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
+			name = "missing"
+		}
+		fmt.Fprintf(&input, "%s^{commit}\n", name)
+	}
+	out, err := r.git.Program().Feed(ctx, input.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	if err != nil {
+		return nil, err
+	}
+	answers := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(answers) != len(names) {
+		return nil, errors.New("look for commits: git gave another number of answers")
+	}
+	hashes := make([]string, len(names))
+	for i, answer := range answers {
+		if hash, ok := strings.CutSuffix(answer, " commit"); ok && isHash(hash) {
+			hashes[i] = hash
+		}
+	}
+	return hashes, nil
 }
 
 // Find returns the merge that is open in the worktree; nil if there is none.
@@ -111,22 +140,21 @@ func (r *Repo) Find(ctx context.Context) (*Merge, error) {
 		return nil, err
 	}
 	m.Unmerged = stages.unmerged()
-	head, err := r.commit(ctx, "HEAD")
+	kinds := []Kind{OfRebase, OfCherryPick, OfRevert, OfMerge}
+	heads, err := r.commits(ctx, "REBASE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD", "HEAD")
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range []struct {
-		kind Kind
-		ref  string
-	}{{OfRebase, "REBASE_HEAD"}, {OfCherryPick, "CHERRY_PICK_HEAD"}, {OfRevert, "REVERT_HEAD"}, {OfMerge, "MERGE_HEAD"}} {
-		other, err := r.head(ctx, k.ref)
-		if err != nil {
-			return nil, err
-		}
+	head := heads[len(kinds)]
+	if _, going := r.rebaseFolder(); !going {
+		heads[0] = "" // a rebase leaves it behind
+	}
+	for i, kind := range kinds {
+		other := heads[i]
 		if other == "" || head == "" {
 			continue
 		}
-		m.Kind, m.Name = k.kind, string(k.kind)+" "+head+" "+other
+		m.Kind, m.Name = kind, string(kind)+" "+head+" "+other
 		if err := m.readTrees(ctx, head, other); err != nil {
 			return nil, err
 		}
@@ -147,17 +175,6 @@ func (r *Repo) Find(ctx context.Context) (*Merge, error) {
 		}
 	}
 	return m, nil
-}
-
-// head returns the commit of a pseudo ref, if the operation that sets it is going on.
-// A rebase leaves REBASE_HEAD behind.
-func (r *Repo) head(ctx context.Context, ref string) (string, error) {
-	if ref == "REBASE_HEAD" {
-		if _, ok := r.rebaseFolder(); !ok {
-			return "", nil
-		}
-	}
-	return r.commit(ctx, ref)
 }
 
 func (r *Repo) rebaseFolder() (path string, ok bool) {

@@ -83,9 +83,12 @@ func (s stages) name() string {
 
 // tree reads the store in a commit. A commit without one, or none, has no files.
 func (r *Repo) tree(ctx context.Context, commit string) (merge.Tree, error) {
-	hash, err := r.commit(ctx, commit)
-	if hash == "" || err != nil {
-		return nil, err
+	hash := commit
+	if !isHash(hash) {
+		var err error
+		if hash, err = r.commit(ctx, commit); hash == "" || err != nil {
+			return nil, err
+		}
 	}
 	out, err := r.git.Program().Run(ctx, "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", hash, "--", r.prefix)
 	if err != nil {

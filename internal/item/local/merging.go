@@ -210,16 +210,12 @@ func (m *merging) copied(repo *gitmerge.Repo) error {
 	if _, going := repo.Rewritten(); going {
 		return nil // the commits that are still to come build on it
 	}
-	head, err := repo.Head(m.ctx)
-	if err != nil || head == "" {
-		return err
-	}
 	since, err := followed(m.tx.Root())
-	if err != nil || since == head {
+	if err != nil {
 		return err
 	}
-	copies, err := repo.Copied(m.ctx, since)
-	if err != nil {
+	head, copies, err := repo.Copied(m.ctx, since)
+	if err != nil || head == since {
 		return err
 	}
 	corrected, reports, err := followCopied(copies, m.tree)
@@ -253,7 +249,7 @@ func (s *Store) afterCopying(ctx context.Context, f *folder) ([]item.Warning, er
 	if err != nil {
 		return nil, err
 	}
-	copies, err := repo.Copied(ctx, since)
+	_, copies, err := repo.Copied(ctx, since)
 	if len(copies) == 0 || err != nil {
 		return nil, err
 	}

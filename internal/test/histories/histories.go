@@ -71,7 +71,10 @@ func Run(ctx context.Context, dir string, random *rand.Rand, driver string) (*Ou
 		ctx: ctx, dir: dir, driver: driver, random: random, out: &Outcome{}, comments: map[string]string{}, deleted: map[string]bool{},
 		related: map[string]map[string]map[string]bool{"parent": {}, "depends_on": {}},
 		env: append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_EDITOR=true",
-			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_TERMINAL_PROMPT=0"),
+			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_TERMINAL_PROMPT=0",
+			// Nothing here has to survive a loss of power, and nothing lives long enough to be packed.
+			"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=core.fsync", "GIT_CONFIG_VALUE_0=none", "GIT_CONFIG_KEY_1=gc.auto", "GIT_CONFIG_VALUE_1=0",
+			"GIT_CONFIG_KEY_2=maintenance.auto", "GIT_CONFIG_VALUE_2=false"),
 	}
 	if err := h.begin(); err != nil {
 		return h.out, err
@@ -206,8 +209,8 @@ func (c *clone) commit() error {
 	if err := c.must("add", "-A"); err != nil {
 		return err
 	}
-	if out, err := c.git("status", "--porcelain"); out == "" || err != nil {
-		return err
+	if _, err := c.git("diff-index", "--cached", "--quiet", "HEAD"); err == nil {
+		return nil // nothing has changed
 	}
 	return c.must("commit", "-q", "-m", fmt.Sprintf("%s %d", c.name, c.minute))
 }
@@ -318,8 +321,10 @@ func (c *clone) merges(what string, args ...string) error {
 		}
 		failed = c.goOn(string(done.Merge.Kind))
 	}
-	if open, err := c.store().Merging(c.ctx); err != nil || open != nil {
-		return errors.Join(err, failed, fmt.Errorf("%s: git is not content: %+v", c.name, open))
+	if failed != nil { // git may have refused to begin
+		if open, err := c.store().Merging(c.ctx); err != nil || open != nil {
+			return errors.Join(err, failed, fmt.Errorf("%s: git is not content: %+v", c.name, open))
+		}
 	}
 	return c.commit() // what was repaired after the merge
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 
 	"github.com/copse-dev/copse/internal/test/histories"
@@ -20,7 +21,7 @@ func randomHistories(r *rig) ([]result, error) {
 	var mu sync.Mutex
 	n := 0
 	total := histories.Outcome{}
-	good := 0
+	done, good := 0, 0
 	var failed error
 	next := func() (i int, ok bool) {
 		mu.Lock()
@@ -53,15 +54,19 @@ func randomHistories(r *rig) ([]result, error) {
 		total.Items, total.Comments = total.Items+out.Items, total.Comments+out.Comments
 		total.Merges, total.Stops = total.Merges+out.Merges, total.Stops+out.Stops
 		total.Lost, total.Duplicated, total.Wrong = append(total.Lost, out.Lost...), append(total.Duplicated, out.Duplicated...), append(total.Wrong, out.Wrong...)
+		done++
 		if out.Good() {
 			good++
 		} else {
 			fmt.Fprintf(os.Stderr, "history %d of seed %d: lost %v, twice %v, wrong %v\n", i, seed, out.Lost, out.Duplicated, out.Wrong)
 		}
+		if done%100 == 0 {
+			fmt.Fprintf(os.Stderr, "%d histories of seed %d: %d good\n", done, seed, good)
+		}
 		return nil
 	}
 	var workers sync.WaitGroup
-	for range 2 {
+	for range 2 * runtime.NumCPU() { // most of the time they wait for git
 		workers.Go(func() {
 			for i, ok := next(); ok; i, ok = next() {
 				if err := one(i); err != nil {

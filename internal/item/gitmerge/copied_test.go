@@ -1,0 +1,82 @@
+package gitmerge_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
+)
+
+// A copy is found on the branch that it was made on, with what came before it there and
+// in the branch of its original; the original is no copy of it.
+func TestCopied(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	write := func(name, text string) {
+		gittest.Write(t, filepath.Join(dir, ".tic", "items", name), "---\ntitle: "+text+"\n---\n")
+	}
+	commit := func(subject string) string {
+		g.Run(dir, "add", "-A")
+		g.Run(dir, "commit", "-qm", subject)
+		return g.Run(dir, "rev-parse", "HEAD")
+	}
+	write("1.md", "shared")
+	start := commit("start")
+	g.Run(dir, "checkout", "-qb", "feature")
+	write("2.md", "feature")
+	commit("create")
+	write("1.md", "shared\nparent: \"2\"")
+	original := commit("relate")
+	g.Run(dir, "checkout", "-q", "main")
+	write("2.md", "main")
+	onto := commit("create on main")
+	repo, err := gitmerge.OpenRepo(t.Context(), filepath.Join(dir, ".tic"), git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := func(since string) []string {
+		t.Helper()
+		_, copies, err := repo.Copied(t.Context(), since)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, c := range copies {
+			for _, o := range c.Originals {
+				found = append(found, c.Before["items/1.md"], c.After["items/2.md"], o.After["items/1.md"], o.After["items/2.md"])
+			}
+		}
+		return found
+	}
+	want := []string{
+		"---\ntitle: shared\n---\n", "---\ntitle: main\n---\n",
+		"---\ntitle: shared\nparent: \"2\"\n---\n", "---\ntitle: feature\n---\n",
+	}
+	check := func(what string, want, got []string) {
+		t.Helper()
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", what, d)
+		}
+	}
+	g.Run(dir, "cherry-pick", original)
+	head := g.Run(dir, "rev-parse", "HEAD")
+	check("a copy within the second of its original", want, titles(""))
+	check("after a commit before", want, titles(onto))
+	check("after the copy", nil, titles(head))
+	check("after a commit that is gone", want, titles("0123456789012345678901234567890123456789"))
+	check("after what is no commit", want, titles("HEAD\nmissing"))
+
+	g.Run(dir, "checkout", "-q", "feature")
+	check("the original", nil, titles(""))
+
+	g.Run(dir, "checkout", "-q", "main")
+	g.Run(dir, "reset", "-q", "--hard", onto)
+	g.Run(dir, "cherry-pick", "-x", original)
+	g.Run(dir, "-c", "user.name=other", "commit", "-q", "--amend", "--reset-author", "-m", "other words\n\n(cherry picked from commit "+original+")")
+	check("a copy that names its original", want, titles(start))
+}
