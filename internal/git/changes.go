@@ -2,8 +2,10 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,7 +20,8 @@ type Change struct {
 	Code string `json:"code"`
 }
 
-// Changes is Status with the files that it counts, as git orders them.
+// Changes is Status with the files that it counts: those in conflict first, then those
+// that are modified in the worktree, then the staged, then the untracked ones, each by path.
 func (r *Repo) Changes(ctx context.Context) (Status, []Change, error) {
 	type answer struct {
 		status  Status
@@ -64,7 +67,26 @@ func parseChanges(out []byte) ([]Change, error) {
 		}
 		changes = append(changes, c)
 	}
+	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.urgency(), b.urgency()) })
 	return changes, nil
+}
+
+// Conflict reports whether git could not merge the file.
+func (c Change) Conflict() bool {
+	return strings.Contains(c.Code, "U") || c.Code == "AA" || c.Code == "DD"
+}
+
+// urgency orders changes: what a list loses when it is cut are the least urgent ones.
+func (c Change) urgency() int {
+	switch {
+	case c.Conflict():
+		return 0
+	case c.Code == "??":
+		return 3
+	case len(c.Code) == 2 && c.Code[1] != ' ':
+		return 1
+	}
+	return 2
 }
 
 // LineCount is how many lines of a file were added and removed; both are 0 for a
