@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/index"
+	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/xec"
@@ -56,6 +57,9 @@ func (r *Repo) CommonDir() string { return r.commonDir }
 
 // Program is the git program for this repository, for those that ask what Repo does not.
 func (r *Repo) Program() program.Git { return r.program }
+
+// Operation returns the git command that stopped halfway in this worktree, nil for none.
+func (r *Repo) Operation() *operation.Operation { return operation.Read(r.gitDir) }
 
 // Watch is a folder to watch.
 type Watch struct {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -31,6 +32,8 @@ type Worktree struct {
 	// repository, which then may not speak for it.
 	Locked   bool `json:"locked,omitempty"`
 	Prunable bool `json:"prunable,omitempty"`
+	// Operation is the git command that stopped halfway there.
+	Operation *operation.Operation `json:"operation,omitempty"`
 }
 
 // Worktrees returns all worktrees as git lists them: the main one, or the bare
@@ -53,22 +56,36 @@ func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 			list[0].setPath(r.mainRoot)
 		}
 		for i := range list {
-			if w := &list[i]; i > 0 && !w.Prunable && !r.owns(w.Path) {
-				w.Prunable = true
+			w := &list[i]
+			gitDir := r.commonDir
+			if i > 0 {
+				if w.Prunable {
+					continue
+				}
+				if gitDir = r.gitDirOf(w.Path); gitDir == "" {
+					w.Prunable = true
+					continue
+				}
+			}
+			if !w.Bare {
+				w.Operation = operation.Read(gitDir)
 			}
 		}
 		return list, nil
 	})
 }
 
-// owns reports whether the .git of dir leads to this repository.
-func (r *Repo) owns(dir string) bool {
+// gitDirOf returns git's directory for the worktree at dir, "" if the .git there does
+// not lead to this repository.
+func (r *Repo) gitDirOf(dir string) string {
 	found, err := probe(dir)
 	if err != nil || found.gitDir == "" {
-		return false
+		return ""
 	}
-	common, err := commonDir(found.gitDir)
-	return err == nil && common == r.commonDir
+	if common, err := commonDir(found.gitDir); err != nil || common != r.commonDir {
+		return ""
+	}
+	return found.gitDir
 }
 
 // parseWorktrees reads the attributes of worktrees, one a line, with an empty

@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
@@ -22,6 +23,7 @@ type View struct {
 
 	opened   once[opened]
 	head     once[git.Head]
+	going    once[*operation.Operation]
 	state    once[*twig.State]
 	branches once[[]string]
 	standard once[string]
@@ -80,14 +82,36 @@ func (v *View) Head(ctx context.Context) (git.Head, error) {
 	return head, Explain(err)
 }
 
-// Current returns the branch that is checked out, "" where there is none or HEAD
-// cannot be read.
-func (v *View) Current(ctx context.Context) string {
+// Operation returns the git command that stopped halfway in the worktree, nil for none.
+func (v *View) Operation(ctx context.Context) (*operation.Operation, error) {
+	o, err := v.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return v.going.get(func() (*operation.Operation, error) { return o.repo.Operation(), nil })
+}
+
+// Branch returns the branch that is worked on: the one that is checked out, or the one
+// that is being rebased or bisected while HEAD is detached. It is "" where there is none.
+func (v *View) Branch(ctx context.Context) (string, error) {
 	head, err := v.Head(ctx)
+	if err != nil || !head.Detached {
+		return head.Branch, err
+	}
+	going, err := v.Operation(ctx)
+	if err != nil || going == nil {
+		return "", err
+	}
+	return going.Branch, nil
+}
+
+// Current is Branch for those to whom a HEAD that cannot be read is no branch.
+func (v *View) Current(ctx context.Context) string {
+	name, err := v.Branch(ctx)
 	if err != nil {
 		return ""
 	}
-	return head.Branch
+	return name
 }
 
 // State returns the branch state: the worktree's own, else that of the main worktree.

@@ -6,13 +6,14 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
 // None is the input of a tool without arguments.
 type None struct{}
 
-// GetCurrentBranch returns the branch that is checked out, and what is linked to it.
-func (t *Tools) GetCurrentBranch(ctx context.Context, _ None) (twig.Metadata, error) {
+// GetCurrentBranch returns the branch that is worked on, and what is linked to it.
+func (t *Tools) GetCurrentBranch(ctx context.Context, _ None) (stack.Checkout, error) {
 	return t.branches.Current(ctx)
 }
 

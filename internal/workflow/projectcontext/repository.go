@@ -1,6 +1,7 @@
 package projectcontext
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -8,7 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/project"
+	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
 // Project is where the project is, and what is checked out.
@@ -22,6 +25,13 @@ type Project struct {
 type Repository struct {
 	Head git.Head
 	Bare bool
+	// Branch is the branch that is worked on: the one that is checked out, or that the
+	// operation in progress rebases or bisects; "" if there is none.
+	Branch string
+	// Operation is the git command that stopped halfway, nil for none.
+	Operation *operation.Operation
+	// Standing compares the branch with its parent and with the trunk.
+	Standing stack.Standing
 	// Status compares with the upstream branch; nil if it is not known.
 	Status *git.Status
 	// GitHub is the repository on GitHub, "" if there is none.
@@ -43,9 +53,18 @@ func (g *gathering) project(ctx context.Context) (Content, error) {
 	if head.Branch == "" && err != nil {
 		return out, err
 	}
-	out.Repository = &Repository{Head: head, Bare: repo.Bare()}
+	out.Repository = &Repository{Head: head, Bare: repo.Bare(), Branch: head.Branch}
 	if repo.Bare() {
 		return out, nil
+	}
+	if going := repo.Operation(); going != nil {
+		out.Repository.Operation, out.Repository.Branch = going, cmp.Or(head.Branch, going.Branch)
+	}
+	if out.Repository.Branch != "" && !head.Unborn {
+		// The rest of the section is worth showing without it.
+		if standing, err := g.Branches.Standing(ctx, out.Repository.Branch); err == nil {
+			out.Repository.Standing = standing
+		}
 	}
 	found, err := g.workingTree(ctx)
 	if err == nil {

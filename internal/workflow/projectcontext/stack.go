@@ -30,14 +30,14 @@ type LinkedBranch struct {
 }
 
 func (g *gathering) stack(ctx context.Context) (Content, error) {
-	head, err := g.Session.View().Head(ctx)
+	name, err := g.Session.View().Branch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if head.Detached {
+	if name == "" {
 		return nil, emptyError("no branch is checked out")
 	}
-	entries, err := g.Branches.Stack(ctx, head.Branch)
+	entries, err := g.Branches.Stack(ctx, name)
 	if errors.Is(err, twig.ErrNoState) {
 		return nil, emptyError("no .twig/state.json")
 	}

@@ -85,11 +85,11 @@ func (b *Branches) LinkedIssue(ctx context.Context) (string, error) {
 // that makes it unnecessary, for messages.
 func (b *Branches) checkedOut(ctx context.Context, argument string) (twig.Metadata, error) {
 	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (twig.Metadata, error) {
-		head, err := v.Head(ctx)
+		name, err := v.Branch(ctx)
 		if err != nil {
 			return twig.Metadata{}, err
 		}
-		if head.Detached {
+		if name == "" {
 			return twig.Metadata{}, &failure.Error{
 				Kind: failure.Invalid,
 				What: failure.Text(fmt.Sprintf("No %s provided and could not detect current branch", argument)),
@@ -100,7 +100,7 @@ func (b *Branches) checkedOut(ctx context.Context, argument string) (twig.Metada
 		if err != nil {
 			return twig.Metadata{}, err
 		}
-		return state.Metadata(head.Branch), nil
+		return state.Metadata(name), nil
 	})
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/session"
 )
 
@@ -29,24 +30,43 @@ func New(s *session.Session) *Branches { return &Branches{session: s} }
 // Session returns the session that the branches are read from.
 func (b *Branches) Session() *session.Session { return b.session }
 
-// Current returns the branch that is checked out, and what is linked to it. Without a
+// Checkout is the branch that is worked on, and what is linked to it.
+type Checkout struct {
+	twig.Metadata
+	// Operation is the git command that stopped halfway. While it rebases or bisects,
+	// the branch is the one that it is about.
+	Operation *operation.Operation `json:"operation,omitempty"`
+}
+
+// Current returns the branch that is worked on, and what is linked to it. Without a
 // readable state it is the name alone.
-func (b *Branches) Current(ctx context.Context) (twig.Metadata, error) {
-	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (twig.Metadata, error) {
-		head, err := v.Head(ctx)
+func (b *Branches) Current(ctx context.Context) (Checkout, error) {
+	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (Checkout, error) {
+		name, err := v.Branch(ctx)
 		if err != nil {
-			return twig.Metadata{}, err
+			return Checkout{}, err
 		}
-		if head.Detached {
-			return twig.Metadata{}, failure.New(failure.NotFound,
-				"Not on any branch (detached HEAD state)", "Check out a branch, or use a tool that takes one.")
-		}
-		state, err := v.State(ctx)
+		going, err := v.Operation(ctx)
 		if err != nil {
-			return twig.Metadata{Branch: head.Branch}, nil //nolint:nilerr // the name is known all the same
+			return Checkout{}, err
 		}
-		return state.Metadata(head.Branch), nil
+		if name == "" {
+			return Checkout{}, detached(going, "Not on any branch (detached HEAD state)", "Check out a branch, or use a tool that takes one.")
+		}
+		out := Checkout{Metadata: twig.Metadata{Branch: name}, Operation: going}
+		if state, err := v.State(ctx); err == nil {
+			out.Metadata = state.Metadata(name)
+		}
+		return out, nil
 	})
+}
+
+// detached returns the error of a call that needs a branch where none is checked out.
+func detached(going *operation.Operation, what, do string) error {
+	if going != nil {
+		do = fmt.Sprintf("Git is %s. %s", going, do)
+	}
+	return failure.New(failure.NotFound, what, do)
 }
 
 // Metadata returns what is linked to a branch that the state knows.
@@ -142,14 +162,17 @@ func (b *Branches) Stack(ctx context.Context, start string) ([]branch.Entry, err
 	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) ([]branch.Entry, error) {
 		start := start
 		if start == "" {
-			head, err := v.Head(ctx)
-			if err != nil {
+			var err error
+			if start, err = v.Branch(ctx); err != nil {
 				return nil, err
 			}
-			if head.Detached {
-				return nil, failure.New(failure.NotFound, "Not on any branch (detached HEAD)", "Pass a branch.")
+			if start == "" {
+				going, err := v.Operation(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return nil, detached(going, "Not on any branch (detached HEAD)", "Pass a branch.")
 			}
-			start = head.Branch
 		}
 		state, err := v.State(ctx)
 		if err != nil {

@@ -83,13 +83,14 @@ func (t *Tracker) Change(ctx context.Context, do func(*edit.Draft) error) (bool,
 	return changed, err
 }
 
-// Current returns the branch that is checked out, or ErrNoBranch.
+// Current returns the branch that is checked out, or that git is rebasing or bisecting;
+// otherwise ErrNoBranch.
 func (t *Tracker) Current(ctx context.Context) (string, error) {
-	head, err := t.session.View().Head(ctx)
-	if err == nil && head.Detached {
+	name, err := t.session.View().Branch(ctx)
+	if err == nil && name == "" {
 		err = ErrNoBranch
 	}
-	return head.Branch, err
+	return name, err
 }
 
 // Check returns an error for a name that neither git nor the state has: it is a slip as a

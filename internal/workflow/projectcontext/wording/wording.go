@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
 // body is the text of a section.
@@ -62,8 +63,10 @@ func placeLines(p projectcontext.Project) []foreign.Line {
 	if repo == nil {
 		return append(lines, foreign.Own("Not a git repository."))
 	}
-	at := foreign.Own("Branch: ").Name(repo.Head.Branch)
+	at := foreign.Own("Branch: ").Name(repo.Branch)
 	switch {
+	case repo.Head.Detached && repo.Branch != "":
+		at = at.Own(", detached at ").Name(short(repo.Head.Commit))
 	case repo.Head.Detached:
 		at = foreign.Own("Detached at ").Name(short(repo.Head.Commit))
 	case repo.Head.Unborn:
@@ -75,7 +78,15 @@ func placeLines(p projectcontext.Project) []foreign.Line {
 	if repo.Status != nil && !repo.Head.Detached {
 		at = at.Add(upstream(*repo.Status))
 	}
+	for _, d := range []*stack.Distance{repo.Standing.Parent, repo.Standing.Trunk} {
+		if d != nil {
+			at = at.Add(apart(d.Ahead, d.Behind, d.Base))
+		}
+	}
 	lines = append(lines, at)
+	if repo.Operation != nil {
+		lines = append(lines, foreign.Own("In progress: ").Name(repo.Operation.String()))
+	}
 	if repo.GitHub != "" {
 		lines = append(lines, foreign.Own("GitHub: ").Name(repo.GitHub))
 	}
@@ -92,14 +103,22 @@ func upstream(st git.Status) foreign.Line {
 		return l.Own(", no upstream")
 	case st.UpstreamGone:
 		return l.Own(", upstream ").Name(st.Upstream).Own(" is gone")
-	case st.Ahead == 0 && st.Behind == 0:
-		return l.Own(", level with ").Name(st.Upstream)
-	case st.Behind == 0:
-		return l.Own(", ").Int(st.Ahead).Own(" ahead of ").Name(st.Upstream)
-	case st.Ahead == 0:
-		return l.Own(", ").Int(st.Behind).Own(" behind ").Name(st.Upstream)
 	}
-	return l.Own(", ").Int(st.Ahead).Own(" ahead of ").Name(st.Upstream).Own(" and ").Int(st.Behind).Own(" behind")
+	return apart(st.Ahead, st.Behind, st.Upstream)
+}
+
+// apart returns how far a branch is from another.
+func apart(ahead, behind int, base string) foreign.Line {
+	var l foreign.Line
+	switch {
+	case ahead == 0 && behind == 0:
+		return l.Own(", level with ").Name(base)
+	case behind == 0:
+		return l.Own(", ").Int(ahead).Own(" ahead of ").Name(base)
+	case ahead == 0:
+		return l.Own(", ").Int(behind).Own(" behind ").Name(base)
+	}
+	return l.Own(", ").Int(ahead).Own(" ahead of ").Name(base).Own(" and ").Int(behind).Own(" behind")
 }
 
 // maxWorktrees is how many other worktrees are named.
@@ -112,6 +131,9 @@ func worktrees(list []git.Worktree) foreign.Line {
 		on := foreign.Name(w.Branch)
 		if w.Detached {
 			on = foreign.Own("detached at ").Name(short(w.Head))
+		}
+		if w.Operation != nil {
+			on = foreign.Name(w.Operation.String())
 		}
 		names = append(names, foreign.Name(w.Path).Own(" (").Add(on).Own(")"))
 	}

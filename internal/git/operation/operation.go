@@ -1,0 +1,267 @@
+// Package operation reports which git command stopped halfway in a worktree: a rebase,
+// merge, cherry-pick, revert, bisect, or "git am".
+//
+// [Read] looks at the files that git keeps for it in the worktree's own directory, and
+// starts no program. A worktree where nothing is in progress costs a few failed lookups.
+//
+// While git rebases or bisects, HEAD is detached. [Operation.Branch] is then the branch
+// that the operation is about, which is what a person means by "my branch".
+package operation
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+// Kind is the git command that is in progress.
+type Kind string
+
+// The commands that can stop halfway.
+const (
+	Rebase     Kind = "rebase"
+	Am         Kind = "am"
+	Merge      Kind = "merge"
+	CherryPick Kind = "cherry-pick"
+	Revert     Kind = "revert"
+	Bisect     Kind = "bisect"
+)
+
+// Operation is a command in progress. Fields that git does not know are zero.
+type Operation struct {
+	Kind Kind `json:"kind"`
+	// Branch is the branch that is rebased or bisected, while HEAD is detached.
+	Branch string `json:"branch,omitempty"`
+	// Onto is what the branch is rebased onto: a name as the user gave it, else a
+	// short hash.
+	Onto string `json:"onto,omitempty"`
+	// Source is what is merged, picked or reverted: a name, else a short hash.
+	Source string `json:"source,omitempty"`
+	// Step and Steps count the commits of a rebase, or the patches of "git am".
+	Step  int `json:"step,omitempty"`
+	Steps int `json:"steps,omitempty"`
+	// Remaining is how many commits are left to pick or revert after this one.
+	Remaining int `json:"remaining,omitempty"`
+}
+
+// String returns the operation as text: "rebasing feat onto main, step 3 of 7".
+func (o Operation) String() string {
+	var text string
+	switch o.Kind {
+	case Rebase:
+		text = "rebasing"
+		if o.Branch != "" {
+			text += " " + o.Branch
+		}
+		if o.Onto != "" {
+			text += " onto " + o.Onto
+		}
+	case Am:
+		text = "applying patches"
+	case Bisect:
+		text = "bisecting"
+		if o.Branch != "" {
+			text += " " + o.Branch
+		}
+	case Merge:
+		text = "merging " + cmp.Or(o.Source, "a commit")
+	case CherryPick:
+		text = "cherry-picking " + cmp.Or(o.Source, "commits")
+	case Revert:
+		text = "reverting " + cmp.Or(o.Source, "commits")
+	}
+	if o.Steps > 0 {
+		text += fmt.Sprintf(", step %d of %d", o.Step, o.Steps)
+	}
+	if o.Remaining > 0 {
+		text += fmt.Sprintf(", %d more to go", o.Remaining)
+	}
+	return text
+}
+
+// maxSmall is the size of the largest file of an operation that is read. A todo list
+// has a line for each commit.
+const maxSmall = 1 << 20
+
+// Read returns the operation in progress in the worktree whose git directory is gitDir,
+// nil if there is none. What git left half written reads as far as it goes.
+func Read(gitDir string) *Operation {
+	d := directory(gitDir)
+	o := d.first()
+	if o != nil && o.Branch == "" && o.Kind != Bisect && d.has("BISECT_LOG") {
+		o.Branch = d.bisected() // a pick in the middle of a bisect
+	}
+	return o
+}
+
+// directory is the git directory of one worktree.
+type directory string
+
+func (d directory) first() *Operation {
+	switch {
+	case d.has("rebase-merge"):
+		return d.rebase("rebase-merge", "msgnum", "end")
+	case d.has("rebase-apply"):
+		if d.has("rebase-apply/applying") {
+			return &Operation{Kind: Am, Step: d.number("rebase-apply/next"), Steps: d.number("rebase-apply/last")}
+		}
+		return d.rebase("rebase-apply", "next", "last")
+	case d.has("MERGE_HEAD"):
+		return &Operation{Kind: Merge, Source: cmp.Or(merged(d.line("MERGE_MSG")), short(d.line("MERGE_HEAD")))}
+	case d.has("CHERRY_PICK_HEAD"):
+		return &Operation{Kind: CherryPick, Source: short(d.line("CHERRY_PICK_HEAD")), Remaining: max(d.todo("pick")-1, 0)}
+	case d.has("REVERT_HEAD"):
+		return &Operation{Kind: Revert, Source: short(d.line("REVERT_HEAD")), Remaining: max(d.todo("revert")-1, 0)}
+	case d.has("BISECT_LOG"):
+		return &Operation{Kind: Bisect, Branch: d.bisected()}
+	case d.has("sequencer/todo"):
+		// Between two commits: the first conflict is committed, the rest is to come.
+		if n := d.todo("pick"); n > 0 {
+			return &Operation{Kind: CherryPick, Remaining: n}
+		}
+		if n := d.todo("revert"); n > 0 {
+			return &Operation{Kind: Revert, Remaining: n}
+		}
+	}
+	return nil
+}
+
+func (d directory) rebase(dir, step, steps string) *Operation {
+	o := &Operation{Kind: Rebase, Step: d.number(dir + "/" + step), Steps: d.number(dir + "/" + steps)}
+	if name, ok := strings.CutPrefix(d.line(dir+"/head-name"), refstore.BranchPrefix); ok {
+		o.Branch = valid(name)
+	}
+	onto := d.line(dir + "/onto")
+	o.Onto = cmp.Or(d.started(onto), short(onto))
+	return o
+}
+
+// maxLogTail is how much of the end of HEAD's log is searched for the start of a rebase.
+const maxLogTail = 256 << 10
+
+// started returns the name that the user rebases onto, from HEAD's log. Git writes
+// "rebase (start): checkout main" there, and keeps only the hash elsewhere.
+func (d directory) started(onto string) string {
+	file, err := regular.Open(d.path("logs/HEAD"), 1<<40)
+	if err != nil || onto == "" {
+		return ""
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return ""
+	}
+	tail := make([]byte, min(info.Size(), maxLogTail))
+	if n, err := file.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
+		tail = tail[:n]
+	}
+	lines := bytes.Split(tail, []byte("\n"))
+	for i := len(lines) - 1; i >= 0; i-- {
+		head, why, _ := strings.Cut(string(lines[i]), "\t")
+		fields := strings.SplitN(head, " ", 3)
+		if len(fields) < 3 || fields[1] != onto || !strings.Contains(why, "rebase") {
+			continue
+		}
+		if _, name, ok := strings.Cut(why, ": checkout "); ok && !strings.HasPrefix(onto, name) {
+			return valid(strings.TrimPrefix(name, refstore.BranchPrefix))
+		}
+	}
+	return ""
+}
+
+// bisected returns the branch that was checked out when the bisect began.
+func (d directory) bisected() string {
+	name := strings.TrimPrefix(d.line("BISECT_START"), refstore.BranchPrefix)
+	if hash(name) {
+		return ""
+	}
+	return valid(name)
+}
+
+// merged returns what a merge's message says that is merged: the first quoted name of
+// "Merge branch 'feat' into main".
+func merged(message string) string {
+	if !strings.HasPrefix(message, "Merge ") {
+		return ""
+	}
+	_, rest, _ := strings.Cut(message, "'")
+	name, _, closed := strings.Cut(rest, "'")
+	if !closed {
+		return ""
+	}
+	return valid(name)
+}
+
+// todo counts the commands of the sequencer's list.
+func (d directory) todo(command string) int {
+	n := 0
+	for line := range strings.Lines(d.text("sequencer/todo")) {
+		if strings.HasPrefix(line, command+" ") {
+			n++
+		}
+	}
+	return n
+}
+
+func (d directory) path(name string) string {
+	return filepath.Join(string(d), filepath.FromSlash(name))
+}
+
+func (d directory) has(name string) bool {
+	_, err := os.Lstat(d.path(name))
+	return !errors.Is(err, fs.ErrNotExist) && err == nil
+}
+
+func (d directory) text(name string) string {
+	text, err := regular.Read(d.path(name), maxSmall)
+	if err != nil {
+		return "" // git is about to write it, or has just removed it
+	}
+	return string(text)
+}
+
+func (d directory) line(name string) string {
+	line, _, _ := strings.Cut(d.text(name), "\n")
+	return strings.TrimSpace(line)
+}
+
+func (d directory) number(name string) int {
+	n, err := strconv.Atoi(d.line(name))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// shortHash is how many digits of a hash are shown.
+const shortHash = 8
+
+func short(text string) string {
+	if !hash(text) {
+		return ""
+	}
+	return text[:shortHash]
+}
+
+// hash reports whether text is the whole name of an object.
+func hash(text string) bool {
+	const sha1Digits, sha256Digits = 40, 64
+	return (len(text) == sha1Digits || len(text) == sha256Digits) && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// valid returns a name that git could have written, "" for any other.
+func valid(name string) string {
+	if !refstore.ValidName(refstore.BranchPrefix + name) {
+		return ""
+	}
+	return name
+}

@@ -1,0 +1,167 @@
+package operation_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/git/operation"
+)
+
+// repository has main and feat, which both change the file f, and feat checked out with
+// two commits of its own.
+func repository(t *testing.T) (*gittest.Git, string) {
+	t.Helper()
+	g := gittest.New(t)
+	dir := g.Init()
+	commit(g, dir, "0", "start")
+	g.Run(dir, "checkout", "-q", "-b", "feat")
+	commit(g, dir, "feat", "feat 1")
+	commit(g, dir, "feat again", "feat 2")
+	g.Run(dir, "checkout", "-q", "main")
+	commit(g, dir, "main", "main 1")
+	g.Run(dir, "checkout", "-q", "feat")
+	return g, dir
+}
+
+func commit(g *gittest.Git, dir, content, message string) {
+	g.TB.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "f"), []byte(content+"\n"), 0o600); err != nil {
+		g.TB.Fatal(err)
+	}
+	g.Run(dir, "add", "f")
+	g.Run(dir, "commit", "-q", "-m", message)
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		begin func(g *gittest.Git, dir string)
+		want  operation.Operation
+		text  string
+	}{
+		"rebase": {
+			func(g *gittest.Git, dir string) { _, _ = g.Try(dir, "rebase", "main") },
+			operation.Operation{Kind: operation.Rebase, Branch: "feat", Onto: "main", Step: 1, Steps: 2},
+			"rebasing feat onto main, step 1 of 2",
+		},
+		"rebase with patches": {
+			func(g *gittest.Git, dir string) { _, _ = g.Try(dir, "rebase", "--apply", "main") },
+			operation.Operation{Kind: operation.Rebase, Branch: "feat", Onto: "main", Step: 1, Steps: 2},
+			"rebasing feat onto main, step 1 of 2",
+		},
+		"rebase of a commit": {
+			func(g *gittest.Git, dir string) {
+				g.Run(dir, "checkout", "-q", "--detach")
+				_, _ = g.Try(dir, "rebase", "main")
+			},
+			operation.Operation{Kind: operation.Rebase, Onto: "main", Step: 1, Steps: 2},
+			"rebasing onto main, step 1 of 2",
+		},
+		"merge": {
+			func(g *gittest.Git, dir string) { _, _ = g.Try(dir, "merge", "main") },
+			operation.Operation{Kind: operation.Merge, Source: "main"},
+			"merging main",
+		},
+		"cherry-pick": {
+			func(g *gittest.Git, dir string) {
+				g.Run(dir, "checkout", "-q", "main")
+				_, _ = g.Try(dir, "cherry-pick", "feat~2..feat")
+			},
+			operation.Operation{Kind: operation.CherryPick, Source: "HASH", Remaining: 1},
+			"cherry-picking HASH, 1 more to go",
+		},
+		"cherry-pick after the first conflict": {
+			func(g *gittest.Git, dir string) {
+				g.Run(dir, "checkout", "-q", "main")
+				_, _ = g.Try(dir, "cherry-pick", "feat~2..feat")
+				commit(g, dir, "solved", "picked")
+			},
+			operation.Operation{Kind: operation.CherryPick, Remaining: 2},
+			"cherry-picking commits, 2 more to go",
+		},
+		"revert": {
+			func(g *gittest.Git, dir string) { _, _ = g.Try(dir, "revert", "HEAD~1") },
+			operation.Operation{Kind: operation.Revert, Source: "HASH"},
+			"reverting HASH",
+		},
+		"bisect": {
+			func(g *gittest.Git, dir string) {
+				g.Run(dir, "bisect", "start")
+				g.Run(dir, "bisect", "bad")
+				g.Run(dir, "bisect", "good", "feat~2")
+			},
+			operation.Operation{Kind: operation.Bisect, Branch: "feat"},
+			"bisecting feat",
+		},
+		"am": {
+			func(g *gittest.Git, dir string) {
+				g.Run(dir, "format-patch", "-q", "-o", "patches", "main..feat")
+				g.Run(dir, "checkout", "-q", "main")
+				_, _ = g.Try(dir, "am", "patches/0001-feat-1.patch", "patches/0002-feat-2.patch")
+			},
+			operation.Operation{Kind: operation.Am, Step: 1, Steps: 2},
+			"applying patches, step 1 of 2",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, dir := repository(t)
+			if got := operation.Read(filepath.Join(dir, ".git")); got != nil {
+				t.Fatalf("before: got %v", got)
+			}
+			tt.begin(g, dir)
+			got := operation.Read(filepath.Join(dir, ".git"))
+			if got == nil {
+				t.Fatal("nothing is in progress")
+			}
+			text := got.String()
+			if tt.want.Source == "HASH" {
+				tt.want.Source = got.Source
+				if len(got.Source) != 8 {
+					t.Errorf("source %q", got.Source)
+				}
+				tt.text = tt.want.String()
+			}
+			if diff := cmp.Diff(tt.want, *got); diff != "" {
+				t.Error(diff)
+			}
+			if text != tt.text {
+				t.Errorf("got %q, want %q", text, tt.text)
+			}
+		})
+	}
+}
+
+// Names come from files that a stranger may have put there.
+func TestHostileFiles(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"rebase-merge/head-name": "refs/heads/a\x1b[31mb",
+		"rebase-merge/onto":      "../../etc/passwd",
+		"rebase-merge/msgnum":    "-3",
+		"BISECT_START":           "a..b",
+		"MERGE_MSG":              "Merge branch 'a b' into c",
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, begun := range []string{"BISECT_LOG", "MERGE_HEAD"} {
+			if err := os.WriteFile(filepath.Join(dir, begun), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := operation.Read(dir)
+		if got == nil || got.Branch+got.Onto+got.Source != "" || got.Step != 0 {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+}
