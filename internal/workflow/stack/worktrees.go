@@ -1,10 +1,14 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/session"
 )
 
@@ -14,21 +18,23 @@ type Worktree struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
 	Branch string `json:"branch"`
+	// Missing says that the directory is gone, or is no worktree of this repository.
+	Missing bool `json:"missing,omitempty"`
+	// Operation is the git command that stopped halfway there. While it rebases or
+	// bisects, Branch is the branch that it is about.
+	Operation *operation.Operation `json:"operation,omitempty"`
 }
 
-// Worktrees returns the worktrees that the state names, or, without a state file,
-// those that git has.
+// Worktrees returns the worktrees that git has, the main one first, then those that only
+// the state names. What both know is one worktree, by its real path: git says which
+// branch it has, the state what it is called.
 func (b *Branches) Worktrees(ctx context.Context) ([]Worktree, error) {
 	v := b.session.View()
 	state, err := v.State(ctx)
-	if err == nil {
-		all := make([]Worktree, len(state.Worktrees))
-		for i, w := range state.Worktrees {
-			all[i] = Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch}
-		}
-		return all, nil
+	if errors.Is(err, twig.ErrNoState) {
+		state, err = &twig.State{}, nil
 	}
-	if !errors.Is(err, twig.ErrNoState) {
+	if err != nil {
 		return nil, err
 	}
 	repo, err := v.Repo(ctx)
@@ -39,15 +45,43 @@ func (b *Branches) Worktrees(ctx context.Context) ([]Worktree, error) {
 	if err != nil {
 		return nil, session.Explain(err)
 	}
-	all := make([]Worktree, len(listed))
-	for i, w := range listed {
-		all[i] = Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch}
-		switch {
-		case w.Detached:
-			all[i].Branch = "(detached HEAD)"
-		case w.Bare:
-			all[i].Branch = "(bare)"
+	all := make([]Worktree, 0, len(listed)+len(state.Worktrees))
+	at := make(map[string]int, len(listed)) // by real path
+	for _, w := range listed {
+		at[real(w.Path)] = len(all)
+		all = append(all, worktree(w))
+	}
+	for _, w := range state.Worktrees {
+		if i, known := at[real(w.Path)]; known {
+			all[i].Name = cmp.Or(w.Name, all[i].Name)
+			continue
 		}
+		all = append(all, Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch, Missing: true})
 	}
 	return all, nil
+}
+
+func worktree(w git.Worktree) Worktree {
+	out := Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch, Missing: w.Prunable, Operation: w.Operation}
+	switch {
+	case w.Bare:
+		out.Branch = "(bare)"
+	case w.Detached && w.Operation != nil && w.Operation.Branch != "":
+		out.Branch = w.Operation.Branch
+	case w.Detached:
+		out.Branch = "(detached HEAD)"
+	}
+	return out
+}
+
+// real returns a path with symbolic links resolved; one that is gone has its parent's
+// resolved.
+func real(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return filepath.Clean(path)
 }
