@@ -28,6 +28,8 @@ const (
 	Invalid
 	// Unreachable means that a service did not answer, or refused.
 	Unreachable
+	// Busy means that something else is running that must end first.
+	Busy
 	// RateLimited means that a service asked to wait.
 	RateLimited
 )
@@ -43,6 +45,8 @@ type Words struct {
 	Repair string
 	// Login is the command that explains credentials.
 	Login string
+	// StopTask is how to stop the running task ID: "`copse task stop ID`".
+	StopTask string
 	// Branches is how to list the tracked branches: the name of a tool, or a command.
 	Branches string
 }

@@ -14,9 +14,11 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/tasks"
 )
 
 // Command is "copse task".
@@ -36,7 +38,7 @@ with run_just_task. It takes the program just; see https://just.systems.`,
 }
 
 // open finds the justfile.
-func open(ctx context.Context, env app.Env) *recipe.Justfile {
+func open(ctx context.Context, env app.Env) *tasks.Tasks {
 	here := workspace.Here(ctx, env, "")
 	here.Warn()
 	return here.Tasks()
@@ -104,13 +106,14 @@ it. What it printed last is remembered for
 			if timeout < 0 {
 				return app.UsageError(fmt.Sprintf("invalid value %v for --timeout: use a positive duration, such as 5m", timeout))
 			}
-			tasks := open(cmd.Context(), env)
-			defer tasks.Close()
-			done, err := tasks.Run(cmd.Context(), recipe.Call{
+			project := open(cmd.Context(), env)
+			defer project.Close()
+			done, err := project.Run(cmd.Context(), recipe.Call{
 				Name: args[0], Args: slices.Clone(args[1:]), Timeout: timeout, Confirmed: yes, Person: true, Client: "copse task run",
 			}, noError{secret.Raw(env.Stdout)})
-			if busy, ok := errors.AsType[*recipe.BusyError](err); ok && busy.Task != nil {
-				return fmt.Errorf("%w. Wait until it has ended, or end it with `copse task stop %s`", err, busy.Task.ID)
+			if e, ok := errors.AsType[*failure.Error](err); ok {
+				words := failure.Words{StopTask: "`copse task stop ID`"}
+				return fmt.Errorf("%s. %s", e.Message(words), strings.TrimSuffix(e.Hint(words), "."))
 			}
 			switch {
 			case err != nil:

@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
+	"github.com/copse-dev/copse/internal/workflow/tasks"
 )
 
 // Tasks runs recipes. Its errors are for showing.
@@ -20,7 +21,7 @@ type Tasks interface {
 	Stop(ctx context.Context, id, by string) (running.Task, error)
 }
 
-var _ Tasks = (*recipe.Justfile)(nil)
+var _ Tasks = (*tasks.Tasks)(nil)
 
 // RunIn says what to run.
 type RunIn struct {

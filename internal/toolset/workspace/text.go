@@ -9,9 +9,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/project"
-	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 )
@@ -42,8 +42,8 @@ func next(err error) string {
 	case errors.Is(err, project.ErrGit):
 		return "Use the branch tools for what git knows."
 	}
-	if busy, ok := errors.AsType[*recipe.BusyError](err); ok && busy.Task != nil {
-		return fmt.Sprintf(`Wait until it has ended, or end it with stop_task {"id": %q}.`, busy.Task.ID)
+	if e, ok := errors.AsType[*failure.Error](err); ok {
+		return e.Hint(failure.Words{StopTask: `stop_task {"id": "ID"}`})
 	}
 	if _, ok := errors.AsType[*project.NotFoundError](err); ok {
 		return "Use list_directory to see what is there."

@@ -30,6 +30,7 @@ import (
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/workflow/itemsync"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+	"github.com/copse-dev/copse/internal/workflow/tasks"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -116,16 +117,15 @@ func (w *Workspace) Commands() (*library.Library, *runner.Runner) {
 	return library.New(w.Workspace(), w.env.Home()), runner.New(w.Workspace(), w.env.Home(), xec.Env(w.env.Environ), w.Settings.User)
 }
 
-// Tasks returns the recipes of the justfile. Close them after use: that stops those that
-// run.
-func (w *Workspace) Tasks() *recipe.Justfile {
-	return recipe.New(w.Workspace(), xec.Env(w.env.Environ), w.journal(), recipe.Options{
+// Tasks returns the tasks of the project. Close them after use: that stops those that run.
+func (w *Workspace) Tasks() *tasks.Tasks {
+	return tasks.New(recipe.New(w.Workspace(), xec.Env(w.env.Environ), w.journal(), recipe.Options{
 		Self: w.env.Self,
 		PassCredentials: func() (bool, error) {
 			s, err := w.Settings.User.Get()
 			return s.Tasks.PassCredentials, err
 		},
-	})
+	}))
 }
 
 // Files returns the files of the project.
@@ -145,7 +145,7 @@ func (w *Workspace) Containers() *docker.Client {
 }
 
 // Context returns the sources of the project's context.
-func (w *Workspace) Context(items *local.Store, tasks *recipe.Justfile, files *project.Project) projectcontext.Sources {
+func (w *Workspace) Context(items *local.Store, tasks *tasks.Tasks, files *project.Project) projectcontext.Sources {
 	return projectcontext.Sources{
 		Session: w.Session, Root: w.Workspace(),
 		Branches: w.Branches, Pulls: w.Pulls, Services: w.Services, Words: w.Words,
@@ -159,7 +159,7 @@ type Served struct {
 	Toolsets []toolset.Toolset
 
 	store  *local.Store
-	tasks  *recipe.Justfile
+	tasks  *tasks.Tasks
 	syncer *shared.Background
 }
 

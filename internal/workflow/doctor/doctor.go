@@ -19,13 +19,13 @@ import (
 	"github.com/copse-dev/copse/internal/docker"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/workflow/issue"
 	"github.com/copse-dev/copse/internal/workflow/pull"
 	"github.com/copse-dev/copse/internal/workflow/stack"
+	"github.com/copse-dev/copse/internal/workflow/tasks"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -87,7 +87,7 @@ type Doctor struct {
 	SettingsFile string
 	Items        func() ItemStore
 	Commands     *library.Library
-	Tasks        *recipe.Justfile
+	Tasks        *tasks.Tasks
 	Engine       *docker.Client
 
 	// Clients is where the clients' files are.
