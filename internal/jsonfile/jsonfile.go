@@ -30,11 +30,15 @@ func Decode[T any](data []byte) (T, error) {
 	var v, none T
 	switch {
 	case len(bytes.Trim(data, space)) == 0:
-		return none, errors.New("the file is empty")
+		return none, errEmpty
 	case bytes.HasPrefix(data, []byte("\uFEFF")):
 		return none, errors.New("the file begins with a byte order mark; save it as UTF-8 without one")
 	case !utf8.Valid(data):
-		return none, fmt.Errorf("%s: not UTF-8 text", PositionOf(data, firstInvalid(data)))
+		at := firstInvalid(data)
+		if !utf8.FullRune(data[at:]) {
+			return none, fmt.Errorf("%s: %w", PositionOf(data, at), errCut)
+		}
+		return none, fmt.Errorf("%s: not UTF-8 text", PositionOf(data, at))
 	}
 	if !deep(data) {
 		rest, err := fastjson.Parse(data, &v, fastjson.DontMatchCaseInsensitiveStructFields)
@@ -50,6 +54,22 @@ func Decode[T any](data []byte) (T, error) {
 }
 
 const space = " \t\r\n" // JSON's
+
+var (
+	errEmpty = errors.New("the file is empty")
+	errCut   = errors.New("the file ends in the middle of a character")
+)
+
+// Incomplete reports whether an error of [Decode] says that the data ended too early: it
+// is empty, or a value in it has no end. A file that is being rewritten in place looks so.
+func Incomplete(err error) bool {
+	if errors.Is(err, errEmpty) || errors.Is(err, errCut) {
+		return true
+	}
+	// encoding/json has no other mark for it.
+	broken, ok := errors.AsType[*json.SyntaxError](err)
+	return ok && broken.Error() == "unexpected end of JSON input"
+}
 
 // deep reports whether data nests so deeply that a decoder that is recursive
 // and, unlike encoding/json, without a limit must not see it.

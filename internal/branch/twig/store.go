@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/jsonfile"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -39,22 +41,30 @@ func Path(root string) string { return filepath.Join(root, filepath.FromSlash(Na
 
 // Store is the state of one worktree. It is safe for concurrent use.
 type Store struct {
-	files []*cachedfile.File[*State] // the first that exists counts
+	places   []place // the first that has a file counts
+	patience time.Duration
+}
+
+// place is one worktree that can have a state file.
+type place struct {
+	folder noLink
+	file   *cachedfile.File[*State]
 }
 
 // NewStore returns the state of the worktree at root. mainRoot is the main
 // worktree of the same repository, whose state stands in while root has none;
 // it is root itself, or empty, when there is no other.
 func NewStore(root, mainRoot string) *Store {
-	s := &Store{files: []*cachedfile.File[*State]{open(root)}}
+	s := &Store{places: []place{open(root)}, patience: Patience}
 	if mainRoot != "" && mainRoot != root {
-		s.files = append(s.files, open(mainRoot))
+		s.places = append(s.places, open(mainRoot))
 	}
 	return s
 }
 
-func open(root string) *cachedfile.File[*State] {
-	return cachedfile.NewIn(noLink{rooted.Folder(root)}, Name, MaxSize, Parse)
+func open(root string) place {
+	folder := noLink{rooted.Folder(root)}
+	return place{folder, cachedfile.NewIn(folder, Name, MaxSize, Parse)}
 }
 
 // noLink is a worktree whose state file is no link: a change would replace it with a file,
@@ -73,8 +83,8 @@ func (n noLink) Stat(name string) (fs.FileInfo, error) {
 // Load returns the present state. The error is [ErrNoState] or a
 // [*BadStateError]; its text names the file without the path of this machine.
 func (s *Store) Load() (*State, error) {
-	for _, file := range s.files {
-		state, err := file.Get()
+	for _, p := range s.places {
+		state, err := p.get(s.patience)
 		switch {
 		case err == nil:
 			return state, nil
@@ -85,4 +95,40 @@ func (s *Store) Load() (*State, error) {
 		}
 	}
 	return nil, ErrNoState
+}
+
+// get reads the file, and waits for one that is being written.
+func (p place) get(patience time.Duration) (*State, error) {
+	state, err := p.file.Get()
+	if err == nil || !jsonfile.Incomplete(err) {
+		return state, err
+	}
+	if info, missing := p.folder.Stat(Name); missing == nil && time.Since(info.ModTime()) > abandoned {
+		return state, err
+	}
+	return Complete(patience, p.file.Get)
+}
+
+const (
+	// Patience is how long a reader waits for a file that is half written.
+	Patience = 50 * time.Millisecond
+	// interval is how long it waits between two looks.
+	interval = 2 * time.Millisecond
+	// abandoned is how long ago the last change of an incomplete file was if nobody
+	// writes it any longer.
+	abandoned = time.Second
+)
+
+// Complete calls read, which parses a state file, and calls it again while the
+// file is empty or ends too early, as long as patience lasts: the program twig writes it
+// in place.
+func Complete[T any](patience time.Duration, read func() (T, error)) (T, error) {
+	begun := time.Now()
+	for {
+		out, err := read()
+		if !jsonfile.Incomplete(err) || time.Since(begun) > patience {
+			return out, err
+		}
+		time.Sleep(interval)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cachedfile"
@@ -132,6 +133,73 @@ func BenchmarkLoadUnchanged(b *testing.B) {
 	for b.Loop() {
 		if _, err := s.Load(); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// The program twig writes its file in place: for some moments it is empty, or cut
+// anywhere. A reader never sees that.
+func TestHalfWritten(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	whole := version("7")
+	put(t, root, whole)
+	s := twig.NewStore(root, root)
+	wantVersion(t, s, 7)
+	s.SetPatience(time.Minute) // as long as a busy machine can need
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 100 {
+			file, err := os.Create(twig.Path(root))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, err = file.WriteString(whole[:i%len(whole)])
+			time.Sleep(time.Millisecond)
+			_, rest := file.WriteString(whole[i%len(whole):])
+			if err := errors.Join(err, rest, file.Close()); err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	reads := 0
+	for {
+		select {
+		case <-done:
+			if reads == 0 {
+				t.Error("nothing was read meanwhile")
+			}
+			return
+		default:
+			wantVersion(t, s, 7)
+			reads++
+		}
+	}
+}
+
+// A file that nobody writes keeps no reader waiting.
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	s := twig.NewStore(root, root)
+	for _, text := range []string{"", `{"version":1`, "{\"version\":\"\xc3"} {
+		put(t, root, text)
+		long := time.Now().Add(-time.Minute)
+		if err := os.Chtimes(twig.Path(root), long, long); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		for range 200 {
+			if _, err := s.Load(); err == nil {
+				t.Fatalf("%q is read", text)
+			}
+		}
+		if took := time.Since(begun); took > 5*time.Second { // 10 s if each one waits
+			t.Errorf("%q: 200 reads took %s", text, took)
 		}
 	}
 }

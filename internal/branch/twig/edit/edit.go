@@ -68,11 +68,13 @@ func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool,
 		return false, fmt.Errorf("make the folder .twig: %w", lockedstore.WithoutPath(err))
 	}
 	err = f.store.Change(ctx, func(tx *lockedstore.Tx) error {
-		old, err := readState(tx.Root())
-		if err != nil {
-			return &twig.BadStateError{Err: lockedstore.WithoutPath(err)}
-		}
-		draft, err := newDraft(old, f.now().UTC())
+		draft, err := twig.Complete(twig.Patience, func() (*Draft, error) {
+			old, err := readState(tx.Root())
+			if err != nil {
+				return nil, lockedstore.WithoutPath(err)
+			}
+			return newDraft(old, f.now().UTC())
+		})
 		if err != nil {
 			return &twig.BadStateError{Err: err}
 		}
