@@ -8,6 +8,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 )
 
@@ -79,4 +80,34 @@ func TestCopied(t *testing.T) {
 	g.Run(dir, "cherry-pick", "-x", original)
 	g.Run(dir, "-c", "user.name=other", "commit", "-q", "--amend", "--reset-author", "-m", "other words\n\n(cherry picked from commit "+original+")")
 	check("a copy that names its original", want, titles(start))
+}
+
+// The commits that change a title tell whether it became another one.
+func TestRetitled(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	commit := func(name, title, created string) {
+		gittest.Write(t, filepath.Join(dir, ".tic", "items", name), "---\ntitle: "+title+"\ncreated: "+created+"\n---\n")
+		g.Run(dir, "add", "-A")
+		g.Run(dir, "commit", "-qm", title)
+	}
+	const born, later = "2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"
+	commit("1.md", "one", born)
+	commit("1.md", "two", born)
+	commit("1.md", "three", born)
+	commit("4.md", "other", born)
+	commit("5.md", "replaced", born)
+	commit("5.md", "by a later one", later)
+	repo, err := gitmerge.OpenRepo(t.Context(), filepath.Join(dir, ".tic"), git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for titles, want := range map[[2]string]bool{
+		{"one", "three"}: true, {"three", "one"}: true, {"one", "other"}: false, {"replaced", "by a later one"}: false,
+	} {
+		if got := repo.Retitled(t.Context())(born, [2]item.ID{1, 5}, titles); got != want {
+			t.Errorf("%v: %t, want %t", titles, got, want)
+		}
+	}
 }

@@ -256,7 +256,7 @@ func (r *Repo) commonTree(ctx context.Context, a, b string) (merge.Tree, error) 
 		if theirs, err = r.tree(ctx, other); err != nil {
 			return nil, err
 		}
-		merged, mergeErr := merge.Stores(common, tree, theirs, merge.Options{})
+		merged, mergeErr := merge.Stores(common, tree, theirs, merge.Options{Retitled: r.Retitled(ctx)})
 		if mergeErr != nil {
 			return tree, nil //nolint:nilerr // one of them is base enough
 		}
@@ -271,7 +271,7 @@ func (m *Merge) Options(ctx context.Context) (merge.Options, error) {
 	if err != nil {
 		return merge.Options{}, err
 	}
-	return merge.Options{Rank: func(b merge.Birth) int {
+	return merge.Options{Retitled: m.repo.Retitled(ctx), Rank: func(b merge.Birth) int {
 		for i, ref := range refs {
 			if m.bornIn(ctx, ref, b) {
 				return min(i, 1)

@@ -37,7 +37,7 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		return nil, err
 	}
 	found = append(found, snapshot.Warnings...)
-	copies, err := f.copies()
+	copies, err := s.copies(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func dangling(find item.Lookup, it *item.Summary) []item.ID {
 
 // copies returns a warning for each item that has two files: another in the trash, or
 // another for a number that it had before. It reads only the files that can be copies.
-func (f *folder) copies() ([]item.Warning, error) {
+func (s *Store) copies(ctx context.Context, f *folder) ([]item.Warning, error) {
 	root, err := f.dir.Open()
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
@@ -134,7 +134,15 @@ func (f *folder) copies() ([]item.Warning, error) {
 			read(itemsFolder+"/"+itemfolder.FileName(id), trashFolder+"/"+itemfolder.FileName(id))
 		}
 	}
-	joined, err := merge.Once(tree, merge.Options{})
+	repo, err := s.openRepo(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	options := merge.Options{}
+	if repo != nil {
+		options.Retitled = repo.Retitled(ctx)
+	}
+	joined, err := merge.Once(tree, options)
 	if err != nil {
 		return nil, err
 	}

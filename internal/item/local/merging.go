@@ -78,6 +78,7 @@ func (s *Store) Merging(ctx context.Context) (*gitmerge.Merge, error) {
 type merging struct {
 	*repair
 	ctx  context.Context
+	repo *gitmerge.Repo // nil outside of git
 	tree merge.Tree
 }
 
@@ -86,7 +87,7 @@ func (r *repair) merges(ctx context.Context, repo *gitmerge.Repo) error {
 	if err != nil {
 		return err
 	}
-	m := &merging{repair: r, ctx: ctx, tree: tree}
+	m := &merging{repair: r, ctx: ctx, repo: repo, tree: tree}
 	if repo != nil {
 		if err := m.ofGit(repo); err != nil {
 			return err
@@ -381,7 +382,7 @@ func readable(name, text string) bool {
 
 // copies joins the files of an item that git brought to the store twice.
 func (m *merging) copies() error {
-	result, err := merge.Once(m.tree, merge.Options{Now: m.now(), Taken: m.taken()})
+	result, err := merge.Once(m.tree, m.options())
 	if err != nil {
 		return configError(err)
 	}
@@ -422,11 +423,20 @@ func (m *merging) shared() []string {
 }
 
 func (m *merging) mergeTrees(base, ours, theirs merge.Tree) error {
-	result, err := merge.Stores(base, ours, theirs, merge.Options{Now: m.now(), Taken: m.taken()})
+	result, err := merge.Stores(base, ours, theirs, m.options())
 	if err != nil {
 		return configError(err)
 	}
 	return m.store(result)
+}
+
+// options are those of a merge that git knows nothing about.
+func (m *merging) options() merge.Options {
+	o := merge.Options{Now: m.now(), Taken: m.taken()}
+	if m.repo != nil {
+		o.Retitled = m.repo.Retitled(m.ctx)
+	}
+	return o
 }
 
 // taken is the largest number that is in use here, also by what was made since git

@@ -23,7 +23,9 @@ func followed(t *testing.T, now store, copied merge.Change, originals ...merge.C
 	return result
 }
 
-func change(before, after store) merge.Change { return merge.Change{Before: before.tree, After: after.tree} }
+func change(before, after store) merge.Change {
+	return merge.Change{Before: before.tree, After: after.tree}
+}
 
 // Two branches have #2 for different items. A commit of one is copied to the other.
 func TestFollowCopied(t *testing.T) {

@@ -83,21 +83,15 @@ func (s *side) copies(o Options) (kept, copied *version, found bool) {
 		list := byCreated[created]
 		for i, b := range list {
 			for _, a := range list[:i] {
-				switch {
-				case a.id == b.id:
+				if a.id == b.id {
 					if !bornApart(a, b, o) {
 						return a, b, true
 					}
-				case !alike(a, b):
-				case leadsTo(s.records, created, b.id, a.id):
-					return a, b, true
-				case leadsTo(s.records, created, a.id, b.id):
-					return b, a, true
-				case sameOrigin(s.records, created, a.id, b.id):
-					if b.id < a.id {
-						a, b = b, a
-					}
-					return a, b, true
+					continue
+				}
+				first, second, connected := s.connected(a, b)
+				if connected && o.alike(a, b) {
+					return first, second, true
 				}
 			}
 		}
@@ -105,11 +99,30 @@ func (s *side) copies(o Options) (kept, copied *version, found bool) {
 	return nil, nil, false
 }
 
+// connected reports whether the records connect the numbers of two items with one birth,
+// and returns first the one with the number to keep.
+func (s *side) connected(a, b *version) (kept, copied *version, ok bool) {
+	created := a.it.Created
+	switch {
+	case leadsTo(s.records, created, b.id, a.id):
+		return a, b, true
+	case leadsTo(s.records, created, a.id, b.id):
+		return b, a, true
+	case sameOrigin(s.records, created, a.id, b.id):
+		if b.id < a.id {
+			a, b = b, a
+		}
+		return a, b, true
+	}
+	return nil, nil, false
+}
+
 // alike reports whether two items with one birth are more than born at the same moment.
 // Numbers prove less within a tree than between two: one of them can have been given to
 // keep two items apart.
-func alike(a, b *version) bool {
+func (o Options) alike(a, b *version) bool {
 	return a.it.Title == b.it.Title ||
+		o.Retitled != nil && o.Retitled(a.it.Created, [2]item.ID{a.id, b.id}, [2]string{a.it.Title, b.it.Title}) ||
 		slices.ContainsFunc(a.it.Comments, func(c item.Comment) bool { return slices.Contains(b.it.Comments, c) })
 }
 

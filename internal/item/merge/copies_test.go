@@ -94,3 +94,28 @@ func TestItemsOfOneMomentStayApart(t *testing.T) {
 	again, _ := mergeStores(t, b, m, b, merge.Options{})
 	diff(t, "merged again", two, again.outline())
 }
+
+// Two files of one birth with connected numbers and different titles are one item if
+// history shows that one title became the other.
+func TestRetitledCopies(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	s.create(4, "before", 1)
+	s.create(1, "after", 1)
+	s.update(1, 2, item.Patch{Title: new("after")})
+	s.tree[renumbered.Name] = renumbered.Format([]renumbered.Record{{From: 1, To: 4, Created: at(1), On: "2026-11-21"}})
+	for _, retitled := range []bool{false, true} {
+		r, err := merge.Once(s.tree, merge.Options{Now: now, Retitled: func(created string, ids [2]item.ID, titles [2]string) bool {
+			diff(t, "what is asked", []any{at(1), [2]item.ID{1, 4}, [2]string{"after", "before"}}, []any{created, ids, titles})
+			return retitled
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "items/1.md after backlog\nitems/4.md before backlog"
+		if retitled {
+			want = "items/4.md before backlog" // the greater one; a comment keeps the other
+		}
+		diff(t, "items", want, store{t, r.Tree}.outline())
+	}
+}

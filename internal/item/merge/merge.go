@@ -67,6 +67,9 @@ type Options struct {
 	Rank func(Birth) int
 	// Taken is the largest number that is in use elsewhere.
 	Taken item.ID
+	// Retitled reports whether history shows that an item had both titles, one after the
+	// other, under the numbers that two files of one birth have. nil: history shows nothing.
+	Retitled func(created string, ids [2]item.ID, titles [2]string) bool
 	// Now dates the records of changed numbers.
 	Now time.Time
 	// BornApart says that an item which base lacks is not in both trees unless it is

@@ -1,0 +1,82 @@
+package gitmerge
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+)
+
+// Retitled reports whether an item had two titles one after the other, as the commits of
+// the repository show: those that changed the title in the file of one of its numbers. It
+// is for the Options of a merge.
+func (r *Repo) Retitled(ctx context.Context) func(created string, ids [2]item.ID, titles [2]string) bool {
+	return func(created string, ids [2]item.ID, titles [2]string) bool {
+		edits, err := r.titleEdits(ctx, created, ids)
+		if err != nil {
+			return false // without history, two stay two
+		}
+		known := []string{titles[0]}
+		for more := true; more; {
+			more = false
+			for _, e := range edits {
+				for i, title := range e {
+					if slices.Contains(known, title) && !slices.Contains(known, e[1-i]) {
+						known, more = append(known, e[1-i]), true
+					}
+				}
+			}
+		}
+		return slices.Contains(known, titles[1])
+	}
+}
+
+// titleEdits returns the titles before and after each change of a file of an item.
+func (r *Repo) titleEdits(ctx context.Context, created string, ids [2]item.ID) ([][2]string, error) {
+	args := []string{"--literal-pathspecs", "log", "--all", "--reflog", "--no-merges", "--full-history", "--no-renames", "--no-show-signature",
+		"--raw", "--no-abbrev", "--diff-filter=M", "--format=", "--"}
+	for _, id := range ids {
+		args = append(args, r.prefix+merge.ItemsFolder+"/"+id.String()+".md")
+	}
+	out, err := r.run(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	objects := blobs{}
+	var pairs [][2]string
+	for line := range strings.SplitSeq(out, "\n") {
+		const before, after = 2, 3 // of ":100644 100644 HASH HASH M"
+		if fields := strings.Fields(line); len(fields) > after && isHash(fields[before]) && isHash(fields[after]) {
+			pairs = append(pairs, [2]string{fields[before], fields[after]})
+			objects[fields[before]], objects[fields[after]] = fields[before], fields[after]
+		}
+	}
+	texts, err := r.read(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	var edits [][2]string
+	for _, pair := range pairs {
+		a, aBorn := titleOf(texts[pair[0]])
+		b, bBorn := titleOf(texts[pair[1]])
+		if a != b && aBorn == created && bBorn == created {
+			edits = append(edits, [2]string{a, b})
+		}
+	}
+	return edits, nil
+}
+
+func titleOf(text string) (title, created string) {
+	file, err := ticfile.Parse(text)
+	if err != nil {
+		return "", ""
+	}
+	it, _, err := file.Item()
+	if err != nil {
+		return "", ""
+	}
+	return it.Title, it.Created
+}
