@@ -58,24 +58,15 @@ func (r *Repo) status(ctx context.Context) ([]byte, error) {
 // parseStatus reads the second porcelain format. Records end with a NUL.
 func parseStatus(out []byte) (Status, error) {
 	var s Status
-	compared, unborn := false, false
+	var branch branchLines
 	records := strings.Split(string(bytes.TrimSuffix(out, []byte("\x00"))), "\x00")
 	for i := 0; i < len(records); i++ {
 		record := records[i]
 		kind, rest, _ := strings.Cut(record, " ")
 		switch kind {
 		case "#":
-			if name, ok := strings.CutPrefix(rest, "branch.upstream "); ok {
-				s.Upstream = name
-			}
-			if rest == "branch.oid (initial)" {
-				unborn = true
-			}
-			if counts, ok := strings.CutPrefix(rest, "branch.ab "); ok {
-				if _, err := fmt.Sscanf(counts, "+%d -%d", &s.Ahead, &s.Behind); err != nil {
-					return Status{}, fmt.Errorf("read status: git printed %q: %w", record, err)
-				}
-				compared = true
+			if err := branch.read(rest, &s); err != nil {
+				return Status{}, fmt.Errorf("read status: git printed %q: %w", record, err)
 			}
 		case "1", "2":
 			if len(rest) < 2 {
@@ -96,6 +87,26 @@ func parseStatus(out []byte) (Status, error) {
 			s.Untracked++
 		}
 	}
-	s.UpstreamGone = s.Upstream != "" && !compared && !unborn
+	s.UpstreamGone = s.Upstream != "" && !branch.compared && !branch.unborn
 	return s, nil
+}
+
+// branchLines are what the lines about the branch say besides what Status has.
+type branchLines struct{ compared, unborn bool }
+
+// read takes in one line.
+func (b *branchLines) read(line string, s *Status) error {
+	if name, ok := strings.CutPrefix(line, "branch.upstream "); ok {
+		s.Upstream = name
+	}
+	if line == "branch.oid (initial)" {
+		b.unborn = true
+	}
+	counts, ok := strings.CutPrefix(line, "branch.ab ")
+	if !ok {
+		return nil
+	}
+	b.compared = true
+	_, err := fmt.Sscanf(counts, "+%d -%d", &s.Ahead, &s.Behind)
+	return err
 }

@@ -32,42 +32,22 @@ func wildmatch(pattern, text string, path, fold bool) bool {
 
 // match compares from the start of both.
 func (m *matcher) match(p, text string) verdict {
-	pattern := p // whether ** stands at the beginning is judged by the part that is left
-	for ; p != ""; p, text = p[1:], text[1:] {
+	pattern := p // whether ** is at the beginning is judged by what is left of the pattern
+	for p != "" {
 		if m.steps--; m.steps < 0 {
 			return never
 		}
-		if text == "" && p[0] != '*' {
+		if p[0] == '*' {
+			return m.star(pattern, p, text)
+		}
+		if text == "" {
 			return never
 		}
-		switch p[0] {
-		case '*':
-			return m.star(pattern, p, text)
-		case '?':
-			if m.path && text[0] == '/' {
-				return no
-			}
-		case '[':
-			rest, found, ok := m.class(p[1:], text[0])
-			if !ok {
-				return never
-			}
-			if !found || m.path && text[0] == '/' {
-				return no
-			}
-			p = rest
-		case '\\':
-			if p = p[1:]; p == "" {
-				return no
-			}
-			if m.byte(p[0]) != m.byte(text[0]) {
-				return no
-			}
-		default:
-			if m.byte(p[0]) != m.byte(text[0]) {
-				return no
-			}
+		var v verdict
+		if p, v = m.one(p, text[0]); v != yes {
+			return v
 		}
+		text = text[1:]
 	}
 	if text != "" {
 		return no
@@ -75,47 +55,84 @@ func (m *matcher) match(p, text string) verdict {
 	return yes
 }
 
+// one matches the beginning of p, which is not a star, with the character c. It returns
+// the rest of p.
+func (m *matcher) one(p string, c byte) (rest string, v verdict) {
+	switch p[0] {
+	case '?':
+		if m.path && c == '/' {
+			return "", no
+		}
+		return p[1:], yes
+	case '[':
+		rest, found, ok := m.class(p[1:], c)
+		if !ok {
+			return "", never
+		}
+		if !found || m.path && c == '/' {
+			return "", no
+		}
+		return rest, yes
+	case '\\':
+		if p = p[1:]; p == "" {
+			return "", no
+		}
+	}
+	if m.byte(p[0]) != m.byte(c) {
+		return "", no
+	}
+	return p[1:], yes
+}
+
 // star matches p, which begins with a star, and is a part of pattern.
 func (m *matcher) star(pattern, p, text string) verdict {
 	rest := strings.TrimLeft(p, "*")
-	slashes := !m.path
-	if m.path && len(p)-len(rest) > 1 {
-		before := len(pattern) - len(p)
-		bounded := before == 0 || pattern[before-1] == '/'
-		if bounded && (rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`)) {
-			// Between slashes it can also be no folder at all.
-			if rest != "" && rest[0] == '/' && m.match(rest[1:], text) == yes {
-				return yes
-			}
-			slashes = true
-		}
+	slashes := !m.path || len(p)-len(rest) > 1 && wholeName(pattern, p, rest)
+	if m.path && slashes && strings.HasPrefix(rest, "/") && m.match(rest[1:], text) == yes {
+		return yes // ** between slashes can stand for no directory at all
 	}
-	if rest == "" {
-		if !slashes && strings.Contains(text, "/") {
-			return notInDir
-		}
+	switch {
+	case rest == "" && !slashes && strings.Contains(text, "/"):
+		return notInDir
+	case rest == "":
 		return yes
-	}
-	if !slashes && rest[0] == '/' {
+	case rest[0] == '/' && !slashes:
 		slash := strings.IndexByte(text, '/')
 		if slash < 0 {
 			return never
 		}
 		return m.match(rest[1:], text[slash+1:])
 	}
+	return m.anywhere(rest, text, slashes)
+}
+
+// wholeName reports whether the stars between the beginning of p and rest are a whole
+// name of the pattern, bounded by slashes or its ends.
+func wholeName(pattern, p, rest string) bool {
+	before := len(pattern) - len(p)
+	return (before == 0 || pattern[before-1] == '/') &&
+		(rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`))
+}
+
+// anywhere matches p, which follows a star, with text or the end of it. What the star
+// stands for has a slash only if slashes.
+func (m *matcher) anywhere(p, text string, slashes bool) verdict {
+	literal := !strings.ContainsRune(`*?[\`, rune(p[0]))
 	for ; text != ""; text = text[1:] {
-		if !strings.ContainsRune(`*?[\`, rune(rest[0])) {
-			if skipped, ok := m.find(rest[0], text, slashes); ok {
-				text = skipped
-			} else if slashes {
+		if literal {
+			skipped, ok := m.find(p[0], text, slashes)
+			switch {
+			case !ok && slashes:
 				return never
-			} else {
+			case !ok:
 				return notInDir
 			}
+			text = skipped
 		}
-		if v := m.match(rest, text); v != no && (!slashes || v != notInDir) {
+		switch v := m.match(p, text); {
+		case v != no && (!slashes || v != notInDir):
 			return v
-		} else if v == no && !slashes && text[0] == '/' {
+		case v == no && !slashes && text[0] == '/':
 			return notInDir
 		}
 		if m.steps--; m.steps < 0 {
@@ -145,65 +162,81 @@ func (m *matcher) byte(c byte) byte {
 	return c
 }
 
-// class matches c with a set in brackets, of which p is what follows the opening
-// one. It returns the rest of the pattern from the closing bracket on; ok is false
-// if there is none.
+// class matches c with a set in brackets, of which p is what follows the opening one. It
+// returns the rest of the pattern after the closing bracket; ok is false if there is none.
 func (m *matcher) class(p string, c byte) (rest string, found, ok bool) {
-	c = m.byte(c)
-	negated := false
-	if p != "" && (p[0] == '!' || p[0] == '^') {
-		negated, p = true, p[1:]
-	}
-	var previous byte // what a range would begin with
-	for first := true; ; first = false {
-		if p == "" {
-			return "", false, false
-		}
-		switch {
-		case p[0] == ']' && !first:
-			return p, found != negated, true
-		case p[0] == '\\':
-			if p = p[1:]; p == "" {
-				return "", false, false
-			}
-			found = found || p[0] == c
-			previous = p[0]
-		case p[0] == '-' && previous != 0 && len(p) > 1 && p[1] != ']':
-			high := p[1]
-			p = p[1:]
-			if high == '\\' {
-				if p = p[1:]; p == "" {
-					return "", false, false
-				}
-				high = p[0]
-			}
-			found = found || previous <= c && c <= high || m.fold && 'a' <= c && c <= 'z' && previous <= c&^0x20 && c&^0x20 <= high
-			previous = 0
-		case p[0] == '[' && len(p) > 1 && p[1] == ':':
-			end := strings.IndexByte(p[2:], ']')
-			if end < 0 {
-				return "", false, false
-			}
-			name, named := strings.CutSuffix(p[2:2+end], ":")
-			if !named || end == 0 {
-				// It only looked like a named class: the bracket stands for itself.
-				found = found || c == '['
-				previous = '['
-				break
-			}
-			is, known := classes[name]
-			if !known {
-				return "", false, false
-			}
-			found = found || is(c) || m.fold && name == "upper" && 'a' <= c && c <= 'z'
-			p = p[2+end:]
-			previous = 0
-		default:
-			found = found || p[0] == c
-			previous = p[0]
-		}
+	s := set{c: m.byte(c), fold: m.fold}
+	negated := p != "" && (p[0] == '!' || p[0] == '^')
+	if negated {
 		p = p[1:]
 	}
+	for first := true; p != ""; first = false {
+		if p[0] == ']' && !first {
+			return p[1:], s.found != negated, true
+		}
+		if p, ok = s.element(p); !ok {
+			break
+		}
+	}
+	return "", false, false
+}
+
+// set looks for a character in a set in brackets.
+type set struct {
+	c        byte
+	fold     bool
+	found    bool
+	previous byte // that a range would begin with; 0 if there is none
+}
+
+// element takes in the first element of p and returns what follows it; ok is false if it
+// has no end.
+func (s *set) element(p string) (rest string, ok bool) {
+	switch {
+	case p[0] == '-' && s.previous != 0 && len(p) > 1 && p[1] != ']':
+		high, rest, ok := unescape(p[1:])
+		s.found = s.found || s.previous <= s.c && s.c <= high ||
+			s.fold && 'a' <= s.c && s.c <= 'z' && s.previous <= s.c&^0x20 && s.c&^0x20 <= high
+		s.previous = 0
+		return rest, ok
+	case strings.HasPrefix(p, "[:"):
+		return s.named(p)
+	}
+	one, rest, ok := unescape(p)
+	s.found = s.found || ok && one == s.c
+	s.previous = one
+	return rest, ok
+}
+
+// named takes in a class such as [:alpha:].
+func (s *set) named(p string) (rest string, ok bool) {
+	text, rest, closed := strings.Cut(p[len("[:"):], "]")
+	if !closed {
+		return "", false
+	}
+	name, named := strings.CutSuffix(text, ":")
+	if !named || text == "" {
+		// It only looked like a class: the bracket stands for itself.
+		s.found, s.previous = s.found || s.c == '[', '['
+		return p[1:], true
+	}
+	is, known := classes[name]
+	if !known {
+		return "", false
+	}
+	s.found = s.found || is(s.c) || s.fold && name == "upper" && 'a' <= s.c && s.c <= 'z'
+	s.previous = 0
+	return rest, true
+}
+
+// unescape returns the first character of p, which a backslash may precede, and the rest.
+func unescape(p string) (c byte, rest string, ok bool) {
+	if p[0] == '\\' {
+		if p = p[1:]; p == "" {
+			return 0, "", false
+		}
+	}
+	return p[0], p[1:], true
 }
 
 // classes are the named sets, of ASCII.

@@ -51,65 +51,31 @@ const pageSize = 100
 // costs what the protocol costs.
 func New(o Options) *Server {
 	s := &Server{logger: o.Logger, secrets: o.Secrets}
-	caps := &mcp.ServerCapabilities{}
-	var (
-		completions = newCompletions(o.Toolsets)
-		changing    = &offers{server: s, completions: completions}
-		watchable   = make(map[string]toolset.Resource)
-		tools       []toolset.Tool
-
-		hasPrompts, hasResources bool
-	)
-	for _, set := range o.Toolsets {
-		for _, t := range set.Tools {
-			if t.Hints.ReadOnly || !o.ReadOnly {
-				tools = append(tools, t)
-			}
-		}
-		for _, r := range set.Resources {
-			if r.Watch != nil {
-				watchable[r.URI] = r
-			}
-		}
-		if set.Offer != nil {
-			changing.each = append(changing.each, offer{ask: set.Offer})
-		}
-		hasPrompts = hasPrompts || len(set.Prompts) > 0
-		hasResources = hasResources || len(set.Resources)+len(set.Templates) > 0
-	}
-	changes := len(changing.each) > 0
-	if hasPrompts || changes {
-		caps.Prompts = &mcp.PromptCapabilities{ListChanged: changes}
-	}
-	if hasResources || changes {
-		caps.Resources = &mcp.ResourceCapabilities{ListChanged: changes}
-	}
-	slices.SortFunc(tools, func(a, b toolset.Tool) int { return cmp.Compare(a.Name, b.Name) })
-	if len(tools) > 0 {
-		caps.Tools = &mcp.ToolCapabilities{}
-	}
-
+	served := collect(o)
+	completions := newCompletions(o.Toolsets)
+	changes := len(served.offers) > 0
 	opts := &mcp.ServerOptions{
 		Instructions: o.Instructions,
 		Logger:       slog.New(quiet{o.Logger.Handler()}),
-		Capabilities: caps,
+		Capabilities: served.capabilities(),
 		SetCacheable: cacheHints(changes),
 		PageSize:     pageSize,
 	}
-	if hasPrompts || hasResources || changes {
+	if served.prompts || served.resources || changes {
 		opts.CompletionHandler = completions.handle
 	}
-	if len(watchable) > 0 {
-		s.watchers = newWatchers(watchable, s.updated, o.Logger)
+	if len(served.watchable) > 0 {
+		s.watchers = newWatchers(served.watchable, s.updated, o.Logger)
 		opts.SubscribeHandler = s.watchers.subscribe
 		opts.UnsubscribeHandler = s.watchers.unsubscribe
 	}
 
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, opts)
 	if changes {
+		changing := &offers{server: s, completions: completions, each: served.offers}
 		s.mcp.AddReceivingMiddleware(changing.middleware)
 	}
-	s.mcp.AddReceivingMiddleware(newTools(s, tools).middleware)
+	s.mcp.AddReceivingMiddleware(newTools(s, served.tools).middleware)
 	s.mcp.AddReceivingMiddleware(wellFormed)
 	s.mcp.AddReceivingMiddleware(s.redacted)
 	s.mcp.AddReceivingMiddleware(sessions)
@@ -125,6 +91,53 @@ func New(o Options) *Server {
 		}
 	}
 	return s
+}
+
+// served is what the toolsets of a server have together.
+type served struct {
+	tools              []toolset.Tool // by name
+	watchable          map[string]toolset.Resource
+	offers             []offer
+	prompts, resources bool
+}
+
+// collect returns what the toolsets of o have, without the tools that o leaves out.
+func collect(o Options) served {
+	all := served{watchable: make(map[string]toolset.Resource)}
+	for _, set := range o.Toolsets {
+		for _, t := range set.Tools {
+			if t.Hints.ReadOnly || !o.ReadOnly {
+				all.tools = append(all.tools, t)
+			}
+		}
+		for _, r := range set.Resources {
+			if r.Watch != nil {
+				all.watchable[r.URI] = r
+			}
+		}
+		if set.Offer != nil {
+			all.offers = append(all.offers, offer{ask: set.Offer})
+		}
+		all.prompts = all.prompts || len(set.Prompts) > 0
+		all.resources = all.resources || len(set.Resources)+len(set.Templates) > 0
+	}
+	slices.SortFunc(all.tools, func(a, b toolset.Tool) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// capabilities returns what clients are told that the server can do.
+func (s served) capabilities() *mcp.ServerCapabilities {
+	caps, changes := &mcp.ServerCapabilities{}, len(s.offers) > 0
+	if s.prompts || changes {
+		caps.Prompts = &mcp.PromptCapabilities{ListChanged: changes}
+	}
+	if s.resources || changes {
+		caps.Resources = &mcp.ResourceCapabilities{ListChanged: changes}
+	}
+	if len(s.tools) > 0 {
+		caps.Tools = &mcp.ToolCapabilities{}
+	}
+	return caps
 }
 
 // ServeStdio answers one client until its input or ctx ends, which returns nil.

@@ -17,26 +17,29 @@ type module struct {
 		Target     string      `json:"target"`
 		Attributes []attribute `json:"attributes"`
 	} `json:"aliases"`
-	Modules map[string]module `json:"modules"`
-	Recipes map[string]struct {
-		Attributes []attribute     `json:"attributes"`
-		Body       json.RawMessage `json:"body"`
-		Doc        *string         `json:"doc"`
-		Private    bool            `json:"private"`
-		Parameters []struct {
-			Name    string          `json:"name"`
-			Kind    string          `json:"kind"`
-			Default json.RawMessage `json:"default"`
-			Long    *string         `json:"long"`
-			Short   *string         `json:"short"`
-		} `json:"parameters"`
-	} `json:"recipes"`
-	Source   string `json:"source"`
+	Modules  map[string]module `json:"modules"`
+	Recipes  map[string]dumped `json:"recipes"`
+	Source   string            `json:"source"`
 	Settings struct {
 		DotenvFilename   json.RawMessage `json:"dotenv_filename"`
 		DotenvPath       json.RawMessage `json:"dotenv_path"`
 		WorkingDirectory json.RawMessage `json:"working_directory"`
 	} `json:"settings"`
+}
+
+// dumped is a recipe as just prints it.
+type dumped struct {
+	Attributes []attribute     `json:"attributes"`
+	Body       json.RawMessage `json:"body"`
+	Doc        *string         `json:"doc"`
+	Private    bool            `json:"private"`
+	Parameters []struct {
+		Name    string          `json:"name"`
+		Kind    string          `json:"kind"`
+		Default json.RawMessage `json:"default"`
+		Long    *string         `json:"long"`
+		Short   *string         `json:"short"`
+	} `json:"parameters"`
 }
 
 // attribute is a name, or an object with one name and its value.
@@ -92,29 +95,8 @@ func (m module) all(prefix string) (recipes []Recipe) {
 		if found.Private || strings.HasPrefix(name, "_") {
 			continue
 		}
-		r := Recipe{Name: prefix + name, credentials: credentialsIn(string(found.Body))}
-		if found.Doc != nil {
-			r.Doc = cleantext.Line(*found.Doc)
-		}
-		for _, a := range found.Attributes {
-			switch a.name {
-			case "group":
-				r.Groups = append(r.Groups, a.value)
-			case "confirm":
-				r.Confirm = true
-			}
-		}
-		for _, p := range found.Parameters {
-			param := Parameter{Name: p.Name, Default: value(p.Default), Many: p.Kind == "plus" || p.Kind == "star"}
-			param.Optional = param.Default != "" || p.Kind == "star"
-			switch {
-			case p.Long != nil:
-				param.Option = "--" + *p.Long
-			case p.Short != nil:
-				param.Option = "-" + *p.Short
-			}
-			r.Parameters = append(r.Parameters, param)
-		}
+		r := found.recipe()
+		r.Name = prefix + name
 		for alias, a := range m.Aliases {
 			private := strings.HasPrefix(alias, "_") || slices.ContainsFunc(a.Attributes, func(a attribute) bool { return a.name == "private" })
 			if a.Target == name && !private {
@@ -128,6 +110,34 @@ func (m module) all(prefix string) (recipes []Recipe) {
 		recipes = append(recipes, sub.all(prefix+name+"::")...)
 	}
 	return recipes
+}
+
+// recipe returns a recipe without its names.
+func (d dumped) recipe() Recipe {
+	r := Recipe{credentials: credentialsIn(string(d.Body))}
+	if d.Doc != nil {
+		r.Doc = cleantext.Line(*d.Doc)
+	}
+	for _, a := range d.Attributes {
+		switch a.name {
+		case "group":
+			r.Groups = append(r.Groups, a.value)
+		case "confirm":
+			r.Confirm = true
+		}
+	}
+	for _, p := range d.Parameters {
+		param := Parameter{Name: p.Name, Default: value(p.Default), Many: p.Kind == "plus" || p.Kind == "star"}
+		param.Optional = param.Default != "" || p.Kind == "star"
+		switch {
+		case p.Long != nil:
+			param.Option = "--" + *p.Long
+		case p.Short != nil:
+			param.Option = "-" + *p.Short
+		}
+		r.Parameters = append(r.Parameters, param)
+	}
+	return r
 }
 
 // contained refuses settings by which just itself would read files, or work, outside of

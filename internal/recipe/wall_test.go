@@ -182,6 +182,7 @@ func TestRacingLinks(t *testing.T) {
 	gittest.Write(t, filepath.Join(root, "justfile"), "import 'swap.just'\nown:\n")
 	gittest.Write(t, filepath.Join(filepath.Dir(root), "evil.just"), "leaked:\n}\n")
 	swap := filepath.Join(root, "swap.just")
+	gittest.Write(t, swap, "inner:\n") // there from the first reading on
 	stop := make(chan struct{})
 	var swapping sync.WaitGroup
 	swapping.Go(func() {

@@ -88,16 +88,9 @@ for it. At a terminal it asks before it writes them down; elsewhere it wants --y
 		Example:           "  copse branch adopt\n  copse branch adopt feature/login --yes\n  copse branch adopt --offline --json",
 		ValidArgsFunction: c.completeBranches(maxCompletions),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
-			var only []string
-			for _, arg := range args {
-				name, err := p.named(ctx, []string{arg})
-				if err == nil {
-					err = p.Check(ctx, name)
-				}
-				if err != nil {
-					return err
-				}
-				only = append(only, name)
+			only, err := p.existing(ctx, args)
+			if err != nil {
+				return err
 			}
 			stop := c.asking(offline)
 			answer, err := p.Propose(ctx, track.Question{Only: only, Offline: offline})
@@ -105,35 +98,10 @@ for it. At a terminal it asks before it writes them down; elsewhere it wants --y
 			if err != nil {
 				return err
 			}
-			found, note := answer.Proposals, unasked(p, answer)
-			if !asJSON {
-				c.note(note)
-			}
-			if !asJSON {
-				if len(found) == 0 {
-					return c.out().Line("nothing to propose: each branch has what can be found")
-				}
-				if err := c.show(found); err != nil {
-					return err
-				}
-			}
-			if !yes && !asJSON && c.env.Interactive() {
-				if yes, err = input.Yes(c.env, "Write this down?"); err != nil {
-					return err
-				}
-			}
-			if yes {
-				if err := p.Apply(ctx, found); err != nil {
-					return err
-				}
-			}
 			if asJSON {
-				return c.out().JSON(adopted{append([]adopt.Proposal{}, found...), yes, note})
+				return c.adoptJSON(ctx, p, answer, yes)
 			}
-			if !yes {
-				fmt.Fprintln(c.env.Stderr, "nothing was written down; --yes does it")
-			}
-			return nil
+			return c.adoptFor(ctx, p, answer, yes)
 		}),
 	}
 	f := cmd.Flags()
@@ -141,6 +109,53 @@ for it. At a terminal it asks before it writes them down; elsewhere it wants --y
 	f.BoolVar(&offline, "offline", false, "do not look for pull requests")
 	output.JSONFlag[adopted](cmd, &asJSON)
 	return cmd
+}
+
+// existing returns the branches that args name, all of which exist.
+func (p place) existing(ctx context.Context, args []string) ([]string, error) {
+	var names []string
+	for _, arg := range args {
+		name, err := p.named(ctx, []string{arg})
+		if err == nil {
+			err = p.Check(ctx, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// adoptJSON prints proposals as JSON, after writing them down if yes.
+func (c *cli) adoptJSON(ctx context.Context, p place, a track.Answer, yes bool) error {
+	if yes {
+		if err := p.Apply(ctx, a.Proposals); err != nil {
+			return err
+		}
+	}
+	return c.out().JSON(adopted{append([]adopt.Proposal{}, a.Proposals...), yes, unasked(p, a)})
+}
+
+// adoptFor shows a person proposals, and writes them down if yes or if the person agrees.
+func (c *cli) adoptFor(ctx context.Context, p place, a track.Answer, yes bool) (err error) {
+	c.note(unasked(p, a))
+	if len(a.Proposals) == 0 {
+		return c.out().Line("nothing to propose: each branch has what can be found")
+	}
+	if err := c.show(a.Proposals); err != nil {
+		return err
+	}
+	if !yes && c.env.Interactive() {
+		if yes, err = input.Yes(c.env, "Write this down?"); err != nil {
+			return err
+		}
+	}
+	if !yes {
+		fmt.Fprintln(c.env.Stderr, "nothing was written down; --yes does it")
+		return nil
+	}
+	return p.Apply(ctx, a.Proposals)
 }
 
 // asking shows a person that GitHub is asked, until stop is called.
