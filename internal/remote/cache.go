@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 )
@@ -24,6 +25,9 @@ type cachedOnlyKey struct{}
 func WithCachedOnly(ctx context.Context) context.Context {
 	return context.WithValue(ctx, cachedOnlyKey{}, true)
 }
+
+// FromCache reports whether [WithCachedOnly] holds.
+func FromCache(ctx context.Context) bool { return cachedOnly(ctx) }
 
 func cachedOnly(ctx context.Context) bool { return ctx.Value(cachedOnlyKey{}) != nil }
 
@@ -53,12 +57,52 @@ func (t *Transport) key(req *http.Request) string {
 	return Identity(t.ident, req.URL.String(), req.Header.Get("Accept"))
 }
 
+// postKey returns the name under which the answer to a POST is kept, which its body is
+// part of, and whether there is one.
+func (t *Transport) postKey(req *http.Request) (string, bool) {
+	if t.store == nil || req == nil || req.Method != http.MethodPost || req.GetBody == nil {
+		return "", false
+	}
+	r, err := req.GetBody()
+	if err != nil {
+		return "", false
+	}
+	body, err := io.ReadAll(r)
+	_ = r.Close()
+	return Identity(t.ident, req.URL.String(), req.Header.Get("Accept"), string(body)), err == nil
+}
+
+// Keep keeps body, the answer resp to a POST that only reads, for [WithCachedOnly].
+// Whether such an answer is worth keeping depends on what is in it, so the client
+// decides. Requests that may use the network never get it.
+func (t *Transport) Keep(resp *http.Response, body []byte) {
+	key, ok := t.postKey(resp.Request)
+	if !ok || resp.StatusCode != http.StatusOK {
+		return
+	}
+	if resp.Header.Get("Cache-Control") == "no-store" {
+		t.store.Delete(key)
+		return
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "HTTP/1.1 200 OK\r\nDate: %s\r\nContent-Length: %d\r\n\r\n", resp.Header.Get("Date"), len(body))
+	b.Write(body)
+	t.store.Set(key, b.Bytes())
+}
+
 func (t *Transport) fromCache(req *http.Request) (*http.Response, error) {
 	missing := fmt.Errorf("get %s: %w", req.URL.Host, ErrNotCached)
-	if t.store == nil || req.Method != http.MethodGet {
+	if t.store == nil {
 		return nil, missing
 	}
-	b, ok := t.store.Get(t.key(req))
+	key := t.key(req)
+	if req.Method != http.MethodGet {
+		var ok bool
+		if key, ok = t.postKey(req); !ok {
+			return nil, missing
+		}
+	}
+	b, ok := t.store.Get(key)
 	if !ok {
 		return nil, missing
 	}

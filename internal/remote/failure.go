@@ -77,6 +77,10 @@ func describe(err error, host string) string {
 // userinfo is the part of a URL before its host.
 var userinfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`//[^/\s"'<>]*@`) })
 
+// Clean returns what a service says, for [Error.Detail]: one short line without
+// control characters, and without the credentials of a URL in it.
+func Clean(s string) string { return clean(s) }
+
 // clean makes foreign text one short line without control characters, and
 // without the credentials of a URL in it.
 func clean(s string) string {

@@ -68,6 +68,11 @@ func ReadJSON(service string, resp *http.Response, v any) error {
 	if err != nil {
 		return TransportError(service, err)
 	}
+	return DecodeJSON(service, resp, body, v)
+}
+
+// DecodeJSON decodes the body of a successful answer into v.
+func DecodeJSON(service string, resp *http.Response, body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
 		detail := "answered with something that is not the JSON it documents"
 		if isWebPage(resp, body) {
