@@ -77,7 +77,7 @@ func generateBranches(ts *testscript.TestScript, n int, dir string) {
 func pulls(n int) []githubtest.PullRequest {
 	var all []githubtest.PullRequest
 	for i := 1; i <= n; i++ {
-		p := githubtest.PullRequest{Number: i, Title: strings.Repeat(fmt.Sprintf("long %d ", i), 25), Author: "ada"}
+		p := githubtest.PullRequest{Number: i, Title: strings.Repeat(fmt.Sprintf("long %d ", i), 25), Author: "ada", MergeableState: "unstable"}
 		for c := range 200 {
 			conclusion := "success"
 			if c%2 == 0 {

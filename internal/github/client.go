@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/copse-dev/copse/internal/credential"
@@ -44,10 +45,17 @@ type Options struct {
 // Client reads from one GitHub server with one credential. It may be used by
 // many goroutines.
 type Client struct {
-	http   *http.Client
-	api    *url.URL
-	header http.Header
-	source string
+	http      *http.Client
+	transport *remote.Transport
+	logs      *http.Client // without the token
+	api       *url.URL
+	header    http.Header
+	source    string
+
+	// noGraphQL says why the server is not asked by GraphQL again.
+	noGraphQL atomic.Pointer[unavailableError]
+	// shape is the index of the first shape that can succeed.
+	shape atomic.Int32
 }
 
 // New returns a client. It reads and sends nothing yet.
@@ -61,17 +69,20 @@ func New(o Options) *Client {
 		header.Set("Authorization", "Bearer "+o.Credential.Secret)
 	}
 	api := *o.API
+	transport := remote.NewTransport(remote.Options{
+		Base:     o.Base,
+		Allow:    func(r *http.Request) bool { return readsFrom(&api, r) || asksOurs(&api, r) },
+		CacheDir: o.CacheDir,
+		Identity: remote.Identity(api.Host, o.Credential.Login, o.Credential.Secret),
+		Timeout:  o.Timeout,
+	})
 	return &Client{
-		http: &http.Client{Transport: remote.NewTransport(remote.Options{
-			Base:     o.Base,
-			Allow:    func(r *http.Request) bool { return readsFrom(&api, r) },
-			CacheDir: o.CacheDir,
-			Identity: remote.Identity(api.Host, o.Credential.Login, o.Credential.Secret),
-			Timeout:  o.Timeout,
-		})},
-		api:    &api,
-		header: header,
-		source: o.Credential.Source,
+		http:      &http.Client{Transport: transport, CheckRedirect: stayAt(&api)},
+		transport: transport,
+		logs:      newLogClient(&api, o),
+		api:       &api,
+		header:    header,
+		source:    o.Credential.Source,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -33,6 +34,12 @@ func holding(pulls ...githubtest.PullRequest) githubtest.Fixture {
 		Date:         "2026-11-02T10:00:00Z",
 		Repositories: []githubtest.Repository{{Name: "acme/app", PullRequests: pulls}},
 	}
+}
+
+// restOnly is the fixture without a GraphQL API.
+func restOnly(f githubtest.Fixture) githubtest.Fixture {
+	f.RESTOnly = true
+	return f
 }
 
 func start(t *testing.T, f githubtest.Fixture) *githubtest.Server {
@@ -78,7 +85,8 @@ func TestPullRequest(t *testing.T) {
 		githubtest.PullRequest{
 			Number: 42, Title: "Add login\x1b[31m \u202eform\n", Author: "ann", Base: "main", Head: "feature/login", SHA: "abc",
 			Mergeable: new(true), MergeableState: "clean", CreatedAt: "2026-10-01T10:00:00Z", UpdatedAt: "2026-10-02T10:00:00Z",
-			RequestedReviewers: []string{"bob"}, RequestedTeams: []string{"core"},
+			RequestedReviewers: []string{"bob", "dependabot[bot]"}, RequestedTeams: []string{"core"}, Labels: []string{"bug", "ui"},
+			Association: "MEMBER", AutoMerge: "squash", QueuePosition: 3, Body: new("What\nwhy\x1b[31m \u202e"),
 		},
 		githubtest.PullRequest{Number: 43, State: "closed", Merged: true, Draft: true},
 		githubtest.PullRequest{Number: 44, Override: map[string]any{
@@ -86,31 +94,46 @@ func TestPullRequest(t *testing.T) {
 			"requested_reviewers": nil, "requested_teams": nil, "mergeable_state": nil, "updated_at": nil, "labels": "of another type",
 		}},
 	))
-	c := connect(t, s)
 	asOf := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
+	const page = "https://github.com/acme/app/pull/"
 	for n, want := range map[int]github.PullRequest{
 		42: {
-			Number: 42, Title: "Add login form ", AuthorAssociation: "CONTRIBUTOR", State: "open", Author: "ann", Base: "main", Head: "feature/login", Mergeable: new(true),
-			CreatedAt: "2026-10-01T10:00:00Z", UpdatedAt: "2026-10-02T10:00:00Z", AsOf: asOf, HeadSHA: "abc", HeadRepo: "acme/app", MergeState: "clean",
-			Requested: []string{"bob", "team core"},
+			Number: 42, Title: "Add login form ", URL: page + "42", Body: "What\nwhy ", AuthorAssociation: "MEMBER", State: "open", Author: "ann", Base: "main", Head: "feature/login",
+			Mergeable: new(true), CreatedAt: "2026-10-01T10:00:00Z", UpdatedAt: "2026-10-02T10:00:00Z", AsOf: asOf, HeadSHA: "abc", HeadRepo: "acme/app", MergeState: "clean",
+			RequestedReviewers: []string{"bob", "dependabot[bot]"}, RequestedTeams: []string{"core"}, Labels: []string{"bug", "ui"},
+			AutoMerge: &github.AutoMerge{Method: "squash", EnabledBy: "ann", EnabledAt: "2026-10-02T10:00:00Z"}, MergeQueue: &github.QueueEntry{State: "queued", Position: 3},
 		},
 		43: {
-			Number: 43, Title: "Pull request 43", AuthorAssociation: "CONTRIBUTOR", State: "closed", Author: "ghost", Base: "main", Head: "branch-43", Draft: true, Merged: true,
+			Number: 43, Title: "Pull request 43", URL: page + "43", AuthorAssociation: "CONTRIBUTOR", State: "closed", Author: "ghost", Base: "main", Head: "branch-43", Draft: true, Merged: true,
 			CreatedAt: "2026-01-02T19:00:00Z", UpdatedAt: "2026-01-02T19:00:00Z", AsOf: asOf, HeadSHA: "000000000000000000000000000000000000002b", HeadRepo: "acme/app", MergeState: "unknown",
 		},
-		44: {Number: 44, State: "open", AuthorAssociation: "CONTRIBUTOR", Author: "ghost", CreatedAt: "2026-01-02T20:00:00Z", AsOf: asOf},
+		44: {Number: 44, URL: page + "44", State: "open", AuthorAssociation: "CONTRIBUTOR", Author: "ghost", CreatedAt: "2026-01-02T20:00:00Z", AsOf: asOf},
 	} {
-		got, err := c.PullRequest(t.Context(), repo, n)
-		if err != nil {
-			t.Errorf("%d: %v", n, err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%d: -want +got:\n%s", n, diff)
+		for _, rest := range []bool{false, true} {
+			update(t, s, func(f *githubtest.Fixture) { f.RESTOnly = rest })
+			want := want
+			want.Decided = !rest
+			if rest {
+				// REST does not know these.
+				want.MergeQueue = nil
+				want.Notes = []string{"the merge queue is unknown: GitHub's GraphQL API is not available (Not Found)"}
+				if want.AutoMerge != nil {
+					want.AutoMerge = &github.AutoMerge{Method: "squash", EnabledBy: "ann"}
+				}
+			}
+			got, err := connect(t, s).PullRequest(t.Context(), repo, n)
+			if err != nil {
+				t.Errorf("%d: %v", n, err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%d, REST only: %t: -want +got:\n%s", n, rest, diff)
+			}
 		}
 	}
-	r := s.Requests()[0]
-	if r.Authorization != "Bearer "+token || r.Accept != "application/vnd.github+json" || r.APIVersion != "2022-11-28" || r.UserAgent != "copse/1.2.3" {
-		t.Errorf("got request %+v", r)
+	for _, r := range s.Requests() {
+		if r.Authorization != "Bearer "+token || r.Accept != "application/vnd.github+json" || r.APIVersion != "2022-11-28" || r.UserAgent != "copse/1.2.3" {
+			t.Errorf("got request %+v", r)
+		}
 	}
 }
 
@@ -119,7 +142,7 @@ func TestJSONNames(t *testing.T) {
 	b, err := json.Marshal(github.Status{
 		PullRequest: github.PullRequest{Number: 1, HeadSHA: "x", HeadRepo: "acme/app", Merged: true},
 		Reviews:     []github.Review{{}}, Checks: []github.Check{{}},
-		Summary: github.Summarize(github.PullRequest{}, nil, nil, true),
+		Summary: github.Summarize(github.Evidence{Complete: true}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +263,18 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 func TestCacheIsSharedAndConfirmed(t *testing.T) {
 	t.Parallel()
-	s := start(t, holding(githubtest.PullRequest{Number: 42, Title: "old"}))
+	for _, rest := range []bool{false, true} {
+		t.Run(fmt.Sprintf("REST only %t", rest), func(t *testing.T) {
+			t.Parallel()
+			testCache(t, rest)
+		})
+	}
+}
+
+func testCache(t *testing.T, rest bool) {
+	f := holding(githubtest.PullRequest{Number: 42, Title: "old"})
+	f.RESTOnly = rest
+	s := start(t, f)
 	o := options(t, s)
 	read := func(ctx context.Context, title, asOf string) {
 		t.Helper()
@@ -271,7 +305,11 @@ func TestCacheIsSharedAndConfirmed(t *testing.T) {
 	for _, r := range s.Requests() {
 		status = append(status, r.Status)
 	}
-	if diff := cmp.Diff([]int{200, 304, 200, 403}, status); diff != "" {
+	want := []int{200, 200, 200, 403, 403} // the last one asks by REST
+	if rest {
+		want = []int{404, 200, 404, 304, 404, 200, 403, 403}
+	}
+	if diff := cmp.Diff(want, status); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 
@@ -285,13 +323,14 @@ func TestTokenIsNotOnDisk(t *testing.T) {
 	t.Parallel()
 	s := start(t, holding(githubtest.PullRequest{Number: 42, SHA: "abc"}))
 	o := options(t, s)
-	for range 2 {
+	for _, rest := range []bool{false, true} {
+		update(t, s, func(f *githubtest.Fixture) { f.RESTOnly = rest })
 		if _, err := github.New(o).Status(t.Context(), repo, 42); err != nil {
 			t.Fatal(err)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(o.CacheDir, "*"))
-	if err != nil || len(files) != 4 {
+	if err != nil || len(files) != 5 {
 		t.Fatalf("got files %v, %v", files, err)
 	}
 	for _, f := range files {
@@ -330,7 +369,13 @@ func TestEnterprisePath(t *testing.T) {
 	if _, err := github.New(o).PullRequest(t.Context(), repo, 42); err != nil {
 		t.Error(err)
 	}
-	if got := s.Requests()[0].URI; got != "/api/v3/repos/acme/app/pulls/42" {
+	if _, err := github.New(o).PullRequests(t.Context(), repo, github.All, github.Cursor{}, 1); err != nil {
+		t.Error(err)
+	}
+	if got := s.Requests()[0].URI; got != "/api/graphql" {
+		t.Errorf("got %s", got)
+	}
+	if got := s.Requests()[1].URI; !strings.HasPrefix(got, "/api/v3/repos/acme/app/pulls?") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -372,7 +417,8 @@ func TestOnlyReadsLeave(t *testing.T) {
 		t.Errorf("only %d requests were seen", len(sent))
 	}
 	for _, r := range sent {
-		if r.Method != http.MethodGet || r.Body != nil || "http://"+r.URL.Host != s.URL {
+		read := r.Method == http.MethodGet && r.Body == nil || r.Method == http.MethodPost && r.URL.Path == "/graphql"
+		if !read || "http://"+r.URL.Host != s.URL {
 			t.Errorf("sent %s %s", r.Method, r.URL)
 		}
 	}

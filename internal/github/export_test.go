@@ -4,3 +4,12 @@ import "net/http"
 
 // Transport is what every request of the client goes through.
 func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
+
+// Documents are the texts of all GraphQL documents that are sent.
+func Documents() []string {
+	var all []string
+	for _, s := range shapes {
+		all = append(all, document(s))
+	}
+	return all
+}

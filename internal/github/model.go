@@ -1,6 +1,7 @@
 package github
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -24,9 +25,27 @@ type PullRequest struct {
 	CreatedAt string `json:"created_at"`
 	UpdatedAt string `json:"updated_at"`
 
-	// AuthorAssociation is what the author is to the repository, in GitHub's
+	// URL is the page of the pull request.
+	URL string `json:"url,omitempty"`
+	// AuthorAssociation is the author's relation to the repository, in GitHub's
 	// words: OWNER, MEMBER, CONTRIBUTOR, NONE...
-	AuthorAssociation string `json:"-"`
+	AuthorAssociation string `json:"author_association,omitempty"`
+	// RequestedReviewers are the logins of those who were asked for a review and have
+	// not given it; RequestedTeams are the slugs of teams.
+	RequestedReviewers []string `json:"requested_reviewers,omitempty"`
+	RequestedTeams     []string `json:"requested_teams,omitempty"`
+	Labels             []string `json:"labels,omitempty"`
+	// AutoMerge is set while GitHub is to merge it once its rules are met.
+	AutoMerge *AutoMerge `json:"auto_merge,omitempty"`
+	// MergeQueue is its place in the queue of its base, if it is in one.
+	MergeQueue *QueueEntry `json:"merge_queue,omitempty"`
+	// Body is Markdown; lists leave it out.
+	Body string `json:"body,omitempty"`
+	// BodyTruncatedBytes is how much of the body was left out.
+	BodyTruncatedBytes int `json:"body_truncated_bytes,omitempty"`
+
+	// Notes say what is missing here, and why.
+	Notes []string `json:"-"`
 	// AsOf is when GitHub confirmed this.
 	AsOf time.Time `json:"-"`
 	// HeadSHA is the commit whose checks count.
@@ -34,12 +53,47 @@ type PullRequest struct {
 	// HeadRepo is the owner/name that Head is a branch of; empty if it was deleted.
 	HeadRepo string `json:"-"`
 	Merged   bool   `json:"-"`
-	// Requested are the people and teams that were asked for a review and have
-	// not given it.
-	Requested []string `json:"-"`
-	// MergeState is GitHub's mergeable_state: clean, dirty, blocked, behind,
-	// unstable, unknown...; empty in lists.
+	// MergeState is GitHub's verdict: clean, has_hooks, unstable, behind, blocked,
+	// dirty, draft or unknown; empty in lists.
 	MergeState string `json:"-"`
+
+	// Decision is GitHub's review decision, in its words. Where it is empty, Decided says
+	// that no rule demands a review; without Decided, GitHub was not asked.
+	Decision string `json:"-"`
+	Decided  bool   `json:"-"`
+	// Rules are what the base demands.
+	Rules Rules `json:"-"`
+}
+
+// AutoMerge is a merge that GitHub makes by itself.
+type AutoMerge struct {
+	Method    string `json:"method"` // merge, squash or rebase
+	EnabledBy string `json:"enabled_by,omitempty"`
+	EnabledAt string `json:"enabled_at,omitempty"`
+}
+
+// QueueEntry is a place in a merge queue.
+type QueueEntry struct {
+	State    string `json:"state"` // queued, awaiting_checks, mergeable, unmergeable or locked
+	Position int    `json:"position"`
+}
+
+// Thread is a review thread that is not resolved.
+type Thread struct {
+	File string `json:"file"`
+	// Line is 0 for a thread about the whole file. Where the thread is outdated, it
+	// counts in the file as it was when the thread began.
+	Line              int    `json:"line,omitempty"`
+	Author            string `json:"author"`
+	AuthorAssociation string `json:"author_association,omitempty"`
+	// Text is the comment that opens the thread.
+	Text           string `json:"text"`
+	TruncatedBytes int    `json:"truncated_bytes,omitempty"`
+	Replies        int    `json:"replies,omitempty"`
+	Outdated       bool   `json:"outdated,omitempty"`
+	// UpdatedAt is when its last comment was written.
+	UpdatedAt string `json:"updated_at,omitempty"`
+	URL       string `json:"url,omitempty"`
 }
 
 // Review is one review of a pull request.
@@ -57,6 +111,25 @@ type Check struct {
 	// neutral, cancelled, skipped, timed_out, action_required, ...; error for
 	// a commit status.
 	Conclusion *string `json:"conclusion"`
+	// Required says that a rule of the base demands it. GitHub tells so through
+	// GraphQL only.
+	Required bool `json:"required,omitempty"`
+	// URL leads to the details.
+	URL string `json:"url,omitempty"`
+	// Log is the end of the log of the step that failed, where it was asked for.
+	Log *Log `json:"log,omitempty"`
+
+	// Job is the number of the job of GitHub Actions, 0 for other checks.
+	Job int64 `json:"-"`
+}
+
+// Log is the end of a log.
+type Log struct {
+	// Step is the name of the step that failed; empty if GitHub does not say.
+	Step string `json:"step,omitempty"`
+	Text string `json:"text"`
+	// TruncatedBytes is how much was cut from the front of what was read.
+	TruncatedBytes int `json:"truncated_bytes,omitempty"`
 }
 
 // The wire types name only what is read; null leaves a field at its zero.
@@ -77,6 +150,8 @@ func (u *wireUser) name() string {
 type wirePull struct {
 	Number         int        `json:"number"`
 	Title          string     `json:"title"`
+	HTMLURL        string     `json:"html_url"`
+	Body           string     `json:"body"`
 	State          string     `json:"state"`
 	User           *wireUser  `json:"user"`
 	Association    string     `json:"author_association"`
@@ -93,6 +168,26 @@ type wirePull struct {
 	Teams          []struct {
 		Slug string `json:"slug"`
 	} `json:"requested_teams"`
+	Labels    wireLabels `json:"labels"`
+	AutoMerge *struct {
+		EnabledBy *wireUser `json:"enabled_by"`
+		Method    string    `json:"merge_method"`
+	} `json:"auto_merge"`
+}
+
+// wireLabels are the names of labels. Another shape than the documented one reads as
+// none: labels are worth no failed call.
+type wireLabels []string
+
+func (l *wireLabels) UnmarshalJSON(data []byte) error {
+	var labels []struct {
+		Name string `json:"name"`
+	}
+	json.Unmarshal(data, &labels) //nolint:errcheck // another shape says nothing
+	for _, label := range labels {
+		*l = append(*l, cleantext.Line(label.Name))
+	}
+	return nil
 }
 
 type wireRef struct {
@@ -120,16 +215,23 @@ func (p wirePull) model(asOf time.Time) PullRequest {
 		Merged:     p.Merged || p.MergedAt != nil,
 		MergeState: p.MergeableState,
 
-		AuthorAssociation: p.Association,
+		URL:    cleantext.Line(p.HTMLURL),
+		Body:   cleantext.Block(p.Body),
+		Labels: p.Labels,
+
+		AuthorAssociation: cleantext.Line(p.Association),
 	}
 	if p.Head.Repo != nil {
 		pr.HeadRepo = cleantext.Line(p.Head.Repo.FullName)
 	}
+	if p.AutoMerge != nil {
+		pr.AutoMerge = &AutoMerge{Method: cleantext.Line(p.AutoMerge.Method), EnabledBy: p.AutoMerge.EnabledBy.name()}
+	}
 	for _, u := range p.Reviewers {
-		pr.Requested = append(pr.Requested, u.name())
+		pr.RequestedReviewers = append(pr.RequestedReviewers, u.name())
 	}
 	for _, t := range p.Teams {
-		pr.Requested = append(pr.Requested, "team "+cleantext.Line(t.Slug))
+		pr.RequestedTeams = append(pr.RequestedTeams, cleantext.Line(t.Slug))
 	}
 	return pr
 }
@@ -143,21 +245,31 @@ func (r wireReview) model() Review {
 	return Review{Author: r.User.name(), State: cleantext.Line(r.State)}
 }
 
+// actionsApp is the app whose check runs are jobs of GitHub Actions.
+const actionsApp = "github-actions"
+
 type wireCheckRuns struct {
 	CheckRuns []struct {
+		ID         int64   `json:"id"`
 		Name       string  `json:"name"`
 		Status     string  `json:"status"`
 		Conclusion *string `json:"conclusion"`
+		DetailsURL string  `json:"details_url"`
+		App        *struct {
+			Slug string `json:"slug"`
+		} `json:"app"`
 	} `json:"check_runs"`
 }
 
 func (w wireCheckRuns) model() []Check {
 	var checks []Check
 	for _, r := range w.CheckRuns {
-		c := Check{Name: cleantext.Line(r.Name), Status: cleantext.Line(r.Status)}
+		c := Check{Name: cleantext.Line(r.Name), Status: cleantext.Line(r.Status), URL: cleantext.Line(r.DetailsURL)}
 		if r.Conclusion != nil && *r.Conclusion != "" {
-			conclusion := cleantext.Line(*r.Conclusion)
-			c.Conclusion = &conclusion
+			c.Conclusion = new(cleantext.Line(*r.Conclusion))
+		}
+		if r.App != nil && r.App.Slug == actionsApp {
+			c.Job = r.ID
 		}
 		checks = append(checks, c)
 	}
@@ -166,24 +278,28 @@ func (w wireCheckRuns) model() []Check {
 
 type wireStatuses struct {
 	Statuses []struct {
-		Context string `json:"context"`
-		State   string `json:"state"`
+		Context   string `json:"context"`
+		State     string `json:"state"`
+		TargetURL string `json:"target_url"`
 	} `json:"statuses"`
 }
 
-// model returns commit statuses, which know only a state (pending, success,
-// failure, error), the form of a check run.
 func (w wireStatuses) model() []Check {
 	var checks []Check
 	for _, s := range w.Statuses {
-		c := Check{Name: cleantext.Line(s.Context), Status: "pending"}
-		if s.State != "pending" {
-			conclusion := cleantext.Line(s.State)
-			c.Status, c.Conclusion = "completed", &conclusion
-		}
-		checks = append(checks, c)
+		checks = append(checks, statusCheck(s.Context, s.State, s.TargetURL))
 	}
 	return checks
+}
+
+// statusCheck returns a commit status, which knows only a state (pending, expected,
+// success, failure, error), in the form of a check run.
+func statusCheck(context, state, target string) Check {
+	c := Check{Name: cleantext.Line(context), Status: "pending", URL: cleantext.Line(target)}
+	if state != "pending" && state != "expected" {
+		c.Status, c.Conclusion = "completed", new(cleantext.Line(state))
+	}
+	return c
 }
 
 // State selects pull requests of a list.

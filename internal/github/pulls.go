@@ -2,13 +2,35 @@ package github
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
 )
 
-// PullRequest reads pull request n.
+// PullRequest reads pull request n, by GraphQL if there is one, else by REST, which does
+// not know the merge queue.
 func (c *Client) PullRequest(ctx context.Context, r Repo, n int) (PullRequest, error) {
+	a, err := c.ask(ctx, r, n, variables{core: true})
+	if err == nil && a.pull().Number != n {
+		err = &unavailableError{malformed("pull request " + strconv.Itoa(n))}
+	}
+	if err == nil {
+		return a.pull().model(a.asOf), nil
+	}
+	u := (*unavailableError)(nil)
+	if !errors.As(err, &u) {
+		return PullRequest{}, err
+	}
+	pr, err := c.readPull(ctx, r, n)
+	if err == nil {
+		pr.Notes = append(pr.Notes, noteWithoutGraphQL(u, "the merge queue is"))
+	}
+	return pr, err
+}
+
+// readPull reads pull request n by REST.
+func (c *Client) readPull(ctx context.Context, r Repo, n int) (PullRequest, error) {
 	var w wirePull
 	a, err := c.get(ctx, c.endpoint(r, nil, "pulls", strconv.Itoa(n)), &w)
 	if err != nil {

@@ -27,16 +27,72 @@ type Status struct {
 	// the rest; each by name.
 	Checks  []Check `json:"checks"`
 	Summary Summary `json:"summary"`
+	// UnresolvedThreads are the review threads that are not resolved, the one with the
+	// latest comment first. It is nil where they are unknown.
+	UnresolvedThreads []Thread `json:"unresolved_threads,omitzero"`
 	// Notes say what is missing here, and why.
 	Notes []string `json:"notes,omitempty"`
 	// AsOf is when GitHub confirmed this: the earliest of its parts.
 	AsOf time.Time `json:"-"`
 }
 
-// Status reads pull request n with its reviews and checks. Of a list longer
-// than a thousand it reads a part, and says so in Notes. Checks that the
-// credentials do not reach are a note too, not an error.
+// Status reads pull request n with its reviews, its checks and its unresolved review
+// threads: in one request by GraphQL, with more for lists longer than a hundred, else by
+// REST, which does not know the threads. Of a list longer than a thousand it reads a
+// part, and says so in Notes. Checks that the credentials do not reach are a note too,
+// not an error.
 func (c *Client) Status(ctx context.Context, r Repo, n int) (Status, error) {
+	f, err := c.askStatus(ctx, r, n)
+	if u := (*unavailableError)(nil); errors.As(err, &u) {
+		if f, err = c.readStatus(ctx, r, n); err == nil {
+			f.notes = slices.Insert(f.notes, 0, noteWithoutGraphQL(u, "unresolved review threads and the merge queue are"))
+		}
+	}
+	if err != nil {
+		return Status{}, err
+	}
+	return c.conclude(ctx, r, f), nil
+}
+
+// findings are the parts of a status.
+type findings struct {
+	pull     PullRequest
+	reviews  []Review // oldest first
+	checks   []Check
+	complete bool // these are all checks
+	threads  []Thread
+	notes    []string
+	asOf     time.Time
+}
+
+func (f *findings) note(text string) {
+	if text != "" {
+		f.notes = append(f.notes, text)
+	}
+}
+
+// conclude draws the status from its parts. Where GitHub blocks the merge and nothing
+// explains it, it reads the rules of the base.
+func (c *Client) conclude(ctx context.Context, r Repo, f findings) Status {
+	slices.SortStableFunc(f.checks, compareChecks)
+	e := Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete, Threads: f.threads}
+	if f.pull.MergeState == mergeBlocked && len(e.unmet(count(f.reviews))) == 0 && !f.pull.Draft {
+		e.PullRequest.Rules = e.PullRequest.Rules.with(c.rules(ctx, r, f.pull.Base))
+	}
+	s := Status{
+		PullRequest:       f.pull,
+		Reviews:           countingFirst(f.reviews),
+		Checks:            append([]Check{}, f.checks...),
+		Summary:           Summarize(e),
+		UnresolvedThreads: f.threads,
+		Notes:             append(f.pull.Notes, f.notes...),
+		AsOf:              f.asOf,
+	}
+	return s
+}
+
+// readStatus reads the parts of a status by REST.
+func (c *Client) readStatus(ctx context.Context, r Repo, n int) (findings, error) {
 	var (
 		pr             PullRequest
 		reviews        part[Review]
@@ -48,7 +104,7 @@ func (c *Client) Status(ctx context.Context, r Repo, n int) (Status, error) {
 		return err
 	})
 	g.Go(func() (err error) {
-		if pr, err = c.PullRequest(gctx, r, n); err != nil {
+		if pr, err = c.readPull(gctx, r, n); err != nil {
 			return err
 		}
 		if pr.HeadSHA == "" {
@@ -65,25 +121,17 @@ func (c *Client) Status(ctx context.Context, r Repo, n int) (Status, error) {
 		return nil
 	})
 	if err := g.Wait(); err != nil {
-		return Status{}, err
+		return findings{}, err
 	}
-
-	checks := slices.Concat(runs.items, statuses.items)
-	slices.SortStableFunc(checks, compareChecks)
-	complete := runs.note == "" && statuses.note == ""
-	s := Status{
-		PullRequest: pr,
-		Reviews:     countingFirst(reviews.items),
-		Checks:      append([]Check{}, checks...),
-		Summary:     Summarize(pr, reviews.items, checks, complete),
-		AsOf:        earlier(earlier(pr.AsOf, reviews.asOf), earlier(runs.asOf, statuses.asOf)),
+	f := findings{
+		pull: pr, reviews: reviews.items, checks: slices.Concat(runs.items, statuses.items),
+		complete: runs.note == "" && statuses.note == "",
+		asOf:     earlier(earlier(pr.AsOf, reviews.asOf), earlier(runs.asOf, statuses.asOf)),
 	}
-	for _, note := range []string{reviews.note, runs.note, statuses.note} {
-		if note != "" {
-			s.Notes = append(s.Notes, note)
-		}
-	}
-	return s, nil
+	f.note(reviews.note)
+	f.note(runs.note)
+	f.note(statuses.note)
+	return f, nil
 }
 
 // part is a list that was read, maybe not to its end.

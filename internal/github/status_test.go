@@ -56,9 +56,13 @@ func TestStatus(t *testing.T) {
 		},
 		Summary: github.Summary{
 			Checks: "failing", Failing: []string{"ci/build", "lint"}, ReviewDecision: "approved",
-			Blockers: []string{"2 checks failing: ci/build, lint", "2 checks pending"},
+			MergeState: "unstable",
+			Blockers: []string{
+				"2 checks failing, which no rule requires: ci/build, lint", "2 checks pending, which no rule requires: ci/deploy, e2e",
+			},
 		},
-		AsOf: time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC),
+		UnresolvedThreads: []github.Thread{},
+		AsOf:              time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -78,6 +82,9 @@ func TestStatusOfABarePullRequest(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// noGraphQL is the note of a status that REST tells.
+const noGraphQL = "unresolved review threads and the merge queue are unknown: GitHub's GraphQL API is not available (Not Found)"
 
 func manyRuns(n int) []githubtest.CheckRun {
 	var runs []githubtest.CheckRun
@@ -115,7 +122,7 @@ func TestStatusDoesNotReadAHundredPages(t *testing.T) {
 		pr.Reviews = append(pr.Reviews, githubtest.Review{Author: "ann", State: "COMMENTED"})
 	}
 	pr.Reviews = append(pr.Reviews, githubtest.Review{Author: "bob", State: "APPROVED"})
-	s := start(t, holding(pr))
+	s := start(t, restOnly(holding(pr)))
 	got, err := connect(t, s).Status(t.Context(), repo, 42)
 	if err != nil {
 		t.Fatal(err)
@@ -124,14 +131,15 @@ func TestStatusDoesNotReadAHundredPages(t *testing.T) {
 		t.Errorf("got %d checks, summary %+v", len(got.Checks), got.Summary)
 	}
 	want := []string{
+		noGraphQL,
 		"only 10 of 12 pages of reviews were read, the first and the last ones",
 		"only 10 of 100 pages of check runs were read, the first and the last ones",
 	}
 	if diff := cmp.Diff(want, got.Notes); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if n := len(s.Requests()); n != 22 {
-		t.Errorf("got %d requests, want 22", n)
+	if n := len(s.Requests()); n != 23 {
+		t.Errorf("got %d requests, want 23", n)
 	}
 }
 
@@ -143,15 +151,16 @@ func TestChecksOutOfReachAreUnknown(t *testing.T) {
 		Statuses:  []githubtest.Status{{Context: "ci", State: "success"}},
 	})
 	f.Faults = []githubtest.Fault{{Kind: githubtest.Forbidden, Path: "/check-runs"}}
+	f.RESTOnly = true
 	got, err := connect(t, start(t, f)).Status(t.Context(), repo, 42)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := github.Summary{Checks: "unknown", Failing: []string{}, ReviewDecision: "approved", Blockers: []string{}}
+	want := github.Summary{Checks: "unknown", Failing: []string{}, ReviewDecision: "approved", MergeState: "unknown", Blockers: []string{}}
 	if diff := cmp.Diff(want, got.Summary); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if !slices.Equal(got.Notes, []string{"the check runs are unknown: Resource not accessible by personal access token"}) || len(got.Checks) != 1 {
+	if !slices.Equal(got.Notes, []string{noGraphQL, "the check runs are unknown: Resource not accessible by personal access token"}) || len(got.Checks) != 1 {
 		t.Errorf("got notes %q, checks %v", got.Notes, got.Checks)
 	}
 }
@@ -173,7 +182,7 @@ func TestStatusFails(t *testing.T) {
 	} {
 		t.Run(string(tt.kind)+tt.path, func(t *testing.T) {
 			t.Parallel()
-			f := holding(githubtest.PullRequest{Number: 42})
+			f := restOnly(holding(githubtest.PullRequest{Number: 42}))
 			f.Faults = []githubtest.Fault{{Kind: tt.kind, Path: tt.path}}
 			got, err := connect(t, start(t, f)).Status(t.Context(), repo, 42)
 			var e *remote.Error
@@ -197,7 +206,7 @@ func TestStatusWithoutAHeadCommit(t *testing.T) {
 
 func TestStatusIsAsOldAsItsOldestPart(t *testing.T) {
 	t.Parallel()
-	s := start(t, holding(githubtest.PullRequest{Number: 42}))
+	s := start(t, restOnly(holding(githubtest.PullRequest{Number: 42})))
 	c := connect(t, s)
 	if _, err := c.Status(t.Context(), repo, 42); err != nil {
 		t.Fatal(err)

@@ -25,6 +25,16 @@ const (
 	ReviewNone       = "none"
 )
 
+// GitHub's verdicts on a merge.
+const (
+	mergeClean    = "clean"
+	mergeHooks    = "has_hooks"
+	mergeUnstable = "unstable"
+	mergeBehind   = "behind"
+	mergeBlocked  = "blocked"
+	mergeDirty    = "dirty"
+)
+
 // maxNamed bounds the names in one blocker.
 const maxNamed = 5
 
@@ -32,19 +42,32 @@ const maxNamed = 5
 type Summary struct {
 	Checks  string   `json:"checks"`
 	Failing []string `json:"failing"` // names of the failing checks
-	// ReviewDecision is drawn from the reviews: review_required says that
-	// someone was asked for one, whether or not a rule demands it.
+	// ReviewDecision is GitHub's own where GitHub gives one, else drawn from the
+	// reviews.
 	ReviewDecision string `json:"review_decision"`
-	// Blockers say what keeps it from being merged, as far as GitHub tells.
+	// MergeState is GitHub's verdict on the merge; see PullRequest.MergeState.
+	MergeState string `json:"merge_state,omitempty"`
+	// Blockers explain GitHub's verdict and add nothing to it: they are empty where
+	// GitHub would merge and all checks pass, and while it does not know.
 	Blockers []string `json:"blockers"`
 }
 
-// Summarize draws the summary from a pull request, its reviews, the oldest
-// first, and its checks. complete says that these are all checks.
-func Summarize(pr PullRequest, reviews []Review, checks []Check, complete bool) Summary {
-	s := Summary{Failing: []string{}, Blockers: []string{}}
+// Evidence is what a summary is drawn from.
+type Evidence struct {
+	PullRequest PullRequest
+	Reviews     []Review // oldest first
+	Checks      []Check
+	// Complete says that these are all checks.
+	Complete bool
+	// Threads are those that are not resolved.
+	Threads []Thread
+}
+
+// Summarize draws the summary.
+func Summarize(e Evidence) Summary {
+	s := Summary{Failing: []string{}, Blockers: []string{}, MergeState: e.PullRequest.MergeState}
 	pending := 0
-	for _, c := range checks {
+	for _, c := range e.Checks {
 		switch c.verdict() {
 		case failing:
 			if !slices.Contains(s.Failing, c.Name) {
@@ -59,72 +82,185 @@ func Summarize(pr PullRequest, reviews []Review, checks []Check, complete bool) 
 		s.Checks = ChecksFailing
 	case pending > 0:
 		s.Checks = ChecksPending
-	case !complete:
+	case !e.Complete:
 		s.Checks = ChecksUnknown
-	case len(checks) > 0:
+	case len(e.Checks) > 0:
 		s.Checks = ChecksPassing
 	default:
 		s.Checks = ChecksNone
 	}
-
-	var demanding []string
-	approvals := 0
-	for _, i := range countingReviews(reviews) {
-		switch reviews[i].State {
-		case stateApproved:
-			approvals++
-		case stateChanges:
-			demanding = append(demanding, reviews[i].Author)
-		}
-	}
-	switch {
-	case len(demanding) > 0:
-		s.ReviewDecision = ChangesRequested
-	case approvals > 0:
-		s.ReviewDecision = Approved
-	case len(pr.Requested) > 0:
-		s.ReviewDecision = ReviewRequired
-	default:
-		s.ReviewDecision = ReviewNone
-	}
-
-	block := func(format string, args ...any) { s.Blockers = append(s.Blockers, fmt.Sprintf(format, args...)) }
-	switch {
-	case pr.Merged:
-		block("already merged")
-		return s
-	case pr.State == string(Closed):
-		block("closed without being merged")
-		return s
-	}
-	if pr.Draft {
-		block("it is a draft")
-	}
-	if pr.Mergeable != nil && !*pr.Mergeable {
-		block("it conflicts with %s", pr.Base)
-	}
-	if pr.MergeState == "behind" {
-		block("it is behind %s and must be brought up to date", pr.Base)
-	}
-	if n := len(s.Failing); n > 0 {
-		block("%s failing: %s", count(n, "check"), named(s.Failing))
-	}
-	if pending > 0 {
-		block("%s pending", count(pending, "check"))
-	}
-	switch s.ReviewDecision {
-	case ChangesRequested:
-		block("changes requested by %s", named(demanding))
-	case ReviewRequired:
-		block("waiting for the review of %s", named(pr.Requested))
-	}
-	if pr.MergeState == "blocked" && len(s.Blockers) == 0 {
-		block("the protection rules of %s are not met", pr.Base)
-	}
+	votes := count(e.Reviews)
+	s.ReviewDecision = votes.decision(e.PullRequest)
+	s.Blockers = append(s.Blockers, e.blockers(votes)...)
 	return s
 }
 
-func count(n int, noun string) string {
+// votes are what the reviews that count come to.
+type votes struct {
+	approvals int
+	demanding []string // who requested changes, the latest first
+}
+
+func count(reviews []Review) votes {
+	var v votes
+	for _, i := range countingReviews(reviews) {
+		switch reviews[i].State {
+		case stateApproved:
+			v.approvals++
+		case stateChanges:
+			v.demanding = append(v.demanding, reviews[i].Author)
+		}
+	}
+	return v
+}
+
+func (v votes) decision(pr PullRequest) string {
+	switch {
+	case pr.Decision == "REVIEW_REQUIRED":
+		return ReviewRequired
+	case pr.Decision != "":
+		return strings.ToLower(pr.Decision)
+	case len(v.demanding) > 0:
+		return ChangesRequested
+	case v.approvals > 0:
+		return Approved
+	case !pr.Decided && len(pr.RequestedReviewers)+len(pr.RequestedTeams) > 0 && !pr.wouldMerge():
+		return ReviewRequired
+	}
+	return ReviewNone
+}
+
+// wouldMerge reports whether GitHub says that the pull request can be merged as it is.
+func (p PullRequest) wouldMerge() bool {
+	return p.MergeState == mergeClean || p.MergeState == mergeHooks || p.MergeState == mergeUnstable
+}
+
+// blockers explain GitHub's verdict.
+func (e Evidence) blockers(v votes) []string {
+	pr := e.PullRequest
+	switch {
+	case pr.Merged:
+		return []string{"already merged"}
+	case pr.State == string(Closed):
+		return []string{"closed without being merged"}
+	}
+	var found []string
+	block := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	if pr.Draft {
+		block("it is a draft")
+	}
+	if pr.MergeState == mergeDirty || pr.Mergeable != nil && !*pr.Mergeable {
+		block("it conflicts with %s", pr.Base)
+	}
+	switch pr.MergeState {
+	case mergeBehind:
+		block("it is behind %s and must be brought up to date", pr.Base)
+	case mergeUnstable:
+		bad, open := e.named(failing), e.named(pendingVerdict)
+		if len(bad) > 0 {
+			block("%s failing, which no rule requires: %s", number(len(bad), "check"), named(bad))
+		}
+		if len(open) > 0 {
+			block("%s pending, which no rule requires: %s", number(len(open), "check"), named(open))
+		}
+	case mergeBlocked:
+		rules := e.unmet(v)
+		found = append(found, rules...)
+		if len(found) == 0 {
+			block("%s", pr.unexplained())
+		}
+	}
+	return found
+}
+
+// unmet returns the rules of the base that are known not to be met.
+func (e Evidence) unmet(v votes) []string {
+	pr := e.PullRequest
+	var found []string
+	block := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	if bad := e.required(failing); len(bad) > 0 {
+		block("%s failing: %s", number(len(bad), "required check"), named(bad))
+	}
+	if open := e.required(pendingVerdict); len(open) > 0 {
+		block("%s pending: %s", number(len(open), "required check"), named(open))
+	}
+	if absent := e.absent(); len(absent) > 0 {
+		block("%s not reported yet: %s", number(len(absent), "required check"), named(absent))
+	}
+	asked := slices.Clone(pr.RequestedReviewers)
+	for _, team := range pr.RequestedTeams {
+		asked = append(asked, "team "+team)
+	}
+	demands := pr.Rules.Approvals > 0
+	switch {
+	case pr.Decision == stateChanges, !pr.Decided && demands && len(v.demanding) > 0:
+		if len(v.demanding) > 0 {
+			block("changes requested by %s", named(v.demanding))
+		} else {
+			block("changes requested")
+		}
+	case pr.Decision == "REVIEW_REQUIRED", !pr.Decided && v.approvals < pr.Rules.Approvals:
+		text := "a review is required"
+		if demands {
+			text = fmt.Sprintf("%d of %s", v.approvals, number(pr.Rules.Approvals, "required approval"))
+		}
+		if len(asked) > 0 {
+			text += ", asked: " + named(asked)
+		}
+		block("%s", text)
+	}
+	if pr.Rules.Resolve && len(e.Threads) > 0 {
+		block("%s, and %s requires them to be resolved", number(len(e.Threads), "unresolved review thread"), pr.Base)
+	}
+	return found
+}
+
+// unexplained says that GitHub blocks the merge for a reason that it does not give.
+func (p PullRequest) unexplained() string {
+	text := fmt.Sprintf("GitHub reports it as blocked by the rules of %s and does not say by which", p.Base)
+	if len(p.Rules.Other) > 0 {
+		text += "; they demand " + named(p.Rules.Other)
+	}
+	return text
+}
+
+// named returns the names of the checks with a verdict, each once.
+func (e Evidence) named(v verdict) []string {
+	var names []string
+	for _, c := range e.Checks {
+		if c.verdict() == v && !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// required returns the names of the checks with a verdict that a rule requires.
+func (e Evidence) required(v verdict) []string {
+	var names []string
+	for _, c := range e.Checks {
+		if c.verdict() == v && (c.Required || slices.Contains(e.PullRequest.Rules.Checks, c.Name)) && !slices.Contains(names, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// absent returns the names of the required checks that have not been reported.
+func (e Evidence) absent() []string {
+	if !e.Complete {
+		return nil
+	}
+	var names []string
+	for _, name := range e.PullRequest.Rules.Checks {
+		if !slices.ContainsFunc(e.Checks, func(c Check) bool { return c.Name == name }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func number(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -147,7 +283,13 @@ const (
 	passing
 )
 
-// verdict is pending for what has not come to an end, for a run that GitHub
+// Failing reports whether the check has come to an end and did not pass.
+func (c Check) Failing() bool { return c.verdict() == failing }
+
+// Passed reports whether the check has come to an end and does not stand against a merge.
+func (c Check) Passed() bool { return c.verdict() == passing }
+
+// verdict is pending for a check that has not come to an end, for a run that GitHub
 // gave up waiting for (stale), and for a conclusion that is not known here.
 func (c Check) verdict() verdict {
 	if c.Status != "completed" || c.Conclusion == nil {

@@ -157,9 +157,11 @@ func (s *Server) listCheckRuns(w http.ResponseWriter, r *http.Request) {
 		s.problem(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+r.PathValue("sha"), "https://docs.github.com/rest/checks/runs")
 		return
 	}
-	var runs []CheckRun
+	var runs []numberedRun
 	for _, p := range pulls {
-		runs = append(runs, p.CheckRuns...)
+		for i, c := range p.CheckRuns {
+			runs = append(runs, numberedRun{c, jobID(p, i)})
+		}
 	}
 	list := []object{}
 	for i, run := range paged(s, w, r, runs) {

@@ -24,6 +24,17 @@ type Fixture struct {
 	Token        string       `json:"token"`
 	Repositories []Repository `json:"repositories"`
 	Faults       []Fault      `json:"faults,omitempty"`
+	// RESTOnly makes the server one without a GraphQL API.
+	RESTOnly bool `json:"rest_only,omitempty"`
+	// UnknownFields are fields that its GraphQL schema lacks, as that of an older
+	// Enterprise server; ForbiddenFields are those that the token may not see.
+	UnknownFields   []string `json:"unknown_fields,omitempty"`
+	ForbiddenFields []string `json:"forbidden_fields,omitempty"`
+	// NoOrgScope is a token without the scope read:org.
+	NoOrgScope bool `json:"no_org_scope,omitempty"`
+	// StoreRanges says which ranges the store of logs understands: all if empty, "from"
+	// (none that count from the end) or "none".
+	StoreRanges string `json:"store_ranges,omitempty"`
 	// Date, RFC 3339, is what the server's clock shows; empty is the real time.
 	Date string `json:"date,omitempty"`
 }
@@ -34,6 +45,18 @@ type Repository struct {
 	// FormerNames are answered with a redirect, as after a rename.
 	FormerNames  []string      `json:"former_names,omitempty"`
 	PullRequests []PullRequest `json:"pull_requests"`
+	// Protection and Rules are what all branches demand: by branch protection, which
+	// GraphQL tells, and by rule sets, which REST tells.
+	Protection *Demands `json:"protection,omitempty"`
+	Rules      *Demands `json:"rules,omitempty"`
+}
+
+// Demands are the conditions for a merge.
+type Demands struct {
+	Checks         []string `json:"checks,omitempty"`
+	Approvals      int      `json:"approvals,omitempty"`
+	ResolveThreads bool     `json:"resolve_threads,omitempty"`
+	Other          []string `json:"other,omitempty"` // types of further rules
 }
 
 // PullRequest is one pull request, with what hangs on it. What is left out is
@@ -56,7 +79,16 @@ type PullRequest struct {
 	RequestedReviewers []string `json:"requested_reviewers,omitempty"`
 	RequestedTeams     []string `json:"requested_teams,omitempty"`
 
+	Labels      []string `json:"labels,omitempty"`
+	Association string   `json:"author_association,omitempty"` // empty: CONTRIBUTOR
+	// ReviewDecision is GitHub's, in GraphQL: approved, changes_requested,
+	// review_required; empty where no rule demands a review.
+	ReviewDecision string `json:"review_decision,omitempty"`
+	AutoMerge      string `json:"auto_merge,omitempty"`     // merge, squash or rebase
+	QueuePosition  int    `json:"queue_position,omitempty"` // 0: not in the merge queue
+
 	Reviews   []Review   `json:"reviews,omitempty"` // the oldest first
+	Threads   []Thread   `json:"threads,omitempty"` // the oldest first
 	CheckRuns []CheckRun `json:"check_runs,omitempty"`
 	Statuses  []Status   `json:"statuses,omitempty"`
 
@@ -71,17 +103,46 @@ type Review struct {
 	Body   string `json:"body,omitempty"`
 }
 
-// CheckRun is one check run.
+// Thread is a review thread.
+type Thread struct {
+	File     string    `json:"file"`
+	Line     int       `json:"line,omitempty"` // 0: about the file
+	Resolved bool      `json:"resolved,omitempty"`
+	Outdated bool      `json:"outdated,omitempty"`
+	Comments []Comment `json:"comments"`
+}
+
+// Comment is a comment in a thread.
+type Comment struct {
+	Author      string `json:"author,omitempty"` // empty: the account was deleted
+	Association string `json:"association,omitempty"`
+	Body        string `json:"body"`
+	CreatedAt   string `json:"created_at,omitempty"`
+}
+
+// Step is a step of a job of GitHub Actions.
+type Step struct {
+	Name       string `json:"name"`
+	Conclusion string `json:"conclusion,omitempty"` // empty: success
+	Log        string `json:"log,omitempty"`
+}
+
+// CheckRun is one check run. With steps or a log it is a job of GitHub Actions.
 type CheckRun struct {
 	Name       string `json:"name"`
 	Status     string `json:"status,omitempty"`     // empty: completed
 	Conclusion string `json:"conclusion,omitempty"` // empty: null
+	URL        string `json:"url,omitempty"`        // of the details
+	Steps      []Step `json:"steps,omitempty"`
+	// Log replaces the logs of the steps.
+	Log string `json:"log,omitempty"`
 }
 
 // Status is one commit status.
 type Status struct {
 	Context string `json:"context"`
 	State   string `json:"state"` // pending, success, failure, error
+	URL     string `json:"url,omitempty"`
 }
 
 // Fault makes the server misbehave.

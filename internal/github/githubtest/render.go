@@ -1,6 +1,7 @@
 package githubtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -97,6 +98,14 @@ func (s *Server) pullObject(repo Repository, p PullRequest) object {
 	for _, slug := range p.RequestedTeams {
 		teams = append(teams, object{"id": id("team", slug), "name": slug, "slug": slug, "privacy": "closed"})
 	}
+	labels := []any{}
+	for _, name := range p.Labels {
+		labels = append(labels, object{"id": id("label", name), "name": name, "color": "ededed", "default": false, "description": nil})
+	}
+	var autoMerge any
+	if p.AutoMerge != "" {
+		autoMerge = object{"enabled_by": s.userObject(p.Author), "merge_method": p.AutoMerge, "commit_title": nil, "commit_message": nil}
+	}
 	link := func(href string) object { return object{"href": href} }
 	return object{
 		"url": self, "id": id("pull", repo.Name, p.Number), "node_id": fmt.Sprintf("PR_%08x", id("pull", repo.Name, p.Number)),
@@ -106,13 +115,13 @@ func (s *Server) pullObject(repo Repository, p PullRequest) object {
 		"statuses_url": s.api(repo, "statuses", p.SHA),
 		"number":       p.Number, "state": p.State, "locked": false, "title": p.Title, "user": s.userObject(p.Author), "body": p.Body,
 		"created_at": p.CreatedAt, "updated_at": p.UpdatedAt, "closed_at": closedAt, "merged_at": mergedAt, "merge_commit_sha": nil,
-		"assignee": nil, "assignees": []any{}, "requested_reviewers": reviewers, "requested_teams": teams, "labels": []any{},
+		"assignee": nil, "assignees": []any{}, "requested_reviewers": reviewers, "requested_teams": teams, "labels": labels,
 		"milestone": nil, "draft": p.Draft, "head": ref(p.Head, p.SHA), "base": ref(p.Base, strings.Repeat("0", 39)+"b"),
 		"_links": object{
 			"self": link(self), "html": link(html), "issue": link(issue), "comments": link(issue + "/comments"),
 			"review_comments": link(self + "/comments"), "commits": link(self + "/commits"), "statuses": link(s.api(repo, "statuses", p.SHA)),
 		},
-		"author_association": "CONTRIBUTOR", "auto_merge": nil, "active_lock_reason": nil,
+		"author_association": cmp.Or(p.Association, "CONTRIBUTOR"), "auto_merge": autoMerge, "active_lock_reason": nil,
 	}
 }
 
@@ -128,13 +137,13 @@ func (s *Server) reviewObject(repo Repository, p PullRequest, r Review, i int) o
 	return o
 }
 
-func (s *Server) checkRunObject(repo Repository, sha string, c CheckRun, i int) object {
+func (s *Server) checkRunObject(repo Repository, sha string, c numberedRun, i int) object {
 	o := object{
-		"id": id("check", sha, c.Name, i), "node_id": fmt.Sprintf("CR_%08x", id("check", sha, c.Name, i)), "name": c.Name, "head_sha": sha,
-		"external_id": "", "url": s.api(repo, "check-runs", fmt.Sprint(id("check", sha, c.Name, i))), "html_url": nil, "details_url": nil,
+		"id": c.id, "node_id": fmt.Sprintf("CR_%08x", id("check", sha, c.Name, i)), "name": c.Name, "head_sha": sha,
+		"external_id": "", "url": s.api(repo, "check-runs", fmt.Sprint(id("check", sha, c.Name, i))), "html_url": nil, "details_url": c.details(),
 		"status": "completed", "conclusion": nil, "started_at": nil, "completed_at": nil,
 		"output":      object{"title": nil, "summary": nil, "text": nil, "annotations_count": 0, "annotations_url": ""},
-		"check_suite": object{"id": id("suite", sha)}, "app": nil, "pull_requests": []any{},
+		"check_suite": object{"id": id("suite", sha)}, "app": object{"slug": c.app()}, "pull_requests": []any{},
 	}
 	if c.Status != "" {
 		o["status"] = c.Status
@@ -148,7 +157,13 @@ func (s *Server) checkRunObject(repo Repository, sha string, c CheckRun, i int) 
 func (s *Server) statusObject(repo Repository, sha string, st Status, i int) object {
 	return object{
 		"url": s.api(repo, "statuses", sha), "avatar_url": nil, "id": id("status", sha, st.Context, i),
-		"node_id": fmt.Sprintf("SC_%08x", id("status", sha, st.Context, i)), "state": st.State, "description": nil, "target_url": nil,
+		"node_id": fmt.Sprintf("SC_%08x", id("status", sha, st.Context, i)), "state": st.State, "description": nil, "target_url": nilIfEmpty(st.URL),
 		"context": st.Context, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
 	}
+}
+
+// numberedRun is a check run with its number.
+type numberedRun struct {
+	CheckRun
+	id int
 }

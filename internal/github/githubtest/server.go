@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // Server is a running GitHub. Its API is at URL, and at URL/api/v3, where an
@@ -30,6 +32,17 @@ type Server struct {
 	requests []Request
 	used     int                        // of the rate limit
 	made     map[string]json.RawMessage // repositories, as they are sent
+	store    logStore
+
+	documents map[string]*ast.QueryDocument // that are valid, by their text
+}
+
+// logStore is where the logs are: another server.
+type logStore struct {
+	http     *http.Server
+	url      string
+	requests []StoreRequest
+	sent     int
 }
 
 // Request is a request that was received.
@@ -61,21 +74,44 @@ func Start(f Fixture) (*Server, error) {
 		fixture: f,
 		met:     make([]int, len(f.Faults)),
 		made:    map[string]json.RawMessage{},
+
+		documents: map[string]*ast.QueryDocument{},
 	}
 	s.mux.HandleFunc("GET /repos/{owner}/{repo}/pulls", s.listPulls)
 	s.mux.HandleFunc("GET /repos/{owner}/{repo}/pulls/{number}", s.getPull)
 	s.mux.HandleFunc("GET /repos/{owner}/{repo}/pulls/{number}/reviews", s.listReviews)
 	s.mux.HandleFunc("GET /repos/{owner}/{repo}/commits/{sha}/check-runs", s.listCheckRuns)
 	s.mux.HandleFunc("GET /repos/{owner}/{repo}/commits/{sha}/status", s.getStatus)
+	s.mux.HandleFunc("GET /repos/{owner}/{repo}/actions/jobs/{job}", s.getJob)
+	s.mux.HandleFunc("GET /repos/{owner}/{repo}/actions/jobs/{job}/logs", s.getLogs)
+	s.mux.HandleFunc("GET /repos/{owner}/{repo}/rules/branches/{branch...}", s.listRules)
+	s.mux.HandleFunc("GET /repos/{owner}/{repo}/branches/{branch...}", s.getBranch)
+	s.mux.HandleFunc("POST /graphql", s.answerGraphQL)
 	s.mux.HandleFunc("/", s.notFound)
+	if err := s.startStore(); err != nil {
+		_ = listener.Close()
+		return nil, err
+	}
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
 	go s.http.Serve(listener) //nolint:errcheck // ends with Close
 	return s, nil
 }
 
+func (s *Server) startStore() error {
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("start store of logs: %w", err)
+	}
+	s.store.url = "http://" + listener.Addr().String()
+	s.store.http = &http.Server{Handler: http.HandlerFunc(s.serveStore), ReadHeaderTimeout: time.Minute}
+	go s.store.http.Serve(listener) //nolint:errcheck // ends with Close
+	return nil
+}
+
 // Close ends the server and every request that still hangs.
 func (s *Server) Close() {
 	close(s.closed)
+	_ = s.store.http.Close()
 	_ = s.http.Close()
 }
 
@@ -118,6 +154,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path := strings.TrimPrefix(r.URL.Path, "/api/v3")
+	if path == "/api/graphql" {
+		path = "/graphql"
+	}
 	if to, ok := s.moved(path); ok {
 		if r.URL.RawQuery != "" {
 			to += "?" + r.URL.RawQuery

@@ -38,7 +38,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_pr_status",
 				Title:       "Pull request status",
-				Description: "Get PR details with reviews, CI check status and what blocks the merge. Defaults to the current branch's PR.",
+				Description: "Get PR details with reviews, unresolved review threads, CI check status and logs, and what blocks the merge. Defaults to the current branch's PR.",
 				Hints:       hints,
 			}, t.GetPRStatus),
 			envelope.Tool(t.form, toolset.Spec{
@@ -60,7 +60,9 @@ type PullRequestIn struct {
 // PullRequestOut is one pull request.
 type PullRequestOut struct {
 	gh.PullRequest
-	AsOf time.Time `json:"as_of"`
+	// Notes say what is missing here, and why.
+	Notes []string  `json:"notes,omitempty"`
+	AsOf  time.Time `json:"as_of"`
 }
 
 // GetPullRequest reads one pull request.
@@ -70,7 +72,8 @@ func (t *Tools) GetPullRequest(ctx context.Context, in PullRequestIn) (PullReque
 		return PullRequestOut{}, err
 	}
 	pr, err := t.requests.Get(ctx, ref)
-	return PullRequestOut{PullRequest: pr, AsOf: pr.AsOf}, err
+	pr = pull.FitOne(pr)
+	return PullRequestOut{PullRequest: pr, Notes: pr.Notes, AsOf: pr.AsOf}, err
 }
 
 // ref returns the pull request that is asked for. In another repository there is no

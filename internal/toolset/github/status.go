@@ -8,18 +8,25 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
+// StatusIn selects a pull request and what to read of it.
+type StatusIn struct {
+	PRNumber   uint32 `json:"pr_number,omitempty" min:"1" description:"Defaults to the current branch's PR."`
+	Repository string `json:"repository,omitempty" description:"owner/name; defaults to origin."`
+	Logs       bool   `json:"logs,omitempty" description:"Add the end of failing jobs' logs."`
+}
+
 // StatusOut is a pull request with everything that decides about its merge.
 type StatusOut struct {
 	gh.Status
 	AsOf time.Time `json:"as_of"`
 }
 
-// GetPRStatus reads a pull request with its reviews and checks.
-func (t *Tools) GetPRStatus(ctx context.Context, in PullRequestIn) (StatusOut, error) {
-	ref, err := in.ref()
+// GetPRStatus reads a pull request with its reviews, checks and unresolved threads.
+func (t *Tools) GetPRStatus(ctx context.Context, in StatusIn) (StatusOut, error) {
+	ref, err := PullRequestIn{PRNumber: in.PRNumber, Repository: in.Repository}.ref()
 	if err != nil {
 		return StatusOut{}, err
 	}
-	s, err := t.requests.Status(ctx, ref)
+	s, err := t.requests.Status(ctx, ref, in.Logs)
 	return StatusOut{Status: pull.Fit(s), AsOf: s.AsOf}, err
 }

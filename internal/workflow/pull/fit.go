@@ -2,35 +2,173 @@ package pull
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/page"
 )
 
-// Shares of the size budget. Failing checks come first in each list, so that
-// what is cut is what matters least.
+// Shares of the size budget of an answer, in bytes.
 const (
-	checksBudget  = 5 << 10
-	reviewsBudget = 2 << 10
-	failingBudget = 1 << 10
+	// statusBudget is for a status without its notes. Its lists share what the rest
+	// leaves.
+	statusBudget = page.DefaultBudget - 256
+	// bodyBudget is for the body of a pull request.
+	bodyBudget = 6 << 10
+	// namesBudget is for each list of names: failing checks, labels, reviewers.
+	namesBudget = 512
+	// threadSize is what a thread takes beside its text, and shortText what of its
+	// text is shown even if there are many.
+	threadSize, shortText = 250, 200
 )
 
-// Fit returns a status whose lists are cut to the budgets of an answer. Its notes say
-// what was cut.
-func Fit(s github.Status) github.Status {
-	// No note may be written into a list that the client keeps.
-	s.Notes = append([]string(nil), s.Notes...)
-	if n := page.Fit(s.Checks, page.Size, checksBudget); n < len(s.Checks) {
-		s.Notes = append(s.Notes, fmt.Sprintf("showing %d of %d checks, failing ones first, then pending ones", n, len(s.Checks)))
-		s.Checks = s.Checks[:n]
+// FitOne returns a pull request whose body and lists are cut to the budget of an answer.
+// It says how much of the body is left.
+func FitOne(pr github.PullRequest) github.PullRequest {
+	pr = fitNames(pr)
+	pr.Body, pr.BodyTruncatedBytes = cutEnd(pr.Body, bodyBudget)
+	return pr
+}
+
+func fitNames(pr github.PullRequest) github.PullRequest {
+	notes := append([]string(nil), pr.Notes...)
+	pr.Labels = fitList(pr.Labels, "labels", &notes)
+	pr.RequestedReviewers = fitList(pr.RequestedReviewers, "requested reviewers", &notes)
+	pr.RequestedTeams = fitList(pr.RequestedTeams, "requested teams", &notes)
+	pr.Notes = notes
+	return pr
+}
+
+func fitList(names []string, what string, notes *[]string) []string {
+	n := page.Fit(names, page.Size, namesBudget)
+	if n < len(names) {
+		*notes = append(*notes, fmt.Sprintf("showing %d of %d %s", n, len(names), what))
 	}
-	if n := page.Fit(s.Reviews, page.Size, reviewsBudget); n < len(s.Reviews) {
-		s.Notes = append(s.Notes, fmt.Sprintf("showing %d of %d reviews, the ones that count first", n, len(s.Reviews)))
+	return names[:n]
+}
+
+// Fit returns a status without the body of its pull request, whose lists are cut to the
+// budget of an answer. Failing checks come first, then the latest threads, so that what
+// is cut matters least. Notes say what was cut.
+func Fit(s github.Status) github.Status {
+	s.PullRequest.Notes = append([]string(nil), s.Notes...)
+	s.PullRequest = fitNames(s.PullRequest)
+	s.PullRequest.Body, s.PullRequest.BodyTruncatedBytes = "", 0
+	s.Notes, s.PullRequest.Notes = s.PullRequest.Notes, nil
+	note := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
+
+	s.Summary.Failing = fitList(s.Summary.Failing, "names of failing checks", &s.Notes)
+	checks, logs, logSize := split(s.Checks)
+	each := page.Share([]int{sizes(checks), logSize, sizes(s.UnresolvedThreads), sizes(s.Reviews)}, statusBudget-page.Size(s.Summary)-page.Size(s.PullRequest))
+	if n := page.Fit(checks, page.Size, each); n < len(checks) {
+		note("showing %d of %d checks, failing ones first, then pending ones", n, len(checks))
+		checks = checks[:n]
+	}
+	s.Checks = join(checks, logs, each)
+	var threads int
+	all := len(s.UnresolvedThreads)
+	s.UnresolvedThreads, threads = fitThreads(s.UnresolvedThreads, each)
+	if threads < all {
+		note("showing %d of %d unresolved threads, the latest first", threads, all)
+	}
+	if n := page.Fit(s.Reviews, page.Size, each); n < len(s.Reviews) {
+		note("showing %d of %d reviews, the ones that count first", n, len(s.Reviews))
 		s.Reviews = s.Reviews[:n]
 	}
-	if n := page.Fit(s.Summary.Failing, page.Size, failingBudget); n < len(s.Summary.Failing) {
-		s.Notes = append(s.Notes, fmt.Sprintf("naming %d of %d failing checks", n, len(s.Summary.Failing)))
-		s.Summary.Failing = s.Summary.Failing[:n]
-	}
 	return s
+}
+
+// sizes returns the bytes that a list takes.
+func sizes[T any](items []T) int {
+	n := 0
+	for _, item := range items {
+		n += page.Size(item) + 1
+	}
+	return n
+}
+
+// split returns the checks without their logs and without the addresses of those that
+// passed, and the logs with the bytes that they take.
+func split(all []github.Check) (checks []github.Check, logs []*github.Log, size int) {
+	checks, logs = make([]github.Check, len(all)), make([]*github.Log, len(all))
+	for i, c := range all {
+		if c.Log != nil {
+			size += page.Size(c.Log)
+		}
+		logs[i], c.Log = c.Log, nil
+		if c.Passed() {
+			c.URL = ""
+		}
+		checks[i] = c
+	}
+	return checks, logs, size
+}
+
+// join gives the checks their logs back, which share a budget.
+func join(checks []github.Check, logs []*github.Log, budget int) []github.Check {
+	var sizes []int
+	for i := range checks {
+		if logs[i] != nil {
+			sizes = append(sizes, page.Size(logs[i]))
+		}
+	}
+	each := page.Share(sizes, budget)
+	for i := range checks {
+		if logs[i] == nil {
+			continue
+		}
+		log := *logs[i]
+		log.Text, log.TruncatedBytes = cutFront(log.Text, each-page.Size(github.Log{Step: log.Step}))
+		checks[i].Log = &log
+	}
+	return checks
+}
+
+// fitThreads cuts the texts of threads, and then their number, to a budget.
+func fitThreads(threads []github.Thread, budget int) ([]github.Thread, int) {
+	if sizes(threads) > budget {
+		each := max(budget/len(threads)-threadSize, shortText)
+		cut := make([]github.Thread, len(threads))
+		for i, t := range threads {
+			t.Text, t.TruncatedBytes = cutEnd(t.Text, each)
+			cut[i] = t
+		}
+		threads = cut
+	}
+	n := page.Fit(threads, page.Size, budget)
+	return threads[:n], n
+}
+
+// cutEnd cuts a text so that it takes at most budget bytes in JSON, and returns how many
+// bytes are left out.
+func cutEnd(text string, budget int) (string, int) {
+	cut := text
+	for size := page.Size(cut); size > budget && cut != ""; size = page.Size(cut) {
+		n := utf8.RuneCountInString(cut)
+		cut = cleantext.Cut(cut, min(n-1, n*budget/size))
+	}
+	if cut == text {
+		return text, 0
+	}
+	return cut, len(text) - len(strings.TrimSuffix(cut, "…"))
+}
+
+// cutFront cuts lines from the front of a text so that it takes at most budget bytes in
+// JSON, and returns how many bytes are left out. Of a last line that is too long by
+// itself its end stays.
+func cutFront(text string, budget int) (string, int) {
+	cut := text
+	for size := page.Size(cut); size > budget && cut != ""; size = page.Size(cut) {
+		from := max(len(cut)-len(cut)*max(budget, 0)/size, 1)
+		for from < len(cut) && !utf8.RuneStart(cut[from]) {
+			from++
+		}
+		if next := strings.IndexByte(cut[from-1:], '\n'); next >= 0 && from+next < len(cut) {
+			from += next
+		}
+		cut = cut[from:]
+	}
+	return cut, len(text) - len(cut)
 }

@@ -60,20 +60,24 @@ func (r *Requests) Get(ctx context.Context, ref Ref) (github.PullRequest, error)
 	return pr, service.Explain(err)
 }
 
-// Status returns a pull request with its reviews and checks.
-func (r *Requests) Status(ctx context.Context, ref Ref) (github.Status, error) {
+// Status returns a pull request with its reviews, checks and unresolved review threads,
+// and with logs the end of the logs of failing jobs.
+func (r *Requests) Status(ctx context.Context, ref Ref, logs bool) (github.Status, error) {
 	client, repo, n, err := r.resolve(ctx, ref)
 	if err != nil {
 		return github.Status{}, err
 	}
 	s, err := client.Status(ctx, repo, n)
+	if err == nil && logs {
+		client.Logs(ctx, repo, &s)
+	}
 	return s, service.Explain(err)
 }
 
 // Linked returns the status of pull request n of the repository that origin names, for
 // views that join several sources, cut by [Fit]. A failure is a fact, too.
 func (r *Requests) Linked(ctx context.Context, n uint32, w failure.Words) fact.Fact[github.Status] {
-	s, err := r.Status(ctx, Ref{Number: int(n)})
+	s, err := r.Status(ctx, Ref{Number: int(n)}, false)
 	if err == nil {
 		return fact.Known(Fit(s), "GitHub", s.AsOf)
 	}

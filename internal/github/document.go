@@ -1,0 +1,83 @@
+package github
+
+import "strings"
+
+// shape says which parts of the document are asked for that not every server or token
+// allows. One field that the server does not know, or that the token may not see,
+// fails the whole document.
+type shape struct {
+	// teams are the names of teams, which need the scope read:org.
+	teams bool
+	// queue is the merge queue, which Enterprise servers before 3.8 do not have.
+	queue bool
+}
+
+// shapes are tried in this order.
+var shapes = [...]shape{{true, true}, {false, true}, {true, false}, {false, false}} //nolint:gochecknoglobals // a constant
+
+// The parts of the document. $core is true in the first request for a pull request, and
+// the others say which lists to read on, from which place.
+const (
+	documentHead = `query($owner:String!,$name:String!,$number:Int!,$core:Boolean!,
+$withReviews:Boolean!,$withThreads:Boolean!,$withChecks:Boolean!,$reviews:String,$threads:String,$checks:String){
+repository(owner:$owner,name:$name){pullRequest(number:$number){
+...core@include(if:$core)
+reviews(last:100,before:$reviews)@include(if:$withReviews){totalCount pageInfo{hasPreviousPage startCursor}
+nodes{author{...actor}state}}
+reviewThreads(last:100,before:$threads)@include(if:$withThreads){totalCount pageInfo{hasPreviousPage startCursor}
+nodes{isResolved isOutdated path line originalLine opening:comments(first:1){totalCount nodes{author{...actor}authorAssociation body url createdAt}}
+latest:comments(last:1){nodes{createdAt}}}}
+statusCheckRollup@include(if:$withChecks){contexts(first:100,after:$checks){totalCount pageInfo{hasNextPage endCursor}
+nodes{__typename
+...on CheckRun{databaseId name status conclusion detailsUrl isRequired(pullRequestNumber:$number)checkSuite{app{slug}}}
+...on StatusContext{context state targetUrl isRequired(pullRequestNumber:$number)}}}}}}}
+fragment actor on Actor{__typename login}
+fragment core on PullRequest{number title url body state isDraft createdAt updatedAt author{...actor}authorAssociation
+baseRefName headRefName headRefOid headRepository{nameWithOwner}mergeable mergeStateStatus reviewDecision
+labels(first:50){nodes{name}}autoMergeRequest{enabledAt mergeMethod enabledBy{...actor}}
+baseRef{refUpdateRule{requiredApprovingReviewCount requiredStatusCheckContexts requiresConversationResolution}}
+reviewRequests(first:100){nodes{requestedReviewer{__typename ...on User{login}...on Bot{login}...on Mannequin{login}`
+	documentTeams = `...on Team{slug}`
+	documentQueue = `mergeQueueEntry{state position}`
+)
+
+// document returns the text of the one GraphQL document, a query.
+func document(s shape) string {
+	var b strings.Builder
+	b.WriteString(documentHead)
+	if s.teams {
+		b.WriteString(documentTeams)
+	}
+	b.WriteString("}}}\n")
+	if s.queue {
+		b.WriteString(documentQueue)
+	}
+	b.WriteString("}")
+	return b.String()
+}
+
+// variables say which part of a pull request to read: its core, and which of its lists
+// from which place on. A list begins at "".
+type variables struct {
+	core                     bool
+	reviews, threads, checks *string
+}
+
+// everything is the first request for a status.
+func everything() variables {
+	return variables{core: true, reviews: new(""), threads: new(""), checks: new("")}
+}
+
+func (v variables) values(r Repo, n int) map[string]any {
+	place := func(cursor *string) any {
+		if cursor == nil || *cursor == "" {
+			return nil
+		}
+		return *cursor
+	}
+	return map[string]any{
+		"owner": r.Owner, "name": r.Name, "number": n, "core": v.core,
+		"withReviews": v.reviews != nil, "withThreads": v.threads != nil, "withChecks": v.checks != nil,
+		"reviews": place(v.reviews), "threads": place(v.threads), "checks": place(v.checks),
+	}
+}

@@ -1,0 +1,257 @@
+package github
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+)
+
+// The node types are what GraphQL answers with; null leaves a field at its zero.
+
+type nodeActor struct {
+	Type  string `json:"__typename"`
+	Login string `json:"login"`
+	Slug  string `json:"slug"`
+}
+
+// name returns the author in REST's spelling, which marks apps.
+func (a *nodeActor) name() string {
+	if a == nil || a.Login == "" {
+		return ghost
+	}
+	login := cleantext.Line(a.Login)
+	if a.Type == "Bot" && !strings.HasSuffix(login, "[bot]") {
+		return login + "[bot]"
+	}
+	return login
+}
+
+type nodeList[T any] struct {
+	Total int `json:"totalCount"`
+	Page  struct {
+		HasPrevious bool   `json:"hasPreviousPage"`
+		Start       string `json:"startCursor"`
+		HasNext     bool   `json:"hasNextPage"`
+		End         string `json:"endCursor"`
+	} `json:"pageInfo"`
+	Nodes []*T `json:"nodes"`
+}
+
+// before returns where to read on towards the beginning of the list, nil at it.
+func (l nodeList[T]) before() *string {
+	if !l.Page.HasPrevious || l.Page.Start == "" {
+		return nil
+	}
+	return &l.Page.Start
+}
+
+// after returns where to read on towards the end of the list, nil at it.
+func (l nodeList[T]) after() *string {
+	if !l.Page.HasNext || l.Page.End == "" {
+		return nil
+	}
+	return &l.Page.End
+}
+
+type nodePull struct {
+	Number      int        `json:"number"`
+	Title       string     `json:"title"`
+	URL         string     `json:"url"`
+	Body        string     `json:"body"`
+	State       string     `json:"state"`
+	IsDraft     bool       `json:"isDraft"`
+	CreatedAt   string     `json:"createdAt"`
+	UpdatedAt   string     `json:"updatedAt"`
+	Author      *nodeActor `json:"author"`
+	Association string     `json:"authorAssociation"`
+	BaseRefName string     `json:"baseRefName"`
+	HeadRefName string     `json:"headRefName"`
+	HeadRefOID  string     `json:"headRefOid"`
+	HeadRepo    *struct {
+		Name string `json:"nameWithOwner"`
+	} `json:"headRepository"`
+	Mergeable  string  `json:"mergeable"`
+	MergeState string  `json:"mergeStateStatus"`
+	Decision   *string `json:"reviewDecision"`
+	Labels     nodeList[struct {
+		Name string `json:"name"`
+	}] `json:"labels"`
+	AutoMerge *struct {
+		EnabledAt string     `json:"enabledAt"`
+		Method    string     `json:"mergeMethod"`
+		EnabledBy *nodeActor `json:"enabledBy"`
+	} `json:"autoMergeRequest"`
+	BaseRef *struct {
+		Rule *struct {
+			Approvals    *int      `json:"requiredApprovingReviewCount"`
+			Checks       []*string `json:"requiredStatusCheckContexts"`
+			Conversation bool      `json:"requiresConversationResolution"`
+		} `json:"refUpdateRule"`
+	} `json:"baseRef"`
+	Requests nodeList[struct {
+		Reviewer *nodeActor `json:"requestedReviewer"`
+	}] `json:"reviewRequests"`
+	Queue *struct {
+		State    string `json:"state"`
+		Position int    `json:"position"`
+	} `json:"mergeQueueEntry"`
+
+	Reviews nodeList[nodeReview] `json:"reviews"`
+	Threads nodeList[nodeThread] `json:"reviewThreads"`
+	Rollup  *struct {
+		Contexts nodeList[nodeCheck] `json:"contexts"`
+	} `json:"statusCheckRollup"`
+}
+
+func (p *nodePull) model(asOf time.Time) PullRequest {
+	pr := PullRequest{
+		Number: p.Number, Title: cleantext.Line(p.Title), URL: cleantext.Line(p.URL), Body: cleantext.Block(p.Body),
+		State: "open", Draft: p.IsDraft, Author: p.Author.name(), AuthorAssociation: cleantext.Line(p.Association),
+		Base: cleantext.Line(p.BaseRefName), Head: cleantext.Line(p.HeadRefName), HeadSHA: p.HeadRefOID,
+		CreatedAt: cleantext.Line(p.CreatedAt), UpdatedAt: cleantext.Line(p.UpdatedAt), AsOf: asOf,
+		MergeState: lower(p.MergeState), Decided: true,
+	}
+	switch p.State {
+	case "CLOSED":
+		pr.State = string(Closed)
+	case "MERGED":
+		pr.State, pr.Merged = string(Closed), true
+	}
+	switch p.Mergeable {
+	case "MERGEABLE":
+		pr.Mergeable = new(true)
+	case "CONFLICTING":
+		pr.Mergeable = new(false)
+	}
+	if p.HeadRepo != nil {
+		pr.HeadRepo = cleantext.Line(p.HeadRepo.Name)
+	}
+	if p.Decision != nil {
+		pr.Decision = *p.Decision
+	}
+	for _, l := range p.Labels.Nodes {
+		if l != nil {
+			pr.Labels = append(pr.Labels, cleantext.Line(l.Name))
+		}
+	}
+	if a := p.AutoMerge; a != nil {
+		pr.AutoMerge = &AutoMerge{Method: lower(a.Method), EnabledBy: a.EnabledBy.name(), EnabledAt: cleantext.Line(a.EnabledAt)}
+	}
+	if q := p.Queue; q != nil {
+		pr.MergeQueue = &QueueEntry{State: lower(q.State), Position: q.Position}
+	}
+	if p.BaseRef != nil && p.BaseRef.Rule != nil {
+		rule := p.BaseRef.Rule
+		pr.Rules = Rules{Resolve: rule.Conversation}
+		if rule.Approvals != nil {
+			pr.Rules.Approvals = *rule.Approvals
+		}
+		for _, name := range rule.Checks {
+			if name != nil {
+				pr.Rules.Checks = append(pr.Rules.Checks, cleantext.Line(*name))
+			}
+		}
+	}
+	for _, r := range p.Requests.Nodes {
+		switch {
+		case r == nil || r.Reviewer == nil:
+		case r.Reviewer.Type == "Team":
+			if r.Reviewer.Slug == "" {
+				pr.Notes = append(pr.Notes, "a team is asked for a review, whose name needs a token with the scope read:org")
+				continue
+			}
+			pr.RequestedTeams = append(pr.RequestedTeams, cleantext.Line(r.Reviewer.Slug))
+		default:
+			pr.RequestedReviewers = append(pr.RequestedReviewers, r.Reviewer.name())
+		}
+	}
+	pr.Notes = slices.Compact(pr.Notes)
+	return pr
+}
+
+// lower returns one of GraphQL's constants in REST's spelling.
+func lower(constant string) string { return strings.ToLower(cleantext.Line(constant)) }
+
+type nodeReview struct {
+	Author *nodeActor `json:"author"`
+	State  string     `json:"state"`
+}
+
+func (r nodeReview) model() Review {
+	return Review{Author: r.Author.name(), State: cleantext.Line(r.State)}
+}
+
+type nodeThread struct {
+	Resolved     bool   `json:"isResolved"`
+	Outdated     bool   `json:"isOutdated"`
+	Path         string `json:"path"`
+	Line         *int   `json:"line"`
+	OriginalLine *int   `json:"originalLine"`
+	Opening      nodeList[struct {
+		Author      *nodeActor `json:"author"`
+		Association string     `json:"authorAssociation"`
+		Body        string     `json:"body"`
+		URL         string     `json:"url"`
+		CreatedAt   string     `json:"createdAt"`
+	}] `json:"opening"`
+	Latest nodeList[struct {
+		CreatedAt string `json:"createdAt"`
+	}] `json:"latest"`
+}
+
+func (t nodeThread) model() Thread {
+	out := Thread{File: cleantext.Line(t.Path), Outdated: t.Outdated, Author: ghost}
+	switch {
+	case t.Line != nil:
+		out.Line = *t.Line
+	case t.OriginalLine != nil:
+		out.Line = *t.OriginalLine
+	}
+	if len(t.Opening.Nodes) > 0 && t.Opening.Nodes[0] != nil {
+		c := t.Opening.Nodes[0]
+		out.Author, out.AuthorAssociation = c.Author.name(), cleantext.Line(c.Association)
+		out.Text, out.URL = strings.TrimSpace(cleantext.Block(c.Body)), cleantext.Line(c.URL)
+		out.UpdatedAt = cleantext.Line(c.CreatedAt)
+		out.Replies = max(t.Opening.Total-1, 0)
+	}
+	if len(t.Latest.Nodes) > 0 && t.Latest.Nodes[0] != nil {
+		out.UpdatedAt = cleantext.Line(t.Latest.Nodes[0].CreatedAt)
+	}
+	return out
+}
+
+type nodeCheck struct {
+	Type       string  `json:"__typename"`
+	ID         int64   `json:"databaseId"`
+	Name       string  `json:"name"`
+	Status     string  `json:"status"`
+	Conclusion *string `json:"conclusion"`
+	DetailsURL string  `json:"detailsUrl"`
+	Context    string  `json:"context"`
+	State      string  `json:"state"`
+	TargetURL  string  `json:"targetUrl"`
+	Required   bool    `json:"isRequired"`
+	Suite      *struct {
+		App *struct {
+			Slug string `json:"slug"`
+		} `json:"app"`
+	} `json:"checkSuite"`
+}
+
+func (n nodeCheck) model() Check {
+	if n.Type == "StatusContext" {
+		c := statusCheck(n.Context, lower(n.State), n.TargetURL)
+		c.Required = n.Required
+		return c
+	}
+	c := Check{Name: cleantext.Line(n.Name), Status: lower(n.Status), URL: cleantext.Line(n.DetailsURL), Required: n.Required}
+	if n.Conclusion != nil && *n.Conclusion != "" {
+		c.Conclusion = new(lower(*n.Conclusion))
+	}
+	if n.Suite != nil && n.Suite.App != nil && n.Suite.App.Slug == actionsApp {
+		c.Job = n.ID
+	}
+	return c
+}
