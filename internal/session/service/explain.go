@@ -3,6 +3,7 @@ package service
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/copse-dev/copse/internal/failure"
@@ -47,7 +48,12 @@ func advice(e *remote.Error) (failure.Kind, string) {
 		return failure.Unreachable, fmt.Sprintf("%s refused the credentials from %s. Renew the token there, or give it access. HTTP status: %d.",
 			e.Service, e.Credential, e.Status)
 	}
-	if e.Status != 0 {
+	switch {
+	case e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusBadRequest:
+		return failure.Unreachable, fmt.Sprintf("%s did not accept the values of the request. Check the arguments. HTTP status: %d.", e.Service, e.Status)
+	case e.Status >= http.StatusInternalServerError:
+		return failure.Unreachable, fmt.Sprintf("%s has a problem of its own. Try again in a few minutes. HTTP status: %d.", e.Service, e.Status)
+	case e.Status != 0:
 		return failure.Unreachable, fmt.Sprintf("Check your network connection. HTTP status: %d.", e.Status)
 	}
 	return failure.Unreachable, "Check your network connection."

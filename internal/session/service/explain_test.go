@@ -45,7 +45,15 @@ func TestExplain(t *testing.T) {
 		},
 		"server error": {
 			fmt.Errorf("wrapped: %w", &remote.Error{Service: "GitHub", Status: 502, Detail: "bad gateway"}),
-			failure.Unreachable, "GitHub API error: bad gateway (HTTP 502)", "Check your network connection. HTTP status: 502.",
+			failure.Unreachable, "GitHub API error: bad gateway (HTTP 502)", "GitHub has a problem of its own. Try again in a few minutes. HTTP status: 502.",
+		},
+		"values refused": {
+			&remote.Error{Service: "Jira", Status: 422, Detail: "summary: too long"},
+			failure.Unreachable, "Jira API error: summary: too long (HTTP 422)", "Jira did not accept the values of the request. Check the arguments. HTTP status: 422.",
+		},
+		"another status": {
+			&remote.Error{Service: "Jira", Status: 407, Detail: "proxy"},
+			failure.Unreachable, "Jira API error: proxy (HTTP 407)", "Check your network connection. HTTP status: 407.",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
