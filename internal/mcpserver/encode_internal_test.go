@@ -1,10 +1,13 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"pgregory.net/rapid"
 )
 
@@ -39,4 +42,60 @@ func TestEncodeAsTheLibrary(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A tool's result has the members that the library gives it.
+func TestResultAsTheLibrary(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		res := &mcp.CallToolResult{IsError: rapid.Bool().Draw(t, "error"), Content: []mcp.Content{}}
+		for _, text := range rapid.SliceOfN(rapid.String(), 0, 3).Draw(t, "texts") {
+			res.Content = append(res.Content, &mcp.TextContent{Text: text})
+		}
+		if rapid.Bool().Draw(t, "structured") {
+			data, err := json.Marshal(map[string]string{rapid.String().Draw(t, "key"): rapid.String().Draw(t, "value")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.StructuredContent = json.RawMessage(data)
+		}
+		if rapid.Bool().Draw(t, "information") {
+			res.Meta = mcp.Meta{"information": `"content":[]` + rapid.String().Draw(t, "meta")}
+		}
+		want, err := json.Marshal(res)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(callResult{res})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wantValue, gotValue any
+		if json.Unmarshal(want, &wantValue) != nil || json.Unmarshal(got, &gotValue) != nil {
+			t.Fatalf("no JSON: %s or %s", want, got)
+		}
+		if diff := cmp.Diff(wantValue, gotValue); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// Results that callResult cannot encode are left to the library.
+func TestLeftToTheLibrary(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		res  *mcp.CallToolResult
+		ours bool
+	}{
+		"text and JSON": {&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a"}}, StructuredContent: json.RawMessage("{}")}, true},
+		"an image":      {&mcp.CallToolResult{Content: []mcp.Content{&mcp.ImageContent{Data: []byte("a")}}}, false},
+		"annotations":   {&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Annotations: &mcp.Annotations{}}}}, false},
+		"a value":       {&mcp.CallToolResult{StructuredContent: map[string]int{"a": 1}}, false},
+	} {
+		handler := encodedOnce(func(context.Context, string, mcp.Request) (mcp.Result, error) { return tt.res, nil })
+		res, err := handler(t.Context(), "tools/call", nil)
+		if _, ours := res.(callResult); err != nil || ours != tt.ours {
+			t.Errorf("%s: got %T, %v", name, res, err)
+		}
+	}
 }

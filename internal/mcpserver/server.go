@@ -79,6 +79,7 @@ func New(o Options) *Server {
 	s.mcp.AddReceivingMiddleware(wellFormed)
 	s.mcp.AddReceivingMiddleware(s.redacted)
 	s.mcp.AddReceivingMiddleware(sessions)
+	s.mcp.AddReceivingMiddleware(encodedOnce)
 	for _, set := range o.Toolsets {
 		for _, p := range set.Prompts {
 			s.addPrompt(p)

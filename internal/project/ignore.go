@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
@@ -111,16 +111,24 @@ func (f *folder) own(dir string) *gitignore.Patterns {
 }
 
 // at returns the rules for the entries of a folder, by its real name.
-func (flt *filter) at(dir string) rules {
-	r := rules{Rules: flt.root.With(flt.folder.own("."))}
-	if dir == "." {
-		return r
-	}
+func (flt *filter) at(dir string, entries []fs.DirEntry) rules {
+	r := rules{Rules: flt.root}
 	at := "."
-	for part := range strings.SplitSeq(dir, "/") {
-		r = r.below(part)
-		at = join(at, part)
-		r.Rules = r.With(flt.folder.own(at))
+	if dir != "." {
+		for part := range strings.SplitSeq(dir, "/") {
+			r.Rules = r.With(flt.folder.own(at))
+			r = r.below(part)
+			at = join(at, part)
+		}
+	}
+	return flt.with(r, dir, entries)
+}
+
+// with returns r with the patterns of the folder itself. Most folders have none, which
+// their entries show without another look at the disk.
+func (flt *filter) with(r rules, dir string, entries []fs.DirEntry) rules {
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), ignoreFile) }) {
+		r.Rules = r.With(flt.folder.own(dir))
 	}
 	return r
 }
@@ -141,7 +149,7 @@ func (flt *filter) shows(r rules, dir string, entry fs.DirEntry) bool {
 	if !r.hidden && !r.Ignored(name, entry.IsDir()) {
 		return true
 	}
-	full := path.Join(dir, name)
+	full := join(dir, name)
 	if entry.IsDir() {
 		return flt.tracked().HasBelow(full)
 	}

@@ -71,7 +71,7 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 		return Listing{}, explain(asked, err)
 	}
 	flt, warnings := p.newFilter(ctx, f)
-	start := flt.at(real)
+	start := flt.at(real, entries)
 	if start.hidden {
 		warnings = append(warnings, fmt.Sprintf("git ignores this folder; of what is in it, only tracked files are listed (%d entries in all)", len(entries)))
 	}
@@ -116,6 +116,7 @@ func (w *walk) add(in level, entries []fs.DirEntry) {
 	// They are sorted by name, and stay so.
 	slices.SortStableFunc(kept, func(a, b fs.DirEntry) int { return cmp.Compare(rank(a), rank(b)) })
 	w.listing.Total += len(kept)
+	w.listing.Entries = slices.Grow(w.listing.Entries, min(len(kept), w.max-len(w.listing.Entries)))
 	for _, e := range kept {
 		shown := join(in.shown, e.Name())
 		if len(w.listing.Entries) < w.max {
@@ -167,10 +168,7 @@ func (w *walk) deeper() error {
 				}
 				continue
 			}
-			in.rules = in.rules.below(path.Base(in.real))
-			if slices.ContainsFunc(found.entries, func(e fs.DirEntry) bool { return e.Name() == ignoreFile }) {
-				in.rules.Rules = in.rules.With(w.filter.folder.own(in.real))
-			}
+			in.rules = w.filter.with(in.rules.below(path.Base(in.real)), in.real, found.entries)
 			w.add(in, found.entries)
 			part[i] = level{} // the rules of a large tree are not kept
 		}

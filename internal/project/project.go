@@ -22,7 +22,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"strings"
 	"sync"
 
@@ -201,10 +200,11 @@ func explain(asked string, err error) error {
 	return &KindError{Path: asked, Problem: "cannot be read: " + err.Error()}
 }
 
-// join is path.Join for a folder's name, which can be ".".
+// join returns the name of an entry of a folder. It is path.Join for the clean name of
+// a folder, which can be ".", and without the cost of cleaning.
 func join(dir, name string) string {
 	if dir == "." {
 		return name
 	}
-	return path.Join(dir, name)
+	return dir + "/" + name
 }
