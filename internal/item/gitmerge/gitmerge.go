@@ -50,6 +50,9 @@ type Merge struct {
 	// Left is the store as git has put it together; of files that it could not merge,
 	// it has our version.
 	Left merge.Tree
+	// Stages are the versions of the files that git could not merge, as it has them: of
+	// the base, of ours and of theirs. A merge that is done has none.
+	Stages [3]merge.Tree
 	// Unmerged are the files that git could not merge, sorted.
 	Unmerged []string
 
@@ -165,6 +168,11 @@ func (r *Repo) Find(ctx context.Context) (*Merge, error) {
 	}
 	if m.Left, err = r.read(ctx, stages.left()); err != nil {
 		return nil, err
+	}
+	for i := range m.Stages {
+		if m.Stages[i], err = r.read(ctx, stages[i+1]); err != nil {
+			return nil, err
+		}
 	}
 	if m.Kind == "" {
 		m.Kind, m.Name = OfStages, string(OfStages)+" "+stages.name()

@@ -134,15 +134,15 @@ func (m *merging) ofGit(repo *gitmerge.Repo) error {
 	if err != nil {
 		return configError(err)
 	}
-	mine := m.ownChanges(open)
-	if !maps.Equal(mine, open.Left) {
+	own := m.ownChanges(open, result.Tree)
+	if !maps.Equal(own.mine, own.left) {
 		options.Rank = inTree(result.Tree)
-		again, err := merge.Stores(open.Left, result.Tree, mine, options)
+		again, err := merge.Stores(own.left, result.Tree, own.mine, options)
 		if err != nil {
 			return configError(err)
 		}
 		again.Renumbered = append(result.Renumbered, again.Renumbered...)
-		again.Reports = append(result.Reports, again.Reports...)
+		again.Reports = append(append(result.Reports, again.Reports...), own.reports...)
 		result = again
 	}
 	if err := m.store(result); err != nil {
@@ -293,53 +293,11 @@ func followCopied(copies []merge.Copied, tree merge.Tree) (merge.Tree, []merge.R
 	return corrected, reports, nil
 }
 
-// ownChanges is the store as somebody left it who changed it since git stopped.
-func (m *merging) ownChanges(open *gitmerge.Merge) merge.Tree {
-	tree := maps.Clone(m.tree)
-	for _, name := range open.Unmerged {
-		text, ok := tree[name]
-		ours, inOurs := open.Ours[name]
-		theirs, inTheirs := open.Theirs[name]
-		if ok && inOurs && inTheirs && text != ours && text != theirs && !m.isUnmerged(name) {
-			continue // git left marks in it, and a person merged it
-		}
-		delete(tree, name)
-		if left, ok := open.Left[name]; ok {
-			tree[name] = left
-		}
-	}
-	return tree
-}
-
 // isUnmerged reports whether a file has the marks that git leaves in what it could not
 // merge.
 func (m *merging) isUnmerged(name string) bool {
 	_, _, marked := ticfile.Versions(m.tree[name])
 	return marked
-}
-
-// inTree ranks the items of a tree first.
-func inTree(tree merge.Tree) func(merge.Birth) int {
-	return func(b merge.Birth) int {
-		for _, folder := range []string{itemsFolder, trashFolder} {
-			if text, ok := tree[folder+"/"+itemfolder.FileName(b.ID)]; ok && createdIn(text) == b.Created {
-				return 0
-			}
-		}
-		return 1
-	}
-}
-
-func createdIn(text string) string {
-	file, err := ticfile.Parse(text)
-	if err != nil {
-		return ""
-	}
-	it, _, err := file.Item()
-	if err != nil {
-		return ""
-	}
-	return it.Created
 }
 
 // leftovers merges files that were left, or committed, with the marks of a merge that

@@ -364,6 +364,7 @@ func TestVersions(t *testing.T) {
 		"with base":  {"<<<<<<< H\nb\n||||||| p\nx\n=======\n>>>>>>> x\n", "b\n", "", true},
 		"unfinished": {"<<<<<<< H\nb\n=======\nc\n", "b\n", "c\n", false},
 		"other line": {"=======\n>>>>>>> x\n", "=======\n>>>>>>> x\n", "=======\n>>>>>>> x\n", false},
+		"renamed":    {"<<<<<<<< H:a\nb\n=======\n========\nc\n>>>>>>>> x:d\n", "b\n=======\n", "c\n", true},
 		"DOS":        {"<<<<<<< H\r\nb\r\n=======\r\nc\r\n>>>>>>> x\r\n", "b\r\n", "c\r\n", true},
 	} {
 		t.Run(name, func(t *testing.T) {

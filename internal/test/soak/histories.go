@@ -83,7 +83,7 @@ func randomHistories(r *rig) ([]result, error) {
 	}
 	return []result{{
 		What:  "random histories of work items in 2 to 4 clones, with merges, rebases and cherry-picks",
-		Tried: n, Survived: good, Lost: n - good,
+		Tried: done, Survived: good, Lost: done - good,
 		Note: fmt.Sprintf("%d merges, %d stops, %d items, %d comments: lost %d, duplicated %d, wrong relations %d",
 			total.Merges, total.Stops, total.Items, total.Comments, len(total.Lost), len(total.Duplicated), len(total.Wrong)),
 	}}, nil
