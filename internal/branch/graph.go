@@ -66,6 +66,26 @@ func (g *Graph) Roots() []string {
 	return roots
 }
 
+// RootOfCurrent returns the root other than except whose tree has the branch that is
+// checked out. It is that branch itself if only the tree of except has it, and "" if none
+// is checked out.
+func (g *Graph) RootOfCurrent(except string) string {
+	if g.refs.current == "" {
+		return ""
+	}
+	for _, root := range g.Roots() {
+		if root == except {
+			continue
+		}
+		reached := make([]bool, len(g.names))
+		g.reach(g.ids[root], reached)
+		if reached[g.ids[g.refs.current]] {
+			return root
+		}
+	}
+	return g.refs.current
+}
+
 func (g *Graph) findHome() int32 {
 	var first string
 	for _, r := range g.state.Roots {

@@ -18,6 +18,18 @@ type Node struct {
 	Omitted int `json:"omitted,omitempty"`
 }
 
+// HasCurrent reports whether the branch that is checked out is n or below it.
+func (n *Node) HasCurrent() bool {
+	for todo := []*Node{n}; len(todo) > 0; {
+		last := todo[len(todo)-1]
+		if last.Current {
+			return true
+		}
+		todo = append(todo[:len(todo)-1], last.Children...)
+	}
+	return false
+}
+
 // Tree is a tree of branches, cut to a [Limit].
 type Tree struct {
 	Root    *Node

@@ -40,9 +40,6 @@ type Words struct {
 	Program string
 	// Track is the command that starts to track branches: "copse branch init".
 	Track string
-	// Repair is what to do about branch state that is there and cannot be used; empty if it
-	// is what to do where there is none.
-	Repair string
 	// Login is the command that explains credentials.
 	Login string
 	// StopTask is how to stop the running task ID: "`copse task stop ID`".

@@ -49,6 +49,7 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 	if r.mainRoot = r.root; r.gitDir != r.commonDir {
 		r.mainRoot = r.findMainRoot(shared)
 	}
+	r.sharedRoot = r.findSharedRoot(found.dotGit)
 	dir := r.findCommandDir(found.dotGit)
 	r.program = program.New(program.Place{Dir: dir, Root: r.root, Bare: dir == r.gitDir}, opts.Env, &guard{repo: r})
 	r.gitDirAlias = aliasOf(found, start)
@@ -127,6 +128,7 @@ func (r *Repo) findRoot(dotGit string, shared gitconfig.Config) (string, error) 
 	case err != nil:
 		return "", err
 	case w.path != "":
+		r.named = true
 		return w.path, nil
 	case dotGit != "" && (linked || !w.bare):
 		return dotGit, nil
@@ -165,10 +167,7 @@ func linkedRoot(gitDir string) (string, error) {
 // one, "" if there is none that can be told. The main repository must know the
 // linked worktree: a stranger's can name any repository as its main one.
 func (r *Repo) findMainRoot(shared gitconfig.Config) string {
-	if filepath.Dir(r.gitDir) != filepath.Join(r.commonDir, "worktrees") {
-		return ""
-	}
-	if root, err := linkedRoot(r.gitDir); err != nil || root != r.root {
+	if !r.knowsThis() {
 		return ""
 	}
 	if r.format.worktreeConfig {

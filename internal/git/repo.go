@@ -21,6 +21,8 @@ import (
 // it. All paths are absolute, with symbolic links resolved.
 type Repo struct {
 	root, mainRoot    string
+	sharedRoot        string
+	named             bool // core.worktree says where root is
 	gitDir, commonDir string
 	gitDirAlias       string // gitDir as it was reached, if over symbolic links
 	format            format

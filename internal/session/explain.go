@@ -27,12 +27,12 @@ func Explain(err error) error {
 			What: failure.Text("Failed to load twig state: " + err.Error()),
 			Do: func(w failure.Words) string {
 				switch {
-				case bad == nil || w.Repair == "":
+				case bad == nil:
 					return fmt.Sprintf("Run `%s` in this repository first.", w.Track)
 				case errors.Is(err, twig.ErrOutside), errors.Is(err, twig.ErrLink):
 					return "" // the error says it
 				}
-				return w.Repair
+				return fmt.Sprintf("Correct the file, or move it away and run `%s`.", w.Track)
 			},
 		}
 	case errors.Is(err, git.ErrNotRepository):

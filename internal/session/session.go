@@ -92,7 +92,7 @@ func (s *Session) View() *View { return &View{s: s} }
 // opened is the repository at one moment.
 type opened struct {
 	repo  *git.Repo
-	state *twig.Store // nil in a bare repository, which has no place for it
+	state *twig.Store
 	head  fs.FileInfo // of the file that a checkout replaces
 }
 
@@ -112,10 +112,7 @@ func (s *Session) open(ctx context.Context) (opened, error) {
 	if err != nil {
 		return opened{}, fmt.Errorf("find repository: %w", err)
 	}
-	s.repo, s.state = repo, nil
-	if root := repo.Root(); root != "" {
-		s.state = twig.NewStore(root, repo.MainRoot())
-	}
+	s.repo, s.state = repo, twig.NewStore(repo.Root(), repo.SharedRoot())
 	head, _ := alive(repo)
 	return opened{s.repo, s.state, head}, nil
 }

@@ -120,13 +120,19 @@ func (v *View) State(ctx context.Context) (*twig.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := v.state.get(func() (*twig.State, error) {
-		if o.state == nil {
-			return nil, twig.ErrNoState
-		}
-		return o.state.Load()
-	})
+	state, err := v.state.get(o.state.Load)
 	return state, Explain(err)
+}
+
+// StatePlace returns the directory whose state file counts, or that a new one belongs to,
+// and the one whose state file it hides. Both are "" where there is none.
+func (v *View) StatePlace(ctx context.Context) (dir, hides string, err error) {
+	o, err := v.open(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	dir, hides = o.state.Place()
+	return dir, hides, nil
 }
 
 // Branches returns the local branches, sorted by bytes.

@@ -123,15 +123,12 @@ func (s *Sources) ReadOnlyToolsets() []toolset.Toolset {
 	}, s.opts.Disabled)
 }
 
-// RepairState is what to do about branch state that cannot be understood.
-const RepairState = "Correct the file, or move it away and run `copse branch init`."
-
 // words are the tools of a server, and the commands of the program twig for its own
 // server, ours for the others.
 func words(program string) failure.Words {
-	w := failure.Words{Program: program, Track: "copse branch init", Repair: RepairState, Login: "copse mcp doctor --online", Branches: "list_branches"}
+	w := failure.Words{Program: program, Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "list_branches"}
 	if program == "twig-mcp" {
-		w.Track, w.Repair, w.Login = "twig init", "", "twig auth --help"
+		w.Track, w.Login = "twig init", "twig auth --help"
 	}
 	return w
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
@@ -51,13 +52,15 @@ type place struct {
 	file   *cachedfile.File[*State]
 }
 
-// NewStore returns the state of the worktree at root. mainRoot is the main
-// worktree of the same repository, whose state stands in while root has none;
-// it is root itself, or empty, when there is no other.
-func NewStore(root, mainRoot string) *Store {
-	s := &Store{places: []place{open(root)}, patience: Patience}
-	if mainRoot != "" && mainRoot != root {
-		s.places = append(s.places, open(mainRoot))
+// NewStore returns the state of the worktree at root, "" for a repository without one.
+// shared is the directory that all worktrees of the repository share, whose state counts
+// while root has none; it is root itself, or empty, when there is no other.
+func NewStore(root, shared string) *Store {
+	s := &Store{patience: Patience}
+	for _, dir := range slices.Compact([]string{root, shared}) {
+		if dir != "" {
+			s.places = append(s.places, open(dir))
+		}
 	}
 	return s
 }
@@ -78,6 +81,28 @@ func (n noLink) Stat(name string) (fs.FileInfo, error) {
 		return nil, ErrLink
 	}
 	return info, err
+}
+
+// Place returns the directory whose state file counts, and the one whose state file it
+// hides, "" for none. Without a file it is the directory that a new one belongs to.
+func (s *Store) Place() (dir, hides string) {
+	if len(s.places) == 1 {
+		return string(s.places[0].folder.Folder), ""
+	}
+	for _, p := range s.places {
+		_, err := p.folder.Lstat(Name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case dir == "":
+			dir = string(p.folder.Folder)
+		default:
+			hides = string(p.folder.Folder)
+		}
+	}
+	if dir == "" && len(s.places) > 0 {
+		dir = string(s.places[len(s.places)-1].folder.Folder)
+	}
+	return dir, hides
 }
 
 // Load returns the present state. The error is [ErrNoState] or a

@@ -67,6 +67,7 @@ func (c *cli) run(do func(ctx context.Context, p place, args []string) error) fu
 	return func(cmd *cobra.Command, args []string) error {
 		p, err := c.find(cmd.Context())
 		if err == nil {
+			c.note(p.Branches.Note(cmd.Context()))
 			err = do(cmd.Context(), p, args)
 		}
 		return explain(err)
@@ -94,7 +95,7 @@ func explain(err error) error {
 	if !ok {
 		return err
 	}
-	words := failure.Words{Program: "copse", Track: "copse branch init", Repair: wiring.RepairState, Login: "copse mcp doctor --online", Branches: "copse branch list"}
+	words := failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
 	text := strings.TrimSuffix(e.Message(words), ".")
 	if advice := e.Hint(words); advice != "" {
 		text += ". " + advice

@@ -123,18 +123,29 @@ func (c *cli) tree() *cobra.Command {
 					return err
 				}
 			}
-			tree, err := p.Branches.Tree(ctx, root, branch.Limit{})
+			trees, err := p.Branches.Trees(ctx, root)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return c.out().JSON(tree.Root)
+				return c.out().JSON(forest{Node: *trees[0], OtherRoots: trees[1:]})
 			}
-			return c.out().Drawn(cleantext.Block(tree.Root.Text()))
+			for _, tree := range trees {
+				if err := c.out().Drawn(cleantext.Block(tree.Text())); err != nil {
+					return err
+				}
+			}
+			return nil
 		}),
 	}
-	output.JSONFlag[branch.Node](cmd, &asJSON)
+	output.JSONFlag[forest](cmd, &asJSON)
 	return cmd
+}
+
+// forest is the tree of the first root, with those of the other roots, in JSON.
+type forest struct {
+	branch.Node
+	OtherRoots []*branch.Node `json:"other_roots,omitempty"`
 }
 
 func (c *cli) stack() *cobra.Command {

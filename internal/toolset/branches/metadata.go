@@ -38,6 +38,7 @@ type ListBranchesOut struct {
 	Branches   []twig.Metadata `json:"branches"`
 	Showing    string          `json:"showing,omitempty"`
 	NextCursor string          `json:"next_cursor,omitempty"`
+	Note       string          `json:"note,omitempty"`
 }
 
 // limits of the lists here; the size budget cuts before them as a rule.
@@ -61,7 +62,7 @@ func (t *Tools) ListBranches(ctx context.Context, in ListIn) (ListBranchesOut, e
 	for i, name := range found.Items {
 		out.Branches[i] = state.Metadata(name)
 	}
-	out.Showing = showing(found, in)
+	out.Showing, out.Note = showing(found, in), t.branches.Note(ctx)
 	return out, nil
 }
 

@@ -3,6 +3,7 @@ package branches
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/page"
@@ -19,7 +20,10 @@ type TreeOut struct {
 	Root     string         `json:"root"`
 	TreeText string         `json:"tree_text"`
 	Branches []*branch.Node `json:"branches"`
-	Showing  string         `json:"showing,omitempty"`
+	// OtherRoots begin further trees, each to be asked for as branch.
+	OtherRoots []string `json:"other_roots,omitempty"`
+	Showing    string   `json:"showing,omitempty"`
+	Note       string   `json:"note,omitempty"`
 }
 
 // mostBytes bounds a tree whose limit was asked for: the text of a deep one grows
@@ -32,16 +36,31 @@ func (t *Tools) GetBranchTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	if in.Limit > 0 {
 		limit = branch.Limit{Nodes: in.Limit, Bytes: mostBytes}
 	}
-	tree, err := t.branches.Tree(ctx, in.Branch, limit)
+	forest, err := t.branches.Forest(ctx, in.Branch, limit)
 	if err != nil {
 		return TreeOut{}, err
 	}
-	out := TreeOut{Root: tree.Root.Branch, TreeText: tree.Root.Text(), Branches: []*branch.Node{tree.Root}}
-	if tree.Omitted > 0 {
-		out.Showing = fmt.Sprintf("%d of %d branches; for more pass a higher limit, or as branch one that has omitted", tree.Shown, tree.Shown+tree.Omitted)
+	tree := forest.Tree
+	out := TreeOut{
+		Root: tree.Root.Branch, TreeText: tree.Root.Text(), Branches: []*branch.Node{tree.Root},
+		OtherRoots: forest.OtherRoots, Note: t.branches.Note(ctx),
 	}
+	if n := page.Fit(out.OtherRoots, page.Size, otherBytes); n < len(out.OtherRoots) {
+		out.OtherRoots = out.OtherRoots[:n]
+	}
+	var showing []string
+	if tree.Omitted > 0 {
+		showing = append(showing, fmt.Sprintf("%d of %d branches; for more pass a higher limit, or as branch one that has omitted", tree.Shown, tree.Shown+tree.Omitted))
+	}
+	if forest.CurrentRoot != "" {
+		showing = append(showing, fmt.Sprintf("not the branch that is checked out; for it pass branch %q", forest.CurrentRoot))
+	}
+	out.Showing = strings.Join(showing, "; ")
 	return out, nil
 }
+
+// otherBytes is how many bytes the names of other roots take at most.
+const otherBytes = 1 << 10
 
 // StackIn selects a stack.
 type StackIn struct {
@@ -52,6 +71,7 @@ type StackIn struct {
 type StackOut struct {
 	Stack   []branch.Entry `json:"stack"`
 	Showing string         `json:"showing,omitempty"`
+	Note    string         `json:"note,omitempty"`
 }
 
 // GetBranchStack follows the first parents of a branch to its root.
@@ -60,7 +80,7 @@ func (t *Tools) GetBranchStack(ctx context.Context, in StackIn) (StackOut, error
 	if err != nil {
 		return StackOut{}, err
 	}
-	out := StackOut{Stack: stack}
+	out := StackOut{Stack: stack, Note: t.branches.Note(ctx)}
 	if n := page.Fit(stack, page.Size, page.DefaultBudget); n < len(stack) {
 		out.Stack = stack[:n]
 		out.Showing = fmt.Sprintf("%d of %d; for the rest pass branch %q", n, len(stack), stack[n].Branch)

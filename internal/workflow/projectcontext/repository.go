@@ -30,6 +30,8 @@ type Repository struct {
 	Branch string
 	// Operation is the git command that stopped halfway, nil for none.
 	Operation *operation.Operation
+	// Note is what a reader of the branch state should know, "" for nothing.
+	Note string
 	// Standing compares the branch with its parent and with the trunk.
 	Standing stack.Standing
 	// Status compares with the upstream branch; nil if it is not known.
@@ -60,6 +62,7 @@ func (g *gathering) project(ctx context.Context) (Content, error) {
 	if going := repo.Operation(); going != nil {
 		out.Repository.Operation, out.Repository.Branch = going, cmp.Or(head.Branch, going.Branch)
 	}
+	out.Repository.Note = g.Branches.Note(ctx)
 	if out.Repository.Branch != "" && !head.Unborn {
 		// The rest of the section is worth showing without it.
 		if standing, err := g.Branches.Standing(ctx, out.Repository.Branch); err == nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/session"
@@ -95,6 +96,17 @@ func (b *Branches) State(ctx context.Context) (*twig.State, error) {
 	return b.session.View().State(ctx)
 }
 
+// Note returns what a reader of the state should know, "" for nothing: two programs kept
+// two states in one repository, of which only one counts here.
+func (b *Branches) Note(ctx context.Context) string {
+	dir, hides, err := b.session.View().StatePlace(ctx)
+	if err != nil || hides == "" {
+		return ""
+	}
+	return cleantext.Line(fmt.Sprintf("There are two states: %s counts in this worktree and hides that of %s. Keep one and delete the other.",
+		twig.Path(dir), hides))
+}
+
 // Refs returns what git says about the branches.
 func (b *Branches) Refs(ctx context.Context) (branch.Refs, error) {
 	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (branch.Refs, error) {
@@ -121,14 +133,58 @@ func (b *Branches) Names(ctx context.Context) ([]string, error) {
 	})
 }
 
-// Tree returns the tree of a root, of the home root if it is "", cut to limit.
-func (b *Branches) Tree(ctx context.Context, root string, limit branch.Limit) (*branch.Tree, error) {
+// Forest is the tree of one root, and where the other branches are.
+type Forest struct {
+	*branch.Tree
+	// OtherRoots begin further trees; none where a certain root was asked for.
+	OtherRoots []string
+	// CurrentRoot is the root that shows the branch checked out, if the tree does not:
+	// another root, or that branch itself where the tree had to be cut.
+	CurrentRoot string
+}
+
+// Forest returns the tree of a root, of the home root if it is "", cut to limit.
+func (b *Branches) Forest(ctx context.Context, root string, limit branch.Limit) (Forest, error) {
+	graph, err := b.Graph(ctx)
+	if err != nil {
+		return Forest{}, err
+	}
+	tree, err := graph.Tree(root, limit)
+	if err != nil {
+		return Forest{}, explain(err)
+	}
+	out := Forest{Tree: tree}
+	if root != "" {
+		return out, nil
+	}
+	if roots := graph.Roots(); len(roots) > 1 {
+		out.OtherRoots = roots[1:]
+	}
+	if !tree.Root.HasCurrent() {
+		out.CurrentRoot = graph.RootOfCurrent(tree.Root.Branch)
+	}
+	return out, nil
+}
+
+// Trees returns the whole trees of all roots, the home root first, or that of one root.
+func (b *Branches) Trees(ctx context.Context, root string) ([]*branch.Node, error) {
 	graph, err := b.Graph(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := graph.Tree(root, limit)
-	return tree, explain(err)
+	roots := []string{root}
+	if root == "" && len(graph.Roots()) > 0 {
+		roots = graph.Roots()
+	}
+	var trees []*branch.Node
+	for _, root := range roots {
+		tree, err := graph.Tree(root, branch.Limit{})
+		if err != nil {
+			return nil, explain(err)
+		}
+		trees = append(trees, tree.Root)
+	}
+	return trees, nil
 }
 
 // Graph returns all branches and how they are stacked. State and refs are read at the

@@ -17,7 +17,7 @@ func (b *Branches) Watch(ctx context.Context, read func() string, changed func()
 		return err
 	}
 	var paths watch.Paths
-	for _, root := range slices.Compact([]string{repo.Root(), repo.MainRoot()}) {
+	for _, root := range slices.Compact([]string{repo.Root(), repo.SharedRoot()}) {
 		if root != "" {
 			// The root, too: .twig may not be there yet.
 			paths.Dirs = append(paths.Dirs, root, filepath.Dir(twig.Path(root)))

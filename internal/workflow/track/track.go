@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -64,17 +63,16 @@ func (t *Tracker) State(ctx context.Context) (*twig.State, error) {
 	return state, err
 }
 
-// Change changes what is written down: the worktree's own file if it has one, else that of
-// the main worktree. It reports whether anything is different now.
+// Change changes what is written down: the worktree's own file if it has one, else the one
+// that all worktrees share. It reports whether anything is different now.
 func (t *Tracker) Change(ctx context.Context, do func(*edit.Draft) error) (bool, error) {
-	root := t.repo.Root()
-	if root == "" {
-		return false, errors.New("a bare repository has no place for " + twig.Name)
+	root, _, err := t.session.View().StatePlace(ctx)
+	if err != nil {
+		return false, err
 	}
-	if main := t.repo.MainRoot(); main != "" {
-		if _, err := os.Lstat(twig.Path(root)); err != nil {
-			root = main
-		}
+	if root == "" {
+		return false, fmt.Errorf("%s has no place here: the bare repository %s shares its directory with others; run copse in one of its worktrees",
+			twig.Name, cleantext.Line(t.repo.CommonDir()))
 	}
 	changed, err := edit.At(root, t.now).Change(ctx, do)
 	if _, bad := errors.AsType[*twig.BadStateError](err); bad {

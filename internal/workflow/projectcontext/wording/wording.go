@@ -87,6 +87,9 @@ func placeLines(p projectcontext.Project) []foreign.Line {
 	if repo.Operation != nil {
 		lines = append(lines, foreign.Own("In progress: ").Name(repo.Operation.String()))
 	}
+	if repo.Note != "" {
+		lines = append(lines, foreign.Own("Note: ").Name(repo.Note))
+	}
 	if repo.GitHub != "" {
 		lines = append(lines, foreign.Own("GitHub: ").Name(repo.GitHub))
 	}

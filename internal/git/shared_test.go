@@ -1,0 +1,113 @@
+package git_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/gittest"
+)
+
+// sharedRoot returns what the repository at dir shares its files in, seen from base.
+func sharedRoot(t *testing.T, g *gittest.Git, base, dir string) string {
+	t.Helper()
+	repo, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env, Named: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if repo.SharedRoot() == "" {
+		return ""
+	}
+	rel, err := filepath.Rel(base, repo.SharedRoot())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.ToSlash(rel)
+}
+
+// All worktrees of a repository agree on one directory, wherever git's own is.
+func TestSharedRoot(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		make func(g *gittest.Git, base string)
+		dirs []string
+		want string
+	}{
+		"usual": {func(g *gittest.Git, base string) {
+			g.Run(base, "init", "-q", "app")
+			g.Commit(filepath.Join(base, "app"), "first")
+			g.Run(filepath.Join(base, "app"), "worktree", "add", "-q", "../linked")
+		}, []string{"app", "linked"}, "app"},
+		"git directory apart": {func(g *gittest.Git, base string) {
+			mkdir(g, filepath.Join(base, "store"))
+			g.Run(base, "init", "-q", "--separate-git-dir=store/app.git", "app")
+			g.Commit(filepath.Join(base, "app"), "first")
+			g.Run(filepath.Join(base, "app"), "worktree", "add", "-q", "../linked")
+		}, []string{"app", "linked"}, "store"},
+		"git directory apart that names its worktree": {func(g *gittest.Git, base string) {
+			mkdir(g, filepath.Join(base, "store"))
+			g.Run(base, "init", "-q", "--separate-git-dir=store/app.git", "app")
+			g.Commit(filepath.Join(base, "app"), "first")
+			g.Run(filepath.Join(base, "app"), "config", "core.worktree", filepath.Join(base, "app"))
+			g.Run(filepath.Join(base, "app"), "worktree", "add", "-q", "../linked")
+		}, []string{"app", "linked"}, "app"},
+		"bare, hidden": {func(g *gittest.Git, base string) {
+			hidden(g, filepath.Join(base, "app"))
+			gittest.Write(g.TB, filepath.Join(base, "app", ".git"), "gitdir: ./.bare\n")
+		}, []string{"app/main", "app/feat", "app/.bare"}, "app"},
+		"bare, hidden, without a .git beside it": {func(g *gittest.Git, base string) {
+			hidden(g, filepath.Join(base, "app"))
+		}, []string{"app/main", "app/feat"}, "app"},
+		"beside another repository": {func(g *gittest.Git, base string) {
+			hidden(g, filepath.Join(base, "app"))
+			g.Run(filepath.Join(base, "app"), "init", "-q", "--bare", "other.git")
+		}, []string{"app/main", "app/feat", "app/.bare"}, ""},
+		"inside a worktree of another repository": {func(g *gittest.Git, base string) {
+			g.Run(base, "init", "-q", "app")
+			hidden(g, filepath.Join(base, "app"))
+		}, []string{"app/main", "app/feat", "app/.bare"}, ""},
+		"submodule": {func(g *gittest.Git, base string) {
+			g.Run(base, "init", "-q", "lib")
+			g.Commit(filepath.Join(base, "lib"), "first")
+			g.Run(base, "init", "-q", "app")
+			g.Run(filepath.Join(base, "app"), "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", filepath.Join(base, "lib"), "sub")
+		}, []string{"app/sub"}, "app/sub"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gittest.New(t)
+			base := gittest.Dir(t)
+			tt.make(g, base)
+			for _, dir := range tt.dirs {
+				if got := sharedRoot(t, g, base, filepath.Join(base, filepath.FromSlash(dir))); got != tt.want {
+					t.Errorf("%s: got %q, want %q", dir, got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// A linked worktree that the repository does not know gets nothing of it.
+func TestSharedRootOfStranger(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	base := gittest.Dir(t)
+	hidden(g, filepath.Join(base, "app"))
+	stranger := filepath.Join(base, "stranger")
+	gittest.Write(t, filepath.Join(stranger, ".git"), "gitdir: ../app/.bare/worktrees/feat\n")
+	if got := sharedRoot(t, g, base, stranger); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// hidden makes a bare repository dir/.bare with the worktrees main and feat.
+func hidden(g *gittest.Git, dir string) {
+	g.TB.Helper()
+	from := g.Init()
+	g.Commit(from, "first")
+	mkdir(g, dir)
+	g.Run(dir, "clone", "-q", "--bare", from, ".bare")
+	bare := filepath.Join(dir, ".bare")
+	g.Run(bare, "worktree", "add", "-q", "../main", "main")
+	g.Run(bare, "worktree", "add", "-q", "-b", "feat", "../feat")
+}
