@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/foreign"
 )
 
 // UsageError is an error in a command line. It ends the program with Usage.
@@ -46,7 +48,7 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 		// A program reads; an error is as easy to encode as to print.
 		_ = json.NewEncoder(env.Stderr).Encode(map[string]string{"error": err.Error()})
 	} else {
-		fmt.Fprintf(env.Stderr, "%s: %v\n", ran.CommandPath(), err)
+		env.Note(ran.CommandPath() + ": " + err.Error())
 	}
 	if _, usage := errors.AsType[UsageError](err); usage {
 		fmt.Fprintf(env.Stderr, "Run '%s --help' for what is allowed.\n", ran.CommandPath())
@@ -54,6 +56,13 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 	}
 	return Failed
 }
+
+// Note writes a line to stderr, as [foreign.Notice] shows it, so that foreign text in it
+// cannot write lines of ours or steer a terminal.
+func (e Env) Note(line string) { fmt.Fprintln(e.Stderr, foreign.Notice(line)) }
+
+// Notef is Note with a format.
+func (e Env) Notef(format string, args ...any) { e.Note(fmt.Sprintf(format, args...)) }
 
 // NoArgs refuses arguments, as a usage error.
 func NoArgs(cmd *cobra.Command, args []string) error {

@@ -95,6 +95,58 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+func TestNotice(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"File not found: a.txt":             "File not found: a.txt",
+		"#7: it is merged":                  "#7: it is merged",
+		"--yes does it":                     "--yes does it",
+		"`just` is not installed":           "`just` is not installed",
+		"file \"a\n## b\tc\x1b[31m\u202e\"": `file "a ## b c"`,
+		"# b":                               "Message: `# b`",
+		"- b":                               "Message: `- b`",
+		"***":                               "Message: `***`",
+		"12. b":                             "Message: `12. b`",
+		"```sh":                             "Message: `\"\\u0060\\u0060\\u0060sh\"`",
+		"<div> b":                           "Message: `<div> b`",
+		"[b]: http://c":                     "Message: `[b]: http://c`",
+		"":                                  "",
+	} {
+		if got := foreign.Notice(message); got != want {
+			t.Errorf("Notice(%q) = %s, want %s", message, got, want)
+		}
+	}
+	long := foreign.Notice("It is wrong: " + strings.Repeat("long ", 10_000) + "; do something else")
+	if n := utf8.RuneCountInString(long); n > 4000 || !strings.HasPrefix(long, "It is wrong: long") || !strings.HasSuffix(long, "; do something else") {
+		t.Errorf("%d characters: %s", n, long)
+	}
+}
+
+// An error or a warning is one paragraph on one line, whatever is in it and wherever.
+func TestNoticeIsALine(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := hostile().Draw(t, "text")
+		for _, message := range []string{text, "There is no file " + text + "; look again", text + " is wrong"} {
+			got := foreign.Notice(message)
+			if strings.Contains(got, "\n") || cleantext.Line(got) != got {
+				t.Fatalf("%q is not one line, or not clean", got)
+			}
+			blocks := 0
+			for line := range strings.Lines(mdshape.Of("Before.\n\n" + got + "\n\nAfter.\n")) {
+				if depth := len(line) - len(strings.TrimLeft(line, " ")); depth == 1 {
+					if blocks++; strings.TrimSpace(line) != "Paragraph" {
+						t.Fatalf("%q begins a block: %s", got, line)
+					}
+				}
+			}
+			if want := 3; blocks != want && (got != "" || blocks != want-1) {
+				t.Fatalf("%q has %d blocks around it", got, blocks)
+			}
+		}
+	})
+}
+
 // hostile draws text that means something to Markdown, or that copse writes itself.
 func hostile() *rapid.Generator[string] {
 	pieces := []string{

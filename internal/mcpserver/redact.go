@@ -7,6 +7,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/foreign"
 )
 
 // redacted takes the server's secrets out of all that leaves it as an answer: results of
@@ -67,15 +69,15 @@ func (s *Server) redactAny(r mcp.Result) mcp.Result {
 	return r
 }
 
-// redactError returns err without secrets.
+// redactError returns err without secrets, on one line.
 func (s *Server) redactError(err error) error {
 	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		clean := *e
-		clean.Message = s.secrets.Redact(e.Message)
+		clean.Message = foreign.Notice(s.secrets.Redact(e.Message))
 		clean.Data = s.secrets.JSON(e.Data)
 		return &clean
 	}
-	if clean := s.secrets.Redact(err.Error()); clean != err.Error() {
+	if clean := foreign.Notice(s.secrets.Redact(err.Error())); clean != err.Error() {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: clean}
 	}
 	return err

@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/recipe/running"
 )
 
@@ -195,7 +196,8 @@ type ArgumentsError struct {
 }
 
 func (e *ArgumentsError) Error() string {
-	return fmt.Sprintf("%s takes other arguments than the %d given: %s", e.Recipe.Name, e.Given, e.Recipe.Usage())
+	// The defaults of parameters are text of whoever wrote the justfile.
+	return fmt.Sprintf("%s takes other arguments than the %d given: %s", e.Recipe.Name, e.Given, foreign.Name(e.Recipe.Usage()).Markdown())
 }
 
 // BusyError says that a recipe runs already, here or in another process.

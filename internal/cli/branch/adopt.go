@@ -2,7 +2,6 @@ package branch
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -152,7 +151,7 @@ func (c *cli) adoptFor(ctx context.Context, p place, a track.Answer, yes bool) (
 		}
 	}
 	if !yes {
-		fmt.Fprintln(c.env.Stderr, "nothing was written down; --yes does it")
+		c.env.Note("nothing was written down; --yes does it")
 		return nil
 	}
 	return p.Apply(ctx, a.Proposals)
@@ -176,7 +175,7 @@ func unasked(p place, a track.Answer) string {
 
 func (c *cli) note(text string) {
 	if text != "" {
-		fmt.Fprintln(c.env.Stderr, "note: "+cleantext.Line(text))
+		c.env.Note("note: "+cleantext.Line(text))
 	}
 }
 

@@ -46,7 +46,7 @@ no command are named on stderr.`,
 			defer root.Close()
 			built, err := catalog.Build(root, c.agent)
 			for _, s := range built.Skipped {
-				fmt.Fprintf(c.env.Stderr, "%s %s\n", s.File, s.Message)
+				c.env.Notef("%s %s", s.File, s.Message)
 			}
 			if err != nil {
 				return err

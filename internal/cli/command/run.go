@@ -52,7 +52,7 @@ alone. Variables without a value stay as they are, and are named on stderr.`,
 				return reason(err)
 			}
 			if len(res.Missing) > 0 {
-				fmt.Fprintf(c.env.Stderr, "without a value: %s\n", strings.Join(res.Missing, ", "))
+				c.env.Notef("without a value: %s", strings.Join(res.Missing, ", "))
 			}
 			_, err = io.WriteString(c.env.Stdout, res.Prompt)
 			return err

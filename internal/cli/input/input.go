@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/foreign"
 )
 
 // How long a silent pipe is waited for: where a text may be meant to come from it,
@@ -61,7 +62,7 @@ func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice
 		}
 		return readAll(io.MultiReader(bytes.NewReader(c.data), env.Stdin), limit)
 	case <-time.After(wait):
-		fmt.Fprintln(env.Stderr, "note: nothing came on standard input, so it was left alone; "+advice)
+		env.Note("note: nothing came on standard input, so it was left alone; " + advice)
 		return "", nil
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
@@ -71,7 +72,7 @@ func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice
 // Yes asks a person at a terminal a question that is answered with yes or no, on stderr.
 // No answer is no.
 func Yes(env app.Env, question string) (bool, error) {
-	fmt.Fprint(env.Stderr, question+" [y/N] ")
+	fmt.Fprint(env.Stderr, foreign.Notice(question)+" [y/N] ")
 	// A byte at a time: what comes after the line is for the next question.
 	var line []byte
 	for buf := make([]byte, 1); ; {

@@ -103,8 +103,8 @@ func (c cli) offerDriver(ctx context.Context, s *local.Store, cmd *cobra.Command
 		if !c.env.Interactive() || !s.InRepository(ctx) {
 			return nil
 		}
-		fmt.Fprintln(c.env.Stderr, "Git merges the lines of these files, not their fields. A merge driver merges fields. To register it")
-		fmt.Fprintln(c.env.Stderr, "writes .tic/.gitattributes, to be committed, and merge."+merge.DriverName+" in .git/config of this clone.")
+		c.env.Note("Git merges the lines of these files, not their fields. A merge driver merges fields. To register it")
+		c.env.Note("writes .tic/.gitattributes, to be committed, and merge." + merge.DriverName + " in .git/config of this clone.")
 		yes, err := input.Yes(c.env, "Register it?")
 		if err != nil {
 			return err

@@ -196,11 +196,11 @@ func (c cli) warn(lists ...[]item.Warning) {
 	for _, list := range lists {
 		for _, w := range list {
 			if n++; n <= most {
-				fmt.Fprintf(c.env.Stderr, "warning: %s %s\n", w.File, w.Reason)
+				c.env.Notef("warning: %s %s", w.File, w.Reason)
 			}
 		}
 	}
 	if n > most {
-		fmt.Fprintf(c.env.Stderr, "warning: %d more; '%s doctor' lists all\n", n-most, strings.TrimSuffix(c.initCommand, " init"))
+		c.env.Notef("warning: %d more; '%s doctor' lists all", n-most, strings.TrimSuffix(c.initCommand, " init"))
 	}
 }

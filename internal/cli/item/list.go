@@ -63,11 +63,11 @@ func (o *listOptions) sayNone(c cli, v backlog.View, text string) {
 	everywhere := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations()))
 	switch {
 	case o.filter.All || in == "":
-		fmt.Fprintln(c.env.Stderr, "no item matches")
+		c.env.Note("no item matches")
 	case everywhere == 0:
-		fmt.Fprintf(c.env.Stderr, "no item matches in iteration %q or in any other\n", cleantext.Line(in))
+		c.env.Notef("no item matches in iteration %q or in any other", cleantext.Line(in))
 	default:
-		fmt.Fprintf(c.env.Stderr, "no item matches in iteration %q; --all finds %d in all iterations\n", cleantext.Line(in), everywhere)
+		c.env.Notef("no item matches in iteration %q; --all finds %d in all iterations", cleantext.Line(in), everywhere)
 	}
 }
 
@@ -96,7 +96,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 			o.sayNone(c, v, text)
 		}
 		if o.limit > 0 && len(found) > o.limit {
-			fmt.Fprintf(c.env.Stderr, "showing %d of %d\n", o.limit, len(found))
+			c.env.Notef("showing %d of %d", o.limit, len(found))
 			found = found[:o.limit]
 		}
 		merged, err := backlog.Merged(ctx, s, here.Pulls, v.Config, found)
@@ -251,7 +251,7 @@ const prMerged = "merged"
 func (c cli) sayMerged(merged map[item.ID]item.Link, list []*item.Summary) {
 	for _, it := range list {
 		if l, ok := merged[it.ID]; ok {
-			fmt.Fprintf(c.env.Stderr, "#%d: pull request %s is merged, and the item is still %s\n", it.ID, cleantext.Line(l.PullRequest), cleantext.Line(it.Status))
+			c.env.Notef("#%d: pull request %s is merged, and the item is still %s", it.ID, cleantext.Line(l.PullRequest), cleantext.Line(it.Status))
 		}
 	}
 }

@@ -142,7 +142,7 @@ func (c cli) keepSynced(ctx context.Context, syncer *shared.Syncer, o syncOption
 		switch {
 		case r.Offline != nil:
 			if now := r.Offline.Error(); now != offline {
-				fmt.Fprintf(c.env.Stderr, "%s; %s\n", now, waiting(r))
+				c.env.Notef("%s; %s", now, waiting(r))
 				offline = now
 			}
 		case r.Received+r.Sent > 0 || offline != "":
@@ -160,6 +160,6 @@ func (c cli) syncChange(ctx context.Context, here *workspace.Workspace, s *local
 		return
 	}
 	if err := here.Sync(s).AfterChange(ctx); err != nil {
-		fmt.Fprintf(c.env.Stderr, "warning: not synced: %v; '%s sync' tries again\n", err, strings.TrimSuffix(c.initCommand, " init"))
+		c.env.Notef("warning: not synced: %v; '%s sync' tries again", err, strings.TrimSuffix(c.initCommand, " init"))
 	}
 }

@@ -64,7 +64,7 @@ type, status and title, separated by tabs. "restore" brings an item back.`,
 				return o.JSON(rows)
 			}
 			if len(found) == 0 && o.Terminal() {
-				fmt.Fprintln(c.env.Stderr, "the trash is empty")
+				c.env.Note("the trash is empty")
 			}
 			var rows [][]string
 			for _, it := range found {
@@ -152,9 +152,9 @@ func (c cli) confirmPurge(deleted []local.Deleted, ids []item.ID) error {
 	for _, it := range deleted {
 		titles[it.ID] = cleantext.Line(it.Title)
 	}
-	fmt.Fprintln(c.env.Stderr, "Remove for good?")
+	c.env.Note("Remove for good?")
 	for _, id := range ids {
-		fmt.Fprintf(c.env.Stderr, "  #%d %s\n", id, titles[id])
+		c.env.Notef("  #%d %s", id, titles[id])
 	}
 	yes, err := input.Yes(c.env, "Sure?")
 	if err == nil && !yes {

@@ -101,15 +101,15 @@ func (o *clientOptions) show(id string, done written) error {
 		fmt.Fprintf(&text, "The file as it was: %s\n", done.backup)
 	}
 	if done.tightened && o.dryRun {
-		fmt.Fprintf(o.env.Stderr, "other users can read %s; it would become readable by you alone, because it would hold a token\n", done.path)
+		o.env.Notef("other users can read %s; it would become readable by you alone, because it would hold a token", done.path)
 	} else if done.tightened {
-		fmt.Fprintf(o.env.Stderr, "other users could read %s; it is now readable by you alone, because it holds a token\n", done.path)
+		o.env.Notef("other users could read %s; it is now readable by you alone, because it holds a token", done.path)
 	}
 	if id == "claude-desktop" && o.transport == overStdio && done.diff != nil && !o.dryRun && !o.remove {
 		if o.repo == "" {
-			fmt.Fprintln(o.env.Stderr, "Claude Desktop starts copse outside of your projects: name one with --repo")
+			o.env.Note("Claude Desktop starts copse outside of your projects: name one with --repo")
 		}
-		fmt.Fprintln(o.env.Stderr, "Claude Desktop passes none of your shell's variables on: keep logins in ~/.netrc or with `gh auth login`, and jira.host in your settings")
+		o.env.Note("Claude Desktop passes none of your shell's variables on: keep logins in ~/.netrc or with `gh auth login`, and jira.host in your settings")
 	}
 	_, err := o.env.Stdout.Write(text.Bytes())
 	return err

@@ -2,7 +2,6 @@ package task
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -73,7 +72,7 @@ func stopAll(ctx context.Context, env app.Env, ids []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(env.Stderr, "stopped %s (%s)\n", stopped.ID, stopped.Name)
+		env.Notef("stopped %s (%s)", stopped.ID, stopped.Name)
 	}
 	return nil
 }

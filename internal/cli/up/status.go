@@ -3,7 +3,6 @@ package up
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -226,7 +225,7 @@ func problems(ctx context.Context, env app.Env, running *control.Status, files s
 // tellProblems writes them for the person, and reports whether there are any.
 func tellProblems(env app.Env, found []string) bool {
 	for _, p := range found {
-		fmt.Fprintln(env.Stderr, "problem: "+p)
+		env.Note("problem: " + p)
 	}
 	return len(found) > 0
 }

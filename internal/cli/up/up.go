@@ -191,7 +191,7 @@ func join(ctx context.Context, env app.Env, files servers.Files, dir string, new
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stderr, "joined the copse up that runs as process %d; how that was started counts\n", status.PID)
+	env.Notef("joined the copse up that runs as process %d; how that was started counts", status.PID)
 	return showStatus(ctx, env, status, files, dir)
 }
 
@@ -245,9 +245,9 @@ func gate(env app.Env, o options, files servers.Files) *servers.Gate {
 func warnOfClearText(env app.Env, listen []string) {
 	for _, host := range listen {
 		if ip := net.ParseIP(host); !ip.IsLoopback() {
-			fmt.Fprintf(env.Stderr, "WARNING: --listen %s sends the tokens, your files and all answers over the network in clear text.\n"+
-				"Whoever can watch the network can use these servers as you. Leave --listen out and use a tunnel:\n"+
-				"  ssh -N -L 3000:localhost:3000 THIS-MACHINE\n", host)
+			env.Notef("WARNING: --listen %s sends the tokens, your files and all answers over the network in clear text.", host)
+			fmt.Fprint(env.Stderr, "Whoever can watch the network can use these servers as you. Leave --listen out and use a tunnel:\n"+
+				"  ssh -N -L 3000:localhost:3000 THIS-MACHINE\n")
 		}
 	}
 }

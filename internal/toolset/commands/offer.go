@@ -157,10 +157,10 @@ func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[
 		if ctx.Err() != nil {
 			return "", err
 		}
-		return fmt.Sprintf("The command %s could not be executed: %s", id, document(err)), nil
+		return foreign.Notice(fmt.Sprintf("The command %s could not be executed: %s", id, document(err))), nil
 	}
 	if len(out.Missing) > 0 && len(args) > 0 {
-		return fmt.Sprintf("%s\n(Without a value: %s)\n", out.Prompt, strings.Join(out.Missing, ", ")), nil
+		return fmt.Sprintf("%s\n%s\n", out.Prompt, foreign.Notice("(Without a value: "+strings.Join(out.Missing, ", ")+")")), nil
 	}
 	return out.Prompt, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -80,7 +81,7 @@ func lacking(missing []string) string {
 	if len(missing) == 0 {
 		return ""
 	}
-	return "Without a value, and left as they are: " + strings.Join(missing, ", ") + ". Give them in options: uv-NAME as uv: {NAME: …}, the others as input_text, input_file, destination."
+	return "Without a value, and left as they are: " + foreign.Notice(strings.Join(missing, ", ")) + ". Give them in options: uv-NAME as uv: {NAME: …}, the others as input_text, input_file, destination."
 }
 
 // line returns foreign text on one line.

@@ -5,7 +5,7 @@
 // answers with a [List]: the text half shows the array of its rows and, in a second
 // block, the [ListInfo] in words; the structured half is an object with both. Each row
 // is encoded once. Errors are their message, as text, and in a second block what to
-// do where the message does not say it.
+// do where the message does not say it. Messages and warnings are [foreign.Notice]s.
 package plain
 
 import (
@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/jsonshape"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -85,7 +86,7 @@ func (r ListInfo) notice(shown int, hint string) string {
 		lines = append(lines, fmt.Sprintf("Showing the last %d of %d.", shown, total))
 	}
 	for _, w := range r.Warnings {
-		lines = append(lines, "Warning: "+w)
+		lines = append(lines, "Warning: "+foreign.Notice(w))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -172,10 +173,10 @@ func (s Style) Fail(err error) toolset.Result {
 	} else if s.Message != nil {
 		message = s.Message(err)
 	}
-	res := toolset.Result{Text: []string{message}, IsError: true}
+	res := toolset.Result{Text: []string{foreign.Notice(message)}, IsError: true}
 	if s.NextStep != nil {
 		if next := s.NextStep(err); next != "" {
-			res.Text = append(res.Text, next)
+			res.Text = append(res.Text, foreign.Notice(next))
 		}
 	}
 	return res

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -133,6 +134,7 @@ func (outcome) OK(out RunOut) (toolset.Result, error) {
 	if out.Truncated > 0 {
 		how += fmt.Sprintf("; %d bytes left out", out.Truncated)
 	}
+	how = foreign.Notice(how) // a client chooses its name, which can be in the problem
 	res := toolset.Result{Text: []string{out.Output, how}, Structured: data, IsError: out.ExitCode != 0 || out.Problem != ""}
 	if out.Output == "" {
 		res.Text = []string{"(no output) " + how}

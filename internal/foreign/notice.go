@@ -1,0 +1,53 @@
+package foreign
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+)
+
+// maxNotice is how many characters of a message Notice shows, and noticeEnd how many of them
+// are its end, where a message says what to do.
+const (
+	maxNotice = 4000
+	noticeEnd = 1000
+)
+
+// Notice returns an error or a warning of ours, in which there may be foreign text, as one
+// line. Whatever that text is, the line has no control or invisible characters, begins no
+// heading, list, fence or other block of Markdown, and has a limited length. The places that
+// show errors and warnings call it, so that those which make them can put any name into them.
+func Notice(message string) string {
+	line := strings.TrimSpace(cleantext.Line(message))
+	if utf8.RuneCountInString(line) > maxNotice {
+		runes := []rune(line)
+		line = cleantext.Cut(string(runes[:maxNotice-noticeEnd]), maxNotice-noticeEnd-1) + "… " + strings.TrimSpace(string(runes[len(runes)-noticeEnd:]))
+	}
+	if !plainStart(line) {
+		return Own("Message: ").Name(line).Markdown()
+	}
+	return line
+}
+
+// plainStart reports whether a line that begins like this one is a paragraph of Markdown.
+func plainStart(line string) bool {
+	if line == "" {
+		return true
+	}
+	switch first := line[0]; first {
+	case '#':
+		rest := strings.TrimLeft(line, "#")
+		return rest != "" && rest[0] != ' '
+	case '-', '+', '*', '_', '=':
+		return len(line) > 1 && line[1] != ' ' && strings.Trim(line, string(first)+" ") != ""
+	case '`', '~':
+		return !strings.HasPrefix(line, strings.Repeat(string(first), 3))
+	case '[':
+		return !strings.Contains(line, "]:")
+	case '<', '>', '|':
+		return false
+	}
+	rest := strings.TrimLeft(line, "0123456789")
+	return rest == line || rest == "" || rest[0] != '.' && rest[0] != ')'
+}
