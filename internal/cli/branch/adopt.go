@@ -175,7 +175,7 @@ func unasked(p place, a track.Answer) string {
 
 func (c *cli) note(text string) {
 	if text != "" {
-		c.env.Note("note: "+cleantext.Line(text))
+		c.env.Note("note: " + cleantext.Line(text))
 	}
 }
 
