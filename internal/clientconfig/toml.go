@@ -81,15 +81,7 @@ func tomlEntry(text []byte, key, name string) (found []tomlTable, inline bool, e
 	var ours []bool
 	for p.NextExpression() {
 		e := p.Expression()
-		var path []string
-		first := -1
-		for it := e.Key(); it.Next(); {
-			node := it.Node()
-			path = append(path, string(node.Data))
-			if first < 0 {
-				first = int(node.Raw.Offset)
-			}
-		}
+		path, first := keyPath(e)
 		switch e.Kind {
 		case unstable.Table, unstable.ArrayTable:
 			from, mine := bytes.LastIndexByte(text[:first], '\n')+1, len(path) >= 2 && path[0] == key && path[1] == name
@@ -125,6 +117,19 @@ func tomlEntry(text []byte, key, name string) (found []tomlTable, inline bool, e
 		found = append(found, t)
 	}
 	return found, inline, nil
+}
+
+// keyPath returns the names of an expression's key, and where the first one is.
+func keyPath(e *unstable.Node) (path []string, first int) {
+	first = -1
+	for it := e.Key(); it.Next(); {
+		node := it.Node()
+		path = append(path, string(node.Data))
+		if first < 0 {
+			first = int(node.Raw.Offset)
+		}
+	}
+	return path, first
 }
 
 // endOfLine returns where the line ends that has an offset, after its newline.

@@ -41,6 +41,15 @@ type Outcome struct {
 // Good reports whether nothing went wrong.
 func (o *Outcome) Good() bool { return len(o.Lost)+len(o.Duplicated)+len(o.Wrong) == 0 }
 
+// Add adds what happened in another history.
+func (o *Outcome) Add(other *Outcome) {
+	o.Items, o.Comments = o.Items+other.Items, o.Comments+other.Comments
+	o.Merges, o.Stops = o.Merges+other.Merges, o.Stops+other.Stops
+	o.Lost = append(o.Lost, other.Lost...)
+	o.Duplicated = append(o.Duplicated, other.Duplicated...)
+	o.Wrong = append(o.Wrong, other.Wrong...)
+}
+
 // history is one that is going on. The times of its clock are unique, so that they name
 // items and comments.
 type history struct {
@@ -362,35 +371,11 @@ func (h *history) end() error {
 
 // judge compares what is there with all that was ever done.
 func (h *history) judge(c *clone) error {
-	found := map[string][]item.Item{}
-	live := map[item.ID]item.Item{}
-	births := 0
-	for _, folder := range []string{"items", "trash"} {
-		names, err := filepath.Glob(filepath.Join(c.path, ".tic", folder, "*.md"))
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				return err
-			}
-			file, err := ticfile.Parse(string(text))
-			if err != nil {
-				h.out.Lost = append(h.out.Lost, fmt.Sprintf("%s %v", name, err))
-				continue
-			}
-			it, _, err := file.Item()
-			if err != nil {
-				h.out.Lost = append(h.out.Lost, fmt.Sprintf("%s %v", name, err))
-				continue
-			}
-			found[it.Created] = append(found[it.Created], it)
-			if folder == "items" {
-				live[it.ID] = it
-			}
-		}
+	found, live, err := h.read(c)
+	if err != nil {
+		return err
 	}
+	births := 0
 	for birth, items := range found {
 		births++
 		if len(items) > 1 {
@@ -425,6 +410,38 @@ func (h *history) judge(c *clone) error {
 		}
 	}
 	return nil
+}
+
+// read returns the items of a clone by the time of their creation, and those that are not
+// in the trash by their numbers.
+func (h *history) read(c *clone) (found map[string][]item.Item, live map[item.ID]item.Item, err error) {
+	found, live = map[string][]item.Item{}, map[item.ID]item.Item{}
+	for _, folder := range []string{"items", "trash"} {
+		names, err := filepath.Glob(filepath.Join(c.path, ".tic", folder, "*.md"))
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			file, err := ticfile.Parse(string(text))
+			var it item.Item
+			if err == nil {
+				it, _, err = file.Item()
+			}
+			if err != nil {
+				h.out.Lost = append(h.out.Lost, fmt.Sprintf("%s %v", name, err))
+				continue
+			}
+			found[it.Created] = append(found[it.Created], it)
+			if folder == "items" {
+				live[it.ID] = it
+			}
+		}
+	}
+	return found, live, nil
 }
 
 func (h *history) relation(kind string, it, to item.Item) {

@@ -47,73 +47,99 @@ func failingDisk(r *rig) ([]result, error) {
 	defer s.End()
 	d := &faultyStore{r: r, s: s, dir: dir, made: make(map[string]bool)}
 
-	full := result{What: "work items on a disk that fills up"}
-	for round := 0; round < 3 || r.goOn() && round < 20; round++ {
-		ballast := filepath.Join(disk, "ballast")
-		_ = os.WriteFile(ballast, make([]byte, r.random.IntN(1<<20)), 0o644) // as much as there is room for
-		for range 150 {
-			full.Tried++
-			d.create(&full)
-		}
-		if err := os.Remove(ballast); err != nil {
+	var results []result
+	for _, try := range []func(*result) error{
+		func(res *result) error { return d.fill(res, disk) },
+		func(res *result) error {
+			return d.close(res, func(mode string) error { return mount("-o", "remount,"+mode, disk) })
+		},
+		d.vanish,
+	} {
+		var res result
+		if err := try(&res); err != nil {
 			return nil, err
 		}
-		d.verify(&full)
+		results = append(results, res)
+	}
+	return results, nil
+}
+
+// fill makes items while there is now enough room on the disk and now not.
+func (d *faultyStore) fill(res *result, disk string) error {
+	res.What = "work items on a disk that fills up"
+	ballast := filepath.Join(disk, "ballast")
+	for round := 0; round < 3 || d.r.goOn() && round < 20; round++ {
+		_ = os.WriteFile(ballast, make([]byte, d.r.random.IntN(1<<20)), 0o644) // as much as there is room for
+		for range 150 {
+			res.Tried++
+			d.create(res)
+		}
+		if err := os.Remove(ballast); err != nil {
+			return err
+		}
+		d.verify(res)
 		if round%3 == 2 {
 			if err := d.empty(); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	if d.refused == 0 {
-		full.Lost++
-		full.Note = "the disk never filled up"
+		res.Lost++
+		res.Note = "the disk never filled up"
 	} else {
-		full.Note = fmt.Sprintf("%d were refused, with a reason, since the disk was full", d.refused)
+		res.Note = fmt.Sprintf("%d were refused, with a reason, since the disk was full", d.refused)
 	}
+	return nil
+}
 
-	d.refused = 0
-	closed := result{What: "work items on a disk that turns read-only and back"}
+// close makes items while the disk is read-only ("ro"), and after it is writable ("rw").
+func (d *faultyStore) close(res *result, remount func(mode string) error) error {
+	res.What = "work items on a disk that turns read-only and back"
 	for range 5 {
-		if err := mount("-o", "remount,ro", disk); err != nil {
-			return nil, err
+		if err := remount("ro"); err != nil {
+			return err
 		}
 		for range 5 {
-			closed.Tried++
-			d.create(&closed)
+			res.Tried++
+			d.create(res)
 		}
-		d.verify(&closed)
-		if err := mount("-o", "remount,rw", disk); err != nil {
-			return nil, err
+		d.verify(res)
+		if err := remount("rw"); err != nil {
+			return err
 		}
-		closed.Tried++
+		res.Tried++
 		before := len(d.made)
-		d.create(&closed)
+		d.create(res)
 		if len(d.made) != before+1 {
-			closed.Lost++
-			closed.Note = "nothing could be written after it was writable again"
+			res.Lost++
+			res.Note = "nothing could be written after it was writable again"
 		}
 	}
+	return nil
+}
 
-	gone := result{What: "a project that vanishes and comes back"}
+// vanish asks the server while its project is not there.
+func (d *faultyStore) vanish(res *result) error {
+	res.What = "a project that vanishes and comes back"
+	away := d.dir + "-away"
 	for range 10 {
-		away := dir + "-away"
-		if err := os.Rename(dir, away); err != nil {
-			return nil, err
+		if err := os.Rename(d.dir, away); err != nil {
+			return err
 		}
 		for _, tool := range []string{"list_items", "get_current_branch", "get_project_context"} {
-			gone.Tried++
-			if _, err := s.Request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, tool)); err != nil {
-				return nil, err
+			res.Tried++
+			if _, err := d.s.Request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, tool)); err != nil {
+				return err
 			}
-			gone.Survived++ // an answer, whatever it says
+			res.Survived++ // an answer, whatever it says
 		}
-		if err := os.Rename(away, dir); err != nil {
-			return nil, err
+		if err := os.Rename(away, d.dir); err != nil {
+			return err
 		}
-		d.verify(&gone)
+		d.verify(res)
 	}
-	return []result{full, closed, gone}, nil
+	return nil
 }
 
 // faultyStore is a store on a failing disk, and the writes that it acknowledged.

@@ -24,9 +24,35 @@ var (
 
 // fuzzAll fuzzes every target of the module, or those of one name, one on each CPU.
 func fuzzAll(ctx context.Context, each time.Duration, only string) ([]result, error) {
-	type job struct{ folder, name string }
-	var jobs []job
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	jobs, err := targets(only)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]result, len(jobs))
+	errs := make([]error, len(jobs))
+	next := make(chan int)
+	var working sync.WaitGroup
+	for range runtime.NumCPU() {
+		working.Go(func() {
+			for i := range next {
+				results[i], errs[i] = jobs[i].fuzz(ctx, each)
+			}
+		})
+	}
+	for i := range jobs {
+		next <- i
+	}
+	close(next)
+	working.Wait()
+	return results, errors.Join(errs...)
+}
+
+// job is a target to fuzz.
+type job struct{ folder, name string }
+
+// targets returns the targets of the module, or those of one name.
+func targets(only string) (jobs []job, err error) {
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") || d.IsDir() {
 			if d != nil && d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git") {
 				return filepath.SkipDir
@@ -41,37 +67,24 @@ func fuzzAll(ctx context.Context, each time.Duration, only string) ([]result, er
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
+	return jobs, err
+}
+
+// fuzz fuzzes one target for a time.
+func (j job) fuzz(ctx context.Context, each time.Duration) (result, error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+j.name+"$", "-fuzztime="+each.String(), "-parallel=1", j.folder)
+	out, err := cmd.CombinedOutput()
+	tried := 0
+	if all := executions.FindAllSubmatch(out, -1); len(all) > 0 {
+		tried, _ = strconv.Atoi(string(all[len(all)-1][1])) // digits
 	}
-	results := make([]result, len(jobs))
-	errs := make([]error, len(jobs))
-	next := make(chan int)
-	var working sync.WaitGroup
-	for range runtime.NumCPU() {
-		working.Go(func() {
-			for i := range next {
-				cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+jobs[i].name+"$", "-fuzztime="+each.String(), "-parallel=1", jobs[i].folder)
-				out, err := cmd.CombinedOutput()
-				tried := 0
-				if all := executions.FindAllSubmatch(out, -1); len(all) > 0 {
-					tried, _ = strconv.Atoi(string(all[len(all)-1][1])) // digits
-				}
-				results[i] = result{What: "fuzzing " + jobs[i].name + " of " + strings.TrimPrefix(jobs[i].folder, "./internal/"), Tried: tried, Survived: tried}
-				// At the end of its time the Go command may fail without a finding.
-				if found := bytes.Contains(out, []byte("Failing input written")); err != nil && (found || !bytes.Contains(out, []byte("context deadline exceeded"))) {
-					results[i].Lost = 1
-					results[i].Note = tail(string(out))
-				} else if tried == 0 {
-					errs[i] = fmt.Errorf("%s of %s tried nothing:\n%s", jobs[i].name, jobs[i].folder, out)
-				}
-			}
-		})
+	res := result{What: "fuzzing " + j.name + " of " + strings.TrimPrefix(j.folder, "./internal/"), Tried: tried, Survived: tried}
+	// At the end of its time the Go command may fail without a finding.
+	if found := bytes.Contains(out, []byte("Failing input written")); err != nil && (found || !bytes.Contains(out, []byte("context deadline exceeded"))) {
+		res.Lost = 1
+		res.Note = tail(string(out))
+	} else if tried == 0 {
+		return res, fmt.Errorf("%s of %s tried nothing:\n%s", j.name, j.folder, out)
 	}
-	for i := range jobs {
-		next <- i
-	}
-	close(next)
-	working.Wait()
-	return results, errors.Join(errs...)
+	return res, nil
 }

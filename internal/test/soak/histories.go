@@ -17,74 +17,84 @@ const wholeHistories = 2000
 // randomHistories makes random histories of work items in two to four clones, with
 // merges, rebases and cherry-picks by git, every third one with the merge driver.
 func randomHistories(r *rig) ([]result, error) {
-	seed := r.random.Uint64()
-	var mu sync.Mutex
-	n := 0
-	total := histories.Outcome{}
-	done, good := 0, 0
-	var failed error
-	next := func() (i int, ok bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if failed != nil || r.ctx.Err() != nil || !r.goOn() && (!r.whole || n >= wholeHistories) {
-			return 0, false
-		}
-		n++
-		return n, true
-	}
-	one := func(i int) error {
-		dir := filepath.Join(r.dir, fmt.Sprint(i))
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			return err
-		}
-		defer os.RemoveAll(dir)
-		driver := ""
-		if i%3 == 0 {
-			driver = r.copse() + " item merge-driver"
-		}
-		out, err := histories.Run(r.ctx, dir, rand.New(rand.NewPCG(seed, uint64(i))), driver)
-		if r.ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("history %d: %w", i, err)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		total.Items, total.Comments = total.Items+out.Items, total.Comments+out.Comments
-		total.Merges, total.Stops = total.Merges+out.Merges, total.Stops+out.Stops
-		total.Lost, total.Duplicated, total.Wrong = append(total.Lost, out.Lost...), append(total.Duplicated, out.Duplicated...), append(total.Wrong, out.Wrong...)
-		done++
-		if out.Good() {
-			good++
-		} else {
-			fmt.Fprintf(os.Stderr, "history %d of seed %d: lost %v, twice %v, wrong %v\n", i, seed, out.Lost, out.Duplicated, out.Wrong)
-		}
-		if done%100 == 0 {
-			fmt.Fprintf(os.Stderr, "%d histories of seed %d: %d good\n", done, seed, good)
-		}
-		return nil
-	}
+	t := &tally{rig: r, seed: r.random.Uint64()}
 	var workers sync.WaitGroup
 	for range 2 * runtime.NumCPU() { // most of the time they wait for git
 		workers.Go(func() {
-			for i, ok := next(); ok; i, ok = next() {
-				if err := one(i); err != nil {
-					mu.Lock()
-					failed = err
-					mu.Unlock()
-				}
+			for i, ok := t.next(); ok; i, ok = t.next() {
+				out, err := t.run(i)
+				t.add(i, out, err)
 			}
 		})
 	}
 	workers.Wait()
-	if failed != nil {
-		return nil, failed
-	}
+	total := t.total
 	return []result{{
 		What:  "random histories of work items in 2 to 4 clones, with merges, rebases and cherry-picks",
-		Tried: done, Survived: good, Lost: done - good,
+		Tried: t.done, Survived: t.good, Lost: t.done - t.good,
 		Note: fmt.Sprintf("%d merges, %d stops, %d items, %d comments: lost %d, duplicated %d, wrong relations %d",
 			total.Merges, total.Stops, total.Items, total.Comments, len(total.Lost), len(total.Duplicated), len(total.Wrong)),
-	}}, nil
+	}}, t.failed
+}
+
+// tally counts the histories that several workers make.
+type tally struct {
+	*rig
+	seed uint64
+
+	mu                sync.Mutex
+	begun, done, good int
+	total             histories.Outcome
+	failed            error
+}
+
+// next returns the number of the next history; ok is false if there is to be none.
+func (t *tally) next() (i int, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	more := t.goOn() || t.whole && t.begun < wholeHistories
+	if t.failed != nil || t.ctx.Err() != nil || !more {
+		return 0, false
+	}
+	t.begun++
+	return t.begun, true
+}
+
+// run makes a history and counts it.
+func (t *tally) run(i int) (*histories.Outcome, error) {
+	dir := filepath.Join(t.dir, fmt.Sprint(i))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	driver := ""
+	if i%3 == 0 {
+		driver = t.copse() + " item merge-driver"
+	}
+	out, err := histories.Run(t.ctx, dir, rand.New(rand.NewPCG(t.seed, uint64(i))), driver)
+	if err != nil {
+		return nil, fmt.Errorf("history %d: %w", i, err)
+	}
+	return out, nil
+}
+
+// add counts a history. One that was interrupted does not count.
+func (t *tally) add(i int, out *histories.Outcome, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.ctx.Err() != nil:
+		return
+	case err != nil:
+		t.failed = err
+		return
+	case out.Good():
+		t.good++
+	default:
+		fmt.Fprintf(os.Stderr, "history %d of seed %d: lost %v, twice %v, wrong %v\n", i, t.seed, out.Lost, out.Duplicated, out.Wrong)
+	}
+	t.total.Add(out)
+	if t.done++; t.done%100 == 0 {
+		fmt.Fprintf(os.Stderr, "%d histories of seed %d: %d good\n", t.done, t.seed, t.good)
+	}
 }

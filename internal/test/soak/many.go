@@ -19,11 +19,6 @@ func manyProcesses(r *rig) ([]result, error) {
 		return nil, err
 	}
 	res := result{What: fmt.Sprintf("changes of one store by %d processes at once", processes)}
-	type outcome struct {
-		made    []string
-		changed int
-		err     error
-	}
 	outcomes := make([]outcome, processes)
 	var working sync.WaitGroup
 	for p := range processes {
@@ -33,23 +28,10 @@ func manyProcesses(r *rig) ([]result, error) {
 		}
 		defer s.End()
 		working.Go(func() {
-			o := &outcomes[p]
 			for n := 0; n < 15 || r.goOn() && n < 200; n++ {
-				title := fmt.Sprintf("process %d item %d", p, n)
-				id, err := change(s, "create_item", map[string]any{"title": title})
-				if err == nil {
-					o.made = append(o.made, title)
-					_, err = change(s, "update_item", map[string]any{"id": id, "status": "todo"})
-				}
-				if err == nil {
-					// All of them at one item: each comment must stay.
-					_, err = change(s, "add_comment", map[string]any{"id": 1, "text": title})
-				}
-				if err != nil {
-					o.err = err
+				if !outcomes[p].step(s, fmt.Sprintf("process %d item %d", p, n)) {
 					return
 				}
-				o.changed += 3
 			}
 		})
 	}
@@ -74,26 +56,59 @@ func manyProcesses(r *rig) ([]result, error) {
 		return nil, err
 	}
 	for _, o := range outcomes {
-		res.Tried += o.changed
-		res.Survived += o.changed
-		if o.err != nil {
-			res.Tried++
-			res.Lost++
-			res.Note = o.err.Error()
-		}
-		for _, title := range o.made {
-			if !titles[title] || !strings.Contains(first, `"`+title+`"`) {
-				res.Survived--
-				res.Lost++
-				res.Note = title + " is lost"
-			}
-		}
+		o.judge(&res, titles, first)
 	}
 	if len(ids) != len(items) {
 		res.Lost++
 		res.Note = "two items have one number"
 	}
 	return []result{res}, nil
+}
+
+// outcome is what became of the changes of one process.
+type outcome struct {
+	made    []string
+	changed int
+	err     error
+}
+
+// step makes an item, changes it, and comments on another. It reports whether all of it
+// succeeded.
+func (o *outcome) step(s *stdio.Server, title string) bool {
+	id, err := change(s, "create_item", map[string]any{"title": title})
+	if err == nil {
+		o.made = append(o.made, title)
+		_, err = change(s, "update_item", map[string]any{"id": id, "status": "todo"})
+	}
+	if err == nil {
+		// All processes comment on one item: each comment must stay.
+		_, err = change(s, "add_comment", map[string]any{"id": 1, "text": title})
+	}
+	if err != nil {
+		o.err = err
+		return false
+	}
+	o.changed += 3
+	return true
+}
+
+// judge counts which changes are there: titles are those of all items, and commented is
+// the item with all comments.
+func (o *outcome) judge(res *result, titles map[string]bool, commented string) {
+	res.Tried += o.changed
+	res.Survived += o.changed
+	if o.err != nil {
+		res.Tried++
+		res.Lost++
+		res.Note = o.err.Error()
+	}
+	for _, title := range o.made {
+		if !titles[title] || !strings.Contains(commented, `"`+title+`"`) {
+			res.Survived--
+			res.Lost++
+			res.Note = title + " is lost"
+		}
+	}
 }
 
 // change calls a tool that changes an item, and returns its number.
