@@ -25,6 +25,9 @@ type Row struct {
 	Parent    item.ID   `json:"parent,omitempty"`
 	DependsOn []item.ID `json:"dependsOn,omitempty"`
 	Updated   string    `json:"updated,omitempty"`
+	// PR is "merged" if the pull request is merged and the item is open, as far as the
+	// cache knows.
+	PR string `json:"pr,omitempty"`
 	// Snippet is the part of the description that a search has found.
 	Snippet string `json:"snippet,omitempty"`
 	// Showing says what was left out, and where it is.

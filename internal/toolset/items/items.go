@@ -31,6 +31,8 @@ type Tools struct {
 	project Project
 	backlog *backlog.Backlog
 	now     func() time.Time
+	links   backlog.Linker       // nil: lists mark no pull requests
+	pulls   backlog.PullRequests // nil likewise
 
 	mu       sync.Mutex
 	previews map[item.ID]preview
@@ -39,6 +41,13 @@ type Tools struct {
 // New makes the handlers. The clock is that of the previews.
 func New(p Project, now func() time.Time) *Tools {
 	return &Tools{project: p, backlog: backlog.New(p), now: now, previews: make(map[item.ID]preview)}
+}
+
+// MarkMerged lets list_items and search_items mark open items whose pull request is
+// merged, as far as the cache knows. It is to be called before the tools are used.
+func (t *Tools) MarkMerged(links backlog.Linker, pulls backlog.PullRequests) *Tools {
+	t.links, t.pulls = links, pulls
+	return t
 }
 
 // indent is what the text of this toolset has always been indented by.

@@ -14,11 +14,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/items"
+	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
 // begin makes the tools of a new project, and the clock of their previews.
@@ -391,3 +394,50 @@ type failing struct {
 }
 
 func (f failing) Init(context.Context) (bool, error) { return false, f.err }
+
+// cachedPulls are the pull requests in a cache.
+type cachedPulls map[int]github.PullRequest
+
+func (p cachedPulls) Get(ctx context.Context, ref pull.Ref) (github.PullRequest, error) {
+	if !remote.FromCache(ctx) {
+		return github.PullRequest{}, errors.New("a list sent a request")
+	}
+	if pr, ok := p[ref.Number]; ok {
+		return pr, nil
+	}
+	return github.PullRequest{}, errors.New("not in the cache")
+}
+
+// Lists mark what is open although its pull request is merged.
+func TestMergedPullRequests(t *testing.T) {
+	t.Parallel()
+	store := local.New(local.Place{Dir: t.TempDir()}, time.Now)
+	t.Cleanup(func() { _ = store.Close() })
+	tools := items.New(store, time.Now).MarkMerged(store, cachedPulls{10: {Merged: true}, 11: {}})
+	if _, err := tools.InitProject(t.Context(), items.None{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, pullRequest := range []string{"10", "11", "12", ""} {
+		it := create(t, tools, items.CreateIn{Title: "Item"})
+		if _, err := store.Update(t.Context(), it.ID, item.Patch{PullRequest: &pullRequest}); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	listed, err := tools.ListItems(t.Context(), items.ListIn{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := tools.SearchItems(t.Context(), items.SearchIn{Query: "item"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range []items.ListOut{listed, found} {
+		var marks []string
+		for _, row := range list.Rows {
+			marks = append(marks, row.PR)
+		}
+		if diff := cmp.Diff([]string{"merged", "", "", ""}, marks); diff != "" {
+			t.Error(diff)
+		}
+	}
+}

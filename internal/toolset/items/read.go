@@ -149,10 +149,19 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 	if err != nil {
 		return ListOut{}, err
 	}
+	isMerged := func(*item.Summary) bool { return false }
+	if t.links != nil {
+		if isMerged, err = backlog.Merges(ctx, t.links, t.pulls, v.Config); err != nil {
+			return ListOut{}, err
+		}
+	}
 	found := v.Select(backlog.Query{Filter: filter, Text: text})
 	out, err := rowsOf(v, PageIn{in.Limit, in.Cursor}, name+" "+string(data), found, func(hit item.Hit) Row {
 		row := rowOf(hit.Summary)
 		row.Snippet = t.backlog.Snippet(ctx, hit, text)
+		if isMerged(hit.Summary) {
+			row.PR = "merged"
+		}
 		return row
 	})
 	if len(found) == 0 {

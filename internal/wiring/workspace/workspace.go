@@ -190,7 +190,7 @@ func (w *Workspace) served(logger *slog.Logger) *Served {
 }
 
 func (w *Workspace) itemTools(store *local.Store) toolset.Toolset {
-	return items.New(store, w.env.Now).Toolset()
+	return items.New(store, w.env.Now).MarkMerged(store, w.Pulls).Toolset()
 }
 
 // Close lets go of what the toolsets hold, stops the tasks that run, and ends the sync of

@@ -30,17 +30,28 @@ func Merged(ctx context.Context, store Linker, pulls PullRequests, config item.C
 		return nil, err
 	}
 	merged := map[item.ID]item.Link{}
-	cached := remote.WithCachedOnly(ctx)
 	for _, it := range list {
-		ref, ok := pullRef(links[it.ID].PullRequest)
-		if !ok || config.Done(it.Status) {
-			continue
-		}
-		if pr, err := pulls.Get(cached, ref); err == nil && pr.Merged {
+		if isMerged(ctx, links[it.ID], pulls, config, it) {
 			merged[it.ID] = links[it.ID]
 		}
 	}
 	return merged, nil
+}
+
+// Merges returns what Merged says of one item at a time, for lists of which a page is
+// shown: no other item costs anything.
+func Merges(ctx context.Context, store Linker, pulls PullRequests, config item.Config) (func(*item.Summary) bool, error) {
+	links, err := store.Links(ctx)
+	return func(it *item.Summary) bool { return isMerged(ctx, links[it.ID], pulls, config, it) }, err
+}
+
+func isMerged(ctx context.Context, link item.Link, pulls PullRequests, config item.Config, it *item.Summary) bool {
+	ref, ok := pullRef(link.PullRequest)
+	if !ok || config.Done(it.Status) {
+		return false
+	}
+	pr, err := pulls.Get(remote.WithCachedOnly(ctx), ref)
+	return err == nil && pr.Merged
 }
 
 // pullRef returns the pull request of a link: "12" or "owner/name#12".
