@@ -9,8 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/bench/report"
 )
 
 // peer is a server that a user could choose, and how it is asked for the same work.
@@ -25,7 +28,25 @@ type peer struct {
 }
 
 // call is a tool and its arguments; a %d in them is another number each time.
-type call struct{ tool, args string }
+type call struct {
+	tool, args string
+	// row matches each row of a list once, nil for an answer without rows. facts are what a
+	// row says.
+	row   *regexp.Regexp
+	facts []string
+}
+
+// cost returns what a text costs a model: bytes, tokens, rows, facts in a row, and bytes
+// for each fact.
+func (c call) cost(text string) []float64 {
+	n := float64(len(text))
+	values := []float64{n, n / bytesPerToken, 0, 0, 0}
+	if c.row != nil {
+		rows, facts := float64(len(c.row.FindAllString(text, -1))), float64(len(c.facts))
+		values[2], values[3], values[4] = rows, facts, n/max(rows*facts, 1)
+	}
+	return values
+}
 
 func (c call) with(n int) string {
 	if strings.Contains(c.args, "%d") {
@@ -34,19 +55,23 @@ func (c call) with(n int) string {
 	return c.args
 }
 
-// The works that are compared, in the order of the tables.
+// The works that are compared, in the order of the tables. Their names complete "fails to".
 const (
-	listFolder = "list a folder of 100 files"
+	listFolder = "list a directory of 100 files"
 	readFile   = "read a file of 4 KB"
 	listItems  = "list the open work items"
 	searchItem = "search the work items"
 	showItem   = "show a work item"
 	newItem    = "create a work item"
 	getPR      = "get a pull request"
+
+	branchNow    = "get the current branch"
+	branchStack  = "get the stack of a branch"
+	listBranches = "list ten branches"
 )
 
-// originals are the programs that copse stands in for, by the names of their commands, with
-// the arguments that make them serve. climpt and rstn are named with what starts their
+// originals are the programs that copse replaces, by the names of their commands, with
+// the arguments that make them serve. For climpt and rstn, -original names what starts their
 // servers.
 var originals = map[string][]string{"twig-mcp": nil, "tic": {"mcp", "serve"}, "climpt": nil, "rstn": nil}
 
@@ -57,18 +82,27 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 		base = ""
 	}
 	node := filepath.Join(base, "node_modules", "node", "bin", "node")
+	id := regexp.MustCompile(`(?m)^    "id":`)
+	facts := []string{"id", "title", "type", "status", "priority", "iteration", "assignee", "labels", "parent", "dependsOn", "updated"}
 	items := map[string]call{
-		listItems: {"list_items", `{"all":true,"status":"todo","limit":20}`}, searchItem: {"search_items", `{"all":true,"query":"token","limit":20}`},
-		showItem: {"show_item", `{"id":3}`}, newItem: {"create_item", `{"title":"new %d","description":"Some text"}`},
+		listItems:  {tool: "list_items", args: `{"all":true,"status":"todo","limit":20}`, row: id, facts: facts},
+		searchItem: {tool: "search_items", args: `{"all":true,"query":"token","limit":20}`, row: id, facts: append(slices.Clone(facts), "snippet")},
+		showItem:   {tool: "show_item", args: `{"id":3}`}, newItem: {tool: "create_item", args: `{"title":"new %d","description":"Some text"}`},
+	}
+	branches := map[string]call{
+		branchNow: {tool: "get_current_branch", args: "{}"}, branchStack: {tool: "get_branch_stack", args: "{}"},
+		listBranches: {tool: "list_branches", args: "{}"},
 	}
 	ours := map[string]call{
-		listFolder: {"list_directory", `{"path":"folder"}`}, readFile: {"read_file", `{"path":"four-kilobytes.txt"}`},
-		getPR: {"get_pull_request", `{"repository":"acme/shop","pr_number":43}`},
+		listFolder: {tool: "list_directory", args: `{"path":"folder"}`, row: regexp.MustCompile(`"name":`), facts: []string{"name", "type"}},
+		readFile:   {tool: "read_file", args: `{"path":"four-kilobytes.txt"}`},
+		getPR:      {tool: "get_pull_request", args: `{"repository":"acme/shop","pr_number":43}`},
 	}
 	maps.Copy(ours, items)
+	maps.Copy(ours, branches)
 	found = []peer{
-		{Name: "copse", argv: []string{copse, "mcp", "serve"}, calls: ours, tracker: "tic"},
-		{Name: "one-tool server", argv: []string{floor}},
+		{Name: report.Own, argv: []string{copse, "mcp", "serve"}, calls: ours, tracker: "tic"},
+		{Name: report.Floor, argv: []string{floor}},
 	}
 	add := func(p peer, needs ...string) {
 		for _, path := range needs {
@@ -81,20 +115,23 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 	}
 	script := filepath.Join(base, "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
 	add(peer{Name: "server-filesystem", argv: []string{node, script, "."}, calls: map[string]call{
-		listFolder: {"list_directory", `{"path":"folder"}`}, readFile: {"read_text_file", `{"path":"four-kilobytes.txt"}`},
+		listFolder: {tool: "list_directory", args: `{"path":"folder"}`, row: regexp.MustCompile(`(?m)^\[`), facts: []string{"name", "type"}},
+		readFile:   {tool: "read_text_file", args: `{"path":"four-kilobytes.txt"}`},
 	}}, node, script)
+	task := regexp.MustCompile(`(?m)^  TASK-`)
 	backlog, err := filepath.Glob(filepath.Join(base, "node_modules", "backlog.md-*", "backlog"))
 	if err != nil || len(backlog) == 0 {
 		backlog = []string{filepath.Join(base, "none")}
 	}
 	// Its npm command starts this program, beside a Node that waits for it.
 	add(peer{Name: "backlog.md", argv: []string{backlog[0], "mcp", "start"}, tracker: "backlog", calls: map[string]call{
-		listItems: {"task_list", `{"status":"To Do","limit":20}`}, searchItem: {"task_search", `{"query":"token","limit":20}`},
-		showItem: {"task_view", `{"id":"task-3"}`}, newItem: {"task_create", `{"title":"new %d","description":"Some text"}`},
+		listItems:  {tool: "task_list", args: `{"status":"To Do","limit":20}`, row: task, facts: []string{"id", "title", "status"}},
+		searchItem: {tool: "task_search", args: `{"query":"token","limit":20}`, row: task, facts: []string{"id", "title", "status"}},
+		showItem:   {tool: "task_view", args: `{"id":"task-3"}`}, newItem: {tool: "task_create", args: `{"title":"new %d","description":"Some text"}`},
 	}}, backlog[0])
 	github := filepath.Join(base, "bin", "github-mcp-server")
 	add(peer{Name: "github-mcp-server", argv: []string{github, "stdio"}, calls: map[string]call{
-		getPR: {"pull_request_read", `{"method":"get","owner":"acme","repo":"shop","pullNumber":43}`},
+		getPR: {tool: "pull_request_read", args: `{"method":"get","owner":"acme","repo":"shop","pullNumber":43}`},
 	}}, github)
 	for _, name := range slices.Sorted(maps.Keys(originals)) {
 		args, path := originals[name], given[name]
@@ -106,12 +143,30 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 			continue
 		}
 		p := peer{Name: "original " + name, argv: append([]string{path}, args...)}
-		if name == "tic" {
-			p.calls, p.tracker = items, "tic"
+		switch name {
+		case "twig-mcp":
+			p.calls = branches
+		case "tic":
+			p.calls, p.tracker = originalItems(), "tic"
 		}
 		found = append(found, p)
 	}
 	return found, left
+}
+
+// originalItems are the works of the original tic. Its ids are strings, and its lists are
+// whole.
+func originalItems() map[string]call {
+	row := regexp.MustCompile(`(?m)^    "id":`)
+	facts := []string{
+		"id", "title", "type", "status", "priority", "iteration", "assignee", "labels", "parent", "dependsOn",
+		"created", "updated", "description", "comments",
+	}
+	return map[string]call{
+		listItems:  {tool: "list_items", args: `{"all":true,"status":"todo"}`, row: row, facts: facts},
+		searchItem: {tool: "search_items", args: `{"all":true,"query":"token"}`, row: row, facts: facts},
+		showItem:   {tool: "show_item", args: `{"id":"3"}`}, newItem: {tool: "create_item", args: `{"title":"new %d","description":"Some text"}`},
+	}
 }
 
 // onPath is a program of that name that is not ours, "" if there is none.

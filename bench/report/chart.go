@@ -6,24 +6,22 @@ import (
 	"html"
 	"math"
 	"slices"
-	"strings"
 )
 
 // colours are those of the servers, in the order in which they first occur.
 var colours = []string{"#2f7d4f", "#9aa5b1", "#4a7fb5", "#c2803a", "#8d5aa8", "#b5544a", "#5b6b7a"}
 
-// chart draws the first column of a table as bars, grouped by work; the growth table as
-// groups of its columns.
+// chart draws the growth table as lines and the first column of any other as bars, grouped
+// by work.
 func chart(t Table) []byte {
+	if t.Name == "growth" {
+		return lineChart(t)
+	}
 	const (
 		barHeight, gap, bars, right = 16, 14, 430, 90
 		top                         = 64
 	)
-	lines := t.Rows
-	if len(t.Columns) > 1 && t.Name == "growth" {
-		lines = unfolded(t)
-	}
-	lines = slices.DeleteFunc(slices.Clone(lines), func(l Line) bool { return l.Values[0] <= 0 })
+	lines := slices.DeleteFunc(slices.Clone(t.Rows), func(l Line) bool { return l.Values[0] <= 0 })
 	label := 150
 	for _, l := range lines {
 		label = max(label, 7*len(l.Work)+24)
@@ -56,7 +54,7 @@ func chart(t Table) []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" font-family="system-ui, sans-serif" font-size="12">
 <rect width="100%%" height="100%%" fill="#ffffff"/>
 <text x="12" y="22" font-size="15" font-weight="bold" fill="#1d2430">%s</text>
-`, label+bars+right, height, label+bars+right, height, html.EscapeString(t.Title+": "+unit(t)+scale))
+`, label+bars+right, height, label+bars+right, height, html.EscapeString(t.Title+": "+t.Columns[0]+scale))
 	x := 12
 	for i, s := range servers {
 		fmt.Fprintf(&b, `<rect x="%d" y="34" width="11" height="11" fill="%s"/><text x="%d" y="44" fill="#3a4653">%s</text>`+"\n",
@@ -78,32 +76,4 @@ func chart(t Table) []byte {
 	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()
-}
-
-// unit is what the bars show.
-func unit(t Table) string {
-	if t.Name == "growth" {
-		return "ms"
-	}
-	return t.Columns[0]
-}
-
-// unfolded has a line for each size.
-func unfolded(t Table) []Line {
-	var lines []Line
-	for i := range t.Rows {
-		// Rows of one work stand together, so their sizes do too.
-		if i > 0 && t.Rows[i].Work == t.Rows[i-1].Work {
-			continue
-		}
-		for at, column := range t.Columns {
-			size, _, _ := strings.Cut(column, ":")
-			for _, l := range t.Rows {
-				if l.Work == t.Rows[i].Work {
-					lines = append(lines, Line{l.Work + ", " + size, l.Server, l.Values[at : at+1]})
-				}
-			}
-		}
-	}
-	return lines
 }

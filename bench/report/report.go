@@ -14,6 +14,13 @@ import (
 	"time"
 )
 
+// The names of copse and of the yardstick in tables. The yardstick is a server with one
+// tool on the same protocol library; no user would choose it.
+const (
+	Own   = "copse"
+	Floor = "one-tool server"
+)
+
 // Report is all that one run measured.
 type Report struct {
 	Date    string   `json:"date"`
@@ -31,8 +38,10 @@ type Table struct {
 	// Columns are what is measured, with units; the first is drawn.
 	Columns []string `json:"columns"`
 	// Log says that the chart is a logarithmic one.
-	Log  bool   `json:"log,omitempty"`
-	Rows []Line `json:"rows"`
+	Log bool `json:"log,omitempty"`
+	// Higher says that a higher value is better.
+	Higher bool   `json:"higher_is_better,omitempty"`
+	Rows   []Line `json:"rows"`
 }
 
 // Line is one server at one work.

@@ -135,6 +135,12 @@ func (s *Server) Pipeline(n int, call func(i int) (tool, args string)) (took tim
 		if err != nil {
 			return 0, failed, fmt.Errorf("read answers: %w", err)
 		}
+		// Decoding every answer would take as long as the server does. One that has neither
+		// word outside of a string is a success.
+		if bytes.Contains(line, []byte(`"result":`)) && !bytes.Contains(line, []byte(`"isError":`)) && !bytes.Contains(line, []byte(`"method":`)) {
+			left--
+			continue
+		}
 		var a struct {
 			ID     int
 			Method string

@@ -1,0 +1,118 @@
+package report_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/bench/report"
+)
+
+// measured is a small report, in which copse loses twice.
+func measured() report.Report {
+	line := func(work, server string, values ...float64) report.Line {
+		return report.Line{Work: work, Server: server, Values: values}
+	}
+	return report.Report{
+		Date: "2026-11-22", Machine: "a machine",
+		Tables: []report.Table{
+			{
+				Name: "start", Title: "Start", Columns: []string{"first answer, ms (median)", "tools/list, bytes", "tokens, about", "idle memory, MiB"},
+				Rows: []report.Line{line("", "copse", 6, 16000, 4000, 17), line("", "one-tool server", 4, 400, 100, 9), line("", "other", 200, 13000, 3250, 80)},
+			},
+			{
+				Name: "calls", Title: "Calls", Columns: []string{"ms (median)", "p99"},
+				Rows: []report.Line{line("get a pull request", "copse", 1, 9), line("get a pull request", "slow", 3, 8), line("get a pull request", "fast", 2, 8)},
+			},
+			{
+				Name: "throughput", Title: "Many calls", Columns: []string{"calls per second"}, Higher: true,
+				Rows: []report.Line{line("paint a door", "copse", 100), line("paint a door", "painter", 150)},
+			},
+			{
+				Name: "growth", Title: "Growth", Columns: []string{"1,000: ms", "10,000: ms", "100,000: ms"},
+				Rows: []report.Line{line("search the work items", "copse", 1, 4, 20), line("search the work items", "other", 100, 1400, 0)},
+			},
+		},
+		Left: []string{"the original tic is not on the PATH"},
+	}
+}
+
+// pageOf returns the page of a report, and its charts by name.
+func pageOf(t *testing.T, r report.Report) (page string, chart func(name string) string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := report.WritePage(dir, r); err != nil {
+		t.Fatal(err)
+	}
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	return read("benchmarks.md"), func(name string) string { return read(filepath.Join("benchmarks", name+".svg")) }
+}
+
+func TestPageOpensWithFiveFigures(t *testing.T) {
+	t.Parallel()
+	page, _ := pageOf(t, measured())
+	const want = `# Benchmarks
+
+| what | copse | best of the others |
+|---|--:|--:|
+| Time until a server answers, ms | 6 | 200 (other) |
+| What the tools cost a model at the start, tokens | 4,000 | 3,250 (other) |
+| Idle memory, MiB | 17 | 80 (other) |
+| Time to get a pull request, without the network, ms | 1 | 2 (fast) |
+| Time to search 10,000 work items, ms | 4 | 1,400 (other) |
+`
+	if !strings.HasPrefix(page, want) {
+		t.Error(cmp.Diff(want, page[:min(len(page), len(want))]))
+	}
+}
+
+// Each value that another server beats is a sentence, also where nobody has a reason.
+func TestPageExplainsLosses(t *testing.T) {
+	t.Parallel()
+	page, _ := pageOf(t, measured())
+	for _, want := range []string{
+		"\n- tools/list, bytes: other has 13,000, copse 16,000 (1.23×). copse has more tools; compare the bytes for each tool.\n",
+		"\n- paint a door, calls per second: painter has 150, copse 100 (1.50×). The reason is not known yet.\n",
+		"\n## Not measured\n\n- the original tic is not on the PATH\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if got := len(measured().Losses()); got != 2 {
+		t.Errorf("%d losses, want 2", got)
+	}
+}
+
+// Growth is a line for each server that was measured at more than one size.
+func TestGrowthIsLines(t *testing.T) {
+	t.Parallel()
+	_, chart := pageOf(t, measured())
+	svg := chart("growth")
+	if lines, points := strings.Count(svg, "<polyline"), strings.Count(svg, "<circle"); lines != 2 || points != 5 {
+		t.Errorf("%d lines with %d points, want 2 with 5:\n%s", lines, points, svg)
+	}
+	if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+		t.Error("a point is nowhere")
+	}
+}
+
+// A report can be read again, and one part of it replaced.
+func TestWith(t *testing.T) {
+	t.Parallel()
+	old := measured()
+	again := report.Report{Date: "2026-11-23", Tables: []report.Table{{Name: "throughput", Title: "Again"}, {Name: "memory"}}}
+	got := old.With(again)
+	if got.Date != "2026-11-23" || got.Tables[2].Title != "Again" || len(got.Tables) != 5 {
+		t.Errorf("got %+v", got)
+	}
+}
