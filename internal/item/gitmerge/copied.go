@@ -31,7 +31,8 @@ const slack = 24 * time.Hour
 // others, as a cherry-pick and a rebase do, oldest first: those of HEAD that change items,
 // that the commit since does not contain, and whose original is in the repository. An
 // original is named by "git cherry-pick -x", or it has the author, the time and the
-// subject of the copy.
+// subject of the copy. Merges follow, as a copy of what either side changed: where only one
+// side changed an item, git takes over its numbers.
 func (r *Repo) Copied(ctx context.Context, since string) (head string, found []merge.Copied, err error) {
 	// What was fetched last has no other name, if it was fetched by a path.
 	known, err := r.commits(ctx, "HEAD", since, "FETCH_HEAD", "ORIG_HEAD")
@@ -39,25 +40,29 @@ func (r *Repo) Copied(ctx context.Context, since string) (head string, found []m
 		return known[0], nil, err
 	}
 	made, err := r.madeSince(ctx, known[1])
-	if err != nil || len(made) == 0 {
-		return known[0], nil, err
+	if err != nil {
+		return "", nil, err
 	}
 	originals, err := r.originals(ctx, made, known[2:])
 	if err != nil {
 		return "", nil, err
 	}
-	found, err = r.readCopies(ctx, made, originals)
+	var copies []*copiedCommit
+	for _, c := range slices.Backward(made) {
+		if len(originals[c]) > 0 {
+			copies = append(copies, copyOf(c, originals[c]))
+		}
+	}
+	merged, err := r.mergedSince(ctx, known[1])
+	if err != nil {
+		return "", nil, err
+	}
+	found, err = r.readCopies(ctx, append(copies, merged...))
 	return known[0], found, err
 }
 
 // readCopies reads what commits and their originals changed.
-func (r *Repo) readCopies(ctx context.Context, made []*commit, originals map[*commit][]string) ([]merge.Copied, error) {
-	var copies []*copiedCommit
-	for _, c := range slices.Backward(made) {
-		if len(originals[c]) > 0 {
-			copies = append(copies, newCopy(c, originals[c]))
-		}
-	}
+func (r *Repo) readCopies(ctx context.Context, copies []*copiedCommit) ([]merge.Copied, error) {
 	// First the files that the commits change, then the items that these refer to.
 	if err := r.fill(ctx, copies); err != nil {
 		return nil, err
@@ -154,6 +159,9 @@ type twin struct {
 // originals returns what each commit is a copy of, the oldest first. It looks at all
 // refs, at what they were before, and at what was fetched last.
 func (r *Repo) originals(ctx context.Context, made []*commit, extra []string) (map[*commit][]string, error) {
+	if len(made) == 0 {
+		return nil, nil
+	}
 	twins, err := r.twins(ctx, made, extra)
 	if err != nil {
 		return nil, err
@@ -247,6 +255,53 @@ func isCopying(action string) bool {
 	return strings.HasPrefix(verb, "cherry-pick") || strings.HasSuffix(verb, "(pick)")
 }
 
+// mostMerges is how many merges Copied looks at: the latest ones.
+const mostMerges = 100
+
+// mergedSince returns the merges of HEAD whose sides both changed items, the oldest first.
+// A merge copies the change of each side to the other.
+func (r *Repo) mergedSince(ctx context.Context, since string) ([]*copiedCommit, error) {
+	args := []string{"--literal-pathspecs", "log", "--merges", "--full-history", "--no-show-signature", "--format=%H %P",
+		"--max-count=" + strconv.Itoa(mostMerges), "HEAD"}
+	if since != "" {
+		args = append(args, "^"+since)
+	}
+	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsFolder)...)
+	if err != nil {
+		return nil, err
+	}
+	var copies []*copiedCommit
+	for _, line := range slices.Backward(strings.Split(out, "\n")) {
+		hashes := strings.Fields(line)
+		if len(hashes) != 3 {
+			continue
+		}
+		base, err := r.run(ctx, "merge-base", hashes[1], hashes[2])
+		if _, exited := errors.AsType[*xec.ExitError](err); exited {
+			continue // histories without a common commit
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, side := range [][2]string{{hashes[1], hashes[2]}, {hashes[2], hashes[1]}} {
+			names, err := r.run(ctx, "--literal-pathspecs", "diff-tree", "-r", "-z", "--no-renames", "--name-only", base, side[0], "--", r.prefix+merge.ItemsFolder)
+			if err != nil {
+				return nil, err
+			}
+			c := &copiedCommit{changes: []*readChange{newChange(side[1], hashes[0]), newChange(base, side[0])}}
+			files := []string{renumbered.Name}
+			for path := range strings.SplitSeq(names, "\x00") {
+				if name, ok := strings.CutPrefix(path, r.prefix); ok && IsStored(name) {
+					files = append(files, name)
+				}
+			}
+			c.want(files)
+			copies = append(copies, c)
+		}
+	}
+	return copies, nil
+}
+
 // copiedCommit is a copy and its originals, whose trees are being read.
 type copiedCommit struct {
 	changes []*readChange // first the copy
@@ -255,14 +310,18 @@ type copiedCommit struct {
 // readChange is what is read of one commit.
 type readChange struct {
 	merge.Change
-	commit         string
-	before, wanted []string // names of files to read, before the commit and in it
+	before, after string   // commits
+	wanted        []string // names of files to read
 }
 
-func newCopy(c *commit, originals []string) *copiedCommit {
+func newChange(before, after string) *readChange {
+	return &readChange{before: before, after: after, Change: merge.Change{Before: merge.Tree{}, After: merge.Tree{}}}
+}
+
+func copyOf(c *commit, originals []string) *copiedCommit {
 	n := &copiedCommit{}
 	for _, hash := range append([]string{c.hash}, originals...) {
-		n.changes = append(n.changes, &readChange{commit: hash, Change: merge.Change{Before: merge.Tree{}, After: merge.Tree{}}})
+		n.changes = append(n.changes, newChange(hash+"^", hash))
 	}
 	n.want(append(c.files, renumbered.Name))
 	return n
@@ -271,7 +330,7 @@ func newCopy(c *commit, originals []string) *copiedCommit {
 // want asks for files in all trees.
 func (c *copiedCommit) want(names []string) {
 	for _, change := range c.changes {
-		change.before, change.wanted = names, names
+		change.wanted = names
 	}
 }
 
@@ -296,11 +355,9 @@ func (c *copiedCommit) wantReferences() {
 // files calls do with each file that is wanted.
 func (c *copiedCommit) files(do func(commit, name string, tree merge.Tree)) {
 	for _, change := range c.changes {
-		for _, name := range change.before {
-			do(change.commit+"^", name, change.Before)
-		}
 		for _, name := range change.wanted {
-			do(change.commit, name, change.After)
+			do(change.before, name, change.Before)
+			do(change.after, name, change.After)
 		}
 	}
 }

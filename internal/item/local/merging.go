@@ -262,7 +262,7 @@ func (s *Store) afterCopying(ctx context.Context, f *folder) ([]item.Warning, er
 	var found []item.Warning
 	for _, r := range reports {
 		found = append(found, item.Warning{
-			File: r.File, Reason: "came with a cherry-pick or rebase, and refers to items by numbers that are of other items here; run doctor --repair",
+			File: r.File, Reason: "came with a merge, cherry-pick or rebase, and refers to items by numbers that are of other items here; run doctor --repair",
 		})
 	}
 	return found, err

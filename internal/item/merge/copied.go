@@ -98,7 +98,7 @@ func followOriginal(original, copy Change, now Tree, settled map[reference]bool)
 		if e.theirs == nil || e.theirs.trashed {
 			continue
 		}
-		if err := m.correct(e, m.result.Tree, to, "refers to items by the numbers that they have here: git copied a commit from where they have others"); err != nil {
+		if err := m.correct(e, m.result.Tree, to, "refers to items by the numbers that they have here: git took over those of another branch"); err != nil {
 			return Result{}, err
 		}
 	}
