@@ -33,6 +33,7 @@ const (
 	maxStoreAge    = 30 * 24 * time.Hour
 	maxTempAge     = time.Hour
 	writesPerPrune = 16 << 20
+	maxRemembered  = 1000 // written files
 )
 
 // store keeps answers in files of one folder. It is a cache: whatever goes
@@ -46,11 +47,18 @@ type store struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	written int64 // bytes since the last pruning; -1 before the first
+	written int64            // bytes since the last pruning; -1 before the first
+	last    map[string]wrote // what this process wrote last, by path
+}
+
+// wrote is an answer in a file.
+type wrote struct {
+	head string
+	file fs.FileInfo
 }
 
 func newStore(dir string, now func() time.Time) *store {
-	return &store{dir: dir, now: now, written: -1}
+	return &store{dir: dir, now: now, written: -1, last: make(map[string]wrote)}
 }
 
 func (s *store) path(key string) string {
@@ -82,14 +90,46 @@ func (s *store) Set(key string, body []byte) {
 		s.Delete(key)
 		return
 	}
-	if err := s.write(s.path(key), body); err != nil {
+	path, head := s.path(key), header(body)
+	if s.has(path, head) {
 		return
 	}
+	if err := s.write(path, head, body); err != nil {
+		return
+	}
+	s.remember(path, head)
 	s.account(int64(len(body)))
 }
 
+// has reports whether this process wrote the same answer last and nobody has touched the
+// file since. Answers have the second in which the service gave them, so the calls of a
+// burst bring the same one; writing it takes longer than all else that such a call does here.
+func (s *store) has(path, head string) bool {
+	s.mu.Lock()
+	last := s.last[path]
+	s.mu.Unlock()
+	if last.head != head {
+		return false
+	}
+	info, err := os.Lstat(path)
+	return err == nil && os.SameFile(info, last.file) && info.Size() == last.file.Size() && info.ModTime().Equal(last.file.ModTime())
+}
+
+func (s *store) remember(path, head string) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return // pruned meanwhile
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.last) >= maxRemembered {
+		clear(s.last)
+	}
+	s.last[path] = wrote{head, info}
+}
+
 // write does not sync to disk: the checksum tells a torn file after a crash.
-func (s *store) write(path string, body []byte) error {
+func (s *store) write(path, head string, body []byte) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
@@ -97,7 +137,7 @@ func (s *store) write(path string, body []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(header(body) + "\n")
+	_, err = f.WriteString(head + "\n")
 	if err == nil {
 		_, err = f.Write(body)
 	}
