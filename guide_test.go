@@ -56,7 +56,7 @@ func run(_ *testing.T, d *demo.Demo, line string) string { return d.Run(strings.
 // call calls a tool and returns what a model reads, JSON with a member to a line.
 func call(t *testing.T, d *demo.Demo, line string) string {
 	t.Helper()
-	all := workspace.Here(t.Context(), d.Env(), "").Serve(slog.New(slog.DiscardHandler))
+	all := workspace.Find(t.Context(), d.Env(), "").Serve(slog.New(slog.DiscardHandler))
 	defer all.Close()
 	name, arguments, _ := strings.Cut(line, " ")
 	tool := find(t, all.Toolsets, name)

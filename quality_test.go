@@ -171,7 +171,7 @@ const budget = 10 << 10
 func TestAnswersFitTheirBudget(t *testing.T) {
 	t.Parallel()
 	d := demo.New(t)
-	all := workspace.Here(t.Context(), d.Env(), "").Serve(slog.New(slog.DiscardHandler))
+	all := workspace.Find(t.Context(), d.Env(), "").Serve(slog.New(slog.DiscardHandler))
 	defer all.Close()
 	arguments := map[string]string{
 		"get_branch_metadata": `{"branch":"main"}`, "list_jira_issues": `{"project":"SHOP"}`, "show_item": `{"id":2}`, "search_items": `{"query":"log"}`,

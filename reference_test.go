@@ -30,7 +30,7 @@ import (
 
 func toolsets(t *testing.T) []toolset.Toolset {
 	t.Helper()
-	all := workspace.Here(t.Context(), app.EmptyEnv(), "").Serve(slog.New(slog.DiscardHandler))
+	all := workspace.Find(t.Context(), app.EmptyEnv(), "").Serve(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { _ = all.Close() })
 	return all.Toolsets
 }

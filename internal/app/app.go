@@ -53,6 +53,8 @@ type Env struct {
 	Self string
 	// Executable is the path of the program's file; "" if it is not known.
 	Executable string
+	// Hostname is the name of this machine; "" if it is not known.
+	Hostname string
 	// GOOS chooses where files are looked for.
 	GOOS string
 	Now  func() time.Time
@@ -171,6 +173,7 @@ func Main(run func(context.Context, Env) int) int {
 	}
 	// Without a path, commands that print it say so.
 	env.Executable, _ = os.Executable()
+	env.Hostname, _ = os.Hostname()
 	done := make(chan int, 1)
 	go func() { done <- run(ctx, env) }()
 	select {

@@ -74,7 +74,7 @@ func TestLeftBehind(t *testing.T) {
 // Files of a project stay in it.
 func TestForeignIn(t *testing.T) {
 	t.Parallel()
-	root := rootedtest.Place(t)
+	root := rootedtest.Project(t)
 	for _, escape := range rootedtest.Escapes(root) {
 		path := escape
 		if !filepath.IsAbs(path) {
@@ -112,7 +112,7 @@ func TestForeignIn(t *testing.T) {
 // meanwhile leads nowhere.
 func TestReplaceWhileLinksSwap(t *testing.T) {
 	t.Parallel()
-	root := rootedtest.Place(t)
+	root := rootedtest.Project(t)
 	dir, kept, link := filepath.Join(root, "swap"), filepath.Join(root, "kept"), filepath.Join(root, "link")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ var shallow = project.Range{Depth: 1, Max: 500}
 
 func TestNothingGetsOut(t *testing.T) {
 	t.Parallel()
-	root := rootedtest.Place(t)
+	root := rootedtest.Project(t)
 	p := plain(root)
 	for _, path := range rootedtest.Escapes(root) {
 		if got := read(t, p, path, project.Lines{}); got != "error: Path outside project root" {
@@ -290,7 +290,7 @@ func TestCancelled(t *testing.T) {
 // from there.
 func TestSwap(t *testing.T) {
 	t.Parallel()
-	root := rootedtest.Place(t)
+	root := rootedtest.Project(t)
 	p := plain(root)
 	inside, outside, at := filepath.Join(root, "real"), filepath.Join(filepath.Dir(root), "outside"), filepath.Join(root, "swap")
 	gittest.Write(t, filepath.Join(inside, "b.txt"), "b")
@@ -328,7 +328,7 @@ func TestSwap(t *testing.T) {
 }
 
 func FuzzPath(f *testing.F) {
-	root := rootedtest.Place(f)
+	root := rootedtest.Project(f)
 	gittest.Write(f, filepath.Join(root, ".git", "config"), rootedtest.Secret)
 	p := plain(root)
 	for _, s := range append(rootedtest.Escapes("ROOT"), ".git/config", "inner/../.git/config", "self/.git", "dir/b.txt", "") {

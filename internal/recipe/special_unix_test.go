@@ -18,7 +18,7 @@ import (
 func TestNamedPipes(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"justfile": "", "more.just": "import 'more.just'\n", "sub/mod.just": "mod sub\n", "x/justfile": "mod? y 'x'\n"} {
-		root := rootedtest.Place(t)
+		root := rootedtest.Project(t)
 		if text != "" {
 			gittest.Write(t, filepath.Join(root, "justfile"), text)
 			gittest.Write(t, filepath.Join(root, filepath.Dir(name), "file"), "")

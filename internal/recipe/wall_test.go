@@ -39,7 +39,7 @@ func refused(t *testing.T, j *recipe.Justfile) string {
 // Nothing outside of the root is imported, in any form, at any depth.
 func TestWall(t *testing.T) {
 	t.Parallel()
-	root := rootedtest.Place(t)
+	root := rootedtest.Project(t)
 	home := filepath.Dir(root)
 	escapes := append(rootedtest.Escapes(root), "~/secret.txt", "~/outside/b.txt", "~//secret.txt", "~/../secret.txt", "~/.")
 	forms := []string{
@@ -69,7 +69,7 @@ func TestWall(t *testing.T) {
 
 func TestWallEscapes(t *testing.T) {
 	t.Parallel()
-	root := rootedtest.Place(t)
+	root := rootedtest.Project(t)
 	for _, text := range []string{
 		`import "\u{2e}\u{2e}/secret.txt"`, `import "..\u{2f}secret.txt"`, `import "\u{7e}/secret.txt"`, `import "\u{2F}etc/passwd"`, `import "out\u{2d}file"`,
 		"import x'$HOME/secret.txt'", "import x\"~/secret.txt\"", "import '''\n  ../secret.txt'''", "import '../secret.txt\n'", `import "\z"`, `import "\u{110000}"`, "import '../secret.txt",
@@ -101,7 +101,7 @@ func TestWallEscapes(t *testing.T) {
 func TestWallLinks(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"../secret.txt", "/etc/passwd", "out-file", "/dev/zero", "/proc/self/environ", "dir", "loop1"} {
-		root := rootedtest.Place(t)
+		root := rootedtest.Project(t)
 		if err := os.Symlink(target, filepath.Join(root, ".JUSTFILE")); err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestInside(t *testing.T) {
 
 func TestTooMuch(t *testing.T) {
 	t.Parallel()
-	root := rootedtest.Place(t)
+	root := rootedtest.Project(t)
 	var many strings.Builder
 	for i := range 600 {
 		name := fmt.Sprintf("i%d.just", i)
@@ -178,7 +178,7 @@ func TestRacingLinks(t *testing.T) {
 	if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
 		need.Skip(t, "just is not installed")
 	}
-	root := rootedtest.Place(t)
+	root := rootedtest.Project(t)
 	gittest.Write(t, filepath.Join(root, "justfile"), "import 'swap.just'\nown:\n")
 	gittest.Write(t, filepath.Join(filepath.Dir(root), "evil.just"), "leaked:\n}\n")
 	swap := filepath.Join(root, "swap.just")

@@ -22,7 +22,7 @@ const secret = rootedtest.Secret
 // place opens a folder with files, folders and links, beside something secret.
 func place(t testing.TB) (*rooted.Root, string) {
 	t.Helper()
-	root := rootedtest.Place(t)
+	root := rootedtest.Project(t)
 	r, err := rooted.Open(root)
 	if err != nil {
 		t.Fatal(err)

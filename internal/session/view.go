@@ -131,7 +131,7 @@ func (v *View) StatePlace(ctx context.Context) (dir, hides string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	dir, hides = o.state.Place()
+	dir, hides = o.state.Locate()
 	return dir, hides, nil
 }
 

@@ -83,9 +83,9 @@ func (n noLink) Stat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Place returns the directory whose state file counts, and the one whose state file it
+// Locate returns the directory whose state file counts, and the one whose state file it
 // hides, "" for none. Without a file it is the directory that a new one belongs to.
-func (s *Store) Place() (dir, hides string) {
+func (s *Store) Locate() (dir, hides string) {
 	if len(s.places) == 1 {
 		return string(s.places[0].folder.Folder), ""
 	}

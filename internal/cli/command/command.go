@@ -51,7 +51,7 @@ func (c *cli) out() *output.Writer { return output.New(c.env) }
 
 // open opens the registry.
 func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error) {
-	here := workspace.Here(ctx, c.env, "")
+	here := workspace.Find(ctx, c.env, "")
 	here.Warn()
 	lib, run := here.Commands()
 	catalog, err := lib.Open(c.agent)

@@ -21,7 +21,7 @@ import (
 
 // open opens the workspace.
 func (c *cli) workspace(ctx context.Context) (*rooted.Root, string, error) {
-	dir := workspace.Here(ctx, c.env, "").Workspace()
+	dir := workspace.Find(ctx, c.env, "").Workspace()
 	root, err := rooted.Open(dir)
 	if err != nil {
 		return nil, "", fmt.Errorf("open the workspace: %w", err)
@@ -118,7 +118,7 @@ func (c *cli) init() *cobra.Command {
 registry.json. What is there stays as it is.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			made, err := catalog.Init(cmd.Context(), workspace.Here(cmd.Context(), c.env, "").Workspace())
+			made, err := catalog.Init(cmd.Context(), workspace.Find(cmd.Context(), c.env, "").Workspace())
 			o := c.out()
 			for _, name := range made {
 				err = errors.Join(err, o.Line("made %s", name))
@@ -179,7 +179,7 @@ func (c *cli) runExport(ctx context.Context, o exportOptions) error {
 	if err != nil {
 		return err
 	}
-	base := workspace.Here(ctx, c.env, "").Workspace()
+	base := workspace.Find(ctx, c.env, "").Workspace()
 	if client.Home {
 		if base = c.env.Home(); base == "" {
 			return errors.New("there is no home folder")

@@ -73,7 +73,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 	if o.maxTokens < minTokens {
 		return app.UsageError(fmt.Sprintf("invalid value %d for --max-tokens: use %d or more", o.maxTokens, minTokens))
 	}
-	here := workspace.Here(ctx, env, o.repo)
+	here := workspace.Find(ctx, env, o.repo)
 	if info, err := os.Stat(here.Workspace()); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s", cleantext.Line(here.Workspace()))
 	}

@@ -17,7 +17,7 @@ const maxCompletions = 200
 
 // look reads the project for a completion; without one there is nothing to offer.
 func (c cli) look(ctx context.Context) (item.Config, *item.Snapshot, bool) {
-	store := workspace.Here(ctx, c.env, "").Items()
+	store := workspace.Find(ctx, c.env, "").Items()
 	defer store.Close()
 	config, err := store.Config(ctx)
 	if err != nil {
@@ -66,7 +66,7 @@ func (c cli) itemsLike(ctx context.Context, typed string) []cobra.Completion {
 // completeDeleted offers the numbers of deleted items with their titles.
 func (c cli) completeDeleted(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const how = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	store := workspace.Here(cmd.Context(), c.env, "").Items()
+	store := workspace.Find(cmd.Context(), c.env, "").Items()
 	defer store.Close()
 	deleted, _, err := store.Deleted(cmd.Context())
 	if err != nil {

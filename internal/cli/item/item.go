@@ -86,7 +86,7 @@ func (c cli) run(do func(ctx context.Context, s *local.Store, args []string) err
 // runIn opens the workspace and the store for a command.
 func (c cli) runIn(do func(ctx context.Context, here *workspace.Workspace, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		here := workspace.Here(cmd.Context(), c.env, "")
+		here := workspace.Find(cmd.Context(), c.env, "")
 		here.Warn()
 		store := here.Items()
 		defer store.Close()

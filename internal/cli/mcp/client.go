@@ -39,7 +39,7 @@ func ClientFiles(env app.Env, dir string) clientconfig.Place {
 // project returns the root of the project that a client is told about.
 func (o *clientOptions) project(ctx context.Context) string {
 	if o.root == "" {
-		o.root = workspace.Here(ctx, o.env, o.repo).Workspace()
+		o.root = workspace.Find(ctx, o.env, o.repo).Workspace()
 	}
 	return o.root
 }

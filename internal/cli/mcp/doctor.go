@@ -28,7 +28,7 @@ func examine(ctx context.Context, env app.Env, repo string, online bool) []docto
 		}
 		return control.NewClient(files.Runtime).Status(ctx)
 	}
-	here := workspace.Here(ctx, env, repo)
+	here := workspace.Find(ctx, env, repo)
 	tasks := here.Tasks()
 	defer tasks.Close()
 	commands, _ := here.Commands()

@@ -142,7 +142,7 @@ func (o *options) run(ctx context.Context) error {
 	ask := !said && !o.asJSON && o.env.Interactive()
 	var outcomes []outcome
 	var errs []error
-	for _, p := range o.parts(workspace.Here(ctx, o.env, "")) {
+	for _, p := range o.parts(workspace.Find(ctx, o.env, "")) {
 		wanted := p.wanted || o.all || !said && !ask && p.quiet
 		if ask {
 			var err error

@@ -39,7 +39,7 @@ with run_just_task. It takes the program just; see https://just.systems.`,
 
 // open finds the justfile.
 func open(ctx context.Context, env app.Env) *tasks.Tasks {
-	here := workspace.Here(ctx, env, "")
+	here := workspace.Find(ctx, env, "")
 	here.Warn()
 	return here.Tasks()
 }

@@ -38,7 +38,7 @@ themselves: register it once, as in the example.`,
 		Example: `  claude mcp add tic -- tic mcp serve`,
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			here := workspace.Here(cmd.Context(), env, "")
+			here := workspace.Find(cmd.Context(), env, "")
 			logger := app.NewLogger(env.Stderr, verbosity)
 			here.Log(cmd.Context(), logger)
 			all := here.ServeItems(logger)

@@ -233,10 +233,8 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 // gate is what stands in front of each server.
 func gate(env app.Env, o options, files servers.Files) *servers.Gate {
 	guard := httpguard.Options{Hosts: o.listen, Origins: o.origins, Open: []string{"/healthz"}, Now: env.Now}
-	if len(o.listen) > 0 {
-		if name, err := os.Hostname(); err == nil {
-			guard.Hosts = append(guard.Hosts, name)
-		}
+	if len(o.listen) > 0 && env.Hostname != "" {
+		guard.Hosts = append(guard.Hosts, env.Hostname)
 	}
 	return servers.NewGate(files.Tokens, guard, o.noToken, env.Secrets.Add)
 }

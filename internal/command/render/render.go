@@ -39,8 +39,8 @@ type Files interface {
 
 var _ Files = (*rooted.Root)(nil)
 
-// Place is where a command is rendered.
-type Place struct {
+// Workspace is where a command is rendered.
+type Workspace struct {
 	Root Files
 	// Path is the absolute path of the folder, for the variables that are paths.
 	Path string
@@ -97,7 +97,7 @@ func Profile(agent string, id command.ID) string {
 }
 
 // Render renders a command.
-func Render(p Place, r Request) (Result, error) {
+func Render(p Workspace, r Request) (Result, error) {
 	if err := r.checkTexts(); err != nil {
 		return Result{}, err
 	}
@@ -237,7 +237,7 @@ func candidates(dir string, args Args) ([]string, error) {
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // variables are the values by their names.
-func (p Place) variables(profile *profile, r Request, dir string) map[string]string {
+func (p Workspace) variables(profile *profile, r Request, dir string) map[string]string {
 	values := map[string]string{"base_prompt_dir": p.path(dir)}
 	if text := trim(r.InputText); text != "" {
 		values["input_text"] = text
@@ -263,7 +263,7 @@ func (p Place) variables(profile *profile, r Request, dir string) map[string]str
 }
 
 // path is the absolute path of a name in the folder.
-func (p Place) path(name string) string { return filepath.Join(p.Path, filepath.FromSlash(name)) }
+func (p Workspace) path(name string) string { return filepath.Join(p.Path, filepath.FromSlash(name)) }
 
 func absolute(dir, file string) string {
 	file = filepath.FromSlash(file)

@@ -16,7 +16,7 @@ import (
 )
 
 // project writes the workspace of testdata.
-func project(t testing.TB) render.Place {
+func project(t testing.TB) render.Workspace {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -35,7 +35,7 @@ func project(t testing.TB) render.Place {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	return render.Place{Root: root, Path: dir, Dir: dir}
+	return render.Workspace{Root: root, Path: dir, Dir: dir}
 }
 
 // request reads "profile c2 c3 flag…", with the flags separated by blanks.

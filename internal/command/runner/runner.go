@@ -49,7 +49,7 @@ func (r *Runner) Run(ctx context.Context, from *library.Catalog, request render.
 		return deno.Run(ctx, r.env, r.workspace, request)
 	}
 	var result render.Result
-	err = r.at(from, func(p render.Place) (err error) {
+	err = r.at(from, func(p render.Workspace) (err error) {
 		result, err = render.Render(p, request)
 		return err
 	})
@@ -60,7 +60,7 @@ func (r *Runner) Run(ctx context.Context, from *library.Catalog, request render.
 // prompt that goes elsewhere.
 func (r *Runner) Portable(from *library.Catalog, request render.Request) (render.Result, error) {
 	var result render.Result
-	err := r.at(from, func(p render.Place) (err error) {
+	err := r.at(from, func(p render.Workspace) (err error) {
 		p.Path, p.Dir = "", ""
 		result, err = render.Render(p, request)
 		return err
@@ -69,21 +69,21 @@ func (r *Runner) Portable(from *library.Catalog, request render.Request) (render
 }
 
 // at opens the place of a catalog.
-func (r *Runner) at(from *library.Catalog, do func(render.Place) error) error {
+func (r *Runner) at(from *library.Catalog, do func(render.Workspace) error) error {
 	if !strings.HasPrefix(from.Path, library.HomePrefix) {
 		root, err := rooted.Open(r.workspace)
 		if err != nil {
 			return fmt.Errorf("open the workspace: %w", err)
 		}
 		defer root.Close()
-		return do(render.Place{Root: root, Path: r.workspace, Dir: r.workspace, Profiles: &r.here})
+		return do(render.Workspace{Root: root, Path: r.workspace, Dir: r.workspace, Profiles: &r.here})
 	}
 	root, err := rooted.Open(filepath.Join(r.home, agents))
 	if err != nil {
 		return fmt.Errorf("open ~/%s: %w", agents, err)
 	}
 	defer root.Close()
-	return do(render.Place{Root: agentsOnly{root}, Path: r.home, Dir: r.workspace, Profiles: &r.there})
+	return do(render.Workspace{Root: agentsOnly{root}, Path: r.home, Dir: r.workspace, Profiles: &r.there})
 }
 
 // agents is the only folder that is read of a home folder.

@@ -14,7 +14,7 @@ func TestEnvHidesLocalVariables(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)
 	for name := range strings.FieldsSeq(g.Run(g.Home, "rev-parse", "--local-env-vars")) {
-		_, set := environment(xec.Env{name + "=x"}, Place{Dir: g.Home}).Lookup(name)
+		_, set := environment(xec.Env{name + "=x"}, Repository{Dir: g.Home}).Lookup(name)
 		if set != (name == "GIT_CONFIG_COUNT") {
 			t.Errorf("%s is set: %v", name, set)
 		}
@@ -22,7 +22,7 @@ func TestEnvHidesLocalVariables(t *testing.T) {
 	env := environment(xec.Env{
 		"HOME=/h", "LC_ALL=de_DE", "GIT_OPTIONAL_LOCKS=1", "GIT_EXTERNAL_DIFF=x", "GIT_TRACE2=/x", "GIT_SSH_COMMAND=x", "SSH_ASKPASS=x",
 		"GIT_CONFIG_GLOBAL=/g", "GIT_CONFIG_KEY_0=k", "PATH=.:/bin::rel:/usr/bin",
-	}, Place{Dir: "/a/b", Root: "/a/b"})
+	}, Repository{Dir: "/a/b", Root: "/a/b"})
 	for name, want := range map[string]string{
 		"HOME": "/h", "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0",
 		"GIT_EXTERNAL_DIFF": "", "GIT_TRACE2": "", "GIT_SSH_COMMAND": "", "SSH_ASKPASS": "", "GIT_CONFIG_GLOBAL": "/g", "GIT_CONFIG_KEY_0": "k",

@@ -47,8 +47,8 @@ type Guard interface {
 	Obstacle(ctx context.Context) error
 }
 
-// Place is where git is run.
-type Place struct {
+// Repository is where git is run.
+type Repository struct {
 	// Dir is where git finds the repository, without looking further up: its .git is
 	// there, or it is a bare repository.
 	Dir string
@@ -69,7 +69,7 @@ type Git struct {
 
 // New is the git program run at a place. env is the complete environment; of git's
 // variables only those count that say where the user's configuration is.
-func New(at Place, env xec.Env, guard Guard) Git {
+func New(at Repository, env xec.Env, guard Guard) Git {
 	settings := override.Fixed()
 	if at.Bare {
 		settings = append(settings, "safe.bareRepository=all")
@@ -143,7 +143,7 @@ func kept(key string) bool {
 }
 
 // environment returns the environment for the git program.
-func environment(env xec.Env, at Place) xec.Env {
+func environment(env xec.Env, at Repository) xec.Env {
 	clean := make(xec.Env, 0, len(env)+8)
 	for _, kv := range env {
 		key, _, _ := strings.Cut(kv, "=")

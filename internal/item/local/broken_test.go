@@ -349,7 +349,7 @@ func TestErrorsNameNoPath(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	gone := local.New(local.Place{Dir: filepath.Join(dir, "missing")}, time.Now)
+	gone := local.New(local.Location{Dir: filepath.Join(dir, "missing")}, time.Now)
 	if _, err := gone.Init(t.Context()); err == nil || strings.Contains(err.Error(), dir) {
 		t.Errorf("got %v", err)
 	}

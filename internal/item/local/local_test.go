@@ -70,7 +70,7 @@ func itemText(id string, lines ...string) string {
 // open returns the store of dir, in each of the ways that it can keep up.
 func open(tb testing.TB, dir string, watching bool) *local.Store {
 	tb.Helper()
-	s := local.New(local.Place{Dir: dir}, time.Now)
+	s := local.New(local.Location{Dir: dir}, time.Now)
 	local.SetWatching(s, watching)
 	tb.Cleanup(func() { _ = s.Close() })
 	return s

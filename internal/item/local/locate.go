@@ -18,8 +18,8 @@ import (
 // folderName is the name of the folder of a store.
 const folderName = ".tic"
 
-// Place says where a store is looked for. Paths are absolute.
-type Place struct {
+// Location says where a store is looked for. Paths are absolute.
+type Location struct {
 	// Dir is the working folder. The store is the one in it or in the next
 	// folder above that has one, up to Root.
 	Dir string
@@ -45,7 +45,7 @@ type Place struct {
 // find returns the directory of the store. A link leads to another place only where the
 // user says so: a link in a repository could lead anywhere. The error can be
 // [item.ErrNoProject].
-func (p Place) find() (rooted.Dir, error) {
+func (p Location) find() (rooted.Dir, error) {
 	if path, ok, err := p.elsewhere(); ok || err != nil {
 		if info, err := os.Stat(path); ok && (err != nil || !info.IsDir()) {
 			return rooted.Dir{}, item.ErrNoProject
@@ -80,7 +80,7 @@ func (p Place) find() (rooted.Dir, error) {
 	return rooted.Dir{}, item.ErrNoProject
 }
 
-func (p Place) elsewhere() (dir string, ok bool, err error) {
+func (p Location) elsewhere() (dir string, ok bool, err error) {
 	if p.Elsewhere == nil {
 		return "", false, nil
 	}
@@ -91,7 +91,7 @@ func (p Place) elsewhere() (dir string, ok bool, err error) {
 }
 
 // create makes the directory of a new store.
-func (p Place) create() (rooted.Dir, error) {
+func (p Location) create() (rooted.Dir, error) {
 	path, ok, err := p.elsewhere()
 	if err != nil {
 		return rooted.Dir{}, err
@@ -107,13 +107,13 @@ func (p Place) create() (rooted.Dir, error) {
 }
 
 // sharedDir is the shared store, which may lead over no link out of git's directory.
-func (p Place) sharedDir() rooted.Dir {
+func (p Location) sharedDir() rooted.Dir {
 	return rooted.Dir{Wall: filepath.Dir(filepath.Dir(p.Shared)), Name: path.Join(filepath.Base(filepath.Dir(p.Shared)), filepath.Base(p.Shared))}
 }
 
 // hasShared reports whether there is a shared store. It is no symbolic link, nor in
 // one: those could lead anywhere.
-func (p Place) hasShared() bool {
+func (p Location) hasShared() bool {
 	if p.Shared == "" {
 		return false
 	}
@@ -126,7 +126,7 @@ func (p Place) hasShared() bool {
 }
 
 // folders are those that can have a store, in their order.
-func (p Place) folders() []string {
+func (p Location) folders() []string {
 	list := []string{p.Dir}
 	if p.Root == "" {
 		return list

@@ -17,7 +17,7 @@ func TestOrderOnDisk(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	dir := project(t)
-	s := local.New(local.Place{Dir: dir}, time.Now)
+	s := local.New(local.Location{Dir: dir}, time.Now)
 	t.Cleanup(func() { s.Close() })
 	create := func(d item.Draft) {
 		t.Helper()

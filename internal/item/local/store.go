@@ -40,7 +40,7 @@ import (
 
 // Store is the items of a place. It is safe for concurrent use.
 type Store struct {
-	place    Place
+	place    Location
 	now      func() time.Time
 	watching bool
 	git      *git.Options // nil if git is not to be asked
@@ -55,7 +55,7 @@ type Store struct {
 var _ item.Backend = (*Store)(nil)
 
 // New returns the store of a place. Nothing is looked at yet.
-func New(place Place, now func() time.Time) *Store {
+func New(place Location, now func() time.Time) *Store {
 	return &Store{place: place, now: now, watching: true}
 }
 

@@ -58,7 +58,7 @@ type machine struct {
 
 func open(ctx context.Context, clone, remote string, env xec.Env) (*machine, error) {
 	common := filepath.Join(clone, ".git")
-	store := local.New(local.Place{Dir: clone, Root: clone, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
+	store := local.New(local.Location{Dir: clone, Root: clone, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
 	branch, err := sidebranch.Open(ctx, sidebranch.Repository{CommonDir: common, Dir: clone, Env: env}, shared.DefaultBranch)
 	if err != nil {
 		return nil, err

@@ -12,9 +12,9 @@ import (
 // Secret is the content of each file outside.
 const Secret = "from outside"
 
-// Place makes a folder with files, folders and links, beside something secret, and
+// Project makes a directory with files, directories and links, beside something secret, and
 // returns its path.
-func Place(t testing.TB) string {
+func Project(t testing.TB) string {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -128,7 +128,7 @@ func (c *clone) must(args ...string) error {
 
 // store opens the store afresh, as a command does.
 func (c *clone) store() *local.Store {
-	return local.New(local.Place{Dir: c.path, Root: c.path}, c.now).InGit(git.Options{Env: xec.Env(c.env)})
+	return local.New(local.Location{Dir: c.path, Root: c.path}, c.now).InGit(git.Options{Env: xec.Env(c.env)})
 }
 
 func (h *history) begin() error {

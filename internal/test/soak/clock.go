@@ -85,7 +85,7 @@ func jumpingClock(r *rig) (result, error) {
 	clock := func() time.Time {
 		return time.Now().Add(time.Duration(r.random.Int64N(int64(6*time.Hour))) - 3*time.Hour)
 	}
-	store := local.New(local.Place{Dir: dir}, clock)
+	store := local.New(local.Location{Dir: dir}, clock)
 	defer store.Close()
 	ctx := context.Background()
 	if _, err := store.Init(ctx); err != nil {

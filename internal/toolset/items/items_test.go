@@ -28,7 +28,7 @@ import (
 func begin(t *testing.T) (tools *items.Tools, dir string, clock *time.Time) {
 	t.Helper()
 	dir = t.TempDir()
-	store := local.New(local.Place{Dir: dir}, time.Now)
+	store := local.New(local.Location{Dir: dir}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	tools = items.New(store, func() time.Time { return now })
@@ -94,7 +94,7 @@ func TestPreviewsBelongToTheirServer(t *testing.T) {
 	if _, err := tools.DeleteItem(t.Context(), items.DeleteIn{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
-	other := items.New(local.New(local.Place{Dir: dir}, time.Now), time.Now)
+	other := items.New(local.New(local.Location{Dir: dir}, time.Now), time.Now)
 	if _, err := other.ConfirmDelete(t.Context(), items.DeleteIn{ID: 1}); err == nil {
 		t.Error("another server deletes what was not previewed with it")
 	}
@@ -307,7 +307,7 @@ func TestLimitIsKept(t *testing.T) {
 
 func TestWithoutProject(t *testing.T) {
 	t.Parallel()
-	store := local.New(local.Place{Dir: t.TempDir()}, time.Now)
+	store := local.New(local.Location{Dir: t.TempDir()}, time.Now)
 	const want = "Not a tic project. Use the init_project tool first."
 	for _, tool := range items.New(store, time.Now).Toolset().Tools {
 		if tool.Name == "init_project" {

@@ -63,8 +63,8 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 	}
 }
 
-// Here returns the workspace that a command of copse is run in, or that of repo.
-func Here(ctx context.Context, env app.Env, repo string) *Workspace {
+// Find returns the workspace that a command of copse is run in, or that of repo.
+func Find(ctx context.Context, env app.Env, repo string) *Workspace {
 	return Open(ctx, wiring.Options{Program: "copse", Env: env, Repo: repo})
 }
 
@@ -102,7 +102,7 @@ func (w *Workspace) Items() *local.Store {
 	if w.Common != "" {
 		shared = filepath.Join(w.Common, "copse", "tic")
 	}
-	return local.New(local.Place{
+	return local.New(local.Location{
 		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere, Done: done,
 	}, w.env.Now).InGit(git.Options{Env: w.env.Environ})
 }

@@ -18,7 +18,7 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	store := local.New(local.Place{Dir: dir}, time.Now)
+	store := local.New(local.Location{Dir: dir}, time.Now)
 	defer store.Close()
 	ctx := context.Background()
 	if _, err := store.Init(ctx); err != nil {

@@ -15,6 +15,8 @@ func name() {}
 func adoptOrphans() {}
 
 // executable returns the file that this process runs.
+//
+//nolint:forbidigo // a guard is a program of its own
 func executable() (string, error) { return os.Executable() }
 
 // leader makes the program the leader of a session.
