@@ -2,10 +2,7 @@ package pull
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/page"
 )
@@ -28,7 +25,7 @@ const (
 // It says how much of the body is left.
 func FitOne(pr github.PullRequest) github.PullRequest {
 	pr = fitNames(pr)
-	pr.Body, pr.BodyTruncatedBytes = cutEnd(pr.Body, bodyBudget)
+	pr.Body, pr.BodyTruncatedBytes = page.Head(pr.Body, bodyBudget)
 	return pr
 }
 
@@ -61,7 +58,7 @@ func Fit(s github.Status) github.Status {
 
 	s.Summary.Failing = fitList(s.Summary.Failing, "names of failing checks", &s.Notes)
 	checks, logs, logSize := split(s.Checks)
-	each := page.Share([]int{sizes(checks), logSize, sizes(s.UnresolvedThreads), sizes(s.Reviews)}, statusBudget-page.Size(s.Summary)-page.Size(s.PullRequest))
+	each := page.Share([]int{page.Sizes(checks), logSize, page.Sizes(s.UnresolvedThreads), page.Sizes(s.Reviews)}, statusBudget-page.Size(s.Summary)-page.Size(s.PullRequest))
 	if n := page.Fit(checks, page.Size, each); n < len(checks) {
 		note("showing %d of %d checks, failing ones first, then pending ones", n, len(checks))
 		checks = checks[:n]
@@ -78,15 +75,6 @@ func Fit(s github.Status) github.Status {
 		s.Reviews = s.Reviews[:n]
 	}
 	return s
-}
-
-// sizes returns the bytes that a list takes.
-func sizes[T any](items []T) int {
-	n := 0
-	for _, item := range items {
-		n += page.Size(item) + 1
-	}
-	return n
 }
 
 // split returns the checks without their logs and without the addresses of those that
@@ -120,7 +108,7 @@ func join(checks []github.Check, logs []*github.Log, budget int) []github.Check 
 			continue
 		}
 		log := *logs[i]
-		log.Text, log.TruncatedBytes = cutFront(log.Text, each-page.Size(github.Log{Step: log.Step}))
+		log.Text, log.TruncatedBytes = page.Tail(log.Text, each-page.Size(github.Log{Step: log.Step}))
 		checks[i].Log = &log
 	}
 	return checks
@@ -128,47 +116,15 @@ func join(checks []github.Check, logs []*github.Log, budget int) []github.Check 
 
 // fitThreads cuts the texts of threads, and then their number, to a budget.
 func fitThreads(threads []github.Thread, budget int) ([]github.Thread, int) {
-	if sizes(threads) > budget {
+	if page.Sizes(threads) > budget {
 		each := max(budget/len(threads)-threadSize, shortText)
 		cut := make([]github.Thread, len(threads))
 		for i, t := range threads {
-			t.Text, t.TruncatedBytes = cutEnd(t.Text, each)
+			t.Text, t.TruncatedBytes = page.Head(t.Text, each)
 			cut[i] = t
 		}
 		threads = cut
 	}
 	n := page.Fit(threads, page.Size, budget)
 	return threads[:n], n
-}
-
-// cutEnd cuts a text so that it takes at most budget bytes in JSON, and returns how many
-// bytes are left out.
-func cutEnd(text string, budget int) (string, int) {
-	cut := text
-	for size := page.Size(cut); size > budget && cut != ""; size = page.Size(cut) {
-		n := utf8.RuneCountInString(cut)
-		cut = cleantext.Cut(cut, min(n-1, n*budget/size))
-	}
-	if cut == text {
-		return text, 0
-	}
-	return cut, len(text) - len(strings.TrimSuffix(cut, "…"))
-}
-
-// cutFront cuts lines from the front of a text so that it takes at most budget bytes in
-// JSON, and returns how many bytes are left out. Of a last line that is too long by
-// itself its end stays.
-func cutFront(text string, budget int) (string, int) {
-	cut := text
-	for size := page.Size(cut); size > budget && cut != ""; size = page.Size(cut) {
-		from := max(len(cut)-len(cut)*max(budget, 0)/size, 1)
-		for from < len(cut) && !utf8.RuneStart(cut[from]) {
-			from++
-		}
-		if next := strings.IndexByte(cut[from-1:], '\n'); next >= 0 && from+next < len(cut) {
-			from += next
-		}
-		cut = cut[from:]
-	}
-	return cut, len(text) - len(cut)
 }
