@@ -148,7 +148,7 @@ func setup(env *testscript.Env) error {
 
 // inherited are the variables that a conversation's server sees of a script.
 var inherited = []string{
-	"HOME", "USERPROFILE", "PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST",
+	"HOME", "USERPROFILE", "PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "JIRA_EMAIL", "JIRA_TOKEN", "JIRA_PAT", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST",
 	"GITHUB_API_URL", "GITHUB_SERVER_URL", "JIRA_HOST", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "SYSTEMROOT", "TMPDIR",
 	"DOCKER_HOST",
 }

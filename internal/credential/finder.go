@@ -69,7 +69,7 @@ func (f Finder) GitHub(ctx context.Context, host string) (Credential, error) {
 		machines = append(machines, "api.github.com")
 	}
 	missing := &MissingError{Host: host}
-	if c, ok := f.fromNetrc(machines, missing); ok {
+	if c, ok := f.fromNetrc(machines, missing, logins); ok {
 		return f.found(c), nil
 	}
 	if c, ok := f.fromEnv(host, missing); ok {
@@ -84,9 +84,16 @@ func (f Finder) GitHub(ctx context.Context, host string) (Credential, error) {
 	return Credential{}, missing
 }
 
-// Jira returns the credentials of the first of machines that the netrc file has
-// a login for. The error is a *MissingError, or that of ctx.
-func (f Finder) Jira(ctx context.Context, machines []string) (Credential, error) {
+// Jira returns the credentials for a Jira. machines are the names under which the netrc
+// file may have them, and cloud says whether it is one of Atlassian's hosts. The order is:
+//
+//  1. $JIRA_EMAIL with $JIRA_TOKEN, and $JIRA_PAT, a personal access token; the
+//     token first where the Jira is not Atlassian's, because only Data Center has them;
+//  2. the first machine in the netrc file. An entry without a login is a personal
+//     access token.
+//
+// The error is a *MissingError, or that of ctx.
+func (f Finder) Jira(ctx context.Context, machines []string, cloud bool) (Credential, error) {
 	if len(machines) == 0 {
 		return Credential{}, &MissingError{Host: "Jira", Tried: []string{"no host is known"}}
 	}
@@ -94,13 +101,40 @@ func (f Finder) Jira(ctx context.Context, machines []string) (Credential, error)
 		return Credential{}, fmt.Errorf("find credentials for %s: %w", machines[0], err)
 	}
 	missing := &MissingError{Host: machines[0]}
-	if c, ok := f.fromNetrc(machines, missing); ok {
+	if c, ok := f.jiraFromEnv(cloud, missing); ok {
+		return f.found(c), nil
+	}
+	if c, ok := f.fromNetrc(machines, missing, bareTokens); ok {
 		return f.found(c), nil
 	}
 	return Credential{}, missing
 }
 
-func (f Finder) fromNetrc(machines []string, missing *MissingError) (Credential, bool) {
+func (f Finder) jiraFromEnv(cloud bool, missing *MissingError) (Credential, bool) {
+	email, token, pat := f.env("JIRA_EMAIL"), f.env("JIRA_TOKEN"), f.env("JIRA_PAT")
+	if pat != "" && (!cloud || email == "" || token == "") {
+		return Credential{Secret: pat, Source: "$JIRA_PAT"}, true
+	}
+	switch {
+	case email != "" && token != "":
+		return Credential{Login: email, Secret: token, Source: "$JIRA_EMAIL and $JIRA_TOKEN"}, true
+	case email != "":
+		missing.add("$JIRA_EMAIL", "set, but $JIRA_TOKEN is not")
+	case token != "":
+		missing.add("$JIRA_TOKEN", "set, but $JIRA_EMAIL is not")
+	default:
+		missing.add("$JIRA_EMAIL with $JIRA_TOKEN, $JIRA_PAT", "not set")
+	}
+	return Credential{}, false
+}
+
+// An entry of the netrc file without a login holds a token, where a service has those.
+const (
+	logins     = false
+	bareTokens = true
+)
+
+func (f Finder) fromNetrc(machines []string, missing *MissingError, bare bool) (Credential, bool) {
 	path := netrc.Path(f.GOOS, f.Getenv, f.Home)
 	name := "~/" + filepath.Base(path)
 	switch {
@@ -119,6 +153,9 @@ func (f Finder) fromNetrc(machines []string, missing *MissingError) (Credential,
 	for _, m := range machines {
 		if e, ok := file.Lookup(m); ok {
 			return Credential{Login: e.Login, Secret: e.Password, Source: name + " machine " + m}, true
+		}
+		if password, ok := file.Token(m); ok && bare {
+			return Credential{Secret: password, Source: name + " machine " + m}, true
 		}
 		if file.Has(m) {
 			results = append(results, "machine "+m+" lacks a login or a password")

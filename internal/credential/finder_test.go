@@ -127,21 +127,34 @@ func TestJira(t *testing.T) {
 		place    place
 		machines []string
 		want     string
+		server   bool // not Atlassian's
 	}{
+		{"variables first", place{netrc: "machine acme.atlassian.net login u password p", env: map[string]string{"JIRA_EMAIL": "ada@example.com", "JIRA_TOKEN": " t\n"}}, machines,
+			"ada@example.com:t from $JIRA_EMAIL and $JIRA_TOKEN", false},
+		{"a personal access token", place{netrc: "-", env: map[string]string{"JIRA_PAT": "pat"}}, machines, ":pat from $JIRA_PAT", false},
+		{"both in the cloud", place{env: map[string]string{"JIRA_PAT": "pat", "JIRA_EMAIL": "a", "JIRA_TOKEN": "t"}}, machines, "a:t from $JIRA_EMAIL and $JIRA_TOKEN", false},
+		{"both elsewhere", place{env: map[string]string{"JIRA_PAT": "pat", "JIRA_EMAIL": "a", "JIRA_TOKEN": "t"}}, []string{"jira.example"}, ":pat from $JIRA_PAT", true},
+		{"half a login", place{netrc: "", env: map[string]string{"JIRA_EMAIL": "a"}}, machines,
+			"no credentials for acme.atlassian.net: $JIRA_EMAIL: set, but $JIRA_TOKEN is not; ~/.netrc: no machine acme.atlassian.net or atlassian.net", false},
+		{"the other half", place{netrc: "machine acme.atlassian.net login u password p", env: map[string]string{"JIRA_TOKEN": "t"}}, machines,
+			"u:p from ~/.netrc machine acme.atlassian.net", false},
+		{"a token in netrc", place{netrc: "machine jira.example password pat"}, []string{"jira.example"}, ":pat from ~/.netrc machine jira.example", true},
+		{"a login before a token", place{netrc: "machine jira.example password pat\nmachine jira.example login u password p"}, []string{"jira.example"},
+			"u:p from ~/.netrc machine jira.example", true},
 		{"host first", place{netrc: "machine atlassian.net login a password b\nmachine acme.atlassian.net login u password p"}, machines,
-			"u:p from ~/.netrc machine acme.atlassian.net"},
+			"u:p from ~/.netrc machine acme.atlassian.net", false},
 		{"then the fallback", place{netrc: "machine atlassian.net login a password b"}, machines,
-			"a:b from ~/.netrc machine atlassian.net"},
+			"a:b from ~/.netrc machine atlassian.net", false},
 		{"neither", place{netrc: "default login x password y"}, machines,
-			"no credentials for acme.atlassian.net: ~/.netrc: no machine acme.atlassian.net or atlassian.net, its default entry is not used"},
+			"no credentials for acme.atlassian.net: $JIRA_EMAIL with $JIRA_TOKEN, $JIRA_PAT: not set; ~/.netrc: no machine acme.atlassian.net or atlassian.net, its default entry is not used", false},
 		{"no file", place{netrc: "-", env: map[string]string{"GH_TOKEN": "t"}}, machines,
-			"no credentials for acme.atlassian.net: ~/.netrc: no such file"},
-		{"no host", place{netrc: "machine a login u password p"}, nil, "no credentials for Jira: no host is known"},
+			"no credentials for acme.atlassian.net: $JIRA_EMAIL with $JIRA_TOKEN, $JIRA_PAT: not set; ~/.netrc: no such file", false},
+		{"no host", place{netrc: "machine a login u password p"}, nil, "no credentials for Jira: no host is known", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if got := result(tt.place.finder(t).Jira(t.Context(), tt.machines)); got != tt.want {
+			if got := result(tt.place.finder(t).Jira(t.Context(), tt.machines, !tt.server)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -243,7 +256,7 @@ func TestCancelledIsNotMissing(t *testing.T) {
 	if _, err := f.GitHub(ctx, "github.com"); !errors.Is(err, context.Canceled) {
 		t.Errorf("GitHub: got %v, want context.Canceled", err)
 	}
-	if _, err := f.Jira(ctx, []string{"a"}); !errors.Is(err, context.Canceled) {
+	if _, err := f.Jira(ctx, []string{"a"}, true); !errors.Is(err, context.Canceled) {
 		t.Errorf("Jira: got %v, want context.Canceled", err)
 	}
 }

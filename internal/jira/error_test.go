@@ -111,7 +111,7 @@ func TestNotFound(t *testing.T) {
 		_, err := client.Issue(t.Context(), "PROJ-99")
 		check(t, err, remote.NotFound, 404, "xist")
 		_, err = client.Search(t.Context(), jira.Query{Project: "NOPE", Status: "Nowhere"}, 5, "")
-		check(t, err, remote.Failed, 400, "The value 'NOPE' does not exist for the field 'project'.; The value 'Nowhere' does not exist for the field 'status'.")
+		check(t, err, remote.NotFound, 400, "The value 'NOPE' does not exist for the field 'project'.; The value 'Nowhere' does not exist for the field 'status'.")
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 // HostVariable is the environment variable that users set to their Jira.
 const HostVariable = "JIRA_HOST"
 
-// fallbackMachine is the netrc entry that serves every Jira without its own.
+// fallbackMachine is the netrc entry that serves each site of Atlassian's cloud without
+// its own, and no other Jira.
 const fallbackMachine = "atlassian.net"
 
 // Host is the address of one Jira. Make it with [ParseHost].
@@ -103,8 +104,17 @@ func (h Host) URL() string { return h.scheme + "://" + h.host + h.path }
 // looked up first.
 func (h Host) Machines() []string {
 	name := h.hostname()
-	all := []string{h.host + h.path, h.host, name, fallbackMachine}
+	all := []string{h.host + h.path, h.host, name}
+	if h.Atlassian() {
+		all = append(all, fallbackMachine)
+	}
 	return slices.Compact(all)
+}
+
+// Atlassian reports whether h is by its name one of Atlassian's own hosts, so that
+// credentials for their cloud may go there.
+func (h Host) Atlassian() bool {
+	return h.scheme == "https" && (h.isSite() || h.isGateway() || h.hostname() == fallbackMachine)
 }
 
 func (h Host) hostname() string {
@@ -134,10 +144,12 @@ const (
 	dataCenterIssue  = "/rest/api/2/issue/"
 	dataCenterSearch = "/rest/api/2/search"
 	serverInfo       = "/rest/api/2/serverInfo"
+	// commentsPath follows the path of an issue.
+	commentsPath = "/comment"
 )
 
 // Allow reports whether req is one of those that the client makes: GET of an
-// issue or of the server's kind, and POST of a search, of this host and nothing
+// issue, of its comments or of the server's kind, and POST of a search, of this host and nothing
 // that only looks like it.
 func (h Host) Allow(req *http.Request) bool {
 	u := req.URL
@@ -153,7 +165,8 @@ func (h Host) Allow(req *http.Request) bool {
 	switch req.Method {
 	case http.MethodGet:
 		for _, prefix := range []string{cloudIssue, dataCenterIssue} {
-			if key, ok := strings.CutPrefix(rest, prefix); ok && keyPattern().MatchString(key) {
+			key, ok := strings.CutPrefix(rest, prefix)
+			if ok && keyPattern().MatchString(strings.TrimSuffix(key, commentsPath)) {
 				return true
 			}
 		}

@@ -34,8 +34,47 @@ type Issue struct {
 	Status      string `json:"status"`
 	// Assignee is the name shown for the user.
 	Assignee string `json:"assignee,omitempty"`
+
+	// The rest is known of an issue that was asked for by its key, not of one in a list.
+
+	Type     string `json:"type,omitempty"`
+	Priority string `json:"priority,omitempty"`
+	// Parent is the epic, or the issue that a subtask belongs to.
+	Parent *Ref `json:"parent,omitempty"`
+	// Links lead to other issues.
+	Links []Link `json:"links,omitempty"`
+	// Comments are the last ones, the latest first.
+	Comments []Comment `json:"comments,omitempty"`
+	// TotalComments is how many there are, where Comments are not all.
+	TotalComments int `json:"total_comments,omitempty"`
+	// Notes say what is missing here, and why.
+	Notes []string `json:"notes,omitempty"`
+
 	// AsOf is when Jira last confirmed this.
 	AsOf time.Time `json:"-"`
+}
+
+// Ref names another issue.
+type Ref struct {
+	Key     string `json:"key"`
+	Summary string `json:"summary,omitempty"`
+	Status  string `json:"status,omitempty"`
+}
+
+// Link is a link to another issue.
+type Link struct {
+	// Relation says how this issue relates to the other one: "blocks", "is blocked by".
+	Relation string `json:"relation"`
+	Ref
+}
+
+// Comment is a comment.
+type Comment struct {
+	Author    string `json:"author,omitempty"`
+	CreatedAt string `json:"created_at,omitempty"`
+	// Text is Markdown or wiki text, as the description is.
+	Text           string `json:"text"`
+	TruncatedBytes int    `json:"truncated_bytes,omitempty"`
 }
 
 // InvalidError is an argument that was refused before anything was sent.

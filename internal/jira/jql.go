@@ -19,7 +19,7 @@ type Query struct {
 	Assignee string
 }
 
-var keyPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+-[0-9]+$`) })
+var keyPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*-[0-9]+$`) })
 
 // JQL returns the query in Jira's query language, the most recently updated issue
 // first. The error is an [*InvalidError].

@@ -6,14 +6,18 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/jira/adf"
 )
 
-// fields are those of an issue that are asked for.
-var fields = [...]string{"summary", "description", "status", "assignee"}
+// fields are those that lists ask for, and details what a single issue has beside them.
+var (
+	fields  = [...]string{"summary", "description", "status", "assignee"}
+	details = [...]string{"issuetype", "priority", "parent", "issuelinks", "comment"}
+)
 
 // Issue returns the issue with the given key. The error is an [*InvalidError], or
 // a *remote.Error: of kind NotFound for an issue that does not exist, or that
@@ -31,8 +35,9 @@ func (c *Client) Issue(ctx context.Context, key string) (Issue, error) {
 	if kind == dataCenter {
 		path = dataCenterIssue
 	}
+	path += url.PathEscape(key)
 	var answer wireIssue
-	asOf, err := c.call(ctx, http.MethodGet, path+url.PathEscape(key)+"?fields="+strings.Join(fields[:], ","), nil, &answer)
+	asOf, err := c.call(ctx, http.MethodGet, path+"?fields="+strings.Join(slices.Concat(fields[:], details[:]), ","), nil, &answer)
 	if err != nil {
 		return Issue{}, err
 	}
@@ -41,6 +46,7 @@ func (c *Client) Issue(ctx context.Context, key string) (Issue, error) {
 	}
 	issue := answer.issue()
 	issue.AsOf = asOf
+	c.detail(ctx, path, answer, &issue)
 	return issue, nil
 }
 
@@ -53,6 +59,11 @@ type wireIssue struct {
 		Description json.RawMessage `json:"description"`
 		Status      json.RawMessage `json:"status"`
 		Assignee    json.RawMessage `json:"assignee"`
+		Type        json.RawMessage `json:"issuetype"`
+		Priority    json.RawMessage `json:"priority"`
+		Parent      json.RawMessage `json:"parent"`
+		Links       json.RawMessage `json:"issuelinks"`
+		Comment     json.RawMessage `json:"comment"`
 	} `json:"fields"`
 }
 

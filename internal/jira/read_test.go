@@ -57,7 +57,7 @@ func TestIssue(t *testing.T) {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 			last := fake.Requests()[1]
-			if last.Query != "fields=summary,description,status,assignee" {
+			if last.Query != "fields=summary,description,status,assignee,issuetype,priority,parent,issuelinks,comment" {
 				t.Errorf("query = %q", last.Query)
 			}
 			if got := last.Header.Get("Authorization"); !strings.HasPrefix(got, tt.authorized) {
@@ -89,7 +89,7 @@ func TestIssueKeys(t *testing.T) {
 	t.Parallel()
 	fake, client := jiraOf(t, fixture(t, true))
 	for _, key := range []string{
-		"", "PROJ", "PROJ-", "-1", "P-1", "1ROJ-1", "PROJ-1a", "PROJ-1/../..", "PROJ-1?x=y", "PROJ-1#x", "PROJ-1\nx",
+		"", "PROJ", "PROJ-", "-1", "_-1", "1ROJ-1", "PROJ-1a", "PROJ-1/../..", "PROJ-1?x=y", "PROJ-1#x", "PROJ-1\nx",
 		"PRÖJ-1", "PROJ-١", "PROJ 1", "../PROJ-1", "PROJ-1,PROJ-2", "PROJ%2D1",
 	} {
 		_, err := client.Issue(t.Context(), key)

@@ -3,9 +3,12 @@ package jira
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/copse-dev/copse/internal/remote"
 )
 
 const (
@@ -54,7 +57,7 @@ func (c *Client) Search(ctx context.Context, q Query, limit int, cursor string) 
 		seen[all.Next] = true
 		page, err := fetch(ctx, jql, min(limit-len(all.Issues), maxPage), all.Next)
 		if err != nil {
-			return Page{}, err
+			return Page{}, refusedValue(err, all.Next)
 		}
 		all.Issues = append(all.Issues, page.Issues...)
 		all.Next, all.Total = page.Next, page.Total
@@ -73,6 +76,20 @@ func (c *Client) Search(ctx context.Context, q Query, limit int, cursor string) 
 		all.Total = &total
 	}
 	return all, nil
+}
+
+// refusedValue says what a 400 means. The query itself is well-formed, so what Jira does
+// not accept is a project, a status or a user that it does not know, or an old cursor.
+func refusedValue(err error, cursor string) error {
+	var e *remote.Error
+	if !errors.As(err, &e) || e.Status != http.StatusBadRequest {
+		return err
+	}
+	if cursor != "" {
+		return &InvalidError{Argument: "cursor", Message: "is not one that this Jira gave, or is too old; call again without cursor"}
+	}
+	e.Kind = remote.NotFound
+	return e
 }
 
 // cloudPage gets one page of Jira Cloud, whose cursors are tokens.

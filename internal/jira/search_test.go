@@ -228,7 +228,10 @@ func TestCursorOfAnotherQuery(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = client.Search(t.Context(), jira.Query{Project: "OTHER"}, 2, page.Next)
-	check(t, err, remote.Failed, 400, "Invalid request payload")
+	var invalid *jira.InvalidError
+	if !errors.As(err, &invalid) || invalid.Argument != "cursor" || !strings.Contains(invalid.Message, "call again without cursor") {
+		t.Errorf("got %v, want an InvalidError of cursor", err)
+	}
 }
 
 // TestOddPages is about servers that page in ways of their own.

@@ -77,6 +77,16 @@ func (f *File) Lookup(machine string) (Entry, bool) {
 	return Entry{}, false
 }
 
+// Token returns the password of the first entry for machine that has no login.
+func (f *File) Token(machine string) (string, bool) {
+	for _, e := range f.entries {
+		if strings.EqualFold(e.Machine, machine) && e.Login == "" && e.Password != "" {
+			return e.Password, true
+		}
+	}
+	return "", false
+}
+
 // Entries returns all entries, complete or not, in their order.
 func (f *File) Entries() []Entry { return slices.Clone(f.entries) }
 

@@ -210,7 +210,7 @@ func (c *cli) rootList() *cobra.Command {
 }
 
 // key is the form of a Jira key that is typed: letters of any case.
-var key = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][A-Z0-9_]+-[1-9][0-9]*$`) })
+var key = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*-[1-9][0-9]*$`) })
 
 // links reads the flags of link.
 func links(jira, pr string) (edit.Links, error) {

@@ -56,9 +56,35 @@ type Issue struct {
 	Wiki   string `json:"wiki"`
 	Status string `json:"status"`
 	// Assignee is the name of a user, empty for no one.
-	Assignee string    `json:"assignee"`
+	Assignee string `json:"assignee"`
+	Type     string `json:"type"`
+	Priority string `json:"priority"`
+	// Parent is a key. Like the issues of links, its issue need not be in the fixture.
+	Parent   string    `json:"parent"`
+	Links    []Link    `json:"links"`
+	Comments []Comment `json:"comments"` // oldest first
 	Updated  time.Time `json:"updated"`
 }
+
+// Link is a link to another issue. One of Outward and Inward is its key.
+type Link struct {
+	Type    string `json:"type"`    // "Blocks"
+	Forward string `json:"forward"` // "blocks"
+	Reverse string `json:"reverse"` // "is blocked by"
+	Outward string `json:"outward"`
+	Inward  string `json:"inward"`
+}
+
+// Comment is a comment. An issue comes with its first MaxComments.
+type Comment struct {
+	Author   string          `json:"author"` // the name of a user
+	Document json.RawMessage `json:"document"`
+	Wiki     string          `json:"wiki"`
+	Created  string          `json:"created"`
+}
+
+// MaxComments is how many comments an issue comes with.
+const MaxComments = 5
 
 func (i Issue) project() string {
 	project, _, _ := strings.Cut(i.Key, "-")

@@ -45,9 +45,11 @@ func New(f Fixture) *Server {
 	}
 	handle("GET /rest/api/2/serverInfo", s.serverInfo)
 	handle("GET /rest/api/2/issue/{key}", s.wikiIssue)
+	handle("GET /rest/api/2/issue/{key}/comment", s.comments(2))
 	if f.Cloud {
 		handle("GET /rest/api/3/serverInfo", s.serverInfo)
 		handle("GET /rest/api/3/issue/{key}", s.documentIssue)
+		handle("GET /rest/api/3/issue/{key}/comment", s.comments(3))
 		handle("POST /rest/api/3/search/jql", s.searchByToken)
 		for _, removed := range []string{"GET /rest/api/2/search", "POST /rest/api/2/search", "GET /rest/api/3/search", "POST /rest/api/3/search"} {
 			handle(removed, func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, Gone) })
@@ -178,6 +180,7 @@ func (s *Server) render(r *http.Request, issue Issue, version int, fields []stri
 		"project":     map[string]any{"key": issue.project()},
 		"updated":     issue.Updated.Format("2006-01-02T15:04:05.000-0700"),
 	}
+	s.detailFields(issue, version, all)
 	switch {
 	case version == 3 && issue.Document != nil:
 		all["description"] = issue.Document

@@ -147,7 +147,7 @@ func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
 			missing.Do = failure.Text(err.Error())
 			return nil, missing
 		}
-		login, err := s.opts.Finder.Jira(ctx, host.Machines())
+		login, err := s.opts.Finder.Jira(ctx, host.Machines(), host.Atlassian())
 		if _, none := errors.AsType[*credential.MissingError](err); none {
 			return nil, missing
 		}

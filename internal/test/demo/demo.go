@@ -43,22 +43,24 @@ var files = map[string]string{
 	".gitignore":                   "/bin/\n",
 }
 
-const github = `{"token": "demo", "date": "2026-03-04T05:04:07Z", "repositories": [{"name": "acme/shop", "pull_requests": [
+const github = `{"token": "demo", "date": "2026-03-04T05:04:07Z", "repositories": [{"name": "acme/shop", "protection": {"approvals": 2}, "pull_requests": [
   {"number": 42, "title": "Log in with a passkey", "author": "ada", "head": "feature/SHOP-7-login", "base": "main", "sha": "aaaa", "mergeable": true, "mergeable_state": "blocked",
-   "created_at": "2026-03-01T09:00:00Z", "updated_at": "2026-03-03T10:00:00Z", "requested_reviewers": ["eve"],
+   "created_at": "2026-03-01T09:00:00Z", "updated_at": "2026-03-03T10:00:00Z", "requested_reviewers": ["eve"], "review_decision": "review_required", "author_association": "MEMBER",
    "reviews": [{"author": "bob", "state": "APPROVED"}],
    "check_runs": [{"name": "build", "conclusion": "success"}, {"name": "lint", "conclusion": "success"}]},
   {"number": 43, "title": "Remember who logged in", "author": "ada", "head": "feature/SHOP-8-session", "base": "feature/SHOP-7-login", "sha": "bbbb", "mergeable": true, "mergeable_state": "unstable",
-   "created_at": "2026-03-02T09:00:00Z", "updated_at": "2026-03-03T11:00:00Z",
+   "created_at": "2026-03-02T09:00:00Z", "updated_at": "2026-03-03T11:00:00Z", "author_association": "MEMBER",
+   "threads": [{"file": "session.go", "line": 12, "comments": [{"author": "bob", "body": "A day is too long for a shared computer.", "created_at": "2026-03-03T10:30:00Z"}]}],
    "reviews": [{"author": "bob", "state": "CHANGES_REQUESTED"}],
-   "check_runs": [{"name": "build", "conclusion": "success"}, {"name": "e2e", "conclusion": "failure"}]}
+   "check_runs": [{"name": "build", "conclusion": "success"}, {"name": "e2e", "conclusion": "failure", "url": "https://github.com/acme/shop/actions/runs/9/job/43"}]}
 ]}]}`
 
 const jira = `{"cloud": true, "login": "ada@example.com", "secret": "demo", "me": "a1", "users": [{"name": "a1", "display_name": "Ada Lovelace"}],
  "issues": [
   {"key": "SHOP-7", "summary": "Log in with a passkey", "status": "In Review", "assignee": "a1", "updated": "2026-03-01T00:00:00Z",
    "document": {"type": "doc", "version": 1, "content": [{"type": "paragraph", "content": [{"type": "text", "text": "Customers forget passwords. Let them use a passkey."}]}]}},
-  {"key": "SHOP-8", "summary": "Stay logged in", "status": "In Progress", "assignee": "a1", "updated": "2026-03-03T00:00:00Z",
+  {"key": "SHOP-8", "summary": "Stay logged in", "status": "In Progress", "assignee": "a1", "type": "Story", "priority": "High", "updated": "2026-03-03T00:00:00Z",
+   "comments": [{"author": "a1", "created": "2026-03-03T09:00:00.000+0000", "document": {"type": "doc", "version": 1, "content": [{"type": "paragraph", "content": [{"type": "text", "text": "Bob asks for an hour on shared computers."}]}]}}],
    "document": {"type": "doc", "version": 1, "content": [{"type": "paragraph", "content": [{"type": "text", "text": "A session lasts a day."}]}]}}
  ]}`
 

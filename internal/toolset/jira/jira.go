@@ -40,7 +40,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_jira_issue",
 				Title:       "Jira issue",
-				Description: "Get details for a Jira issue. Defaults to the current branch's linked issue.",
+				Description: "Get details for a Jira issue: description, parent, links, last comments. Defaults to the current branch's linked issue.",
 				Hints:       hints,
 			}, t.GetJiraIssue),
 			envelope.Tool(t.form, toolset.Spec{
@@ -67,7 +67,7 @@ type IssueOut struct {
 // GetJiraIssue reads one issue.
 func (t *Tools) GetJiraIssue(ctx context.Context, in IssueIn) (IssueOut, error) {
 	found, err := t.issues.Get(ctx, in.IssueKey)
-	return IssueOut{Issue: found, AsOf: found.AsOf}, argument(err)
+	return IssueOut{Issue: issue.Fit(found), AsOf: found.AsOf}, argument(err)
 }
 
 // ListIn selects issues.

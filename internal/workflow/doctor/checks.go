@@ -209,11 +209,11 @@ func (d *Doctor) jira(ctx context.Context) Finding {
 	if err != nil {
 		return Finding{Verdict: Failed, Text: err.Error()}
 	}
-	login, err := d.Finder.Jira(ctx, host.Machines())
+	login, err := d.Finder.Jira(ctx, host.Machines(), host.Atlassian())
 	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
 		return Finding{
 			Verdict: Failed, Text: fmt.Sprintf("no credentials for %s; looked at %s", missing.Host, strings.Join(missing.Tried, ", ")),
-			Remedy: "Add the machine to ~/.netrc, with the login and an API token.",
+			Remedy: "Set JIRA_EMAIL and JIRA_TOKEN, or JIRA_PAT, or add the machine to ~/.netrc.",
 		}
 	}
 	if err != nil {

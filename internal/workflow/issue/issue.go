@@ -84,6 +84,8 @@ func (i *Issues) Search(ctx context.Context, q jira.Query, limit int, cursor str
 func (i *Issues) Linked(ctx context.Context, key string, w failure.Words) fact.Fact[jira.Issue] {
 	issue, err := i.Get(ctx, key)
 	if err == nil {
+		// Such views have no place for them.
+		issue.Links, issue.Comments, issue.TotalComments, issue.Notes = nil, nil, 0, nil
 		return fact.Known(issue, "Jira", issue.AsOf)
 	}
 	if errors.Is(err, remote.ErrNotCached) {

@@ -1,0 +1,46 @@
+package issue
+
+import (
+	"fmt"
+
+	"github.com/copse-dev/copse/internal/jira"
+	"github.com/copse-dev/copse/internal/page"
+)
+
+const (
+	// leastExtras is what links and comments have even beside a long description, in
+	// bytes.
+	leastExtras = 2 << 10
+	// commentSize is what a comment takes beside its text, and shortText what of its
+	// text is shown even if there are many.
+	commentSize, shortText = 120, 200
+)
+
+// Fit returns an issue with its whole description, and as many links and comments as the
+// budget of an answer leaves. Notes say what was cut.
+func Fit(i jira.Issue) jira.Issue {
+	rest := i
+	rest.Links, rest.Comments = nil, nil
+	budget := max(page.DefaultBudget-page.Size(rest), leastExtras)
+	i.Notes = append([]string(nil), i.Notes...)
+
+	each := page.Share([]int{page.Sizes(i.Links), page.Sizes(i.Comments)}, budget)
+	if n := page.Fit(i.Links, page.Size, each); n < len(i.Links) {
+		i.Notes = append(i.Notes, fmt.Sprintf("showing %d of %d links", n, len(i.Links)))
+		i.Links = i.Links[:n]
+	}
+	total := max(i.TotalComments, len(i.Comments))
+	if page.Sizes(i.Comments) > each {
+		text := max(each/len(i.Comments)-commentSize, shortText)
+		cut := make([]jira.Comment, len(i.Comments))
+		for n, c := range i.Comments {
+			c.Text, c.TruncatedBytes = page.Head(c.Text, text)
+			cut[n] = c
+		}
+		i.Comments = cut[:page.Fit(cut, page.Size, each)]
+	}
+	if len(i.Comments) < total {
+		i.TotalComments = total
+	}
+	return i
+}
