@@ -69,8 +69,9 @@ type history struct {
 
 type clone struct {
 	*history
-	name string
-	path string
+	name   string
+	path   string
+	opened *local.Store
 }
 
 // Run makes one history in a folder. driver is a command line to register as merge
@@ -85,6 +86,11 @@ func Run(ctx context.Context, dir string, random *rand.Rand, driver string) (*Ou
 			"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=core.fsync", "GIT_CONFIG_VALUE_0=none", "GIT_CONFIG_KEY_1=gc.auto", "GIT_CONFIG_VALUE_1=0",
 			"GIT_CONFIG_KEY_2=maintenance.auto", "GIT_CONFIG_VALUE_2=false"),
 	}
+	defer func() {
+		for _, c := range h.clones {
+			c.close()
+		}
+	}()
 	if err := h.begin(); err != nil {
 		return h.out, err
 	}
@@ -126,9 +132,18 @@ func (c *clone) must(args ...string) error {
 	return err
 }
 
-// store opens the store afresh, as a command does.
+// store opens the store afresh, as a command does, and closes the one that was open.
 func (c *clone) store() *local.Store {
-	return local.New(local.Location{Dir: c.path, Root: c.path}, c.now).InGit(git.Options{Env: xec.Env(c.env)})
+	c.close()
+	c.opened = local.New(local.Location{Dir: c.path, Root: c.path}, c.now).InGit(git.Options{Env: xec.Env(c.env)})
+	return c.opened
+}
+
+// close ends what the system holds for a store that is open; it gives a user few watchers.
+func (c *clone) close() {
+	if c.opened != nil {
+		_ = c.opened.Close()
+	}
 }
 
 func (h *history) begin() error {

@@ -161,7 +161,8 @@ func (l *Lab) Has(o Opener) bool {
 	return err == nil
 }
 
-// Try has an opener read so often, with one file swapped meanwhile.
+// Try has an opener read so often: once while a link is in the place of one file, and then
+// with the two swapped meanwhile.
 func (l *Lab) Try(ctx context.Context, o Opener, file string, reads int) (out Outcome, err error) {
 	path := filepath.Join(l.root, filepath.FromSlash(file))
 	// Outside is a tree like the real one, with another file in it.
@@ -179,12 +180,8 @@ func (l *Lab) Try(ctx context.Context, o Opener, file string, reads int) (out Ou
 	if err != nil {
 		return out, err
 	}
-	swapping, stop := context.WithCancel(ctx)
-	defer stop()
-	var swaps atomic.Int64
-	done := make(chan error, 1)
-	go func() { done <- swap(swapping, path, target, &swaps) }()
-	for out.Reads = 0; out.Reads < reads && ctx.Err() == nil; out.Reads++ {
+	read := func() {
+		out.Reads++
 		text, err := o.read(ctx, &l.reader)
 		switch {
 		case strings.Contains(text, secret) || err != nil && strings.Contains(err.Error(), secret):
@@ -195,6 +192,18 @@ func (l *Lab) Try(ctx context.Context, o Opener, file string, reads int) (out Ou
 		default:
 			out.Read++
 		}
+	}
+	// A link that stays is the easiest one to notice: the race that follows is won by chance.
+	if err := still(path, target, read); err != nil {
+		return out, err
+	}
+	swapping, stop := context.WithCancel(ctx)
+	defer stop()
+	var swaps atomic.Int64
+	done := make(chan error, 1)
+	go func() { done <- swap(swapping, path, target, &swaps) }()
+	for out.Reads < reads && ctx.Err() == nil {
+		read()
 	}
 	stop()
 	if err := <-done; err != nil {
@@ -207,6 +216,16 @@ func (l *Lab) Try(ctx context.Context, o Opener, file string, reads int) (out Ou
 		out.Note = "outside was written: " + after
 	}
 	return out, err
+}
+
+// still calls read while a link is in the place of a file or directory.
+func still(path, target string, read func()) error {
+	aside := path + ".real"
+	if err := errors.Join(os.Rename(path, aside), os.Symlink(target, path)); err != nil {
+		return err
+	}
+	read()
+	return errors.Join(os.RemoveAll(path), os.Rename(aside, path))
 }
 
 // swap puts a link in the place of a file or directory, and the real one back, until the
