@@ -76,8 +76,7 @@ func TestEndlessFiles(t *testing.T) {
 					if _, err := history.Unmerged(ctx, r.Program(), nil); errors.Is(err, context.DeadlineExceeded) {
 						t.Errorf("Unmerged: %v", err)
 					}
-					history.Held(r.CommonDir(), "main")
-					history.Began(r.CommonDir(), "main")
+					history.ReadLog(r.CommonDir(), "main")
 				})
 				select {
 				case <-done:

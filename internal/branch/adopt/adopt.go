@@ -24,9 +24,13 @@ type Known struct {
 	Roots []string
 	// History has the commits that no root has.
 	History history.Branches
-	// Began and Held are what git remembers of a branch; see package history.
-	Began func(branch string) (history.Beginning, bool)
-	Held  func(branch string) map[string]bool
+	// Logs are what git remembers of the branches.
+	Logs map[string]history.Log
+	// Outside are those of the commits where branches began, or were rebased onto, that
+	// no root has.
+	Outside map[string]bool
+	// Squashed reports whether a root has what a branch changed as one commit.
+	Squashed func(branch string) bool
 	// PullRequests are those of the repository, best last: the one that counts of two with
 	// the same head branch.
 	PullRequests []PullRequest
@@ -119,22 +123,19 @@ type forest struct {
 	holders map[string][]string        // by commit: the branches that have it, roots left out
 	above   map[string][]string        // by branch: its parents, declared and proposed
 	began   map[string]beginning       // by branch
+	merged  map[string]bool            // by branch: whether a root has all of it
+	held    map[string][]string        // by commit: the branches that had it as their tip
 	names   []string
 }
 
-// beginning is where a branch began, as far as its log and those of the others tell: each is
-// read once.
-type beginning struct {
-	at    history.Beginning
-	known bool
-	// parent is the branch that it was made from, not a root, and why that is believed.
-	parent, why string
-}
+// beginning is the branch that another was made from, or rebased onto, and why that is
+// believed. It is no root.
+type beginning struct{ parent, why string }
 
 func newForest(k Known) *forest {
 	f := &forest{
 		k: k, reached: make(map[string]map[string]bool), holders: make(map[string][]string), above: make(map[string][]string),
-		began: make(map[string]beginning, len(k.History.Tips)),
+		began: make(map[string]beginning, len(k.History.Tips)), merged: make(map[string]bool), held: make(map[string][]string),
 	}
 	for name := range k.History.Tips {
 		f.names = append(f.names, name)
@@ -149,10 +150,15 @@ func newForest(k Known) *forest {
 				f.holders[hash] = append(f.holders[hash], name)
 			}
 		}
-		at, known := k.Began(name)
-		f.began[name] = beginning{at: at, known: known}
 	}
-	f.begin()
+	for _, name := range f.names {
+		for hash := range k.Logs[name].Held {
+			f.held[hash] = append(f.held[hash], name)
+		}
+	}
+	for _, name := range f.names {
+		f.began[name] = f.begin(name)
+	}
 	return f
 }
 
@@ -197,7 +203,8 @@ func (f *forest) parents(names []string, byHead map[string]PullRequest) map[stri
 		f.above[name] = append(f.above[name], parent)
 		found[name] = &Fact{Value: parent, Evidence: Said}
 	}
-	for _, find := range []func(string, PullRequest) (string, string){f.byPullRequest, f.byBeginning, f.byCommits, f.byRoot} {
+	certain := maps.Clone(found) // what nobody needs to look behind
+	for i, find := range []func(string, PullRequest) (string, string){f.byPullRequest, f.byBeginning, f.byCommits, f.byRoot} {
 		for _, name := range names {
 			if _, declared := f.k.State.Parent(name); declared || found[name] != nil {
 				continue
@@ -205,10 +212,53 @@ func (f *forest) parents(names []string, byHead map[string]PullRequest) map[stri
 			if parent, why := find(name, byHead[name]); parent != "" && f.fits(name, parent) {
 				f.above[name] = append(f.above[name], parent)
 				found[name] = &Fact{Value: parent, Evidence: why}
+				if i == 0 {
+					certain[name] = found[name]
+				}
 			}
 		}
 	}
+	for _, name := range names {
+		if fact := found[name]; fact != nil && certain[name] == nil {
+			f.pass(fact, name)
+		}
+	}
 	return found
+}
+
+// pass replaces a proposed parent that is merged by the parent of that one, and so on.
+func (f *forest) pass(fact *Fact, name string) {
+	met := map[string]bool{name: true}
+	for at := fact.Value; !met[at] && f.isMerged(at); {
+		met[at] = true
+		next := f.k.Root
+		if above := f.above[at]; len(above) > 0 {
+			next = above[0]
+		}
+		if !f.fits(name, next) {
+			return
+		}
+		fact.Value, fact.Evidence = next, fmt.Sprintf("%s, which it was made from, is merged", at)
+		at = next
+	}
+}
+
+// isMerged reports whether the roots have all that was made on a branch. A branch on which
+// nothing was made yet is not merged.
+func (f *forest) isMerged(name string) bool {
+	if slices.Contains(f.k.Roots, name) {
+		return false
+	}
+	merged, known := f.merged[name]
+	if !known {
+		if len(f.reach(name)) > 0 {
+			merged = f.k.Squashed != nil && f.k.Squashed(name)
+		} else {
+			merged = f.k.Logs[name].Held[f.k.History.Tips[name]]
+		}
+		f.merged[name] = merged
+	}
+	return merged
 }
 
 // fits reports whether parent is another branch that is not stacked on name.
@@ -244,37 +294,64 @@ func (f *forest) byBeginning(name string, _ PullRequest) (parent, why string) {
 	return f.began[name].parent, f.began[name].why
 }
 
-// begin finds the parents that the logs tell.
-func (f *forest) begin() {
-	held := make(map[string]map[string]bool)
-	for _, name := range f.names {
-		b := f.began[name]
-		if !b.known {
-			continue
+// begin returns the beginning that the log of a branch tells: what it was rebased onto
+// last, else what it was made from.
+func (f *forest) begin(name string) beginning {
+	log := f.k.Logs[name]
+	for _, onto := range log.Onto {
+		if log.Held[onto] {
+			continue // a rebase within the branch
 		}
-		if from := f.local(b.at.From); from != "" && from != name && !slices.Contains(f.k.Roots, from) {
-			b.parent, b.why = from, "git's log says that it was made from it"
-			f.began[name] = b
-			continue
+		if !f.k.Outside[onto] {
+			return beginning{} // onto a root, or onto what git no longer has
 		}
-		// Made from what was checked out: a branch that had that commit as its tip.
-		var found []string
-		for _, other := range f.holders[b.at.Commit] {
-			if of := f.began[other]; other == name || of.known && of.at.Commit == b.at.Commit {
-				continue
-			}
-			if held[other] == nil {
-				held[other] = f.k.Held(other)
-			}
-			if held[other][b.at.Commit] {
-				found = append(found, other)
-			}
-		}
-		if len(found) == 1 {
-			b.parent, b.why = found[0], "git's log says that it was made where that was then"
-			f.began[name] = b
+		if parent := f.holder(name, onto); parent != "" {
+			return beginning{parent, "git's log says that it was rebased onto it"}
 		}
 	}
+	if log.Commit == "" {
+		return beginning{}
+	}
+	if from := f.local(log.From); from != "" && from != name && !slices.Contains(f.k.Roots, from) && f.had(from, log.Commit) {
+		return beginning{from, "git's log says that it was made from it"}
+	}
+	if f.k.Outside[log.Commit] {
+		if parent := f.holder(name, log.Commit); parent != "" {
+			return beginning{parent, "git's log says that it was made where that was then"}
+		}
+	}
+	return beginning{}
+}
+
+// had reports whether a branch had a commit as its tip, for all that is known.
+func (f *forest) had(branch, commit string) bool {
+	held := f.k.Logs[branch].Held
+	_, found := held[commit]
+	return found || len(held) == 0
+}
+
+// holder returns the one branch beside name that had a commit as its tip, "" if there are
+// several. One on which the commit was made comes before those that were moved to it, and
+// one that began there as name did has not made it.
+func (f *forest) holder(name, commit string) string {
+	var made, moved []string
+	for _, other := range f.held[commit] {
+		log := f.k.Logs[other]
+		switch {
+		case other == name, slices.Contains(f.k.Roots, other), log.Commit == commit:
+		case log.Held[commit]:
+			made = append(made, other)
+		default:
+			moved = append(moved, other)
+		}
+	}
+	switch {
+	case len(made) == 1:
+		return made[0]
+	case len(made) == 0 && len(moved) == 1:
+		return moved[0]
+	}
+	return ""
 }
 
 // local returns the local branch that a name means, that of a remote's too; "" if none is.
@@ -324,7 +401,7 @@ func (f *forest) byCommits(name string, _ PullRequest) (parent, why string) {
 
 // byRoot takes the root that the branch was made from, else the default one.
 func (f *forest) byRoot(name string, _ PullRequest) (parent, why string) {
-	if from := f.local(f.began[name].at.From); slices.Contains(f.k.Roots, from) {
+	if from := f.local(f.k.Logs[name].From); slices.Contains(f.k.Roots, from) {
 		return from, "git's log says that it was made from it"
 	}
 	if n := len(f.reach(name)); n > 0 {

@@ -3,6 +3,7 @@ package adopt_test
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -28,6 +29,15 @@ func repo(t *testing.T, state *twig.State, steps func(git func(args ...string)))
 			n++
 			args = append([]string{"commit", "-q", "--allow-empty", "-m"}, fmt.Sprintf("%s (%d)", args[1], n))
 		}
+		if args[0] == "save" { // a commit of what is staged
+			args = []string{"commit", "-q", "-m", args[1]}
+		}
+		if args[0] == "file" { // a commit that adds a file, and all that is staged
+			n++
+			gittest.Write(t, filepath.Join(dir, fmt.Sprint("file", n)), fmt.Sprint(n))
+			g.Run(dir, "add", ".")
+			args = append([]string{"commit", "-q", "-m", "step " + fmt.Sprint(n)}, args[1:len(args)-1]...)
+		}
 		g.Run(dir, args...)
 	})
 	roots := []string{"main"}
@@ -39,18 +49,31 @@ func repo(t *testing.T, state *twig.State, steps func(git func(args ...string)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	common := dir + "/.git"
-	return adopt.Known{
-		State: state, Root: "main", Roots: roots, History: found,
-		Began: func(b string) (history.Beginning, bool) { return history.Began(common, b) },
-		Held:  func(b string) map[string]bool { return history.Held(common, b) },
+	k := adopt.Known{State: state, Root: "main", Roots: roots, History: found, Logs: make(map[string]history.Log)}
+	var began []string
+	for name := range found.Tips {
+		log := history.ReadLog(dir+"/.git", name)
+		k.Logs[name] = log
+		if began = append(began, log.Onto...); log.Commit != "" {
+			began = append(began, log.Commit)
+		}
 	}
+	if k.Outside, err = history.Outside(t.Context(), here.Program(), began, roots); err != nil {
+		t.Fatal(err)
+	}
+	k.Squashed = func(branch string) bool {
+		squashed, err := history.Squashed(t.Context(), here.Program(), branch, "main")
+		if err != nil {
+			t.Error(err)
+		}
+		return squashed
+	}
+	return k
 }
 
 // forgetful is what is known where git keeps no log.
 func forgetful(k adopt.Known) adopt.Known {
-	k.Began = func(string) (history.Beginning, bool) { return history.Beginning{}, false }
-	k.Held = func(string) map[string]bool { return nil }
+	k.Logs, k.Outside = nil, nil
 	return k
 }
 
@@ -138,7 +161,7 @@ func TestRebased(t *testing.T) {
 	})
 	compare(t, map[string]string{
 		"base": "main: git's log says that it was made from it",
-		"top":  "base: it has all of it, and 1 commit more",
+		"top":  "base: git's log says that it was rebased onto it",
 	}, parents(k))
 }
 
@@ -216,23 +239,25 @@ func TestNoCircle(t *testing.T) {
 			k.History.Commits[c.Hash] = c
 			hashes = append(hashes, c.Hash)
 		}
-		began := make(map[string]history.Beginning)
-		held := make(map[string]map[string]bool)
+		k.Logs, k.Outside = make(map[string]history.Log), make(map[string]bool)
+		merged := make(map[string]bool)
 		for i := range rapid.IntRange(1, 6).Draw(rt, "branches") {
 			name := fmt.Sprintf("b%d", i)
 			k.History.Tips[name] = rapid.SampledFrom(hashes).Draw(rt, "tip")
-			held[name] = map[string]bool{rapid.SampledFrom(hashes).Draw(rt, "held"): true}
-			began[name] = history.Beginning{
-				Commit: rapid.SampledFrom(hashes).Draw(rt, "began"), From: rapid.SampledFrom([]string{"", "b0", "b1", "b2", "main", "gone"}).Draw(rt, "from"),
+			commits := rapid.SliceOfN(rapid.SampledFrom(hashes), 3, 3).Draw(rt, "log")
+			k.Logs[name] = history.Log{
+				Commit: commits[0], From: rapid.SampledFrom([]string{"", "b0", "b1", "b2", "main", "gone"}).Draw(rt, "from"),
+				Held: map[string]bool{commits[1]: rapid.Bool().Draw(rt, "made")}, Onto: commits[2:],
 			}
+			k.Outside[commits[0]], k.Outside[commits[2]] = true, rapid.Bool().Draw(rt, "outside")
+			merged[name] = rapid.Bool().Draw(rt, "merged")
 			if rapid.Bool().Draw(rt, "pr") {
 				k.PullRequests = append(k.PullRequests, adopt.PullRequest{
 					Number: 1, Head: name, Base: rapid.SampledFrom([]string{"b0", "b1", "b3", "main"}).Draw(rt, "base"), Open: true,
 				})
 			}
 		}
-		k.Began = func(b string) (history.Beginning, bool) { found, ok := began[b]; return found, ok }
-		k.Held = func(b string) map[string]bool { return held[b] }
+		k.Squashed = func(branch string) bool { return merged[branch] }
 		above := make(map[string]string)
 		for _, p := range adopt.Propose(k) {
 			if p.Parent != nil {

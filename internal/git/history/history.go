@@ -1,19 +1,16 @@
 // Package history tells how the branches of a repository grew: which commits they have of
-// their own ([Unmerged]), how far two of them are apart ([Distance]), and where each began,
-// as far as git remembers ([Began]).
+// their own ([Unmerged]), how far two of them are apart ([Distance]), and what git's log remembers of each
+// ([ReadLog]).
 package history
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/program"
-	"github.com/copse-dev/copse/internal/regular"
 )
 
 const prefix = "refs/heads/"
@@ -71,6 +68,79 @@ func Unmerged(ctx context.Context, git program.Git, roots []string) (Branches, e
 	return b, nil
 }
 
+// Outside returns those of the commits that none of the branches roots has. Commits that
+// git no longer has are left out.
+func Outside(ctx context.Context, git program.Git, commits, roots []string) (map[string]bool, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	var input bytes.Buffer
+	for _, hash := range commits {
+		fmt.Fprintln(&input, hash)
+	}
+	for _, root := range roots {
+		fmt.Fprintln(&input, "^"+prefix+root)
+	}
+	out, err := git.Feed(ctx, input.Bytes(), "rev-list", "--stdin", "--ignore-missing")
+	if err != nil {
+		return nil, fmt.Errorf("compare commits with the trunks: %w", err)
+	}
+	outside := make(map[string]bool)
+	for line := range strings.Lines(string(out)) {
+		outside[strings.TrimSuffix(line, "\n")] = true
+	}
+	return outside, nil
+}
+
+// maxSquashed is how many commits of a trunk are searched for one that has all that a
+// branch changed.
+const maxSquashed = 500
+
+// Squashed reports whether one of the newest commits of trunk changes what the whole
+// branch changes, as a squash merge does.
+func Squashed(ctx context.Context, git program.Git, branch, trunk string) (bool, error) {
+	base, err := git.Run(ctx, "merge-base", prefix+branch, prefix+trunk)
+	if err != nil {
+		return false, fmt.Errorf("find where %q left %q: %w", branch, trunk, err)
+	}
+	from := strings.TrimSpace(string(base))
+	same := []string{"--no-color", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}
+	whole, err := git.Run(ctx, append(append([]string{"diff"}, same...), from, prefix+branch, "--")...)
+	if err != nil || len(whole) == 0 {
+		return false, err
+	}
+	wanted, err := patchIDs(ctx, git, whole)
+	if err != nil || len(wanted) != 1 {
+		return false, err
+	}
+	commits, err := git.Run(ctx, append(append([]string{"log", "-p", "--no-merges", "--format=commit %H", "--max-count=" + strconv.Itoa(maxSquashed)}, same...),
+		from+".."+prefix+trunk, "--")...)
+	if err != nil {
+		return false, err
+	}
+	made, err := patchIDs(ctx, git, commits)
+	for id := range made {
+		if wanted[id] {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// patchIDs returns what git calls the changes of each patch, whatever lines they are at.
+func patchIDs(ctx context.Context, git program.Git, patches []byte) (map[string]bool, error) {
+	out, err := git.Feed(ctx, patches, "patch-id", "--stable")
+	if err != nil {
+		return nil, fmt.Errorf("compare patches: %w", err)
+	}
+	ids := make(map[string]bool)
+	for line := range strings.Lines(string(out)) {
+		id, _, _ := strings.Cut(line, " ")
+		ids[id] = true
+	}
+	return ids, nil
+}
+
 // Distance counts the commits that branch has and base has not, and the other way round.
 func Distance(ctx context.Context, git program.Git, branch, base string) (ahead, behind int, err error) {
 	out, err := git.Run(ctx, "rev-list", "--left-right", "--count", prefix+branch+"..."+prefix+base, "--")
@@ -81,70 +151,6 @@ func Distance(ctx context.Context, git program.Git, branch, base string) (ahead,
 		return 0, 0, fmt.Errorf("compare %q with %q: git printed %q", branch, base, out)
 	}
 	return ahead, behind, nil
-}
-
-// Beginning is what git's log of a branch says first.
-type Beginning struct {
-	// Commit is where the branch began.
-	Commit string
-	// From is the branch that it was made from, if git noted its name; one of a remote
-	// has the remote's name before it.
-	From string
-}
-
-const (
-	// maxFirst is how much of a log is read for its first line.
-	maxFirst = 4 << 10
-	// maxLog is the size of the largest log that is read: some hundred thousand
-	// changes of one branch.
-	maxLog = 64 << 20
-)
-
-// Began tells where a branch began. It is false where git has forgotten it, as it does
-// after some months, or never knew. commonDir is git's folder for all worktrees.
-func Began(commonDir, branch string) (Beginning, bool) {
-	line := firstLine(filepath.Join(commonDir, "logs", filepath.FromSlash(prefix+branch)))
-	// "<old> <new> <who> <time> <zone>\t<why>"; a new branch has no old commit.
-	head, why, _ := strings.Cut(line, "\t")
-	old, rest, _ := strings.Cut(head, " ")
-	commit, _, _ := strings.Cut(rest, " ")
-	if old == "" || strings.Trim(old, "0") != "" || commit == "" {
-		return Beginning{}, false
-	}
-	b := Beginning{Commit: commit}
-	if from, ok := strings.CutPrefix(why, "branch: Created from "); ok && from != "HEAD" {
-		b.From = strings.TrimPrefix(strings.TrimPrefix(from, prefix), "refs/remotes/")
-	}
-	return b, true
-}
-
-// Held reports which of the commits a branch had as its tip at some time, by git's log.
-func Held(commonDir, branch string) map[string]bool {
-	held := make(map[string]bool)
-	file, err := regular.Open(filepath.Join(commonDir, "logs", filepath.FromSlash(prefix+branch)), maxLog)
-	if err != nil {
-		return held // a branch without a log never held anything that is known
-	}
-	defer file.Close()
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		if fields := strings.SplitN(lines.Text(), " ", 3); len(fields) == 3 {
-			held[fields[1]] = true
-		}
-	}
-	return held
-}
-
-func firstLine(path string) string {
-	file, err := regular.Open(path, maxLog)
-	if err != nil {
-		return ""
-	}
-	defer file.Close()
-	buf := make([]byte, maxFirst)
-	n, _ := file.Read(buf)
-	line, _, _ := strings.Cut(string(buf[:n]), "\n")
-	return line
 }
 
 // Count words a number of commits.

@@ -59,7 +59,7 @@ func TestUnmerged(t *testing.T) {
 	}
 }
 
-func TestBegan(t *testing.T) {
+func TestReadLog(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)
 	dir := t.TempDir()
@@ -73,17 +73,17 @@ func TestBegan(t *testing.T) {
 	g.Run(dir, "branch", "forgotten", "main")
 	g.Run(dir, "reflog", "expire", "--expire=all", "refs/heads/forgotten")
 	common := dir + "/.git"
-	for branch, want := range map[string]history.Beginning{
-		"by-head": {Commit: base}, "by/name": {Commit: base, From: "main"}, "forgotten": {}, "gone": {},
+	g.Run(dir, "branch", "old", "main")
+	g.Run(dir, "branch", "-m", "old", "new")
+	for branch, want := range map[string]history.Log{
+		"by-head":   {Commit: base, Held: map[string]bool{base: false, tip: true}},
+		"by/name":   {Commit: base, From: "main", Held: map[string]bool{base: false}},
+		"new":       {Commit: base, From: "main", Held: map[string]bool{base: false}, Names: []string{"old"}},
+		"forgotten": {Held: map[string]bool{}},
+		"gone":      {Held: map[string]bool{}},
 	} {
-		if got, ok := history.Began(common, branch); got != want || ok != (want.Commit != "") {
-			t.Errorf("%s began at %+v, %t, want %+v", branch, got, ok, want)
+		if diff := cmp.Diff(want, history.ReadLog(common, branch)); diff != "" {
+			t.Errorf("%s: %s", branch, diff)
 		}
-	}
-	if diff := cmp.Diff(map[string]bool{base: true, tip: true}, history.Held(common, "by-head")); diff != "" {
-		t.Error(diff)
-	}
-	if held := history.Held(common, "gone"); len(held) > 0 {
-		t.Errorf("a branch that is gone held %v", held)
 	}
 }

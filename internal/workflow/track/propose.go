@@ -37,11 +37,7 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	known := adopt.Known{
-		State: state, Only: q.Only, Said: q.said, Root: defaultRoot(state),
-		Began: func(branch string) (history.Beginning, bool) { return history.Began(t.repo.CommonDir(), branch) },
-		Held:  func(branch string) map[string]bool { return history.Held(t.repo.CommonDir(), branch) },
-	}
+	known := adopt.Known{State: state, Only: q.Only, Said: q.said, Root: defaultRoot(state)}
 	for _, r := range state.Roots {
 		known.Roots = append(known.Roots, r.Branch)
 	}
@@ -54,6 +50,13 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	if known.History, err = history.Unmerged(ctx, t.repo.Program(), known.Roots); err != nil {
 		return Answer{}, session.Explain(err)
 	}
+	if known.Logs, known.Outside, err = t.remembered(ctx, known); err != nil {
+		return Answer{}, session.Explain(err)
+	}
+	known.Squashed = func(branch string) bool {
+		squashed, err := history.Squashed(ctx, t.repo.Program(), branch, known.Root)
+		return err == nil && squashed // what cannot be compared is not known to be merged
+	}
 	var a Answer
 	if !q.Offline {
 		var pulls []github.PullRequest
@@ -62,6 +65,25 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	}
 	a.Proposals = adopt.Propose(known)
 	return a, nil
+}
+
+// remembered returns git's logs of all branches, and which of the commits in them where
+// branches began no root has.
+func (t *Tracker) remembered(ctx context.Context, k adopt.Known) (map[string]history.Log, map[string]bool, error) {
+	logs := make(map[string]history.Log, len(k.History.Tips))
+	var began, roots []string
+	for name := range k.History.Tips {
+		log := history.ReadLog(t.repo.CommonDir(), name)
+		logs[name] = log
+		if began = append(began, log.Onto...); log.Commit != "" {
+			began = append(began, log.Commit)
+		}
+		if slices.Contains(k.Roots, name) {
+			roots = append(roots, name)
+		}
+	}
+	outside, err := history.Outside(ctx, t.repo.Program(), began, roots)
+	return logs, outside, err
 }
 
 // Track proposes what is not written down about one branch and writes it down: under the

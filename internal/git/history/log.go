@@ -1,0 +1,95 @@
+package history
+
+import (
+	"bufio"
+	"path/filepath"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+// Log is what git's log of a branch remembers. Git forgets entries after some months, and
+// deletes the log with the branch.
+type Log struct {
+	// Commit is where the branch began, "" if that is forgotten.
+	Commit string
+	// From is the branch that it was made from, if git noted its name; one of a remote
+	// has the remote's name before it.
+	From string
+	// Onto are the commits that the branch was rebased onto, the newest first.
+	Onto []string
+	// Held are the commits that the branch had as its tip. It is true for those that were
+	// made on it, and false for those that it was moved to.
+	Held map[string]bool
+	// Names are the names that the branch had before, the newest first.
+	Names []string
+}
+
+// maxLog is the size of the largest log that is read: some hundred thousand changes of one
+// branch.
+const maxLog = 64 << 20
+
+// ReadLog returns the log of a branch, an empty one if there is none. commonDir is git's
+// directory for all worktrees.
+func ReadLog(commonDir, branch string) Log {
+	log := Log{Held: make(map[string]bool)}
+	file, err := regular.Open(filepath.Join(commonDir, "logs", filepath.FromSlash(prefix+branch)), maxLog)
+	if err != nil {
+		return log // a branch without a log never held anything that is known
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for first := true; lines.Scan(); first = false {
+		// "<old> <new> <who> <time> <zone>\t<why>"; a new branch has no old commit.
+		head, why, _ := strings.Cut(lines.Text(), "\t")
+		fields := strings.SplitN(head, " ", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		old, commit := fields[0], fields[1]
+		if first && strings.Trim(old, "0") == "" {
+			log.Commit = commit
+			if from, ok := strings.CutPrefix(why, "branch: Created from "); ok && from != "HEAD" {
+				log.From = strings.TrimPrefix(strings.TrimPrefix(from, prefix), "refs/remotes/")
+			}
+		}
+		if onto, ok := rebased(why); ok {
+			log.Onto = append([]string{onto}, log.Onto...)
+		}
+		if was, ok := renamed(why); ok {
+			log.Names = append([]string{was}, log.Names...)
+		}
+		log.Held[commit] = log.Held[commit] || made(why)
+	}
+	return log
+}
+
+// rebased returns the commit after "onto" in "rebase (finish): refs/heads/b onto 1a2b…".
+func rebased(why string) (onto string, ok bool) {
+	what, rest, _ := strings.Cut(why, ": ")
+	if !strings.Contains(what, "rebase") {
+		return "", false
+	}
+	_, onto, ok = strings.Cut(rest, " onto ")
+	return strings.TrimSpace(onto), ok
+}
+
+// renamed returns the old name in "Branch: renamed refs/heads/a to refs/heads/b".
+func renamed(why string) (was string, ok bool) {
+	names, ok := strings.CutPrefix(why, "Branch: renamed "+prefix)
+	if !ok {
+		return "", false
+	}
+	was, _, ok = strings.Cut(names, " to "+prefix)
+	return was, ok
+}
+
+// made reports whether an entry says that a commit was made on the branch.
+func made(why string) bool {
+	for _, kind := range []string{"commit", "rebase", "cherry-pick", "revert", "am", "pull --rebase"} {
+		if strings.HasPrefix(why, kind) {
+			return true
+		}
+	}
+	return strings.HasPrefix(why, "merge ") && !strings.HasSuffix(why, ": Fast-forward")
+}
