@@ -2,6 +2,9 @@ package branch
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,26 +80,33 @@ type adopted struct {
 
 func (c *cli) adopt() *cobra.Command {
 	var yes, offline, asJSON bool
+	var parents, skip []string
 	cmd := &cobra.Command{
 		Use:   "adopt [BRANCH...]",
 		Short: "Propose parents, issues and pull requests for branches that have none",
 		Long: `Propose, for all branches or for those that are named, what is not written down yet:
 parents from how the branches grew and from the pull requests that they have, Jira
 issues from names and commits, pull requests from GitHub. Each comes with the reason
-for it. At a terminal it asks before it writes them down; elsewhere it wants --yes.`,
-		Example:           "  copse branch adopt\n  copse branch adopt feature/login --yes\n  copse branch adopt --offline --json",
+for it. At a terminal it asks before it writes them down, for all of them or for each
+branch; elsewhere pass --yes, and choose with --parent and --skip.`,
+		Example:           "  copse branch adopt\n  copse branch adopt --parent feature/tests=main --skip old --yes\n  copse branch adopt feature/login --yes\n  copse branch adopt --offline --json",
 		ValidArgsFunction: c.completeBranches(maxCompletions),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			only, err := p.existing(ctx, args)
 			if err != nil {
 				return err
 			}
+			said, err := p.parents(ctx, parents)
+			if err != nil {
+				return err
+			}
 			stop := c.asking(offline)
-			answer, err := p.Propose(ctx, track.Question{Only: only, Offline: offline})
+			answer, err := p.Propose(ctx, track.Question{Only: only, Offline: offline, Said: said})
 			stop()
 			if err != nil {
 				return err
 			}
+			answer.Proposals = slices.DeleteFunc(answer.Proposals, func(f adopt.Proposal) bool { return slices.Contains(skip, f.Branch) })
 			if asJSON {
 				return c.adoptJSON(ctx, p, answer, yes)
 			}
@@ -106,6 +116,8 @@ for it. At a terminal it asks before it writes them down; elsewhere it wants --y
 	f := cmd.Flags()
 	f.BoolVarP(&yes, "yes", "y", false, "write it down without asking")
 	f.BoolVar(&offline, "offline", false, "do not look for pull requests")
+	f.StringArrayVar(&parents, "parent", nil, "stack a branch on another parent than the proposed one: `BRANCH=PARENT`; can be repeated")
+	f.StringArrayVar(&skip, "skip", nil, "leave out a `branch`; can be repeated")
 	output.JSONFlag[adopted](cmd, &asJSON)
 	return cmd
 }
@@ -129,7 +141,8 @@ func (p place) existing(ctx context.Context, args []string) ([]string, error) {
 // adoptJSON prints proposals as JSON, after writing them down if yes.
 func (c *cli) adoptJSON(ctx context.Context, p place, a track.Answer, yes bool) error {
 	if yes {
-		if err := p.Apply(ctx, a.Proposals); err != nil {
+		var err error
+		if a.Proposals, err = p.Apply(ctx, a.Proposals); err != nil {
 			return err
 		}
 	}
@@ -146,15 +159,108 @@ func (c *cli) adoptFor(ctx context.Context, p place, a track.Answer, yes bool) (
 		return err
 	}
 	if !yes && c.env.Interactive() {
-		if yes, err = input.Yes(c.env, "Write this down?"); err != nil {
+		answer, err := input.Line(c.env, "Write this down? [y/N], or c to choose for each branch: ")
+		if err != nil {
 			return err
+		}
+		switch strings.ToLower(answer) {
+		case "y", "yes":
+			yes = true
+		case "c", "choose":
+			yes = true
+			if a.Proposals, err = c.choose(ctx, p, a.Proposals); err != nil {
+				return err
+			}
 		}
 	}
 	if !yes {
 		c.env.Note("nothing was written down; --yes does it")
 		return nil
 	}
-	return p.Apply(ctx, a.Proposals)
+	written, err := p.Apply(ctx, a.Proposals)
+	if err != nil {
+		return err
+	}
+	c.wrote(written)
+	return nil
+}
+
+// choose asks a person about each proposal: to take it, to leave it out, or to take another
+// parent.
+func (c *cli) choose(ctx context.Context, p place, found []adopt.Proposal) ([]adopt.Proposal, error) {
+	var chosen []adopt.Proposal
+	for _, one := range found {
+		question := one.Branch + ": write this down? [Y/n] "
+		if one.Parent != nil {
+			question = fmt.Sprintf("%s on %s? [Y/n, or another parent] ", one.Branch, one.Parent.Value)
+		}
+		for {
+			answer, err := input.Line(c.env, question)
+			if err != nil {
+				return nil, err
+			}
+			lower := strings.ToLower(answer)
+			if lower == "n" || lower == "no" {
+				break
+			}
+			if lower != "" && lower != "y" && lower != "yes" && one.Parent != nil {
+				if err := p.Check(ctx, answer); err != nil {
+					c.note(err.Error())
+					continue
+				}
+				one.Parent = &adopt.Fact{Value: answer, Evidence: adopt.Said}
+			}
+			chosen = append(chosen, one)
+			break
+		}
+	}
+	return chosen, nil
+}
+
+// wrote tells a person what was written down.
+func (c *cli) wrote(found []adopt.Proposal) {
+	if len(found) == 0 {
+		c.note("nothing was written down: all of it was there already")
+		return
+	}
+	for _, one := range found {
+		var what []string
+		if one.Parent != nil {
+			what = append(what, "on "+one.Parent.Value)
+		}
+		if one.Jira != nil {
+			what = append(what, one.Jira.Value)
+		}
+		if one.PR != nil {
+			what = append(what, "#"+one.PR.Value)
+		}
+		c.env.Note(cleantext.Line(fmt.Sprintf("wrote %s: %s", one.Branch, strings.Join(what, ", "))))
+	}
+}
+
+// parents returns the parents that values like "feature/tests=feature/login" name, by
+// branch. All of them exist, and none of the branches has another parent yet.
+func (p place) parents(ctx context.Context, values []string) (map[string]string, error) {
+	said := make(map[string]string)
+	state, err := p.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, value := range values {
+		child, parent, ok := strings.Cut(value, "=")
+		if !ok || child == "" || parent == "" {
+			return nil, app.UsageError(fmt.Sprintf("invalid value %q for --parent: use BRANCH=PARENT", value))
+		}
+		names, err := p.existing(ctx, []string{child, parent})
+		if err != nil {
+			return nil, err
+		}
+		if now, declared := state.Parent(names[0]); declared && now != names[1] {
+			return nil, &track.StackedError{Branch: names[0], Parent: now}
+		}
+		said[names[0]] = names[1]
+	}
+	return said, nil
 }
 
 // asking shows a person that GitHub is asked, until stop is called.

@@ -43,7 +43,7 @@ No command here changes a branch of git or anything at GitHub or Jira.`,
 	}
 	cmd.PersistentFlags().StringVar(&c.repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
 	cmd.AddCommand(
-		c.init(), c.list(), c.tree(), c.stack(), c.status(), c.track(), c.depend(), c.undepend(), c.root(), c.link(), c.unlink(), c.adopt(),
+		c.init(), c.list(), c.tree(), c.stack(), c.status(), c.track(), c.depend(), c.undepend(), c.root(), c.link(), c.unlink(), c.adopt(), c.untrack(), c.prune(),
 	)
 	return cmd
 }

@@ -72,7 +72,15 @@ func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice
 // Yes asks a person at a terminal a question that is answered with yes or no, on stderr.
 // No answer is no.
 func Yes(env app.Env, question string) (bool, error) {
-	fmt.Fprint(env.Stderr, foreign.Notice(question)+" [y/N] ")
+	answer, err := Line(env, question+" [y/N] ")
+	answer = strings.ToLower(answer)
+	return answer == "y" || answer == "yes", err
+}
+
+// Line asks a person at a terminal for a line, on stderr, and returns it without spaces at
+// its ends.
+func Line(env app.Env, question string) (string, error) {
+	fmt.Fprint(env.Stderr, foreign.Notice(question))
 	// A byte at a time: what comes after the line is for the next question.
 	var line []byte
 	for buf := make([]byte, 1); ; {
@@ -81,10 +89,9 @@ func Yes(env app.Env, question string) (bool, error) {
 			break
 		}
 		if err != nil {
-			return false, fmt.Errorf("read the answer: %w", err)
+			return "", fmt.Errorf("read the answer: %w", err)
 		}
 		line = append(line, buf[:n]...)
 	}
-	answer := strings.ToLower(strings.TrimSpace(string(line)))
-	return answer == "y" || answer == "yes", nil
+	return strings.TrimSpace(string(line)), nil
 }

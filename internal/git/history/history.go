@@ -141,6 +141,15 @@ func patchIDs(ctx context.Context, git program.Git, patches []byte) (map[string]
 	return ids, nil
 }
 
+// Tip returns the commit that a branch has.
+func Tip(ctx context.Context, git program.Git, branch string) (string, error) {
+	out, err := git.Run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", prefix+branch)
+	if err != nil {
+		return "", fmt.Errorf("read branch %q: %w", branch, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
 // Distance counts the commits that branch has and base has not, and the other way round.
 func Distance(ctx context.Context, git program.Git, branch, base string) (ahead, behind int, err error) {
 	out, err := git.Run(ctx, "rev-list", "--left-right", "--count", prefix+branch+"..."+prefix+base, "--")

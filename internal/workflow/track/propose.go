@@ -21,7 +21,8 @@ type Question struct {
 	// Offline looks for no pull requests.
 	Offline bool
 
-	said map[string]string // parents that a person has named
+	// Said are the parents that a person has named, by branch.
+	Said map[string]string
 }
 
 // Answer is what could be written down.
@@ -37,7 +38,7 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	known := adopt.Known{State: state, Only: q.Only, Said: q.said, Root: defaultRoot(state)}
+	known := adopt.Known{State: state, Only: q.Only, Said: q.Said, Root: defaultRoot(state)}
 	for _, r := range state.Roots {
 		known.Roots = append(known.Roots, r.Branch)
 	}
@@ -100,57 +101,70 @@ func (t *Tracker) Track(ctx context.Context, name, parent string) (Answer, error
 			return Answer{}, &StackedError{Branch: name, Parent: now}
 		}
 		if !declared {
-			q.said = map[string]string{name: parent}
+			q.Said = map[string]string{name: parent}
 		}
 	}
 	a, err := t.Propose(ctx, q)
 	if err != nil {
 		return a, err
 	}
-	if len(a.Proposals) == 0 && len(q.said) > 0 { // a root, or gone from git
+	if len(a.Proposals) == 0 && len(q.Said) > 0 { // a root, or gone from git
 		a.Proposals = []adopt.Proposal{{Branch: name, Parent: &adopt.Fact{Value: parent, Evidence: adopt.Said}}}
 	}
-	return a, t.Apply(ctx, a.Proposals)
+	_, err = t.Apply(ctx, a.Proposals)
+	return a, err
 }
 
-// Apply writes proposals down; what was declared meanwhile stays.
-func (t *Tracker) Apply(ctx context.Context, found []adopt.Proposal) error {
+// Apply writes proposals down, and returns what it wrote: what was declared meanwhile stays
+// as it is.
+func (t *Tracker) Apply(ctx context.Context, found []adopt.Proposal) (written []adopt.Proposal, err error) {
 	if len(found) == 0 {
-		return nil
+		return nil, nil
 	}
-	_, err := t.Change(ctx, func(d *edit.Draft) error {
+	_, err = t.Change(ctx, func(d *edit.Draft) error {
+		written = nil
 		for _, p := range found {
-			if err := apply(d, p); err != nil {
+			one, err := apply(d, p)
+			if err != nil {
 				return err
+			}
+			if one.Parent != nil || one.Jira != nil || one.PR != nil {
+				written = append(written, one)
 			}
 		}
 		return nil
 	})
-	return err
+	if err != nil {
+		return nil, err
+	}
+	return written, nil
 }
 
-func apply(d *edit.Draft, p adopt.Proposal) error {
+// apply writes what of a proposal is not declared yet, and returns that.
+func apply(d *edit.Draft, p adopt.Proposal) (written adopt.Proposal, err error) {
+	written.Branch = p.Branch
 	if p.Parent != nil && len(d.Parents(p.Branch)) == 0 {
 		if err := d.Depend(p.Branch, p.Parent.Value); err != nil {
-			return err
+			return written, err
 		}
+		written.Parent = p.Parent
 	}
 	linked := d.Before().Branches[p.Branch]
 	var add edit.Links
 	if p.Jira != nil && linked.JiraIssue == "" {
-		add.Jira = p.Jira.Value
+		add.Jira, written.Jira = p.Jira.Value, p.Jira
 	}
 	if p.PR != nil && linked.GitHubPR == 0 {
 		n, err := strconv.ParseUint(p.PR.Value, 10, 32)
 		if err != nil {
-			return fmt.Errorf("pull request of %q: %w", p.Branch, err)
+			return written, fmt.Errorf("pull request of %q: %w", p.Branch, err)
 		}
-		add.PR = uint32(n)
+		add.PR, written.PR = uint32(n), p.PR
 	}
 	if add == (edit.Links{}) {
-		return nil
+		return written, nil
 	}
-	return d.Link(p.Branch, add)
+	return written, d.Link(p.Branch, add)
 }
 
 // bestLast orders pull requests so that an open one, then the newest one, counts.

@@ -1,0 +1,155 @@
+// Package prune proposes how to bring declared stacks up to date with git: branches that
+// were renamed get their new name, branches that are stacked on one that is gone or merged
+// move to its parent, and branches that are gone are forgotten.
+//
+// [Plan] takes all that is known ([Known]) and asks nobody. Each change says why. Nothing
+// is proposed that would make a branch depend on itself.
+package prune
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/git/history"
+)
+
+// Known is what a plan is made from.
+type Known struct {
+	State *twig.State
+	// Root is where a branch belongs whose parents are all gone or merged.
+	Root string
+	// Logs are what git remembers of the branches that it has.
+	Logs map[string]history.Log
+	// Merged returns why a branch counts as merged, "" if it does not. It is asked for
+	// branches on which others are stacked.
+	Merged func(branch string) string
+}
+
+// Kind is what becomes of a branch.
+type Kind string
+
+// The kinds of changes.
+const (
+	// Rename replaces the name From by To wherever it is declared.
+	Rename Kind = "rename"
+	// Reparent moves Branch from the parent From to the parent To.
+	Reparent Kind = "reparent"
+	// Forget drops what is declared about Branch, its links among it.
+	Forget Kind = "forget"
+)
+
+// Change is one proposal.
+type Change struct {
+	Kind     Kind   `json:"kind"`
+	Branch   string `json:"branch"`
+	From     string `json:"from,omitempty"`
+	To       string `json:"to,omitempty"`
+	Evidence string `json:"evidence"`
+}
+
+// Plan returns the changes in the order in which to apply them: names first, then
+// parents, then what is forgotten.
+func Plan(k Known) []Change {
+	p := plan{Known: k, names: make(map[string]string)}
+	p.renames()
+	p.parents()
+	p.gone()
+	return p.changes
+}
+
+type plan struct {
+	Known
+	names   map[string]string // new names by old ones
+	changes []Change
+}
+
+func (p *plan) exists(name string) bool {
+	_, exists := p.Logs[name]
+	return exists
+}
+
+func (p *plan) renames() {
+	now := make(map[string][]string) // by old name
+	for name, log := range p.Logs {
+		for _, was := range log.Names {
+			now[was] = append(now[was], name)
+		}
+	}
+	for _, name := range p.State.Names() {
+		if p.exists(name) || len(now[name]) != 1 {
+			continue
+		}
+		to := now[name][0]
+		p.names[name] = to
+		p.changes = append(p.changes, Change{Kind: Rename, Branch: name, From: name, To: to, Evidence: "git's log says that it was renamed"})
+	}
+}
+
+// current returns the name that a branch has now.
+func (p *plan) current(name string) string {
+	if to, renamed := p.names[name]; renamed {
+		return to
+	}
+	return name
+}
+
+// parent returns the first declared parent of a branch under its present name.
+func (p *plan) parent(name string) string {
+	for _, d := range p.State.Dependencies {
+		if p.current(d.Child) == name {
+			return p.current(d.Parent)
+		}
+	}
+	return ""
+}
+
+func (p *plan) isRoot(name string) bool {
+	return name == p.Root || slices.ContainsFunc(p.State.Roots, func(r twig.Root) bool { return p.current(r.Branch) == name })
+}
+
+func (p *plan) parents() {
+	why := make(map[string]string)
+	// over returns why a branch is no parent any longer, "" if it is one.
+	over := func(name string) string {
+		known, ok := why[name]
+		switch {
+		case ok:
+			return known
+		case !p.exists(name):
+			known = fmt.Sprintf("%s is gone from git", name)
+		case p.isRoot(name):
+		default:
+			if merged := p.Merged(name); merged != "" {
+				known = fmt.Sprintf("%s is merged: %s", name, merged)
+			}
+		}
+		why[name] = known
+		return known
+	}
+	for _, d := range p.State.Dependencies {
+		child, from := p.current(d.Child), p.current(d.Parent)
+		if !p.exists(child) || over(from) == "" {
+			continue
+		}
+		to, met := from, map[string]bool{child: true}
+		for over(to) != "" && !met[to] {
+			met[to] = true
+			if to = p.parent(to); to == "" || met[to] {
+				to = p.Root
+			}
+		}
+		if met[to] || to == "" {
+			continue // only itself is left
+		}
+		p.changes = append(p.changes, Change{Kind: Reparent, Branch: child, From: from, To: to, Evidence: over(from)})
+	}
+}
+
+func (p *plan) gone() {
+	for _, name := range p.State.Names() {
+		if _, renamed := p.names[name]; !renamed && !p.exists(name) && !p.isRoot(name) {
+			p.changes = append(p.changes, Change{Kind: Forget, Branch: name, Evidence: "it is gone from git"})
+		}
+	}
+}

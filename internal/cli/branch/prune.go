@@ -1,0 +1,127 @@
+package branch
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/branch/prune"
+	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/workflow/track"
+)
+
+// pruned is the outcome in JSON.
+type pruned struct {
+	Changes []prune.Change `json:"changes"`
+	Applied bool           `json:"applied"`
+	Note    string         `json:"note,omitempty"`
+}
+
+func (c *cli) prune() *cobra.Command {
+	var yes, offline, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Bring tracked branches up to date after merges, renames and deletions",
+		Long: `Bring the tracked branches up to date with git: a branch whose parent is merged or gone
+moves to the parent of that one, a renamed branch gets its new name, and a branch that
+is gone is no longer tracked. Each change comes with the reason for it. At a terminal
+prune asks before it writes; elsewhere pass --yes. No branch of git is changed.`,
+		Example: "  copse branch prune\n  copse branch prune --offline --yes\n  copse branch prune --json",
+		Args:    app.NoArgs,
+		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
+			stop := c.asking(offline)
+			found, err := p.Prune(ctx, offline)
+			stop()
+			if err != nil {
+				return err
+			}
+			note := unasked(p, track.Answer{Unasked: found.Unasked})
+			if asJSON {
+				if yes {
+					if err := p.ApplyPruning(ctx, found.Changes); err != nil {
+						return err
+					}
+				}
+				return c.out().JSON(pruned{append([]prune.Change{}, found.Changes...), yes, note})
+			}
+			c.note(note)
+			return c.pruneFor(ctx, p, found.Changes, yes)
+		}),
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&yes, "yes", "y", false, "apply the changes without asking")
+	f.BoolVar(&offline, "offline", false, "do not ask GitHub which pull requests are merged")
+	output.JSONFlag[pruned](cmd, &asJSON)
+	return cmd
+}
+
+// pruneFor shows a person the changes, and applies them if yes or if the person agrees.
+func (c *cli) pruneFor(ctx context.Context, p place, changes []prune.Change, yes bool) (err error) {
+	if len(changes) == 0 {
+		return c.out().Line("every tracked branch is up to date")
+	}
+	if err := c.changes(changes); err != nil {
+		return err
+	}
+	if !yes && c.env.Interactive() {
+		if yes, err = input.Yes(c.env, "Apply these changes?"); err != nil {
+			return err
+		}
+	}
+	if !yes {
+		c.env.Note("No changes made. Run it again with --yes to apply them.")
+		return nil
+	}
+	return p.ApplyPruning(ctx, changes)
+}
+
+// changes prints a line for each change.
+func (c *cli) changes(list []prune.Change) error {
+	var cells [][]string
+	for _, change := range list {
+		cells = append(cells, []string{string(change.Kind), change.Branch, change.From, change.To, change.Evidence})
+	}
+	return c.out().Table([]output.Column{
+		{Name: "change"}, {Name: "branch", Flexible: true}, {Name: "from", Flexible: true}, {Name: "to", Flexible: true}, {Name: "because", Flexible: true},
+	}, cells)
+}
+
+func (c *cli) untrack() *cobra.Command {
+	return &cobra.Command{
+		Use:   "untrack BRANCH...",
+		Short: "Stop tracking branches",
+		Long: `Stop tracking branches: their parents and links are dropped. Branches that are stacked
+on one of them move to its parent. No branch of git is changed. "." is the branch that
+is checked out.`,
+		Example: "  copse branch untrack feature/old\n  copse branch untrack .",
+		Args:    app.Args(1, maxUntracked, "BRANCH..."), ValidArgsFunction: c.completeBranches(maxCompletions),
+		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+			var names []string
+			for _, arg := range args {
+				name, err := p.named(ctx, []string{arg})
+				if err != nil {
+					return err
+				}
+				names = append(names, name)
+			}
+			moves, err := p.Untrack(ctx, names)
+			if err != nil {
+				return err
+			}
+			for _, m := range moves {
+				if m.To == "" {
+					c.note(m.Branch + " has no parent now")
+					continue
+				}
+				c.note(m.Branch + " is stacked on " + m.To + " now")
+			}
+			return c.out().Line("no longer tracked: %s", strings.Join(names, ", "))
+		}),
+	}
+}
+
+// maxUntracked is how many branches one command takes.
+const maxUntracked = 1000
