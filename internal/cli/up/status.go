@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/servers"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 	entries "github.com/copse-dev/copse/internal/workflow/clients"
 )
 
@@ -108,7 +109,7 @@ func statusCommand(env app.Env) *cobra.Command {
 		Short: "Show which worktrees are served",
 		Long: `Show which worktrees are served, where, to how many clients, and what went wrong last.
 With --json each server has its tools, too. A client counts while it has a connection, and
-for 30 seconds afterwards.
+for 30 seconds afterwards. A shared store of work items whose last sync failed is named, too.
 
 The exit code is 1 if a worktree is not served, or if a client's entry leads to a port that
 is not copse's or holds another token.`,
@@ -129,6 +130,7 @@ is not copse's or holds another token.`,
 			}
 			status, err := client.Status(cmd.Context())
 			if errors.Is(err, control.ErrNotRunning) {
+				tellSyncs(cmd.Context(), env, nil)
 				tellProblems(env, problems(cmd.Context(), env, nil, files, env.Dir))
 			}
 			if err != nil {
@@ -137,6 +139,7 @@ is not copse's or holds another token.`,
 			if err := show(status); err != nil {
 				return err
 			}
+			tellSyncs(cmd.Context(), env, status.Worktrees)
 			wrong := tellProblems(env, problems(cmd.Context(), env, &status, files, env.Dir))
 			if !watch && wrong {
 				return app.ExitCode(app.Failed)
@@ -228,6 +231,34 @@ func tellProblems(env app.Env, found []string) bool {
 		env.Note("problem: " + p)
 	}
 	return len(found) > 0
+}
+
+// tellSyncs writes which shared stores of work items could not be synced last: those of the
+// served worktrees and of the current directory. That is no problem of the servers.
+func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
+	var told []string
+	for _, dir := range append([]string{""}, paths(worktrees)...) {
+		store := workspace.Find(ctx, env, dir).Items()
+		failed, err := store.SyncProblems(ctx)
+		_ = store.Close()
+		if err != nil {
+			continue // the doctor says what is wrong with a store
+		}
+		for _, w := range failed {
+			if !slices.Contains(told, w.Reason) {
+				told = append(told, w.Reason)
+				env.Note("note: work items " + cleantext.Line(w.Reason) + "; 'copse item sync' tries again")
+			}
+		}
+	}
+}
+
+func paths(worktrees []supervisor.State) []string {
+	list := make([]string, len(worktrees))
+	for i, w := range worktrees {
+		list[i] = w.Path
+	}
+	return list
 }
 
 // showStatus prints the state. It fails if something is wrong with it.

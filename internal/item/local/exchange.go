@@ -120,6 +120,19 @@ func (s *Store) NoteSync(ctx context.Context, problem string) error {
 	})
 }
 
+// SyncProblems returns a warning if the last exchange with the remote failed, so that
+// changes wait for the next one.
+func (s *Store) SyncProblems(ctx context.Context) ([]item.Warning, error) {
+	f, err := s.find(ctx)
+	if errors.Is(err, item.ErrNoProject) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.failedSync(), nil
+}
+
 // failedSync returns a warning if the last exchange with the remote failed.
 func (f *folder) failedSync() []item.Warning {
 	root, err := f.dir.Open()
