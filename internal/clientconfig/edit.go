@@ -133,6 +133,17 @@ func isCopse(path string) bool {
 	return strings.TrimSuffix(base, ".exe") == "copse"
 }
 
+// IsCopse reports whether a server is one of copse's programs, or is started by one that a
+// person has put in front of it.
+func (s Server) IsCopse() bool {
+	line := append([]string{s.Command}, s.Args...)
+	if at := serveAt(line); at > 0 && isCopse(line[at-1]) {
+		return true
+	}
+	base := strings.TrimSuffix(filepath.Base(s.Command), ".exe")
+	return base == "copse" || base == "twig-mcp" || base == "tic"
+}
+
 // withoutFlag returns a command line without a flag and its value from an index on.
 func withoutFlag(line []string, from int, flag string) []string {
 	kept := slices.Clone(line[:from])

@@ -75,6 +75,10 @@ func (c Client) Environ(parent []string, s Server) []string {
 	return list
 }
 
+// StartsIn reports whether the client starts a server in the directory that its entry names;
+// the others start it in their own.
+func (c Client) StartsIn() bool { return c.form.dir }
+
 // Withheld returns which of [hostenv.Variables] are set in parent and do not reach a server that
 // the client starts by an entry.
 func (c Client) Withheld(parent []string, s Server) []string {

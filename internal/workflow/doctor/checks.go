@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -51,29 +50,13 @@ func real(path string) string {
 	return path
 }
 
-// greeting is what a client says first.
-const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"doctor","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/list"}
-`
-
 // handshake starts the server as a client does.
 func (d *Doctor) handshake(ctx context.Context) Finding {
-	res, err := xec.Run(ctx, xec.Command{
-		Name: d.Executable, Args: []string{"mcp", "serve"}, Dir: d.Worktree.Dir, Env: d.Environ, Stdin: []byte(greeting),
-	})
+	tools, err := greet(ctx, xec.Command{Name: d.Executable, Args: []string{"mcp", "serve"}, Dir: d.Worktree.Dir, Env: d.Environ})
 	if err != nil {
-		return Finding{Verdict: Failed, Text: "the server does not start: " + cleantext.Line(err.Error())}
+		return Finding{Verdict: Failed, Text: "`copse mcp serve` does not answer: " + cleantext.Line(err.Error())}
 	}
-	var answer struct {
-		Result struct{ Tools []struct{ Name string } }
-	}
-	for line := range strings.Lines(string(res.Stdout)) {
-		if json.Unmarshal([]byte(line), &answer) == nil && len(answer.Result.Tools) > 0 {
-			return Finding{Verdict: OK, Text: fmt.Sprintf("`copse mcp serve` answers with %d tools", len(answer.Result.Tools))}
-		}
-	}
-	return Finding{Verdict: Failed, Text: "`copse mcp serve` gives no list of tools: " + cleantext.Cut(cleantext.Line(string(res.Stderr)), 200)}
+	return Finding{Verdict: OK, Text: fmt.Sprintf("`copse mcp serve` answers with %d tools", tools)}
 }
 
 // clients looks for copse in the configurations.
@@ -95,7 +78,7 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 				wrong = append(wrong, f.Readable())
 			}
 			if !ours {
-				problem, ours = d.starts(e.Server)
+				problem, ours = d.starts(ctx, f, e.Server)
 			}
 			if ours && problem != "" {
 				wrong = append(wrong, fmt.Sprintf("%s: %s %s", f.Path, e.Name, problem))
@@ -107,23 +90,11 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 	slices.Sort(wrong)
 	switch wrong, uses = slices.Compact(wrong), slices.Compact(uses); {
 	case len(wrong) > 0:
-		return Finding{Verdict: Failed, Text: strings.Join(wrong, "; "), Remedy: "`" + d.Words.Install + " --client …` writes it anew."}
+		return Finding{Verdict: Failed, Text: strings.Join(wrong, "; "), Remedy: "`" + d.Words.Install + " --client …` corrects an entry of copse."}
 	case len(uses) == 0:
 		return Finding{Verdict: None, Text: "no client is told of copse", Remedy: "`" + d.Words.Install + " --client …` does it: " + strings.Join(clientconfig.IDs(), ", ") + "."}
 	}
 	return Finding{Verdict: OK, Text: strings.Join(uses, ", ")}
-}
-
-// starts looks at an entry that starts a program; it is ours if that is copse.
-func (d *Doctor) starts(s clientconfig.Server) (problem string, ours bool) {
-	base := strings.TrimSuffix(filepath.Base(s.Command), ".exe")
-	if base != "copse" && base != "twig-mcp" && base != "tic" {
-		return "", false
-	}
-	if _, err := d.Environ.LookPath(s.Command); err != nil {
-		return "starts " + s.Command + ", which is not there", true
-	}
-	return "", true
 }
 
 // settings looks for what copse ignores in the files of the user and the repository.

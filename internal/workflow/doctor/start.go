@@ -1,0 +1,121 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/workflow/clients"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// greeting is what a client says first.
+const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"doctor","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+
+// startTime is how long a server may take to answer. Most clients wait longer.
+const startTime = 10 * time.Second
+
+// greet starts a server and returns the number of its tools.
+func greet(ctx context.Context, c xec.Command) (int, error) {
+	c.Stdin, c.Timeout = []byte(greeting), startTime
+	res, err := xec.Run(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	var answer struct {
+		Result struct{ Tools []struct{ Name string } }
+	}
+	for line := range strings.Lines(string(res.Stdout)) {
+		if json.Unmarshal([]byte(line), &answer) == nil && len(answer.Result.Tools) > 0 {
+			return len(answer.Result.Tools), nil
+		}
+	}
+	return 0, errors.New("it lists no tools: " + cleantext.Cut(cleantext.Line(string(res.Stderr)), 200))
+}
+
+// starts looks at an entry that starts a program; it is ours if that is copse. It starts the
+// server as the client does: the same command line, environment and directory. A project's
+// file comes with a repository, which must not choose what runs: there, copse starts nothing
+// but itself.
+func (d *Doctor) starts(ctx context.Context, f clients.File, s clientconfig.Server) (problem string, ours bool) {
+	if !s.IsCopse() {
+		return "", false
+	}
+	command, err := d.commandOf(f, s)
+	if err != nil {
+		return err.Error(), true
+	}
+	if f.Scope == clientconfig.Project && !d.harmless(s, command.Name) {
+		return fmt.Sprintf("is not tried, because a project's file chooses what it starts: %s", cleantext.Cut(cleantext.Line(strings.Join(append([]string{s.Command}, s.Args...), " ")), 200)), true
+	}
+	if _, err := greet(ctx, command); err != nil {
+		return fmt.Sprintf("does not start as %s starts it: %s", f.Client.Title, cleantext.Line(err.Error())), true
+	}
+	if names := d.withheld(f.Client, s); len(names) > 0 {
+		return fmt.Sprintf("runs without %s, which %s does not pass on", strings.Join(names, ", "), f.Client.Title), true
+	}
+	return "", true
+}
+
+// commandOf returns how a client starts a server.
+func (d *Doctor) commandOf(f clients.File, s clientconfig.Server) (xec.Command, error) {
+	env := xec.Env(f.Client.Environ(d.Environ, s))
+	if strings.ContainsAny(s.Command, `/\`) && !filepath.IsAbs(s.Command) {
+		return xec.Command{}, fmt.Errorf("starts %s, which is another program in each directory; write its whole path", s.Command)
+	}
+	path, err := env.LookPath(s.Command)
+	if err != nil {
+		return xec.Command{}, fmt.Errorf("starts %s, which is not there", s.Command)
+	}
+	dir := d.Worktree.Dir
+	if s.Dir != "" && f.Client.StartsIn() {
+		dir = s.Dir
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(d.Worktree.Dir, dir)
+		}
+	}
+	return xec.Command{Name: path, Args: s.Args, Dir: dir, Env: env}, nil
+}
+
+// harmless reports whether an entry starts this very program, as a server and with nothing
+// that could make it start another.
+func (d *Doctor) harmless(s clientconfig.Server, path string) bool {
+	if real(path) != real(d.Executable) || len(s.Env) > 0 || s.Dir != "" || len(s.Args) < 2 || s.Args[0] != "mcp" || s.Args[1] != "serve" {
+		return false
+	}
+	for flags := s.Args[2:]; len(flags) > 0; flags = flags[1:] {
+		name, _, joined := strings.Cut(flags[0], "=")
+		switch {
+		case name == "--read-only":
+		case slices.Contains([]string{"--toolsets", "--disable", "--name"}, name) && (joined || len(flags) > 1):
+			if !joined {
+				flags = flags[1:]
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// withheld returns the variables that are set here and that a client's server lacks. An
+// application with windows has none of the shell's, so only logins count there.
+func (d *Doctor) withheld(c clientconfig.Client, s clientconfig.Server) []string {
+	names := c.Withheld(d.Environ, s)
+	if c.ID != "claude-desktop" {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !strings.HasPrefix(name, "GH_") && !strings.HasPrefix(name, "GITHUB_") && !strings.HasPrefix(name, "JIRA_")
+	})
+}
