@@ -44,9 +44,9 @@ func overHTTP(args []string) server {
 			}
 		}
 		env.Secrets = secret.New(nil) // as app.Execute makes one
-		served := servers.Options{
+		served := servers.NewFleet(servers.Options{
 			Env: env, Disabled: choice.Disabled(), ReadOnly: choice.ReadOnly, Instructions: mcp.Instructions, Logger: app.NewLogger(env.Stderr, 0),
-		}.Serve(ctx, dir)
+		}).Serve(ctx, dir)
 		defer served.Close()
 		token := func() string { return "s3cret-token" }
 		server := httptest.NewServer(httpguard.New(httpguard.Options{Token: token, Now: env.Now, Rate: 1000}, served))

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -29,9 +30,25 @@ func (s *Server) addPrompt(p toolset.Prompt) {
 				return nil, invalidParams("missing required argument %q of prompt %q", a.Name, p.Name)
 			}
 		}
-		text, err := p.Get(ctx, req.Params.Arguments)
+		get, place := p.Get, ""
+		if s.places != nil {
+			at, ask, err := s.places.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, "")
+			switch {
+			case ask:
+				return &mcp.GetPromptResult{InputRequests: askRoots()}, nil
+			case err != nil:
+				return nil, invalidParams("%v", err)
+			}
+			if there, ok := at.prompt(ctx, p.Name); ok {
+				get, place = there.Get, at.name()
+			}
+		}
+		text, err := get(ctx, req.Params.Arguments)
 		if err != nil {
 			return nil, err
+		}
+		if place != "" && !strings.Contains(text, place) {
+			text = strings.TrimRight(text, "\n") + "\n\nWorktree: " + cleantext.Line(place) + "\n"
 		}
 		return &mcp.GetPromptResult{
 			Description: p.Description,
@@ -42,9 +59,19 @@ func (s *Server) addPrompt(p toolset.Prompt) {
 
 func (s *Server) addResource(r toolset.Resource) {
 	def := &mcp.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType}
-	s.mcp.AddResource(def, func(ctx context.Context, _ *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
+	s.mcp.AddResource(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
 		defer s.recovered(ctx, "resource "+r.URI, &err)
-		text, err := r.Read(ctx)
+		at, ask, err := s.resourcePlace(ctx, req)
+		if ask || err != nil {
+			return &mcp.ReadResourceResult{InputRequests: askRoots()}, err
+		}
+		read := r.Read
+		if at != nil {
+			if there, ok := at.resources[r.URI]; ok {
+				read = there.Read
+			}
+		}
+		text, err := read(ctx)
 		return contents(text, err)
 	})
 }
@@ -67,9 +94,31 @@ func (s *Server) addTemplate(t toolset.Template) {
 				return nil, mcp.ResourceNotFoundError(req.Params.URI)
 			}
 		}
-		text, err := t.Read(ctx, values)
+		at, ask, err := s.resourcePlace(ctx, req)
+		if ask || err != nil {
+			return &mcp.ReadResourceResult{InputRequests: askRoots()}, err
+		}
+		read := t.Read
+		if at != nil {
+			if there, ok := at.templates[t.URITemplate]; ok {
+				read = there.Read
+			}
+		}
+		text, err := read(ctx, values)
 		return contents(text, err)
 	})
+}
+
+// resourcePlace returns the place that a resource is read from, nil where there is one alone.
+func (s *Server) resourcePlace(ctx context.Context, req *mcp.ReadResourceRequest) (place *Place, ask bool, err error) {
+	if s.places == nil {
+		return nil, false, nil
+	}
+	place, ask, err = s.places.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, "")
+	if err != nil {
+		err = invalidParams("%v", err)
+	}
+	return place, ask, err
 }
 
 // templatePattern matches the URIs of a template, whose variables must stand in

@@ -26,6 +26,9 @@ type Options struct {
 	// are not marked as read-only.
 	Toolsets []toolset.Toolset
 	ReadOnly bool
+	// Places finds the worktree of each call, whose toolsets answer; Toolsets then say what
+	// there is. Nil is for a server that answers for one worktree.
+	Places Places
 	// Secrets never leave the server; nil is none.
 	Secrets *secret.Set
 	Logger  *slog.Logger
@@ -38,6 +41,7 @@ type Server struct {
 	secrets  *secret.Set
 	logger   *slog.Logger
 	watchers *watchers
+	places   *places // nil for one place
 }
 
 // listTTL is how long a client may keep a list that changes only when another
@@ -52,6 +56,9 @@ const pageSize = 100
 func New(o Options) *Server {
 	s := &Server{logger: o.Logger, secrets: o.Secrets}
 	served := collect(o)
+	if o.Places != nil {
+		s.places = &places{find: o.Places}
+	}
 	completions := newCompletions(o.Toolsets)
 	changes := len(served.offers) > 0
 	opts := &mcp.ServerOptions{
@@ -75,7 +82,7 @@ func New(o Options) *Server {
 		changing := &offers{server: s, completions: completions, each: served.offers}
 		s.mcp.AddReceivingMiddleware(changing.middleware)
 	}
-	s.mcp.AddReceivingMiddleware(newTools(s, served.tools).middleware)
+	s.mcp.AddReceivingMiddleware(newTools(s, served.tools, served.located).middleware)
 	s.mcp.AddReceivingMiddleware(wellFormed)
 	s.mcp.AddReceivingMiddleware(s.redacted)
 	s.mcp.AddReceivingMiddleware(sessions)
@@ -100,15 +107,18 @@ type served struct {
 	watchable          map[string]toolset.Resource
 	offers             []offer
 	prompts, resources bool
+	located            map[string]bool // tools that are told of the argument "worktree"
+	follows            bool
 }
 
 // collect returns what the toolsets of o have, without the tools that o leaves out.
 func collect(o Options) served {
-	all := served{watchable: make(map[string]toolset.Resource)}
+	all := served{watchable: make(map[string]toolset.Resource), located: make(map[string]bool), follows: o.Places != nil && o.Places.Follows()}
 	for _, set := range o.Toolsets {
 		for _, t := range set.Tools {
 			if t.Hints.ReadOnly || !o.ReadOnly {
 				all.tools = append(all.tools, t)
+				all.located[t.Name] = set.Located && o.Places != nil
 			}
 		}
 		for _, r := range set.Resources {
@@ -137,6 +147,9 @@ func (s served) capabilities() *mcp.ServerCapabilities {
 	}
 	if len(s.tools) > 0 {
 		caps.Tools = &mcp.ToolCapabilities{}
+	}
+	if s.follows {
+		caps.Experimental = map[string]any{codexSandbox: struct{}{}} // Codex then sends it
 	}
 	return caps
 }

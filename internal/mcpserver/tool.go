@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/copse-dev/copse/internal/toolset"
@@ -31,15 +34,19 @@ type lateTool struct {
 	register sync.Once
 }
 
-func newTools(s *Server, all []toolset.Tool) *tools {
+// newTools returns all tools of a server; located are the names of those that are told of the
+// argument "worktree". All of them take it: declaring it everywhere would cost each client
+// a kilobyte.
+func newTools(s *Server, all []toolset.Tool, located map[string]bool) *tools {
 	t := &tools{server: s, byName: make(map[string]*lateTool, len(all))}
 	for _, tool := range all {
 		t.byName[tool.Name] = &lateTool{tool: tool}
 	}
 	t.list = sync.OnceValue(func() []*mcp.Tool {
 		defs := make([]*mcp.Tool, len(all))
+		told := false
 		for i, tool := range all {
-			defs[i] = definition(tool)
+			defs[i] = definition(tool, worktreeInput(located[tool.Name], &told))
 		}
 		return defs
 	})
@@ -66,13 +73,18 @@ func (t *tools) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// definition returns what clients read of a tool.
-func definition(t toolset.Tool) *mcp.Tool {
+// definition returns what clients read of a tool. worktree describes the argument of that
+// name, nil leaves it out.
+func definition(t toolset.Tool, worktree *jsonschema.Schema) *mcp.Tool {
+	input := t.Input()
+	if worktree != nil {
+		input = withWorktree(input, worktree)
+	}
 	def := &mcp.Tool{
 		Name:        t.Name,
 		Title:       t.Title,
 		Description: t.Description,
-		InputSchema: SchemaJSON(t.Input()),
+		InputSchema: SchemaJSON(input),
 		Annotations: annotations(t.Hints),
 	}
 	if t.Output() != nil {
@@ -84,11 +96,56 @@ func definition(t toolset.Tool) *mcp.Tool {
 func (s *Server) addTool(t toolset.Tool) {
 	// The library's typed registration would check arguments in its own
 	// words; the toolset's shape has promised others.
-	s.mcp.AddTool(definition(t), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	// Work items have worktrees of their own.
+	own := sync.OnceValue(func() bool { return t.Input().Properties[worktreeArgument] != nil })
+	s.mcp.AddTool(definition(t, nil), func(ctx context.Context, req *mcp.CallToolRequest) (_ *mcp.CallToolResult, err error) {
+		defer s.recovered(ctx, "tool "+t.Name, &err)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // what a handler leaves behind reports no more progress
-		return wireResult(s.call(s.withProgress(named(ctx, req), req), t, req.Params.Arguments)), nil
+		ctx = s.withProgress(named(ctx, req), req)
+		if s.places == nil {
+			return wireResult(s.call(ctx, t, req.Params.Arguments)), nil
+		}
+		asked, args := "", req.Params.Arguments
+		if !own() {
+			if asked, args, err = takeWorktree(args); err != nil {
+				return wireResult(t.Fail(err)), nil
+			}
+		}
+		place, ask, err := s.places.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, asked)
+		switch {
+		case ask:
+			return &mcp.CallToolResult{InputRequests: askRoots()}, nil
+		case err != nil:
+			return wireResult(t.Fail(err)), nil
+		}
+		at, ok := place.tools[t.Name]
+		if !ok {
+			at = t
+		}
+		return wireResult(locate(s.call(ctx, at, args), place.name())), nil
 	})
+}
+
+// worktreeInput describes the argument "worktree" of a tool that is located, in full once.
+func worktreeInput(located bool, told *bool) *jsonschema.Schema {
+	if !located {
+		return nil
+	}
+	s := &jsonschema.Schema{Type: "string"}
+	if !*told {
+		s.Description, *told = "Path or branch of another worktree. All other tools take it", true
+	}
+	return s
+}
+
+// withWorktree returns a schema that has the argument "worktree", too.
+func withWorktree(s, worktree *jsonschema.Schema) *jsonschema.Schema {
+	with := *s
+	with.Properties = map[string]*jsonschema.Schema{worktreeArgument: worktree}
+	maps.Copy(with.Properties, s.Properties)
+	with.PropertyOrder = append(slices.Clone(s.PropertyOrder), worktreeArgument)
+	return &with
 }
 
 // named tells the handler who calls.

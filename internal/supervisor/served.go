@@ -28,7 +28,7 @@ type served struct {
 
 // start serves a worktree, on another port than before if it is to move. What goes wrong
 // is in its state.
-func (s *Supervisor) start(w Worktree, move bool) *served {
+func (s *Supervisor) start(w Worktree, move bool, serve func(context.Context) Server) *served {
 	one := &served{worktree: w, tokenFile: s.o.Gate.TokenFile(w)}
 	fail := func(err error) *served {
 		one.err = err
@@ -42,7 +42,7 @@ func (s *Supervisor) start(w Worktree, move bool) *served {
 	if err != nil {
 		return fail(err)
 	}
-	one.port, one.server = port, s.o.Serve(s.ctx, w.Path)
+	one.port, one.server = port, serve(s.ctx)
 	one.http = httpguard.Server(guarded)
 	one.http.ErrorLog = slog.NewLogLogger(s.o.Logger.Handler(), slog.LevelDebug)
 	for _, l := range listeners {
@@ -61,6 +61,9 @@ func (s *Supervisor) taken() map[int]bool {
 	ports := map[int]bool{}
 	for _, one := range s.served {
 		ports[one.port] = true
+	}
+	if s.shared != nil {
+		ports[s.shared.port] = true
 	}
 	return ports
 }

@@ -82,8 +82,13 @@ type Options struct {
 	Repository Repository
 	// Serve makes the server of a folder.
 	Serve func(ctx context.Context, path string) Server
-	Gate  Gate
-	Ports *Ports
+	// Shared makes the server that answers for all worktrees, which listens on a port of its
+	// own and has its own token. Nil makes none.
+	Shared func(ctx context.Context) Server
+	// SharedKey is the key of that server: a path that stays.
+	SharedKey string
+	Gate      Gate
+	Ports     *Ports
 	// Hosts are the addresses to listen on besides loopback.
 	Hosts  []string
 	Logger *slog.Logger
@@ -119,7 +124,8 @@ type Supervisor struct {
 	opened map[string]Worktree   // by path
 	closed map[string]bool       // by path
 	served map[string]*served    // by path
-	gone   map[string]string     // worktrees that git no longer lists, with their repository
+	shared *served
+	gone   map[string]string // worktrees that git no longer lists, with their repository
 }
 
 // lookEvery is how often it is looked whether folders are still there.
@@ -241,13 +247,34 @@ func (s *Supervisor) Move(ctx context.Context, dir string) error {
 		}
 		s.serve(w, true)
 	}
+	if s.shared == nil {
+		return nil
+	}
+	if _, held := errors.AsType[*HeldError](s.shared.failure()); held {
+		if err := s.o.Gate.Renew(ctx, s.shared.worktree); err != nil {
+			return err
+		}
+		s.shared = s.start(s.shared.worktree, true, s.o.Shared)
+	}
 	return nil
+}
+
+// Shared returns the state of the server that answers for all worktrees, nil if there is
+// none. It has no path.
+func (s *Supervisor) Shared() *State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shared == nil {
+		return nil
+	}
+	state := s.shared.state()
+	return &state
 }
 
 // serve starts the server of a worktree. The caller holds the lock.
 func (s *Supervisor) serve(w Worktree, move bool) {
 	was := s.served[w.Path]
-	one := s.start(w, move)
+	one := s.start(w, move, func(ctx context.Context) Server { return s.o.Serve(ctx, w.Path) })
 	s.served[w.Path] = one
 	// A worktree that cannot be served is tried again and again; it is news once.
 	if err := one.failure(); err != nil && (was == nil || was.failure() == nil || was.failure().Error() != err.Error()) {
@@ -284,6 +311,10 @@ func (s *Supervisor) Close() {
 	s.cancel()
 	s.repos, s.opened = map[string][]Worktree{}, map[string]Worktree{}
 	s.apply()
+	if s.shared != nil {
+		s.shared.stop()
+		s.shared = nil
+	}
 	s.mu.Unlock()
 	s.running.Wait()
 }
@@ -402,6 +433,10 @@ func (s *Supervisor) apply() {
 		if one := s.served[w.Path]; one == nil || one.server == nil {
 			s.serve(w, false)
 		}
+	}
+	// After the worktrees, whose ports begin at the first one.
+	if s.o.Shared != nil && s.ctx.Err() == nil && len(s.served) > 0 && (s.shared == nil || s.shared.server == nil) {
+		s.shared = s.start(Worktree{Key: s.o.SharedKey}, false, s.o.Shared)
 	}
 }
 

@@ -13,6 +13,9 @@ type Toolset struct {
 	Prompts   []Prompt
 	Resources []Resource
 	Templates []Template
+	// Located says that the tools answer about the worktree that the server is in: a
+	// server of several worktrees tells clients how to name another one.
+	Located bool
 	// Offer, if set, returns the prompts that can change while the server runs. It is
 	// called whenever a client looks at prompts, so it must be quick. The same pointer
 	// as before says that nothing changed.

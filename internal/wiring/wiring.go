@@ -46,6 +46,9 @@ type Options struct {
 	Env     app.Env
 	// Repo is the folder to look for the repository in; "" is Env.Dir.
 	Repo string
+	// Found says that Repo is the root of a worktree that was found, not a directory that
+	// the user named.
+	Found bool
 	// Disabled names toolsets that are not served: nothing is asked of their
 	// services by the others either.
 	Disabled []string
@@ -75,7 +78,7 @@ func New(o Options) *Sources {
 	}
 	at := session.New(session.Options{
 		Dir: start, GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
-		Git: git.Options{Env: o.Env.Environ, Named: o.Repo != "", Configured: func(c gitconfig.Config) { logins(c, o.Env.Secrets.AddLogin) }},
+		Git: git.Options{Env: o.Env.Environ, Named: o.Repo != "" && !o.Found, Configured: func(c gitconfig.Config) { logins(c, o.Env.Secrets.AddLogin) }},
 	})
 	o.Env.Secrets.Later(func(*secret.Set) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -10,7 +10,10 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/secret"
+	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/wiring/servers"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/clients"
 )
 
 // clientOptions are the flags of config, install and uninstall.
@@ -53,7 +56,7 @@ func (o *clientOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.clients, "client", nil, "the `client`: "+strings.Join(clientconfig.IDs(), ", "))
 	f.StringVar(&o.transport, "transport", "", "stdio, where the client starts copse, or http, where `copse up` runs")
-	f.StringVar(&o.name, "name", "copse", "the `name` of the entry; with several worktrees over http, what their names begin with")
+	f.StringVar(&o.name, "name", "copse", "the `name` of the entry")
 	f.StringVar(&o.scope, "scope", string(clientconfig.User), "user, or project: the file that the `project`'s people share")
 	f.StringVar(&o.repo, "repo", "", "serve the repository at this `path` wherever the client is started")
 	for flag, values := range map[string][]string{
@@ -104,8 +107,8 @@ func configCommand(env app.Env) *cobra.Command {
 		Use:   "config",
 		Short: "Print what to write into a client's configuration",
 		Long: `Print the entry of copse in a client's own format; without a client, the form that most
-of them read. Over http it has the address and the token of each worktree that copse up
-serves: show it to nobody.`,
+of them read. Over http it has the address and the token of the server that answers for all
+worktrees, or with --repo of that worktree's own: show it to nobody.`,
 		Example: `  copse mcp config --client codex
   copse mcp config --client vscode --transport http`,
 		Args: app.NoArgs,
@@ -154,7 +157,7 @@ that copse needs by name; values are never written.`,
   copse mcp install --client zed --dry-run`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return o.change(cmd.Context(), set)
+			return o.change(cmd.Context(), o.put(cmd.Context()))
 		},
 	}
 	o.flags(cmd)
@@ -172,7 +175,7 @@ func uninstallCommand(env app.Env) *cobra.Command {
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.remove = true
-			return o.change(cmd.Context(), o.takeOut)
+			return o.change(cmd.Context(), o.takeOut(cmd.Context()))
 		},
 	}
 	o.flags(cmd)
@@ -180,16 +183,52 @@ func uninstallCommand(env app.Env) *cobra.Command {
 	return cmd
 }
 
-// takeOut removes the entry of that name, and those that were written for the worktrees of
-// a repository, whose names begin with it.
-func (o *clientOptions) takeOut(c clientconfig.Client, text []byte, _ []clientconfig.Named) ([]byte, error) {
+// takeOut removes the entry of that name, and those that lead to a server of copse over HTTP,
+// whatever their names: they hold tokens.
+func (o *clientOptions) takeOut(ctx context.Context) editing {
+	checker := o.checker(ctx)
+	return func(c clientconfig.Client, text []byte, _ []clientconfig.Named) ([]byte, error) {
+		return withoutEntries(c, text, func(e clientconfig.Named) bool { return e.Name == o.name || checker.Ours(e) })
+	}
+}
+
+// put writes the entry, and removes those that lead nowhere any longer. Those that earlier
+// versions wrote for each worktree are superseded by the one for all.
+func (o *clientOptions) put(ctx context.Context) editing {
+	checker := o.checker(ctx)
+	return func(c clientconfig.Client, text []byte, entries []clientconfig.Named) ([]byte, error) {
+		text, err := withoutEntries(c, text, func(e clientconfig.Named) bool {
+			each := o.transport == overHTTP && o.repo == "" && strings.HasPrefix(e.Name, o.name+"-") && checker.Ours(e)
+			return e.Name != o.name && (each || checker.Stale(e))
+		})
+		if err != nil {
+			return nil, err
+		}
+		return set(c, text, entries)
+	}
+}
+
+// checker knows the servers of copse up, as far as it runs.
+func (o *clientOptions) checker(ctx context.Context) *clients.Checker {
+	files, err := servers.Places(o.env)
+	if err != nil {
+		return clients.New("", files.Tokens, nil)
+	}
+	var running *control.Status
+	if status, err := control.NewClient(files.Runtime).Status(ctx); err == nil {
+		running = &status
+	}
+	return clients.New(files.Ports, files.Tokens, running)
+}
+
+// withoutEntries returns a client's text without the entries that gone reports.
+func withoutEntries(c clientconfig.Client, text []byte, gone func(clientconfig.Named) bool) ([]byte, error) {
 	all, err := c.Entries(text)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range all {
-		served := o.transport == overHTTP && strings.HasPrefix(e.Name, o.name+"-") && strings.HasPrefix(e.URL, "http://localhost:")
-		if e.Name != o.name && !served {
+		if !gone(e) {
 			continue
 		}
 		if text, err = c.Remove(text, e.Name); err != nil {

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// entries are the servers to write: one to start, or those that copse up serves for this
-// repository.
+// entries returns the server to write: one to start, or the one that copse up serves all
+// worktrees with. With --repo that is the worktree's own.
 func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, error) {
 	if o.transport == overStdio {
 		command, err := o.command()
@@ -46,64 +48,63 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 	if status.Guarded && o.scope == string(clientconfig.Project) {
 		return nil, errors.New("the file of a project is for everybody, and the token is not: use --scope user, or --transport stdio")
 	}
-	return o.served(ctx, status)
+	here, err := o.served(ctx, status)
+	if err != nil {
+		return nil, err
+	}
+	if o.repo == "" {
+		here = status.Shared
+	}
+	switch {
+	case here == nil:
+		return nil, errors.New("the copse up that runs is of an older version; stop it with `copse down` and start it again")
+	case !here.MCP.ServerRunning:
+		return nil, errors.New(here.MCP.LastError)
+	}
+	server := clientconfig.Server{URL: address(here.MCP.Port)}
+	if here.TokenFile != "" {
+		if server.Token, err = bearer.New(here.TokenFile).Token(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return []clientconfig.Named{{Name: o.name, Server: server}}, nil
 }
 
-// served are the servers of this repository's worktrees, each with its own token. There
-// must be one: which port a worktree will have is not known before it is served.
-func (o *clientOptions) served(ctx context.Context, status control.Status) ([]clientconfig.Named, error) {
+// served returns the state of the worktree that the command is about, or of another one of
+// its repository where that is not served. There must be one: what is not served has no
+// answers.
+func (o *clientOptions) served(ctx context.Context, status control.Status) (*supervisor.State, error) {
 	unnamed := ""
 	if o.repo == "" {
 		unnamed = o.folder()
 	}
-	here, err := servers.Repository{Env: o.env, Unnamed: unnamed}.Worktrees(ctx, o.folder())
+	repository := servers.Repository{Env: o.env, Unnamed: unnamed}
+	here, err := repository.Worktree(ctx, o.folder())
 	if err != nil {
 		return nil, err
 	}
-	ours := map[string]bool{}
-	for _, w := range here {
-		ours[w.Path] = true
+	all, err := repository.Worktrees(ctx, o.folder())
+	if err != nil {
+		return nil, err
 	}
-	var found []clientconfig.Named
+	var found *supervisor.State
 	failure := ""
 	for _, s := range status.Worktrees {
-		if !ours[s.Path] {
-			continue
-		}
-		if !s.MCP.ServerRunning {
+		switch {
+		case !slices.ContainsFunc(all, func(w supervisor.Worktree) bool { return w.Path == s.Path }):
+		case !s.MCP.ServerRunning:
 			failure = s.MCP.LastError
-			continue
+		case found == nil || s.Path == here.Path:
+			found = &s
 		}
-		server := clientconfig.Server{URL: address(s.MCP.Port)}
-		if s.TokenFile != "" {
-			if server.Token, err = bearer.New(s.TokenFile).Token(ctx); err != nil {
-				return nil, err
-			}
-		}
-		found = append(found, clientconfig.Named{Name: o.name + "-" + nameOf(s.Branch, s.Path), Server: server})
 	}
 	switch {
-	case len(found) == 0 && failure != "":
+	case found == nil && failure != "":
 		return nil, errors.New(failure)
-	case len(found) == 0:
+	case found == nil:
 		return nil, errors.New("copse up does not serve this repository; run `copse up` in it")
-	case len(found) == 1:
-		found[0].Name = o.name
 	}
 	return found, nil
-}
-
-// nameOf is a branch as a part of a name.
-func nameOf(branch, path string) string {
-	if branch == "" {
-		branch = filepath.Base(path)
-	}
-	return strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, branch)
 }
 
 func address(port int) string { return fmt.Sprintf("http://localhost:%d/mcp", port) }

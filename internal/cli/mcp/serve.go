@@ -118,17 +118,16 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 	}
 	disabled := o.choice.Disabled()
 	logger := app.NewLogger(env.Stderr, o.verbosity)
-	here := workspace.Open(ctx, wiring.Options{
+	places := workspace.Follow(ctx, wiring.Options{
 		Program: "copse", Env: env, Repo: o.repo, Timeout: o.timeout, Disabled: disabled,
-	})
-	here.Log(ctx, logger)
-	all := here.Serve(logger)
-	defer all.Close()
+	}, logger)
+	defer places.Close()
 	server := mcpserver.New(mcpserver.Options{
 		Name:         o.name,
 		Version:      app.Version(),
 		Instructions: Instructions,
-		Toolsets:     all.Toolsets,
+		Toolsets:     places.Toolsets(),
+		Places:       places,
 		ReadOnly:     o.choice.ReadOnly,
 		Secrets:      env.Secrets,
 		Logger:       logger,

@@ -199,9 +199,16 @@ func printStatus(env app.Env, s control.Status) error {
 		}
 		rows = append(rows, []string{where, w.Branch, w.Path, strings.TrimSpace(state)})
 	}
+	if s.Shared != nil {
+		where, state := url(s.Shared.MCP.Port), clients(s.Shared.MCP.ConnectedClients)
+		if !s.Shared.MCP.ServerRunning {
+			where, state = "-", cleantext.Line(s.Shared.MCP.LastError)
+		}
+		rows = append(rows, []string{where, "", "all of them", state})
+	}
 	err := out.Table([]output.Column{{Name: "url"}, {Name: "branch"}, {Name: "worktree", Flexible: true}, {Name: "state", Flexible: true}}, rows)
 	if err == nil && s.Guarded && out.Terminal() && len(s.Worktrees) > 0 {
-		err = out.Line("Clients send the header \"Authorization: Bearer …\" with the token of their worktree, one of those in %s", filepath.Dir(s.Worktrees[0].TokenFile))
+		err = out.Line("Clients send the header \"Authorization: Bearer …\" with the token of their server, one of those in %s", filepath.Dir(s.Worktrees[0].TokenFile))
 	}
 	return err
 }
@@ -218,6 +225,9 @@ func problems(ctx context.Context, env app.Env, running *control.Status, files s
 		if w.MCP.LastError != "" {
 			found = append(found, cleantext.Line(w.Path+" is not served: "+w.MCP.LastError))
 		}
+	}
+	if running != nil && running.Shared != nil && running.Shared.MCP.LastError != "" {
+		found = append(found, cleantext.Line("the server of all worktrees does not run: "+running.Shared.MCP.LastError))
 	}
 	for _, p := range entries.New(files.Ports, files.Tokens, running).Problems(ctx, mcp.ClientFiles(env, dir)) {
 		found = append(found, cleantext.Line(p))

@@ -165,12 +165,12 @@ func rotate(ctx context.Context, env app.Env, files servers.Files) error {
 	if err := control.NewClient(files.Runtime).Reload(ctx); err != nil && !errors.Is(err, control.ErrNotRunning) {
 		return fmt.Errorf("there are new tokens, but copse up still demands the old ones: %w", err)
 	}
-	what := fmt.Sprintf("There are new tokens for %d worktrees. Clients need them from now on; `copse mcp install` writes them.", n)
+	what := fmt.Sprintf("There are %d new tokens, one for each server. Clients need them from now on; `copse mcp install` writes them.", n)
 	switch n {
 	case 0:
-		what = "No worktree has a token yet; `copse up` makes them."
+		what = "No server has a token yet; `copse up` makes them."
 	case 1:
-		what = "There is a new token for 1 worktree. Clients need it from now on; `copse mcp install` writes it."
+		what = "There is 1 new token. Clients need it from now on; `copse mcp install` writes it."
 	}
 	_, err = fmt.Fprintln(env.Stdout, what)
 	return err
@@ -201,11 +201,12 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	defer stop()
 	gate := gate(env, o, files)
 	logger := app.NewLogger(env.Stderr, o.verbosity)
-	serving := servers.Options{
+	serving := servers.NewFleet(servers.Options{
 		Env: env, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, Instructions: mcp.Instructions, Logger: logger,
-	}
+	})
 	fleet := supervisor.New(supervisor.Options{
-		Repository: servers.Repository{Env: env, Unnamed: unnamed(env, o.repo)}, Serve: serving.Serve, Gate: gate,
+		Repository: servers.Repository{Env: env, Unnamed: unnamed(env, o.repo)}, Serve: serving.Serve,
+		Shared: serving.ServeAll, SharedKey: files.Shared, Gate: gate,
 		Ports: supervisor.NewPorts(files.Ports, o.port), Hosts: o.listen, Logger: logger,
 	})
 	var answering sync.WaitGroup
@@ -219,7 +220,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 		err = fleet.Move(ctx, dir)
 	}
 	if err == nil {
-		err = announce(ctx, env, control.Status{PID: os.Getpid(), Guarded: !o.noToken, Worktrees: fleet.Status()}, files, dir)
+		err = announce(ctx, env, control.Status{PID: os.Getpid(), Guarded: !o.noToken, Worktrees: fleet.Status(), Shared: fleet.Shared()}, files, dir)
 	}
 	if err == nil {
 		<-ctx.Done()

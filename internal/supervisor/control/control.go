@@ -48,6 +48,8 @@ type Status struct {
 	// Guarded says that a token is demanded.
 	Guarded   bool               `json:"guarded"`
 	Worktrees []supervisor.State `json:"worktrees"`
+	// Shared is the server that answers for all worktrees.
+	Shared *supervisor.State `json:"shared,omitempty"`
 }
 
 // Supervisor is what can be asked and steered.
@@ -57,6 +59,7 @@ type Supervisor interface {
 	CloseWorktree(ctx context.Context, dir string) (supervisor.State, error)
 	Move(ctx context.Context, dir string) error
 	Status() []supervisor.State
+	Shared() *supervisor.State
 }
 
 var _ Supervisor = (*supervisor.Supervisor)(nil)
@@ -136,7 +139,7 @@ type Options struct {
 func Serve(l net.Listener, s Supervisor, o Options) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, Status{PID: os.Getpid(), Guarded: o.Guarded, Worktrees: s.Status()}, nil)
+		answer(w, Status{PID: os.Getpid(), Guarded: o.Guarded, Worktrees: s.Status(), Shared: s.Shared()}, nil)
 	})
 	steer := func(do func(context.Context, string) (any, error)) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

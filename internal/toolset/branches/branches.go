@@ -36,7 +36,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 	form := t.opts.Form
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
 	return toolset.Toolset{
-		Name: "branches",
+		Name: "branches", Located: true,
 		Tools: []toolset.Tool{
 			envelope.Tool(form, toolset.Spec{
 				Name: "get_current_branch", Title: "Current branch", Hints: hints,

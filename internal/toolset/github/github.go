@@ -27,7 +27,7 @@ func New(form envelope.Form, requests *pull.Requests) *Tools { return &Tools{for
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true}
 	return toolset.Toolset{
-		Name: "github",
+		Name: "github", Located: true,
 		Tools: []toolset.Tool{
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_pull_request",

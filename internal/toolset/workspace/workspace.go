@@ -42,7 +42,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
 	style := plain.Style{NextStep: next}
 	return toolset.Toolset{
-		Name: "workspace",
+		Name: "workspace", Located: true,
 		Tools: []toolset.Tool{
 			toolset.New(text{}, toolset.Spec{
 				Name: "read_file", Title: "Read file", Hints: hints,

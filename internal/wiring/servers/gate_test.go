@@ -20,7 +20,7 @@ func TestTokenOpensOneServer(t *testing.T) {
 	store := bearer.NewStore(filepath.Join(t.TempDir(), "tokens"))
 	g := servers.NewGate(store, httpguard.Options{Open: []string{"/healthz"}, Now: time.Now, Rate: 10_000}, false, func(string) {})
 	inside := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
-	keys := []string{"/src/app/.git", "/src/app/.git/worktrees/topic", "/src/other/.git"}
+	keys := []string{"/src/app/.git", "/src/app/.git/worktrees/topic", "/src/other/.git", "/state/servers"} // the last is that of all worktrees
 	guarded := map[string]http.Handler{}
 	tokens := map[string]string{"nobody": "", "empty prefix": bearer.Prefix}
 	renew := func(key string) {

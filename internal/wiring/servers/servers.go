@@ -17,7 +17,6 @@ import (
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/watch"
-	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
@@ -30,20 +29,14 @@ type Options struct {
 	Logger       *slog.Logger
 }
 
-// Serve makes the server of a worktree.
-func (o Options) Serve(ctx context.Context, path string) supervisor.Server {
-	all := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: path, Disabled: o.Disabled}).Serve(o.Logger)
-	server := mcpserver.New(mcpserver.Options{
-		Name: "copse", Version: app.Version(), Instructions: o.Instructions, Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Secrets: o.Env.Secrets, Logger: o.Logger,
-	})
-	return &served{HTTP: server.HTTP(), toolsets: all, readOnly: o.ReadOnly}
-}
-
 // served is a workspace that is served.
 type served struct {
 	*mcpserver.HTTP
 	toolsets *workspace.Served
 	readOnly bool
+	place    *mcpserver.Place
+	common   string // git's directory, "" outside of git
+	closed   func()
 }
 
 // Tools are the tools that are served.
@@ -61,6 +54,7 @@ func (s *served) Tools() []supervisor.Tool {
 
 // Close ends sessions, calls and tasks.
 func (s *served) Close() {
+	s.closed()
 	s.HTTP.Close()
 	_ = s.toolsets.Close() // nothing is written at its end
 }
@@ -162,9 +156,11 @@ func (r Repository) Watch(ctx context.Context, dir string, changed func()) error
 // Files are where copse up keeps things.
 type Files struct {
 	Runtime string // the directory of the socket
-	Ports   string
-	Tokens  bearer.Store
-	Log     string
+	// Shared is the key of the server that answers for all worktrees.
+	Shared string
+	Ports  string
+	Tokens bearer.Store
+	Log    string
 }
 
 // Places finds them; the error says which variable is missing.
@@ -174,8 +170,8 @@ func Places(env app.Env) (Files, error) {
 		return Files{}, errors.New("there is no home directory to keep ports and tokens in; set HOME")
 	}
 	return Files{
-		Runtime: runtimeDir(env, os.Getuid(), private),
-		Ports:   filepath.Join(state, "ports.json"), Log: filepath.Join(state, "up.log"),
+		Runtime: runtimeDir(env, os.Getuid(), private), Shared: state,
+		Ports: filepath.Join(state, "ports.json"), Log: filepath.Join(state, "up.log"),
 		Tokens: bearer.NewStore(filepath.Join(config, "tokens")),
 	}, nil
 }

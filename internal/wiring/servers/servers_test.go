@@ -61,7 +61,7 @@ func fleet(t testing.TB, g *gittest.Git, ports string, first int, guard httpguar
 	guard.Now = time.Now
 	s := supervisor.New(supervisor.Options{
 		Repository: servers.Repository{Env: env},
-		Serve:      servers.Options{Env: env, Logger: logger}.Serve,
+		Serve:      servers.NewFleet(servers.Options{Env: env, Logger: logger}).Serve,
 		Gate:       gate{guard},
 		Ports:      supervisor.NewPorts(ports, first),
 		Logger:     logger,
@@ -325,7 +325,7 @@ func TestGitFails(t *testing.T) {
 	f := &failing{Repository: servers.Repository{Env: env}, changed: make(chan func(), 1)}
 	logger := slog.New(slog.DiscardHandler)
 	s := supervisor.New(supervisor.Options{
-		Repository: f, Serve: servers.Options{Env: env, Logger: logger}.Serve, Gate: gate{httpguard.Options{Now: time.Now}},
+		Repository: f, Serve: servers.NewFleet(servers.Options{Env: env, Logger: logger}).Serve, Gate: gate{httpguard.Options{Now: time.Now}},
 		Ports: supervisor.NewPorts("", freePort(t)), Logger: logger,
 	})
 	t.Cleanup(s.Close)

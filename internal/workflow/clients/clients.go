@@ -9,14 +9,17 @@
 package clients
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,11 +135,9 @@ func (c *Checker) Entry(ctx context.Context, e clientconfig.Named) (problem stri
 	if !local || !c.isOurs(e, port) {
 		return "", false
 	}
-	if c.status != nil {
-		for _, w := range c.status.Worktrees {
-			if w.MCP.ServerRunning && w.MCP.Port == port {
-				return compare(e, w), true
-			}
+	for _, w := range c.running() {
+		if w.MCP.Port == port {
+			return compare(e, w), true
 		}
 	}
 	if listening(ctx, port) {
@@ -168,7 +169,7 @@ func compare(e clientconfig.Named, w supervisor.State) string {
 	case e.Token == "":
 		return fmt.Sprintf("has no token, and port %d demands one; run `copse mcp install` again", w.MCP.Port)
 	case e.Token != token:
-		return fmt.Sprintf("has another token than %s, which is served at port %d; run `copse mcp install` again", w.Path, w.MCP.Port)
+		return fmt.Sprintf("has another token than %s, which is served at port %d; run `copse mcp install` again", cmp.Or(w.Path, "the server of all worktrees"), w.MCP.Port)
 	}
 	return ""
 }
@@ -185,14 +186,61 @@ func (c *Checker) isOurs(e clientconfig.Named, port int) bool {
 	if strings.HasPrefix(e.Token, bearer.Prefix) || e.Name == "copse" || strings.HasPrefix(e.Name, "copse-") {
 		return true
 	}
-	if c.status != nil {
-		for _, w := range c.status.Worktrees {
-			if w.MCP.ServerRunning && w.MCP.Port == port {
-				return true
+	return slices.ContainsFunc(c.running(), func(w supervisor.State) bool { return w.MCP.Port == port })
+}
+
+// running returns the servers that run.
+func (c *Checker) running() []supervisor.State {
+	if c.status == nil {
+		return nil
+	}
+	all := slices.Clone(c.status.Worktrees)
+	if c.status.Shared != nil {
+		all = append(all, *c.status.Shared)
+	}
+	return slices.DeleteFunc(all, func(w supervisor.State) bool { return !w.MCP.ServerRunning })
+}
+
+// Ours reports whether an entry leads to a server of copse over HTTP, or once did: it has a
+// token of copse, or the port of a worktree and no token.
+func (c *Checker) Ours(e clientconfig.Named) bool {
+	port, local := localPort(e.URL)
+	if !local {
+		return false
+	}
+	if e.Token != "" {
+		return strings.HasPrefix(e.Token, bearer.Prefix)
+	}
+	return slices.Contains(slices.Collect(maps.Values(c.known)), port) || slices.ContainsFunc(c.running(), func(w supervisor.State) bool { return w.MCP.Port == port })
+}
+
+// Stale reports whether an entry is one of ours that opens no server any longer: no worktree
+// has its port and its token.
+func (c *Checker) Stale(e clientconfig.Named) bool {
+	if !c.Ours(e) {
+		return false
+	}
+	port, _ := localPort(e.URL)
+	for _, w := range c.running() {
+		if w.MCP.Port != port {
+			continue
+		}
+		if w.TokenFile == "" {
+			return false
+		}
+		token, err := readToken(bearer.New(w.TokenFile))
+		return err == nil && token != e.Token
+	}
+	for key, known := range c.known {
+		if known == port {
+			if _, err := os.Stat(key); err != nil {
+				return true // its worktree is gone
 			}
+			token, err := readToken(c.tokens.File(key))
+			return err == nil && token != e.Token
 		}
 	}
-	return false
+	return true
 }
 
 // localPort is the port of an address on this machine.

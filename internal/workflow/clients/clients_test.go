@@ -93,6 +93,53 @@ func TestEntry(t *testing.T) {
 	}
 }
 
+// An entry that opens no server any longer is recognized by its port and its token, whatever
+// its name, and one that does is not.
+func TestStale(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ports, tokens := filepath.Join(dir, "ports.json"), bearer.NewStore(filepath.Join(dir, "tokens"))
+	there, gone := filepath.Join(dir, "there"), filepath.Join(dir, "gone")
+	token := map[string]string{}
+	for _, key := range []string{there, gone, "/shared", "/other"} {
+		text, err := tokens.File(key).Token(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		token[key] = text
+	}
+	err := errors.Join(os.Mkdir(there, 0o700), os.WriteFile(ports, fmt.Appendf(nil, `{"ports": {%q: 41000, %q: 41001}}`, there, gone), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clients.New(ports, tokens, &control.Status{Guarded: true, Shared: &supervisor.State{
+		TokenFile: tokens.File("/shared").Path(), MCP: supervisor.MCP{ServerRunning: true, Port: 41002},
+	}})
+	for _, tt := range []struct {
+		port        int
+		token       string
+		ours, stale bool
+	}{
+		{41000, token[there], true, false},
+		{41000, token["/other"], true, true},
+		{41001, token[gone], true, true},
+		{41002, token["/shared"], true, false},
+		{41002, token[there], true, true},
+		{41003, token[there], true, true},
+		{41000, "", true, true}, // it demands a token
+		{41003, "", false, false},
+		{41000, "figd_x", false, false},
+	} {
+		e := clientconfig.Named{Name: "any", Server: clientconfig.Server{URL: fmt.Sprintf("http://localhost:%d/mcp", tt.port), Token: tt.token}}
+		if ours, stale := c.Ours(e), c.Stale(e); ours != tt.ours || stale != tt.stale {
+			t.Errorf("port %d, token %.12q: ours %t, stale %t", tt.port, tt.token, ours, stale)
+		}
+	}
+	if e := (clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: "https://example.com/mcp", Token: token[there]}}); c.Ours(e) || c.Stale(e) {
+		t.Error("an address elsewhere is ours")
+	}
+}
+
 // Every client's form of an entry is read back with its token, and a file that others can
 // read is a problem if it holds one.
 func TestExposedFiles(t *testing.T) {

@@ -1,0 +1,253 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// Places finds the worktree that a call is about, for a server that answers for several.
+//
+// A call can name one with the argument "worktree". Without it the server asks where the
+// client's session is: Codex says so in each call, and a client with roots is asked in each
+// call, because Claude Code moves to another worktree without a word.
+type Places interface {
+	// Find returns the place of a call. named is what the call asks for, "" for nothing.
+	// dirs are the absolute paths of the directories that the client's session is in, the
+	// most important first; none if the client does not tell. An error is a
+	// [*toolset.ArgumentError] that says which worktrees there are.
+	Find(ctx context.Context, named string, dirs []string) (*Place, error)
+	// Follows reports whether it matters where the session is.
+	Follows() bool
+}
+
+// Place is a worktree with what is served of it. Make it with [NewPlace].
+type Place struct {
+	tools     map[string]toolset.Tool
+	prompts   map[string]toolset.Prompt
+	resources map[string]toolset.Resource
+	templates map[string]toolset.Template
+	offers    []func(context.Context) *toolset.Offer
+	name      func() string
+}
+
+// NewPlace returns a place. name returns what its answers call it, "" where that goes
+// without saying.
+func NewPlace(toolsets []toolset.Toolset, name func() string) *Place {
+	p := &Place{
+		tools: make(map[string]toolset.Tool), prompts: make(map[string]toolset.Prompt),
+		resources: make(map[string]toolset.Resource), templates: make(map[string]toolset.Template), name: name,
+	}
+	for _, set := range toolsets {
+		for _, t := range set.Tools {
+			p.tools[t.Name] = t
+		}
+		for _, r := range set.Prompts {
+			p.prompts[r.Name] = r
+		}
+		for _, r := range set.Resources {
+			p.resources[r.URI] = r
+		}
+		for _, t := range set.Templates {
+			p.templates[t.URITemplate] = t
+		}
+		if set.Offer != nil {
+			p.offers = append(p.offers, set.Offer)
+		}
+	}
+	return p
+}
+
+// prompt returns the prompt of a name, also one that is offered at the moment.
+func (p *Place) prompt(ctx context.Context, name string) (toolset.Prompt, bool) {
+	if found, ok := p.prompts[name]; ok {
+		return found, true
+	}
+	for _, ask := range p.offers {
+		if o := ask(ctx); o != nil {
+			if i := slices.IndexFunc(o.Prompts, func(p toolset.Prompt) bool { return p.Name == name }); i >= 0 {
+				return o.Prompts[i], true
+			}
+		}
+	}
+	return toolset.Prompt{}, false
+}
+
+const (
+	// worktreeArgument names the worktree that a call is about.
+	worktreeArgument = "worktree"
+	// rootsKey is the key of the request for roots, and of the answer.
+	rootsKey = "roots"
+	// maxDirs is how many directories of a session are looked at.
+	maxDirs = 20
+)
+
+// Codex tells in these where its session is.
+const (
+	codexSandbox = "codex/sandbox-state-meta"
+	codexTurn    = "x-codex-turn-metadata"
+)
+
+// places finds the place of each call.
+type places struct {
+	find Places
+	mute sync.Map // sessions whose client has roots and did not tell them
+}
+
+// caller is what a request says about its session.
+type caller struct {
+	session   *mcp.ServerSession
+	caps      *mcp.ClientCapabilities
+	meta      mcp.Meta
+	responses mcp.InputResponseMap
+}
+
+// of returns the place of a call. ask says that the client must be asked for its roots
+// first, and sends the call again.
+func (p *places) of(ctx context.Context, c caller, named string) (place *Place, ask bool, err error) {
+	var dirs []string
+	if p.find.Follows() {
+		if dirs = codexDirs(c.meta); len(dirs) == 0 {
+			if dirs, ask = p.roots(ctx, c); ask {
+				return nil, true, nil
+			}
+		}
+	}
+	place, err = p.find.Find(ctx, named, dirs[:min(len(dirs), maxDirs)])
+	return place, false, err
+}
+
+// fileURI returns the path of a file URI.
+func fileURI(uri string) (string, bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
+		return "", false
+	}
+	path := u.Path
+	if runtime.GOOS == "windows" { // file:///C:/dir
+		path = strings.TrimPrefix(path, "/")
+	}
+	path = filepath.FromSlash(path)
+	return filepath.Clean(path), filepath.IsAbs(path)
+}
+
+// codexDirs returns where Codex says that its session is.
+func codexDirs(meta mcp.Meta) []string {
+	if sandbox, ok := meta[codexSandbox].(map[string]any); ok {
+		if uri, ok := sandbox["sandboxCwd"].(string); ok {
+			if dir, ok := fileURI(uri); ok {
+				return []string{dir}
+			}
+			if filepath.IsAbs(uri) {
+				return []string{filepath.Clean(uri)}
+			}
+		}
+	}
+	turn := meta[codexTurn]
+	if text, ok := turn.(string); ok {
+		if json.Unmarshal([]byte(text), &turn) != nil {
+			return nil
+		}
+	}
+	object, _ := turn.(map[string]any)
+	workspaces, _ := object["workspaces"].(map[string]any)
+	var dirs []string
+	for _, dir := range slices.Sorted(maps.Keys(workspaces)) {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, filepath.Clean(dir))
+		}
+	}
+	return dirs
+}
+
+// takeWorktree returns the worktree that arguments name, and the arguments without it.
+func takeWorktree(args json.RawMessage) (named string, rest json.RawMessage, err error) {
+	if !bytes.Contains(args, []byte(`"`+worktreeArgument+`"`)) {
+		return "", args, nil
+	}
+	members := membersOf(args)
+	// What is no object has no member; the tool says what is wrong.
+	value, ok := members[worktreeArgument]
+	if !ok {
+		return "", args, nil
+	}
+	var text *string
+	if json.Unmarshal(value, &text) != nil {
+		return "", args, &toolset.ArgumentError{Name: worktreeArgument, Message: `Argument "worktree" must be a string: the path of a worktree, or the branch that is checked out there`}
+	}
+	delete(members, worktreeArgument)
+	if rest, err = json.Marshal(members); err != nil || text == nil {
+		return "", rest, err
+	}
+	return *text, rest, nil
+}
+
+// membersOf returns the members of an object, none of anything else.
+func membersOf(args json.RawMessage) map[string]json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(args, &members) != nil {
+		return nil
+	}
+	return members
+}
+
+// locate names the worktree in both halves of a result.
+func locate(r toolset.Result, place string) toolset.Result {
+	if place == "" {
+		return r
+	}
+	name, err := toolset.Marshal(place)
+	if err != nil { // a text always encodes
+		return r
+	}
+	r.Text = slices.Clone(r.Text)
+	inText := false
+	if len(r.Structured) > 1 && r.Structured[0] == '{' {
+		if len(r.Text) > 0 && strings.HasPrefix(r.Text[0], "{") {
+			r.Text[0], inText = string(withMember([]byte(r.Text[0]), name)), true
+		}
+		r.Structured = withMember(r.Structured, name)
+	}
+	said := func(text string) bool { return strings.Contains(text, place) }
+	if !inText && !slices.ContainsFunc(r.Text, said) {
+		line := "Worktree: " + cleantext.Line(place) + "\n"
+		// Some clients join the blocks with nothing between them.
+		if n := len(r.Text); n > 0 && !strings.HasSuffix(r.Text[n-1], "\n") {
+			line = "\n" + line
+		}
+		r.Text = append(r.Text, line)
+	}
+	return r
+}
+
+// withMember adds the worktree to a JSON object, in the object's own layout.
+func withMember(object, name []byte) []byte {
+	end := len(bytes.TrimRight(object[:len(object)-1], " \n"))
+	comma, space := ",", ""
+	if end == 1 {
+		comma = "" // it is empty
+	}
+	if bytes.HasPrefix(object, []byte("{\n")) {
+		inner := object[2:]
+		space = "\n" + string(inner[:len(inner)-len(bytes.TrimLeft(inner, " "))])
+	}
+	colon := ":"
+	if space != "" {
+		colon = ": "
+	}
+	out := append([]byte{}, object[:end]...)
+	out = append(out, comma+space+`"`+worktreeArgument+`"`+colon...)
+	return append(append(out, name...), object[end:]...)
+}

@@ -1,0 +1,199 @@
+package mcpserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/envelope"
+)
+
+// rooms are places whose tool, prompt and resource say which one they are of.
+type rooms struct{ fixed bool }
+
+func (r rooms) Follows() bool { return !r.fixed }
+
+func (rooms) Find(_ context.Context, named string, dirs []string) (*mcpserver.Place, error) {
+	at := "/start"
+	if len(dirs) > 0 {
+		at = dirs[0]
+	}
+	if named == "nowhere" {
+		return nil, &toolset.ArgumentError{Name: "worktree", Message: "There is no worktree", Hint: "Use one of: /start"}
+	}
+	if named != "" {
+		at += "+" + named
+	}
+	return mcpserver.NewPlace(room(at), func() string { return at }), nil
+}
+
+func room(at string) []toolset.Toolset {
+	return []toolset.Toolset{{
+		Name: "rooms", Located: true,
+		Tools: []toolset.Tool{envelope.Tool(envelope.Form{}, toolset.Spec{Name: "where", Title: "w", Description: "w", Hints: toolset.Hints{ReadOnly: true}},
+			func(_ context.Context, in echoIn) (echoOut, error) { return echoOut{Text: at + in.Text}, nil })},
+		Prompts:   []toolset.Prompt{{Name: "here", Get: func(context.Context, map[string]string) (string, error) { return "You are here.", nil }}},
+		Resources: []toolset.Resource{{URI: "room://here", Name: "here", MIMEType: "text/plain", Read: func(context.Context) (string, error) { return at, nil }}},
+	}}
+}
+
+// A client with roots is asked in each call, in the way of its revision. Its answer counts at
+// once: Claude Code moves to another worktree without a notification.
+func TestRoots(t *testing.T) {
+	t.Parallel()
+	for _, revision := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
+		server := mcpserver.New(mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Places: rooms{}, Logger: slog.New(slog.DiscardHandler)})
+		toServer, fromClient := io.Pipe()
+		toClient, fromServer := io.Pipe()
+		go func() {
+			_ = server.ServeStdio(t.Context(), toServer, fromServer)
+			_ = fromServer.Close()
+		}()
+		client := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil)
+		client.AddRoots(&mcp.Root{URI: "file:///one%20two"})
+		session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, &mcp.ClientSessionOptions{ProtocolVersion: revision})
+		if err != nil {
+			t.Fatal(revision, err)
+		}
+		call := func(args map[string]any) string {
+			t.Helper()
+			res, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "where", Arguments: args})
+			if err != nil {
+				t.Fatal(revision, err)
+			}
+			return res.Content[0].(*mcp.TextContent).Text
+		}
+		if got, want := call(map[string]any{"text": "!"}), `{"status":"ok","data":{"text":"/one two!"},"worktree":"/one two"}`; got != want {
+			t.Errorf("%s: got %s, want %s", revision, got, want)
+		}
+		client.RemoveRoots("file:///one%20two")
+		client.AddRoots(&mcp.Root{URI: "https://example.com"}, &mcp.Root{URI: "file:///three"})
+		if got := call(nil); !strings.Contains(got, `"text":"/three"`) {
+			t.Errorf("%s: after moving: %s", revision, got)
+		}
+		if got := call(map[string]any{"worktree": "x"}); !strings.Contains(got, `"text":"/three+x"`) {
+			t.Errorf("%s: named: %s", revision, got)
+		}
+		if got := call(map[string]any{"worktree": "nowhere"}); !strings.Contains(got, `"code":"invalid_params"`) || !strings.Contains(got, "Use one of") {
+			t.Errorf("%s: nowhere: %s", revision, got)
+		}
+		prompt, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "here"})
+		if err != nil || prompt.Messages[0].Content.(*mcp.TextContent).Text != "You are here.\n\nWorktree: /three\n" {
+			t.Errorf("%s: prompt: %+v, %v", revision, prompt, err)
+		}
+		resource, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "room://here"})
+		if err != nil || resource.Contents[0].Text != "/three" {
+			t.Errorf("%s: resource: %+v, %v", revision, resource, err)
+		}
+		_ = session.Close()
+	}
+}
+
+// Codex says in each call where its session is.
+func TestCodex(t *testing.T) {
+	t.Parallel()
+	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Places: rooms{}})
+	if hello := c.initialize("2025-06-18"); !strings.Contains(hello, `"codex/sandbox-state-meta":{}`) {
+		t.Errorf("Codex is not asked to say where it is: %s", hello)
+	}
+	for i, tt := range []struct{ meta, want string }{
+		{`{"codex/sandbox-state-meta":{"sandboxCwd":"file:///w/a"},"x-codex-turn-metadata":{"workspaces":{"/w/b":{}}}}`, "/w/a"},
+		{`{"x-codex-turn-metadata":{"workspaces":{"/w/b":{"has_changes":true}}}}`, "/w/b"},
+		{`{"x-codex-turn-metadata":"{\"workspaces\":{\"/w/c\":{}}}"}`, "/w/c"},
+		{`{"x-codex-turn-metadata":{"workspaces":{"relative":{}}}}`, "/start"},
+		{`{"x-codex-turn-metadata":7,"codex/sandbox-state-meta":[]}`, "/start"},
+		{`{"progressToken":1}`, "/start"},
+	} {
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"where","arguments":{},"_meta":%s}}`, i+10, tt.meta))
+		if got := c.line(); !strings.Contains(got, `{"status":"ok","data":{"text":"`+tt.want+`"},"worktree":"`+tt.want+`"}`) {
+			t.Errorf("%s: %s", tt.meta, got)
+		}
+	}
+}
+
+// A client that declares roots and does not tell them costs one wait, not one in each call.
+func TestSilentRoots(t *testing.T) {
+	t.Parallel()
+	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Places: rooms{}})
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}`)
+	c.line()
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	const calls = 3
+	for i := range calls {
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"where"}}`, i+10))
+		asked := atomic.Int32{}
+		for {
+			line := c.line()
+			if strings.Contains(line, `"roots/list"`) {
+				asked.Add(1)
+				continue
+			}
+			if strings.Contains(line, `"notifications/cancelled"`) {
+				continue
+			}
+			if !strings.Contains(line, `/start`) {
+				t.Errorf("got %s", line)
+			}
+			break
+		}
+		if n := asked.Load(); (i == 0) != (n == 1) {
+			t.Errorf("call %d asked %d times", i, n)
+		}
+	}
+}
+
+// A tool with an argument of that name keeps it.
+func TestOwnWorktreeArgument(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		Worktree string `json:"worktree,omitempty"`
+	}
+	sets := []toolset.Toolset{{Name: "own", Tools: []toolset.Tool{envelope.Tool(envelope.Form{}, toolset.Spec{Name: "link", Title: "l", Description: "l"},
+		func(_ context.Context, in in) (echoOut, error) { return echoOut{Text: "linked to " + in.Worktree}, nil })}}}
+	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: sets, Places: rooms{}})
+	c.initialize("2025-11-25")
+	c.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"link","arguments":{"worktree":"/w"}}}`)
+	if got := c.line(); !strings.Contains(got, "linked to /w") || !strings.Contains(got, `"worktree":"/start"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Naming worktrees costs the list of tools less than 600 bytes, and a server of one worktree
+// nothing.
+func TestWorktreeArgument(t *testing.T) {
+	t.Parallel()
+	list := func(places mcpserver.Places) string {
+		o := mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start")}
+		if places != nil {
+			o.Places = places
+		}
+		c := start(t, o)
+		c.initialize("2025-11-25")
+		c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+		return c.line()
+	}
+	if one := list(nil); strings.Contains(one, `"worktree"`) {
+		t.Errorf("a server of one worktree lists %s", one)
+	}
+	if many := list(rooms{}); !strings.Contains(many, `"worktree":{"type":"string","description":"Path or branch`) {
+		t.Errorf("a server of several worktrees lists %s", many)
+	}
+	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Places: rooms{fixed: true}})
+	if hello := c.initialize("2025-11-25"); strings.Contains(hello, "experimental") {
+		t.Errorf("a server that stays where it is says %s", hello)
+	}
+	c.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"where","arguments":{"worktree":7}}}`)
+	var answer struct{ Result struct{ IsError bool } }
+	if line := c.line(); json.Unmarshal([]byte(line), &answer) != nil || !answer.Result.IsError || !strings.Contains(line, "must be a string") {
+		t.Errorf("got %s", line)
+	}
+}

@@ -1,0 +1,150 @@
+package servers
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/supervisor"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+)
+
+// Fleet makes the servers of worktrees, and the one that answers for all of them. That one
+// reaches the worktrees that are served at the moment and nothing else: where a client says
+// that it is only chooses among them.
+type Fleet struct {
+	o Options
+
+	mu     sync.Mutex
+	served map[string]*served // by path
+}
+
+// NewFleet returns a fleet without servers.
+func NewFleet(o Options) *Fleet { return &Fleet{o: o, served: make(map[string]*served)} }
+
+// Serve makes the server of a worktree.
+func (f *Fleet) Serve(ctx context.Context, path string) supervisor.Server {
+	w := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled})
+	all := w.Serve(f.o.Logger)
+	one := f.o.server(all, w.Alone(all))
+	one.common = w.Common
+	one.place = mcpserver.NewPlace(one.toolsets.Toolsets, func() string { return path })
+	one.closed = func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.served[path] == one {
+			delete(f.served, path)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.served[path] = one
+	return one
+}
+
+// ServeAll makes the server of all worktrees. Its lists of prompts and resources are those
+// of the first one.
+func (f *Fleet) ServeAll(ctx context.Context) supervisor.Server {
+	path := f.o.Env.Dir
+	if all := f.candidates(ctx, ""); len(all) > 0 {
+		path = all[0].Path
+	}
+	first := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled})
+	return f.o.server(first.Serve(f.o.Logger), f)
+}
+
+var _ mcpserver.Places = (*Fleet)(nil)
+
+// Follows reports that a call is about the worktree that its session is in.
+func (*Fleet) Follows() bool { return true }
+
+// Find returns the place of a call. A call that names a worktree, from a session whose
+// directory is known, reaches those of the same repository.
+func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*mcpserver.Place, error) {
+	common, missing := "", ""
+	var here *served
+	for _, dir := range dirs {
+		repo, err := git.Discover(ctx, dir, git.Options{Env: f.o.Env.Environ})
+		root := dir
+		if err == nil && repo.Root() != "" {
+			root = repo.Root()
+			common = cmp.Or(common, repo.CommonDir())
+		}
+		if one := f.at(root); one != nil {
+			here = one
+			break
+		}
+		missing = cmp.Or(missing, root)
+	}
+	if named == "" && here != nil {
+		return here.place, nil
+	}
+	candidates := f.candidates(ctx, common)
+	hint := "Use one of: " + workspace.Names(candidates)
+	if len(candidates) == 0 {
+		hint = "Run `copse up` there."
+	}
+	switch {
+	case named != "":
+		path, err := workspace.Choose(named, candidates)
+		if err != nil {
+			return nil, err
+		}
+		if one := f.at(path); one != nil {
+			return one.place, nil
+		}
+		return nil, notServed(path, hint)
+	case missing != "":
+		return nil, notServed(missing, hint)
+	case len(candidates) == 1:
+		if one := f.at(candidates[0].Path); one != nil {
+			return one.place, nil
+		}
+	}
+	return nil, &toolset.ArgumentError{Name: "worktree", Message: `This server answers for several worktrees, and the client does not say which one it is in: pass the argument "worktree"`, Hint: hint}
+}
+
+func notServed(path, hint string) error {
+	return &toolset.ArgumentError{Name: "worktree", Message: "copse up does not serve " + path, Hint: hint}
+}
+
+func (f *Fleet) at(path string) *served {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.served[path]
+}
+
+// candidates returns what is served of a repository, of all for "", the main worktrees first.
+func (f *Fleet) candidates(ctx context.Context, common string) []workspace.Candidate {
+	f.mu.Lock()
+	all := maps.Clone(f.served)
+	f.mu.Unlock()
+	var list []workspace.Candidate
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		if common != "" && all[path].common != common {
+			continue
+		}
+		c := workspace.Candidate{Path: path}
+		if w, err := (Repository{Env: f.o.Env}).Worktree(ctx, path); err == nil {
+			c.Branch = w.Branch
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// server makes a server of toolsets.
+func (o Options) server(all *workspace.Served, places mcpserver.Places) *served {
+	server := mcpserver.New(mcpserver.Options{
+		Name: "copse", Version: app.Version(), Instructions: o.Instructions, Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Places: places,
+		Secrets: o.Env.Secrets, Logger: o.Logger,
+	})
+	return &served{HTTP: server.HTTP(), toolsets: all, readOnly: o.ReadOnly, closed: func() {}}
+}

@@ -1,0 +1,254 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/wiring"
+)
+
+// Places are the worktrees that one server on standard input answers for: the one that it
+// was started in, and those that its client moves to. Make it with [Follow] and close it
+// after use.
+//
+// The client runs as the user and may be anywhere. A call can name other worktrees of the
+// same repository, and nothing else: a model chooses the name.
+type Places struct {
+	opts   wiring.Options
+	logger *slog.Logger
+	start  *place
+
+	mu    sync.Mutex
+	roots map[string]*place // by the root of the worktree
+	dirs  map[string]*place // by the directory that a client named
+}
+
+// place is a worktree that is served.
+type place struct {
+	workspace *Workspace
+	served    *Served
+	place     *mcpserver.Place
+}
+
+// Follow returns the places of a server that is started with the options.
+func Follow(ctx context.Context, o wiring.Options, logger *slog.Logger) *Places {
+	p := &Places{opts: o, logger: logger, roots: make(map[string]*place), dirs: make(map[string]*place)}
+	p.start = p.open(ctx, o)
+	p.start.place = p.start.workspace.Place(p.start.served)
+	return p
+}
+
+// Place returns a workspace that is served. Its answers name it where the repository has
+// other worktrees, which could be meant.
+func (w *Workspace) Place(all *Served) *mcpserver.Place {
+	return mcpserver.NewPlace(all.Toolsets, func() string {
+		if w.Main != "" || hasWorktrees(w.Common) {
+			return w.Workspace()
+		}
+		return ""
+	})
+}
+
+// Alone returns the places of a server that answers for one worktree, whatever is named.
+func (w *Workspace) Alone(all *Served) mcpserver.Places {
+	return alone{Candidate{Path: w.Workspace()}, w.Place(all)}
+}
+
+type alone struct {
+	candidate Candidate
+	place     *mcpserver.Place
+}
+
+func (alone) Follows() bool { return false }
+
+func (a alone) Find(_ context.Context, named string, _ []string) (*mcpserver.Place, error) {
+	if named == "" {
+		return a.place, nil
+	}
+	if _, err := Choose(named, []Candidate{a.candidate}); err != nil {
+		return nil, err
+	}
+	return a.place, nil
+}
+
+func (p *Places) open(ctx context.Context, o wiring.Options) *place {
+	w := Open(ctx, o)
+	w.Log(ctx, p.logger)
+	return &place{workspace: w, served: w.Serve(p.logger)}
+}
+
+// hasWorktrees reports whether a repository has linked worktrees.
+func hasWorktrees(common string) bool {
+	if common == "" {
+		return false
+	}
+	dir, err := os.Open(filepath.Join(common, "worktrees"))
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(1)
+	return err == nil && len(names) > 0
+}
+
+// Toolsets returns what is served.
+func (p *Places) Toolsets() []toolset.Toolset { return p.start.served.Toolsets }
+
+// Follows reports whether the server goes where its client is. One that was started for a
+// repository stays there.
+func (p *Places) Follows() bool { return p.opts.Repo == "" }
+
+// Find returns the place of a call.
+func (p *Places) Find(ctx context.Context, named string, dirs []string) (*mcpserver.Place, error) {
+	at := p.session(ctx, dirs)
+	if named == "" {
+		return at.place, nil
+	}
+	repo, err := at.workspace.Session.Repo(ctx)
+	if err != nil {
+		return nil, &toolset.ArgumentError{Name: "worktree", Message: `Argument "worktree" names nothing: this session is in no git repository`, Hint: "Leave it out."}
+	}
+	list, err := repo.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var candidates []Candidate
+	for _, w := range list {
+		if !w.Bare && !w.Prunable {
+			candidates = append(candidates, Candidate{Path: w.Path, Branch: w.Branch})
+		}
+	}
+	path, err := Choose(named, candidates)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at(ctx, path).place, nil
+}
+
+// session returns the place of a session in directories: the first one in a repository, else
+// the first one, else the place where the server was started.
+func (p *Places) session(ctx context.Context, dirs []string) *place {
+	if len(dirs) == 0 {
+		return p.start
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, dir := range dirs {
+		if at := p.dirs[dir]; at != nil {
+			return at
+		}
+		repo, err := git.Discover(ctx, dir, git.Options{Env: p.opts.Env.Environ})
+		if err != nil || repo.Root() == "" {
+			continue
+		}
+		at := p.at(ctx, repo.Root())
+		p.dirs[dir] = at
+		return at
+	}
+	if dir := dirs[0]; dir != p.start.workspace.Dir {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return p.at(ctx, dir)
+		}
+	}
+	return p.start
+}
+
+// at returns the place of a root, which it opens if it is new. The caller holds the lock.
+func (p *Places) at(ctx context.Context, root string) *place {
+	if root == p.start.workspace.Workspace() {
+		return p.start
+	}
+	if at := p.roots[root]; at != nil {
+		return at
+	}
+	o := p.opts
+	o.Repo, o.Found = root, true
+	at := p.open(ctx, o)
+	at.place = mcpserver.NewPlace(at.served.Toolsets, at.workspace.Workspace)
+	p.roots[root] = at
+	return at
+}
+
+// Close closes all that were opened.
+func (p *Places) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	errs := []error{p.start.served.Close()}
+	for _, at := range p.roots {
+		errs = append(errs, at.served.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Candidate is a worktree that a call can name.
+type Candidate struct{ Path, Branch string }
+
+// maxNamed is how many worktrees an error lists.
+const maxNamed = 10
+
+// Choose returns the path of the worktree that a text names: by its path, or one below it,
+// by the branch that is checked out there, or by the last part of its path.
+func Choose(named string, among []Candidate) (string, error) {
+	path := ""
+	if filepath.IsAbs(named) {
+		clean := filepath.Clean(named)
+		if real, err := filepath.EvalSymlinks(clean); err == nil {
+			clean = real
+		}
+		for _, c := range among {
+			if (clean == c.Path || strings.HasPrefix(clean, c.Path+string(filepath.Separator))) && len(c.Path) > len(path) {
+				path = c.Path
+			}
+		}
+	} else {
+		for _, by := range []func(Candidate) string{
+			func(c Candidate) string { return c.Branch }, func(c Candidate) string { return filepath.Base(c.Path) },
+		} {
+			var found []string
+			for _, c := range among {
+				if by(c) == named {
+					found = append(found, c.Path)
+				}
+			}
+			if len(found) == 1 {
+				return found[0], nil
+			}
+		}
+	}
+	if path != "" {
+		return path, nil
+	}
+	return "", &toolset.ArgumentError{
+		Name: "worktree", Message: fmt.Sprintf("There is no worktree %q here", cleantext.Cut(cleantext.Line(named), 200)),
+		Hint: "Use one of: " + Names(among),
+	}
+}
+
+// Names lists worktrees for a message.
+func Names(all []Candidate) string {
+	var names []string
+	for i, c := range all {
+		if i == maxNamed {
+			names = append(names, fmt.Sprintf("and %d more", len(all)-i))
+			break
+		}
+		name := cleantext.Line(c.Path)
+		if c.Branch != "" {
+			name += " (" + cleantext.Cut(cleantext.Line(c.Branch), 80) + ")"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
