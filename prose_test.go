@@ -1,0 +1,155 @@
+package copse_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// avoided lists wording that native technical writers do not use, or that the glossary
+// replaces, each with what to write and a sentence that contains it. CONTRIBUTING.md
+// describes the style.
+var avoided = []struct{ pattern, write, example string }{
+	{`folders?`, "directory", "Open the folder."},
+	{`anew`, "again", "copse reads the file anew."},
+	{`(any more|not[^.]* any longer)`, "no longer", "It does not run any more."},
+	{`(tell|tells|told) of`, "reports, mentions", "No client is told of copse."},
+	{`what (is|was|are|were) (there|added|meant|kept|missing (is|was))`, "a noun", "What is missing is said."},
+	{`(is|are|was|were) no`, "is not a", "It is no branch of work items."},
+	{`stands? (in|on|at|there)`, "is in", "The reason stands in the log."},
+	{`wants`, "requires, needs", "Deleting wants --yes."},
+	{`(write|writes|wrote|written) down`, "track, record", "Write a branch down is one thing; it is written down."},
+	{`so that (nobody|no one)`, "a sentence about who does what", "It is short, so that nobody needs to read it."},
+	{`of which the`, "two sentences", "Two files, of which the first counts."},
+	{`(see|sees|saw) to (it|that|this)`, "ensures", "The program sees to it."},
+	{`(take|takes|took|taken) back`, "remove, undo", "Take back a link."},
+	{`mends?`, "repairs", "The doctor mends the file."},
+	{`(is|are) to be`, "must be, or an active verb", "What is to be done?"},
+	{`(go|goes|went|going) on`, "continues", "It goes on in the background."},
+	{`(the )?other way round`, "a sentence for each direction", "The commits that it has, and the other way round."},
+	{`whoever`, "the person or program that", "Whoever waits learns of it."},
+	{`(is|are) no more`, "no longer exist", "Files of commands that are no more are removed."},
+	{`comes? of (it|that|this)`, "results", "It reports what came of it, or what comes of it."},
+	{`as it should be`, "is up to date", "The file is as it should be."},
+	{`(does|do) without`, "does not need", "The server does without a token."},
+	{`(good|well) to know`, "nothing", "It is good to know."},
+	{`begin to keep`, "track", "Begin to keep the branches."},
+	{`(hook|hooks|hooked) (copse|it) (in|into)`, "connects to, installs in", "Hook copse into a client."},
+	{`(up|down|back|for|out|in|after)wards`, "American spelling: upward, afterward", "From port 3000 upwards."},
+	{`\w*(iour|olour|avour|onour)(s|ed|al|ite)?`, "American spelling: -or", "The behaviour of the client."},
+	{`(recogn|organ|initial|normal|serial|author|summar|priorit|optim)is(e|es|ed|ing|ation)`, "American spelling: -ize", "copse recognises the file."},
+	{`(whilst|amongst|licence|catalogue|centre|grey|analyse[sd]?|cancelling)`, "American spelling", "The licence of the catalogue."},
+	{`(?-i:ids?)`, "ID", "The id of an item."},
+	{`(please|simply|just run|easily)`, "nothing", "Simply run it."},
+}
+
+// prose returns the pages that people read and that no program generates. The design log is
+// a record, and keeps the words of its time.
+func prose(t *testing.T) []string {
+	t.Helper()
+	var pages []string
+	for _, pattern := range []string{
+		"*.md", "docs/*.md", "docs/guide/*.md", "changes/*.md", "changes/unreleased/*.md", ".github/*.md",
+	} {
+		found, err := filepath.Glob(filepath.FromSlash(pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	return slices.DeleteFunc(pages, func(page string) bool {
+		switch filepath.ToSlash(page) {
+		case "docs/design-log.md", "docs/tools.md", "docs/cli.md", "docs/settings.md",
+			"docs/benchmarks.md", "docs/reliability.md":
+			return true
+		}
+		return false
+	})
+}
+
+// Pages for people avoid certain wording.
+func TestProse(t *testing.T) {
+	t.Parallel()
+	pages := prose(t)
+	if len(pages) < 60 {
+		t.Fatalf("only %d pages were found: %q", len(pages), pages)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, problem := range review(string(text)) {
+			t.Errorf("%s:%s", filepath.ToSlash(page), problem)
+		}
+	}
+}
+
+// Every pattern finds its example, at the right line, and no quoted text.
+func TestReview(t *testing.T) {
+	t.Parallel()
+	for _, a := range avoided {
+		found := review("A heading\n\n" + a.example + "\n")
+		if !slices.ContainsFunc(found, func(p string) bool { return strings.HasPrefix(p, "3: ") && strings.HasSuffix(p, a.write) }) {
+			t.Errorf("the pattern %s does not find its example %q: %q", a.pattern, a.example, found)
+		}
+	}
+	quoted := "Run `copse folder`.\n\n```sh\nls folder\n```\n\n> \"Open a folder anew\"\n\nIt says \"a folder\" and [here](folder.md).\n"
+	if found := review(quoted); len(found) > 0 {
+		t.Errorf("quoted text counts: %q", found)
+	}
+	if found := review("The text wraps in the middle: it does not run any\nmore.\n"); !slices.Equal(found, []string{`1: "any more": write no longer`}) {
+		t.Errorf("a phrase on two lines: %q", found)
+	}
+}
+
+// A fragment begins with its kind and one sentence.
+func TestFragments(t *testing.T) {
+	t.Parallel()
+	form := regexp.MustCompile(`\A(Added|Changed|Fixed|Removed): [^\n]+\n(\n[^\n]|\z)`)
+	pages, err := filepath.Glob(filepath.Join("changes", "unreleased", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !form.Match(text) {
+			t.Errorf("%s: the first line must be \"Added: \", \"Changed: \", \"Fixed: \" or \"Removed: \" and one sentence; details follow an empty line", filepath.ToSlash(page))
+		}
+	}
+}
+
+var (
+	phrases = compile()
+	// Code, quotations of messages, and the targets of links keep their words.
+	verbatim = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\"[^\"\n]*\"|\\]\\([^)]*\\)|<!--.*?-->")
+)
+
+func compile() []*regexp.Regexp {
+	var list []*regexp.Regexp
+	for _, a := range avoided {
+		words := strings.ReplaceAll(a.pattern, " ", `\s+`)
+		list = append(list, regexp.MustCompile(`(?i)\b(?:`+words+`)\b`))
+	}
+	return list
+}
+
+// review returns what a text should say otherwise, each with its line.
+func review(text string) []string {
+	text = verbatim.ReplaceAllStringFunc(text, func(s string) string { return "``" + strings.Repeat("\n", strings.Count(s, "\n")) })
+	var found []string
+	for i, phrase := range phrases {
+		for _, at := range phrase.FindAllStringIndex(text, -1) {
+			found = append(found, fmt.Sprintf("%d: %q: write %s",
+				1+strings.Count(text[:at[0]], "\n"), strings.Join(strings.Fields(text[at[0]:at[1]]), " "), avoided[i].write))
+		}
+	}
+	return found
+}
