@@ -114,7 +114,7 @@ func TestReview(t *testing.T) {
 // A fragment begins with its kind and one sentence.
 func TestFragments(t *testing.T) {
 	t.Parallel()
-	form := regexp.MustCompile(`\A(Added|Changed|Fixed|Removed): [^\n]+\n(\n[^\n]|\z)`)
+	form := regexp.MustCompile(`\A(Added|Changed|Fixed|Removed): [^\n]+\n(\n[^\n]|\n*\z)`)
 	pages, err := filepath.Glob(filepath.Join("changes", "unreleased", "*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatal(pages, err)
