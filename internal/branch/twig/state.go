@@ -3,6 +3,7 @@ package twig
 import (
 	"maps"
 	"slices"
+	"sync"
 )
 
 // Document is what a state file says, in the order in which it says it.
@@ -44,7 +45,7 @@ type State struct {
 	parents  map[string][]string // by child, in file order
 	children map[string][]string // by parent, in file order
 	roots    map[string]bool
-	names    []string
+	names    func() []string // nil for none
 }
 
 // NewState indexes doc, which must not be changed afterwards.
@@ -52,37 +53,66 @@ func NewState(doc Document) *State {
 	s := &State{
 		Document: doc,
 		parents:  make(map[string][]string, len(doc.Dependencies)),
-		children: make(map[string][]string),
+		children: make(map[string][]string, len(doc.Dependencies)),
 		roots:    make(map[string]bool, len(doc.Roots)),
-	}
-	for _, d := range doc.Dependencies {
-		s.parents[d.Child] = append(s.parents[d.Child], d.Parent)
-		s.children[d.Parent] = append(s.children[d.Parent], d.Child)
 	}
 	for _, r := range doc.Roots {
 		s.roots[r.Branch] = true
 	}
-
-	known := make(map[string]bool, len(doc.Branches)+len(doc.Dependencies))
-	maps.Copy(known, s.roots)
-	for name := range doc.Branches {
-		known[name] = true
+	// Nearly all lists have one element, and share the memory of these.
+	parents, children := make([]string, len(doc.Dependencies)), make([]string, len(doc.Dependencies))
+	for i, d := range doc.Dependencies {
+		parents[i], children[i] = d.Parent, d.Child
+		add(s.parents, d.Child, parents[i:i+1:i+1])
+		add(s.children, d.Parent, children[i:i+1:i+1])
 	}
-	for _, d := range doc.Dependencies {
-		known[d.Child], known[d.Parent] = true, true
-	}
-	s.names = slices.Sorted(maps.Keys(known))
+	s.names = sync.OnceValue(s.sortedNames)
 	return s
+}
+
+// add appends one element to a list in a map.
+func add(lists map[string][]string, key string, one []string) {
+	if list, ok := lists[key]; ok {
+		one = append(list, one...)
+	}
+	lists[key] = one
+}
+
+// sortedNames returns what Names does. Sorting takes as long as the rest of the index, and
+// few answers show all names.
+func (s *State) sortedNames() []string {
+	names := slices.AppendSeq(make([]string, 0, len(s.Branches)+len(s.roots)), maps.Keys(s.Branches))
+	others := make(map[string]bool)
+	note := func(name string) {
+		if _, linked := s.Branches[name]; !linked {
+			others[name] = true
+		}
+	}
+	for name := range s.roots {
+		note(name)
+	}
+	for _, d := range s.Dependencies {
+		note(d.Child)
+		note(d.Parent)
+	}
+	names = slices.AppendSeq(names, maps.Keys(others))
+	slices.Sort(names)
+	return names
 }
 
 // Names returns every branch the state knows, linked to something, in a
 // dependency or a root, sorted by bytes.
-func (s *State) Names() []string { return s.names }
+func (s *State) Names() []string {
+	if s.names == nil {
+		return nil
+	}
+	return s.names()
+}
 
 // Known reports whether name is one of Names.
 func (s *State) Known(name string) bool {
-	_, known := slices.BinarySearch(s.names, name)
-	return known
+	_, linked := s.Branches[name]
+	return linked || s.Declared(name)
 }
 
 // Parent returns the parent of the first dependency with that child.
