@@ -18,7 +18,7 @@ import (
 // Budgets of a store with 10,000 items. With 100,000 everything may take ten
 // times as much; the yardstick there is what 10,000 take.
 const (
-	firstList   = 300 * time.Millisecond
+	firstList   = 100 * time.Millisecond
 	warmItems   = 5 * time.Millisecond
 	createItem  = 10 * time.Millisecond
 	itemsMemory = 60 // MiB

@@ -39,8 +39,6 @@ var reasons = map[[3]string]string{
 	{"answers", "search the work items", "bytes for each fact"}:         "The text around each match is longer than an id, a title or a status.",
 	{"memory", "", "peak, MiB"}:                                         "The others do one kind of work; copse holds files, branches and 1,000 work items at the same time, and lets garbage grow to about 10 MiB while it is busy.",
 	{"throughput", "list a directory of 100 files", "calls per second"}: "Of the processor time of a call, a third goes into the protocol library and a quarter into reading the directory. copse also finds what git ignores, and answers in JSON, which has twice the bytes.",
-	{"throughput", "get a pull request", "calls per second"}:            "copse asks GitHub about reviews and checks too, and revalidates every answer it has kept.",
-	{"calls", "get a pull request", "ms (median)"}:                      "copse asks GitHub about reviews and checks too, and revalidates every answer it has kept.",
 }
 
 // compared are the columns that are worth a sentence; the others repeat them, or are not

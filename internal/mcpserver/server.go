@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -42,6 +43,7 @@ type Server struct {
 	logger   *slog.Logger
 	watchers *watchers
 	places   *places // nil for one place
+	idle     *idle
 }
 
 // listTTL is how long a client may keep a list that changes only when another
@@ -54,7 +56,7 @@ const pageSize = 100
 // New assembles a server. Nothing is opened, asked or read: the first answer
 // costs what the protocol costs.
 func New(o Options) *Server {
-	s := &Server{logger: o.Logger, secrets: o.Secrets}
+	s := &Server{logger: o.Logger, secrets: o.Secrets, idle: newIdle(idleAfter, debug.FreeOSMemory)}
 	served := collect(o)
 	if o.Places != nil {
 		s.places = &places{find: o.Places}

@@ -173,6 +173,8 @@ func (s *Server) withProgress(ctx context.Context, req *mcp.CallToolRequest) con
 
 // call runs a tool so that nothing it does ends the connection.
 func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage) (res toolset.Result) {
+	s.idle.begin()
+	defer s.idle.end()
 	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
