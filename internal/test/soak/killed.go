@@ -386,6 +386,7 @@ func (k *killing) syncs() (writer, error) {
 	return writer{
 		what: "the exchange of work items between clones (item sync)",
 		dir:  clones[0],
+		span: time.Second, // long enough to be killed at each step of an exchange
 		args: func(n int) []string {
 			create(clones[0])
 			if n%3 == 0 {
