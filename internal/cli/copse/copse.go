@@ -13,6 +13,8 @@ import (
 	"github.com/copse-dev/copse/internal/cli/command"
 	contextcmd "github.com/copse-dev/copse/internal/cli/context"
 	"github.com/copse-dev/copse/internal/cli/item"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
+	"github.com/copse-dev/copse/internal/cli/item/itemproject"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/cli/repo"
 	"github.com/copse-dev/copse/internal/cli/setup"
@@ -93,9 +95,9 @@ func nouns(env app.Env) []noun {
 }
 
 func items(env app.Env) *cobra.Command {
-	var flags item.Flags
+	var flags itemcmd.Flags
 	cmd := item.Items(env, "copse item", "copse item init", &flags)
-	cmd.AddCommand(item.Project(env, "copse item", "copse item init", &flags)...)
+	cmd.AddCommand(itemproject.Commands(itemcmd.Base{Env: env, Program: "copse item", InitCommand: "copse item init", Flags: &flags})...)
 	flags.Add(cmd)
 	return cmd
 }

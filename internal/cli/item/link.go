@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
@@ -32,16 +33,16 @@ func (c cli) link() *cobra.Command {
 		Long: `Say on which branch, in which worktree and in which pull request an item is done.
 Without flags, show it. An empty value clears it. It is kept beside the item, in
 .tic/links, where the original leaves it alone.`,
-		Example: fmt.Sprintf("  %[1]s link 3 --branch login --pr 12\n  %[1]s link 3 --worktree \"\"", c.program),
-		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeItem,
+		Example: fmt.Sprintf("  %[1]s link 3 --branch login --pr 12\n  %[1]s link 3 --worktree \"\"", c.Program),
+		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
 	f.StringVar(&branch, "branch", "", "its `branch`; empty for none")
 	f.StringVar(&worktree, "worktree", "", "the `directory` of its worktree; empty for none")
 	f.StringVar(&pullRequest, "pr", "", "its pull request: a `number`, owner/name#12 or an address; empty for none")
 	output.JSONFlag[linked](cmd, &asJSON)
-	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
-		id, err := parseID(args[0])
+	cmd.RunE = c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
 		}
@@ -55,9 +56,9 @@ Without flags, show it. An empty value clears it. It is kept beside the item, in
 			}
 		}
 		it, err := s.Item(ctx, id)
-		o := c.out()
+		o := c.Out()
 		if err == nil && p != (item.Patch{}) {
-			o = c.changed()
+			o = c.Changed()
 			it, err = s.Update(ctx, id, p)
 		}
 		if err != nil {
@@ -95,20 +96,20 @@ current commit, in this worktree or with --worktree in a new one. With --run, ru
 command, link the item with the branch, and set it in progress if it was not begun
 and the project has a status in-progress. An item that is linked keeps its branch.
 No hook and no filter of the repository runs.`,
-		Example: fmt.Sprintf("  %[1]s start 3\n  %[1]s start 3 --worktree --run", c.program),
-		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeItem,
+		Example: fmt.Sprintf("  %[1]s start 3\n  %[1]s start 3 --worktree --run", c.Program),
+		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Branch, "branch", "", "another `name` for the branch")
 	f.BoolVar(&o.NewWorktree, "worktree", false, "in a new worktree, .worktrees/<branch> beside the main one")
 	f.BoolVar(&run, "run", false, "run the command")
 	output.JSONFlag[started](cmd, &asJSON)
-	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
-		id, err := parseID(args[0])
+	cmd.RunE = c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
 		}
-		repo, err := git.Discover(ctx, c.env.Dir, git.Options{Env: c.env.Environ})
+		repo, err := git.Discover(ctx, c.Env.Dir, git.Options{Env: c.Env.Environ})
 		if err != nil {
 			return err
 		}
@@ -117,9 +118,9 @@ No hook and no filter of the repository runs.`,
 		if err != nil {
 			return err
 		}
-		out := c.out()
+		out := c.Out()
 		if run {
-			out = c.changed()
+			out = c.Changed()
 			if err := work.Begin(ctx, repo, plan); err != nil {
 				return err
 			}

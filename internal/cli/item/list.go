@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -36,7 +37,7 @@ func (o *listOptions) add(c cli, cmd *cobra.Command) {
 	f.StringVar(&o.filter.Label, "label", "", "only items with this `label`")
 	f.StringVar(&o.filter.Iteration, "iteration", "", "only items of this `iteration` (default: the current one)")
 	f.BoolVar(&o.filter.All, "all", false, "items of all iterations")
-	c.completeFields(cmd)
+	c.CompleteFields(cmd)
 }
 
 // addReady adds the flag for what can be worked on.
@@ -48,7 +49,7 @@ func (o *listOptions) addReady(cmd *cobra.Command) {
 func (c cli) read(ctx context.Context, s *local.Store) (backlog.View, error) {
 	v, err := backlog.New(s).Read(ctx)
 	if err == nil {
-		c.warn(v.Warnings())
+		c.Warn(v.Warnings())
 	}
 	return v, err
 }
@@ -56,18 +57,18 @@ func (c cli) read(ctx context.Context, s *local.Store) (backlog.View, error) {
 // sayNone tells a person that a query found nothing, and how many items it finds in
 // all iterations.
 func (o *listOptions) sayNone(c cli, v backlog.View, text string) {
-	if !c.out().Terminal() {
+	if !c.Out().Terminal() {
 		return
 	}
 	in := cmp.Or(o.filter.Iteration, v.Config.CurrentIteration)
 	everywhere := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations()))
 	switch {
 	case o.filter.All || in == "":
-		c.env.Note("no item matches")
+		c.Env.Note("no item matches")
 	case everywhere == 0:
-		c.env.Notef("no item matches in iteration %q or in any other", cleantext.Line(in))
+		c.Env.Notef("no item matches in iteration %q or in any other", cleantext.Line(in))
 	default:
-		c.env.Notef("no item matches in iteration %q; --all finds %d in all iterations", cleantext.Line(in), everywhere)
+		c.Env.Notef("no item matches in iteration %q; --all finds %d in all iterations", cleantext.Line(in), everywhere)
 	}
 }
 
@@ -79,7 +80,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&o.merged, "merged", false, "name open items whose pull request is merged, as far as the cache knows")
 	cmd.Flags().BoolVar(&o.headers, "headers", false, "begin with a line of column names in a pipe, too")
 	output.JSONFlag[[]row](cmd, &o.asJSON)
-	cmd.RunE = c.runIn(func(ctx context.Context, here *workspace.Workspace, s *local.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, here *workspace.Workspace, s *local.Store, args []string) error {
 		if o.limit < 0 {
 			return app.UsageError(fmt.Sprintf("invalid value %d for --limit: use a positive number", o.limit))
 		}
@@ -96,7 +97,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 			o.sayNone(c, v, text)
 		}
 		if o.limit > 0 && len(found) > o.limit {
-			c.env.Notef("showing %d of %d", o.limit, len(found))
+			c.Env.Notef("showing %d of %d", o.limit, len(found))
 			found = found[:o.limit]
 		}
 		merged, err := backlog.Merged(ctx, s, here.Pulls, v.Config, found)
@@ -107,7 +108,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 			c.sayMerged(merged, found)
 		}
 		if !o.asJSON {
-			return o.table(c.out(), found, merged)
+			return itemcmd.Table(c.Out(), found, itemcmd.TableOptions{Headers: o.headers, Merged: merged})
 		}
 		rows := make([]row, len(found))
 		for i, s := range found {
@@ -116,7 +117,7 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 				rows[i].PR = prMerged
 			}
 		}
-		return c.out().JSON(rows)
+		return c.Out().JSON(rows)
 	})
 	return cmd
 }
@@ -129,7 +130,7 @@ func (c cli) list() *cobra.Command {
 		Long: `List items by their numbers, by default those of the current iteration.
 In a pipe each line has id, type, status, priority, title and iteration, separated
 by tabs.`,
-		Example: "  " + c.program + " list --status todo --label ui\n  " + c.program + " list --all --json",
+		Example: "  " + c.Program + " list --status todo --label ui\n  " + c.Program + " list --all --json",
 		Args:    app.NoArgs,
 	}
 	o.addReady(cmd)
@@ -141,7 +142,7 @@ func (c cli) ready() *cobra.Command {
 	return o.listing(c, &cobra.Command{
 		Use:     "ready",
 		Short:   "List what can be worked on: not done, and waiting for nothing",
-		Example: "  " + c.program + " ready --assignee ada",
+		Example: "  " + c.Program + " ready --assignee ada",
 		Args:    app.NoArgs,
 	})
 }
@@ -151,7 +152,7 @@ func (c cli) search() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "search TEXT",
 		Short:   "Find items by a text in their titles and descriptions",
-		Example: "  " + c.program + ` search "session cookie" --all`,
+		Example: "  " + c.Program + ` search "session cookie" --all`,
 		Args:    app.Args(1, 1, "TEXT"),
 	}
 	o.addReady(cmd)
@@ -167,14 +168,14 @@ func (c cli) tree() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "tree [ID]",
 		Short:             "Show items below their parents",
-		Example:           "  " + c.program + " tree --all\n  " + c.program + " tree 12",
+		Example:           "  " + c.Program + " tree --all\n  " + c.Program + " tree 12",
 		Args:              app.Args(0, 1, "none or ID"),
-		ValidArgsFunction: c.completeItem,
-		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+		ValidArgsFunction: c.CompleteItem,
+		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
 			var root item.ID
 			if len(args) > 0 {
 				var err error
-				if root, err = parseID(args[0]); err != nil {
+				if root, err = itemcmd.ParseID(args[0]); err != nil {
 					return err
 				}
 			}
@@ -198,9 +199,9 @@ func (c cli) tree() *cobra.Command {
 				for _, root := range tree.Roots {
 					nodes = append(nodes, backlog.NodeOf(root, func(*backlog.Node) {}))
 				}
-				return c.out().JSON(nodes)
+				return c.Out().JSON(nodes)
 			}
-			return drawTree(c.out(), tree)
+			return drawTree(c.Out(), tree)
 		}),
 	}
 	o.add(c, cmd)
@@ -251,7 +252,7 @@ const prMerged = "merged"
 func (c cli) sayMerged(merged map[item.ID]item.Link, list []*item.Summary) {
 	for _, it := range list {
 		if l, ok := merged[it.ID]; ok {
-			c.env.Notef("#%d: pull request %s is merged, and the item is still %s", it.ID, cleantext.Line(l.PullRequest), cleantext.Line(it.Status))
+			c.Env.Notef("#%d: pull request %s is merged, and the item is still %s", it.ID, cleantext.Line(l.PullRequest), cleantext.Line(it.Status))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
@@ -25,11 +26,11 @@ func (c cli) show() *cobra.Command {
 		Long: `Show an item with its description and comments. In a pipe, a line for each field
 with its name and value, separated by a tab; then an empty line and the
 description.`,
-		Example:           "  " + c.program + " show 3",
+		Example:           "  " + c.Program + " show 3",
 		Args:              app.Args(1, 1, "ID"),
-		ValidArgsFunction: c.completeItem,
-		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
-			id, err := parseID(args[0])
+		ValidArgsFunction: c.CompleteItem,
+		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err
 			}
@@ -37,7 +38,7 @@ description.`,
 			if err != nil {
 				return err
 			}
-			switch o := c.out(); {
+			switch o := c.Out(); {
 			case asJSON:
 				return o.JSON(backlog.DocumentOf(&it))
 			case o.Terminal():

@@ -9,11 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -108,4 +111,30 @@ func openEditor(ctx context.Context, env app.Env, path string) error {
 		return fmt.Errorf("start editor %q: %w; set $EDITOR", editor, err)
 	}
 	return nil
+}
+
+func (c cli) open() *cobra.Command {
+	return &cobra.Command{
+		Use:   "open ID",
+		Short: "Open an item's file in your editor",
+		Long: `Open the file of an item in your editor ($VISUAL, else $EDITOR), and say afterwards
+if it can still be read.`,
+		Example: "  EDITOR=\"code --wait\" " + c.Program + " open 3",
+		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
+		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+			id, err := itemcmd.ParseID(args[0])
+			if err != nil {
+				return err
+			}
+			path, err := s.File(ctx, id)
+			if err != nil {
+				return err
+			}
+			if err := openEditor(ctx, c.Env, path); err != nil {
+				return err
+			}
+			_, err = s.Item(ctx, id)
+			return err
+		}),
+	}
 }

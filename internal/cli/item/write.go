@@ -9,6 +9,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -34,7 +35,7 @@ func (o *writeOptions) add(c cli, cmd *cobra.Command, clear string) {
 	f.StringVar(&o.dependsOn, "depends-on", "", "the `ids` of what it waits for, separated by commas"+clear)
 	o.text.add(f, "description")
 	output.JSONFlag[backlog.Document](cmd, &o.asJSON)
-	c.completeFields(cmd)
+	c.CompleteFields(cmd)
 }
 
 // done prints an item that was written.
@@ -42,7 +43,7 @@ func (o *writeOptions) done(out *output.Writer, it *item.Item) error {
 	if o.asJSON {
 		return out.JSON(backlog.DocumentOf(it))
 	}
-	return table(out, []*item.Summary{&it.Summary})
+	return itemcmd.Table(out, []*item.Summary{&it.Summary}, itemcmd.TableOptions{})
 }
 
 func (c cli) create() *cobra.Command {
@@ -54,22 +55,22 @@ func (c cli) create() *cobra.Command {
 task if there is one, the current iteration.
 ` + textHelp,
 		Example: fmt.Sprintf("  %[1]s create \"Show the login form\" --type issue --labels ui,login\n"+
-			"  %[1]s create \"Crash at start\" --edit\n  git log -1 --format=%%b | %[1]s create \"Follow up\"", c.program),
+			"  %[1]s create \"Crash at start\" --edit\n  git log -1 --format=%%b | %[1]s create \"Follow up\"", c.Program),
 		Args: app.Args(1, 1, "TITLE"),
 	}
 	o.add(c, cmd, "")
-	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s *local.Store, args []string) error {
 		d := item.Draft{
 			Title: args[0], Type: o.kind, Status: o.status, Priority: o.priority, Assignee: o.assignee,
 			Iteration: o.iteration, Labels: item.SplitLabels(o.labels),
 		}
 		var err error
 		if o.parent != "" {
-			if d.Parent, err = parseID(o.parent); err != nil {
+			if d.Parent, err = itemcmd.ParseID(o.parent); err != nil {
 				return err
 			}
 		}
-		if d.DependsOn, err = parseIDs(o.dependsOn); err != nil {
+		if d.DependsOn, err = itemcmd.ParseIDs(o.dependsOn); err != nil {
 			return err
 		}
 		// Not before all else is right: nobody wants to write for nothing.
@@ -80,7 +81,7 @@ task if there is one, the current iteration.
 		if _, err := config.Complete(d); err != nil {
 			return err
 		}
-		if text, given, err := o.text.read(ctx, c.env, cmd.Flags(), "", input.Patience); err != nil {
+		if text, given, err := o.text.read(ctx, c.Env, cmd.Flags(), "", input.Patience); err != nil {
 			return err
 		} else if given {
 			d.Description = text
@@ -89,7 +90,7 @@ task if there is one, the current iteration.
 		if err != nil {
 			return err
 		}
-		return o.done(c.changed(), &it)
+		return o.done(c.Changed(), &it)
 	})
 	return cmd
 }
@@ -102,13 +103,13 @@ func (c cli) update() *cobra.Command {
 		Long: `Change the given fields of an item, nothing else. An empty value clears assignee,
 labels, parent, depends-on and description.
 ` + textHelp,
-		Example: fmt.Sprintf("  %[1]s update 3 --status done\n  %[1]s update 3 --parent \"\" --labels \"\"\n  %[1]s update 3 --edit", c.program),
-		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeItem,
+		Example: fmt.Sprintf("  %[1]s update 3 --status done\n  %[1]s update 3 --parent \"\" --labels \"\"\n  %[1]s update 3 --edit", c.Program),
+		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	cmd.Flags().StringVar(&o.title, "title", "", "its `title`")
 	o.add(c, cmd, "; empty for none")
-	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
-		id, err := parseID(args[0])
+	cmd.RunE = c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
 		}
@@ -124,7 +125,7 @@ labels, parent, depends-on and description.
 		if p != (item.Patch{}) {
 			wait = input.Glance
 		}
-		if text, given, err := o.text.read(ctx, c.env, cmd.Flags(), it.Description, wait); err != nil {
+		if text, given, err := o.text.read(ctx, c.Env, cmd.Flags(), it.Description, wait); err != nil {
 			return err
 		} else if given {
 			p.Description = &text
@@ -135,7 +136,7 @@ labels, parent, depends-on and description.
 		if it, err = s.Update(ctx, id, p); err != nil {
 			return err
 		}
-		return o.done(c.changed(), &it)
+		return o.done(c.Changed(), &it)
 	})
 	return cmd
 }
@@ -160,7 +161,7 @@ func (o *writeOptions) patch(f *pflag.FlagSet) (item.Patch, error) {
 	if f.Changed("parent") {
 		p.Parent = new(item.ID)
 		if o.parent != "" {
-			id, err := parseID(o.parent)
+			id, err := itemcmd.ParseID(o.parent)
 			if err != nil {
 				return item.Patch{}, err
 			}
@@ -168,7 +169,7 @@ func (o *writeOptions) patch(f *pflag.FlagSet) (item.Patch, error) {
 		}
 	}
 	if f.Changed("depends-on") {
-		ids, err := parseIDs(o.dependsOn)
+		ids, err := itemcmd.ParseIDs(o.dependsOn)
 		if err != nil {
 			return item.Patch{}, err
 		}
@@ -188,16 +189,16 @@ func (c cli) comment() *cobra.Command {
 		Short: "Add a comment to an item",
 		Long: `Add a comment to an item: TEXT, or what comes on standard input, or what you write
 in an editor with --edit.`,
-		Example:           fmt.Sprintf("  %[1]s comment 3 \"Seen on Firefox, too.\" --author ada\n  make test 2>&1 | tail | %[1]s comment 3", c.program),
+		Example:           fmt.Sprintf("  %[1]s comment 3 \"Seen on Firefox, too.\" --author ada\n  make test 2>&1 | tail | %[1]s comment 3", c.Program),
 		Args:              app.Args(1, 2, "ID or ID and TEXT"),
-		ValidArgsFunction: c.completeItem,
+		ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
 	f.StringVar(&author, "author", "", "who says it (default: "+item.Anonymous+")")
 	output.JSONFlag[backlog.Comment](cmd, &asJSON)
 	text.addEdit(f)
-	cmd.RunE = c.run(func(ctx context.Context, s *local.Store, args []string) error {
-		id, err := parseID(args[0])
+	cmd.RunE = c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
 		}
@@ -209,7 +210,7 @@ in an editor with --edit.`,
 			body = args[1]
 		} else {
 			var given bool
-			if body, given, err = text.read(ctx, c.env, f, "", input.Forever); err != nil {
+			if body, given, err = text.read(ctx, c.Env, f, "", input.Forever); err != nil {
 				return err
 			} else if !given {
 				return app.UsageError("nothing to say: give TEXT, or something on standard input, or use --edit")
@@ -220,9 +221,9 @@ in an editor with --edit.`,
 			return err
 		}
 		if asJSON {
-			return c.changed().JSON(backlog.Comment(said))
+			return c.Changed().JSON(backlog.Comment(said))
 		}
-		return c.changed().Table([]output.Column{{Name: "author"}, {Name: "date"}, {Name: "text", Flexible: true}},
+		return c.Changed().Table([]output.Column{{Name: "author"}, {Name: "date"}, {Name: "text", Flexible: true}},
 			[][]string{{said.Author, said.Date, said.Body}})
 	})
 	return cmd

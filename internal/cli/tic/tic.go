@@ -11,6 +11,8 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/item"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
+	"github.com/copse-dev/copse/internal/cli/item/itemproject"
 )
 
 // Run is the program.
@@ -37,9 +39,9 @@ serve".`,
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
-	var flags item.Flags
+	var flags itemcmd.Flags
 	root.AddCommand(item.Items(env, "tic item", "tic init", &flags), mcp(env))
-	root.AddCommand(item.Project(env, "tic", "tic init", &flags)...)
+	root.AddCommand(itemproject.Commands(itemcmd.Base{Env: env, Program: "tic", InitCommand: "tic init", Flags: &flags})...)
 	flags.Add(root)
 	return root
 }

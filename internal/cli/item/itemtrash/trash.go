@@ -1,4 +1,4 @@
-package item
+package itemtrash
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -32,7 +33,7 @@ func (c cli) trash() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "trash",
 		Short:   "List deleted items, or remove them for good",
-		Example: fmt.Sprintf("  %[1]s trash list\n  %[1]s trash purge 3", c.program),
+		Example: fmt.Sprintf("  %[1]s trash list\n  %[1]s trash purge 3", c.Program),
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
@@ -47,15 +48,15 @@ func (c cli) trashList() *cobra.Command {
 		Short: "List deleted items",
 		Long: `List deleted items by their numbers. In a pipe each line has id, time of deletion,
 type, status and title, separated by tabs. "restore" brings an item back.`,
-		Example: "  " + c.program + " trash list",
+		Example: "  " + c.Program + " trash list",
 		Args:    app.NoArgs,
-		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, s *local.Store, _ []string) error {
 			found, warnings, err := s.Deleted(ctx)
 			if err != nil {
 				return err
 			}
-			c.warn(warnings)
-			o := c.out()
+			c.Warn(warnings)
+			o := c.Out()
 			if asJSON {
 				rows := make([]trashed, len(found))
 				for i := range found {
@@ -64,7 +65,7 @@ type, status and title, separated by tabs. "restore" brings an item back.`,
 				return o.JSON(rows)
 			}
 			if len(found) == 0 && o.Terminal() {
-				c.env.Note("the trash is empty")
+				c.Env.Note("the trash is empty")
 			}
 			var rows [][]string
 			for _, it := range found {
@@ -87,9 +88,9 @@ func (c cli) trashPurge() *cobra.Command {
 		Long: `Remove deleted items for good: the given ones, or with --all every one. They cannot
 be restored afterwards, and their numbers are not used again. At a terminal the
 command lists the items and asks; elsewhere it needs --yes.`,
-		Example: fmt.Sprintf("  %[1]s trash purge 3\n  %[1]s trash purge --all --yes", c.program),
-		Args:    cobra.ArbitraryArgs, ValidArgsFunction: c.completeDeleted,
-		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+		Example: fmt.Sprintf("  %[1]s trash purge 3\n  %[1]s trash purge --all --yes", c.Program),
+		Args:    cobra.ArbitraryArgs, ValidArgsFunction: c.CompleteDeleted,
+		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
 			if all == (len(args) > 0) {
 				return app.UsageError("give the IDs of deleted items, or --all")
 			}
@@ -110,9 +111,9 @@ command lists the items and asks; elsewhere it needs --yes.`,
 				return err
 			}
 			if asJSON {
-				return c.changed().JSON(purged{append([]item.ID{}, ids...)})
+				return c.Changed().JSON(purged{append([]item.ID{}, ids...)})
 			}
-			return c.changed().Line("Removed %d deleted items for good", len(ids))
+			return c.Changed().Line("Removed %d deleted items for good", len(ids))
 		}),
 	}
 	f := cmd.Flags()
@@ -132,7 +133,7 @@ func chosenOf(deleted []local.Deleted, args []string) ([]item.ID, error) {
 		return ids, nil
 	}
 	for _, arg := range args {
-		id, err := parseID(arg)
+		id, err := itemcmd.ParseID(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -145,18 +146,18 @@ func chosenOf(deleted []local.Deleted, args []string) ([]item.ID, error) {
 
 // confirmPurge shows what would be removed, and asks.
 func (c cli) confirmPurge(deleted []local.Deleted, ids []item.ID) error {
-	if !c.env.Interactive() {
+	if !c.Env.Interactive() {
 		return app.UsageError("purging needs --yes where nobody can be asked")
 	}
 	titles := map[item.ID]string{}
 	for _, it := range deleted {
 		titles[it.ID] = cleantext.Line(it.Title)
 	}
-	c.env.Note("Remove for good?")
+	c.Env.Note("Remove for good?")
 	for _, id := range ids {
-		c.env.Notef("  #%d %s", id, titles[id])
+		c.Env.Notef("  #%d %s", id, titles[id])
 	}
-	yes, err := input.Yes(c.env, "Sure?")
+	yes, err := input.Yes(c.Env, "Sure?")
 	if err == nil && !yes {
 		err = errors.New("nothing was removed")
 	}

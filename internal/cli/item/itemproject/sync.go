@@ -1,10 +1,9 @@
-package item
+package itemproject
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,7 @@ looks at the remote at an interval.
 
 The address of the remote comes from the repository. Credentials, SSH commands and
 helpers come from your own git configuration only.`,
-		Example: c.project("sync") + "\n" + c.project("sync --watch --interval 10s"),
+		Example: c.Project("sync") + "\n" + c.Project("sync --watch --interval 10s"),
 		Args:    app.NoArgs,
 	}
 	f := cmd.Flags()
@@ -70,10 +69,10 @@ helpers come from your own git configuration only.`,
 		if o.interval < time.Second {
 			return app.UsageError(fmt.Sprintf("invalid value %s for --interval: use 1s or more", o.interval))
 		}
-		return c.runIn(func(ctx context.Context, here *workspace.Workspace, s *local.Store, _ []string) error {
+		return c.RunIn(func(ctx context.Context, here *workspace.Workspace, s *local.Store, _ []string) error {
 			syncer, err := here.Sync(s).Open(ctx, o.remote)
 			if errors.Is(err, itemsync.ErrNotShared) {
-				return fmt.Errorf("%w; '%s --shared' makes one", err, c.initCommand)
+				return fmt.Errorf("%w; '%s --shared' makes one", err, c.InitCommand)
 			}
 			if err != nil {
 				return err
@@ -104,7 +103,7 @@ func waiting(r shared.Result) string {
 
 // told prints what a sync did.
 func (c cli) told(r shared.Result, remote, asJSON bool) error {
-	o := c.changed()
+	o := c.Changed()
 	if asJSON {
 		out := synced{Committed: r.Committed, Received: r.Received, Sent: r.Sent, Waiting: r.Waiting, Remote: remote}
 		if r.Offline != nil {
@@ -142,7 +141,7 @@ func (c cli) keepSynced(ctx context.Context, syncer *shared.Syncer, o syncOption
 		switch {
 		case r.Offline != nil:
 			if now := r.Offline.Error(); now != offline {
-				c.env.Notef("%s; %s", now, waiting(r))
+				c.Env.Notef("%s; %s", now, waiting(r))
 				offline = now
 			}
 		case r.Received+r.Sent > 0 || offline != "":
@@ -151,15 +150,4 @@ func (c cli) keepSynced(ctx context.Context, syncer *shared.Syncer, o syncOption
 		}
 		return nil
 	})
-}
-
-// syncChange syncs after a change, if the user's settings ask for that. What fails waits
-// for the next sync.
-func (c cli) syncChange(ctx context.Context, here *workspace.Workspace, s *local.Store) {
-	if !s.Changed() {
-		return
-	}
-	if err := here.Sync(s).AfterChange(ctx); err != nil {
-		c.env.Notef("warning: not synced: %v; '%s sync' tries again", err, strings.TrimSuffix(c.initCommand, " init"))
-	}
 }

@@ -1,4 +1,6 @@
-package item
+// Package itemproject is the commands about the project that work items are in: they make
+// it, configure it, repair it and sync it.
+package itemproject
 
 import (
 	"context"
@@ -10,16 +12,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local"
 )
 
-// project is an example of a command about the project.
-func (c cli) project(rest string) string {
-	return "  " + strings.TrimSuffix(c.initCommand, "init") + rest
+// Commands returns the commands: init, iteration, config, doctor, sync, and the merge
+// driver that git calls.
+func Commands(b itemcmd.Base) []*cobra.Command {
+	c := cli{b}
+	return []*cobra.Command{c.init(), c.iteration(), c.config(), c.doctor(), c.sync(), c.mergeDriver()}
 }
+
+// cli is what all commands have.
+type cli struct{ itemcmd.Base }
 
 // The JSON forms of what the commands about a project print.
 type (
@@ -53,7 +61,7 @@ func (c cli) init() *cobra.Command {
 	cmd = &cobra.Command{
 		Use:     "init",
 		Short:   "Make a project in the working folder",
-		Example: "  " + c.initCommand,
+		Example: "  " + c.InitCommand,
 		Long: `Make a project in the working directory: a directory .tic. If there is one already,
 here or above, it stays as it is. There are three ways to keep the items:
 
@@ -68,7 +76,7 @@ here or above, it stays as it is. There are three ways to keep the items:
 
 "doctor" says which one is active.`,
 		Args: app.NoArgs,
-		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, s *local.Store, _ []string) error {
 			if err := checkBackend(chosen); err != nil {
 				return err
 			}
@@ -85,12 +93,12 @@ here or above, it stays as it is. There are three ways to keep the items:
 						return err
 					}
 				}
-				return c.changed().JSON(initialized{created, !created, backend})
+				return c.Changed().JSON(initialized{created, !created, backend})
 			}
 			if created {
-				err = c.changed().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.initCommand, " init"), " item"))
+				err = c.Changed().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.InitCommand, " init"), " item"))
 			} else {
-				err = c.changed().Line("Already initialized in .tic/")
+				err = c.Changed().Line("Already initialized in .tic/")
 			}
 			if err != nil {
 				return err
@@ -111,11 +119,11 @@ func (c cli) initShared(ctx context.Context, s *local.Store, asJSON bool) error 
 	if err != nil {
 		return err
 	}
-	o := c.changed()
+	o := c.Changed()
 	if asJSON {
 		return o.JSON(initialized{created, !created, backend})
 	}
-	sync := strings.TrimSuffix(c.initCommand, "init") + "sync"
+	sync := strings.TrimSuffix(c.InitCommand, "init") + "sync"
 	if !created {
 		return o.Line("This repository already has a shared store. '%s' exchanges it with a remote", sync)
 	}
@@ -130,7 +138,7 @@ func (c cli) iteration() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "iteration",
 		Short:   "List iterations and choose the current one",
-		Example: c.project("iteration set sprint-2"),
+		Example: c.Project("iteration set sprint-2"),
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
@@ -143,16 +151,16 @@ func (c cli) iterationList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the iterations; a star marks the current one",
-		Example: c.project("iteration list"),
+		Example: c.Project("iteration list"),
 		Args:    app.NoArgs,
-		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, s *local.Store, _ []string) error {
 			config, err := s.Config(ctx)
 			if err != nil {
 				return err
 			}
-			c.warn(config.Warnings)
+			c.Warn(config.Warnings)
 			if asJSON {
-				return c.out().JSON(iterations{append([]string{}, config.Iterations...), config.CurrentIteration})
+				return c.Out().JSON(iterations{append([]string{}, config.Iterations...), config.CurrentIteration})
 			}
 			var rows [][]string
 			for _, name := range config.Iterations {
@@ -162,7 +170,7 @@ func (c cli) iterationList() *cobra.Command {
 				}
 				rows = append(rows, []string{mark, name})
 			}
-			return c.out().Table([]output.Column{{Name: ""}, {Name: "iteration"}}, rows)
+			return c.Out().Table([]output.Column{{Name: ""}, {Name: "iteration"}}, rows)
 		}),
 	}
 	output.JSONFlag[iterations](cmd, &asJSON)
@@ -174,19 +182,19 @@ func (c cli) iterationSet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "set NAME",
 		Short:   "Choose the current iteration; an unknown name becomes a new one",
-		Example: c.project("iteration set sprint-2"),
+		Example: c.Project("iteration set sprint-2"),
 		Args:    app.Args(1, 1, "NAME"),
-		ValidArgsFunction: c.completeConfig(func(config item.Config) []string {
+		ValidArgsFunction: c.CompleteConfig(func(config item.Config) []string {
 			return config.Iterations
 		}),
-		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
 			if err := s.SetIteration(ctx, args[0]); err != nil {
 				return err
 			}
 			if asJSON {
-				return c.changed().JSON(chosen{args[0]})
+				return c.Changed().JSON(chosen{args[0]})
 			}
-			return c.changed().Line("Current iteration: %s", args[0])
+			return c.Changed().Line("Current iteration: %s", args[0])
 		}),
 	}
 	output.JSONFlag[chosen](cmd, &asJSON)
@@ -247,7 +255,7 @@ func (c cli) config() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
 		Short:   "Show and change the project's configuration",
-		Example: c.project("config get statuses"),
+		Example: c.Project("config get statuses"),
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
@@ -260,10 +268,10 @@ func (c cli) configGet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "get [KEY]",
 		Short:     "Show one value, or all of them",
-		Example:   c.project("config get statuses"),
+		Example:   c.Project("config get statuses"),
 		ValidArgs: keys(),
 		Args:      app.Args(0, 1, "none or KEY"),
-		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
 			if len(args) > 0 && !slices.Contains(keys(), args[0]) {
 				return unknownKey(args[0])
 			}
@@ -271,7 +279,7 @@ func (c cli) configGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c.warn(config.Warnings)
+			c.Warn(config.Warnings)
 			return c.printSettings(config, args, asJSON)
 		}),
 	}
@@ -289,24 +297,24 @@ func (c cli) printSettings(config item.Config, only []string, asJSON bool) error
 	}
 	switch {
 	case asJSON:
-		return c.out().JSON(configuration{
+		return c.Out().JSON(configuration{
 			Backend: backend, NextID: config.NextID, Types: config.Types, Statuses: config.Statuses, Iterations: config.Iterations,
 			CurrentIteration: config.CurrentIteration, DoneStatuses: config.DoneStatuses,
 		})
 	case len(only) > 0:
-		return c.out().Line("%s", rows[0][1])
+		return c.Out().Line("%s", rows[0][1])
 	}
-	return c.out().Table([]output.Column{{Name: "key"}, {Name: "value", Flexible: true}}, rows)
+	return c.Out().Table([]output.Column{{Name: "key"}, {Name: "value", Flexible: true}}, rows)
 }
 
 func (c cli) configSet() *cobra.Command {
 	return &cobra.Command{
 		Use:       "set KEY VALUE",
 		Short:     "Change current_iteration or done_statuses; the others are edited in .tic/config.yml",
-		Example:   c.project("config set current_iteration sprint-2") + "\n" + c.project("config set done_statuses done,wontfix"),
+		Example:   c.Project("config set current_iteration sprint-2") + "\n" + c.Project("config set done_statuses done,wontfix"),
 		ValidArgs: []string{"current_iteration", "done_statuses"},
 		Args:      app.Args(2, 2, "KEY and VALUE"),
-		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
 			switch key := args[0]; {
 			case key == "current_iteration":
 				return s.SetIteration(ctx, args[1])
@@ -334,9 +342,9 @@ a merge, rebase or cherry-pick of the items that git has open, field by field; g
 one of two items with the same number another; take out references to nothing.
 Then print the git commands that finish the merge; with --add, run the first of them,
 git add. Ends with 1 if something is left.`,
-		Example: "  " + strings.TrimSuffix(c.initCommand, "init") + "doctor --repair",
+		Example: "  " + strings.TrimSuffix(c.InitCommand, "init") + "doctor --repair",
 		Args:    app.NoArgs,
-		RunE: c.run(func(ctx context.Context, s *local.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, s *local.Store, _ []string) error {
 			report := report{Mode: s.Mode(ctx), repairs: repair}
 			if add && !repair {
 				return errors.New("--add is for --repair: use both")
@@ -378,7 +386,7 @@ func (c cli) finish(ctx context.Context, done local.Repaired, add bool) ([]strin
 	steps := done.Merge.Steps()
 	if done.Merge.Kind == gitmerge.OfRebase {
 		// Later commits that git takes over without a stop can refer to old numbers.
-		steps = append(steps, strings.TrimSuffix(c.initCommand, "init")+"doctor --repair, when the rebase is done")
+		steps = append(steps, strings.TrimSuffix(c.InitCommand, "init")+"doctor --repair, when the rebase is done")
 	}
 	if !add {
 		return steps, nil
@@ -416,7 +424,7 @@ func explained(m local.Mode) string {
 }
 
 func (c cli) report(r report, asJSON bool) error {
-	o := c.out()
+	o := c.Out()
 	var err error
 	if asJSON {
 		r.Repaired, r.Found = append([]finding{}, r.Repaired...), append([]finding{}, r.Found...)

@@ -1,4 +1,6 @@
-package item
+// Package itemtrash is the commands that delete work items, restore them, and remove
+// deleted ones for good.
+package itemtrash
 
 import (
 	"context"
@@ -10,11 +12,21 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/input"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
+
+// Commands returns the commands.
+func Commands(b itemcmd.Base) []*cobra.Command {
+	c := cli{b}
+	return []*cobra.Command{c.delete(), c.restore(), c.trash()}
+}
+
+// cli is what all commands have.
+type cli struct{ itemcmd.Base }
 
 // deleted is the outcome in JSON.
 type deleted struct {
@@ -29,10 +41,10 @@ func (c cli) delete() *cobra.Command {
 		Long: `Delete an item: it goes to the trash of the project, its children lose their parent,
 and what depends on it does so no more. "restore" brings all of it back.
 At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
-		Example: "  " + c.program + " delete 3 --yes",
-		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeItem,
-		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
-			id, err := parseID(args[0])
+		Example: "  " + c.Program + " delete 3 --yes",
+		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
+		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err
 			}
@@ -49,9 +61,9 @@ At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
 				return err
 			}
 			if asJSON {
-				return c.changed().JSON(deleted{id})
+				return c.Changed().JSON(deleted{id})
 			}
-			return c.changed().Line("Deleted item %d. '%s restore %d' brings it back.", id, c.program, id)
+			return c.Changed().Line("Deleted item %d. '%s restore %d' brings it back.", id, c.Program, id)
 		}),
 	}
 	f := cmd.Flags()
@@ -62,11 +74,11 @@ At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
 
 // confirm shows what a deletion would do, and asks.
 func (c cli) confirm(p item.Preview) error {
-	if !c.env.Interactive() {
+	if !c.Env.Interactive() {
 		return app.UsageError("deleting needs --yes where nobody can be asked")
 	}
 	name := func(s *item.Summary) string { return fmt.Sprintf("#%d %s", s.ID, cleantext.Line(s.Title)) }
-	w := c.env.Stderr
+	w := c.Env.Stderr
 	fmt.Fprintf(w, "Delete %s?\n", name(&p.Item.Summary))
 	for _, s := range p.Children {
 		fmt.Fprintf(w, "  %s loses its parent\n", name(s))
@@ -74,7 +86,7 @@ func (c cli) confirm(p item.Preview) error {
 	for _, s := range p.Dependents {
 		fmt.Fprintf(w, "  %s no longer depends on it\n", name(s))
 	}
-	yes, err := input.Yes(c.env, "Sure?")
+	yes, err := input.Yes(c.Env, "Sure?")
 	if err == nil && !yes {
 		err = errors.New("nothing was deleted")
 	}
@@ -86,10 +98,10 @@ func (c cli) restore() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "restore ID",
 		Short:   "Bring a deleted item back, with its relations",
-		Example: "  " + c.program + " restore 3",
-		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeDeleted,
-		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
-			id, err := parseID(args[0])
+		Example: "  " + c.Program + " restore 3",
+		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteDeleted,
+		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err
 			}
@@ -98,37 +110,11 @@ func (c cli) restore() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return c.changed().JSON(backlog.DocumentOf(&it))
+				return c.Changed().JSON(backlog.DocumentOf(&it))
 			}
-			return table(c.changed(), []*item.Summary{&it.Summary})
+			return itemcmd.Table(c.Changed(), []*item.Summary{&it.Summary}, itemcmd.TableOptions{})
 		}),
 	}
 	output.JSONFlag[backlog.Document](cmd, &asJSON)
 	return cmd
-}
-
-func (c cli) open() *cobra.Command {
-	return &cobra.Command{
-		Use:   "open ID",
-		Short: "Open an item's file in your editor",
-		Long: `Open the file of an item in your editor ($VISUAL, else $EDITOR), and say afterwards
-if it can still be read.`,
-		Example: "  EDITOR=\"code --wait\" " + c.program + " open 3",
-		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.completeItem,
-		RunE: c.run(func(ctx context.Context, s *local.Store, args []string) error {
-			id, err := parseID(args[0])
-			if err != nil {
-				return err
-			}
-			path, err := s.File(ctx, id)
-			if err != nil {
-				return err
-			}
-			if err := openEditor(ctx, c.env, path); err != nil {
-				return err
-			}
-			_, err = s.Item(ctx, id)
-			return err
-		}),
-	}
 }

@@ -1,4 +1,4 @@
-package item
+package itemproject
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 
 // driverCommand is the merge driver on the command line: "copse item merge-driver".
 func (c cli) driverCommand() string {
-	return strings.TrimSuffix(c.initCommand, "init") + "merge-driver"
+	return strings.TrimSuffix(c.InitCommand, "init") + "merge-driver"
 }
 
 // mergeDriver is what git runs to merge one file. It says so by ending with 0; else the
@@ -84,7 +84,7 @@ func (c cli) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	return filepath.Join(c.env.Dir, name)
+	return filepath.Join(c.Env.Dir, name)
 }
 
 // splitStore splits the path of a file into the store's and its name in the store.
@@ -100,12 +100,12 @@ func splitStore(file string) (store, name string, ok bool) {
 // offerDriver registers the merge driver if the user agrees.
 func (c cli) offerDriver(ctx context.Context, s *local.Store, cmd *cobra.Command, wanted bool) error {
 	if !cmd.Flags().Changed("merge-driver") {
-		if !c.env.Interactive() || !s.InRepository(ctx) {
+		if !c.Env.Interactive() || !s.InRepository(ctx) {
 			return nil
 		}
-		c.env.Note("Git merges the lines of these files, not their fields. A merge driver merges fields. To register it")
-		c.env.Note("writes .tic/.gitattributes, to be committed, and merge." + merge.DriverName + " in .git/config of this clone.")
-		yes, err := input.Yes(c.env, "Register it?")
+		c.Env.Note("Git merges the lines of these files, not their fields. A merge driver merges fields. To register it")
+		c.Env.Note("writes .tic/.gitattributes, to be committed, and merge." + merge.DriverName + " in .git/config of this clone.")
+		yes, err := input.Yes(c.Env, "Register it?")
 		if err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (c cli) offerDriver(ctx context.Context, s *local.Store, cmd *cobra.Command
 	if err := s.RegisterDriver(ctx, c.driverCommand()); err != nil {
 		return err
 	}
-	return c.changed().Line(`Registered the merge driver %s in this clone. Commit .tic/.gitattributes. Git does not clone
+	return c.Changed().Line(`Registered the merge driver %s in this clone. Commit .tic/.gitattributes. Git does not clone
 configuration: in every other clone, run "%s --merge-driver" once. Without it, "%s --repair" finishes a merge.`,
-		merge.DriverName, c.initCommand, strings.TrimSuffix(c.initCommand, "init")+"doctor")
+		merge.DriverName, c.InitCommand, strings.TrimSuffix(c.InitCommand, "init")+"doctor")
 }

@@ -1,4 +1,4 @@
-package item
+package itemcmd
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 const maxCompletions = 200
 
 // look reads the project for a completion; without one there is nothing to offer.
-func (c cli) look(ctx context.Context) (item.Config, *item.Snapshot, bool) {
-	store := workspace.Find(ctx, c.env, "").Items()
+func (c Base) look(ctx context.Context) (item.Config, *item.Snapshot, bool) {
+	store := workspace.Find(ctx, c.Env, "").Items()
 	defer store.Close()
 	config, err := store.Config(ctx)
 	if err != nil {
@@ -27,16 +27,16 @@ func (c cli) look(ctx context.Context) (item.Config, *item.Snapshot, bool) {
 	return config, snapshot, err == nil
 }
 
-// completeItem offers numbers with their titles: those of the current iteration
+// CompleteItem offers numbers with their titles: those of the current iteration
 // first.
-func (c cli) completeItem(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (c Base) CompleteItem(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return c.itemsLike(cmd.Context(), typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-func (c cli) itemsLike(ctx context.Context, typed string) []cobra.Completion {
+func (c Base) itemsLike(ctx context.Context, typed string) []cobra.Completion {
 	config, snapshot, ok := c.look(ctx)
 	if !ok {
 		return nil
@@ -63,10 +63,10 @@ func (c cli) itemsLike(ctx context.Context, typed string) []cobra.Completion {
 	return list
 }
 
-// completeDeleted offers the numbers of deleted items with their titles.
-func (c cli) completeDeleted(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// CompleteDeleted offers the numbers of deleted items with their titles.
+func (c Base) CompleteDeleted(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const how = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	store := workspace.Find(cmd.Context(), c.env, "").Items()
+	store := workspace.Find(cmd.Context(), c.Env, "").Items()
 	defer store.Close()
 	deleted, _, err := store.Deleted(cmd.Context())
 	if err != nil {
@@ -82,8 +82,8 @@ func (c cli) completeDeleted(cmd *cobra.Command, args []string, typed string) ([
 	return list, how
 }
 
-// completeConfig offers values of the configuration.
-func (c cli) completeConfig(values func(item.Config) []string) cobra.CompletionFunc {
+// CompleteConfig offers values of the configuration.
+func (c Base) CompleteConfig(values func(item.Config) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -96,8 +96,8 @@ func (c cli) completeConfig(values func(item.Config) []string) cobra.CompletionF
 	}
 }
 
-// completeFields offers the values that the flags about fields can have.
-func (c cli) completeFields(cmd *cobra.Command) {
+// CompleteFields offers the values that the flags about fields can have.
+func (c Base) CompleteFields(cmd *cobra.Command) {
 	used := func(of func(*item.Summary) []string) func(item.Config, *item.Snapshot) []string {
 		return func(_ item.Config, s *item.Snapshot) []string {
 			var values []string

@@ -1,0 +1,187 @@
+// Package itemcmd has what all commands about work items share: the store that they open,
+// their flags, completions, and the table of items.
+package itemcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+)
+
+// Base is what a command about work items needs.
+type Base struct {
+	Env app.Env
+	// Program is the way to the command in examples: "tic item".
+	Program string
+	// InitCommand is the command that makes a project: "tic init".
+	InitCommand string
+	Flags       *Flags
+}
+
+// Project returns an example of a command about the project.
+func (c Base) Project(rest string) string {
+	return "  " + strings.TrimSuffix(c.InitCommand, "init") + rest
+}
+
+// Flags are the flags that the original takes anywhere on its command line.
+type Flags struct {
+	json  bool // only accepted here: commands that print have the flag themselves
+	quiet bool
+}
+
+// Add adds the flags to the command above all others.
+func (f *Flags) Add(cmd *cobra.Command) {
+	p := cmd.PersistentFlags()
+	p.BoolVar(&f.json, "json", false, "print JSON")
+	p.BoolVar(&f.quiet, "quiet", false, "print nothing when a change succeeds")
+	if err := p.MarkHidden("json"); err != nil { // only if there is no such flag
+		panic(err)
+	}
+}
+
+// Run opens the store for a command.
+func (c Base) Run(do func(ctx context.Context, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
+	return c.RunIn(func(ctx context.Context, _ *workspace.Workspace, s *local.Store, args []string) error {
+		return do(ctx, s, args)
+	})
+}
+
+// RunIn opens the workspace and the store for a command.
+func (c Base) RunIn(do func(ctx context.Context, here *workspace.Workspace, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		here := workspace.Find(cmd.Context(), c.Env, "")
+		here.Warn()
+		store := here.Items()
+		defer store.Close()
+		if err := do(cmd.Context(), here, store, args); err != nil {
+			return c.explain(err)
+		}
+		c.syncChange(cmd.Context(), here, store)
+		return nil
+	}
+}
+
+// syncChange syncs after a change, if the user's settings ask for that. What fails waits
+// for the next sync.
+func (c Base) syncChange(ctx context.Context, here *workspace.Workspace, s *local.Store) {
+	if !s.Changed() {
+		return
+	}
+	if err := here.Sync(s).AfterChange(ctx); err != nil {
+		c.Env.Notef("warning: not synced: %v; '%s sync' tries again", err, strings.TrimSuffix(c.InitCommand, " init"))
+	}
+}
+
+// explain words an error for a person, who has the program and not the tools.
+func (c Base) explain(err error) error {
+	if errors.Is(err, item.ErrNoProject) {
+		return fmt.Errorf("not a tic project (no .tic/ directory found). Run '%s' first", c.InitCommand)
+	}
+	if _, changed := errors.AsType[*item.ChangedError](err); changed {
+		return errors.New("the item, or one that it affects, has changed meanwhile; look at it again")
+	}
+	return err
+}
+
+func (c Base) Out() *output.Writer { return output.New(c.Env) }
+
+// Changed is for what a command prints about a change that it made.
+func (c Base) Changed() *output.Writer {
+	if c.Flags.quiet {
+		c.Env.Stdout = io.Discard
+	}
+	return output.New(c.Env)
+}
+
+// ParseID reads the number of an item as a person writes it: 3, #3.
+func ParseID(arg string) (item.ID, error) { return item.ParseID(strings.TrimPrefix(arg, "#")) }
+
+// ParseIDs reads numbers that are separated by commas.
+func ParseIDs(list string) ([]item.ID, error) {
+	ids := []item.ID{}
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		id, err := ParseID(part)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// The columns of items: for a pipe those that the original prints, in its order;
+// for a person those that are worth the room.
+var (
+	pipeColumns = []output.Column{{Name: "id"}, {Name: "type"}, {Name: "status"}, {Name: "priority"}, {Name: "title"}, {Name: "iteration"}}
+	termColumns = []output.Column{
+		{Name: "id", Right: true}, {Name: "title", Flexible: true}, {Name: "type"}, {Name: "status"}, {Name: "priority"},
+		{Name: "assignee", Flexible: true}, {Name: "labels", Flexible: true},
+	}
+)
+
+// TableOptions say how a table of items looks.
+type TableOptions struct {
+	// Headers asks for a line of column names in a pipe, too.
+	Headers bool
+	// Merged are items whose pull request is merged. Their status is marked for a person.
+	Merged map[item.ID]item.Link
+}
+
+// Table writes items.
+func Table(o *output.Writer, list []*item.Summary, opts TableOptions) error {
+	var rows [][]string
+	if opts.Headers && !o.Terminal() {
+		var names []string
+		for _, c := range pipeColumns {
+			names = append(names, c.Name)
+		}
+		rows = append(rows, names)
+	}
+	for _, s := range list {
+		if o.Terminal() {
+			status := s.Status
+			if _, ok := opts.Merged[s.ID]; ok {
+				status += " (PR merged)"
+			}
+			rows = append(rows, []string{
+				s.ID.String(), s.Title, s.Type, status, s.Priority, cmp.Or(s.Assignee, "-"), cmp.Or(strings.Join(s.Labels, ","), "-"),
+			})
+		} else {
+			rows = append(rows, []string{s.ID.String(), s.Type, s.Status, s.Priority, s.Title, s.Iteration})
+		}
+	}
+	if o.Terminal() {
+		return o.Table(termColumns, rows)
+	}
+	return o.Table(pipeColumns, rows)
+}
+
+// Warn says on stderr what could not be read.
+func (c Base) Warn(lists ...[]item.Warning) {
+	const most = 3
+	n := 0
+	for _, list := range lists {
+		for _, w := range list {
+			if n++; n <= most {
+				c.Env.Notef("warning: %s %s", w.File, w.Reason)
+			}
+		}
+	}
+	if n > most {
+		c.Env.Notef("warning: %d more; '%s doctor' lists all", n-most, strings.TrimSuffix(c.InitCommand, " init"))
+	}
+}

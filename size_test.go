@@ -1,0 +1,81 @@
+package copse_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A package has one job, which about 100 to 350 lines can do. These are the limits beyond
+// which it has too much of it, or too little to be one.
+const (
+	fewestLines = 60
+	mostLines   = 1200
+)
+
+// sizes are the packages outside of the limits: up to how many lines, and why they stay
+// together, or apart. One that grows beyond its own limit is to be split.
+var sizes = map[string]struct {
+	most int
+	why  string
+}{
+	"internal/spread":       {60, "four packages divide work over goroutines, and none of them is the place for it"},
+	"internal/hostenv":      {120, "both the programs and the tests need it before anything else runs"},
+	"internal/cli/progress": {60, "what shows progress must not know what it shows"},
+	"internal/workflow/tasks": {
+		120, "the layer that surfaces ask; what a task may do is decided in recipe",
+	},
+	"internal/clientconfig":      {2000, "one editor each for JSON, TOML and YAML, behind one list of clients"},
+	"internal/cli/branch":        {1500, "a file for each command of one noun"},
+	"internal/git":               {2600, "one method each of the one value that reads a repository"},
+	"internal/github":            {3200, "the types of one API, its reading, and the verdict over them"},
+	"internal/github/githubtest": {2200, "one server with the routes of one API"},
+	"internal/item":              {1500, "the rules of items refer to each other"},
+	"internal/item/gitmerge":     {1500, "one merge that git has open, from reading it to finishing it"},
+	"internal/item/local":        {4000, "all of it shares one lock, and the rule of what a writer has read"},
+	"internal/item/merge":        {2900, "a pure function of three trees, a file for each kind of file in them"},
+	"internal/item/ticfile":      {1400, "one format, with the splice that keeps what a person wrote"},
+	"internal/item/yamlmap":      {1600, "one parser"},
+	"internal/mcpserver":         {2100, "the one importer of the protocol library"},
+	"internal/recipe":            {2000, "reading a justfile and running it share what was read"},
+	"internal/toolset/items":     {1500, "fourteen tools over one form of an item"},
+}
+
+func TestPackagesHaveOneJob(t *testing.T) {
+	t.Parallel()
+	lines := map[string]int{}
+	err := filepath.WalkDir("internal", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		dir := path.Dir(filepath.ToSlash(name))
+		if !within(module+"/"+dir, "internal/test") {
+			lines[dir] += bytes.Count(text, []byte("\n"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, n := range lines {
+		limits, excepted := sizes[dir]
+		switch {
+		case excepted && n > limits.most:
+			t.Errorf("%s has %d lines, more than the %d that it was allowed because %q: split it", dir, n, limits.most, limits.why)
+		case !excepted && n > mostLines:
+			t.Errorf("%s has %d lines, more than %d: split it", dir, n, mostLines)
+		case !excepted && n < fewestLines:
+			t.Errorf("%s has %d lines, fewer than %d: make it a part of the package that needs it", dir, n, fewestLines)
+		}
+	}
+	for dir := range sizes {
+		if lines[dir] == 0 {
+			t.Errorf("%s is excepted and does not exist: remove the exception", dir)
+		}
+	}
+}
