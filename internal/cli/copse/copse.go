@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/item/itemproject"
 	"github.com/copse-dev/copse/internal/cli/mcp"
+	"github.com/copse-dev/copse/internal/cli/promptline"
 	"github.com/copse-dev/copse/internal/cli/repo"
 	"github.com/copse-dev/copse/internal/cli/setup"
 	"github.com/copse-dev/copse/internal/cli/task"
@@ -87,6 +88,7 @@ func nouns(env app.Env) []noun {
 		one("work", "command", command.Command),
 		one("work", "context", contextcmd.Command),
 		one("work", "item", items),
+		one("work", "prompt-line", promptline.Command),
 		one("work", "repo", repo.Command),
 		one("work", "task", task.Command),
 		{"serve", []string{"up", "open", "close", "status", "down"}, func() []*cobra.Command { return up.Commands(env) }},

@@ -27,6 +27,7 @@ type clientOptions struct {
 	root      string // once it is known
 	readOnly  bool
 	toolsets  []string
+	hooks     bool
 	dryRun    bool
 	remove    bool
 }
@@ -150,7 +151,10 @@ else in the file stays as it is, and so does what you have added to the entry. W
 file was before is kept beside it, with .copse-backup in its name.
 
 Some clients start servers without your shell's variables. Their entries refer to those
-that copse needs by name; values are never written.`,
+that copse needs by name; values are never written.
+
+With --hooks a session starts informed: Claude Code, Codex, Gemini CLI and Copilot CLI run
+copse mcp hook when a session starts and after it was compacted. Uninstall removes that, too.`,
 		Example: `  copse mcp install --client claude-code,codex
   copse mcp install --client gemini --read-only --toolsets branches,items
   copse mcp install --client cursor --scope project
@@ -162,6 +166,7 @@ that copse needs by name; values are never written.`,
 	}
 	o.flags(cmd)
 	o.serving(cmd)
+	cmd.Flags().BoolVar(&o.hooks, "hooks", false, "let the client tell each session about the project when it starts")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change and write nothing")
 	return cmd
 }

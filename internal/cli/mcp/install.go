@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -78,12 +80,50 @@ func (o *clientOptions) change(ctx context.Context, edit editing) error {
 		if err == nil {
 			err = o.show(id, done)
 		}
+		if err == nil && (o.hooks || o.remove) {
+			err = o.changeHooks(ctx, id)
+		}
 		if err != nil && len(o.clients) > 1 {
 			err = fmt.Errorf("%s: %w", id, err)
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// changeHooks adds the hooks of a client, or removes them.
+func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
+	client, err := clientconfig.Lookup(id)
+	if err != nil {
+		return err
+	}
+	path, err := client.HookPath(clientconfig.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
+	if _, none := errors.AsType[*clientconfig.NoHooksError](err); none && o.remove {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	command, err := o.command()
+	if err != nil {
+		return err
+	}
+	if strings.ContainsAny(command, " '\"$`") {
+		command = strconv.Quote(command)
+	}
+	done, err := o.writeFile(ctx, client, path, nil, func(c clientconfig.Client, text []byte, _ []clientconfig.Named) ([]byte, error) {
+		if o.remove {
+			return c.RemoveHooks(text)
+		}
+		return c.SetHooks(text, command+" mcp hook --client "+id)
+	})
+	if err != nil || o.remove && done.diff == nil {
+		return err
+	}
+	if id == "codex" && !o.remove && !o.dryRun && done.diff != nil {
+		fmt.Fprintln(o.env.Stderr, "Codex runs a new hook when you trust it: open /hooks in it once")
+	}
+	return o.show("", done)
 }
 
 // show says what became of a client's file.
@@ -146,6 +186,11 @@ func (o *clientOptions) write(ctx context.Context, id string, edit editing) (wri
 			return written{}, err
 		}
 	}
+	return o.writeFile(ctx, client, path, named, edit)
+}
+
+// writeFile changes a file of a client, unless it is a dry run.
+func (o *clientOptions) writeFile(ctx context.Context, client clientconfig.Client, path string, named []clientconfig.Named, edit editing) (written, error) {
 	// Another program may be writing the same file; its change stays.
 	const attempts, nap = 50, 20 * time.Millisecond
 	var kept backup

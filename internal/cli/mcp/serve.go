@@ -35,7 +35,7 @@ func Command(env app.Env) *cobra.Command {
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
-	cmd.AddCommand(serve(env), configCommand(env), installCommand(env), uninstallCommand(env), doctorCommand(env))
+	cmd.AddCommand(serve(env), configCommand(env), installCommand(env), uninstallCommand(env), doctorCommand(env), hookCommand(env))
 	return cmd
 }
 

@@ -73,6 +73,8 @@ var commands = []invocation{
 	{program: "copse", args: "mcp install --client cursor --scope project"},
 	{program: "copse", args: "mcp doctor", fails: engine},
 	{program: "copse", args: "mcp doctor --online", fails: engine},
+	{program: "copse", args: "mcp hook --client claude-code"},
+	{program: "copse", args: "prompt-line"},
 	{program: "copse", args: "mcp uninstall --client cursor --scope project"},
 	{program: "copse", args: "item init"},
 	{program: "copse", args: "item create Fifth --parent 1"},

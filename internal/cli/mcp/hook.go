@@ -1,0 +1,159 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
+)
+
+const (
+	// hookTokens is how much a session is told at its start.
+	hookTokens = 600
+	// maxHookInput is how much of a client's input is read.
+	maxHookInput = 1 << 20
+)
+
+// event is what a client says about the event that it runs a hook for.
+type event struct {
+	Name    string `json:"hook_event_name"`
+	Session string `json:"session_id"`
+	Dir     string `json:"cwd"`
+	// Copilot CLI has other names.
+	SessionID string `json:"sessionId"`
+	Source    string `json:"source"`
+}
+
+func hookCommand(env app.Env) *cobra.Command {
+	var client, name string
+	cmd := &cobra.Command{
+		Use:   "hook",
+		Short: "Tell a client's session about the project when it starts",
+		Long: `Print what copse context shows, in 600 tokens, in the form that a client's hook hands to
+its model. Clients run this command when a session starts and after they have compacted it;
+copse mcp install --hooks sets that up. The event is read from standard input.
+
+It never fails a session: where there is nothing to say it prints nothing.`,
+		Example: "  copse mcp hook --client claude-code </dev/null",
+		Args:    app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := clientconfig.Lookup(client); err != nil {
+				return app.UsageError(err.Error())
+			}
+			return runHook(cmd.Context(), env, client, name)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&client, "client", "claude-code", "the `client` that runs the hook: claude-code, codex, gemini or copilot")
+	f.StringVar(&name, "event", "", "the `event`, where the client does not say it")
+	return cmd
+}
+
+func runHook(ctx context.Context, env app.Env, client, name string) error {
+	var e event
+	if !env.Interactive() {
+		data, err := io.ReadAll(io.LimitReader(env.Stdin, maxHookInput))
+		if err == nil {
+			_ = json.Unmarshal(data, &e) // a client that says nothing is in this directory
+		}
+	}
+	if e.Session == "" {
+		e.Session = e.SessionID
+	}
+	if e.Name == "" {
+		e.Name = name
+	}
+	if e.Name == "" {
+		e.Name = "SessionStart"
+	}
+	if !due(env, client, e) {
+		return nil
+	}
+	dir := env.Dir
+	if filepath.IsAbs(e.Dir) {
+		dir = e.Dir
+	}
+	text := informed(ctx, env, dir)
+	if text == "" {
+		return nil
+	}
+	type output struct {
+		Event   string `json:"hookEventName,omitempty"`
+		Context string `json:"additionalContext"`
+	}
+	var answer any = struct {
+		Output output `json:"hookSpecificOutput"`
+	}{output{e.Name, text}}
+	if client == "copilot" {
+		answer = output{Context: text}
+	}
+	enc := json.NewEncoder(env.Stdout)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(answer)
+}
+
+// informed returns the context of a directory, "" if there is none.
+func informed(ctx context.Context, env app.Env, dir string) string {
+	at := env
+	at.Dir = dir
+	here := workspace.Find(ctx, at, "")
+	if info, err := os.Stat(here.Workspace()); err != nil || !info.IsDir() {
+		return ""
+	}
+	store, tasks := here.Items(), here.Tasks()
+	defer tasks.Close()
+	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, projectcontext.Request{})
+	if err = errors.Join(err, store.Close()); err != nil {
+		return ""
+	}
+	return "This is the state of the project as copse knows it; get_project_context has more.\n\n" + wording.Markdown(found, hookTokens)
+}
+
+// due reports whether a session is told at an event. Gemini CLI and Copilot CLI have no event
+// after they have compacted a session: the first prompt after the one before it is it. Which
+// came last is kept for each session.
+func due(env app.Env, client string, e event) bool {
+	const began, compacted, told = "began", "compacted", "told"
+	before := strings.EqualFold(e.Name, "PreCompress") || strings.EqualFold(e.Name, "PreCompact")
+	prompt := e.Name == "BeforeAgent" || strings.EqualFold(e.Name, "UserPromptSubmitted")
+	dir := env.StateDir("hooks")
+	if dir == "" {
+		return !before && !prompt
+	}
+	sum := sha256.Sum256([]byte(client + "\x00" + e.Session))
+	path := filepath.Join(dir, hex.EncodeToString(sum[:8]))
+	last, _ := regular.Read(path, 64) // what is not there is no event
+	keep := func(what string) {
+		if os.MkdirAll(dir, 0o700) == nil {
+			_ = lockedstore.Replace(path, last, []byte(what)) // the next compaction is told then
+		}
+	}
+	switch {
+	case before:
+		if string(last) == told { // Gemini CLI compresses before the first prompt, too
+			keep(compacted)
+		}
+		return false
+	case prompt:
+		keep(told)
+		return string(last) == compacted
+	case client == "gemini" || client == "copilot":
+		keep(began)
+	}
+	return true
+}

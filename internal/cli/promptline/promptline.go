@@ -1,0 +1,120 @@
+// Package promptline is the command "copse prompt-line": where you are, on one line, for the
+// prompt of a shell and for the status line of a client.
+package promptline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/wiring"
+)
+
+const (
+	// maxInput is how much of a client's input is read.
+	maxInput = 1 << 20
+	// maxName is where the name of a branch is cut.
+	maxName = 60
+)
+
+// Command is "copse prompt-line".
+func Command(env app.Env) *cobra.Command {
+	var statusLine bool
+	cmd := &cobra.Command{
+		Use:   "prompt-line",
+		Short: "Show where you are on one line, for a shell's prompt",
+		Long: `Show the branch, what it is stacked on, its issue and its pull request, and the git
+command that stopped halfway, on one line. It reads files of git alone, and prints nothing
+outside of a repository.
+
+With --status-line it reads what Claude Code writes to the command of its status line.`,
+		Example: `  PS1='$(copse prompt-line) \$ '
+  "statusLine": {"type": "command", "command": "copse prompt-line --status-line"}`,
+		Args: app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir := env.Dir
+			if statusLine {
+				dir = currentDir(env)
+			}
+			line := describe(cmd.Context(), env, dir)
+			if line == "" {
+				return nil
+			}
+			_, err := fmt.Fprintln(env.Stdout, line)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&statusLine, "status-line", false, "read the directory from the JSON that Claude Code writes to standard input")
+	return cmd
+}
+
+// currentDir returns the directory that a client says its session is in.
+func currentDir(env app.Env) string {
+	var input struct {
+		Workspace struct {
+			Dir string `json:"current_dir"`
+		} `json:"workspace"`
+		Dir string `json:"cwd"`
+	}
+	data, err := io.ReadAll(io.LimitReader(env.Stdin, maxInput))
+	if err != nil || json.Unmarshal(data, &input) != nil {
+		return env.Dir
+	}
+	for _, dir := range []string{input.Workspace.Dir, input.Dir} {
+		if filepath.IsAbs(dir) {
+			return dir
+		}
+	}
+	return env.Dir
+}
+
+// describe returns the line, "" outside of a repository.
+func describe(ctx context.Context, env app.Env, dir string) string {
+	at := env
+	at.Dir = dir
+	sources := wiring.New(wiring.Options{Program: "copse", Env: at})
+	line, err := session.Read(ctx, sources.Session, func(ctx context.Context, v *session.View) (string, error) {
+		name, err := v.Branch(ctx)
+		if err != nil {
+			return "", err
+		}
+		going, err := v.Operation(ctx)
+		if err != nil {
+			return "", err
+		}
+		parts := []string{short(name)}
+		if name == "" {
+			parts[0] = "detached"
+		}
+		if state, err := v.State(ctx); err == nil && name != "" { // without one there are no links
+			m := state.Metadata(name)
+			if m.ParentBranch != "" {
+				parts = append(parts, "on "+short(m.ParentBranch))
+			}
+			if m.JiraIssue != "" {
+				parts = append(parts, short(m.JiraIssue))
+			}
+			if m.PRNumber != 0 {
+				parts = append(parts, fmt.Sprintf("#%d", m.PRNumber))
+			}
+		}
+		if going != nil {
+			parts = append(parts, "("+short(going.String())+")")
+		}
+		return strings.Join(parts, " "), nil
+	})
+	if err != nil {
+		return "" // a prompt is no place for errors
+	}
+	return line
+}
+
+func short(name string) string { return cleantext.Cut(cleantext.Line(name), maxName) }
