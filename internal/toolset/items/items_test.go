@@ -411,7 +411,7 @@ func (p cachedPulls) Get(ctx context.Context, ref pull.Ref) (github.PullRequest,
 // Lists mark what is open although its pull request is merged.
 func TestMergedPullRequests(t *testing.T) {
 	t.Parallel()
-	store := local.New(local.Place{Dir: t.TempDir()}, time.Now)
+	store := local.New(local.Location{Dir: t.TempDir()}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	tools := items.New(store, time.Now).MarkMerged(store, cachedPulls{10: {Merged: true}, 11: {}})
 	if _, err := tools.InitProject(t.Context(), items.None{}); err != nil {
