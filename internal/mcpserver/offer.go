@@ -16,6 +16,7 @@ type offers struct {
 	server      *Server
 	completions *completions
 	asked       atomic.Bool // at least once
+	changed     atomic.Bool // after it was asked first
 
 	mu   sync.Mutex
 	each []offer
@@ -25,6 +26,19 @@ type offers struct {
 type offer struct {
 	ask  func(context.Context) *toolset.Offer
 	last *toolset.Offer
+	// known says that it was asked before, so that another answer is a change.
+	known bool
+}
+
+// quiet keeps the library from telling clients of a change when the list is filled for the
+// first time: nobody has seen another one.
+func (o *offers) quiet(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if method == "notifications/prompts/list_changed" && !o.changed.Load() {
+			return nil, nil //nolint:nilnil // a notification has no result
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // middleware brings the list up to date before a client looks at it, and after a
@@ -51,10 +65,15 @@ func (o *offers) refresh(ctx context.Context) {
 	defer o.mu.Unlock()
 	for i := range o.each {
 		e := &o.each[i]
-		if now := e.ask(ctx); now != e.last {
+		now := e.ask(ctx)
+		if now != e.last {
+			if e.known {
+				o.changed.Store(true)
+			}
 			o.replace(e.last, now)
 			e.last = now
 		}
+		e.known = true
 	}
 }
 

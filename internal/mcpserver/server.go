@@ -83,6 +83,7 @@ func New(o Options) *Server {
 	if changes {
 		changing := &offers{server: s, completions: completions, each: served.offers}
 		s.mcp.AddReceivingMiddleware(changing.middleware)
+		s.mcp.AddSendingMiddleware(changing.quiet)
 	}
 	s.mcp.AddReceivingMiddleware(newTools(s, served.tools, served.located).middleware)
 	s.mcp.AddReceivingMiddleware(wellFormed)

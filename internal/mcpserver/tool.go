@@ -201,6 +201,9 @@ func wireResult(r toolset.Result) *mcp.CallToolResult {
 
 func annotations(h toolset.Hints) *mcp.ToolAnnotations {
 	a := &mcp.ToolAnnotations{ReadOnlyHint: h.ReadOnly, IdempotentHint: h.Idempotent}
+	if !h.OpenWorld { // it is what a client assumes otherwise
+		a.OpenWorldHint = &h.OpenWorld
+	}
 	if !h.ReadOnly { // it means nothing for the others
 		a.DestructiveHint = &h.Destructive
 	}

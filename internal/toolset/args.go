@@ -188,9 +188,12 @@ func (f field) allowed() string {
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// plainInteger turns 5.0 and 1e3, which are integers to a JSON schema, into
-// what encoding/json takes for one.
+// plainInteger turns 5.0 and 1e3, which are integers to a JSON schema, and digits in a
+// string, which some clients send, into what encoding/json takes for an integer.
 func plainInteger(raw json.RawMessage) json.RawMessage {
+	if digits := bytes.Trim(raw, `"`); len(digits) == len(raw)-2 && len(bytes.Trim(digits, "0123456789")) == 0 && len(digits) > 0 && (digits[0] != '0' || len(digits) == 1) {
+		return digits
+	}
 	if !bytes.ContainsAny(raw, ".eE") || len(raw) > 32 {
 		return raw
 	}

@@ -72,7 +72,11 @@ func TestArguments(t *testing.T) {
 		"negative":         {`{"name":"a","pr":-1}`, `Argument "pr" must be an integer of at least 1, got -1`},
 		"overflow":         {`{"name":"a","pr":4294967296}`, `Argument "pr" must be an integer of at least 1, got 4294967296`},
 		"fraction":         {`{"name":"a","limit":1.5}`, `Argument "limit" must be an integer from 1 to 100, got 1.5`},
-		"number as string": {`{"name":"a","limit":"5"}`, `Argument "limit" must be an integer from 1 to 100, got the string "5"`},
+		"word for number":  {`{"name":"a","limit":"five"}`, `Argument "limit" must be an integer from 1 to 100, got the string "five"`},
+		"digits":           {`{"name":"a","limit":"5"}`, `{"got":{"name":"a","limit":5}}`},
+		"leading zero":     {`{"name":"a","limit":"05"}`, `Argument "limit" must be an integer from 1 to 100, got the string "05"`},
+		"digits too large": {`{"name":"a","limit":"500"}`, `Argument "limit" must be an integer from 1 to 100, got 500`},
+		"signed digits":    {`{"name":"a","pr":"-1"}`, `Argument "pr" must be an integer of at least 1, got the string "-1"`},
 		"list of numbers":  {`{"name":"a","tags":[1]}`, `Argument "tags" must be a list of strings, got the list [1]`},
 		"not a boolean":    {`{"name":"a","all":"yes"}`, `Argument "all" must be true or false, got the string "yes"`},
 	} {

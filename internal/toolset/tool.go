@@ -54,6 +54,8 @@ type Hints struct {
 	// Destructive tools can lose something. Only for tools that are not
 	// ReadOnly.
 	Destructive bool
+	// OpenWorld tools ask other machines, or run what can.
+	OpenWorld bool
 }
 
 // New makes a tool of a handler. In is a struct of JSON-tagged fields: those

@@ -71,6 +71,10 @@ func ParseFlags(flags []string) Args {
 		if strings.HasPrefix(f, "-") {
 			a.typed, a.value, a.hasValue = strings.Cut(f, "=")
 			a.name = options(a.typed)
+			if a.name == inputFile || a.name == destination {
+				// The original drops spaces at the end of paths, and nowhere else.
+				a.value = strings.TrimRightFunc(a.value, isSpace)
+			}
 		}
 		args = append(args, a)
 	}

@@ -65,6 +65,7 @@ func TestRender(t *testing.T) {
 		"demo show all --uv-a=A --uv-b=B":                replaced("{uv-b}", "B"),
 		"demo show all --uv-a=first --uv-a=A":            whole,
 		"demo show all --uv-a=A --from=in.md":            replaced("{input_text_file}", "CWD/in.md"),
+		"demo show all --uv-a=A --from=in.md\u00a0":      replaced("{input_text_file}", "CWD/in.md"),
 		`demo show all --uv-a=A -f=./sub\.\in.md`:        replaced("{input_text_file}", "CWD/sub/in.md"),
 		"demo show all --uv-a=A -f=-":                    whole,
 		"demo show all --uv-a=A --destination=out/x.md":  replaced("{destination_path}", "CWD/.agent/climpt/out/x.md"),

@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,12 +24,35 @@ type Options struct {
 
 // object is the form with names.
 type object struct {
-	Edition     string                     `json:"edition"`
-	Adaptation  string                     `json:"adaptation"`
+	Edition     choice                     `json:"edition"`
+	Adaptation  choice                     `json:"adaptation"`
 	InputText   string                     `json:"input_text"`
 	InputFile   string                     `json:"input_file"`
 	Destination string                     `json:"destination"`
 	UV          map[string]json.RawMessage `json:"uv"`
+}
+
+// choice is a text, or a list of one: describe answers with lists.
+type choice string
+
+// UnmarshalJSON takes both forms.
+func (c *choice) UnmarshalJSON(data []byte) error {
+	if !bytes.HasPrefix(data, []byte("[")) {
+		return json.Unmarshal(data, (*string)(c))
+	}
+	var list []string
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err
+	}
+	switch len(list) {
+	case 0:
+		*c = ""
+	case 1:
+		*c = choice(list[0])
+	default:
+		return wrong(fmt.Sprintf("choose one of %s", line(strings.Join(list, ", "))))
+	}
+	return nil
 }
 
 // allowed are the names in an object.
@@ -48,9 +72,12 @@ func (o *Options) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&in); err != nil {
+		if several, ok := errors.AsType[*toolset.ArgumentError](err); ok {
+			return several
+		}
 		return wrong("allowed are " + allowed)
 	}
-	options := render.Options{Edition: in.Edition, Adaptation: in.Adaptation, InputFile: in.InputFile, Destination: in.Destination}
+	options := render.Options{Edition: string(in.Edition), Adaptation: string(in.Adaptation), InputFile: in.InputFile, Destination: in.Destination}
 	for _, name := range slices.Sorted(maps.Keys(in.UV)) {
 		value, err := textOf(in.UV[name])
 		if err != nil {

@@ -25,7 +25,7 @@ func New(form envelope.Form, requests *pull.Requests) *Tools { return &Tools{for
 
 // Toolset returns the toolset "github".
 func (t *Tools) Toolset() toolset.Toolset {
-	hints := toolset.Hints{ReadOnly: true}
+	hints := toolset.Hints{ReadOnly: true, OpenWorld: true}
 	return toolset.Toolset{
 		Name: "github", Located: true,
 		Tools: []toolset.Tool{

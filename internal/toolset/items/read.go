@@ -164,6 +164,13 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 		}
 		return row
 	})
+	if text != "" && !filter.All && in.Cursor == "" {
+		elsewhere := filter
+		elsewhere.All, elsewhere.Iteration = true, ""
+		if more := len(v.Select(backlog.Query{Filter: elsewhere, Text: text})) - len(found); more > 0 {
+			out.Warnings = append(out.Warnings, fmt.Sprintf(`%d more in other iterations; pass all: true to see them`, more))
+		}
+	}
 	if len(found) == 0 {
 		out.Warnings = append(unknown(v, filter), out.Warnings...)
 	}

@@ -58,7 +58,7 @@ type UpdateIn struct {
 	Assignee    *string                     `json:"assignee,omitempty"`
 	Labels      *Labels                     `json:"labels,omitempty" description:"Replaces all; \"\" clears."`
 	Iteration   *string                     `json:"iteration,omitempty"`
-	Parent      toolset.Optional[Reference] `json:"parent,omitzero" description:"null clears."`
+	Parent      toolset.Optional[Reference] `json:"parent,omitzero" description:"0, \"\" or null clears."`
 	DependsOn   *[]item.ID                  `json:"depends_on,omitempty" description:"Replaces all; [] clears."`
 	Description *string                     `json:"description,omitempty"`
 	Branch      *string                     `json:"branch,omitempty" description:"Branch of the item; \"\" clears."`

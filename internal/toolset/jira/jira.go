@@ -33,7 +33,7 @@ func New(form envelope.Form, issues *issue.Issues) *Tools { return &Tools{form, 
 
 // Toolset returns the toolset "jira".
 func (t *Tools) Toolset() toolset.Toolset {
-	hints := toolset.Hints{ReadOnly: true}
+	hints := toolset.Hints{ReadOnly: true, OpenWorld: true}
 	return toolset.Toolset{
 		Name: "jira",
 		Tools: []toolset.Tool{

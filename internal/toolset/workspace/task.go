@@ -139,6 +139,10 @@ func (outcome) OK(out RunOut) (toolset.Result, error) {
 	if out.Output == "" {
 		res.Text = []string{"(no output) " + how}
 	}
+	if res.IsError {
+		// Some hosts show both halves of an error; its text has all there is.
+		res.Structured = nil
+	}
 	return res, nil
 }
 

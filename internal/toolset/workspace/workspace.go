@@ -57,7 +57,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "Where am I and what is going on: branch, stack, issue and PR, work items, changes, last task, containers, tasks, files.",
 			}, t.GetProjectContext),
 			toolset.New(outcome{}, toolset.Spec{
-				Name: "run_just_task", Title: "Run just task", Hints: toolset.Hints{Destructive: true},
+				Name: "run_just_task", Title: "Run just task", Hints: toolset.Hints{Destructive: true, OpenWorld: true},
 				Description: "Run a task (recipe) of the project's justfile; get_project_context lists them.",
 			}, t.RunJustTask),
 			plain.Object(style, toolset.Spec{
