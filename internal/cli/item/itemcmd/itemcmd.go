@@ -94,6 +94,7 @@ func (c Base) explain(err error) error {
 	return err
 }
 
+// Out returns the writer of results.
 func (c Base) Out() *output.Writer { return output.New(c.Env) }
 
 // Changed is for what a command prints about a change that it made.
