@@ -19,9 +19,10 @@ type WorkItems struct {
 	InProgress []*item.Summary
 	// ThisBranch are linked to the branch that is checked out, whatever their status.
 	ThisBranch []*item.Summary
-	// Open counts the items in the first status, Ready those of them that wait for
-	// nothing.
-	Open, Ready int
+	// Open counts the items in the first status.
+	Open int
+	// Ready are those of them that wait for nothing.
+	Ready []*item.Summary
 }
 
 func (g *gathering) items(ctx context.Context) (Content, error) {
@@ -60,7 +61,7 @@ func (g *gathering) items(ctx context.Context) (Content, error) {
 	if len(out.InProgress)+len(out.ThisBranch)+out.Open == 0 {
 		return nil, emptyError("none open")
 	}
-	out.Ready = len(all.List(config, item.Filter{All: true, Ready: true, Status: config.Statuses[0]}))
+	out.Ready = all.List(config, item.Filter{All: true, Ready: true, Status: config.Statuses[0]})
 	return out, nil
 }
 

@@ -151,7 +151,7 @@ func short(hash string) string { return hash[:min(len(hash), 8)] }
 
 func items(w projectcontext.WorkItems) body {
 	out := body{head: []foreign.Line{
-		foreign.Line{}.Int(len(w.InProgress)).Own(" in progress, ").Int(w.Open).Own(" not begun, of which ").Int(w.Ready).Own(" are ready"),
+		foreign.Line{}.Int(len(w.InProgress)).Own(" in progress, ").Int(w.Open).Own(" not begun, of which ").Int(len(w.Ready)).Own(" are ready"),
 	}}
 	for _, it := range w.ThisBranch {
 		out.head = append(out.head, foreign.Own("this branch: ").Add(itemLine(it)))
@@ -160,6 +160,9 @@ func items(w projectcontext.WorkItems) body {
 		if !slices.Contains(w.ThisBranch, it) { // the others have a line already
 			out.lines = append(out.lines, itemLine(it))
 		}
+	}
+	for _, it := range w.Ready {
+		out.lines = append(out.lines, foreign.Own("ready: ").Add(itemLine(it)))
 	}
 	return out
 }
