@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -165,8 +166,8 @@ func (d directory) started(onto string) string {
 		tail = tail[:n]
 	}
 	lines := bytes.Split(tail, []byte("\n"))
-	for i := len(lines) - 1; i >= 0; i-- {
-		head, why, _ := strings.Cut(string(lines[i]), "\t")
+	for _, line := range slices.Backward(lines) {
+		head, why, _ := strings.Cut(string(line), "\t")
 		fields := strings.SplitN(head, " ", 3)
 		if len(fields) < 3 || fields[1] != onto || !strings.Contains(why, "rebase") {
 			continue

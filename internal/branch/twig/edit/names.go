@@ -53,7 +53,7 @@ func (d *Draft) Rename(from, to string) {
 		for i, m := range d.branches.Members {
 			if literal(m.Name) == from {
 				d.branches.Members[i].Name = name(to)
-				if known := value(object(hujson.ArrayElement(m.Value)), "branch"); known != nil {
+				if known := value(object(m.Value), "branch"); known != nil {
 					known.Value = hujson.String(to)
 				}
 				d.changed = true
