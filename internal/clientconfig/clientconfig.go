@@ -74,6 +74,7 @@ type form struct {
 	env     string // the key of variables, "" for env
 	dir     bool   // it reads cwd
 	tools   bool   // it is told which tools to offer
+	keyed   bool   // it refuses a file without the object of servers
 }
 
 // Place says where a user's files are.
@@ -135,7 +136,7 @@ func clients() []Client {
 		{
 			// It reads the project's file of Claude Code, too.
 			ID: "copilot", Title: "Copilot CLI", key: "mcpServers", user: everywhere(home, ".copilot", "mcp-config.json"), project: []string{".mcp.json"},
-			form: form{typed: true, urlKey: "url", tools: true}, filter: copilot,
+			form: form{typed: true, urlKey: "url", tools: true, keyed: true}, filter: copilot,
 		},
 		{
 			ID: "qwen", Title: "Qwen Code", key: "mcpServers", user: everywhere(home, ".qwen", "settings.json"), project: []string{".qwen", "settings.json"},
@@ -246,7 +247,7 @@ func (c Client) Remove(text []byte, name string) ([]byte, error) {
 	if c.toml {
 		return removeTOML(text, c.key, name)
 	}
-	return removeJSON(text, c.key, name)
+	return removeJSON(text, c.key, name, c.form.keyed)
 }
 
 // Print is the text of a new file with the servers.

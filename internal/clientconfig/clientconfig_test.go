@@ -429,6 +429,19 @@ func TestAnyJSON(t *testing.T) {
 	})
 }
 
+// Copilot CLI refuses a file without its object of servers.
+func TestKeepsServers(t *testing.T) {
+	t.Parallel()
+	c := lookup(t, "copilot")
+	set, err := c.Set(nil, "copse", stdio)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := c.Remove(set, "copse"); err != nil || compact(t, removed) != `{"mcpServers":{}}` {
+		t.Errorf("got %s, %v", removed, err)
+	}
+}
+
 func TestEntriesOfFiles(t *testing.T) {
 	t.Parallel()
 	for _, id := range clientconfig.IDs() {

@@ -230,7 +230,7 @@ func (c Client) RemoveHooks(text []byte) ([]byte, error) {
 		return text, nil
 	}
 	changed := false
-	for i := len(all.Members) - 1; i >= 0; i-- {
+	for i := range slices.Backward(all.Members) {
 		list, ok := all.Members[i].Value.Value.(*hujson.Array)
 		if !ok || !strip(list) {
 			continue

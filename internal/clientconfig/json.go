@@ -163,8 +163,8 @@ func encoded(v any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// removeJSON takes an entry out, and the object that is empty then.
-func removeJSON(text []byte, key, name string) ([]byte, error) {
+// removeJSON takes an entry out, and the object that is empty then unless that is kept.
+func removeJSON(text []byte, key, name string, keep bool) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, nil
 	}
@@ -185,7 +185,7 @@ func removeJSON(text []byte, key, name string) ([]byte, error) {
 		return text, nil
 	}
 	drop(servers, i)
-	if len(servers.Members) == 0 && len(bytes.TrimSpace(servers.AfterExtra)) == 0 {
+	if !keep && len(servers.Members) == 0 && len(bytes.TrimSpace(servers.AfterExtra)) == 0 {
 		drop(root, at)
 	}
 	return file.Pack(), nil

@@ -12,7 +12,7 @@ import (
 )
 
 // hosts are the clients that can be asked, without a login, which servers they know. All but
-// codex start them, too, and say so.
+// codex and copilot start them, too, and say so.
 var hosts = []struct {
 	client  string
 	list    []string
@@ -22,6 +22,7 @@ var hosts = []struct {
 	{"codex", []string{"codex", "mcp", "list", "--json"}, `"name": "copse"`},
 	{"gemini", []string{"gemini", "mcp", "list"}, "Connected"},
 	{"opencode", []string{"opencode", "mcp", "list"}, "connected"},
+	{"copilot", []string{"copilot", "mcp", "list"}, "  copse ("},
 }
 
 // TestInstalledHosts lets the real clients read what "copse mcp install" wrote, over stdio
