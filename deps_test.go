@@ -48,6 +48,7 @@ var layers = []struct {
 		"internal/secret",
 		"internal/settings",
 		"internal/spread",
+		"internal/sqlitefile",
 		"internal/watch",
 		"internal/xec",
 		"internal/yamlfile",

@@ -54,6 +54,8 @@ type Options struct {
 	Disabled []string
 	// Timeout bounds a request to a service; 0 is the default.
 	Timeout time.Duration
+	// Recorded is what stands for a state that there is not; nil is nothing.
+	Recorded stack.Recorded
 }
 
 // Sources are what a program knows about one workspace.
@@ -95,7 +97,7 @@ func New(o Options) *Sources {
 		Version:  app.Version(),
 		Timeout:  o.Timeout,
 	})
-	branches := stack.New(at)
+	branches := stack.New(at, o.Recorded)
 	s := &Sources{
 		Session: at, Branches: branches, Words: words(o.Program), opts: o,
 		Pulls: pull.New(at, branches, services), Issues: issue.New(branches, services),

@@ -28,7 +28,12 @@ type Branch struct {
 }
 
 // Dependency says that Child is stacked on Parent.
-type Dependency struct{ ID, Child, Parent, CreatedAt string }
+type Dependency struct {
+	ID, Child, Parent, CreatedAt string
+	// Source is the tool that recorded it and BaseHash the commit of Parent that Child was
+	// last stacked on. Both are "" for twig's own.
+	Source, BaseHash string
+}
 
 // Root is a branch that stacks end at.
 type Root struct {
@@ -45,7 +50,8 @@ type State struct {
 	parents  map[string][]string // by child, in file order
 	children map[string][]string // by parent, in file order
 	roots    map[string]bool
-	names    func() []string // nil for none
+	names    func() []string   // nil for none
+	sources  map[string]string // by child, where not twig; nil for none
 }
 
 // NewState indexes doc, which must not be changed afterwards.
@@ -63,6 +69,12 @@ func NewState(doc Document) *State {
 	parents, children := make([]string, len(doc.Dependencies)), make([]string, len(doc.Dependencies))
 	for i, d := range doc.Dependencies {
 		parents[i], children[i] = d.Parent, d.Child
+		if d.Source != "" && len(s.parents[d.Child]) == 0 {
+			if s.sources == nil {
+				s.sources = make(map[string]string)
+			}
+			s.sources[d.Child] = d.Source
+		}
 		add(s.parents, d.Child, parents[i:i+1:i+1])
 		add(s.children, d.Parent, children[i:i+1:i+1])
 	}
@@ -145,7 +157,9 @@ type Metadata struct {
 	JiraIssue    string `json:"jira_issue,omitempty"`
 	PRNumber     uint32 `json:"pr_number,omitempty"`
 	ParentBranch string `json:"parent_branch,omitempty"`
-	CreatedAt    string `json:"created_at,omitempty"`
+	// Source is the tool that recorded the parent, "" for twig.
+	Source    string `json:"source,omitempty"`
+	CreatedAt string `json:"created_at,omitempty"`
 }
 
 // Metadata returns what the state has about name, known or not.
@@ -157,6 +171,7 @@ func (s *State) Metadata(name string) Metadata {
 		JiraIssue:    linked.JiraIssue,
 		PRNumber:     linked.GitHubPR,
 		ParentBranch: parent,
+		Source:       s.sources[name],
 		CreatedAt:    linked.CreatedAt,
 	}
 }

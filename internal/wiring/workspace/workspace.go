@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/branch/source/records"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/runner"
 	"github.com/copse-dev/copse/internal/docker"
@@ -52,6 +53,7 @@ type Workspace struct {
 
 // Open returns the workspace of the options. Little is read yet.
 func Open(ctx context.Context, o wiring.Options) *Workspace {
+	o.Recorded = records.New()
 	sources := wiring.New(o)
 	worktree := sources.Session.Worktree(ctx)
 	return &Workspace{

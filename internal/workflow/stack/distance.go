@@ -31,7 +31,7 @@ func (b *Branches) Standing(ctx context.Context, name string) (Standing, error) 
 	if err != nil {
 		return Standing{}, err
 	}
-	parent, trunk, err := bases(ctx, v, name)
+	parent, trunk, err := b.bases(ctx, v, name)
 	if err != nil {
 		return Standing{}, err
 	}
@@ -57,14 +57,14 @@ func (b *Branches) Standing(ctx context.Context, name string) (Standing, error) 
 
 // bases returns the parent and the trunk of a branch, "" for what git does not have. The
 // trunk is "" where it is the parent.
-func bases(ctx context.Context, v *session.View, name string) (parent, trunk string, err error) {
+func (b *Branches) bases(ctx context.Context, v *session.View, name string) (parent, trunk string, err error) {
 	if exists, err := v.HasBranch(ctx, name); err != nil || !exists {
 		return "", "", err
 	}
 	if trunk, err = v.Default(ctx); err != nil {
 		return "", "", err
 	}
-	if state, err := v.State(ctx); err == nil {
+	if state, err := b.stateOf(ctx, v); err == nil {
 		if state.IsRoot(name) {
 			return "", "", nil
 		}

@@ -96,7 +96,7 @@ func (b *Branches) checkedOut(ctx context.Context, argument string) (twig.Metada
 				Do:   provide(argument),
 			}
 		}
-		state, err := v.State(ctx)
+		state, err := b.stateOf(ctx, v)
 		if err != nil {
 			return twig.Metadata{}, err
 		}

@@ -18,15 +18,59 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/session"
 )
 
 // Branches answers for the branches of one repository.
-type Branches struct{ session *session.Session }
+type Branches struct {
+	session  *session.Session
+	recorded Recorded
+}
 
-// New returns the branches of a session's repository.
-func New(s *session.Session) *Branches { return &Branches{session: s} }
+// Recorded knows what other tools than twig record about branches.
+type Recorded interface {
+	// State returns it as a state, for the branches that exist, and what is wrong with
+	// the records.
+	State(ctx context.Context, repo *git.Repo, exists func(string) bool) (*twig.State, []string, error)
+}
+
+// New returns the branches of a session's repository. Where it has no state, what other
+// tools recorded takes its place; recorded can be nil.
+func New(s *session.Session, recorded Recorded) *Branches {
+	return &Branches{session: s, recorded: recorded}
+}
+
+// stateOf returns the state, or what stands for it.
+func (b *Branches) stateOf(ctx context.Context, v *session.View) (*twig.State, error) {
+	state, err := v.State(ctx)
+	if b.recorded == nil || !errors.Is(err, twig.ErrNoState) {
+		return state, err
+	}
+	if found, _, ok := b.records(ctx, v); ok && len(found.Dependencies) > 0 {
+		return found, nil
+	}
+	return state, err
+}
+
+// records returns what other tools recorded, and whether it could be read.
+func (b *Branches) records(ctx context.Context, v *session.View) (*twig.State, []string, bool) {
+	repo, err := v.Repo(ctx)
+	if err != nil {
+		return nil, nil, false
+	}
+	names, err := v.Branches(ctx)
+	if err != nil {
+		return nil, nil, false
+	}
+	current := v.Current(ctx)
+	found, notes, err := b.recorded.State(ctx, repo, func(name string) bool {
+		_, ok := slices.BinarySearch(names, name)
+		return ok || name == current && name != ""
+	})
+	return found, notes, err == nil
+}
 
 // Session returns the session that the branches are read from.
 func (b *Branches) Session() *session.Session { return b.session }
@@ -55,7 +99,7 @@ func (b *Branches) Current(ctx context.Context) (Checkout, error) {
 			return Checkout{}, detached(going, "Not on any branch (detached HEAD state)", "Check out a branch, or use a tool that takes one.")
 		}
 		out := Checkout{Metadata: twig.Metadata{Branch: name}, Operation: going}
-		if state, err := v.State(ctx); err == nil {
+		if state, err := b.stateOf(ctx, v); err == nil {
 			out.Metadata = state.Metadata(name)
 		}
 		return out, nil
@@ -93,18 +137,34 @@ func tracked(w failure.Words) string {
 
 // State returns the branch state.
 func (b *Branches) State(ctx context.Context) (*twig.State, error) {
-	return b.session.View().State(ctx)
+	return b.stateOf(ctx, b.session.View())
 }
 
 // Note returns what a reader of the state should know, "" for nothing: two programs kept
 // two states in one repository, of which only one counts here.
 func (b *Branches) Note(ctx context.Context) string {
-	dir, hides, err := b.session.View().StatePlace(ctx)
-	if err != nil || hides == "" {
+	v := b.session.View()
+	dir, hides, err := v.StatePlace(ctx)
+	if err != nil {
 		return ""
+	}
+	if hides == "" {
+		return b.recordNote(ctx, v)
 	}
 	return cleantext.Line(fmt.Sprintf("There are two states: %s counts in this worktree and hides that of %s. Keep one and delete the other.",
 		twig.Path(dir), hides))
+}
+
+// recordNote says what is wrong with the records that stand for a state.
+func (b *Branches) recordNote(ctx context.Context, v *session.View) string {
+	if b.recorded == nil {
+		return ""
+	}
+	if _, err := v.State(ctx); !errors.Is(err, twig.ErrNoState) {
+		return ""
+	}
+	_, notes, _ := b.records(ctx, v)
+	return cleantext.Line(strings.Join(notes, "; "))
 }
 
 // Refs returns what git says about the branches.
@@ -124,7 +184,7 @@ func (b *Branches) Names(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if state, err := v.State(ctx); err == nil {
+		if state, err := b.stateOf(ctx, v); err == nil {
 			names = append(slices.Clone(names), state.Names()...)
 			slices.Sort(names)
 			names = slices.Compact(names)
@@ -197,7 +257,7 @@ func (b *Branches) Graph(ctx context.Context) (*branch.Graph, error) {
 			reading errgroup.Group
 		)
 		reading.Go(func() (err error) {
-			state, err = v.State(ctx)
+			state, err = b.stateOf(ctx, v)
 			return err
 		})
 		reading.Go(func() (err error) {
@@ -230,7 +290,7 @@ func (b *Branches) Stack(ctx context.Context, start string) ([]branch.Entry, err
 				return nil, detached(going, "Not on any branch (detached HEAD)", "Pass a branch.")
 			}
 		}
-		state, err := v.State(ctx)
+		state, err := b.stateOf(ctx, v)
 		if err != nil {
 			return nil, err
 		}

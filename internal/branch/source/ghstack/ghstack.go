@@ -1,0 +1,134 @@
+// Package ghstack reads the stacks of gh-stack: the file "gh-stack" in the git directory
+// of each worktree, JSON with schemaVersion 1.
+//
+// A branch's parent is the branch before it in its stack, of the first the trunk. Branches
+// that are merged stay in the file; what is above them counts from below them.
+package ghstack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+// Reader reads the stacks of all worktrees.
+type Reader struct{}
+
+// Name returns the tool's name.
+func (Reader) Name() string { return "gh-stack" }
+
+// maxWorktrees is how many worktrees' files are read.
+const maxWorktrees = 200
+
+// Files returns the files of all worktrees, and the directory of worktrees.
+func (Reader) Files(r source.Repo) []string {
+	files := []string{filepath.Join(r.CommonDir(), "gh-stack"), filepath.Join(r.CommonDir(), "worktrees")}
+	more, err := filepath.Glob(filepath.Join(r.CommonDir(), "worktrees", "*", "gh-stack"))
+	if err != nil { // a directory whose name is a broken pattern
+		return files
+	}
+	return append(files, more[:min(len(more), maxWorktrees)]...)
+}
+
+// Read reads the stacks.
+func (g Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
+	record := source.Record{Source: g.Name()}
+	for _, path := range g.Files(r) {
+		if filepath.Base(path) != "gh-stack" {
+			continue
+		}
+		data, err := regular.Read(path, source.MaxFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var found source.Record
+		if err == nil {
+			found, err = Parse(data)
+		}
+		if err != nil {
+			record.Notes = append(record.Notes, fmt.Sprintf("the file of %s cannot be read: %v", worktree(path), cause(err)))
+			continue
+		}
+		record.Edges = append(record.Edges, found.Edges...)
+		record.Trunks = append(record.Trunks, found.Trunks...)
+	}
+	return record, nil
+}
+
+func worktree(path string) string {
+	dir := filepath.Dir(path)
+	if filepath.Base(filepath.Dir(dir)) == "worktrees" {
+		return "worktree " + filepath.Base(dir)
+	}
+	return "the main worktree"
+}
+
+func cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+type file struct {
+	Version int `json:"schemaVersion"`
+	Stacks  []struct {
+		Trunk struct {
+			Branch string `json:"branch"`
+		} `json:"trunk"`
+		Branches []struct {
+			Branch string `json:"branch"`
+			Base   string `json:"base"`
+			PR     *struct {
+				Number uint32 `json:"number"`
+				Merged bool   `json:"merged"`
+			} `json:"pullRequest"`
+		} `json:"branches"`
+	} `json:"stacks"`
+}
+
+// Parse reads the content of a file.
+func Parse(data []byte) (source.Record, error) {
+	var f file
+	if err := json.Unmarshal(data, &f); err != nil {
+		return source.Record{}, errors.New("it is not the JSON that gh-stack writes")
+	}
+	if f.Version != 1 {
+		return source.Record{}, fmt.Errorf("it has version %d, and copse knows version 1", f.Version)
+	}
+	var record source.Record
+	stacked := map[string]bool{}
+	for _, s := range f.Stacks {
+		if !source.Valid(s.Trunk.Branch) {
+			return source.Record{}, errors.New("a trunk is not a branch")
+		}
+		parent := s.Trunk.Branch
+		for _, b := range s.Branches {
+			if !source.Valid(b.Branch) {
+				return source.Record{}, errors.New("an entry is not a branch")
+			}
+			e := source.Edge{Child: b.Branch, Parent: parent, BaseHash: source.Hash(b.Base)}
+			stacked[b.Branch] = true
+			if b.PR != nil {
+				e.PR = b.PR.Number
+			}
+			record.Edges = append(record.Edges, e)
+			if b.PR == nil || !b.PR.Merged {
+				parent = b.Branch
+			}
+		}
+	}
+	// The trunk of a stack can be a branch of another one.
+	for _, s := range f.Stacks {
+		if !stacked[s.Trunk.Branch] {
+			record.Trunks = append(record.Trunks, s.Trunk.Branch)
+		}
+	}
+	return record, nil
+}

@@ -1,0 +1,170 @@
+// Package graphite reads the stacks of Graphite's command line, in both of its storages:
+// the SQLite file .graphite_metadata.db of version 1.8 and later, and the blobs
+// refs/branch-metadata/NAME of those before. Where both exist the file counts, and a ref
+// only for a branch that the file does not have: Graphite copies refs once and leaves
+// them behind.
+package graphite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/sqlitefile"
+)
+
+// Reader reads both storages.
+type Reader struct{}
+
+// Name returns the tool's name.
+func (Reader) Name() string { return "graphite" }
+
+const (
+	database  = ".graphite_metadata.db"
+	settings  = ".graphite_repo_config"
+	refPrefix = "refs/branch-metadata/"
+	// maxBlob is how large the record of a branch can be.
+	maxBlob = 1 << 20
+)
+
+// Files returns the file with its journals, the settings, and the refs.
+func (Reader) Files(r source.Repo) []string {
+	dir := r.CommonDir()
+	files := []string{filepath.Join(dir, settings), filepath.Join(dir, "packed-refs"), filepath.Join(dir, "reftable"), filepath.Join(dir, filepath.FromSlash(refPrefix))}
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		files = append(files, filepath.Join(dir, database+suffix))
+	}
+	return files
+}
+
+// Read reads the stacks.
+func (g Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
+	record := source.Record{Source: g.Name()}
+	known := map[string]bool{}
+	rows, err := g.table(r)
+	if err != nil {
+		return record, err
+	}
+	for _, row := range rows {
+		child, parent := row["branch_name"], row["parent_branch_name"]
+		switch {
+		case !source.Valid(child):
+		case row["validation_result"] == "TRUNK":
+			known[child] = true
+			record.Trunks = append(record.Trunks, child)
+		default:
+			known[child] = true
+			if source.Valid(parent) {
+				record.Edges = append(record.Edges, source.Edge{Child: child, Parent: parent, BaseHash: source.Hash(row["parent_branch_revision"])})
+			}
+		}
+	}
+	old, err := g.refs(ctx, r)
+	if err != nil {
+		record.Notes = append(record.Notes, "its refs cannot be read")
+	}
+	for _, e := range old {
+		if !known[e.Child] {
+			record.Edges = append(record.Edges, e)
+		}
+	}
+	if len(record.Edges) > 0 {
+		record.Trunks = append(trunks(r), record.Trunks...)
+	}
+	return record, nil
+}
+
+// table reads the SQLite file.
+func (Reader) table(r source.Repo) ([]map[string]string, error) {
+	path := filepath.Join(r.CommonDir(), database)
+	data, err := regular.Read(path, source.MaxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	// A journal that is not empty says that the file is in the middle of a change, or that
+	// its latest rows are elsewhere.
+	for _, suffix := range []string{"-journal", "-wal"} {
+		if info, err := os.Lstat(path + suffix); err == nil && info.Size() > 0 {
+			return nil, errors.New("its database is being written; try again")
+		}
+	}
+	return sqlitefile.Table(data, "branch_metadata")
+}
+
+// refs reads the older storage.
+func (Reader) refs(ctx context.Context, r source.Repo) ([]source.Edge, error) {
+	list, err := r.Program().Run(ctx, "for-each-ref", "--format=%(objectname) %(refname)", refPrefix)
+	if err != nil {
+		return nil, err
+	}
+	var names, objects []string
+	for line := range strings.Lines(string(list)) {
+		object, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if name = strings.TrimPrefix(name, refPrefix); source.Valid(name) && source.Hash(object) != "" && len(names) < source.MaxEdges {
+			names, objects = append(names, name), append(objects, object)
+		}
+	}
+	blobs, err := source.Blobs(ctx, r, objects, maxBlob)
+	if err != nil {
+		return nil, err
+	}
+	var edges []source.Edge
+	for i, data := range blobs {
+		if e, ok := Branch(names[i], data); ok {
+			edges = append(edges, e)
+		}
+	}
+	return edges, nil
+}
+
+// Branch reads the blob of a branch.
+func Branch(child string, data []byte) (source.Edge, bool) {
+	var b struct {
+		Parent   string `json:"parentBranchName"`
+		Revision string `json:"parentBranchRevision"`
+		PR       struct {
+			Number uint32 `json:"number"`
+		} `json:"prInfo"`
+	}
+	if json.Unmarshal(data, &b) != nil || !source.Valid(b.Parent) {
+		return source.Edge{}, false
+	}
+	return source.Edge{Child: child, Parent: b.Parent, BaseHash: source.Hash(b.Revision), PR: b.PR.Number}, true
+}
+
+// trunks returns the trunks of the settings, the main one first.
+func trunks(r source.Repo) []string {
+	data, err := regular.Read(filepath.Join(r.CommonDir(), settings), source.MaxFile)
+	if err != nil {
+		return nil // the file names them too
+	}
+	var s struct {
+		Trunk  string `json:"trunk"`
+		Trunks []struct {
+			Name string `json:"name"`
+		} `json:"trunks"`
+	}
+	if json.Unmarshal(data, &s) != nil {
+		return nil
+	}
+	names := []string{s.Trunk}
+	for _, t := range s.Trunks {
+		names = append(names, t.Name)
+	}
+	var found []string
+	for _, name := range names {
+		if source.Valid(name) {
+			found = append(found, name)
+		}
+	}
+	return found
+}

@@ -1,0 +1,85 @@
+package source_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/branch/twig"
+)
+
+func among(names ...string) func(string) bool {
+	return func(name string) bool { return slices.Contains(names, name) }
+}
+
+func edges(s *twig.State) map[string]string {
+	out := map[string]string{}
+	for _, d := range s.Dependencies {
+		out[d.Child] = d.Parent + " by " + d.Source
+	}
+	return out
+}
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	hash := strings.Repeat("a", 40)
+	m := source.Merge([]source.Record{
+		{Source: "one", Trunks: []string{"main"}, Edges: []source.Edge{
+			{Child: "a", Parent: "main", BaseHash: hash}, {Child: "c", Parent: "gone", BaseHash: hash}, {Child: "gone", Parent: "a"},
+			{Child: "dead", Parent: "main"}, {Child: "x", Parent: "y-gone"}, {Child: "y-gone", Parent: "x"}, {Child: "main", Parent: "a"},
+		}},
+		{Source: "two", Notes: []string{"odd\x1b[1m"}, Trunks: []string{"main", "rel", "a"}, Edges: []source.Edge{
+			{Child: "c", Parent: "main", PR: 7}, {Child: "b", Parent: "a", PR: 8}, {Child: "d", Parent: "lost"},
+		}},
+	}, among("main", "rel", "a", "b", "c", "d", "x"))
+	want := map[string]string{"a": "main by one", "c": "a by one", "b": "a by two", "d": "main by two"}
+	if diff := cmp.Diff(want, edges(m.State)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, d := range m.State.Dependencies {
+		if (d.BaseHash != "") != (d.Child == "a") {
+			t.Errorf("%s has the base %q", d.Child, d.BaseHash)
+		}
+	}
+	if m.State.Metadata("c").PRNumber != 7 || m.State.Metadata("b").PRNumber != 8 {
+		t.Error("pull requests are lost")
+	}
+	var roots []string
+	for _, r := range m.State.Roots {
+		roots = append(roots, r.Branch)
+	}
+	if !slices.Equal(roots, []string{"main", "rel"}) || !m.State.Roots[0].IsDefault {
+		t.Errorf("got roots %q", roots)
+	}
+	wantNotes := []string{"two: odd", "parent of c: one says a, two says main; the first counts"}
+	if diff := cmp.Diff(wantNotes, m.Notes); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Whatever is recorded, each branch that exists has one parent at most, which exists.
+func TestMergeIsSound(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"})
+		edge := rapid.Custom(func(t *rapid.T) source.Edge {
+			return source.Edge{Child: name.Draw(t, "child"), Parent: name.Draw(t, "parent")}
+		})
+		record := rapid.Custom(func(t *rapid.T) source.Record {
+			return source.Record{Source: "s", Edges: rapid.SliceOfN(edge, 0, 8).Draw(t, "edges"), Trunks: rapid.SliceOfN(name, 0, 2).Draw(t, "trunks")}
+		})
+		exists := among(rapid.SliceOfDistinct(name, func(s string) string { return s }).Draw(t, "exists")...)
+		m := source.Merge(rapid.SliceOfN(record, 0, 3).Draw(t, "records"), exists)
+		seen := map[string]bool{}
+		for _, d := range m.State.Dependencies {
+			if seen[d.Child] || d.Child == d.Parent || !exists(d.Child) || !exists(d.Parent) {
+				t.Fatalf("got %+v", m.State.Dependencies)
+			}
+			seen[d.Child] = true
+		}
+	})
+}

@@ -1,0 +1,61 @@
+// Package plain reads what git itself records: branches whose upstream is a local branch,
+// as "git switch --track" sets it.
+package plain
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/git/gitconfig"
+	"github.com/copse-dev/copse/internal/git/refstore"
+)
+
+// Upstream reads the upstream configuration.
+type Upstream struct{}
+
+// Name returns the name of the source.
+func (Upstream) Name() string { return "upstream" }
+
+// Files returns the configuration.
+func (Upstream) Files(r source.Repo) []string {
+	return []string{filepath.Join(r.CommonDir(), "config")}
+}
+
+// Read reads the upstreams.
+func (u Upstream) Read(_ context.Context, r source.Repo) (source.Record, error) {
+	text, err := gitconfig.Read(filepath.Join(r.CommonDir(), "config"))
+	if err != nil {
+		return source.Record{}, err
+	}
+	config, err := gitconfig.Parse(text)
+	if err != nil {
+		return source.Record{}, err
+	}
+	record := source.Record{Source: u.Name()}
+	remote, merge := map[string]string{}, map[string]string{}
+	var order []string
+	for _, e := range config {
+		rest, ok := strings.CutPrefix(e.Key, "branch.")
+		if !ok {
+			continue
+		}
+		if child, ok := strings.CutSuffix(rest, ".remote"); ok {
+			remote[child] = e.Value
+		}
+		if child, ok := strings.CutSuffix(rest, ".merge"); ok {
+			if _, again := merge[child]; !again {
+				order = append(order, child)
+			}
+			merge[child] = e.Value
+		}
+	}
+	for _, child := range order {
+		parent, local := strings.CutPrefix(merge[child], refstore.BranchPrefix)
+		if local && remote[child] == "." && parent != child && source.Valid(child) && source.Valid(parent) {
+			record.Edges = append(record.Edges, source.Edge{Child: child, Parent: parent})
+		}
+	}
+	return record, nil
+}

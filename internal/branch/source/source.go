@@ -1,0 +1,63 @@
+// Package source is what stack tools record about branches: the parent of each, the
+// commit that it was stacked on, and its pull request.
+//
+// A [Reader] reads the record of one tool; each is a package below this one. [Merge]
+// joins what several found into one [twig.State]. Readers never start the tools, whose
+// commands for reading write as well, and they change nothing.
+//
+// A record is a file that a stranger may have put there. Readers bound what they read,
+// and a reader that fails says so in a note, while the others still answer.
+package source
+
+import (
+	"context"
+
+	"github.com/copse-dev/copse/internal/git/program"
+)
+
+// Repo is the repository that records are read from.
+type Repo interface {
+	// CommonDir is git's directory, which all worktrees share.
+	CommonDir() string
+	// Program runs git.
+	Program() program.Git
+}
+
+// Edge says that a branch is stacked on another.
+type Edge struct {
+	Child, Parent string
+	// BaseHash is the commit of Parent that Child was last stacked on, "" if the tool
+	// records none.
+	BaseHash string
+	// PR is the number of Child's pull request, 0 if the tool records none.
+	PR uint32
+}
+
+// Record is what one tool knows of a repository.
+type Record struct {
+	// Source is the tool's name.
+	Source string
+	Edges  []Edge
+	// Trunks are the branches that stacks end at, the main one first.
+	Trunks []string
+	// Notes say what of the record cannot be used.
+	Notes []string
+}
+
+// Reader reads the record of one tool.
+type Reader interface {
+	// Name returns the tool's name.
+	Name() string
+	// Files returns the files and directories that Read depends on. While none of them
+	// changes, the record does not.
+	Files(Repo) []string
+	// Read returns the record, an empty one where the tool is not used.
+	Read(context.Context, Repo) (Record, error)
+}
+
+const (
+	// MaxFile is how much of a record's file is read.
+	MaxFile = 16 << 20
+	// MaxEdges is how many edges of one record count.
+	MaxEdges = 20_000
+)
