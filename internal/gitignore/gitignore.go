@@ -10,7 +10,9 @@
 //     folder can be taken back, which the caller sees to by not going down;
 //   - an answer takes time with the length of name and pattern, not with a power of
 //     it: a pattern made to take forever ignores nothing;
-//   - any text is a file of patterns; what git cannot match, matches nothing.
+//   - any text is a file of patterns; what git cannot match, matches nothing;
+//   - a file has at most [MaxPatterns] patterns, and an [Effort] limits what all answers
+//     of a caller cost together.
 //
 // Whether git tracks a file, and so does not ignore it whatever the patterns say, is
 // not known here. Rules and Patterns are immutable and safe for concurrent use.
@@ -25,6 +27,7 @@ type Rules struct {
 	base     string // the folder that patterns are relative to, "" for the root
 	folder   string // the folder of the rules
 	fold     bool
+	effort   *Effort
 }
 
 // New returns the rules of the root before its own .gitignore: the weakest patterns
@@ -38,15 +41,22 @@ func New(fold bool, weakest ...*Patterns) Rules {
 	return rules
 }
 
+// Within returns the rules with a limit on what their answers, and those of all rules made
+// of them, cost.
+func (r Rules) Within(e *Effort) Rules {
+	r.effort = e
+	return r
+}
+
 // With adds the .gitignore of the folder of the rules; nil adds none.
 func (r Rules) With(p *Patterns) Rules { return r.with(p) }
 
 func (r Rules) with(p *Patterns) Rules {
-	if p == nil || len(p.all) == 0 {
+	if p == nil || len(p.all) == 0 || !r.effort.take(len(p.all)) {
 		return r
 	}
 	parent := r
-	return Rules{parent: &parent, patterns: p, base: r.folder, folder: r.folder, fold: r.fold}
+	return Rules{parent: &parent, patterns: p, base: r.folder, folder: r.folder, fold: r.fold, effort: r.effort}
 }
 
 // Below returns the rules for the folder name inside the present one, before its own
@@ -74,7 +84,11 @@ func (r Rules) Ignored(name string, folder bool) bool {
 		if rules.base != "" {
 			below = path[len(rules.base)+1:]
 		}
-		if ignored, decided := rules.patterns.match(below, name, folder, r.fold); decided {
+		ignored, decided := rules.patterns.match(below, name, folder, r.fold, r.effort)
+		if r.effort.Spent() {
+			return false
+		}
+		if decided {
 			return ignored
 		}
 	}
@@ -87,14 +101,26 @@ type Patterns struct {
 	names    map[string][]int // patterns that are the name of an entry, in lower case
 	endings  []int            // patterns that are * and an ending
 	relative []int            // all others
+	cut      bool
 }
 
+// Len returns the number of patterns.
+func (p *Patterns) Len() int { return len(p.all) }
+
+// Cut reports whether the file has more than [MaxPatterns]. Those after them do not count.
+func (p *Patterns) Cut() bool { return p.cut }
+
+// literalStep is how many bytes are compared in the time of one step.
+const literalStep = 16
+
 // match finds the last pattern that matches.
-func (p *Patterns) match(path, name string, folder, fold bool) (ignored, decided bool) {
+func (p *Patterns) match(path, name string, folder, fold bool, effort *Effort) (ignored, decided bool) {
 	last := -1
 	consider := func(indices []int, matches func(*pattern) bool) {
-		for i := len(indices) - 1; i >= 0 && indices[i] > last; i-- {
-			if one := &p.all[indices[i]]; (folder || !one.folderOnly) && matches(one) {
+		for i := len(indices) - 1; i >= 0 && indices[i] > last && !effort.Spent(); i-- {
+			one := &p.all[indices[i]]
+			effort.step(1 + len(one.text)/literalStep)
+			if (folder || !one.folderOnly) && matches(one) {
 				last = indices[i]
 			}
 		}
@@ -103,7 +129,7 @@ func (p *Patterns) match(path, name string, folder, fold bool) (ignored, decided
 		consider(p.names[lower(name)], func(one *pattern) bool { return same(one.text, name, fold) })
 	}
 	consider(p.endings, func(one *pattern) bool { return ends(name, one.text[1:], fold) })
-	consider(p.relative, func(one *pattern) bool { return one.match(path, name, fold) })
+	consider(p.relative, func(one *pattern) bool { return one.match(path, name, fold, effort) })
 	if last < 0 {
 		return false, false
 	}

@@ -9,6 +9,9 @@ import (
 // no limit, but nobody writes as many.
 const MaxSize = 1 << 20
 
+// MaxPatterns is how many patterns of a file count.
+const MaxPatterns = 20_000
+
 // maxPattern is the length in bytes of the longest pattern that is used, which is that of
 // the longest path. A class could be looked through for each name otherwise.
 const maxPattern = 4096
@@ -31,6 +34,10 @@ func Parse(text []byte) *Patterns {
 		one, ok := parseLine(string(line))
 		if !ok {
 			continue
+		}
+		if len(p.all) == MaxPatterns {
+			p.cut = true
+			break
 		}
 		p.all = append(p.all, one)
 		index := len(p.all) - 1
@@ -103,12 +110,12 @@ func literalLength(s string) int {
 
 // match reports whether the pattern is about the path, relative to the pattern's
 // folder, whose last part is name.
-func (p *pattern) match(path, name string, fold bool) bool {
+func (p *pattern) match(path, name string, fold bool, effort *Effort) bool {
 	if p.anywhere {
-		return wildmatch(p.text, name, false, fold)
+		return wildmatch(p.text, name, false, fold, effort)
 	}
 	if len(path) < p.literal || !same(path[:p.literal], p.text[:p.literal], fold) {
 		return false
 	}
-	return wildmatch(p.text[p.literal:], path[p.literal:], true, fold)
+	return wildmatch(p.text[p.literal:], path[p.literal:], true, fold, effort)
 }

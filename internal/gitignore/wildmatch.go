@@ -6,6 +6,9 @@ import "strings"
 // take fewer than a hundred.
 const maxSteps = 100_000
 
+// classStep is how many bytes of a class are looked through in the time of one step.
+const classStep = 4
+
 // verdict is the result of matching a part.
 type verdict int
 
@@ -25,9 +28,11 @@ type matcher struct {
 
 // wildmatch reports whether a pattern of the shell's kind matches the whole text, as
 // git understands it.
-func wildmatch(pattern, text string, path, fold bool) bool {
+func wildmatch(pattern, text string, path, fold bool, effort *Effort) bool {
 	m := matcher{path: path, fold: fold, steps: maxSteps}
-	return m.match(pattern, text) == yes
+	v := m.match(pattern, text)
+	effort.step(maxSteps - m.steps)
+	return v == yes
 }
 
 // match compares from the start of both.
@@ -66,6 +71,7 @@ func (m *matcher) one(p string, c byte) (rest string, v verdict) {
 		return p[1:], yes
 	case '[':
 		rest, found, ok := m.class(p[1:], c)
+		m.steps -= (len(p) - len(rest)) / classStep
 		if !ok {
 			return "", never
 		}

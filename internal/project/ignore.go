@@ -3,11 +3,14 @@ package project
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/gitignore"
@@ -16,15 +19,51 @@ import (
 // ignoreFile is the name of a folder's own patterns.
 const ignoreFile = ".gitignore"
 
-// maxPatterns is how many files of patterns are kept.
-const maxPatterns = 10_000
+// The limits on files of patterns. A hostile repository can have half a million patterns in a
+// file, and such a file in every directory.
+const (
+	// maxFiles is how many files of patterns are kept.
+	maxFiles = 10_000
+	// maxPatterns is how many patterns are kept, and count for one listing.
+	maxPatterns = 200_000
+	// maxComparisons is how many comparisons a listing takes, which is half a second.
+	maxComparisons = 64_000_000
+)
 
-// filter decides what is listed. It is for one call, and not for several goroutines
-// at once before it has been prepared.
+// filter decides what is listed. It is for one call and one goroutine.
 type filter struct {
 	folder  *folder
 	root    gitignore.Rules
+	effort  *gitignore.Effort
 	tracked func() index.Paths
+	without problems
+}
+
+// problems are about files of patterns that do not count, or not in full.
+type problems struct {
+	first string
+	n     int
+}
+
+func (p *problems) add(file, problem string) {
+	if p.n++; p.n == 1 {
+		p.first = foreign.Spell(file) + " " + problem
+	}
+}
+
+// warnings returns what the listing may have too much, and why.
+func (flt *filter) warnings() []string {
+	var all []string
+	switch without := flt.without; {
+	case without.n == 1:
+		all = append(all, without.first)
+	case without.n > 1:
+		all = append(all, fmt.Sprintf("%s; %d more files of patterns have such a problem", without.first, without.n-1))
+	}
+	if flt.effort.Spent() {
+		all = append(all, "the .gitignore files have too many patterns to compare with every name, so this list also has files that git ignores; list a subdirectory, or remove patterns")
+	}
+	return all
 }
 
 // rules are those of one folder: with everything in it that is not tracked hidden,
@@ -37,10 +76,13 @@ type rules struct {
 // newFilter reads what holds for all folders. What cannot be read hides nothing, and
 // is a warning.
 func (p *Project) newFilter(ctx context.Context, f *folder) (flt *filter, warnings []string) {
-	flt = &filter{folder: f, tracked: func() index.Paths { return index.Paths{} }}
+	flt = &filter{
+		folder: f, effort: gitignore.NewEffort(maxComparisons, maxPatterns),
+		tracked: func() index.Paths { return index.Paths{} },
+	}
 	repo, err := p.repository(ctx)
 	if err != nil || repo == nil {
-		flt.root = gitignore.New(false)
+		flt.root = gitignore.New(false).Within(flt.effort)
 		if err != nil && !errors.Is(err, git.ErrNotRepository) {
 			warnings = append(warnings, "git cannot tell what is ignored, only .gitignore files count: "+err.Error())
 		}
@@ -52,11 +94,12 @@ func (p *Project) newFilter(ctx context.Context, f *folder) (flt *filter, warnin
 	}
 	var weakest []*gitignore.Patterns
 	for _, file := range excludes.Files {
-		if patterns, err := p.outside(file).Get(); err == nil {
+		patterns, err := p.outside(file).Get()
+		if flt.count(filepath.Base(file), patterns, err) {
 			weakest = append(weakest, patterns)
 		}
 	}
-	flt.root = gitignore.New(excludes.FoldCase, weakest...)
+	flt.root = gitignore.New(excludes.FoldCase, weakest...).Within(flt.effort)
 	var read bool
 	var tracked index.Paths
 	flt.tracked = func() index.Paths {
@@ -90,24 +133,54 @@ type noLinks struct{ *folder }
 
 func (n noLinks) Stat(name string) (fs.FileInfo, error) { return n.Lstat(name) }
 
-// own returns the patterns of a folder's .gitignore, nil if it has none that count.
-func (f *folder) own(dir string) *gitignore.Patterns {
-	name := join(dir, ignoreFile)
-	f.mu.Lock()
-	kept, ok := f.patterns[name]
-	if !ok {
-		if len(f.patterns) >= maxPatterns {
-			clear(f.patterns)
-		}
-		kept = cachedfile.NewIn(noLinks{f}, name, gitignore.MaxSize, parsePatterns)
-		f.patterns[name] = kept
+// count reports whether the patterns of a file count, and keeps what is wrong with it.
+func (flt *filter) count(file string, patterns *gitignore.Patterns, err error) bool {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false
+	case err != nil:
+		flt.without.add(file, "does not count: "+err.Error())
+		return false
+	case patterns.Cut():
+		flt.without.add(file, fmt.Sprintf("has more than %d patterns; only those count", gitignore.MaxPatterns))
 	}
-	f.mu.Unlock()
-	patterns, err := kept.Get()
-	if err != nil {
+	return true
+}
+
+// own returns the patterns of a folder's .gitignore, nil if it has none that count.
+func (flt *filter) own(dir string) *gitignore.Patterns {
+	if flt.effort.Spent() {
+		return nil
+	}
+	name := join(dir, ignoreFile)
+	patterns, err := flt.folder.own(name)
+	if !flt.count(name, patterns, err) {
 		return nil
 	}
 	return patterns
+}
+
+// own returns the patterns of a file. It keeps them, as long as all together are not too many.
+func (f *folder) own(name string) (*gitignore.Patterns, error) {
+	f.mu.Lock()
+	kept, ok := f.patterns[name]
+	if !ok {
+		if len(f.patterns) >= maxFiles || f.parsed.Load() >= maxPatterns {
+			clear(f.patterns)
+			f.parsed.Store(0)
+		}
+		kept = cachedfile.NewIn(noLinks{f}, name, gitignore.MaxSize, f.parse)
+		f.patterns[name] = kept
+	}
+	f.mu.Unlock()
+	return kept.Get()
+}
+
+// parse counts what it parses.
+func (f *folder) parse(data []byte) (*gitignore.Patterns, error) {
+	patterns := gitignore.Parse(data)
+	f.parsed.Add(int64(patterns.Len()))
+	return patterns, nil
 }
 
 // at returns the rules for the entries of a folder, by its real name.
@@ -116,7 +189,7 @@ func (flt *filter) at(dir string, entries []fs.DirEntry) rules {
 	at := "."
 	if dir != "." {
 		for part := range strings.SplitSeq(dir, "/") {
-			r.Rules = r.With(flt.folder.own(at))
+			r.Rules = r.With(flt.own(at))
 			r = r.below(part)
 			at = join(at, part)
 		}
@@ -128,7 +201,7 @@ func (flt *filter) at(dir string, entries []fs.DirEntry) rules {
 // their entries show without another look at the disk.
 func (flt *filter) with(r rules, dir string, entries []fs.DirEntry) rules {
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), ignoreFile) }) {
-		r.Rules = r.With(flt.folder.own(dir))
+		r.Rules = r.With(flt.own(dir))
 	}
 	return r
 }

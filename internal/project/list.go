@@ -85,6 +85,7 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 	if w.closed > 0 {
 		w.listing.Warnings = append(w.listing.Warnings, fmt.Sprintf("%d folders cannot be read", w.closed))
 	}
+	w.listing.Warnings = append(w.listing.Warnings, flt.warnings()...)
 	return w.listing, nil
 }
 

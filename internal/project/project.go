@@ -24,6 +24,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -59,6 +60,7 @@ type folder struct {
 
 	mu       sync.Mutex
 	patterns map[string]*cachedfile.File[*gitignore.Patterns] // the .gitignore of a folder
+	parsed   atomic.Int64                                     // about how many patterns they have
 }
 
 // New makes the project of the folder at an absolute path. The repository is asked
