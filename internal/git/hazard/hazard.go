@@ -4,7 +4,8 @@
 // Git opens what it finds. A named pipe then keeps it waiting for a writer that never
 // comes, and a link to /dev/zero fills the memory. [Checker.Check] looks, before git
 // starts, at the files that git reads whole and in every command, at the cost of a stat
-// each. [Search] looks everywhere, and is for the time when git runs longer than it
+// each. It also refuses links to files that are not git's, where git quotes what it finds:
+// a list of worktrees would show the first line of ~/.netrc. [Search] looks everywhere, and is for the time when git runs longer than it
 // should. Both open nothing. Their error is an [*fs.PathError] with an error of the
 // package regular.
 package hazard
@@ -15,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,6 +60,11 @@ var (
 		"objects/info/commit-graphs/commit-graph-chain": small, "objects/pack/multi-pack-index": 4 * large,
 		"reftable/tables.list": small, "logs/HEAD": large,
 	}
+	// linkable are files that people replace with links, and of which git shows nothing.
+	linkable = map[string]bool{
+		"config": true, "config.worktree": true, "index": true,
+		"info/attributes": true, "info/exclude": true, "info/sparse-checkout": true,
+	}
 	worktreeDirs = []string{"refs", "rebase-merge", "rebase-apply", "sequencer"}
 	commonDirs   = []string{"refs", "remotes", "branches"}
 	rootFiles    = []string{".gitattributes", ".gitignore", ".gitmodules", ".mailmap"}
@@ -68,6 +75,7 @@ var (
 type Checker struct {
 	mu   sync.Mutex
 	free map[string]freeDir
+	dirs []string // git's directories, of the check that runs
 }
 
 // freeDir is a directory without hazards in itself.
@@ -83,6 +91,7 @@ func (c *Checker) Check(l Layout) error {
 	if len(c.free) > maxEntries {
 		c.free = nil
 	}
+	c.dirs = []string{l.GitDir, l.CommonDir}
 	if c.free == nil {
 		c.free = map[string]freeDir{}
 	}
@@ -118,7 +127,11 @@ func (c *Checker) Check(l Layout) error {
 // dir checks one of git's directories.
 func (c *Checker) dir(path string, files map[string]int64, dirs []string) error {
 	for name, limit := range files {
-		if err := look(filepath.Join(path, name), limit); err != nil {
+		check := c.own
+		if linkable[name] {
+			check = look
+		}
+		if err := check(filepath.Join(path, name), limit); err != nil {
 			return err
 		}
 	}
@@ -143,7 +156,7 @@ func (c *Checker) worktrees(path, own string) error {
 			continue
 		}
 		for _, name := range []string{"HEAD", "commondir", "gitdir", "locked", "config.worktree"} {
-			if err := look(filepath.Join(dir, name), small); err != nil {
+			if err := c.own(filepath.Join(dir, name), small); err != nil {
 				return err
 			}
 		}
@@ -163,7 +176,7 @@ func (c *Checker) tree(path string, depth int, left *int) error {
 	at, signature := time.Now(), cachedfile.SignatureOf(info)
 	known, ok := c.free[path]
 	if !ok || known.signature != signature {
-		below, err := list(path, left)
+		below, err := c.list(path, left)
 		if err != nil {
 			return err
 		}
@@ -181,7 +194,7 @@ func (c *Checker) tree(path string, depth int, left *int) error {
 }
 
 // list checks the entries of one directory, and returns the names of the directories.
-func list(path string, left *int) (below []string, err error) {
+func (c *Checker) list(path string, left *int) (below []string, err error) {
 	dir, err := os.OpenFile(path, regular.Flags, 0)
 	if err != nil {
 		return nil, nil
@@ -200,8 +213,8 @@ func list(path string, left *int) (below []string, err error) {
 				continue
 			}
 			if e.Type()&fs.ModeSymlink != 0 {
-				if info, err := os.Stat(name); err == nil && info.IsDir() {
-					return nil, &fs.PathError{Op: "open", Path: name, Err: &regular.NotRegularError{Mode: fs.ModeSymlink}}
+				if err := c.link(name); err != nil {
+					return nil, err
 				}
 			}
 			if err := look(name, small); err != nil {
@@ -262,8 +275,15 @@ func lines(text []byte) []string {
 // are harmless in a file's place, as is the null device.
 func look(path string, limit int64) error {
 	info, err := os.Stat(path)
-	if err != nil || info.IsDir() {
+	if err != nil {
 		return nil //nolint:nilerr // git says what is wrong
+	}
+	return judge(path, info, limit)
+}
+
+func judge(path string, info fs.FileInfo, limit int64) error {
+	if info.IsDir() {
+		return nil
 	}
 	if info.Mode()&fs.ModeDevice != 0 {
 		if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(info, null) {
@@ -277,6 +297,51 @@ func look(path string, limit int64) error {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return nil
+}
+
+// own is look for a file that git alone writes. Git quotes such a file in its messages and
+// lists, so a link to a file of somebody else would show that one.
+func (c *Checker) own(path string, limit int64) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil //nolint:nilerr // git says what is wrong
+	}
+	if info.Mode()&fs.ModeSymlink == 0 {
+		return judge(path, info, limit)
+	}
+	if err := c.inside(path); err != nil {
+		// git-new-workdir links to the file of the same name in another repository.
+		target, _ := filepath.EvalSymlinks(path)
+		if filepath.Base(target) != filepath.Base(path) {
+			return err
+		}
+	}
+	return look(path, limit)
+}
+
+// link returns what is wrong with a link between refs.
+func (c *Checker) link(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &fs.PathError{Op: "open", Path: path, Err: &regular.NotRegularError{Mode: fs.ModeSymlink}}
+	}
+	return c.inside(path)
+}
+
+// inside returns an error if the link at path leads to a file outside git's directories.
+func (c *Checker) inside(path string) error {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil //nolint:nilerr // it leads nowhere
+	}
+	for _, dir := range c.dirs {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && strings.HasPrefix(target, real+string(filepath.Separator)) {
+			return nil
+		}
+	}
+	if info, err := os.Stat(target); err != nil || !info.Mode().IsRegular() {
+		return nil //nolint:nilerr // look says what it is
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: &regular.NotRegularError{Mode: fs.ModeSymlink}}
 }
 
 // special returns err if it is about what a file is.

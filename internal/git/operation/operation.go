@@ -223,6 +223,9 @@ func (d directory) has(name string) bool {
 }
 
 func (d directory) text(name string) string {
+	if info, err := os.Lstat(d.path(name)); err != nil || !info.Mode().IsRegular() {
+		return "" // git writes no links, and one leads to a file that is not git's
+	}
 	text, err := regular.Read(d.path(name), maxSmall)
 	if err != nil {
 		return "" // git is about to write it, or has just removed it

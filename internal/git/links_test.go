@@ -1,0 +1,102 @@
+package git_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/gittest"
+)
+
+// A link in the place of a file that git writes shows nothing of the file it leads to,
+// neither as data nor in a message of git.
+func TestLinksShowNothing(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-password"
+	for _, name := range []string{
+		"HEAD", "packed-refs", "shallow", "commondir", "info/grafts", "objects/info/alternates",
+		"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "ORIG_HEAD", "FETCH_HEAD", "BISECT_START", "BISECT_LOG",
+		"rebase-merge/head-name", "rebase-merge/onto", "rebase-apply/head-name", "sequencer/todo",
+		"refs/heads/topic", "refs/replace/x", "logs/HEAD",
+		"worktrees/linked/gitdir", "worktrees/linked/HEAD", "worktrees/linked/locked", "worktrees/linked/commondir",
+	} {
+		for i, text := range []string{secret, "refs/heads/" + secret, "ref: refs/heads/" + secret} {
+			t.Run(fmt.Sprint(name, "/", i), func(t *testing.T) {
+				t.Parallel()
+				g := gittest.New(t)
+				dir := g.Init()
+				g.Commit(dir, "first")
+				g.Run(dir, "worktree", "add", "-q", "-b", "linked", filepath.Join(t.TempDir(), "linked"))
+				victim := filepath.Join(t.TempDir(), "netrc")
+				gittest.Write(t, victim, text+"\n")
+				path := filepath.Join(dir, ".git", filepath.FromSlash(name))
+				if err := errors.Join(os.RemoveAll(path), os.MkdirAll(filepath.Dir(path), 0o700)); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Symlink(victim, path); err != nil {
+					t.Skip("no symbolic links here")
+				}
+				if shown := show(t, g, dir); strings.Contains(shown, secret) {
+					t.Error(shown)
+				}
+			})
+		}
+	}
+}
+
+// show returns all that a repository says, and its errors.
+func show(t *testing.T, g *gittest.Git, dir string) string {
+	t.Helper()
+	ctx := t.Context()
+	r, err := git.Discover(ctx, dir, git.Options{Env: g.Env})
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	add := func(value any, err error) { fmt.Fprintf(&b, "%+v %v\n", value, err) }
+	head, err := r.Head(ctx)
+	add(head, err)
+	worktrees, err := r.Worktrees(ctx)
+	add(worktrees, err)
+	for _, w := range worktrees {
+		if w.Operation != nil {
+			add(*w.Operation, nil)
+		}
+	}
+	status, err := r.Status(ctx)
+	add(status, err)
+	commits, err := r.Log(ctx, 3)
+	add(commits, err)
+	branches, err := r.LocalBranches(ctx)
+	add(branches, err)
+	return b.String()
+}
+
+// Links that git-new-workdir and people make keep working.
+func TestUsualLinks(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir, elsewhere := g.Init(), t.TempDir()
+	g.Commit(dir, "first")
+	g.Run(dir, "pack-refs", "--all")
+	for name, target := range map[string]string{"packed-refs": "packed-refs", "config": "my.config", "info/exclude": "ignore"} {
+		path := filepath.Join(dir, ".git", filepath.FromSlash(name))
+		if err := os.Rename(path, filepath.Join(elsewhere, target)); err != nil {
+			gittest.Write(t, filepath.Join(elsewhere, target), "")
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(filepath.Join(elsewhere, target), path)); err != nil {
+			t.Skip(err)
+		}
+	}
+	r := discover(t, g, dir)
+	if _, err := r.Status(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if head, err := r.Head(t.Context()); err != nil || head.Commit == "" {
+		t.Errorf("%+v, %v", head, err)
+	}
+}
