@@ -12,7 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -47,8 +46,8 @@ func (s *Server) addPrompt(p toolset.Prompt) {
 		if err != nil {
 			return nil, err
 		}
-		if place != "" && !strings.Contains(text, place) {
-			text = strings.TrimRight(text, "\n") + "\n\nWorktree: " + cleantext.Line(place) + "\n"
+		if place != "" && !names(text, place) {
+			text = strings.TrimRight(text, "\n") + "\n\n" + worktreeLine(place)
 		}
 		return &mcp.GetPromptResult{
 			Description: p.Description,

@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -220,16 +220,24 @@ func locate(r toolset.Result, place string) toolset.Result {
 		}
 		r.Structured = withMember(r.Structured, name)
 	}
-	said := func(text string) bool { return strings.Contains(text, place) }
+	said := func(text string) bool { return names(text, place) }
 	if !inText && !slices.ContainsFunc(r.Text, said) {
-		line := "Worktree: " + cleantext.Line(place) + "\n"
 		// Some clients join the blocks with nothing between them.
 		if n := len(r.Text); n > 0 && !strings.HasSuffix(r.Text[n-1], "\n") {
-			line = "\n" + line
+			r.Text[n-1] += "\n"
 		}
-		r.Text = append(r.Text, line)
+		r.Text = append(r.Text, worktreeLine(place))
 	}
 	return r
+}
+
+// names reports whether a text names a place.
+func names(text, place string) bool { return strings.Contains(text, foreign.Spell(place)) }
+
+// worktreeLine returns the line that names a place. Whoever made the directory chose its
+// name, so it is marked as foreign.
+func worktreeLine(place string) string {
+	return foreign.Own("Worktree: ").Name(place).Markdown() + "\n"
 }
 
 // withMember adds the worktree to a JSON object, in the object's own layout.

@@ -87,7 +87,7 @@ func TestRoots(t *testing.T) {
 			t.Errorf("%s: nowhere: %s", revision, got)
 		}
 		prompt, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "here"})
-		if err != nil || prompt.Messages[0].Content.(*mcp.TextContent).Text != "You are here.\n\nWorktree: /three\n" {
+		if err != nil || prompt.Messages[0].Content.(*mcp.TextContent).Text != "You are here.\n\nWorktree: `/three`\n" {
 			t.Errorf("%s: prompt: %+v, %v", revision, prompt, err)
 		}
 		resource, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "room://here"})
