@@ -23,6 +23,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -52,6 +54,7 @@ type Branch struct {
 	repo Repository
 	ref  string
 	own  string // the git directory that has no configuration of the repository
+	lock *flock.Flock
 	// blobs are the contents that were read or written.
 	blobs map[string]string
 }
@@ -63,11 +66,11 @@ func Open(ctx context.Context, repo Repository, name string) (*Branch, error) {
 	if info, err := os.Lstat(objects); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("the repository has no directory %q", "objects")
 	}
-	own, err := os.MkdirTemp("", "copse-git-")
+	own, lock, err := makeOwn()
 	if err != nil {
-		return nil, fmt.Errorf("make a directory for git: %w", err)
+		return nil, err
 	}
-	b := &Branch{repo: repo, ref: "refs/heads/" + name, own: own, blobs: map[string]string{}}
+	b := &Branch{repo: repo, ref: "refs/heads/" + name, own: own, lock: lock, blobs: map[string]string{}}
 	if err := b.prepare(ctx, name); err != nil {
 		_ = b.Close()
 		return nil, err
@@ -99,7 +102,7 @@ func (b *Branch) prepare(ctx context.Context, name string) error {
 }
 
 // Close removes what git needed. Objects and the branch stay.
-func (b *Branch) Close() error { return os.RemoveAll(b.own) }
+func (b *Branch) Close() error { return errors.Join(b.lock.Unlock(), os.RemoveAll(b.own)) }
 
 const (
 	// localTime limits what git does here, and transferTime what it does with a remote.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -269,5 +270,57 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if _, err := sidebranch.Open(ctx, repo, name); err == nil {
 		t.Error("objects behind a link are accepted")
+	}
+}
+
+// A process that was killed leaves its directory; the next one removes it, but neither those
+// in use nor what others made.
+func TestDirectoriesOfKilledProcesses(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	t.Setenv("TMP", temporary) // on Windows
+	g, clone, _ := repository(t)
+	gittest.Write(t, filepath.Join(temporary, "copse-git-left", "copse.lock"), "")
+	gittest.Write(t, filepath.Join(temporary, "copse-git-left", "index"), "left\n")
+	gittest.Write(t, filepath.Join(temporary, "copse-git-new", "copse.lock"), "")
+	gittest.Write(t, filepath.Join(temporary, "copse-git-other", "file"), "other\n")
+	gittest.Write(t, filepath.Join(temporary, "kept", "copse.lock"), "")
+	if err := os.Symlink("kept", filepath.Join(temporary, "copse-git-link")); err != nil {
+		t.Fatal(err)
+	}
+	before := time.Now().Add(-time.Hour)
+	age := func(dir string) {
+		t.Helper()
+		if err := os.Chtimes(filepath.Join(temporary, dir, "copse.lock"), before, before); err != nil {
+			t.Fatal(err)
+		}
+	}
+	age("copse-git-left")
+	age("kept")
+	first := open(t, g, clone, "")
+	for _, dir := range must[[]string](t)(filepath.Glob(filepath.Join(temporary, "copse-git-[0-9]*"))) {
+		age(filepath.Base(dir))
+	}
+	second := open(t, g, clone, "")
+	entries := must[[]os.DirEntry](t)(os.ReadDir(temporary))
+	var fixed []string
+	for _, e := range entries {
+		if strings.Trim(strings.TrimPrefix(e.Name(), "copse-git-"), "0123456789") != "" {
+			fixed = append(fixed, e.Name())
+		}
+	}
+	if diff := cmp.Diff([]string{"copse-git-link", "copse-git-new", "copse-git-other", "kept"}, fixed); diff != "" {
+		t.Error(diff)
+	}
+	if got, want := len(entries)-len(fixed), 2; got != want {
+		t.Errorf("%d directories are in use, want %d", got, want)
+	}
+	for _, b := range []*sidebranch.Branch{first, second} {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if entries = must[[]os.DirEntry](t)(os.ReadDir(temporary)); len(entries) != len(fixed) {
+		t.Errorf("%d entries are left, want %d", len(entries), len(fixed))
 	}
 }
