@@ -42,6 +42,11 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		return nil, err
 	}
 	found = append(found, copies...)
+	inTrash, err := f.checkTrash(copies)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, inTrash...)
 	copied, err := s.afterCopying(ctx, f)
 	if err != nil {
 		return nil, err
@@ -58,6 +63,23 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		for _, problem := range checkItem(config, f.lookup, it) {
 			found = append(found, item.Warning{File: itemsFolder + "/" + itemfolder.FileName(it.ID), Reason: problem})
 		}
+	}
+	return found, nil
+}
+
+// checkTrash returns a warning for each deleted item that cannot be read, or whose number
+// an item has as well. Two files of one item are in copies already.
+func (f *folder) checkTrash(copies []item.Warning) ([]item.Warning, error) {
+	deleted, found, err := f.deleted()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range deleted {
+		file := itemsFolder + "/" + itemfolder.FileName(d.ID)
+		if _, err := f.lookup(d.ID); item.IsNotFound(err) || slices.ContainsFunc(copies, func(w item.Warning) bool { return w.File == file }) {
+			continue
+		}
+		found = append(found, item.Warning{File: file, Reason: fmt.Sprintf("has the same number as a deleted item, %s; run doctor --repair", trashName(d.ID))})
 	}
 	return found, nil
 }

@@ -30,9 +30,9 @@ func (m *merging) ownChanges(open *gitmerge.Merge, merged merge.Tree) ownChanges
 		_, inTheirs := open.Theirs[name]
 		marked := m.isUnmerged(name)
 		switch {
+		case here && isVersion(open, text): // git can put its marks into a version
 		case here && marked:
 			edited = append(edited, name) // perhaps
-		case here && isVersion(open, text):
 		case here && inOurs && inTheirs:
 			continue // a person merged it
 		case here:
@@ -72,11 +72,11 @@ func isVersion(open *gitmerge.Merge, text string) bool {
 // edit makes an edited file, which only one side has, a change of the item in the
 // result. If the result does not have the item, the file stays a new one.
 func (own *ownChanges) edit(merged merge.Tree, name, text string) {
-	result := nameOf(merged, createdIn(text))
+	result := nameOf(merged, text)
 	if result == "" {
 		return
 	}
-	own.settle(result, merged[result], createdIn(text))
+	own.settle(merged, result)
 	own.mine[needed(result, name)] = text
 }
 
@@ -90,13 +90,14 @@ func needed(result, name string) string {
 }
 
 // settle makes the file of the result the only one that git left of an item.
-func (own *ownChanges) settle(result, text, created string) {
+func (own *ownChanges) settle(merged merge.Tree, result string) {
+	created := createdIn(merged[result])
 	for _, tree := range []merge.Tree{own.left, own.mine} {
-		for name := nameOf(tree, created); name != ""; name = nameOf(tree, created) {
-			delete(tree, name)
-		}
+		maps.DeleteFunc(tree, func(_, text string) bool {
+			return createdIn(text) == created && nameOf(merged, text) == result
+		})
 	}
-	own.left[result] = text
+	own.left[result] = merged[result]
 }
 
 // keepLines keeps what somebody wrote into a file that still has marks of git: the lines
@@ -104,12 +105,17 @@ func (own *ownChanges) settle(result, text, created string) {
 func (own *ownChanges) keepLines(open *gitmerge.Merge, merged merge.Tree, name, text string) {
 	a, b, _ := ticfile.Versions(text)
 	added := linesBut(a+"\n"+b, open.Base[name], open.Ours[name], open.Theirs[name], merged[name])
+	// Git merges a file that both sides renamed before it compares it with the file that
+	// has the new name already: the stages then have marks of their own.
+	for _, stage := range open.Stages {
+		added = linesBut(strings.Join(added, "\n"), slices.Collect(maps.Values(stage))...)
+	}
 	if len(added) > 0 { // git can have the lines from where the file has another name
 		for _, tree := range []merge.Tree{open.Base, open.Ours, open.Theirs, merged} {
 			added = linesBut(strings.Join(added, "\n"), slices.Collect(maps.Values(tree))...)
 		}
 	}
-	result := nameOf(merged, createdIn(a), createdIn(b))
+	result := nameOf(merged, a, b)
 	file, err := ticfile.Parse(merged[result])
 	if err != nil || len(added) == 0 {
 		return
@@ -124,7 +130,7 @@ func (own *ownChanges) keepLines(open *gitmerge.Merge, merged merge.Tree, name, 
 	if err != nil {
 		return
 	}
-	own.settle(result, merged[result], it.Created)
+	own.settle(merged, result)
 	own.mine[needed(result, name)] = edited
 	own.reports = append(own.reports, merge.Report{Kind: merge.KeptBoth, File: result, Text: "has a comment with what was written into the file while it had marks of git"})
 }
@@ -161,14 +167,49 @@ func (m *merging) isMoved(open *gitmerge.Merge, name string) bool {
 	return here && was && createdIn(text) == createdIn(left) && !slices.Contains(open.Unmerged, other+"/"+file)
 }
 
-// nameOf returns the file of the item with one of the times of creation; "" without one.
-func nameOf(tree merge.Tree, created ...string) string {
-	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		if at := createdIn(tree[name]); at != "" && slices.Contains(created, at) && (strings.HasPrefix(name, itemsFolder+"/") || strings.HasPrefix(name, trashFolder+"/")) {
-			return name
+// nameOf returns the file of the item that one of the texts is a version of; "" without
+// one. Items that were created at the same moment differ by their titles and numbers.
+func nameOf(tree merge.Tree, texts ...string) string {
+	var wanted []*item.Item
+	for _, text := range texts {
+		if it := itemIn(text); it != nil && it.Created != "" {
+			wanted = append(wanted, it)
 		}
 	}
-	return ""
+	if len(wanted) == 0 {
+		return ""
+	}
+	best, likeness := "", 0
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
+		if !strings.HasPrefix(name, itemsFolder+"/") && !strings.HasPrefix(name, trashFolder+"/") {
+			continue
+		}
+		it := itemIn(tree[name])
+		if it == nil {
+			continue
+		}
+		for _, w := range wanted {
+			if like := alike(it, w); like > likeness {
+				best, likeness = name, like
+			}
+		}
+	}
+	return best
+}
+
+// alike returns how sure it is that two texts are versions of one item; 0 if they are not.
+func alike(a, b *item.Item) int {
+	if a.Created != b.Created {
+		return 0
+	}
+	like := 1
+	if a.ID == b.ID {
+		like++
+	}
+	if a.Title == b.Title {
+		like += 2
+	}
+	return like
 }
 
 // inTree ranks the items of a tree first.
@@ -184,13 +225,21 @@ func inTree(tree merge.Tree) func(merge.Birth) int {
 }
 
 func createdIn(text string) string {
+	if it := itemIn(text); it != nil {
+		return it.Created
+	}
+	return ""
+}
+
+// itemIn returns the item of a text; nil if it cannot be read.
+func itemIn(text string) *item.Item {
 	file, err := ticfile.Parse(text)
 	if err != nil {
-		return ""
+		return nil
 	}
 	it, _, err := file.Item()
 	if err != nil {
-		return ""
+		return nil
 	}
-	return it.Created
+	return &it
 }

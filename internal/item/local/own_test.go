@@ -3,6 +3,7 @@ package local_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,6 +34,7 @@ func (c clone) repair() {
 func TestEditedWhileUnmerged(t *testing.T) {
 	t.Parallel()
 	const said = "\n## Comments\n\n---\nauthor: eve\ndate: 2026-01-01T00:00:00.000Z\n\nSaid in between.\n\n"
+	created := regexp.MustCompile(`(?m)^created: .*$`)
 	appendComment := func(text string) string { return strings.TrimRight(text, "\n") + "\n" + said }
 	// prepare makes two clones that have item 2, with a long text, and item 3.
 	prepare := func(t *testing.T) (ours, theirs clone) {
@@ -45,6 +47,12 @@ func TestEditedWhileUnmerged(t *testing.T) {
 		if _, err := open(t, ours.dir, true).Update(t.Context(), 2, item.Patch{Description: new(strings.Repeat("A long text.\n", 20))}); err != nil {
 			t.Fatal(err)
 		}
+		// Both were created at the same moment.
+		var one string
+		ours.edit("items/1.md", func(text string) string { one = text; return text })
+		ours.edit("items/2.md", func(text string) string {
+			return strings.Replace(text, created.FindString(text), created.FindString(one), 1)
+		})
 		ours.commit()
 		return ours, ours.clone()
 	}
