@@ -28,33 +28,7 @@ func (c *Client) askStatus(ctx context.Context, r Repo, n int) (findings, error)
 		}
 		f.asOf = earlier(f.asOf, a.asOf)
 		f.partial(a, next)
-		following := variables{}
-		if next.reviews != nil {
-			var older []Review
-			for _, review := range p.Reviews.Nodes {
-				if review != nil {
-					older = append(older, review.model())
-				}
-			}
-			f.reviews = append(older, f.reviews...)
-			following.reviews = p.Reviews.before()
-		}
-		if next.threads != nil && f.threads != nil {
-			for _, t := range p.Threads.Nodes {
-				if t != nil && !t.Resolved {
-					f.threads = append(f.threads, t.model())
-				}
-			}
-			following.threads = p.Threads.before()
-		}
-		if next.checks != nil && p.Rollup != nil {
-			for _, check := range p.Rollup.Contexts.Nodes {
-				if check != nil {
-					f.checks = append(f.checks, check.model())
-				}
-			}
-			following.checks = p.Rollup.Contexts.after()
-		}
+		following := f.take(p, next)
 		if following == (variables{}) {
 			break
 		}
@@ -66,6 +40,38 @@ func (c *Client) askStatus(ctx context.Context, r Repo, n int) (findings, error)
 	}
 	slices.SortStableFunc(f.threads, func(a, b Thread) int { return strings.Compare(b.UpdatedAt, a.UpdatedAt) })
 	return f, nil
+}
+
+// take adds the lists of one answer, and returns where those continue that were not
+// read to their end.
+func (f *findings) take(p *nodePull, asked variables) (following variables) {
+	if asked.reviews != nil {
+		var older []Review
+		for _, review := range p.Reviews.Nodes {
+			if review != nil {
+				older = append(older, review.model())
+			}
+		}
+		f.reviews = append(older, f.reviews...)
+		following.reviews = p.Reviews.before()
+	}
+	if asked.threads != nil && f.threads != nil {
+		for _, t := range p.Threads.Nodes {
+			if t != nil && !t.Resolved {
+				f.threads = append(f.threads, t.model())
+			}
+		}
+		following.threads = p.Threads.before()
+	}
+	if asked.checks != nil && p.Rollup != nil {
+		for _, check := range p.Rollup.Contexts.Nodes {
+			if check != nil {
+				f.checks = append(f.checks, check.model())
+			}
+		}
+		following.checks = p.Rollup.Contexts.after()
+	}
+	return following
 }
 
 // partial notes what an answer lacks because the token may not see it.
