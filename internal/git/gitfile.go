@@ -1,6 +1,7 @@
 package git
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -44,6 +45,13 @@ func followGitfile(path string) (string, error) {
 
 // deadEnd says what can be done about a .git file that leads to no repository.
 func deadEnd(path, target string, err error) error {
+	if fi, statErr := os.Lstat(path); statErr != nil || !fi.Mode().IsRegular() {
+		// Whoever made the link chose which file is read, so nothing of it is shown.
+		return &BrokenError{
+			Path: path, Problem: "is a symbolic link to a file that leads to no git repository",
+			Remedy: "remove the link, or clone the repository again",
+		}
+	}
 	broken := &BrokenError{
 		Path: path, Problem: "points to " + target + ", where there is no git repository", Err: err,
 		Remedy: "correct the path in it, or clone the repository again",

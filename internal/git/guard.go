@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -26,6 +27,9 @@ type ownSettings struct {
 	files    *cachedfile.Group
 	override []string
 	reads    []string // the files that it names and git reads
+	// err says why git cannot be run safely. Megabytes of settings are refused once, and
+	// not read for each command.
+	err error
 }
 
 // Settings takes back the programs that the repository names. It is an error if git would
@@ -95,7 +99,7 @@ func (g *guard) layout(files []string) hazard.Layout {
 // own reads the repository's own configuration if it changed.
 func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 	if kept := g.kept.Load(); kept != nil && kept.files.Same() {
-		return kept, nil
+		return kept, kept.err
 	}
 	found := &ownSettings{files: &cachedfile.Group{}}
 	sources := g.repo.sources(ctx, found.files)
@@ -107,7 +111,15 @@ func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 		return nil, badConfig(filepath.Join(g.repo.commonDir, "config"), err)
 	}
 	found.override, err = override.Of(cfg, func() (gitconfig.Config, error) { return gitconfig.Users(sources) })
-	if err != nil {
+	switch {
+	case errors.Is(err, override.ErrTooMany), errors.Is(err, override.ErrName):
+		found.err = &BrokenError{
+			Path: filepath.Join(g.repo.commonDir, "config"), Problem: "cannot be used safely: " + err.Error(),
+			Remedy: "remove the settings that name programs",
+		}
+		g.kept.Store(found)
+		return nil, found.err
+	case err != nil:
 		return nil, badConfig(filepath.Join(g.repo.commonDir, "config"), err)
 	}
 	for _, e := range cfg {

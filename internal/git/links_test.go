@@ -100,3 +100,51 @@ func TestUsualLinks(t *testing.T) {
 		t.Errorf("%+v, %v", head, err)
 	}
 }
+
+// A link in the place of .git shows nothing of the file it leads to, even if that file
+// reads like one of git's.
+func TestLinkInPlaceOfGit(t *testing.T) {
+	t.Parallel()
+	g, dir := gittest.New(t), t.TempDir()
+	victim := filepath.Join(t.TempDir(), "notes")
+	gittest.Write(t, victim, "gitdir: hunter2-password\n")
+	if err := os.Symlink(victim, filepath.Join(dir, ".git")); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	_, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
+	if broken, ok := errors.AsType[*git.BrokenError](err); !ok || strings.Contains(err.Error(), "hunter2") || !strings.Contains(broken.Problem, "symbolic link") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// A configuration with more programs than git's command line can take back is refused,
+// with the reason, until it is corrected.
+func TestTooManyPrograms(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	g.Commit(dir, "first")
+	config := filepath.Join(dir, ".git", "config")
+	before, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&b, "[filter \"f%d\"]\n\tclean = false\n", i)
+	}
+	gittest.Write(t, config, string(before)+b.String())
+	r, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := r.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "more than 400 settings") {
+			t.Errorf("error is %v", err)
+		}
+	}
+	gittest.Write(t, config, string(before))
+	if _, err := r.Status(t.Context()); err != nil {
+		t.Errorf("after the correction: %v", err)
+	}
+}
