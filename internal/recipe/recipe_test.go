@@ -128,8 +128,8 @@ func TestRun(t *testing.T) {
 		{recipe.Call{Name: "input"}, "no input\n"},
 		{recipe.Call{Name: "danger"}, "Run recipe `danger`? error: recipe `danger` was not confirmed\n[1 ]"},
 		{recipe.Call{Name: "danger", Confirmed: true}, "boom\n"},
-		{recipe.Call{Name: "dep", Args: []string{"fail"}}, "error: dep takes other arguments than the 1 given: dep"},
-		{recipe.Call{Name: "deploy", Args: []string{"a"}}, "error: deploy takes other arguments than the 1 given: deploy env +hosts"},
+		{recipe.Call{Name: "dep", Args: []string{"fail"}}, "error: dep takes other arguments than the 1 given: `dep`"},
+		{recipe.Call{Name: "deploy", Args: []string{"a"}}, "error: deploy takes other arguments than the 1 given: `deploy env +hosts`"},
 	} {
 		if got := run(t, j, tt.call); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.call, got, tt.want)

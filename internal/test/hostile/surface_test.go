@@ -47,6 +47,8 @@ var commands = []invocation{
 	{program: "copse", args: "branch prune"},
 	{program: "copse", args: "branch prune --offline --yes"},
 	{program: "copse", args: "branch untrack topic"},
+	{program: "copse", args: "branch track topic --parent main"},
+	{program: "copse", args: "branch link topic --jira PROJ-1 --pr 7"},
 	{program: "copse", args: "branch list"},
 	{program: "copse", args: "branch tree"},
 	{program: "copse", args: "branch stack"},

@@ -70,6 +70,10 @@ func batch() error {
 	if err != nil {
 		return err
 	}
+	executable, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	in, out := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
 	for in.Scan() {
 		var r request
@@ -79,7 +83,7 @@ func batch() error {
 		var printed strings.Builder
 		code := programs[r.Program](context.Background(), app.Env{
 			Args: r.Args, Stdin: strings.NewReader(""), Stdout: &printed, Stderr: &printed,
-			Environ: os.Environ(), Dir: dir, GOOS: runtime.GOOS, Now: time.Now,
+			Environ: os.Environ(), Dir: dir, Executable: executable, GOOS: runtime.GOOS, Now: time.Now,
 		})
 		if err := out.Encode(outcome{Code: code, Output: printed.String()}); err != nil {
 			return err
