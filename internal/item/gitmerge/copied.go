@@ -36,8 +36,11 @@ const slack = 24 * time.Hour
 func (r *Repo) Copied(ctx context.Context, since string) (head string, found []merge.Copied, err error) {
 	// What was fetched last has no other name, if it was fetched by a path.
 	known, err := r.commits(ctx, "HEAD", since, "FETCH_HEAD", "ORIG_HEAD")
-	if err != nil || known[0] == "" || known[0] == known[1] {
-		return known[0], nil, err
+	if err != nil {
+		return "", nil, err
+	}
+	if known[0] == "" || known[0] == known[1] {
+		return known[0], nil, nil
 	}
 	made, err := r.madeSince(ctx, known[1])
 	if err != nil {
