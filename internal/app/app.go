@@ -49,9 +49,11 @@ type Env struct {
 	Environ []string
 	// Dir is the working folder, absolute.
 	Dir string
-	// Self is the path by which the program starts itself again; "" if it cannot.
+	// Self starts this very program again, also after its file was replaced: on Linux it
+	// is a link of the kernel. It is "" if the program cannot start itself.
 	Self string
-	// Executable is the path of the program's file; "" if it is not known.
+	// Executable is the path of the program's file, as it is written into
+	// the configuration of clients; "" if it is not known.
 	Executable string
 	// Hostname is the name of this machine; "" if it is not known.
 	Hostname string

@@ -38,8 +38,8 @@ var (
 	addressKeys = []string{"url", "httpUrl", "serverUrl", "headers", "http_headers", "env_http_headers", "bearer_token_env_var"}
 )
 
-// edit returns what makes the entry of a server out of what is there, in the order in
-// which people write it.
+// edit returns the changes that turn the existing entry into the entry of server s, in the
+// order in which people write its keys.
 func (c Client) edit(s, before Server) edit {
 	var e edit
 	add := func(key string, value any, how how) { e.set = append(e.set, setting{key, value, how}) }

@@ -25,8 +25,8 @@ type Options struct {
 	// Named says that the user named the directory to start from, rather than
 	// being in it. Only then may that very directory be a bare repository.
 	Named bool
-	// Configured is told of the configuration that is in force, each time that it is
-	// read from the disk. Nil is nobody.
+	// Configured, unless nil, is called with the effective configuration each time it is
+	// read from disk.
 	Configured func(gitconfig.Config)
 }
 

@@ -44,7 +44,7 @@ type PullRequest struct {
 	// BodyTruncatedBytes is how much of the body was left out.
 	BodyTruncatedBytes int `json:"body_truncated_bytes,omitempty"`
 
-	// Notes say what is missing here, and why.
+	// Notes name the facts that this answer lacks, each with the reason.
 	Notes []string `json:"-"`
 	// AsOf is when GitHub confirmed this.
 	AsOf time.Time `json:"-"`

@@ -30,7 +30,7 @@ type Status struct {
 	// UnresolvedThreads are the review threads that are not resolved, the one with the
 	// latest comment first. It is nil where they are unknown.
 	UnresolvedThreads []Thread `json:"unresolved_threads,omitzero"`
-	// Notes say what is missing here, and why.
+	// Notes name the facts that this answer lacks, each with the reason.
 	Notes []string `json:"notes,omitempty"`
 	// AsOf is when GitHub confirmed this: the earliest of its parts.
 	AsOf time.Time `json:"-"`

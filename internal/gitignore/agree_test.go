@@ -230,7 +230,7 @@ func TestHostilePattern(t *testing.T) {
 	}
 }
 
-// A pattern longer than any path is no pattern, so that nobody looks through it.
+// Git ignores a pattern that is longer than any path, and so does Parse.
 func TestLongPattern(t *testing.T) {
 	t.Parallel()
 	for length, want := range map[int]bool{4096: true, 4097: false} {

@@ -37,7 +37,7 @@ func wildmatch(pattern, text string, path, fold bool, effort *Effort) bool {
 
 // match compares from the start of both.
 func (m *matcher) match(p, text string) verdict {
-	pattern := p // whether ** is at the beginning is judged by what is left of the pattern
+	pattern := p // the whole pattern shows whether ** is at its beginning
 	for p != "" {
 		if m.steps--; m.steps < 0 {
 			return never

@@ -47,7 +47,7 @@ type Issue struct {
 	Comments []Comment `json:"comments,omitempty"`
 	// TotalComments is how many there are, where Comments are not all.
 	TotalComments int `json:"total_comments,omitempty"`
-	// Notes say what is missing here, and why.
+	// Notes name the facts that this answer lacks, each with the reason.
 	Notes []string `json:"notes,omitempty"`
 
 	// AsOf is when Jira last confirmed this.

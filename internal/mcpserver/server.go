@@ -110,7 +110,7 @@ type served struct {
 	watchable          map[string]toolset.Resource
 	offers             []offer
 	prompts, resources bool
-	located            map[string]bool // tools that are told of the argument "worktree"
+	located            map[string]bool // tools that declare the argument "worktree"
 	follows            bool
 }
 

@@ -34,8 +34,8 @@ type lateTool struct {
 	register sync.Once
 }
 
-// newTools returns all tools of a server; located are the names of those that are told of the
-// argument "worktree". All of them take it: declaring it everywhere would cost each client
+// newTools returns all tools of a server; located holds the names of those that declare the
+// argument "worktree". Every tool accepts it. Declaring it everywhere would cost each client
 // a kilobyte.
 func newTools(s *Server, all []toolset.Tool, located map[string]bool) *tools {
 	t := &tools{server: s, byName: make(map[string]*lateTool, len(all))}

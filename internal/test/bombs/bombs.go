@@ -100,8 +100,8 @@ func Places() []Place {
 	}
 }
 
-// plant puts the bomb at the path in place of what is there, and returns a function that
-// puts that back.
+// plant replaces the file at path with the bomb. It returns a function that restores the
+// file.
 func plant(b Bomb, path string) (restore func() error, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ type PullRequestIn struct {
 // PullRequestOut is one pull request.
 type PullRequestOut struct {
 	gh.PullRequest
-	// Notes say what is missing here, and why.
+	// Notes name the facts that this answer lacks, each with the reason.
 	Notes []string  `json:"notes,omitempty"`
 	AsOf  time.Time `json:"as_of"`
 }

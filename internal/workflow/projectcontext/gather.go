@@ -48,8 +48,8 @@ type workingTree struct {
 	changed []git.Change
 }
 
-// Gather reads the sections that r names. The error is that of ctx: an interrupted
-// context is none, because what is missing would look unknown.
+// Gather reads the sections that r names. The error is that of ctx: Gather
+// returns no partial result, because sections that were not read would look empty.
 func (s Sources) Gather(ctx context.Context, r Request) (Context, error) {
 	g := &gathering{Sources: s}
 	out := Context{Root: s.Root, At: s.Now(), Sections: []Section{}}

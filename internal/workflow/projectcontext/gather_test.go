@@ -71,7 +71,7 @@ func TestFailingContainersAreLimited(t *testing.T) {
 	}
 }
 
-// An interrupted context is none: what is missing would look unknown.
+// An interrupted Gather returns an error, not a partial context.
 func TestGatherIsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
