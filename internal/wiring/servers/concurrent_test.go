@@ -41,6 +41,7 @@ func TestFiftyClients(t *testing.T) {
 		ports[one.Branch] = one.MCP.Port
 	}
 
+	dirs := map[string]string{"main": dir, "other": other}
 	slow := make(chan string, 1)
 	go func() { slow <- modern(t, ports["main"]).call(t.Context(), 1, "run_just_task", `{"task_name":"slow"}`) }()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -65,7 +66,8 @@ func TestFiftyClients(t *testing.T) {
 				id := n*1000 + i
 				switch i % 4 {
 				case 0:
-					if got := c.call(t.Context(), id, "read_file", `{"path":"who.txt"}`); got != branch+"\n" {
+					got := c.call(t.Context(), id, "read_file", `{"path":"who.txt"}`)
+					if text, place, named := strings.Cut(got, "\nWorktree: "); text != branch+"\n" || named && place != "`"+dirs[branch]+"`\n" {
 						t.Errorf("client %d of %s reads %q", n, branch, got)
 					}
 				case 1:
