@@ -328,20 +328,26 @@ func tenThousand(ctx context.Context, dir string, copse []string, original strin
 func firstCalls(ctx context.Context, dir string, copse []string, tool, args string) (time.Duration, error) {
 	var took []time.Duration
 	for range 5 {
-		s, err := stdio.Spawn(ctx, dir, copse...)
-		if err != nil {
-			return 0, err
-		}
-		d, _, err := s.Call(tool, args)
+		d, err := firstCall(ctx, dir, copse, tool, args)
 		if err != nil {
 			return 0, err
 		}
 		took = append(took, d)
-		if err := s.Stop(); err != nil {
-			return 0, err
-		}
 	}
 	return median(took), nil
+}
+
+// firstCall returns how long the first call of a new process takes.
+func firstCall(ctx context.Context, dir string, copse []string, tool, args string) (time.Duration, error) {
+	s, err := stdio.Spawn(ctx, dir, copse...)
+	if err != nil {
+		return 0, err
+	}
+	d, _, err := s.Call(tool, args)
+	if err != nil {
+		return 0, err
+	}
+	return d, s.Stop()
 }
 
 func median(d []time.Duration) time.Duration {

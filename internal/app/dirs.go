@@ -60,6 +60,15 @@ func (e Env) CacheDir() string {
 	return joinAbs(e.Home(), ".cache", "copse", "http")
 }
 
+// ItemsCacheDir returns the directory for what was read of large stores of items; "" if the
+// environment names no place for it.
+func (e Env) ItemsCacheDir() string {
+	if http := e.CacheDir(); http != "" {
+		return filepath.Join(filepath.Dir(http), "items")
+	}
+	return ""
+}
+
 // SettingsFile returns the path of the user's settings; "" if the environment names no
 // place for them.
 func (e Env) SettingsFile() string { return joinAbs(e.ConfigDir(), settings.UserName) }

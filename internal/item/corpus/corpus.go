@@ -10,6 +10,7 @@
 package corpus
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -27,6 +28,18 @@ type Doc[T any] struct {
 func NewDoc[T any](value T, title, body string) *Doc[T] {
 	return &Doc[T]{value: value, title: Fold(title), body: Fold(body)}
 }
+
+// Folded returns a document whose texts were folded before, by [Doc.Texts]. It can share
+// memory with the texts, as that of [NewDoc] does.
+func Folded[T any](value T, title, body string) *Doc[T] {
+	return &Doc[T]{value: value, title: title, body: body}
+}
+
+// Texts returns the folded title and body.
+func (d Doc[T]) Texts() (title, body string) { return d.title, d.body }
+
+// Value returns what the document stands for.
+func (d Doc[T]) Value() T { return d.value }
 
 // Corpus is documents by their keys.
 type Corpus[T any] struct{ blocks []*block[T] }
@@ -53,6 +66,19 @@ func (c Corpus[T]) With(changes map[int64]*Doc[T]) Corpus[T] {
 		changed.blocks = new(block[T]).with(keys, changes)
 	}
 	return changed
+}
+
+// All returns the documents in the order of their keys.
+func (c Corpus[T]) All() iter.Seq[Doc[T]] {
+	return func(yield func(Doc[T]) bool) {
+		for _, b := range c.blocks {
+			for i := range b.keys {
+				if !yield(b.doc(i)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Hit is a document that was found.

@@ -20,6 +20,7 @@ type file struct {
 	problems []string
 	stamp    stamp
 	settled  bool
+	kept     bool // it came from the cache
 }
 
 // misnamed reports whether the content says another number than the name.

@@ -40,6 +40,7 @@ type Index struct {
 	dir         rooted.Dir
 	path        string // of dir
 	name        string // for warnings
+	now         func() time.Time
 	folder      fs.FileInfo
 	root        *os.Root
 	watcher     *watcher // nil if all files must be looked at
@@ -51,18 +52,39 @@ type Index struct {
 	unfinished bool
 }
 
-// Open reads all files of a folder, which is called name in warnings.
-// With watching, it may ask the system to tell what changes.
-func Open(dir rooted.Dir, name string, watching bool) (*Index, error) {
-	x := &Index{dir: dir, path: dir.Path(), name: name, watching: watching, files: map[string]*file{}, problematic: map[string]bool{}, snapshot: new(item.Snapshot)}
+// Options says how an [Index] reads its directory.
+type Options struct {
+	// Name is what warnings call the directory.
+	Name string
+	// Watching allows to ask the system which files change.
+	Watching bool
+	// Cache is the path of a file of [CacheFile] that keeps what a large directory holds
+	// from one process to the next; empty is none.
+	Cache string
+	// Now returns the time of the system that the files are on; nil is [time.Now].
+	Now func() time.Time
+}
+
+// Open reads all files of a directory.
+func Open(dir rooted.Dir, o Options) (*Index, error) {
+	x := &Index{
+		dir: dir, path: dir.Path(), name: o.Name, watching: o.Watching, now: o.Now,
+		files: map[string]*file{}, problematic: map[string]bool{}, snapshot: new(item.Snapshot),
+	}
+	if x.now == nil {
+		x.now = time.Now
+	}
 	err := x.open()
 	if err == nil {
-		err = x.scan() // of what is at the path; the caller makes sure that it is this folder
+		before := openCache(o.Cache)
+		err = x.scan(before) // of what is at the path; the caller makes sure that it is this directory
+		before.close()
 	}
 	if err != nil {
 		x.Close()
 		return nil, err
 	}
+	x.keep(o.Cache)
 	return x, nil
 }
 
@@ -99,14 +121,14 @@ func (x *Index) Update() (ok bool, err error) {
 	}
 	if x.watcher == nil {
 		x.watch()
-		return x.Current(), x.scan() // in this order: the folder can have been replaced meanwhile
+		return x.Current(), x.scan(nil) // in this order: the folder can have been replaced meanwhile
 	}
 	names, ok := x.watcher.changed()
 	if !ok {
 		return false, nil
 	}
 	if len(names) > manyNames {
-		return true, x.scan()
+		return true, x.scan(nil)
 	}
 	changes := map[string]*file{}
 	var buf bytes.Buffer
@@ -146,7 +168,7 @@ func (x *Index) look(name string, buf *bytes.Buffer) *file {
 
 // read reads a file; nil if there is none.
 func (x *Index) read(name string, buf *bytes.Buffer) *file {
-	at := time.Now() // not the store's clock: this is about the file system's
+	at := x.now()
 	text, from, err := readFile(x.root, name, buf)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -159,8 +181,9 @@ func (x *Index) read(name string, buf *bytes.Buffer) *file {
 	return f
 }
 
-// scan looks at all files.
-func (x *Index) scan() error {
+// scan looks at all files. What before holds of files that have not changed is not read;
+// it can be nil.
+func (x *Index) scan(before *cacheReader) error {
 	folder, err := x.root.Open(".")
 	if err != nil {
 		return lockedstore.WithoutPath(err)
@@ -182,7 +205,8 @@ func (x *Index) scan() error {
 	const atOnce = 2048
 	for part := range slices.Chunk(listed, atOnce) {
 		changes := map[string]*file{}
-		for i, f := range x.examineAll(part) {
+		last, _ := Number(part[len(part)-1].Name())
+		for i, f := range x.examineAll(part, before.through(last)) {
 			name := part[i].Name()
 			present[name] = true
 			if f != x.files[name] {
@@ -201,22 +225,30 @@ func (x *Index) scan() error {
 	return nil
 }
 
-// examineAll returns listed files.
-func (x *Index) examineAll(listed []fs.DirEntry) []*file {
+// examineAll returns listed files. known are those that a cache has.
+func (x *Index) examineAll(listed []fs.DirEntry, known map[string]*cached) []*file {
 	const worthAnother = 64 // files, to make another goroutine worth it
 	return spread.Collect(listed, worthAnother, func(part []fs.DirEntry) []*file {
 		var buf bytes.Buffer
 		files := make([]*file, len(part))
 		for i, d := range part {
-			files[i] = x.examine(d, &buf)
+			files[i] = x.examine(d, known[d.Name()], &buf)
 		}
 		return files
 	})
 }
 
-// examine returns a listed file: the known one, if it is as it was.
-func (x *Index) examine(d fs.DirEntry, buf *bytes.Buffer) *file {
+// examine returns a listed file: the known one or the cached one, if it is as it was.
+func (x *Index) examine(d fs.DirEntry, before *cached, buf *bytes.Buffer) *file {
 	known := x.files[d.Name()]
+	if known == nil && before != nil {
+		if info, err := x.root.Lstat(d.Name()); err == nil && info.Mode().IsRegular() {
+			known = before.file(stampOf(info))
+		}
+		if known != nil {
+			return known
+		}
+	}
 	if known == nil && d.Type().IsRegular() {
 		return x.read(d.Name(), buf)
 	}

@@ -26,7 +26,7 @@ func TestUpdateAsOpenedAnew(t *testing.T) {
 				n++
 				dir := filepath.Join(base, fmt.Sprint(n))
 				must(rt, os.Mkdir(dir, 0o755))
-				kept, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, "items", watching)
+				kept, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, itemfolder.Options{Name: "items", Watching: watching})
 				must(rt, err)
 				defer kept.Close()
 				for range rapid.IntRange(1, 6).Draw(rt, "rounds") {
@@ -38,7 +38,7 @@ func TestUpdateAsOpenedAnew(t *testing.T) {
 					if !ok {
 						rt.Fatal("the folder is still the one that was opened")
 					}
-					anew, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, "items", false)
+					anew, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, itemfolder.Options{Name: "items"})
 					must(rt, err)
 					if d := cmp.Diff(all(anew), all(kept)); d != "" {
 						rt.Fatalf("kept (+) says something else than opened anew (-):\n%s", d)

@@ -43,6 +43,7 @@ const syncWait = 5 * time.Minute
 type folder struct {
 	dir      rooted.Dir
 	watching bool
+	caches   string // the directory of caches; empty if there is none
 	now      func() time.Time
 	done     func() ([]string, error) // nil: nobody says
 	config   *cachedfile.File[configuration]
@@ -60,10 +61,11 @@ type configuration struct {
 	unmerged bool
 }
 
-func openFolder(dir rooted.Dir, watching bool, now func() time.Time, done func() ([]string, error)) *folder {
+func openFolder(dir rooted.Dir, watching bool, now func() time.Time, place Location) *folder {
 	return &folder{
 		dir:      dir,
-		done:     done,
+		caches:   place.Caches,
+		done:     place.Done,
 		watching: watching,
 		now:      now,
 		config:   cachedfile.NewIn(dir.In(), configName, ticfile.MaxSize, parseConfiguration),
@@ -177,7 +179,7 @@ func (f *folder) refresh() error {
 		case !info.IsDir():
 			return fmt.Errorf("%q in the store is not a folder", itemsFolder)
 		}
-		index, err := itemfolder.Open(items, itemsFolder, f.watching)
+		index, err := itemfolder.Open(items, itemfolder.Options{Name: itemsFolder, Watching: f.watching, Cache: itemfolder.CacheFile(f.caches, path)})
 		if err != nil {
 			return fmt.Errorf("read folder %q: %w", itemsFolder, err)
 		}

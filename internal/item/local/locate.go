@@ -40,6 +40,9 @@ type Location struct {
 	// roots of worktrees, which branches can bring along, and after those in
 	// directories below a root.
 	Shared string
+	// Caches is a directory of the user's for what was read of large stores, so that the
+	// next process need not parse all files; empty is none.
+	Caches string
 }
 
 // find returns the directory of the store. A link leads to another place only where the

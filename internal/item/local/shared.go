@@ -43,7 +43,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 		return false, "", err
 	case dir.Path() != s.place.Shared:
 		from = dir.Path()
-		if files, err = openFolder(dir, false, s.now, s.place.Done).all(ctx); err != nil {
+		if files, err = openFolder(dir, false, s.now, s.place).all(ctx); err != nil {
 			return false, "", fmt.Errorf("copy the items of %s: %w", folderName, err)
 		}
 	}

@@ -15,8 +15,8 @@
 //   - a number is given to one item only, deleted ones included;
 //   - a file that is no item, or twice the same one, or was not merged, is said
 //     in the warnings of the snapshot and touches no other;
-//   - nothing outside of the folder is read or written, and no error names a path
-//     of this machine.
+//   - nothing outside of the directory is read or written but the cache that
+//     [Location.Caches] allows, and no error names a path of this machine.
 //
 // Besides the files of tic there are trash/, which has deleted items with what
 // their deletion took from others, and .copse/, which has the lock and what is
@@ -91,7 +91,7 @@ func (s *Store) at(dir rooted.Dir) *folder {
 		if s.folder != nil {
 			s.folder.close()
 		}
-		s.folder = openFolder(dir, s.watching, s.now, s.place.Done)
+		s.folder = openFolder(dir, s.watching, s.now, s.place)
 	}
 	return s.folder
 }

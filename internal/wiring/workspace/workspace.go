@@ -106,6 +106,7 @@ func (w *Workspace) Items() *local.Store {
 	}
 	return local.New(local.Location{
 		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere, Done: done,
+		Caches: w.env.ItemsCacheDir(),
 	}, w.env.Now).InGit(git.Options{Env: w.env.Environ})
 }
 
