@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/branch/source"
@@ -26,14 +27,18 @@ func (Reader) Name() string { return "gh-stack" }
 // maxWorktrees is how many worktrees' files are read.
 const maxWorktrees = 200
 
-// Files returns the files of all worktrees, and the directory of worktrees.
+// Files returns the file of each worktree, whether it exists or not.
 func (Reader) Files(r source.Repo) []string {
-	files := []string{filepath.Join(r.CommonDir(), "gh-stack"), filepath.Join(r.CommonDir(), "worktrees")}
-	more, err := filepath.Glob(filepath.Join(r.CommonDir(), "worktrees", "*", "gh-stack"))
-	if err != nil { // a directory whose name is a broken pattern
+	files := []string{filepath.Join(r.CommonDir(), "gh-stack")}
+	worktrees := filepath.Join(r.CommonDir(), "worktrees")
+	listed, err := os.ReadDir(worktrees)
+	if err != nil { // most repositories have no linked worktrees
 		return files
 	}
-	return append(files, more[:min(len(more), maxWorktrees)]...)
+	for _, d := range listed[:min(len(listed), maxWorktrees)] {
+		files = append(files, filepath.Join(worktrees, d.Name(), "gh-stack"))
+	}
+	return files
 }
 
 // Read reads the stacks.
