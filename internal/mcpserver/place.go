@@ -40,6 +40,7 @@ type Place struct {
 	resources map[string]toolset.Resource
 	templates map[string]toolset.Template
 	offers    []func(context.Context) *toolset.Offer
+	skills    []func(context.Context) []toolset.Skill
 	name      func() string
 }
 
@@ -65,6 +66,9 @@ func NewPlace(toolsets []toolset.Toolset, name func() string) *Place {
 		}
 		if set.Offer != nil {
 			p.offers = append(p.offers, set.Offer)
+		}
+		if set.Skills != nil {
+			p.skills = append(p.skills, set.Skills)
 		}
 	}
 	return p
@@ -127,6 +131,16 @@ func (p *places) of(ctx context.Context, c caller, named string) (place *Place, 
 	}
 	place, err = p.find.Find(ctx, named, dirs[:min(len(dirs), maxDirs)])
 	return place, false, err
+}
+
+// unasked returns the place of a request whose client cannot be asked for its roots in the
+// result. A client of an older revision is asked meanwhile.
+func (p *places) unasked(ctx context.Context, c caller) (*Place, error) {
+	place, ask, err := p.of(ctx, c, "")
+	if ask {
+		return p.find.Find(ctx, "", nil)
+	}
+	return place, err
 }
 
 // fileURI returns the path of a file URI.

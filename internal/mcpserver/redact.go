@@ -39,7 +39,7 @@ func (s *Server) redacted(next mcp.MethodHandler) mcp.MethodHandler {
 					text.Text = s.redactText(text.Text)
 				}
 			}
-		case *mcp.ListPromptsResult, *mcp.ListResourcesResult, *mcp.CompleteResult:
+		case *mcp.ListPromptsResult, *mcp.ListResourcesResult, *mcp.CompleteResult, *listSkillsResult, *getSkillResult:
 			return s.redactAny(r), nil
 		}
 		return result, nil

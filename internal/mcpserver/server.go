@@ -62,6 +62,7 @@ func New(o Options) *Server {
 		s.places = &places{find: o.Places}
 	}
 	completions := newCompletions(o.Toolsets)
+	offered := &skills{server: s, each: served.skills}
 	changes := len(served.offers) > 0
 	opts := &mcp.ServerOptions{
 		Instructions: o.Instructions,
@@ -84,6 +85,10 @@ func New(o Options) *Server {
 		changing := &offers{server: s, completions: completions, each: served.offers}
 		s.mcp.AddReceivingMiddleware(changing.middleware)
 		s.mcp.AddSendingMiddleware(changing.quiet)
+	}
+	if len(served.skills) > 0 {
+		offered.serve(s.mcp)
+		completions.templates[skillTemplate] = []toolset.Argument{{Name: "name", Complete: offered.complete}}
 	}
 	s.mcp.AddReceivingMiddleware(newTools(s, served.tools, served.located).middleware)
 	s.mcp.AddReceivingMiddleware(wellFormed)
@@ -109,6 +114,7 @@ type served struct {
 	tools              []toolset.Tool // by name
 	watchable          map[string]toolset.Resource
 	offers             []offer
+	skills             []func(context.Context) []toolset.Skill
 	prompts, resources bool
 	located            map[string]bool // tools that declare the argument "worktree"
 	follows            bool
@@ -132,6 +138,9 @@ func collect(o Options) served {
 		if set.Offer != nil {
 			all.offers = append(all.offers, offer{ask: set.Offer})
 		}
+		if set.Skills != nil {
+			all.skills = append(all.skills, set.Skills)
+		}
 		all.prompts = all.prompts || len(set.Prompts) > 0
 		all.resources = all.resources || len(set.Resources)+len(set.Templates) > 0
 	}
@@ -145,11 +154,14 @@ func (s served) capabilities() *mcp.ServerCapabilities {
 	if s.prompts || changes {
 		caps.Prompts = &mcp.PromptCapabilities{ListChanged: changes}
 	}
-	if s.resources || changes {
+	if s.resources || changes || len(s.skills) > 0 {
 		caps.Resources = &mcp.ResourceCapabilities{ListChanged: changes}
 	}
 	if len(s.tools) > 0 {
 		caps.Tools = &mcp.ToolCapabilities{}
+	}
+	if len(s.skills) > 0 {
+		caps.AddExtension(skillsExtension, nil)
 	}
 	if s.follows {
 		caps.Experimental = map[string]any{codexSandbox: struct{}{}} // Codex then sends it

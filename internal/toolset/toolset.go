@@ -20,6 +20,18 @@ type Toolset struct {
 	// called whenever a client looks at prompts, so it must be quick. The same pointer
 	// as before says that nothing changed.
 	Offer func(ctx context.Context) *Offer
+	// Skills, if set, returns the skills for clients with the Skills extension. It is called
+	// whenever a client looks at skills. Their names are unique.
+	Skills func(ctx context.Context) []Skill
+}
+
+// Skill is a set of instructions that a model reads when it needs them.
+type Skill struct {
+	// Name has lowercase letters, digits, and single hyphens.
+	Name        string
+	Description string
+	// Read returns the file SKILL.md, whose front matter has the name and the description.
+	Read func(ctx context.Context) (string, error)
 }
 
 // Offer is the changing prompts of a toolset at one moment. It is immutable.
@@ -76,7 +88,7 @@ type Template struct {
 	Read        func(ctx context.Context, values map[string]string) (string, error)
 }
 
-// Without leaves out the toolsets that disabled names, and all prompts if it
+// Without leaves out the toolsets that disabled names, and all prompts and skills if it
 // names "prompts".
 func Without(sets []Toolset, disabled []string) []Toolset {
 	var kept []Toolset
@@ -87,6 +99,7 @@ func Without(sets []Toolset, disabled []string) []Toolset {
 		if slices.Contains(disabled, "prompts") {
 			set.Prompts = nil
 			set.Offer = nil
+			set.Skills = nil
 		}
 		kept = append(kept, set)
 	}

@@ -60,10 +60,19 @@ func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error
 		if unread.Details() == "File not found" {
 			hint = "; `copse command init` makes one"
 		}
-		return nil, nil, fmt.Errorf("registry %s: %s%s", unread.Path, unread.Details(), hint)
+		return nil, nil, &registryError{text: fmt.Sprintf("registry %s: %s%s", unread.Path, unread.Details(), hint), cause: unread}
 	}
 	return catalog, run, err
 }
+
+// registryError says in a person's words why a registry cannot be read.
+type registryError struct {
+	text  string
+	cause error
+}
+
+func (e *registryError) Error() string { return e.text }
+func (e *registryError) Unwrap() error { return e.cause }
 
 // find looks the command up that three words name.
 func (c *cli) find(ctx context.Context, words []string) (*library.Catalog, *runner.Runner, command.Command, error) {

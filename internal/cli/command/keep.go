@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -139,6 +140,7 @@ type exportOptions struct {
 	client string
 	check  bool
 	force  bool
+	remove bool
 	asJSON bool
 }
 
@@ -150,19 +152,30 @@ func (c *cli) export() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Write the commands into a client's own folder of commands",
-		Long: `Write each command as a file into the folder in which a client looks for commands,
-with its variables as the client's arguments. A file that was changed by hand is left
-alone; files of commands that are no more are removed. --check only says what is out
-of date, and ends with 1 if something is.`,
-		Example: "  copse command export --client claude-code\n  copse command export --client gemini --check",
-		Args:    app.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.runExport(cmd.Context(), o) },
+		Short: "Write the commands where a client or its model looks for them",
+		Long: `Write each command as a file into the directory in which a client looks for commands,
+with its variables as the client's arguments.
+
+With --client skills each command becomes an agent skill, .agents/skills/NAME/SKILL.md, which
+Codex, Gemini CLI, opencode, Copilot CLI, and Qwen Code read; Claude Code reads those of
+--client claude-skills. With --client agents-md a section of AGENTS.md, between two marks,
+tells every assistant about copse and lists the commands; the rest of the file stays as it is.
+
+A file or section that was changed by hand is left alone; files of commands that are no more
+are removed. --remove removes what was written. --check only says what is out of date, and
+ends with 1 if something is.`,
+		Example: `  copse command export --client claude-code
+  copse command export --client skills
+  copse command export --client agents-md
+  copse command export --client gemini --check`,
+		Args: app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.runExport(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.client, "client", "", "the `client`: "+strings.Join(names, ", "))
 	f.BoolVar(&o.check, "check", false, "write nothing, say what is out of date")
 	f.BoolVar(&o.force, "force", false, "replace files that were changed by hand")
+	f.BoolVar(&o.remove, "remove", false, "remove what was written for the client")
 	output.JSONFlag[[]export.File](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is there
@@ -175,17 +188,7 @@ func (c *cli) runExport(ctx context.Context, o exportOptions) error {
 	if err != nil {
 		return app.UsageError(err.Error())
 	}
-	opened, run, err := c.open(ctx)
-	if err != nil {
-		return err
-	}
-	base := workspace.Find(ctx, c.env, "").Workspace()
-	if client.Home {
-		if base = c.env.Home(); base == "" {
-			return errors.New("there is no home folder")
-		}
-	}
-	plan, err := export.New(ctx, client, base, c.exported(opened, run))
+	plan, err := c.plan(ctx, client, o.remove)
 	if err != nil {
 		return reason(err)
 	}
@@ -199,7 +202,7 @@ func (c *cli) runExport(ctx context.Context, o exportOptions) error {
 		err = out.JSON(append([]export.File{}, plan.Files...))
 	} else {
 		for _, f := range plan.Files {
-			err = errors.Join(err, out.Line("%s %s", words(f.State, o), f.Name))
+			err = errors.Join(err, out.Line("%s %s", words(f, o), f.Name))
 		}
 	}
 	if err == nil && o.check && plan.Stale() {
@@ -208,17 +211,41 @@ func (c *cli) runExport(ctx context.Context, o exportOptions) error {
 	return err
 }
 
+// plan compares what there is for a client with what there should be.
+func (c *cli) plan(ctx context.Context, client export.Client, remove bool) (*export.Plan, error) {
+	base := workspace.Find(ctx, c.env, "").Workspace()
+	if client.Home {
+		if base = c.env.Home(); base == "" {
+			return nil, errors.New("there is no home folder")
+		}
+	}
+	if remove {
+		return export.Removal(ctx, client, base)
+	}
+	opened, run, err := c.open(ctx)
+	if client.Optional && errors.Is(err, fs.ErrNotExist) {
+		return export.New(ctx, client, base, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return export.New(ctx, client, base, c.exported(opened, run))
+}
+
 // words says what was done, or is to be done.
-func words(s export.State, o exportOptions) string {
-	if o.check {
-		return string(s)
+func words(f export.File, o exportOptions) string {
+	part := ""
+	if f.Section {
+		part = " a section of"
 	}
 	switch {
-	case s == export.Missing, s == export.Stale, s == export.Edited && o.force:
-		return "wrote"
-	case s == export.Gone:
-		return "removed"
-	case s == export.Edited:
+	case o.check:
+		return string(f.State)
+	case f.State == export.Missing, f.State == export.Stale, f.State == export.Edited && o.force && !o.remove:
+		return "wrote" + part
+	case f.State == export.Gone, f.State == export.Edited && o.force:
+		return "removed" + part
+	case f.State == export.Edited:
 		return "left alone, as it was changed by hand:"
 	}
 	return "current"
@@ -237,6 +264,9 @@ func (c *cli) exported(from *library.Catalog, run *runner.Runner) []export.Comma
 				}
 				res, err := run.Portable(from, render.Request{Agent: c.agent, ID: one.ID, Args: options.Args(), InputText: values["input_text"]})
 				return res.Prompt, err
+			},
+			Plain: func() (render.Result, error) {
+				return run.Portable(from, render.Request{Agent: c.agent, ID: one.ID})
 			},
 		})
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/command/skill"
 )
 
 // Client is an assistant's client that has commands in files.
@@ -17,17 +19,25 @@ type Client struct {
 	// Home says that the files are in the home folder, not in the workspace.
 	Home bool
 
+	// Optional says that there is something to write without a registry, too.
+	Optional bool
+
+	// skills says that a command is a directory with the file SKILL.md, and section that all
+	// commands are a section of AGENTS.md.
+	skills, section bool
+
 	folder    string
 	extension string
 	comment   [2]string
 	// argument is how the client writes the argument of that place, from 1, and
 	// that name; all of them for 0.
 	argument func(place int, name string) string
-	// file makes the file of a description, the names of arguments and a prompt.
-	file func(description string, arguments []string, prompt string) string
+	// text makes the file of a description, the names of arguments and a prompt.
+	text func(description string, arguments []string, prompt string) string
 }
 
-// Clients are those that are known.
+// Clients are those that are known. The skills in .agents are read by Codex, Gemini CLI,
+// opencode, Copilot CLI, and Qwen Code; Claude Code reads its own.
 func Clients() []Client {
 	html, toml := [2]string{"<!-- ", " -->"}, [2]string{"# ", ""}
 	placed := func(place int, _ string) string {
@@ -37,12 +47,15 @@ func Clients() []Client {
 		return fmt.Sprintf("$%d", place)
 	}
 	return []Client{
-		{Name: "claude-code", folder: ".claude/commands", extension: ".md", comment: html, argument: placed, file: withHint},
-		{Name: "codex", Home: true, folder: ".codex/prompts", extension: ".md", comment: html, argument: placed, file: withHint},
-		{Name: "cursor", folder: ".cursor/commands", extension: ".md", comment: html, argument: spoken, file: bare},
-		{Name: "gemini", folder: ".gemini/commands", extension: ".toml", comment: toml, argument: spokenArgs, file: inTOML},
-		{Name: "opencode", folder: ".opencode/command", extension: ".md", comment: html, argument: placed, file: described},
-		{Name: "vscode", folder: ".github/prompts", extension: ".prompt.md", comment: html, argument: input, file: asAgent},
+		{Name: "claude-code", folder: ".claude/commands", extension: ".md", comment: html, argument: placed, text: withHint},
+		{Name: "codex", Home: true, folder: ".codex/prompts", extension: ".md", comment: html, argument: placed, text: withHint},
+		{Name: "cursor", folder: ".cursor/commands", extension: ".md", comment: html, argument: spoken, text: bare},
+		{Name: "gemini", folder: ".gemini/commands", extension: ".toml", comment: toml, argument: spokenArgs, text: inTOML},
+		{Name: "opencode", folder: ".opencode/command", extension: ".md", comment: html, argument: placed, text: described},
+		{Name: "vscode", folder: ".github/prompts", extension: ".prompt.md", comment: html, argument: input, text: asAgent},
+		{Name: "skills", skills: true, folder: ".agents/skills", comment: html},
+		{Name: "claude-skills", skills: true, folder: ".claude/skills", comment: html},
+		{Name: "agents-md", Optional: true, section: true},
 	}
 }
 
@@ -58,8 +71,23 @@ func ByName(name string) (Client, error) {
 	return Client{}, fmt.Errorf("unknown client %q; use %s", name, strings.Join(names, ", "))
 }
 
-// render makes the file of a command, without the mark.
-func (client Client) render(ctx context.Context, c Command) (string, error) {
+// file returns the name of a command's file.
+func (client Client) file(word string) string {
+	if client.skills {
+		return path.Join(client.folder, word, skill.File)
+	}
+	return path.Join(client.folder, word+client.extension)
+}
+
+// render makes the file of a command, without the mark. word is the name of the command there.
+func (client Client) render(ctx context.Context, word string, c Command) (string, error) {
+	if client.skills {
+		prompt, err := c.Plain()
+		if err != nil {
+			return "", err
+		}
+		return skill.Document(word, c.Command, prompt) + "\n", nil
+	}
 	values := make(map[string]string)
 	var arguments []string
 	for i, v := range c.UV {
@@ -76,7 +104,7 @@ func (client Client) render(ctx context.Context, c Command) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return client.file(cleantext.Line(c.Description), arguments, prompt), nil
+	return client.text(cleantext.Line(c.Description), arguments, prompt), nil
 }
 
 // mark says where a file is from, and has the hash of what is before it.

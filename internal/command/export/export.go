@@ -1,5 +1,6 @@
 // Package export writes the commands of a registry into the folder in which an
-// assistant's client looks for its own commands, for those who type "/" there.
+// assistant's client looks for its own commands, for those who type "/" there; into the one
+// in which it looks for skills; and into a section of AGENTS.md.
 //
 // [Plan] tells what there should be and what there is; [Plan.Write] does it. A file
 // that was written here ends with a mark that has a hash of the file, so that one
@@ -24,6 +25,9 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/command/skill"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -35,6 +39,8 @@ type Command struct {
 	// Prompt renders the template with these values, by variable names; input_text
 	// is one of them.
 	Prompt func(ctx context.Context, values map[string]string) (string, error)
+	// Plain renders the template without values.
+	Plain func() (render.Result, error)
 }
 
 // State is what there is of a file.
@@ -52,9 +58,15 @@ const (
 
 // File is a file of a plan.
 type File struct {
-	Name    string `json:"name"` // from the base folder, with slashes
-	State   State  `json:"state"`
+	Name  string `json:"name"` // from the base folder, with slashes
+	State State  `json:"state"`
+	// Section says that the file is a person's, and that a section of it is ours.
+	Section bool `json:"section,omitempty"`
+
 	content string
+	// before is what the file of a section holds, and missing says that there is none.
+	before  []byte
+	missing bool
 }
 
 // Plan is what should be done.
@@ -66,6 +78,9 @@ type Plan struct {
 // New compares the commands with the files below base, which is the workspace or,
 // for a client that has its commands there, the home folder.
 func New(ctx context.Context, client Client, base string, commands []Command) (*Plan, error) {
+	if client.section {
+		return agentsPlan(base, section(commands))
+	}
 	p := &Plan{base: base}
 	root, err := os.OpenRoot(base)
 	if err != nil {
@@ -73,13 +88,18 @@ func New(ctx context.Context, client Client, base string, commands []Command) (*
 	}
 	defer root.Close()
 	wanted := make(map[string]bool)
+	var names skill.Names
 	for _, c := range commands {
-		name := path.Join(client.folder, fileName(c)+client.extension)
+		word := fileName(c)
+		if client.skills {
+			word = names.Of(words(c)...)
+		}
+		name := client.file(word)
 		if wanted[name] {
 			continue
 		}
 		wanted[name] = true
-		content, err := client.render(ctx, c)
+		content, err := client.render(ctx, word, c)
 		if err != nil {
 			return nil, fmt.Errorf("render %s: %w", c.ID, err)
 		}
@@ -95,18 +115,23 @@ func New(ctx context.Context, client Client, base string, commands []Command) (*
 	return p, err
 }
 
+// words are those of a command's name, with the agent where that is another than most have.
+func words(c Command) []string {
+	name := []string{c.C1, c.C2, c.C3}
+	if c.Agent != library.DefaultAgent {
+		name = append([]string{c.Agent}, name...)
+	}
+	return name
+}
+
 // fileName is what a person types behind "/".
 func fileName(c Command) string {
-	name := strings.Join([]string{c.C1, c.C2, c.C3}, "-")
-	if c.Agent != "climpt" {
-		name = c.Agent + "-" + name
-	}
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return '_'
-	}, name)
+	}, strings.Join(words(c), "-"))
 }
 
 // marked is the mark at the end of a file.
@@ -155,8 +180,14 @@ func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]Fil
 	}
 	var files []File
 	for _, d := range list {
-		name := path.Join(client.folder, d.Name())
-		if wanted[name] || !d.Type().IsRegular() || !strings.HasSuffix(name, client.extension) {
+		word, isFile := strings.CutSuffix(d.Name(), client.extension)
+		if client.skills {
+			word, isFile = d.Name(), d.IsDir()
+		} else {
+			isFile = isFile && d.Type().IsRegular()
+		}
+		name := client.file(word)
+		if wanted[name] || !isFile {
 			continue
 		}
 		if content, err := regular.ReadIn(root, filepath.FromSlash(name), maxFile); err == nil && ours(string(content)) {
@@ -180,8 +211,14 @@ func (p *Plan) Write(force bool) error {
 	defer root.Close()
 	for _, f := range p.Files {
 		switch {
+		case f.Section && (f.State == Missing || f.State == Stale || f.State == Gone || f.State == Edited && force):
+			err = p.writeSection(root, f)
 		case f.State == Gone:
-			err = root.Remove(filepath.FromSlash(f.Name))
+			if err = root.Remove(filepath.FromSlash(f.Name)); err == nil && path.Base(f.Name) == skill.File {
+				for dir := path.Dir(f.Name); dir != "."; dir = path.Dir(dir) {
+					_ = root.Remove(filepath.FromSlash(dir)) // others may have put more there
+				}
+			}
 		case f.State == Missing, f.State == Stale, f.State == Edited && force:
 			err = replace(root, f)
 		}

@@ -149,7 +149,7 @@ func (v *visitor) offers(server string, request func(method, params string) ([]b
 			ResourceTemplates []struct{ URITemplate string }
 		}
 	}
-	for _, method := range []string{"tools/list", "prompts/list", "resources/list", "resources/templates/list"} {
+	for _, method := range []string{"tools/list", "prompts/list", "resources/list", "resources/templates/list", "skills/list"} {
 		line, err := request(method, `{}`)
 		if err != nil {
 			continue // the server offers none

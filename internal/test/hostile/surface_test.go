@@ -67,6 +67,8 @@ var commands = []invocation{
 	{program: "copse", args: "command run git write commit-message --no-input"},
 	{program: "copse", args: "command check", fails: "style"},
 	{program: "copse", args: "command export --client claude-code"},
+	{program: "copse", args: "command export --client skills"},
+	{program: "copse", args: "command export --client agents-md"},
 	{program: "copse", args: "task list"},
 	{program: "copse", args: "task run {recipe}"},
 	{program: "copse", args: "task ps"},
@@ -196,6 +198,7 @@ var prompts = map[string]string{"branch-context": `{"branch":"feature/login"}`}
 // resources are an address of each template.
 var resources = map[string]string{
 	"climpt://{agent}/{c1}/{c2}/{c3}": "climpt://climpt/git/write/commit-message",
+	"skill://{name}/SKILL.md":         "skill://git-write-commit-message/SKILL.md",
 	"tic://item/{id}":                 "tic://item/1",
 	"twig://branch/{name}/context":    "twig://branch/feature%2Flogin/context",
 }

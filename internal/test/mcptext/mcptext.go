@@ -8,7 +8,8 @@
 //	prompt NAME [JSON]           prompts/get; the text of the message
 //	complete prompt NAME ARG [VALUE]
 //	complete resource URI ARG [VALUE]
-//	list tools|prompts|resources|templates    the names
+//	list tools|prompts|resources|templates|skills    the names
+//	skill URI                    skills/get and resources/read; the file, if its digest is right
 //	raw JSON                     a whole message, the answer as it came
 //	send JSON                    the same without waiting for an answer
 //	do PROGRAM [ARG…]            run a program in between, to change what the server sees
@@ -22,6 +23,8 @@ package mcptext
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -116,6 +119,8 @@ func (c *conversation) step(line string) error {
 		return c.show("prompts/get", params, showPrompt)
 	case "complete":
 		return c.complete(strings.Fields(rest))
+	case "skill":
+		return c.skill(rest)
 	case "list":
 		method := rest + "/list"
 		if rest == "templates" {
@@ -147,6 +152,36 @@ func (c *conversation) complete(words []string) error {
 			return err.Error()
 		}
 		return strings.Join(r.Completion.Values, "\n")
+	})
+}
+
+// skill looks a skill up and reads its file, as a client does that checks what it reads.
+func (c *conversation) skill(uri string) error {
+	var listed struct{ Size, Digest string }
+	if err := c.show("skills/get", map[string]any{"uri": uri}, func(result json.RawMessage) string {
+		var r struct {
+			Skill struct {
+				Resources []struct {
+					Digest string
+					Size   int
+				}
+			}
+		}
+		if err := json.Unmarshal(result, &r); err != nil || len(r.Skill.Resources) != 1 {
+			return string(result)
+		}
+		listed.Size, listed.Digest = fmt.Sprint(r.Skill.Resources[0].Size), r.Skill.Resources[0].Digest
+		return ""
+	}); err != nil || listed.Digest == "" {
+		return err
+	}
+	return c.show("resources/read", map[string]any{"uri": uri}, func(result json.RawMessage) string {
+		text := showContents(result)
+		sum := sha256.Sum256([]byte(text))
+		if listed.Size != fmt.Sprint(len(text)) || listed.Digest != "sha256:"+hex.EncodeToString(sum[:]) {
+			return fmt.Sprintf("MISMATCH %+v\n%s", listed, text)
+		}
+		return text
 	})
 }
 
@@ -295,13 +330,16 @@ func showNames(result json.RawMessage) string {
 		return err.Error()
 	}
 	var names []string
-	for _, key := range []string{"tools", "prompts", "resources", "resourceTemplates"} {
-		var items []struct{ Name, URI, URITemplate string }
+	for _, key := range []string{"tools", "prompts", "resources", "resourceTemplates", "skills"} {
+		var items []struct {
+			Name, URI, URITemplate string
+			Frontmatter            struct{ Description string }
+		}
 		if json.Unmarshal(r[key], &items) != nil {
 			continue
 		}
 		for _, i := range items {
-			names = append(names, strings.TrimSpace(i.Name+" "+i.URI+i.URITemplate))
+			names = append(names, strings.TrimSpace(i.Name+" "+i.URI+i.URITemplate+" "+i.Frontmatter.Description))
 		}
 	}
 	return strings.Join(names, "\n")

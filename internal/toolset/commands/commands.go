@@ -1,5 +1,5 @@
 // Package commands is the toolset of the registry of prompt commands: four tools,
-// and each command as a prompt and as a resource.
+// and each command as a prompt, as a skill, and as a resource.
 //
 // Use [New]. The handlers are methods of [Tools]. Errors are the JSON objects that
 // this registry's users know: {"error":"Command not found","c1","c2","c3"},
@@ -37,6 +37,7 @@ var _ Library = (*library.Library)(nil)
 // Runner makes prompts of commands. Its errors can be a *render.Error.
 type Runner interface {
 	Run(ctx context.Context, from *library.Catalog, r render.Request) (render.Result, error)
+	Portable(from *library.Catalog, r render.Request) (render.Result, error)
 }
 
 var _ Runner = (*runner.Runner)(nil)
@@ -49,6 +50,8 @@ type Tools struct {
 	mu      sync.Mutex
 	offered []*library.Catalog // that the last offer is of
 	offer   *toolset.Offer
+	skilled []*library.Catalog // that the last skills are of
+	skills  []toolset.Skill
 }
 
 // New makes the handlers.
@@ -80,6 +83,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 		},
 		Templates: []toolset.Template{t.template()},
 		Offer:     t.offerNow,
+		Skills:    t.skillsNow,
 	}
 }
 

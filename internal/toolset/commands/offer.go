@@ -27,22 +27,26 @@ const (
 // offerNow returns the prompts of the first commands, the same value until a registry
 // changes.
 func (t *Tools) offerNow(context.Context) *toolset.Offer {
-	agents, _ := t.library.Agents() // those of a map that cannot be read are unknown
-	// The one that most have comes first.
-	slices.SortStableFunc(agents, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
-	var names []string
-	var catalogs []*library.Catalog
-	for _, agent := range agents {
-		if catalog, err := t.library.Open(agent); err == nil {
-			names, catalogs = append(names, agent), append(catalogs, catalog)
-		}
-	}
+	names, catalogs := t.opened()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.offer == nil || !slices.Equal(catalogs, t.offered) {
 		t.offered, t.offer = catalogs, t.makeOffer(names, catalogs)
 	}
 	return t.offer
+}
+
+// opened returns the agents with a registry that can be read, and their registries.
+func (t *Tools) opened() (names []string, catalogs []*library.Catalog) {
+	agents, _ := t.library.Agents() // those of a map that cannot be read are unknown
+	// The one that most have comes first.
+	slices.SortStableFunc(agents, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, agent := range agents {
+		if catalog, err := t.library.Open(agent); err == nil {
+			names, catalogs = append(names, agent), append(catalogs, catalog)
+		}
+	}
+	return names, catalogs
 }
 
 func rank(agent string) int {

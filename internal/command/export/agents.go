@@ -1,0 +1,182 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// The section of AGENTS.md is between two marks. The second has the hash of what is between.
+const (
+	agentsFile   = "AGENTS.md"
+	sectionBegin = "<!-- copse:begin -->\n"
+	// listed is how many bytes the list of commands takes. Clients put the whole file in
+	// front of each session.
+	listed = 2 << 10
+)
+
+func sectionEnd(inner string) string { return "<!-- copse:end sha256:" + hash(inner) + " -->\n" }
+
+var (
+	beginMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^<!-- copse:begin -->\r?\n`) })
+	endMark   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^<!-- copse:end sha256:([0-9a-f]{16}) -->\r?(?:\n|\z)`)
+	})
+)
+
+// section returns what the section says.
+func section(commands []Command) string {
+	own := foreign.Own
+	lines := []foreign.Line{
+		own("## Working context from copse"), {},
+		own("copse knows the state of the work in this project. Use its MCP tools, or the same commands in a shell:"), {},
+		own("- Before you start, and after a long session: `get_project_context`, or `copse context`"),
+		own("- The branches that this branch is stacked on: `get_branch_stack`, or `copse branch stack`"),
+		own("- Work items: `list_items` and `create_item`, or `copse item list` and `copse item create`"),
+		own("- Tasks of the justfile: `run_just_task`, or `copse task run`"),
+	}
+	if len(commands) > 0 {
+		lines = append(
+			lines, foreign.Line{},
+			own("The project has instructions for recurring work. Get those of a command with the tool `execute`, or with `copse command run`, and follow them:"),
+			foreign.Line{},
+		)
+	}
+	room := listed
+	for i, c := range commands {
+		line := own("- ").Name(c.String())
+		if text := cleantext.Line(c.Description); text != "" {
+			line = line.Own(": ").Name(cleantext.Cut(text, 120))
+		}
+		if room -= len(line.Markdown()) + 1; room < 0 {
+			lines = append(lines, own("- ").Int(len(commands)-i).Own(" more: the tool `search`, or `copse command search`"))
+			break
+		}
+		lines = append(lines, line)
+	}
+	return foreign.Markdown(lines)
+}
+
+// agentsPlan compares the section with that of the file AGENTS.md below base.
+func agentsPlan(base, inner string) (*Plan, error) {
+	file := lockedstore.ForeignIn(base, filepath.Join(base, agentsFile))
+	before, err := file.Read()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read %s: %w", agentsFile, err)
+	}
+	f := File{Name: agentsFile, Section: true, before: before, missing: err != nil}
+	begin, end, err := findSection(before)
+	if err != nil {
+		return nil, err
+	}
+	wanted := ""
+	if inner != "" {
+		wanted = sectionBegin + inner + sectionEnd(inner)
+	}
+	f.State = sectionState(before, begin, end, wanted)
+	if f.State == "" { // nothing is there, and nothing shall be
+		return &Plan{base: base}, nil
+	}
+	f.content = withSection(before, begin, end, wanted)
+	return &Plan{base: base, Files: []File{f}}, nil
+}
+
+// findSection returns where the section is in a text; begin is -1 without one.
+func findSection(text []byte) (begin, end int, err error) {
+	begins, ends := beginMark().FindAllIndex(text, -1), endMark().FindAllIndex(text, -1)
+	switch {
+	case len(begins) == 0 && len(ends) == 0:
+		return -1, -1, nil
+	case len(begins) == 1 && len(ends) == 1 && begins[0][1] <= ends[0][0]:
+		return begins[0][0], ends[0][1], nil
+	}
+	return 0, 0, fmt.Errorf("%s has %d lines %q and %d lines that begin with %q, and copse needs one of each; correct the file",
+		agentsFile, len(begins), strings.TrimSpace(sectionBegin), len(ends), "<!-- copse:end")
+}
+
+// sectionState compares the section of a text with the wanted one.
+func sectionState(text []byte, begin, end int, wanted string) State {
+	if begin < 0 {
+		if wanted == "" {
+			return ""
+		}
+		return Missing
+	}
+	is := strings.ReplaceAll(string(text[begin:end]), "\r\n", "\n")
+	if !strings.HasSuffix(is, "\n") {
+		is += "\n"
+	}
+	mark := endMark().FindStringSubmatchIndex(is)
+	switch {
+	case is == wanted:
+		return Current
+	case is[mark[2]:mark[3]] != hash(is[len(sectionBegin):mark[0]]):
+		return Edited
+	case wanted == "":
+		return Gone
+	}
+	return Stale
+}
+
+// withSection returns a text with the wanted section in the place of the one that is there,
+// or at the end.
+func withSection(text []byte, begin, end int, wanted string) string {
+	if bytes.Contains(text, []byte("\r\n")) {
+		wanted = strings.ReplaceAll(wanted, "\n", "\r\n")
+	}
+	if begin >= 0 {
+		before, after := string(text[:begin]), string(text[end:])
+		if wanted == "" { // the empty line that separates it goes, too
+			for _, blank := range []string{"\r\n\r\n", "\n\n"} {
+				if strings.HasSuffix(before, blank) {
+					before = before[:len(before)-len(blank)/2]
+					break
+				}
+			}
+		}
+		return before + wanted + after
+	}
+	before := string(text)
+	if before == "" {
+		return wanted
+	}
+	newline := "\n"
+	if strings.Contains(before, "\r\n") {
+		newline = "\r\n"
+	}
+	if !strings.HasSuffix(before, "\n") {
+		before += newline
+	}
+	return before + newline + wanted
+}
+
+// writeSection writes the file, or removes it if nothing is left of it.
+func (p *Plan) writeSection(root *os.Root, f File) error {
+	if f.missing {
+		return replace(root, f)
+	}
+	if info, err := root.Lstat(f.Name); err == nil && info.Mode().IsRegular() && f.content == "" {
+		return root.Remove(f.Name)
+	}
+	return lockedstore.ForeignIn(p.base, filepath.Join(p.base, f.Name)).Replace(f.before, []byte(f.content))
+}
+
+// Removal returns the plan that removes what was written for a client below base. Files that
+// a person has changed since stay, unless they are forced.
+func Removal(ctx context.Context, client Client, base string) (*Plan, error) {
+	if client.section {
+		return agentsPlan(base, "")
+	}
+	return New(ctx, client, base, nil)
+}
