@@ -113,19 +113,38 @@ func (r *Repo) DiffStat(ctx context.Context) (map[string]LineCount, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compare files: %w", err)
 		}
-		stat := map[string]LineCount{}
-		for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-			fields := strings.SplitN(record, "\t", 3)
-			if len(fields) != 3 {
-				continue
-			}
-			if fields[0] == "0" && fields[1] == "0" {
-				continue // another time or mode, the same lines
-			}
-			added, _ := strconv.Atoi(fields[0]) // "-" for a binary file
-			deleted, _ := strconv.Atoi(fields[1])
-			stat[fields[2]] = LineCount{added, deleted}
-		}
-		return stat, nil
+		return parseNumstat(out), nil
 	})
+}
+
+// DiffBranch returns, by path, what a branch changes compared with where it left another
+// one. Both are names of local branches.
+func (r *Repo) DiffBranch(ctx context.Context, branch, base string) (map[string]LineCount, error) {
+	return read(r, func() (map[string]LineCount, error) {
+		const heads = "refs/heads/"
+		out, err := r.program.Run(ctx, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
+			"--ignore-submodules=dirty", heads+base+"..."+heads+branch, "--")
+		if err != nil {
+			return nil, fmt.Errorf("compare %q with %q: %w", branch, base, err)
+		}
+		return parseNumstat(out), nil
+	})
+}
+
+// parseNumstat reads what "git diff --numstat -z" prints.
+func parseNumstat(out []byte) map[string]LineCount {
+	stat := map[string]LineCount{}
+	for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		fields := strings.SplitN(record, "\t", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		if fields[0] == "0" && fields[1] == "0" {
+			continue // another time or mode, the same lines
+		}
+		added, _ := strconv.Atoi(fields[0]) // "-" for a binary file
+		deleted, _ := strconv.Atoi(fields[1])
+		stat[fields[2]] = LineCount{added, deleted}
+	}
+	return stat
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
 )
 
@@ -28,6 +29,7 @@ type options struct {
 	sections  []string
 	maxTokens int
 	fresh     bool
+	since     string
 	asJSON    bool
 }
 
@@ -42,10 +44,14 @@ requests in it, work items, changes, the last task, containers in trouble, tasks
 recent commits and files. It is the answer of the tool get_project_context.
 
 Issues and pull requests come from the last answers of their services and say how
-old they are; nothing is fetched unless you ask for it with --fresh.`,
+old they are; nothing is fetched unless you ask for it with --fresh.
+
+The last line has a token. With --since TOKEN you see only what changed since then: "new:"
+begins what is new, "now:" what is different, and "gone:" what is no longer there.`,
 		Example: `  copse context
   copse context --fresh --sections stack
   copse context --max-tokens 8000
+  copse context --since c1abcdefg
   copse context --json`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), env, o) },
@@ -53,8 +59,9 @@ old they are; nothing is fetched unless you ask for it with --fresh.`,
 	f := cmd.Flags()
 	f.StringVar(&o.repo, "repo", "", "the `path` of the project (default: found from the working folder upwards)")
 	f.StringSliceVar(&o.sections, "sections", nil, "show only these `sections`, separated by commas: "+strings.Join(projectcontext.Names(), ", "))
-	f.IntVar(&o.maxTokens, "max-tokens", wording.DefaultTokens, "cut the sections so that all of it has at most so `many` tokens of four bytes")
+	f.IntVar(&o.maxTokens, "max-tokens", projectcontext.DefaultTokens, "cut the sections so that all of it has at most so `many` tokens of four bytes")
 	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira instead of showing their last answers")
+	f.StringVar(&o.since, "since", "", "show only what changed since an earlier answer, whose last line has the `token`")
 	output.JSONFlag[view](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("sections", cobra.FixedCompletions(projectcontext.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
@@ -73,6 +80,15 @@ func run(ctx context.Context, env app.Env, o options) error {
 	if o.maxTokens < minTokens {
 		return app.UsageError(fmt.Sprintf("invalid value %d for --max-tokens: use %d or more", o.maxTokens, minTokens))
 	}
+	request := projectcontext.Request{Sections: o.sections, Fresh: o.fresh, Tokens: o.maxTokens}
+	var earlier since.Token
+	if o.since != "" {
+		var err error
+		if earlier, err = since.Parse(o.since); err != nil {
+			return app.UsageError(fmt.Sprintf("invalid value %q for --since: use the token in the last line of an earlier answer", cleantext.Line(o.since)))
+		}
+		request = since.Request(request, earlier)
+	}
 	here := workspace.Find(ctx, env, o.repo)
 	if info, err := os.Stat(here.Workspace()); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s", cleantext.Line(here.Workspace()))
@@ -81,15 +97,24 @@ func run(ctx context.Context, env app.Env, o options) error {
 	store, tasks := here.Items(), here.Tasks()
 	defer tasks.Close()
 	stop := progress.Show(env, "looking around")
-	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, projectcontext.Request{Sections: o.sections, Fresh: o.fresh})
+	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, request)
 	stop()
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
 	}
-	if o.asJSON {
-		return output.New(env).JSON(document(found))
+	if o.since != "" {
+		changes := here.Memory().Compare(found, earlier)
+		if o.asJSON {
+			return output.New(env).JSON(difference(found.Root, changes))
+		}
+		_, err = io.WriteString(env.Stdout, changes.Markdown(o.maxTokens))
+		return err
 	}
-	_, err = io.WriteString(env.Stdout, wording.Markdown(found, o.maxTokens))
+	token := here.Memory().Remember(found)
+	if o.asJSON {
+		return output.New(env).JSON(document(found, token))
+	}
+	_, err = io.WriteString(env.Stdout, since.Markdown(found, token, o.maxTokens))
 	return err
 }
 
@@ -97,6 +122,11 @@ func run(ctx context.Context, env app.Env, o options) error {
 type view struct {
 	Root     string `json:"root"`
 	Sections []part `json:"sections"`
+	// Unchanged are names of sections. It is there with --since, whose sections are those
+	// that changed.
+	Unchanged []string `json:"unchanged,omitempty"`
+	// Token stands for this answer in --since.
+	Token string `json:"token"`
 }
 
 // part is a section: its lines, or why it has none.
@@ -108,12 +138,24 @@ type part struct {
 	Unavailable string   `json:"unavailable,omitempty"`
 }
 
-func document(c projectcontext.Context) view {
-	v := view{Root: c.Root, Sections: []part{}}
+func document(c projectcontext.Context, token since.Token) view {
+	v := view{Root: c.Root, Sections: []part{}, Token: token.String()}
 	for _, s := range c.Sections {
 		one := part{Name: s.Name, Title: s.Title, Nothing: s.Empty, Unavailable: s.Unavailable, Lines: []string{}}
 		for _, l := range wording.Lines(s.Content, c.At) {
 			one.Lines = append(one.Lines, l.Plain()) // without marks: the form says what they are
+		}
+		v.Sections = append(v.Sections, one)
+	}
+	return v
+}
+
+func difference(root string, c since.Changes) view {
+	v := view{Root: root, Sections: []part{}, Unchanged: c.Unchanged, Token: c.Token.String()}
+	for _, s := range c.Sections {
+		one := part{Name: s.Name, Title: s.Title, Lines: []string{}}
+		for _, l := range slices.Concat(s.Head, s.Lines) {
+			one.Lines = append(one.Lines, l.Plain())
 		}
 		v.Sections = append(v.Sections, one)
 	}

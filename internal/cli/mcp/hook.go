@@ -19,7 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
-	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 )
 
 const (
@@ -117,11 +117,11 @@ func informed(ctx context.Context, env app.Env, dir string) string {
 	}
 	store, tasks := here.Items(), here.Tasks()
 	defer tasks.Close()
-	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, projectcontext.Request{})
+	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, projectcontext.Request{Tokens: hookTokens})
 	if err = errors.Join(err, store.Close()); err != nil {
 		return ""
 	}
-	return "This is the state of the project as copse knows it; get_project_context has more.\n\n" + wording.Markdown(found, hookTokens)
+	return "This is the state of the project as copse knows it; get_project_context has more.\n\n" + since.Markdown(found, here.Memory().Remember(found), hookTokens)
 }
 
 // due reports whether a session is told at an event. Gemini CLI and Copilot CLI have no event

@@ -37,6 +37,7 @@ var commands = []invocation{
 	{program: "copse", args: "init --branches --items --commands"},
 	{program: "copse", args: "context"},
 	{program: "copse", args: "context --fresh --json"},
+	{program: "copse", args: "context --since c1aeaaaaaa"},
 	{program: "copse", args: "branch adopt --json"},
 	{program: "copse", args: "branch init"},
 	{program: "copse", args: "branch track topic --parent main"},
@@ -188,6 +189,7 @@ var tools = []struct {
 	{name: "list_directory", args: `{"path":".","depth":3}`},
 	{name: "get_project_context", args: `{"max_tokens":8000}`},
 	{name: "get_project_context", args: `{"fresh":true}`},
+	{name: "get_project_context", args: `{"since":"c1aeaaaaaa","sections":["stack","items","git","tree"]}`},
 	{name: "run_just_task", args: `{"task_name":"{recipe}"}`},
 	{name: "stop_task", args: `{"id":"nothing"}`, fails: "nothing"},
 }

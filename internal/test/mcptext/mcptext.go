@@ -15,7 +15,8 @@
 //	do PROGRAM [ARG…]            run a program in between, to change what the server sees
 //	# comment
 //
-// "$cursor" in a line stands for the last next_cursor that an answer had.
+// "$cursor" in a line stands for the last next_cursor that an answer had, and "$since" for
+// the token of the last context, which the transcript writes so, too.
 //
 // The two halves of each tool result are held against each other; a difference
 // is printed as "MISMATCH".
@@ -68,7 +69,7 @@ func Run(era Era, script string, in io.Writer, out io.Reader, do func(program st
 			continue
 		}
 		fmt.Fprintf(&c.transcript, "> %s\n", line)
-		if err := c.step(strings.ReplaceAll(line, "$cursor", c.cursor)); err != nil {
+		if err := c.step(strings.NewReplacer("$cursor", c.cursor, "$since", c.since).Replace(line)); err != nil {
 			return c.transcript.String(), fmt.Errorf("%s: %w", line, err)
 		}
 	}
@@ -82,6 +83,7 @@ type conversation struct {
 	do         func(program string, args ...string) error
 	id         int
 	cursor     string
+	since      string
 	transcript strings.Builder
 }
 
@@ -218,7 +220,10 @@ func (c *conversation) showTool(result json.RawMessage) string {
 		b.WriteString("ERROR ")
 	}
 	for _, block := range r.Content {
-		b.WriteString(block.Text + "\n")
+		if m := sinceToken.FindStringSubmatch(block.Text); m != nil {
+			c.since = m[1]
+		}
+		b.WriteString(sinceToken.ReplaceAllString(block.Text, `since="$$since"`) + "\n")
 	}
 	var blocks []string
 	for _, block := range r.Content {
@@ -229,6 +234,8 @@ func (c *conversation) showTool(result json.RawMessage) string {
 	}
 	return b.String()
 }
+
+var sinceToken = regexp.MustCompile(`since="(c1[a-z2-7]+)"`)
 
 var nextCursor = regexp.MustCompile(`\\?"next_cursor\\?":\\?"([^"\\]+)`)
 

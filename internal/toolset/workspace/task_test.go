@@ -26,7 +26,7 @@ func (panics) Stop(context.Context, string, string) (running.Task, error) { pani
 func TestPanicEndsProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
-		tools := workspace.New(nil, panics{}, projectcontext.Sources{})
+		tools := workspace.New(nil, panics{}, projectcontext.Sources{}, nil)
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
-	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 )
 
 // Files are the files of the project. Errors are for showing.
@@ -30,11 +30,12 @@ type Tools struct {
 	files   Files
 	tasks   Tasks
 	context projectcontext.Sources
+	memory  *since.Memory
 }
 
-// New makes the handlers.
-func New(files Files, tasks Tasks, context projectcontext.Sources) *Tools {
-	return &Tools{files: files, tasks: tasks, context: context}
+// New makes the handlers. The memory keeps what answers about the context told.
+func New(files Files, tasks Tasks, context projectcontext.Sources, memory *since.Memory) *Tools {
+	return &Tools{files: files, tasks: tasks, context: context, memory: memory}
 }
 
 // Toolset returns the toolset "workspace".
@@ -154,13 +155,29 @@ type ContextIn struct {
 	Sections  []string `json:"sections,omitempty" enum:"project,stack,items,git,task,containers,recipes,recent,tree"`
 	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"50000" default:"2000"`
 	Fresh     bool     `json:"fresh,omitempty" description:"Ask GitHub and Jira instead of their last answers."`
+	Since     string   `json:"since,omitempty" description:"Token of an earlier answer: only what changed since."`
 }
 
 // GetProjectContext returns the project's context as Markdown.
 func (t *Tools) GetProjectContext(ctx context.Context, in ContextIn) (TextOut, error) {
-	found, err := t.context.Gather(ctx, projectcontext.Request{Sections: in.Sections, Fresh: in.Fresh})
+	size := cmp.Or(in.MaxTokens, projectcontext.DefaultTokens)
+	request := projectcontext.Request{Sections: in.Sections, Fresh: in.Fresh, Tokens: size}
+	if in.Since == "" {
+		found, err := t.context.Gather(ctx, request)
+		if err != nil {
+			return TextOut{}, err
+		}
+		return TextOut{Text: since.Markdown(found, t.memory.Remember(found), size)}, nil
+	}
+	earlier, err := since.Parse(in.Since)
+	if err != nil {
+		return TextOut{}, &toolset.ArgumentError{
+			Name: "since", Message: `Argument "since" must be the token at the end of an earlier answer of get_project_context`, Hint: "Leave it out for the whole context.",
+		}
+	}
+	found, err := t.context.Gather(ctx, since.Request(request, earlier))
 	if err != nil {
 		return TextOut{}, err
 	}
-	return TextOut{Text: wording.Markdown(found, cmp.Or(in.MaxTokens, wording.DefaultTokens))}, nil
+	return TextOut{Text: t.memory.Compare(found, earlier).Markdown(size)}, nil
 }

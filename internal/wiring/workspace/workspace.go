@@ -31,6 +31,7 @@ import (
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/workflow/itemsync"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -157,6 +158,11 @@ func (w *Workspace) Context(items *local.Store, tasks *tasks.Tasks, files *proje
 	}
 }
 
+// Memory returns what answers about the project's context told.
+func (w *Workspace) Memory() *since.Memory {
+	return since.New(w.env.StateDir("context"), w.env.Secrets.Redact, w.env.Now)
+}
+
 // Served is the toolsets of a workspace. Close it after use.
 type Served struct {
 	Toolsets []toolset.Toolset
@@ -175,7 +181,7 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	s.Toolsets = toolset.Without(append(w.ReadOnlyToolsets(),
 		w.itemTools(s.store),
 		commands.New(w.Commands()).Toolset(),
-		toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files)).Toolset(),
+		toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset(),
 	), w.disabled)
 	return s
 }

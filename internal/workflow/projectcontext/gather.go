@@ -36,6 +36,7 @@ func (e emptyError) Error() string { return string(e) }
 // gathering is one call of Gather. Its sources share what more than one of them needs.
 type gathering struct {
 	Sources
+	request Request
 
 	changes sync.Once
 	found   workingTree
@@ -51,7 +52,7 @@ type workingTree struct {
 // Gather reads the sections that r names. The error is that of ctx: Gather
 // returns no partial result, because sections that were not read would look empty.
 func (s Sources) Gather(ctx context.Context, r Request) (Context, error) {
-	g := &gathering{Sources: s}
+	g := &gathering{Sources: s, request: r}
 	out := Context{Root: s.Root, At: s.Now(), Sections: []Section{}}
 	sources := g.sources(r.Fresh)
 	if len(r.Sections) > 0 {

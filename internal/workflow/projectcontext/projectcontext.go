@@ -86,7 +86,18 @@ type Request struct {
 	Sections []string
 	// Fresh asks GitHub and Jira instead of using their last answers.
 	Fresh bool
+	// Tokens is how long the answer may be, 0 for [DefaultTokens]. A long one is worth
+	// reading more: deeper directories and older commits.
+	Tokens int
+	// Commits is the least number of commits to read.
+	Commits int
 }
+
+// DefaultTokens is how long an answer is unless its reader asks for another size.
+const DefaultTokens = 2000
+
+// Scale returns how many times longer than usual an answer may be, at least 1.
+func Scale(tokens int) int { return max(1, tokens/DefaultTokens) }
 
 // Context is what is known of a project at one moment.
 type Context struct {

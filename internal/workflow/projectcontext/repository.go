@@ -4,7 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"math/bits"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -34,12 +40,50 @@ type Repository struct {
 	Note string
 	// Standing compares the branch with its parent and with the trunk.
 	Standing stack.Standing
+	// Adds is what the branch adds to its parent, or to the trunk where it has no parent;
+	// nil where it adds nothing.
+	Adds *Adds
 	// Status compares with the upstream branch; nil if it is not known.
 	Status *git.Status
 	// GitHub is the repository on GitHub, "" if there is none.
 	GitHub string
 	// Worktrees are the other worktrees that can be worked in.
 	Worktrees []git.Worktree
+}
+
+// Adds is what a branch adds to another.
+type Adds struct {
+	Base    string
+	Commits int
+	// Files counts the changed lines of files by path. It is nil where Unavailable says
+	// why they are not known.
+	Files       map[string]git.LineCount
+	Unavailable string
+}
+
+// compareLimit is how long the comparison of a branch with its parent may take. The rest of
+// the section is worth showing without it.
+const compareLimit = 700 * time.Millisecond
+
+// adds returns what a branch adds to the one that it is compared with.
+func adds(ctx context.Context, repo *git.Repo, branch string, s stack.Standing) *Adds {
+	base := cmp.Or(s.Parent, s.Trunk)
+	if base == nil || base.Ahead == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, compareLimit)
+	defer cancel()
+	out := &Adds{Base: base.Base, Commits: base.Ahead}
+	files, err := repo.DiffBranch(ctx, branch, base.Base)
+	switch {
+	case err == nil:
+		out.Files = files
+	case ctx.Err() != nil:
+		out.Unavailable = fmt.Sprintf("no answer within %s", compareLimit)
+	default:
+		out.Unavailable = err.Error()
+	}
+	return out
 }
 
 func (g *gathering) project(ctx context.Context) (Content, error) {
@@ -67,6 +111,7 @@ func (g *gathering) project(ctx context.Context) (Content, error) {
 		// The rest of the section is worth showing without it.
 		if standing, err := g.Branches.Standing(ctx, out.Repository.Branch); err == nil {
 			out.Repository.Standing = standing
+			out.Repository.Adds = adds(ctx, repo, out.Repository.Branch, standing)
 		}
 	}
 	found, err := g.workingTree(ctx)
@@ -91,6 +136,23 @@ type Changes struct {
 	Files  []git.Change
 	// Lines counts the changed lines of files by path.
 	Lines map[string]git.LineCount
+	// Stamps are the sizes and times of files by path, which tell two states of a file
+	// apart that have as many changed lines.
+	Stamps map[string]string
+}
+
+// maxStamps is how many files are looked at.
+const maxStamps = 500
+
+// stamps looks at changed files below root.
+func stamps(root string, files []git.Change) map[string]string {
+	out := make(map[string]string)
+	for _, f := range files[:min(len(files), maxStamps)] {
+		if info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(f.Path))); err == nil {
+			out[f.Path] = fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return out
 }
 
 func (g *gathering) git(ctx context.Context) (Content, error) {
@@ -118,21 +180,26 @@ func (g *gathering) git(ctx context.Context) (Content, error) {
 	case len(out.Files) == 0:
 		return nil, emptyError("no changes")
 	}
+	out.Stamps = stamps(g.Root, out.Files)
 	return out, nil
 }
 
 // Commits are the last commits, the newest first.
 type Commits []git.Commit
 
-// maxCommits is how many of the last commits are read.
-const maxCommits = 5
+const (
+	// usualCommits is how many of the last commits are read for an answer of usual length.
+	usualCommits = 5
+	// maxScale is how many times more is read for a long one.
+	maxScale = 10
+)
 
 func (g *gathering) recent(ctx context.Context) (Content, error) {
 	repo, err := g.Session.Repo(ctx)
 	if err != nil {
 		return nil, err
 	}
-	commits, err := repo.Log(ctx, maxCommits)
+	commits, err := repo.Log(ctx, max(usualCommits*min(Scale(g.request.Tokens), maxScale), g.request.Commits))
 	if err != nil {
 		return nil, err
 	}
@@ -142,18 +209,39 @@ func (g *gathering) recent(ctx context.Context) (Content, error) {
 	return Commits(commits), nil
 }
 
-// Files are the entries of the project's directory and of those in it.
+// Files are the entries of the project's directory and of those in it, and of deeper ones
+// for a long answer.
 type Files project.Listing
+
+// Usual returns the entries that an answer of usual length has, and whether more of their
+// levels were left out. They are the same for each length.
+func (f Files) Usual() (entries []project.Entry, cut bool) {
+	for _, e := range f.Entries {
+		if strings.Count(e.Path, "/") >= treeDepth {
+			return entries, false
+		}
+		if len(entries) == treeMax {
+			return entries, true
+		}
+		entries = append(entries, e)
+	}
+	return entries, f.Total > len(f.Entries)
+}
 
 const (
 	// treeDepth is how many levels of directories are listed, and treeMax how many
 	// entries.
 	treeDepth = 2
 	treeMax   = 400
+	// maxDepth is how many levels are listed for a long answer.
+	maxDepth = 5
 )
 
 func (g *gathering) tree(ctx context.Context) (Content, error) {
-	listing, err := g.Files.List(ctx, ".", project.Range{Depth: treeDepth, Max: treeMax})
+	scale := min(Scale(g.request.Tokens), maxScale)
+	// Twice the length is one more level.
+	depth := min(treeDepth+bits.Len(uint(scale))-1, maxDepth)
+	listing, err := g.Files.List(ctx, ".", project.Range{Depth: depth, Max: treeMax * scale})
 	if err != nil {
 		return nil, err
 	}

@@ -23,12 +23,14 @@ type WorkItems struct {
 	Open int
 	// Ready are those of them that wait for nothing.
 	Ready []*item.Summary
+	// All finds any item, done ones too.
+	All *item.Snapshot
 }
 
 func (g *gathering) items(ctx context.Context) (Content, error) {
 	config, err := g.Items.Config(ctx)
 	if errors.Is(err, item.ErrNoProject) {
-		return nil, emptyError("no .tic folder")
+		return nil, emptyError("no .tic directory")
 	}
 	if err != nil {
 		return nil, err
@@ -37,7 +39,7 @@ func (g *gathering) items(ctx context.Context) (Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out WorkItems
+	out := WorkItems{All: all}
 	for _, it := range all.List(config, item.Filter{All: true}) {
 		switch {
 		case config.Done(it.Status):

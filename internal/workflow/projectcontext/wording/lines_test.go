@@ -24,7 +24,7 @@ func TestListsSayWhatTheyOmit(t *testing.T) {
 			for i := range n {
 				list = append(list, git.Worktree{Path: fmt.Sprintf("/w%d", i), Branch: "b"})
 			}
-			return worktrees(list).Plain()
+			return worktrees(list, maxWorktrees).Plain()
 		}},
 		"names": {fiveNames, func(n int) string {
 			room := fiveNames * len(foreign.Spell("abc")+" ")

@@ -9,9 +9,6 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 )
 
-// DefaultTokens is how long the Markdown is unless its reader asks for another size.
-const DefaultTokens = 2000
-
 const (
 	// bytesPerToken is what a token counts as.
 	bytesPerToken = 4
@@ -24,21 +21,43 @@ const (
 // Markdown returns a context as Markdown of at most maxTokens tokens, if its headings
 // fit. Every section is named: where there is too little room, the longest are cut
 // first, inside and down to the same size, and say so.
-func Markdown(c projectcontext.Context, maxTokens int) string {
+//
+// last is a line of ours that ends the text, an empty one for none.
+func Markdown(c projectcontext.Context, maxTokens int, last foreign.Line) string {
 	var parts []part
 	var empty []foreign.Line
+	scale := projectcontext.Scale(maxTokens)
 	for _, s := range c.Sections {
 		if s.Empty != "" {
 			empty = append(empty, foreign.Own("").Word(s.Name).Own(" (").Word(s.Empty).Own(")"))
 			continue
 		}
-		parts = append(parts, newPart(s, bodyOf(s.Content, c.At)))
+		parts = append(parts, newPart(s, bodyOf(s.Content, c.At, scale)))
 	}
-	rest := ""
+	var rest []foreign.Line
 	if len(empty) > 0 {
-		rest = "\n" + foreign.Markdown([]foreign.Line{foreign.Own("Nothing to tell of: ").Add(foreign.Join(empty, ", ")).Own(".")})
+		rest = append(rest, foreign.Own("Nothing in: ").Add(foreign.Join(empty, ", ")).Own("."))
 	}
-	return join(parts, rest, maxTokens*bytesPerToken)
+	return join(parts, append(rest, last), maxTokens*bytesPerToken)
+}
+
+// Changed is what changed in a section.
+type Changed struct {
+	Name, Title string
+	// Head and Lines are what changed. Head is never cut; with KeepEnd the end of a long
+	// list of lines is worth the most.
+	Head, Lines []foreign.Line
+	KeepEnd     bool
+}
+
+// Changes returns changes as Markdown of at most maxTokens tokens, if the headings fit,
+// followed by lines of ours.
+func Changes(list []Changed, maxTokens int, last ...foreign.Line) string {
+	var parts []part
+	for _, c := range list {
+		parts = append(parts, newPart(projectcontext.Section{Name: c.Name, Title: c.Title}, body{head: c.Head, lines: c.Lines, keepEnd: c.KeepEnd}))
+	}
+	return join(parts, last, maxTokens*bytesPerToken)
 }
 
 // part is a section as it is written.
@@ -63,8 +82,17 @@ func newPart(s projectcontext.Section, text body) part {
 	return p
 }
 
-// join writes parts, and rest after them, in at most room bytes if the heads fit.
-func join(parts []part, rest string, room int) string {
+// join writes parts, and lines after them, in at most room bytes if the heads fit.
+func join(parts []part, after []foreign.Line, room int) string {
+	rest := ""
+	for _, line := range after {
+		if text := line.Markdown(); text != "" {
+			rest += "\n" + text + "\n"
+		}
+	}
+	if len(parts) == 0 {
+		rest = strings.TrimPrefix(rest, "\n")
+	}
 	room -= len(rest) + len(parts) // an empty line between two parts
 	sizes := make([]int, len(parts))
 	for i, p := range parts {

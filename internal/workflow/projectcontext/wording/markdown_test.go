@@ -39,7 +39,7 @@ func TestJoin(t *testing.T) {
 		newPart(projectcontext.Section{Name: "b", Title: "B", Unavailable: "it is\nbroken"}, body{}),
 		section("long", body{lines: lines(50)}),
 		section("log", body{head: []foreign.Line{foreign.Own("It printed:")}, lines: quoted(50), keepEnd: true}),
-	}, "\nAnd so on.\n", 350)
+	}, []foreign.Line{foreign.Own("And so on.")}, 350)
 	want := `## A
 
 always
@@ -76,7 +76,7 @@ And so on.
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got := join([]part{section("long", body{lines: []foreign.Line{foreign.Name(strings.Repeat("x", 5000))}})}, "", 4000); len(got) > 250 {
+	if got := join([]part{section("long", body{lines: []foreign.Line{foreign.Name(strings.Repeat("x", 5000))}})}, nil, 4000); len(got) > 250 {
 		t.Errorf("a line of %d bytes", len(got))
 	}
 }
@@ -87,8 +87,8 @@ func TestMarkdownNamesEmptySections(t *testing.T) {
 		{Name: "project", Title: "Project", Content: projectcontext.Project{Root: "/p"}},
 		{Name: "recipes", Title: "Tasks", Empty: "no justfile"},
 		{Name: "tree", Title: "Files", Empty: "no files"},
-	}}, DefaultTokens)
-	want := "## Project\n\nRoot: `/p`\nNot a git repository.\n\nNothing to tell of: recipes (no justfile), tree (no files).\n"
+	}}, projectcontext.DefaultTokens, foreign.Line{})
+	want := "## Project\n\nRoot: `/p`\nNot a git repository.\n\nNothing in: recipes (no justfile), tree (no files).\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -111,7 +111,7 @@ func TestFits(t *testing.T) {
 			parts = append(parts, section(fmt.Sprintf("s%d", i), text))
 		}
 		room := rapid.IntRange(2000, 12000).Draw(rt, "room")
-		got := join(parts, "", room)
+		got := join(parts, nil, room)
 		if len(got) > room {
 			rt.Errorf("%d bytes where %d are allowed", len(got), room)
 		}

@@ -1,9 +1,11 @@
 package wording
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/github"
@@ -11,30 +13,108 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 )
 
-func stackLines(s projectcontext.Stack, now time.Time) []foreign.Line {
+// stackLines returns the branches with what they are linked to. What keeps a service from
+// answering is said once, after the branches, where it concerns several of them.
+func stackLines(s projectcontext.Stack, now time.Time, scale int) []foreign.Line {
+	shared := reasons(s)
 	var lines []foreign.Line
 	for i, b := range s.Branches {
-		line := foreign.Name(b.Branch)
+		line := branchLine(b)
 		if i == 0 {
-			line = line.Own("  <- here")
+			line = foreign.Name(b.Branch).Own("  <- here")
+			if b.Missing {
+				line = line.Own(missing)
+			}
 		}
-		if b.Missing {
-			line = line.Own("  (not in git any more)")
-		}
-		lines = append(append(lines, line), linked(b, now)...)
+		lines = append(append(lines, line), linked(b, now, scale, shared)...)
 	}
 	if shown := len(s.Branches); shown < s.Total {
 		lines = append(lines, foreign.Own("… showing ").Int(shown).Own(" of ").Int(s.Total))
 	}
+	for _, r := range shared {
+		lines = append(lines, r.line())
+	}
 	return lines
 }
 
+const missing = "  (no longer in git)"
+
+func branchLine(b projectcontext.LinkedBranch) foreign.Line {
+	if b.Missing {
+		return foreign.Name(b.Branch).Own(missing)
+	}
+	return foreign.Name(b.Branch)
+}
+
+// reason is why a service does not say what is linked to branches.
+type reason struct {
+	jira bool
+	why  foreign.Line
+	// unfetched says that nobody has asked the service yet.
+	unfetched bool
+}
+
+func (r reason) line() foreign.Line {
+	switch {
+	case r.unfetched:
+		return foreign.Own("fresh=true fetches what is not fetched yet")
+	case r.jira:
+		return foreign.Own("Jira: ").Add(r.why)
+	}
+	return foreign.Own("GitHub: ").Add(r.why)
+}
+
+func (r reason) same(other reason) bool {
+	return r.unfetched && other.unfetched || r.jira == other.jira && r.unfetched == other.unfetched && r.why.Plain() == other.why.Plain()
+}
+
+// reasonOf returns why a fact is not known, false for one that is.
+func reasonOf[T any](f *fact.Fact[T], jira bool) (reason, bool) {
+	if f == nil || f.State == fact.StateKnown || f.State == fact.StateNone {
+		return reason{}, false
+	}
+	return reason{jira: jira, why: unknown(*f), unfetched: f.Why() == fact.NotFetched}, true
+}
+
+// reasons returns the reasons that concern several branches, each once.
+func reasons(s projectcontext.Stack) []reason {
+	var met, shared []reason
+	add := func(r reason, ok bool) {
+		switch {
+		case !ok:
+		case !slices.ContainsFunc(met, r.same):
+			met = append(met, r)
+		case !slices.ContainsFunc(shared, r.same):
+			shared = append(shared, r)
+		}
+	}
+	for _, b := range s.Branches {
+		add(reasonOf(b.Issue, true))
+		add(reasonOf(b.PullRequest, false))
+	}
+	return shared
+}
+
+// brief returns the reason of a fact in two words where the whole of it is shared.
+func brief(r reason, ok bool, shared []reason) (foreign.Line, bool) {
+	if !ok || !slices.ContainsFunc(shared, r.same) {
+		return foreign.Line{}, false
+	}
+	if r.unfetched {
+		return foreign.Own("not fetched yet"), true
+	}
+	return foreign.Own("not known"), true
+}
+
 // linked returns the lines about what a branch is linked to.
-func linked(b projectcontext.LinkedBranch, now time.Time) []foreign.Line {
+func linked(b projectcontext.LinkedBranch, now time.Time, scale int, shared []reason) []foreign.Line {
 	var lines []foreign.Line
 	if b.JiraIssue != "" {
 		line := foreign.Own("  ").Name(b.JiraIssue)
-		if b.Issue != nil {
+		r, ok := reasonOf(b.Issue, true)
+		if short, ok := brief(r, ok, shared); ok {
+			line = line.Own(": ").Add(short)
+		} else if b.Issue != nil {
 			line = line.Own(": ").Add(Issue(*b.Issue, now))
 		}
 		lines = append(lines, line)
@@ -46,13 +126,72 @@ func linked(b projectcontext.LinkedBranch, now time.Time) []foreign.Line {
 	if b.PullRequest == nil {
 		return append(lines, line)
 	}
+	r, ok := reasonOf(b.PullRequest, false)
+	if short, ok := brief(r, ok, shared); ok {
+		return append(lines, line.Own(": ").Add(short))
+	}
 	lines = append(lines, line.Own(": ").Add(PullRequest(*b.PullRequest, now)))
-	if status, ok := b.PullRequest.Get(); ok {
-		for _, blocker := range status.Summary.Blockers {
-			lines = append(lines, foreign.Own("  blocked: ").Name(blocker))
+	status, ok := b.PullRequest.Get()
+	if !ok {
+		return lines
+	}
+	for _, blocker := range status.Summary.Blockers {
+		lines = append(lines, foreign.Own("  blocked: ").Name(blocker))
+	}
+	if scale == 1 {
+		return lines
+	}
+	for i, c := range failing(status) {
+		if i == detailed*scale {
+			break
 		}
+		line := foreign.Own("  check ").Add(checkLine(c))
+		if c.URL != "" {
+			line = line.Own(" ").Name(c.URL)
+		}
+		lines = append(lines, line)
+	}
+	for i, t := range status.UnresolvedThreads {
+		if i == detailed*scale {
+			break
+		}
+		lines = append(lines, foreign.Own("  unresolved: ").Add(threadLine(t)))
 	}
 	return lines
+}
+
+// detailed is how many failing checks and unresolved threads of a pull request a text of
+// twice the usual length has at most, divided by two.
+const detailed = 5
+
+// failing returns the checks of a pull request that failed.
+func failing(s github.Status) []github.Check {
+	var all []github.Check
+	for _, c := range s.Checks {
+		if slices.Contains(s.Summary.Failing, c.Name) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func checkLine(c github.Check) foreign.Line {
+	verdict := c.Status
+	if c.Conclusion != nil {
+		verdict = *c.Conclusion
+	}
+	return foreign.Name(c.Name).Own(": ").Name(verdict)
+}
+
+// maxThread is how many characters of a comment are shown.
+const maxThread = 100
+
+func threadLine(t github.Thread) foreign.Line {
+	line := foreign.Name(t.Author).Own(" at ").Name(t.File)
+	if t.Line > 0 {
+		line = line.Own(" line ").Int(t.Line)
+	}
+	return line.Own(": ").Name(cleantext.Cut(cleantext.Line(t.Text), maxThread))
 }
 
 // Issue returns what is known of an issue, with its source and age.
@@ -74,6 +213,11 @@ func known[T any](f fact.Fact[T], word func(T) foreign.Line, now time.Time) fore
 	case f.Why() == fact.NotFetched:
 		return foreign.Own("not fetched yet; fresh=true asks for it")
 	}
+	return unknown(f)
+}
+
+// unknown returns why a fact is not known.
+func unknown[T any](f fact.Fact[T]) foreign.Line {
 	line := foreign.Own("not known: ").Name(f.Why())
 	if f.Hint != "" {
 		line = line.Own(". ").Name(strings.ReplaceAll(f.Hint, "`", "'"))

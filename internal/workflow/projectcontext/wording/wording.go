@@ -4,6 +4,8 @@
 package wording
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,8 +14,10 @@ import (
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/project"
+	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
@@ -29,16 +33,26 @@ type body struct {
 
 // Lines returns the lines of a section's content at the time now; none without content.
 func Lines(c projectcontext.Content, now time.Time) []foreign.Line {
-	b := bodyOf(c, now)
+	b := bodyOf(c, now, 1)
 	return append(slices.Clip(b.head), b.lines...)
 }
 
-func bodyOf(c projectcontext.Content, now time.Time) body {
+// bodyOf returns the text of a section. scale is how many times longer than usual it may be.
+func bodyOf(c projectcontext.Content, now time.Time, scale int) body {
 	switch c := c.(type) {
 	case projectcontext.Project:
-		return body{head: placeLines(c)}
+		out := body{head: linesOf(placeFacts(c))}
+		if repo := c.Repository; repo != nil {
+			if len(repo.Worktrees) > 0 {
+				out.head = append(out.head, worktrees(repo.Worktrees, maxWorktrees*scale))
+			}
+			if repo.Adds != nil && scale > 1 {
+				out.lines = addedFiles(*repo.Adds)
+			}
+		}
+		return out
 	case projectcontext.Stack:
-		return body{lines: stackLines(c, now)}
+		return body{lines: stackLines(c, now, scale)}
 	case projectcontext.WorkItems:
 		return items(c)
 	case projectcontext.Changes:
@@ -57,11 +71,22 @@ func bodyOf(c projectcontext.Content, now time.Time) body {
 	return body{}
 }
 
-func placeLines(p projectcontext.Project) []foreign.Line {
-	lines := []foreign.Line{foreign.Own("Root: ").Name(p.Root)}
+// linesOf returns the lines of facts.
+func linesOf(facts []Fact) []foreign.Line {
+	var all []foreign.Line
+	for _, f := range facts {
+		all = append(all, f.Line)
+	}
+	return all
+}
+
+// placeFacts returns where the project is and what is checked out, without the other
+// worktrees.
+func placeFacts(p projectcontext.Project) []Fact {
+	facts := []Fact{{Key: "root", Line: foreign.Own("Root: ").Name(p.Root)}}
 	repo := p.Repository
 	if repo == nil {
-		return append(lines, foreign.Own("Not a git repository."))
+		return append(facts, Fact{Key: "branch", Line: foreign.Own("Not a git repository.")})
 	}
 	at := foreign.Own("Branch: ").Name(repo.Branch)
 	switch {
@@ -73,7 +98,7 @@ func placeLines(p projectcontext.Project) []foreign.Line {
 		at = at.Own(", no commit yet")
 	}
 	if repo.Bare {
-		return append(lines, at.Own(" (a bare repository)"))
+		return append(facts, Fact{Key: "branch", Line: at.Own(" (a bare repository)")})
 	}
 	if repo.Status != nil && !repo.Head.Detached {
 		at = at.Add(upstream(*repo.Status))
@@ -83,20 +108,47 @@ func placeLines(p projectcontext.Project) []foreign.Line {
 			at = at.Add(apart(d.Ahead, d.Behind, d.Base))
 		}
 	}
-	lines = append(lines, at)
+	facts = append(facts, Fact{Key: "branch", Line: at})
+	if repo.Adds != nil {
+		facts = append(facts, Fact{Key: "adds", Line: adds(*repo.Adds)})
+	}
 	if repo.Operation != nil {
-		lines = append(lines, foreign.Own("In progress: ").Name(repo.Operation.String()))
+		facts = append(facts, Fact{Key: "operation", Line: foreign.Own("In progress: ").Name(repo.Operation.String())})
 	}
 	if repo.Note != "" {
-		lines = append(lines, foreign.Own("Note: ").Name(repo.Note))
+		facts = append(facts, Fact{Key: "note", Line: foreign.Own("Note: ").Name(repo.Note)})
 	}
 	if repo.GitHub != "" {
-		lines = append(lines, foreign.Own("GitHub: ").Name(repo.GitHub))
+		facts = append(facts, Fact{Key: "github", Line: foreign.Own("GitHub: ").Name(repo.GitHub)})
 	}
-	if len(repo.Worktrees) > 0 {
-		lines = append(lines, worktrees(repo.Worktrees))
+	return facts
+}
+
+// adds returns what a branch adds to its parent.
+func adds(a projectcontext.Adds) foreign.Line {
+	line := foreign.Own("Adds to ").Name(a.Base).Own(": ").Word(history.Count(a.Commits)).Own(", ")
+	if a.Files == nil {
+		return line.Own("files not known: ").Name(a.Unavailable)
 	}
-	return lines
+	if len(a.Files) == 1 {
+		line = line.Own("1 file")
+	} else {
+		line = line.Int(len(a.Files)).Own(" files")
+	}
+	return line.Own(",").Add(lineCount(sum(a.Files))).Own(" lines")
+}
+
+// addedFiles returns the files that a branch changes, those with the most lines first.
+func addedFiles(a projectcontext.Adds) []foreign.Line {
+	paths := slices.SortedFunc(maps.Keys(a.Files), func(x, y string) int {
+		lines := func(path string) int { return a.Files[path].Added + a.Files[path].Deleted }
+		return cmp.Or(cmp.Compare(lines(y), lines(x)), cmp.Compare(x, y))
+	})
+	var all []foreign.Line
+	for _, path := range paths {
+		all = append(all, foreign.Own("  ").Name(path).Add(lineCount(a.Files[path])))
+	}
+	return all
 }
 
 func upstream(st git.Status) foreign.Line {
@@ -127,18 +179,11 @@ func apart(ahead, behind int, base string) foreign.Line {
 // maxWorktrees is how many other worktrees are named.
 const maxWorktrees = 8
 
-func worktrees(list []git.Worktree) foreign.Line {
-	shown := min(len(list), maxWorktrees)
+func worktrees(list []git.Worktree, most int) foreign.Line {
+	shown := min(len(list), most)
 	var names []foreign.Line
 	for _, w := range list[:shown] {
-		on := foreign.Name(w.Branch)
-		if w.Detached {
-			on = foreign.Own("detached at ").Name(short(w.Head))
-		}
-		if w.Operation != nil {
-			on = foreign.Name(w.Operation.String())
-		}
-		names = append(names, foreign.Name(w.Path).Own(" (").Add(on).Own(")"))
+		names = append(names, worktree(w))
 	}
 	line := foreign.Own("Other worktrees: ").Add(foreign.Join(names, ", "))
 	if more := len(list) - shown; more > 0 {
@@ -147,12 +192,21 @@ func worktrees(list []git.Worktree) foreign.Line {
 	return line
 }
 
+func worktree(w git.Worktree) foreign.Line {
+	on := foreign.Name(w.Branch)
+	if w.Detached {
+		on = foreign.Own("detached at ").Name(short(w.Head))
+	}
+	if w.Operation != nil {
+		on = foreign.Name(w.Operation.String())
+	}
+	return foreign.Name(w.Path).Own(" (").Add(on).Own(")")
+}
+
 func short(hash string) string { return hash[:min(len(hash), 8)] }
 
 func items(w projectcontext.WorkItems) body {
-	out := body{head: []foreign.Line{
-		foreign.Line{}.Int(len(w.InProgress)).Own(" in progress, ").Int(w.Open).Own(" not begun, of which ").Int(len(w.Ready)).Own(" are ready"),
-	}}
+	out := body{head: []foreign.Line{itemCounts(w)}}
 	for _, it := range w.ThisBranch {
 		out.head = append(out.head, foreign.Own("this branch: ").Add(itemLine(it)))
 	}
@@ -167,6 +221,10 @@ func items(w projectcontext.WorkItems) body {
 	return out
 }
 
+func itemCounts(w projectcontext.WorkItems) foreign.Line {
+	return foreign.Line{}.Int(len(w.InProgress)).Own(" in progress, ").Int(w.Open).Own(" not begun (").Int(len(w.Ready)).Own(" ready)")
+}
+
 func itemLine(it *item.Summary) foreign.Line {
 	line := foreign.Own("#").Int(int(it.ID)).Own(" ").Name(it.Title).Own(" [").Name(it.Status).Own("]")
 	if it.Assignee != "" {
@@ -176,6 +234,14 @@ func itemLine(it *item.Summary) foreign.Line {
 }
 
 func changes(c projectcontext.Changes) body {
+	out := body{head: []foreign.Line{changeCounts(c)}}
+	for _, f := range c.Files {
+		out.lines = append(out.lines, changeLine(c, f))
+	}
+	return out
+}
+
+func changeCounts(c projectcontext.Changes) foreign.Line {
 	var counts []foreign.Line
 	for _, count := range []struct {
 		n    int
@@ -190,24 +256,29 @@ func changes(c projectcontext.Changes) body {
 	}
 	head := foreign.Join(counts, ", ")
 	if len(c.Lines) > 0 {
-		var sum git.LineCount
-		for _, n := range c.Lines {
-			sum.Added, sum.Deleted = sum.Added+n.Added, sum.Deleted+n.Deleted
-		}
-		head = head.Own(";").Add(lineCount(sum)).Own(" lines")
+		head = head.Own(";").Add(lineCount(sum(c.Lines))).Own(" lines")
 	}
-	out := body{head: []foreign.Line{head}}
-	for _, f := range c.Files {
-		line := foreign.Line{}.Word(f.Code).Own(" ").Name(f.Path)
-		if f.From != "" {
-			line = line.Own(" (was ").Name(f.From).Own(")")
-		}
-		if n, ok := c.Lines[f.Path]; ok {
-			line = line.Add(lineCount(n))
-		}
-		out.lines = append(out.lines, line)
+	return head
+}
+
+func changeLine(c projectcontext.Changes, f git.Change) foreign.Line {
+	line := foreign.Line{}.Word(f.Code).Own(" ").Name(f.Path)
+	if f.From != "" {
+		line = line.Own(" (was ").Name(f.From).Own(")")
 	}
-	return out
+	if n, ok := c.Lines[f.Path]; ok {
+		line = line.Add(lineCount(n))
+	}
+	return line
+}
+
+// sum returns the lines of all files.
+func sum(files map[string]git.LineCount) git.LineCount {
+	var all git.LineCount
+	for _, n := range files {
+		all.Added, all.Deleted = all.Added+n.Added, all.Deleted+n.Deleted
+	}
+	return all
 }
 
 func lineCount(n git.LineCount) foreign.Line {
@@ -215,6 +286,17 @@ func lineCount(n git.LineCount) foreign.Line {
 }
 
 func task(last projectcontext.LastTask, now time.Time) body {
+	head := ended(last).Own(", ").Word(fact.Age(last.Started.Add(last.Duration), now))
+	out := body{keepEnd: true, lines: foreign.Quote(last.Tail)}
+	if len(out.lines) > 0 {
+		head = head.Own("; it printed:")
+	}
+	out.head = []foreign.Line{head}
+	return out
+}
+
+// ended returns how a task ended.
+func ended(last projectcontext.LastTask) foreign.Line {
 	head := foreign.Name(strings.Join(append([]string{last.Task}, last.Args...), " ")).Own(": ")
 	switch {
 	case last.Problem != "":
@@ -224,20 +306,13 @@ func task(last projectcontext.LastTask, now time.Time) body {
 	default:
 		head = head.Own("succeeded")
 	}
-	head = head.Own(" after ").Word(last.Duration.Round(time.Millisecond).String()).
-		Own(", ").Word(fact.Age(last.Started.Add(last.Duration), now))
-	out := body{keepEnd: true, lines: foreign.Quote(last.Tail)}
-	if len(out.lines) > 0 {
-		head = head.Own("; it printed:")
-	}
-	out.head = []foreign.Line{head}
-	return out
+	return head.Own(" after ").Word(last.Duration.Round(time.Millisecond).String())
 }
 
 func containers(c projectcontext.Containers, now time.Time) []foreign.Line {
 	var lines []foreign.Line
 	for _, one := range c.Failing {
-		line := foreign.Name(one.Name).Own(": ").Word(one.Problem())
+		line := containerLine(one)
 		if !one.Ended.IsZero() {
 			line = line.Own(" ").Word(fact.Age(one.Ended, now))
 		}
@@ -260,16 +335,24 @@ func containers(c projectcontext.Containers, now time.Time) []foreign.Line {
 	return lines
 }
 
+func containerLine(one projectcontext.FailingContainer) foreign.Line {
+	return foreign.Name(one.Name).Own(": ").Word(one.Problem())
+}
+
 func recipes(list projectcontext.Recipes) []foreign.Line {
 	var lines []foreign.Line
 	for _, r := range list {
-		line := foreign.Name(r.Usage())
-		if r.Doc != "" {
-			line = line.Own("  # ").Name(cleantext.Cut(r.Doc, 80))
-		}
-		lines = append(lines, line)
+		lines = append(lines, recipeLine(r))
 	}
 	return lines
+}
+
+func recipeLine(r recipe.Recipe) foreign.Line {
+	line := foreign.Name(r.Usage())
+	if r.Doc != "" {
+		line = line.Own("  # ").Name(cleantext.Cut(r.Doc, 80))
+	}
+	return line
 }
 
 // maxNames is how many characters the names of a commit's files take.
@@ -278,12 +361,16 @@ const maxNames = 160
 func commits(list projectcontext.Commits, now time.Time) []foreign.Line {
 	var lines []foreign.Line
 	for _, c := range list {
-		lines = append(lines, foreign.Name(c.Hash).Own(" ").Name(cleantext.Cut(c.Subject, 100)).Own(" (").Word(fact.Age(c.When, now)).Own(")"))
+		lines = append(lines, commitLine(c).Own(" (").Word(fact.Age(c.When, now)).Own(")"))
 		if len(c.Files) > 0 {
 			lines = append(lines, foreign.Own("  ").Add(enumerate(c.Files, foreign.Own(", "), maxNames)))
 		}
 	}
 	return lines
+}
+
+func commitLine(c git.Commit) foreign.Line {
+	return foreign.Name(c.Hash).Own(" ").Name(cleantext.Cut(c.Subject, 100))
 }
 
 const (
@@ -296,24 +383,31 @@ const (
 func tree(listing projectcontext.Files) []foreign.Line {
 	inside := map[string][]string{}
 	for _, e := range listing.Entries {
-		if dir, _, ok := strings.Cut(e.Path, "/"); ok {
-			inside[dir] = append(inside[dir], marked(e))
+		if i := strings.LastIndexByte(e.Path, '/'); i >= 0 {
+			inside[e.Path[:i]] = append(inside[e.Path[:i]], marked(e))
 		}
 	}
-	var lines []foreign.Line
+	var lines, deeper []foreign.Line
 	var rest []string
 	for _, e := range listing.Entries {
-		switch {
-		case strings.Contains(e.Path, "/"):
-		case len(inside[e.Name]) > 0:
-			lines = append(lines, foreign.Name(marked(e)).Own(": ").Add(enumerate(inside[e.Name], foreign.Own(" "), treeLine)))
-		default:
-			rest = append(rest, marked(e))
+		top := !strings.Contains(e.Path, "/")
+		if len(inside[e.Path]) == 0 {
+			if top {
+				rest = append(rest, marked(e))
+			}
+			continue
+		}
+		line := foreign.Name(e.Path + "/").Own(": ").Add(enumerate(inside[e.Path], foreign.Own(" "), treeLine))
+		if top {
+			lines = append(lines, line)
+		} else {
+			deeper = append(deeper, line)
 		}
 	}
 	for part := range slices.Chunk(rest, perLine) {
 		lines = append(lines, enumerate(part, foreign.Own(" "), perLine*treeLine))
 	}
+	lines = append(lines, deeper...)
 	if more := listing.Total - len(listing.Entries); more > 0 {
 		lines = append(lines, foreign.Own("… ").Int(more).Own(" more entries; list_directory shows them"))
 	}

@@ -1,0 +1,155 @@
+// Package since tells what changed in a project's context since an earlier answer.
+//
+// Every answer has a [Token]. Handed back, [Memory.Compare] yields what is different now:
+// new facts, changed ones, and those that are gone. What an answer told is kept in a small
+// file, which all processes of a user share; where it is gone, the token alone still says
+// which sections are as they were, and the others are told in full.
+//
+// Ages, and the order of facts, are no difference. What is not known at the moment, because
+// a service does not answer, is said once and compared with what was known before when it
+// is known again.
+package since
+
+import (
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
+)
+
+// Changes is how a context differs from an earlier one.
+type Changes struct {
+	// Token is that of the context as it is now.
+	Token Token
+	// Sections are those that changed. Their lines begin with "new:", "now:" or "gone:",
+	// but for a section that is told in full.
+	Sections []wording.Changed
+	// Unchanged are the names of the others.
+	Unchanged []string
+	// Forgotten says that what the earlier answer told is not kept, so that sections that
+	// changed are told in full.
+	Forgotten bool
+	// Elsewhere is the root of the worktree that the earlier answer was about, where that is
+	// another one.
+	Elsewhere string
+}
+
+// Remember keeps what a context tells, and returns its token. What cannot be kept costs
+// only the detail of a later comparison.
+func (m *Memory) Remember(c projectcontext.Context) Token {
+	s := snapshot{Root: c.Root}
+	for _, one := range c.Sections {
+		s.Sections = append(s.Sections, presentOf(one, m.redact).section)
+	}
+	return m.keep(s)
+}
+
+// Compare returns how a context differs from what an earlier answer told, and keeps it.
+func (m *Memory) Compare(c projectcontext.Context, earlier Token) Changes {
+	before := m.recall(earlier)
+	out := Changes{Forgotten: before == nil}
+	if before != nil && before.Root != c.Root {
+		out.Elsewhere = before.Root
+	}
+	now := snapshot{Root: c.Root}
+	for _, one := range c.Sections {
+		p := presentOf(one, m.redact)
+		was := before.section(one.Name)
+		kept := p.remembering(was)
+		now.Sections = append(now.Sections, kept)
+		if sum, covered := earlier.sums[one.Name]; covered && sum == kept.checksum(c.Root) {
+			out.Unchanged = append(out.Unchanged, one.Name)
+			continue
+		}
+		var lines []foreign.Line
+		if was == nil {
+			lines = p.whole(c)
+		} else if lines = p.changed(*was); len(lines) == 0 {
+			out.Unchanged = append(out.Unchanged, one.Name)
+			continue
+		}
+		changed := wording.Changed{Name: one.Name, Title: one.Title, Lines: lines}
+		if _, task := one.Content.(projectcontext.LastTask); task {
+			// The verdict comes first, and the end of what the task printed says the most.
+			changed.Head, changed.Lines, changed.KeepEnd = lines[:1], lines[1:], true
+		}
+		out.Sections = append(out.Sections, changed)
+	}
+	out.Token = m.keep(now)
+	return out
+}
+
+// changed returns what is different in a section that was told.
+func (p present) changed(was section) []foreign.Line {
+	var lines []foreign.Line
+	if p.Unknown != was.Unknown {
+		if p.Unknown != "" {
+			lines = append(lines, foreign.Own("not known now: ").Name(p.Unknown))
+		} else {
+			lines = append(lines, foreign.Own("known again"))
+		}
+	}
+	if p.Empty != "" {
+		if p.Empty != was.Empty {
+			lines = append(lines, foreign.Own("now empty: ").Name(p.Empty))
+		}
+		return lines
+	}
+	return append(lines, compare(was, p).lines(p)...)
+}
+
+// whole returns a section in full.
+func (p present) whole(c projectcontext.Context) []foreign.Line {
+	lines := wording.Lines(p.from.Content, c.At)
+	if p.Empty != "" {
+		lines = append(lines, foreign.Own("empty: ").Name(p.Empty))
+	}
+	if p.Unknown != "" {
+		lines = append(lines, foreign.Own("not known now: ").Name(p.Unknown))
+	}
+	return lines
+}
+
+// Markdown returns a whole context as Markdown of at most maxTokens tokens, with its token.
+func Markdown(c projectcontext.Context, t Token, maxTokens int) string {
+	return wording.Markdown(c, maxTokens, t.line())
+}
+
+// Markdown returns the changes as Markdown of at most maxTokens tokens, with the token.
+func (c Changes) Markdown(maxTokens int) string {
+	var last []foreign.Line
+	if c.Elsewhere != "" {
+		last = append(last, foreign.Own("The earlier answer was about another worktree: ").Name(c.Elsewhere).Own("."))
+	}
+	switch {
+	case len(c.Sections) == 0:
+		last = append(last, foreign.Own("Nothing has changed."))
+	case c.Forgotten:
+		last = append(last, foreign.Own("These sections are in full, because the earlier answer is no longer kept."))
+	}
+	if len(c.Sections) > 0 && len(c.Unchanged) > 0 {
+		var names []foreign.Line
+		for _, name := range c.Unchanged {
+			names = append(names, foreign.Own("").Word(name))
+		}
+		last = append(last, foreign.Own("Unchanged: ").Add(foreign.Join(names, ", ")).Own("."))
+	}
+	return wording.Changes(c.Sections, maxTokens, append(last, c.Token.line())...)
+}
+
+// line tells a reader what a token is for.
+func (t Token) line() foreign.Line {
+	return foreign.Own("Later, since=\"").Word(t.String()).Own("\" returns only what changed.")
+}
+
+// commits is how many commits are read to find those since an earlier answer.
+const commits = 20
+
+// Request returns a request for what can be compared with an earlier answer: its sections,
+// unless r names others.
+func Request(r projectcontext.Request, earlier Token) projectcontext.Request {
+	if len(r.Sections) == 0 {
+		r.Sections = earlier.Sections()
+	}
+	r.Commits = commits
+	return r
+}

@@ -1,0 +1,150 @@
+package since
+
+import (
+	"cmp"
+	"encoding/base64"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext"
+	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
+)
+
+// snapshot is what an answer told, as it is kept.
+type snapshot struct {
+	Root     string    `json:"root"`
+	Sections []section `json:"sections"`
+}
+
+// section is one section of a snapshot.
+type section struct {
+	Name string `json:"name"`
+	// Empty is why there was nothing to say, Unknown why it was not known.
+	Empty   string `json:"empty,omitempty"`
+	Unknown string `json:"unknown,omitempty"`
+	// Cut says that more facts followed the last one.
+	Cut   bool   `json:"cut,omitempty"`
+	Facts []told `json:"facts"`
+}
+
+// told is a fact that was told.
+type told struct {
+	Key string `json:"key"`
+	// Sum identifies what was said.
+	Sum string `json:"sum"`
+	// Text is what it is called when it is no longer so.
+	Text string `json:"text"`
+}
+
+const (
+	// maxFacts is how many facts of a section are compared.
+	maxFacts = 1000
+	// maxText is how many characters of a fact are kept.
+	maxText = 120
+)
+
+// present is a section as it is now, with the lines to show.
+type present struct {
+	section
+	from  projectcontext.Section
+	lines map[string]wording.Fact // by key
+	// unknown are keys about which nothing is known now.
+	unknown []string
+}
+
+// presentOf returns a section to compare. redact returns a text without secrets.
+func presentOf(s projectcontext.Section, redact func(string) string) present {
+	p := present{
+		section: section{Name: s.Name, Empty: redact(s.Empty), Unknown: redact(s.Unavailable), Facts: []told{}},
+		from:    s, lines: make(map[string]wording.Fact),
+	}
+	facts, cut := wording.Facts(s.Content)
+	p.Cut = cut
+	for _, f := range facts {
+		key := redact(f.Key)
+		if _, double := p.lines[key]; double {
+			continue
+		}
+		if f.Unknown {
+			p.unknown = append(p.unknown, key)
+			continue
+		}
+		if len(p.Facts) == maxFacts {
+			p.Cut = true
+			break
+		}
+		p.lines[key] = f
+		text := redact(f.Line.Plain())
+		sum := sumOf(text, f.Stamp, redact(foreign.Markdown(f.More)))
+		p.Facts = append(p.Facts, told{Key: key, Sum: base64.RawStdEncoding.EncodeToString(sum[:9]), Text: cleantext.Cut(redact(cmp.Or(f.Label, text)), maxText)})
+	}
+	return p
+}
+
+// checksum identifies what a section tells about the worktree at root.
+func (s section) checksum(root string) checksum {
+	parts := []string{root, s.Empty, s.Unknown}
+	if s.Cut {
+		parts = append(parts, "cut")
+	}
+	for _, f := range s.Facts {
+		parts = append(parts, f.Key, f.Sum)
+	}
+	sum := sumOf(parts...)
+	return checksum(sum[:])
+}
+
+// token returns the token of a snapshot.
+func (s snapshot) token() Token {
+	t := Token{sums: make(map[string]checksum)}
+	for _, one := range s.Sections {
+		t.sums[one.Name] = one.checksum(s.Root)
+	}
+	return t
+}
+
+// section returns the section of a name, nil if there is none.
+func (s *snapshot) section(name string) *section {
+	if s == nil {
+		return nil
+	}
+	for i := range s.Sections {
+		if s.Sections[i].Name == name {
+			return &s.Sections[i]
+		}
+	}
+	return nil
+}
+
+// remembering returns the section as it is to be kept: what is not known now, and was, stays
+// as it was, so that it is compared when it is known again.
+func (p present) remembering(before *section) section {
+	out := p.section
+	if before == nil {
+		return out
+	}
+	have := make(map[string]bool, len(out.Facts))
+	for _, f := range out.Facts {
+		have[f.Key] = true
+	}
+	for _, f := range before.Facts {
+		if !have[f.Key] && p.hides(f.Key) {
+			out.Facts = append(out.Facts, f)
+		}
+	}
+	return out
+}
+
+// hides reports whether it is not known now if a fact is still so.
+func (p present) hides(key string) bool {
+	if p.Unknown != "" {
+		return true
+	}
+	for _, u := range p.unknown {
+		if key == u || strings.HasPrefix(key, u+" ") {
+			return true
+		}
+	}
+	return false
+}
