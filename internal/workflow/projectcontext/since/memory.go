@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
@@ -34,6 +36,14 @@ type Memory struct {
 // Nothing is kept that redact takes out of a text.
 func New(dir string, redact func(string) string, now func() time.Time) *Memory {
 	return &Memory{dir: dir, redact: redact, now: now}
+}
+
+// clean returns a text as it is kept: without secrets, and as JSON can have it.
+func (m *Memory) clean(text string) string {
+	if text = m.redact(text); utf8.ValidString(text) {
+		return text
+	}
+	return strconv.Quote(text)
 }
 
 // path returns the file of a token, of whose text nothing gets into the name.

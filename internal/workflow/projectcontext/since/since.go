@@ -36,9 +36,9 @@ type Changes struct {
 // Remember keeps what a context tells, and returns its token. What cannot be kept costs
 // only the detail of a later comparison.
 func (m *Memory) Remember(c projectcontext.Context) Token {
-	s := snapshot{Root: c.Root}
+	s := snapshot{Root: m.clean(c.Root)}
 	for _, one := range c.Sections {
-		s.Sections = append(s.Sections, presentOf(one, m.redact).section)
+		s.Sections = append(s.Sections, presentOf(one, m.clean).section)
 	}
 	return m.keep(s)
 }
@@ -46,17 +46,17 @@ func (m *Memory) Remember(c projectcontext.Context) Token {
 // Compare returns how a context differs from what an earlier answer told, and keeps it.
 func (m *Memory) Compare(c projectcontext.Context, earlier Token) Changes {
 	before := m.recall(earlier)
+	now := snapshot{Root: m.clean(c.Root)}
 	out := Changes{Forgotten: before == nil}
-	if before != nil && before.Root != c.Root {
+	if before != nil && before.Root != now.Root {
 		out.Elsewhere = before.Root
 	}
-	now := snapshot{Root: c.Root}
 	for _, one := range c.Sections {
-		p := presentOf(one, m.redact)
+		p := presentOf(one, m.clean)
 		was := before.section(one.Name)
 		kept := p.remembering(was)
 		now.Sections = append(now.Sections, kept)
-		if sum, covered := earlier.sums[one.Name]; covered && sum == kept.checksum(c.Root) {
+		if sum, covered := earlier.sums[one.Name]; covered && sum == kept.checksum(now.Root) {
 			out.Unchanged = append(out.Unchanged, one.Name)
 			continue
 		}

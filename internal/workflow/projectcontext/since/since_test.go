@@ -212,7 +212,7 @@ func TestUnavailableSection(t *testing.T) {
 
 func commits(hashes string) projectcontext.Section {
 	list := projectcontext.Commits{}
-	for _, hash := range strings.FieldsSeq(hashes) {
+	for hash := range strings.FieldsSeq(hashes) {
 		list = append(list, git.Commit{Hash: hash, Subject: "s"})
 	}
 	return projectcontext.Section{Name: "recent", Title: "Recently changed", Content: list}
@@ -287,6 +287,16 @@ func TestElsewhere(t *testing.T) {
 	}
 	if text := changes.Markdown(500); !strings.Contains(text, "another worktree: `/a`.") {
 		t.Error(text)
+	}
+}
+
+// A name that is not UTF-8 is kept as well.
+func TestNotUTF8(t *testing.T) {
+	t.Parallel()
+	m := memory(t.TempDir())
+	changes := m.Compare(with("/r\xff", recipes(map[string]string{"a\xfe": "x"})), m.Remember(with("/r\xff", recipes(map[string]string{"a\xff": "x"}))))
+	if changes.Forgotten || changes.Elsewhere != "" || len(plain(changes, "recipes")) != 2 {
+		t.Errorf("got %+v", changes)
 	}
 }
 

@@ -53,16 +53,16 @@ type present struct {
 	unknown []string
 }
 
-// presentOf returns a section to compare. redact returns a text without secrets.
-func presentOf(s projectcontext.Section, redact func(string) string) present {
+// presentOf returns a section to compare. clean returns a text as it may be kept.
+func presentOf(s projectcontext.Section, clean func(string) string) present {
 	p := present{
-		section: section{Name: s.Name, Empty: redact(s.Empty), Unknown: redact(s.Unavailable), Facts: []told{}},
+		section: section{Name: s.Name, Empty: clean(s.Empty), Unknown: clean(s.Unavailable), Facts: []told{}},
 		from:    s, lines: make(map[string]wording.Fact),
 	}
 	facts, cut := wording.Facts(s.Content)
 	p.Cut = cut
 	for _, f := range facts {
-		key := redact(f.Key)
+		key := clean(f.Key)
 		if _, double := p.lines[key]; double {
 			continue
 		}
@@ -75,9 +75,9 @@ func presentOf(s projectcontext.Section, redact func(string) string) present {
 			break
 		}
 		p.lines[key] = f
-		text := redact(f.Line.Plain())
-		sum := sumOf(text, f.Stamp, redact(foreign.Markdown(f.More)))
-		p.Facts = append(p.Facts, told{Key: key, Sum: base64.RawStdEncoding.EncodeToString(sum[:9]), Text: cleantext.Cut(redact(cmp.Or(f.Label, text)), maxText)})
+		text := clean(f.Line.Plain())
+		sum := sumOf(text, f.Stamp, clean(foreign.Markdown(f.More)))
+		p.Facts = append(p.Facts, told{Key: key, Sum: base64.RawStdEncoding.EncodeToString(sum[:9]), Text: cleantext.Cut(clean(cmp.Or(f.Label, text)), maxText)})
 	}
 	return p
 }
