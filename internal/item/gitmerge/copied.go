@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,10 +51,14 @@ func (r *Repo) Copied(ctx context.Context, since string) (head string, found []m
 	if err != nil {
 		return "", nil, err
 	}
+	files, err := r.filesOf(ctx, slices.Concat(slices.Collect(maps.Values(originals))...))
+	if err != nil {
+		return "", nil, err
+	}
 	var copies []*copiedCommit
 	for _, c := range slices.Backward(made) {
 		if len(originals[c]) > 0 {
-			copies = append(copies, copyOf(c, originals[c]))
+			copies = append(copies, copyOf(c, originals[c], files))
 		}
 	}
 	merged, err := r.mergedSince(ctx, known[1])
@@ -287,18 +292,17 @@ func (r *Repo) mergedSince(ctx context.Context, since string) ([]*copiedCommit, 
 			return nil, err
 		}
 		for _, side := range [][2]string{{hashes[1], hashes[2]}, {hashes[2], hashes[1]}} {
-			names, err := r.run(ctx, "--literal-pathspecs", "diff-tree", "-r", "-z", "--no-renames", "--name-only", base, side[0], "--", r.prefix+merge.ItemsFolder)
-			if err != nil {
-				return nil, err
-			}
 			c := &copiedCommit{changes: []*readChange{newChange(side[1], hashes[0]), newChange(base, side[0])}}
 			files := []string{renumbered.Name}
-			for path := range strings.SplitSeq(names, "\x00") {
-				if name, ok := strings.CutPrefix(path, r.prefix); ok && IsStored(name) {
-					files = append(files, name)
+			for _, change := range c.changes { // an item can have another number there
+				names, err := r.run(ctx, "--literal-pathspecs", "diff-tree", "-r", "-z", "--no-renames", "--name-only",
+					change.before, change.after, "--", r.prefix+merge.ItemsFolder)
+				if err != nil {
+					return nil, err
 				}
+				files = append(files, r.storedIn(strings.Split(names, "\x00"))...)
 			}
-			c.want(files)
+			c.want(unique(files))
 			copies = append(copies, c)
 		}
 	}
@@ -321,13 +325,55 @@ func newChange(before, after string) *readChange {
 	return &readChange{before: before, after: after, Change: merge.Change{Before: merge.Tree{}, After: merge.Tree{}}}
 }
 
-func copyOf(c *commit, originals []string) *copiedCommit {
+// copyOf returns a copy with its originals. files are those that each original changed: an
+// item can have another number in it.
+func copyOf(c *commit, originals []string, files map[string][]string) *copiedCommit {
 	n := &copiedCommit{}
+	wanted := append(slices.Clone(c.files), renumbered.Name)
 	for _, hash := range append([]string{c.hash}, originals...) {
 		n.changes = append(n.changes, newChange(hash+"^", hash))
+		wanted = append(wanted, files[hash]...)
 	}
-	n.want(append(c.files, renumbered.Name))
+	n.want(unique(wanted))
 	return n
+}
+
+func unique(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// filesOf returns the items that each of the commits changed, with one process.
+func (r *Repo) filesOf(ctx context.Context, commits []string) (map[string][]string, error) {
+	files := map[string][]string{}
+	if len(commits) == 0 {
+		return files, nil
+	}
+	out, err := r.git.Program().Feed(ctx, []byte(strings.Join(unique(commits), "\n")+"\n"), "--literal-pathspecs",
+		"diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--name-only", "--", r.prefix+merge.ItemsFolder)
+	if err != nil {
+		return nil, err
+	}
+	last := ""
+	for word := range strings.SplitSeq(string(out), "\x00") {
+		if isHash(word) {
+			last = word
+			continue
+		}
+		files[last] = append(files[last], r.storedIn([]string{word})...)
+	}
+	return files, nil
+}
+
+// storedIn returns the names in the store of those paths that are merged.
+func (r *Repo) storedIn(paths []string) []string {
+	var names []string
+	for _, path := range paths {
+		if name, ok := strings.CutPrefix(path, r.prefix); ok && IsStored(name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // want asks for files in all trees.

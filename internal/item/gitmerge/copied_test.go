@@ -2,6 +2,7 @@ package gitmerge_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -109,5 +110,51 @@ func TestRetitled(t *testing.T) {
 		if got := repo.Retitled(t.Context())(born, [2]item.ID{1, 5}, titles); got != want {
 			t.Errorf("%v: %t, want %t", titles, got, want)
 		}
+	}
+}
+
+// An item can have another number where its change is copied to: both files are read.
+func TestCopiedToAnotherNumber(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	text := func(id, parent string) string {
+		return "---\nid: " + id + "\ntitle: child\n---\n" + strings.Repeat("A long text.\n", 20) + parent
+	}
+	write := func(name, text string) { gittest.Write(t, filepath.Join(dir, ".tic", "items", name), text) }
+	commit := func(subject string) {
+		g.Run(dir, "add", "-A")
+		g.Run(dir, "commit", "-qm", subject)
+	}
+	write("1.md", text("1", ""))
+	commit("start")
+	g.Run(dir, "checkout", "-qb", "feature")
+	write("1.md", text("1", "Part of #2.\n"))
+	commit("mention")
+	g.Run(dir, "checkout", "-q", "main")
+	g.Run(dir, "mv", ".tic/items/1.md", ".tic/items/7.md")
+	write("7.md", text("7", ""))
+	commit("renumber")
+	onto := g.Run(dir, "rev-parse", "HEAD")
+	repo, err := gitmerge.OpenRepo(t.Context(), filepath.Join(dir, ".tic"), git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"cherry-pick", "feature"}, {"merge", "-q", "--no-edit", "feature"}} {
+		g.Run(dir, args...)
+		_, copies, err := repo.Copied(t.Context(), onto)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, c := range copies {
+			for _, o := range c.Originals {
+				found = found || c.After["items/7.md"] == text("7", "Part of #2.\n") && o.After["items/1.md"] == text("1", "Part of #2.\n")
+			}
+		}
+		if !found {
+			t.Errorf("%v: %+v", args, copies)
+		}
+		g.Run(dir, "reset", "-q", "--hard", onto)
 	}
 }

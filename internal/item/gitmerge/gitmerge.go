@@ -233,7 +233,12 @@ func (r *Repo) Last(ctx context.Context) (*Merge, error) {
 	if err != nil || len(hashes) != 3 {
 		return nil, err
 	}
-	m := &Merge{Kind: OfMerge, Name: "done " + hashes[0], Done: true, repo: r, births: map[string]string{}}
+	return r.merged(ctx, hashes)
+}
+
+// merged returns the merge that a commit is: its hash and those of its two parents.
+func (r *Repo) merged(ctx context.Context, hashes []string) (m *Merge, err error) {
+	m = &Merge{Kind: OfMerge, Name: "done " + hashes[0], Done: true, repo: r, births: map[string]string{}}
 	if m.Left, err = r.tree(ctx, hashes[0]); err != nil {
 		return nil, err
 	}

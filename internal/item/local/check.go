@@ -47,6 +47,11 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		return nil, err
 	}
 	found = append(found, inTrash...)
+	kept, err := s.checkBuried(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, kept...)
 	copied, err := s.afterCopying(ctx, f)
 	if err != nil {
 		return nil, err

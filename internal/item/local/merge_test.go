@@ -157,37 +157,100 @@ func TestMergedClones(t *testing.T) {
 	diff(t, "left to commit", "", ours.git("status", "--porcelain"))
 }
 
-// Changes of different items merge by themselves, and so does a deletion in
-// one clone of what was changed in the other.
-func TestMergedWithoutConflict(t *testing.T) {
+// Changes of different items merge by themselves. An item that one clone deleted and the
+// other changed is a conflict for git, which the doctor settles: the item is kept.
+func TestDeletedAndChanged(t *testing.T) {
 	t.Parallel()
-	ours := newGit(t)
-	if _, err := open(t, ours.dir, true).Init(t.Context()); err != nil {
-		t.Fatal(err)
+	prepare := func(t *testing.T) (ours, theirs clone) {
+		t.Helper()
+		ours = newGit(t)
+		if _, err := open(t, ours.dir, true).Init(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ours.create("1", "2", "3")
+		long := item.Patch{Description: new(strings.Repeat("A long text.\n", 20)), Parent: new(item.ID(1)), DependsOn: &[]item.ID{1}}
+		if _, err := open(t, ours.dir, true).Update(t.Context(), 2, long); err != nil {
+			t.Fatal(err)
+		}
+		ours.commit()
+		theirs = ours.clone()
+		if err := open(t, ours.dir, true).Delete(t.Context(), 2, ""); err != nil {
+			t.Fatal(err)
+		}
+		ours.comment(1, "x")
+		ours.commit()
+		return ours, theirs
 	}
-	ours.create("1", "2")
-	if _, err := open(t, ours.dir, true).Update(t.Context(), 2, item.Patch{Description: new(strings.Repeat("A long text.\n", 20))}); err != nil {
-		t.Fatal(err)
+	check := func(t *testing.T, c clone, done local.Repaired, file string) {
+		t.Helper()
+		kept := slices.ContainsFunc(done.Fixes, func(f local.Fix) bool {
+			return f.File == file && f.Done == "was deleted on one side and changed on the other; it is kept"
+		})
+		if !kept {
+			t.Errorf("it is not reported: %+v", done.Fixes)
+		}
+		got, warnings := titles(t, c.store())
+		diff(t, "items", "1 1, 2 2, 3 3", got)
+		diff(t, "warnings", []item.Warning(nil), warnings)
+		it, err := c.store().Item(t.Context(), 2)
+		if err != nil || it.Parent != 1 || len(it.DependsOn) != 1 {
+			t.Errorf("the relations are %+v, %v", it, err)
+		}
 	}
-	ours.commit()
-	theirs := ours.clone()
-	if err := open(t, ours.dir, true).Delete(t.Context(), 2, ""); err != nil {
-		t.Fatal(err)
-	}
-	ours.comment(1, "x")
-	ours.commit()
-	theirs.comment(2, "said after it was deleted")
-	theirs.commit()
-	ours.git("pull", "-q", "--no-rebase", theirs.dir, "main")
-
-	s := open(t, ours.dir, true)
-	got, warnings := titles(t, s)
-	diff(t, "items", "1 1", got)
-	diff(t, "warnings", []item.Warning(nil), warnings)
-	it, err := s.Restore(t.Context(), 2)
-	if err != nil || len(it.Comments) != 1 {
-		t.Errorf("restored with %v, %v", it.Comments, err)
-	}
+	t.Run("with a conflict", func(t *testing.T) {
+		t.Parallel()
+		ours, theirs := prepare(t)
+		theirs.comment(2, "said after it was deleted")
+		theirs.commit()
+		for _, sides := range [][2]clone{{ours, theirs}, {theirs, ours}} {
+			into := sides[0].clone()
+			if out, err := into.run("pull", "-q", "--no-rebase", sides[1].dir, "main"); err == nil {
+				t.Fatalf("git merged it: %s", out)
+			}
+			done, err := into.store().Repair(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, into, done, "items/2.md")
+			if it, err := into.store().Item(t.Context(), 2); err != nil || len(it.Comments) != 1 {
+				t.Errorf("the comments are %+v, %v", it.Comments, err)
+			}
+		}
+	})
+	t.Run("without one", func(t *testing.T) {
+		t.Parallel()
+		ours, theirs := prepare(t)
+		theirs.edit("items/2.md", func(text string) string { return strings.Replace(text, "A long text", "A text", 1) })
+		theirs.commit()
+		ours.git("pull", "-q", "--no-rebase", theirs.dir, "main") // only the description was edited
+		found, err := ours.store().Check(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, "found", []item.Warning{{
+			File: "trash/2.md", Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
+		}}, found)
+		done, err := ours.store().Repair(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, ours, done, "items/2.md")
+		if it, err := ours.store().Item(t.Context(), 2); err != nil || !strings.HasPrefix(it.Description, "A text.\nA long") {
+			t.Errorf("the description is %q, %v", it.Description, err)
+		}
+		// Who deletes it now has seen the change.
+		if err := ours.store().Delete(t.Context(), 2, ""); err != nil {
+			t.Fatal(err)
+		}
+		ours.commit()
+		if done, err := ours.store().Repair(t.Context()); err != nil || len(done.Fixes) > 0 {
+			t.Errorf("after another deletion: %+v, %v", done.Fixes, err)
+		}
+		fresh := ours.clone()
+		if found, err := fresh.store().Check(t.Context()); err != nil || len(found) > 0 {
+			t.Errorf("in a fresh clone: %+v, %v", found, err)
+		}
+	})
 }
 
 // Cherry-picks that git makes without a conflict bring a second file of an item: its

@@ -17,7 +17,6 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/numbers"
 	"github.com/copse-dev/copse/internal/item/renumbered"
-	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
 )
@@ -92,11 +91,10 @@ func (r *repair) merges(ctx context.Context, repo *gitmerge.Repo) error {
 		if err := m.ofGit(repo); err != nil {
 			return err
 		}
-		if err := m.rewritten(repo); err != nil {
-			return err
-		}
-		if err := m.copied(repo); err != nil {
-			return err
+		for _, step := range []func(*gitmerge.Repo) error{m.marked, m.rewritten, m.buried, m.copied} {
+			if err := step(repo); err != nil {
+				return err
+			}
 		}
 	}
 	if err := m.leftovers(); err != nil {
@@ -291,51 +289,6 @@ func followCopied(copies []merge.Copied, tree merge.Tree) (merge.Tree, []merge.R
 		reports = append(reports, more...)
 	}
 	return corrected, reports, nil
-}
-
-// isUnmerged reports whether a file has the marks that git leaves in what it could not
-// merge.
-func (m *merging) isUnmerged(name string) bool {
-	_, _, marked := ticfile.Versions(m.tree[name])
-	return marked
-}
-
-// leftovers merges files that were left, or committed, with the marks of a merge that
-// git knows nothing about any more. A text that can be read as it is only looks so.
-func (m *merging) leftovers() error {
-	base, ours, theirs := maps.Clone(m.tree), maps.Clone(m.tree), maps.Clone(m.tree)
-	found := false
-	for name, text := range m.tree {
-		a, b, marked := ticfile.Versions(text)
-		if !marked || readable(name, text) || !readable(name, a) || !readable(name, b) {
-			continue
-		}
-		found = true
-		delete(base, name)
-		ours[name], theirs[name] = a, b
-	}
-	if !found {
-		return nil
-	}
-	return m.mergeTrees(base, ours, theirs)
-}
-
-// readable reports whether a file can be used.
-func readable(name, text string) bool {
-	if name == configName {
-		_, err := ticfile.ParseConfig(text)
-		return err == nil
-	}
-	if strings.HasPrefix(name, linksFolder+"/") {
-		_, _, marked := ticfile.Versions(text)
-		return !marked
-	}
-	file, err := ticfile.Parse(text)
-	if err != nil {
-		return false
-	}
-	_, _, err = file.Item()
-	return err == nil
 }
 
 // copies joins the files of an item that git brought to the store twice.

@@ -101,7 +101,10 @@ func TestEditedWhileUnmerged(t *testing.T) {
 		remove(t, ours, 2)
 		ours.commit()
 		theirs.git("mv", ".tic/items/2.md", ".tic/items/7.md")
-		theirs.edit("items/7.md", func(text string) string { return strings.Replace(text, `id: "2"`, `id: "7"`, 1) })
+		theirs.edit("items/7.md", func(text string) string {
+			text = strings.Replace(text, `id: "2"`, `id: "7"`, 1)
+			return regexp.MustCompile(`(?m)^updated: .*$`).ReplaceAllString(text, "updated: 2026-01-02T00:00:00.000Z")
+		})
 		theirs.commit()
 		conflict(t, ours, theirs)
 		ours.edit("items/7.md", appendComment)

@@ -6,15 +6,20 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
 // ErrApart says that two versions of a file are of different items with one number. One
 // file cannot keep both.
 var ErrApart = errors.New("two items have this number; run doctor --repair")
 
+// ErrDeleted says that one side deleted an item and the other changed it. It is kept, which
+// takes another file than the deleted one.
+var ErrDeleted = errors.New("one side deleted this item and the other changed it; run doctor --repair")
+
 // File merges one file of a store, as a merge driver of git must: it sees no other file.
-// config is the configuration, "" if it is unknown. The error is [ErrApart], or says
-// that a version is no such file; then nothing is merged.
+// config is the configuration, "" if it is unknown. The error is [ErrApart] or [ErrDeleted],
+// or says that a version is no such file; then nothing is merged.
 func File(name, base, ours, theirs, config string) (string, error) {
 	trees := [3]Tree{{}, {}, {}}
 	for i, text := range []string{base, ours, theirs} {
@@ -28,6 +33,9 @@ func File(name, base, ours, theirs, config string) (string, error) {
 			trees[i][ConfigName] = config
 		}
 	}
+	if _, trashed, _ := numberOf(name); trashed && deletedOnce(base, ours, theirs) {
+		return "", ErrDeleted
+	}
 	r, err := Stores(trees[0], trees[1], trees[2], Options{})
 	if err != nil {
 		return "", err
@@ -38,6 +46,19 @@ func File(name, base, ours, theirs, config string) (string, error) {
 		}
 	}
 	return r.Tree[name], nil
+}
+
+// deletedOnce reports whether one side deleted an item of base and the other changed it.
+func deletedOnce(base, ours, theirs string) bool {
+	var at [3]string
+	for i, text := range []string{base, ours, theirs} {
+		file, err := ticfile.Parse(text)
+		if err != nil {
+			return false
+		}
+		at[i] = file.Deleted()
+	}
+	return at[0] == "" && (at[1] == "" && at[2] != "" && ours != base || at[1] != "" && at[2] == "" && theirs != base)
 }
 
 // BothVersions is a file that could not be merged, with both versions between the marks

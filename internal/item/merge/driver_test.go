@@ -41,6 +41,47 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// Git calls the driver for the file in the trash when one side deleted an item. The driver
+// refuses to put the change of the other side there.
+func TestFileOfDeletedItem(t *testing.T) {
+	t.Parallel()
+	base := newStore(t)
+	base.create(1, "it", 0)
+	const file = "trash/1.md"
+	deleted := func(text string) string {
+		t.Helper()
+		f, err := ticfile.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Delete("2026-01-02T00:00:00.000Z", ticfile.Lost{}); err != nil {
+			t.Fatal(err)
+		}
+		text, err = f.Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	changed := base.clone()
+	changed.update(1, 1, item.Patch{Status: new("todo")})
+	was, is := base.tree["items/1.md"], changed.tree["items/1.md"]
+	for name, test := range map[string]struct {
+		base, ours, theirs string
+		want               error
+	}{
+		"changed there":   {was, deleted(was), is, merge.ErrDeleted},
+		"changed here":    {was, is, deleted(was), merge.ErrDeleted},
+		"left alone":      {was, deleted(was), was, nil},
+		"deleted by both": {was, deleted(was), deleted(is), nil},
+		"restored":        {deleted(was), was, deleted(was), nil},
+	} {
+		if _, err := merge.File(file, test.base, test.ours, test.theirs, ""); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v, want %v", name, err, test.want)
+		}
+	}
+}
+
 func TestWithAttributes(t *testing.T) {
 	t.Parallel()
 	for old, want := range map[string]string{

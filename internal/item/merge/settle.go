@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
@@ -70,10 +71,7 @@ func (e *entry) keptChanged() bool {
 // changed reports whether somebody changed an item since base: any field of it, but
 // the time of its update, and but for relations to what was deleted.
 func (m *merger) changed(base, v *version) bool {
-	a, b := base.it, v.it
-	if a.Title != b.Title || a.Type != b.Type || a.Status != b.Status || a.Iteration != b.Iteration ||
-		a.Priority != b.Priority || a.Assignee != b.Assignee || a.Description != b.Description ||
-		!slices.Equal(a.Labels, b.Labels) || !slices.Equal(a.Comments, b.Comments) {
+	if edited(base.it, v.it) {
 		return true
 	}
 	before, after := m.references(base), m.references(v)
@@ -87,6 +85,45 @@ func (m *merger) changed(base, v *version) bool {
 		e := m.entries[k]
 		return e != nil && stateOf(e.versions()[v.side]) == live
 	})
+}
+
+// edited reports whether two versions of an item differ in more than their relations and
+// the time of the update.
+func edited(a, b item.Item) bool {
+	return a.Title != b.Title || a.Type != b.Type || a.Status != b.Status || a.Iteration != b.Iteration ||
+		a.Priority != b.Priority || a.Assignee != b.Assignee || a.Description != b.Description ||
+		!slices.Equal(a.Labels, b.Labels) || !slices.Equal(a.Comments, b.Comments)
+}
+
+// related reports whether a version of an item refers to an item that base did not refer to.
+func related(base, v item.Item) bool {
+	return v.Parent != 0 && v.Parent != base.Parent ||
+		slices.ContainsFunc(v.DependsOn, func(id item.ID) bool { return !slices.Contains(base.DependsOn, id) })
+}
+
+// Buried returns the items that left, as git merged ours and theirs, has in its trash
+// although one side only deleted them and the other changed them, sorted.
+func Buried(base, ours, theirs, left Tree) []Birth {
+	var found []Birth
+	for name, text := range left {
+		v := readVersion(name, text)
+		if v == nil || !v.trashed {
+			continue
+		}
+		live := ItemsFolder + "/" + v.id.String() + extension
+		for _, side := range [][2]Tree{{ours, theirs}, {theirs, ours}} {
+			before, changed := readVersion(live, base[live]), readVersion(live, side[1][live])
+			if _, kept := side[0][live]; kept || before == nil || changed == nil || readVersion(name, side[0][name]) == nil {
+				continue
+			}
+			if before.it.Created == v.it.Created && changed.it.Created == v.it.Created &&
+				(edited(before.it, changed.it) || related(before.it, changed.it)) {
+				found = append(found, Birth{v.id, v.it.Created})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b Birth) int { return cmp.Compare(a.ID, b.ID) })
+	return found
 }
 
 // references are the items that an item refers to.

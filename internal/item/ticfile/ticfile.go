@@ -69,13 +69,13 @@ const (
 	keyDependsOn = "depends_on"
 )
 
-// order has those of a deleted item first: there, git can merge them with what
-// somebody else does to the item.
+// order has those of a deleted item beside the time of the update. Git takes a deletion for
+// a change of the name, and would put into the trash what somebody else did to the item. So
+// near to each other the two changes are a conflict, which is merged here.
 func order() []string {
 	return []string{
-		keyDeleted, keyDeletedChildren, keyDeletedDependents,
 		keyID, keyTitle, keyType, keyStatus, keyIteration, keyPriority, keyAssignee, keyLabels,
-		keyCreated, keyUpdated, keyParent, keyDependsOn,
+		keyCreated, keyUpdated, keyDeleted, keyDeletedChildren, keyDeletedDependents, keyParent, keyDependsOn,
 	}
 }
 

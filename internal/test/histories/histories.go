@@ -33,6 +33,8 @@ type Outcome struct {
 	// Items and Comments are how many were made, Merges how often git merged, rebased
 	// or picked, and Stops how often it stopped.
 	Items, Comments, Merges, Stops int
+	// Crashes is how often git itself crashed in a merge, which is undone then.
+	Crashes int
 	// Lost, Duplicated and Wrong say what is not there, there twice, and related to
 	// what it was never related to.
 	Lost, Duplicated, Wrong []string
@@ -44,7 +46,7 @@ func (o *Outcome) Good() bool { return len(o.Lost)+len(o.Duplicated)+len(o.Wrong
 // Add adds what happened in another history.
 func (o *Outcome) Add(other *Outcome) {
 	o.Items, o.Comments = o.Items+other.Items, o.Comments+other.Comments
-	o.Merges, o.Stops = o.Merges+other.Merges, o.Stops+other.Stops
+	o.Merges, o.Stops, o.Crashes = o.Merges+other.Merges, o.Stops+other.Stops, o.Crashes+other.Crashes
 	o.Lost = append(o.Lost, other.Lost...)
 	o.Duplicated = append(o.Duplicated, other.Duplicated...)
 	o.Wrong = append(o.Wrong, other.Wrong...)
@@ -124,8 +126,15 @@ func (c *clone) git(args ...string) (string, error) {
 	if err != nil {
 		err = fmt.Errorf("%s: git %s: %w: %s", c.name, strings.Join(args, " "), err, out)
 	}
+	if err != nil && c.ctx.Err() == nil && strings.Contains(string(out), "Assertion `") {
+		err = fmt.Errorf("%w: %w", errCrashed, err)
+	}
 	return strings.TrimSpace(string(out)), err
 }
+
+// errCrashed says that git ended in the middle of a merge. Releases up to 2.50 do that
+// for some renames ("process_renames: Assertion") and leave the lock of the index.
+var errCrashed = errors.New("git crashed")
 
 func (c *clone) must(args ...string) error {
 	_, err := c.git(args...)
@@ -329,9 +338,16 @@ func (c *clone) merges(what string, args ...string) error {
 	}
 	c.note("%s %s", c.name, what)
 	c.out.Merges++
+	before, err := c.git("rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
 	_, failed := c.git(args...)
 	const most = 100
 	for range most {
+		if errors.Is(failed, errCrashed) {
+			return c.undo(before)
+		}
 		done, err := c.store().Repair(c.ctx)
 		if err != nil {
 			return errors.Join(failed, err)
@@ -351,6 +367,20 @@ func (c *clone) merges(what string, args ...string) error {
 		}
 	}
 	return c.commit() // what was repaired after the merge
+}
+
+// undo takes back a merge in which git crashed, as a person has to: the lock that git left
+// is removed, and the branch is where it was.
+func (c *clone) undo(before string) error {
+	c.out.Crashes++
+	c.note("git crashes")
+	if err := os.Remove(filepath.Join(c.path, ".git", "index.lock")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	for _, operation := range []string{"merge", "rebase", "cherry-pick"} {
+		_, _ = c.git(operation, "--abort") // at most one of them goes on
+	}
+	return errors.Join(c.must("checkout", "-q", "-f", "main"), c.must("reset", "-q", "--hard", before), c.must("clean", "-fdq"))
 }
 
 func (c *clone) goOn(kind string) error {
@@ -374,7 +404,12 @@ func (h *history) end() error {
 		if err := first.must("fetch", "-q", c.path, "+HEAD:refs/remotes/"+c.name+"/main"); err != nil {
 			return err
 		}
-		if err := first.merges("merges all of "+c.name, "merge", "-q", "--no-edit", c.name+"/main"); err != nil {
+		crashes := h.out.Crashes
+		err := first.merges("merges all of "+c.name, "merge", "-q", "--no-edit", c.name+"/main")
+		if err == nil && h.out.Crashes > crashes {
+			err = first.merges("merges all of "+c.name+" without renames", "merge", "-q", "--no-edit", "-X", "no-renames", c.name+"/main")
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ const wholeHistories = 2000
 func randomHistories(r *rig) ([]result, error) {
 	t := &tally{rig: r, seed: r.random.Uint64()}
 	var workers sync.WaitGroup
-	for range 2 * runtime.NumCPU() { // most of the time they wait for git
+	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i, ok := t.next(); ok; i, ok = t.next() {
 				out, err := t.run(i)
@@ -32,8 +32,8 @@ func randomHistories(r *rig) ([]result, error) {
 	return []result{{
 		What:  "random histories of work items in 2 to 4 clones, with merges, rebases and cherry-picks",
 		Tried: t.done, Survived: t.good, Lost: t.done - t.good,
-		Note: fmt.Sprintf("%d merges, %d stops, %d items, %d comments: lost %d, duplicated %d, wrong relations %d",
-			total.Merges, total.Stops, total.Items, total.Comments, len(total.Lost), len(total.Duplicated), len(total.Wrong)),
+		Note: fmt.Sprintf("%d merges, %d stops, %d crashes of git, %d items, %d comments: lost %d, duplicated %d, wrong relations %d",
+			total.Merges, total.Stops, total.Crashes, total.Items, total.Comments, len(total.Lost), len(total.Duplicated), len(total.Wrong)),
 	}}, t.failed
 }
 

@@ -1,0 +1,133 @@
+package gitmerge
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// Marked returns the merge in which git committed a file of this text, which has the marks
+// of a conflict; nil if no commit of HEAD did. Git does that without a stop when it takes
+// a new file, which both sides have alike, for a renamed one.
+func (r *Repo) Marked(ctx context.Context, name, text string) (*Merge, error) {
+	path := r.prefix + name
+	blob, err := r.run(ctx, "rev-parse", "--verify", "--quiet", "HEAD:"+path)
+	if _, exited := errors.AsType[*xec.ExitError](err); exited {
+		return nil, nil // it is in no commit
+	}
+	if err != nil || !isHash(blob) {
+		return nil, err
+	}
+	texts, err := r.read(ctx, blobs{name: blob})
+	if err != nil || texts[name] != text {
+		return nil, err // somebody has edited it since
+	}
+	out, err := r.run(ctx, "--literal-pathspecs", "log", "--full-history", "-m", "--no-patch", "--no-show-signature", "--format=%H %P",
+		"--find-object="+blob, "HEAD", "--", path)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(out, "\n")
+	hashes := strings.Fields(lines[len(lines)-1]) // the oldest brought it
+	switch len(hashes) {
+	case 3:
+		return r.merged(ctx, hashes)
+	case 2:
+		return r.copiedAs(ctx, hashes[0], hashes[1])
+	}
+	return nil, nil
+}
+
+// copiedAs returns the merge by which git made a commit from another one; nil if that is
+// unknown.
+func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error) {
+	made, err := r.madeSince(ctx, parent)
+	if err != nil {
+		return nil, err
+	}
+	extra, err := r.commits(ctx, "FETCH_HEAD", "ORIG_HEAD")
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range made {
+		if c.hash != hash {
+			continue
+		}
+		originals, err := r.originals(ctx, []*commit{c}, extra)
+		if err != nil || len(originals[c]) == 0 {
+			return nil, err
+		}
+		m := &Merge{Kind: OfCherryPick, Name: "done " + hash, Done: true, repo: r, births: map[string]string{}}
+		if m.Left, err = r.tree(ctx, hash); err != nil {
+			return nil, err
+		}
+		return m, m.readTrees(ctx, parent, originals[c][0])
+	}
+	return nil, nil
+}
+
+// Buried returns the merges since a commit that changed files in the trash, the oldest
+// first: git takes a deletion for a change of the name, and so puts what the other side
+// did to the item into the trash. The trees have only the files of such items.
+func (r *Repo) Buried(ctx context.Context, since string) ([]*Merge, error) {
+	args := []string{"--literal-pathspecs", "log", "-z", "--merges", "-c", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
+		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(mostMerges), "--reverse", "HEAD"}
+	known, err := r.commits(ctx, "HEAD", since)
+	if err != nil || known[0] == "" || known[0] == known[1] {
+		return nil, err
+	}
+	if known[1] != "" {
+		args = append(args, "^"+known[1])
+	}
+	out, err := r.run(ctx, append(args, "--", r.prefix+merge.TrashFolder)...)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string][]string{} // by merge
+	var merges []string
+	for word := range strings.SplitSeq(out, "\x00") {
+		word = strings.TrimPrefix(word, "\n")
+		file, inTrash := strings.CutPrefix(word, r.prefix+merge.TrashFolder+"/")
+		switch hashes := strings.Fields(word); {
+		case inTrash && len(merges) > 0:
+			last := merges[len(merges)-1]
+			names[last] = append(names[last], merge.TrashFolder+"/"+file, merge.ItemsFolder+"/"+file)
+		case len(hashes) == 3 && isHash(hashes[0]):
+			merges = append(merges, word)
+		}
+	}
+	var found []*Merge
+	for _, hashes := range merges {
+		if len(names[hashes]) == 0 {
+			continue
+		}
+		m, err := r.mergeOf(ctx, strings.Fields(hashes), names[hashes])
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, m)
+	}
+	return found, nil
+}
+
+// mergeOf returns the merge that a commit is, with some of the files.
+func (r *Repo) mergeOf(ctx context.Context, hashes, names []string) (*Merge, error) {
+	base, err := r.run(ctx, "merge-base", hashes[1], hashes[2])
+	if _, exited := errors.AsType[*xec.ExitError](err); err != nil && !exited {
+		return nil, err
+	}
+	ours, theirs := newChange(hashes[1], hashes[0]), newChange(hashes[2], base)
+	trees := &copiedCommit{changes: []*readChange{ours, theirs}}
+	trees.want(names)
+	if err := r.fill(ctx, []*copiedCommit{trees}); err != nil {
+		return nil, err
+	}
+	return &Merge{
+		Kind: OfMerge, Name: "done " + hashes[0], Done: true, repo: r, births: map[string]string{},
+		Base: theirs.After, Ours: ours.Before, Theirs: theirs.Before, Left: ours.After,
+	}, nil
+}

@@ -1,0 +1,242 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// isUnmerged reports whether a file has the marks that git leaves in what it could not
+// merge.
+func (m *merging) isUnmerged(name string) bool {
+	_, _, marked := ticfile.Versions(m.tree[name])
+	return marked
+}
+
+// isMarked reports whether a text has the marks of a conflict and cannot be read for them.
+func isMarked(name, text string) bool {
+	_, _, marked := ticfile.Versions(text)
+	return marked && !readable(name, text)
+}
+
+// readable reports whether a file can be used.
+func readable(name, text string) bool {
+	if name == configName {
+		_, err := ticfile.ParseConfig(text)
+		return err == nil
+	}
+	if strings.HasPrefix(name, linksFolder+"/") {
+		_, _, marked := ticfile.Versions(text)
+		return !marked
+	}
+	file, err := ticfile.Parse(text)
+	if err != nil {
+		return false
+	}
+	_, _, err = file.Item()
+	return err == nil
+}
+
+// marked merges again what git committed with the marks of a conflict.
+func (m *merging) marked(repo *gitmerge.Repo) error {
+	for _, name := range slices.Sorted(maps.Keys(m.tree)) {
+		text, here := m.tree[name]
+		if !here || !isMarked(name, text) {
+			continue
+		}
+		past, err := repo.Marked(m.ctx, name, text)
+		if err != nil {
+			return err
+		}
+		if past == nil {
+			continue // the marks are all that is known
+		}
+		if err := m.again(past); err != nil {
+			return err
+		}
+		if m.merged == nil {
+			m.merged = past
+		}
+	}
+	return nil
+}
+
+// again merges what git has merged in a commit, and on top of it what was changed since.
+func (m *merging) again(past *gitmerge.Merge) error {
+	options, err := past.Options(m.ctx)
+	if err != nil {
+		return err
+	}
+	options.Now, options.Taken = m.now(), m.taken()
+	result, err := merge.Stores(past.Base, past.Ours, past.Theirs, options)
+	if err != nil {
+		return configError(err)
+	}
+	left, now := maps.Clone(past.Left), maps.Clone(m.tree)
+	for name, text := range past.Left {
+		if !isMarked(name, text) || now[name] != text {
+			continue
+		}
+		delete(left, name)
+		delete(now, name)
+		if merged, ok := result.Tree[name]; ok {
+			left[name], now[name] = merged, merged
+		}
+	}
+	options.Rank = inTree(now)
+	since, err := merge.Stores(left, result.Tree, now, options)
+	if err != nil {
+		return configError(err)
+	}
+	since.Renumbered = append(result.Renumbered, since.Renumbered...)
+	since.Reports = append(result.Reports, since.Reports...)
+	return m.store(since)
+}
+
+// leftovers merges files that were left, or committed, with the marks of a merge that
+// git knows nothing about any more. A text that can be read as it is only looks so.
+func (m *merging) leftovers() error {
+	base, ours, theirs := maps.Clone(m.tree), maps.Clone(m.tree), maps.Clone(m.tree)
+	found := false
+	for name, text := range m.tree {
+		a, b, marked := ticfile.Versions(text)
+		if !marked || readable(name, text) || !readable(name, a) || !readable(name, b) {
+			continue
+		}
+		found = true
+		for _, tree := range []merge.Tree{base, ours, theirs} {
+			delete(tree, name)
+		}
+		for _, side := range []struct {
+			tree merge.Tree
+			text string
+		}{{ours, a}, {theirs, b}} {
+			home := m.home(name, side.text)
+			if home != name {
+				deleted := trashFolder + strings.TrimPrefix(home, itemsFolder)
+				delete(base, home)
+				delete(base, deleted)
+				delete(side.tree, deleted)
+			}
+			side.tree[home] = side.text
+		}
+	}
+	if !found {
+		return nil
+	}
+	return m.mergeTrees(base, ours, theirs)
+}
+
+// home returns the file that a version of a marked file is a version of. Where git takes a
+// new file for a renamed one, that is the file of another item.
+func (m *merging) home(name, text string) string {
+	it := itemIn(text)
+	id, err := itemfolder.Number(strings.TrimPrefix(name, itemsFolder+"/"))
+	if it == nil || err != nil || it.ID == id {
+		return name
+	}
+	if other := nameOf(m.tree, text); other != "" {
+		_, file, _ := strings.Cut(other, "/")
+		return itemsFolder + "/" + file
+	}
+	return name
+}
+
+// buried brings items back that git left in the trash although one side of a merge changed
+// them.
+func (m *merging) buried(repo *gitmerge.Repo) error {
+	since, err := followed(m.tx.Root())
+	if err != nil {
+		return err
+	}
+	ids, err := buried(m.ctx, repo, since, func(name string) string { return m.tree[name] })
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	for _, id := range ids {
+		err := m.perform(pending{Restore: id})
+		switch {
+		case err == nil:
+			m.done(itemsFolder+"/"+itemfolder.FileName(id), "was deleted on one side and changed on the other; it is kept")
+		case !isRule(err): // else it cannot be read or changed
+			return err
+		}
+	}
+	m.tree, err = m.readTree()
+	return err
+}
+
+// buried returns the items that git left in the trash of a store, sorted. read returns the
+// text of a file, "" without one.
+func buried(ctx context.Context, repo *gitmerge.Repo, since string, read func(name string) string) ([]item.ID, error) {
+	if _, going := repo.Rewritten(); going {
+		return nil, nil
+	}
+	merges, err := repo.Buried(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	var ids []item.ID
+	for _, past := range merges {
+		for _, b := range merge.Buried(past.Base, past.Ours, past.Theirs, past.Left) {
+			file := itemfolder.FileName(b.ID)
+			text := read(trashFolder + "/" + file)
+			// Somebody who deletes the item afterwards has seen it.
+			if read(itemsFolder+"/"+file) == "" && createdIn(text) == b.Created && deletedIn(text) == deletedIn(past.Left[trashFolder+"/"+file]) {
+				ids = append(ids, b.ID)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// deletedIn is when an item was deleted, as a text says it.
+func deletedIn(text string) string {
+	file, err := ticfile.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return file.Deleted()
+}
+
+// checkBuried returns a warning for each item that git left in the trash although one side
+// of a merge changed it.
+func (s *Store) checkBuried(ctx context.Context, f *folder) ([]item.Warning, error) {
+	repo, err := s.openRepo(ctx, f)
+	if repo == nil || err != nil {
+		return nil, err
+	}
+	root, err := f.dir.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
+	}
+	defer root.Close()
+	since, err := followed(root)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := buried(ctx, repo, since, func(name string) string {
+		text, err := itemfolder.ReadFile(root, name)
+		if err != nil {
+			return "" // the check of the trash reports what cannot be read
+		}
+		return text
+	})
+	var found []item.Warning
+	for _, id := range ids {
+		found = append(found, item.Warning{
+			File: trashName(id), Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
+		})
+	}
+	return found, err
+}

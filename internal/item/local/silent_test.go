@@ -1,0 +1,124 @@
+package local_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// twice makes two clones. In the first, item 1 is gone and item 5 is new; in the second,
+// item 1 has a comment and item 5 is the same new one. Git takes item 5 of the first for
+// item 1 under a new name.
+func twice(t *testing.T) (ours, theirs clone) {
+	t.Helper()
+	ours = newGit(t)
+	if _, err := open(t, ours.dir, true).Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ours.create("one", "two")
+	if _, err := open(t, ours.dir, true).Update(t.Context(), 1, item.Patch{Description: new(strings.Repeat("A long text.\n", 20))}); err != nil {
+		t.Fatal(err)
+	}
+	ours.commit()
+	theirs = ours.clone()
+	var five string
+	ours.edit("items/1.md", func(text string) string {
+		five = strings.NewReplacer(`id: "1"`, `id: "5"`, "title: one", "title: five", "created: 2", "created: 3").Replace(text)
+		return text
+	})
+	for _, c := range []clone{ours, theirs} {
+		if err := os.WriteFile(filepath.Join(c.dir, ".tic", "items", "5.md"), []byte(five), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Commits of one second are told apart by their subjects.
+	ours.git("rm", "-q", ".tic/items/1.md")
+	ours.git("add", "-A")
+	ours.git("commit", "-qm", "create five, purge one")
+	theirs.comment(1, "said in the other clone")
+	theirs.git("add", "-A")
+	theirs.git("commit", "-qm", "create five, comment one")
+	return ours, theirs
+}
+
+// checkOnce repairs a clone in which git committed the marks of a conflict, or stopped as it
+// should, and compares what is there.
+func checkOnce(t *testing.T, c clone) {
+	t.Helper()
+	c.repair()
+	got, warnings := titles(t, c.store())
+	diff(t, "items", "1 one, 2 two, 5 five", got)
+	diff(t, "warnings", []item.Warning(nil), warnings)
+	for id, want := range map[item.ID]int{1: 1, 5: 0} {
+		if it, err := c.store().Item(t.Context(), id); err != nil || len(it.Comments) != want {
+			t.Errorf("the comments of #%d are %+v, %v", id, it.Comments, err)
+		}
+	}
+	found, err := c.store().Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, "found", []item.Warning(nil), found)
+}
+
+// Git can commit the marks of a conflict without a stop. The doctor merges the items that
+// git merged as lines, with what was done since.
+func TestCommittedMarks(t *testing.T) {
+	t.Parallel()
+	t.Run("by a merge", func(t *testing.T) {
+		t.Parallel()
+		ours, theirs := twice(t)
+		_, _ = ours.run("pull", "-q", "--no-rebase", theirs.dir, "main")
+		checkOnce(t, ours)
+	})
+	t.Run("by a rebase", func(t *testing.T) {
+		t.Parallel()
+		ours, theirs := twice(t)
+		_, _ = theirs.run("pull", "-q", "--rebase", ours.dir, "main")
+		checkOnce(t, theirs)
+	})
+	t.Run("by a pick, with changes since", func(t *testing.T) {
+		t.Parallel()
+		ours, theirs := twice(t)
+		ours.git("fetch", "-q", theirs.dir, "main")
+		_, stopped := ours.run("cherry-pick", "FETCH_HEAD")
+		ours.comment(2, "said since")
+		if stopped == nil {
+			ours.commit()
+		}
+		checkOnce(t, ours)
+		if it, err := ours.store().Item(t.Context(), 2); err != nil || len(it.Comments) != 1 {
+			t.Errorf("the comments of #2 are %+v, %v", it.Comments, err)
+		}
+	})
+}
+
+// Marks that no commit explains can be around versions of two items. Each version goes to
+// its own item, also to one in the trash.
+func TestMarksAroundTwoItems(t *testing.T) {
+	t.Parallel()
+	ours, _ := twice(t)
+	ours.git("checkout", "-q", "HEAD^", "--", ".tic/items/1.md")
+	var one string
+	ours.edit("items/1.md", func(text string) string { one = text; return text })
+	if err := open(t, ours.dir, true).Delete(t.Context(), 1, ""); err != nil {
+		t.Fatal(err)
+	}
+	ours.edit("items/5.md", func(text string) string {
+		changed := strings.TrimRight(one, "\n") + "\n\n## Comments\n\n---\nauthor: eve\ndate: 2026-01-01T00:00:00.000Z\n\nSaid elsewhere.\n"
+		return "<<<<<<< ours\n" + text + "=======\n" + changed + ">>>>>>> theirs\n"
+	})
+	ours.repair()
+	got, warnings := titles(t, ours.store())
+	diff(t, "items", "1 one, 2 two, 5 five", got)
+	diff(t, "warnings", []item.Warning(nil), warnings)
+	if it, err := ours.store().Item(t.Context(), 1); err != nil || len(it.Comments) != 1 {
+		t.Errorf("the comments are %+v, %v", it.Comments, err)
+	}
+	if deleted, _, err := ours.store().Deleted(t.Context()); err != nil || len(deleted) > 0 {
+		t.Errorf("in the trash: %+v, %v", deleted, err)
+	}
+}
