@@ -58,7 +58,7 @@ Without flags, show it. An empty value clears it. It is kept beside the item, in
 		it, err := s.Item(ctx, id)
 		o := c.Out()
 		if err == nil && p != (item.Patch{}) {
-			o = c.Changed()
+			o = c.Out()
 			it, err = s.Update(ctx, id, p)
 		}
 		if err != nil {
@@ -120,7 +120,7 @@ No hook and no filter of the repository runs.`,
 		}
 		out := c.Out()
 		if run {
-			out = c.Changed()
+			out = c.Out()
 			if err := work.Begin(ctx, repo, plan); err != nil {
 				return err
 			}

@@ -23,9 +23,10 @@ func (c cli) show() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show an item with its description and comments",
-		Long: `Show an item with its description and comments. In a pipe, a line for each field
-with its name and value, separated by a tab; then an empty line and the
-description.`,
+		Long: `Show an item with its description and comments. In a pipe, the command prints a line
+for each field, with its name and value separated by a tab, and a line for each
+comment, with "comment", author, date and text. An empty line and the description
+follow.`,
 		Example:           "  " + c.Program + " show 3",
 		Args:              app.Args(1, 1, "ID"),
 		ValidArgsFunction: c.CompleteItem,
@@ -83,6 +84,10 @@ func pipe(o *output.Writer, it *item.Item) error {
 	rows := fields(it)
 	for _, f := range it.Former {
 		rows = append(rows, []string{"renumbered", formerly(f)})
+	}
+	// Before the description, so that no text in it can look like a comment.
+	for _, comment := range it.Comments {
+		rows = append(rows, []string{"comment", comment.Author, comment.Date, comment.Body})
 	}
 	if err := o.Table([]output.Column{{Name: "field"}, {Name: "value"}}, rows); err != nil {
 		return err

@@ -90,7 +90,7 @@ task if there is one, the current iteration.
 		if err != nil {
 			return err
 		}
-		return o.done(c.Changed(), &it)
+		return o.done(c.Out(), &it)
 	})
 	return cmd
 }
@@ -136,7 +136,7 @@ labels, parent, depends-on and description.
 		if it, err = s.Update(ctx, id, p); err != nil {
 			return err
 		}
-		return o.done(c.Changed(), &it)
+		return o.done(c.Out(), &it)
 	})
 	return cmd
 }
@@ -221,9 +221,9 @@ in an editor with --edit.`,
 			return err
 		}
 		if asJSON {
-			return c.Changed().JSON(backlog.Comment(said))
+			return c.Out().JSON(backlog.Comment(said))
 		}
-		return c.Changed().Table([]output.Column{{Name: "author"}, {Name: "date"}, {Name: "text", Flexible: true}},
+		return c.Out().Table([]output.Column{{Name: "author"}, {Name: "date"}, {Name: "text", Flexible: true}},
 			[][]string{{said.Author, said.Date, said.Body}})
 	})
 	return cmd

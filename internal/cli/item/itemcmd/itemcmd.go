@@ -44,7 +44,7 @@ type Flags struct {
 func (f *Flags) Add(cmd *cobra.Command) {
 	p := cmd.PersistentFlags()
 	p.BoolVar(&f.json, "json", false, "print JSON")
-	p.BoolVar(&f.quiet, "quiet", false, "print nothing when a change succeeds")
+	p.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
 	if err := p.MarkHidden("json"); err != nil { // only if there is no such flag
 		panic(err)
 	}
@@ -94,11 +94,8 @@ func (c Base) explain(err error) error {
 	return err
 }
 
-// Out returns the writer of results.
-func (c Base) Out() *output.Writer { return output.New(c.Env) }
-
-// Changed is for what a command prints about a change that it made.
-func (c Base) Changed() *output.Writer {
+// Out returns the writer of results. With --quiet they go nowhere.
+func (c Base) Out() *output.Writer {
 	if c.Flags.quiet {
 		c.Env.Stdout = io.Discard
 	}

@@ -52,6 +52,11 @@ type (
 		CurrentIteration string   `json:"current_iteration"`
 		DoneStatuses     []string `json:"done_statuses,omitempty"`
 	}
+	configured struct {
+		Backend          string   `json:"backend,omitempty"`
+		CurrentIteration string   `json:"current_iteration,omitempty"`
+		DoneStatuses     []string `json:"done_statuses,omitzero"`
+	}
 )
 
 func (c cli) init() *cobra.Command {
@@ -93,12 +98,12 @@ here or above, it stays as it is. There are three ways to keep the items:
 						return err
 					}
 				}
-				return c.Changed().JSON(initialized{created, !created, backend})
+				return c.Out().JSON(initialized{created, !created, backend})
 			}
 			if created {
-				err = c.Changed().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.InitCommand, " init"), " item"))
+				err = c.Out().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.InitCommand, " init"), " item"))
 			} else {
-				err = c.Changed().Line("Already initialized in .tic/")
+				err = c.Out().Line("Already initialized in .tic/")
 			}
 			if err != nil {
 				return err
@@ -119,7 +124,7 @@ func (c cli) initShared(ctx context.Context, s *local.Store, asJSON bool) error 
 	if err != nil {
 		return err
 	}
-	o := c.Changed()
+	o := c.Out()
 	if asJSON {
 		return o.JSON(initialized{created, !created, backend})
 	}
@@ -192,9 +197,9 @@ func (c cli) iterationSet() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return c.Changed().JSON(chosen{args[0]})
+				return c.Out().JSON(chosen{args[0]})
 			}
-			return c.Changed().Line("Current iteration: %s", args[0])
+			return c.Out().Line("Current iteration: %s", args[0])
 		}),
 	}
 	output.JSONFlag[chosen](cmd, &asJSON)
@@ -266,8 +271,10 @@ func (c cli) config() *cobra.Command {
 func (c cli) configGet() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:       "get [KEY]",
-		Short:     "Show one value, or all of them",
+		Use:   "get [KEY]",
+		Short: "Show one value, or all of them",
+		Long: `Show one value, or all of them. Of one key it prints the value, a list with a line for
+each entry; with --json an object of that key alone.`,
 		Example:   c.Project("config get statuses"),
 		ValidArgs: keys(),
 		Args:      app.Args(0, 1, "none or KEY"),
@@ -288,47 +295,79 @@ func (c cli) configGet() *cobra.Command {
 }
 
 func (c cli) printSettings(config item.Config, only []string, asJSON bool) error {
-	var rows [][]string
-	for _, s := range settings(config) {
-		if len(only) > 0 && s.key != only[0] {
-			continue
-		}
-		rows = append(rows, []string{s.key, strings.Join(s.values, ",")})
+	if len(only) > 0 {
+		return c.printSetting(config, only[0], asJSON)
 	}
-	switch {
-	case asJSON:
+	if asJSON {
 		return c.Out().JSON(configuration{
 			Backend: backend, NextID: config.NextID, Types: config.Types, Statuses: config.Statuses, Iterations: config.Iterations,
 			CurrentIteration: config.CurrentIteration, DoneStatuses: config.DoneStatuses,
 		})
-	case len(only) > 0:
-		return c.Out().Line("%s", rows[0][1])
+	}
+	var rows [][]string
+	for _, s := range settings(config) {
+		rows = append(rows, []string{s.key, strings.Join(s.values, ",")})
 	}
 	return c.Out().Table([]output.Column{{Name: "key"}, {Name: "value", Flexible: true}}, rows)
 }
 
+// printSetting prints one value in the form of the original.
+func (c cli) printSetting(config item.Config, key string, asJSON bool) error {
+	all := settings(config)
+	s := all[slices.IndexFunc(all, func(s setting) bool { return s.key == key })]
+	if !asJSON {
+		var err error
+		for _, value := range s.values {
+			err = errors.Join(err, c.Out().Line("%s", value))
+		}
+		return err
+	}
+	switch key {
+	case "next_id":
+		return c.Out().JSON(map[string]item.ID{key: config.NextID})
+	case "backend", "current_iteration":
+		return c.Out().JSON(map[string]string{key: s.values[0]})
+	}
+	return c.Out().JSON(map[string][]string{key: append([]string{}, s.values...)})
+}
+
 func (c cli) configSet() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:       "set KEY VALUE",
 		Short:     "Change current_iteration or done_statuses; the others are edited in .tic/config.yml",
 		Example:   c.Project("config set current_iteration sprint-2") + "\n" + c.Project("config set done_statuses done,wontfix"),
 		ValidArgs: []string{"current_iteration", "done_statuses"},
 		Args:      app.Args(2, 2, "KEY and VALUE"),
 		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+			var set configured
+			var err error
 			switch key := args[0]; {
 			case key == "current_iteration":
-				return s.SetIteration(ctx, args[1])
+				set.CurrentIteration = args[1]
+				err = s.SetIteration(ctx, args[1])
 			case key == "done_statuses":
-				return s.SetDoneStatuses(ctx, item.SplitLabels(args[1]))
+				set.DoneStatuses = append([]string{}, item.SplitLabels(args[1])...)
+				err = s.SetDoneStatuses(ctx, item.SplitLabels(args[1]))
 			case key == "backend":
-				return checkBackend(args[1])
+				set.Backend = args[1]
+				err = checkBackend(args[1])
 			case slices.Contains(keys(), key):
-				return fmt.Errorf("config key %q is read-only; edit .tic/config.yml", key)
+				err = fmt.Errorf("config key %q is read-only; edit .tic/config.yml", key)
 			default:
-				return unknownKey(key)
+				err = unknownKey(key)
 			}
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return c.Out().JSON(set)
+			}
+			return c.Out().Line("Set %s = %s", args[0], args[1])
 		}),
 	}
+	output.JSONFlag[configured](cmd, &asJSON)
+	return cmd
 }
 
 func (c cli) doctor() *cobra.Command {

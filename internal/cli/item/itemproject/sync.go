@@ -103,7 +103,7 @@ func waiting(r shared.Result) string {
 
 // told prints what a sync did.
 func (c cli) told(r shared.Result, remote, asJSON bool) error {
-	o := c.Changed()
+	o := c.Out()
 	if asJSON {
 		out := synced{Committed: r.Committed, Received: r.Received, Sent: r.Sent, Waiting: r.Waiting, Remote: remote}
 		if r.Offline != nil {

@@ -61,9 +61,9 @@ At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
 				return err
 			}
 			if asJSON {
-				return c.Changed().JSON(deleted{id})
+				return c.Out().JSON(deleted{id})
 			}
-			return c.Changed().Line("Deleted item %d. '%s restore %d' brings it back.", id, c.Program, id)
+			return c.Out().Line("Deleted item %d. '%s restore %d' brings it back.", id, c.Program, id)
 		}),
 	}
 	f := cmd.Flags()
@@ -99,7 +99,13 @@ func (c cli) restore() *cobra.Command {
 		Use:     "restore ID",
 		Short:   "Bring a deleted item back, with its relations",
 		Example: "  " + c.Program + " restore 3",
-		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteDeleted,
+		Args:    app.Args(1, 1, "ID"),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return c.CompleteDeleted(cmd, args, typed)
+		},
 		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
@@ -110,9 +116,9 @@ func (c cli) restore() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return c.Changed().JSON(backlog.DocumentOf(&it))
+				return c.Out().JSON(backlog.DocumentOf(&it))
 			}
-			return itemcmd.Table(c.Changed(), []*item.Summary{&it.Summary}, itemcmd.TableOptions{})
+			return itemcmd.Table(c.Out(), []*item.Summary{&it.Summary}, itemcmd.TableOptions{})
 		}),
 	}
 	output.JSONFlag[backlog.Document](cmd, &asJSON)

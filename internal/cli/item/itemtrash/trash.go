@@ -111,9 +111,9 @@ command lists the items and asks; elsewhere it needs --yes.`,
 				return err
 			}
 			if asJSON {
-				return c.Changed().JSON(purged{append([]item.ID{}, ids...)})
+				return c.Out().JSON(purged{append([]item.ID{}, ids...)})
 			}
-			return c.Changed().Line("Removed %d deleted items for good", len(ids))
+			return c.Out().Line("%s", removed(len(ids)))
 		}),
 	}
 	f := cmd.Flags()
@@ -121,6 +121,14 @@ command lists the items and asks; elsewhere it needs --yes.`,
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 	output.JSONFlag[purged](cmd, &asJSON)
 	return cmd
+}
+
+// removed says how many deleted items are gone.
+func removed(n int) string {
+	if n == 1 {
+		return "Removed 1 deleted item for good"
+	}
+	return fmt.Sprintf("Removed %d deleted items for good", n)
 }
 
 // chosenOf are the numbers that were given, or of all deleted items.
