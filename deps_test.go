@@ -49,6 +49,7 @@ var layers = []struct {
 		"internal/settings",
 		"internal/spread",
 		"internal/sqlitefile",
+		"internal/userdir",
 		"internal/watch",
 		"internal/xec",
 		"internal/yamlfile",

@@ -15,6 +15,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 )
 
@@ -27,6 +28,7 @@ type Journal struct {
 	last   *cachedfile.File[LastRun]
 
 	tasks *running.Registry
+	runs  *runlog.Log
 	// redact returns a text without secrets; nil returns it as it is.
 	redact func(string) string
 
@@ -55,9 +57,9 @@ const (
 func NewJournal(folder, root string) *Journal {
 	sum := sha256.Sum256([]byte(root))
 	j := &Journal{folder: folder, file: hex.EncodeToString(sum[:8]), running: map[string]bool{}}
-	j.tasks = running.NewRegistry("")
+	j.tasks, j.runs = running.NewRegistry(""), runlog.New("", j.text)
 	if folder != "" {
-		j.tasks = running.NewRegistry(filepath.Join(folder, "running"))
+		j.tasks, j.runs = running.NewRegistry(filepath.Join(folder, "running")), runlog.New(filepath.Join(folder, "runs"), j.text)
 		j.last = cachedfile.New(filepath.Join(folder, j.file+".json"), maxRecord, func(data []byte) (LastRun, error) {
 			var l LastRun
 			err := json.Unmarshal(data, &l)
@@ -76,14 +78,19 @@ func (j *Journal) Redacted(redact func(string) string) *Journal {
 
 // clean returns arguments as they are kept.
 func (j *Journal) clean(args []string) []string {
-	if j.redact == nil {
-		return args
-	}
 	var kept []string
 	for _, arg := range args {
-		kept = append(kept, j.redact(arg))
+		kept = append(kept, j.text(arg))
 	}
 	return kept
+}
+
+// text returns a text as it is kept.
+func (j *Journal) text(text string) string {
+	if j.redact == nil {
+		return text
+	}
+	return j.redact(text)
 }
 
 // Last returns the last run; ok is false if there was none that is remembered.
@@ -145,11 +152,8 @@ const recordTimeout = time.Second
 // record remembers a run. That it cannot is no reason for the run to fail.
 func (j *Journal) record(run Run, out *Output) {
 	text, _ := out.Text()
-	if j.redact != nil {
-		text = j.redact(text)
-	}
 	run.Args = j.clean(run.Args)
-	last := &LastRun{Run: run, Tail: tail(text)}
+	last := &LastRun{Run: run, Tail: tail(j.text(text))}
 	j.mu.Lock()
 	j.own = last
 	j.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/xec"
@@ -244,6 +245,9 @@ type Call struct {
 	Person bool
 	// Client is who calls: the name of an MCP client, or a command.
 	Client string
+	// Begun is called when the recipe has been accepted and is about to start; nil is
+	// nothing.
+	Begun func(running.Task)
 }
 
 // Run is what became of a call. It is also what is remembered of the last one.
@@ -332,6 +336,11 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 		Client: cmp.Or(cleantext.Cut(cleantext.Line(c.Client), maxClient), "an assistant"),
 	}, func(by string) { stop(stoppedError(by)) })
 	defer task.End()
+	recording := j.journal.runs.Begin(task.Task(), kept.Text)
+	defer recording.End(runlog.Outcome{State: runlog.Failed, ExitCode: -1, Problem: "it could not be started"}) // unless it has ended
+	if c.Begun != nil {
+		c.Begun(task.Task())
+	}
 	args := []string{"--justfile", path, "--working-directory", j.root, "--color", "never"}
 	if called.hasOptions() {
 		args = append(args, "--one") // so that no argument is a recipe; just has it longer than options
@@ -344,7 +353,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 		Name: "just", Dir: j.root, Env: env, Timeout: timeout, Args: append(append(args, "--", called.Name), c.Args...), Started: task.Lead,
 	}, j.o.Self), io.MultiWriter(&kept, out))
 	run.Duration = time.Since(run.Started)
-	by := task.End()
+	by := task.StoppedBy()
 	if stopped, ok := errors.AsType[stoppedError](context.Cause(ctx)); ok {
 		by = string(stopped)
 	}
@@ -370,5 +379,56 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 		return Run{}, err
 	}
 	j.journal.record(run, &kept)
+	recording.End(run.outcome())
 	return run, nil
 }
+
+// outcome returns how the run ended.
+func (r Run) outcome() runlog.Outcome {
+	o := runlog.Outcome{State: runlog.Done, ExitCode: r.ExitCode, Problem: r.Problem, Ended: r.Started.Add(r.Duration)}
+	switch {
+	case r.ExitCode < 0:
+		o.State = runlog.Stopped
+	case r.Failed():
+		o.State = runlog.Failed
+	}
+	return o
+}
+
+// Start runs a recipe in the background: it returns when the recipe has been accepted, and
+// the run goes on until it ends, [Justfile.Stop] or [Justfile.Close]. [Justfile.Report]
+// has its outcome. The errors are those of Run.
+func (j *Justfile) Start(ctx context.Context, c Call) (running.Task, error) {
+	begun, refused := make(chan running.Task, 1), make(chan error, 1)
+	c.Begun = func(t running.Task) { begun <- t }
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		defer cancel()
+		_, err := j.Run(background, c, io.Discard)
+		refused <- err
+	}()
+	select {
+	case t := <-begun:
+		return t, nil
+	case err := <-refused:
+		select {
+		case t := <-begun: // it has begun and ended since
+			return t, nil
+		default:
+			return running.Task{}, err
+		}
+	case <-ctx.Done():
+		cancel()
+		return running.Task{}, context.Cause(ctx)
+	}
+}
+
+// Report returns what is known of a run of the user, in whatever process and project it is
+// or was. While the run goes on, it first waits for its end, for at most wait. The error is
+// a [*runlog.NotFoundError].
+func (j *Justfile) Report(ctx context.Context, id string, wait time.Duration) (runlog.Report, error) {
+	return j.journal.runs.Get(ctx, id, wait)
+}
+
+// Latest returns the user's runs that are kept, in every project, the latest first.
+func (j *Justfile) Latest() []runlog.Report { return j.journal.runs.Latest() }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 )
 
@@ -40,6 +42,91 @@ whether an assistant or "copse task run" started them.`,
 	return cmd
 }
 
+func show(env app.Env) *cobra.Command {
+	var (
+		asJSON bool
+		wait   time.Duration
+		tail   int
+	)
+	cmd := &cobra.Command{
+		Use:   "show [ID]",
+		Short: "Show the state and the last output of a task run",
+		Long: `Show the state of a task run and the end of its output, whoever started it, in any
+project. Without an ID, show the latest run. copse keeps the last 100 runs for three days.
+The state is running, done, failed, stopped, or lost if the process that ran the task was
+killed.`,
+		Example: `  copse task show
+  copse task show --wait 5m k3j9x2m4ab`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return app.UsageError("name the ID of one task run, or none for the latest; `copse task ps` lists those that run")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return runningIDs(cmd.Context(), env), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if tail < 1 || wait < 0 {
+				return app.UsageError("--tail takes a number of lines from 1 on, and --wait a positive duration, such as 5m")
+			}
+			tasks := open(cmd.Context(), env)
+			id := ""
+			if len(args) > 0 {
+				id = args[0]
+			} else if latest := tasks.Latest(); len(latest) > 0 {
+				id = latest[0].ID
+			}
+			r, err := tasks.Report(cmd.Context(), id, wait)
+			if err != nil {
+				return err
+			}
+			out := output.New(env)
+			if asJSON {
+				return out.JSON(r)
+			}
+			lines := strings.Split(strings.TrimRight(r.Output, "\n"), "\n")
+			for _, line := range lines[max(0, len(lines)-tail):] {
+				if _, err := fmt.Fprintln(env.Stdout, line); err != nil {
+					return err
+				}
+			}
+			env.Notef("%s", state(r, env.Now()))
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.DurationVar(&wait, "wait", 0, "wait for the end of the task, at most this `duration`")
+	f.IntVar(&tail, "tail", 40, "show this `number` of lines")
+	output.JSONFlag[runlog.Report](cmd, &asJSON)
+	return cmd
+}
+
+// state says in a line how far a run is.
+func state(r runlog.Report, now time.Time) string {
+	text := fmt.Sprintf("%s (%s): %s", r.Name, r.ID, r.State)
+	if r.Problem != "" {
+		text += ", " + r.Problem
+	}
+	switch r.State {
+	case runlog.Running:
+		text += " for " + now.Sub(r.Started).Round(time.Second).String()
+	case runlog.Done, runlog.Failed:
+		text += fmt.Sprintf(", exit code %d after %s", r.ExitCode, r.Ended.Sub(r.Started).Round(time.Millisecond))
+	case runlog.Stopped, runlog.Lost:
+	}
+	return cleantext.Line(text)
+}
+
+// runningIDs returns the IDs of the tasks that run, for the shell to complete.
+func runningIDs(ctx context.Context, env app.Env) []cobra.Completion {
+	var ids []cobra.Completion
+	for _, t := range open(ctx, env).Running() {
+		ids = append(ids, cobra.CompletionWithDesc(t.ID, t.Name))
+	}
+	return ids
+}
+
 func stop(env app.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop ID...",
@@ -54,11 +141,7 @@ IDs. Whoever waits for a task is told that it was stopped.`,
 			return nil
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			var ids []cobra.Completion
-			for _, t := range open(cmd.Context(), env).Running() {
-				ids = append(ids, cobra.CompletionWithDesc(t.ID, t.Name))
-			}
-			return ids, cobra.ShellCompDirectiveNoFileComp
+			return runningIDs(cmd.Context(), env), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return stopAll(cmd.Context(), env, args) },
 	}

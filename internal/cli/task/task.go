@@ -33,7 +33,7 @@ with run_just_task. It takes the program just; see https://just.systems.`,
 		Args: app.Subcommands,
 		RunE: app.Help,
 	}
-	cmd.AddCommand(list(env), run(env), ps(env), stop(env))
+	cmd.AddCommand(list(env), run(env), ps(env), show(env), stop(env))
 	return cmd
 }
 

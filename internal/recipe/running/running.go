@@ -3,8 +3,9 @@
 //
 // A [Registry] is a directory with one file for each running task. [Registry.Begin] writes
 // it, and the function that Begin returns removes it. The file of a process that was killed
-// stays behind; [Registry.List] recognizes it by the process's number and start. [Registry.Stop] signals the process that leads a task, after the same check:
-// a number that the system has given to another process is never signaled.
+// stays behind; [Registry.List] recognizes it by the process's number
+// and start. [Registry.Stop] signals the process that leads a task, after the same check: a
+// number that the system has given to another process is never signaled.
 //
 // The directory belongs to the user and nobody else can write to it, or it is not used: a
 // registry without a directory knows the tasks of its own process.
@@ -17,13 +18,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/userdir"
 	"github.com/copse-dev/copse/internal/xec/family"
 )
 
@@ -51,12 +51,12 @@ type Process struct {
 
 func identify(pid int) Process { return Process{PID: pid, Start: family.Started(pid)} }
 
-// alive reports whether the process runs.
-func (p Process) alive() bool { return p.PID > 0 && p.Start != "" && family.Started(p.PID) == p.Start }
+// Alive reports whether the process runs.
+func (p Process) Alive() bool { return p.PID > 0 && p.Start != "" && family.Started(p.PID) == p.Start }
 
 // Registry are the tasks of a user. It is safe for concurrent use.
 type Registry struct {
-	dir string // "" for none
+	dir userdir.Dir // "" for none
 
 	mu  sync.Mutex
 	own map[string]*run
@@ -70,7 +70,9 @@ type run struct {
 
 // NewRegistry returns the registry in a directory, which is made when it is needed; "" is
 // for none.
-func NewRegistry(dir string) *Registry { return &Registry{dir: dir, own: make(map[string]*run)} }
+func NewRegistry(dir string) *Registry {
+	return &Registry{dir: userdir.Dir(dir), own: make(map[string]*run)}
+}
 
 const (
 	// maxFile is the size of the largest file that is read.
@@ -85,6 +87,7 @@ const (
 type Run struct {
 	registry *Registry
 	id       string
+	task     Task
 }
 
 // Begin notes a task, of which the ID, Owner and Leader are filled in. stop is called, at
@@ -96,7 +99,14 @@ func (r *Registry) Begin(t Task, stop func(by string)) *Run {
 	r.own[t.ID] = &run{task: t, stop: stop}
 	r.mu.Unlock()
 	r.write(t)
-	return &Run{registry: r, id: t.ID}
+	return &Run{registry: r, id: t.ID, task: t}
+}
+
+// Task returns the task as it was noted.
+func (b *Run) Task() Task {
+	b.registry.mu.Lock()
+	defer b.registry.mu.Unlock()
+	return b.task
 }
 
 // Lead notes the process by which the task is ended.
@@ -104,25 +114,30 @@ func (b *Run) Lead(pid int) {
 	b.registry.mu.Lock()
 	one := b.registry.own[b.id]
 	one.task.Leader = identify(pid)
+	b.task = one.task
 	t := one.task
 	b.registry.mu.Unlock()
 	b.registry.write(t)
 }
 
-// End forgets the task, and returns who asked another process to end it, "" if nobody did.
-func (b *Run) End() (stoppedBy string) {
+// StoppedBy returns who asked another process to end the task, "" if nobody did.
+func (b *Run) StoppedBy() string {
+	data, err := b.registry.dir.Read(b.id+request, maxFile)
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
+// End forgets the task.
+func (b *Run) End() {
 	r := b.registry
 	r.mu.Lock()
 	delete(r.own, b.id)
 	r.mu.Unlock()
-	if r.dir == "" {
-		return ""
+	if r.dir != "" {
+		r.remove(b.id)
 	}
-	if data, err := regular.Read(r.path(b.id, request), maxFile); err == nil {
-		stoppedBy = string(data)
-	}
-	r.remove(b.id)
-	return stoppedBy
 }
 
 // The endings of a task's files.
@@ -131,42 +146,16 @@ const (
 	request = ".stop"
 )
 
-func (r *Registry) path(id, ending string) string { return filepath.Join(r.dir, id+ending) }
-
 func (r *Registry) remove(id string) {
-	_ = os.Remove(r.path(id, record))
-	_ = os.Remove(r.path(id, request))
+	r.dir.Remove(id + record)
+	r.dir.Remove(id + request)
 }
 
 // write writes the file of a task. A task that no other process sees runs all the same.
 func (r *Registry) write(t Task) {
-	data, err := json.Marshal(t)
-	if err != nil || !r.usable() {
-		return
+	if data, err := json.Marshal(t); err == nil {
+		_ = r.dir.Replace(t.ID+record, data)
 	}
-	_ = r.replace(t.ID, record, data)
-}
-
-// replace writes a file whole.
-func (r *Registry) replace(id, ending string, data []byte) error {
-	file, err := os.CreateTemp(r.dir, ".new-*") // for its user alone
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	// Nothing of it counts after a restart of the system, so it need not be on disk.
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), r.path(id, ending))
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
-}
-
-// usable makes the directory and reports whether it is the user's alone.
-func (r *Registry) usable() bool {
-	return r.dir != "" && os.MkdirAll(r.dir, 0o700) == nil && private(r.dir)
 }
 
 // List returns the tasks that run, the oldest first.
@@ -177,16 +166,13 @@ func (r *Registry) List() []Task {
 		found[id] = one.task
 	}
 	r.mu.Unlock()
-	if r.dir != "" && private(r.dir) {
-		entries, _ := os.ReadDir(r.dir) // what was read counts
-		for _, e := range entries {
-			id, ok := strings.CutSuffix(e.Name(), record)
-			if _, own := found[id]; !ok || own || !valid(id) {
-				continue
-			}
-			if t, ok := r.read(id); ok {
-				found[id] = t
-			}
+	for _, e := range r.dir.List() {
+		id, ok := strings.CutSuffix(e.Name(), record)
+		if _, own := found[id]; !ok || own || !ValidID(id) {
+			continue
+		}
+		if t, ok := r.read(id); ok {
+			found[id] = t
 		}
 	}
 	tasks := make([]Task, 0, len(found))
@@ -202,20 +188,20 @@ func (r *Registry) List() []Task {
 	return tasks
 }
 
-// valid reports whether a text can be an ID, and so a part of a file's name.
-func valid(id string) bool {
+// ValidID reports whether a text can be an ID, and so a part of a file's name.
+func ValidID(id string) bool {
 	return len(id) == 10 && strings.IndexFunc(id, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }) < 0
 }
 
 // read returns the task of a file. The file of a task whose process has ended is removed
 // after a while: the process may be alive in another container that shares the directory.
 func (r *Registry) read(id string) (Task, bool) {
-	data, err := regular.Read(r.path(id, record), maxFile)
+	data, err := r.dir.Read(id+record, maxFile)
 	if err != nil {
 		return Task{}, false
 	}
 	var t Task
-	if json.Unmarshal(data, &t) != nil || t.ID != id || !t.Owner.alive() {
+	if json.Unmarshal(data, &t) != nil || t.ID != id || !t.Owner.Alive() {
 		if time.Since(t.Started) > keep {
 			r.remove(id)
 		}
@@ -284,7 +270,7 @@ func (r *Registry) Stop(ctx context.Context, id, by string) (Task, error) {
 		return !running
 	}
 	_ = r.await(ctx, func() bool { return ended() || t.Leader.PID != 0 }) // it may be about to start
-	if err := r.replace(id, request, []byte(by)); err != nil {
+	if err := r.dir.Replace(id+request, []byte(by)); err != nil {
 		return t, fmt.Errorf("stop task %s: %w", id, err)
 	}
 	for _, end := range []func(*os.Process) error{terminate, (*os.Process).Kill} {
@@ -295,7 +281,10 @@ func (r *Registry) Stop(ctx context.Context, id, by string) (Task, error) {
 				return t, fmt.Errorf("stop task %s: %w", id, err)
 			}
 		}
-		err := r.await(ctx, func() bool { return ended() || !t.Leader.alive() })
+		err := r.await(ctx, func() bool { return ended() || !t.Leader.Alive() })
+		if err == nil {
+			_ = r.await(ctx, ended) // so that whoever asks now is told that it was stopped
+		}
 		if err == nil || ctx.Err() != nil {
 			return t, err
 		}

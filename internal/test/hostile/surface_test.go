@@ -73,6 +73,7 @@ var commands = []invocation{
 	{program: "copse", args: "task list"},
 	{program: "copse", args: "task run {recipe}"},
 	{program: "copse", args: "task ps"},
+	{program: "copse", args: "task show nothing", fails: "No task run"},
 	{program: "copse", args: "task stop nothing", fails: "nothing"},
 	{program: "copse", args: "mcp config --client cursor"},
 	{program: "copse", args: "mcp install --client cursor --scope project"},
@@ -191,6 +192,8 @@ var tools = []struct {
 	{name: "get_project_context", args: `{"fresh":true}`},
 	{name: "get_project_context", args: `{"since":"c1aeaaaaaa","sections":["stack","items","git","tree"]}`},
 	{name: "run_just_task", args: `{"task_name":"{recipe}"}`},
+	{name: "run_just_task", args: `{"task_name":"{recipe}","background":true}`},
+	{name: "get_task", args: `{"id":"nothing"}`, fails: "task run"},
 	{name: "stop_task", args: `{"id":"nothing"}`, fails: "nothing"},
 }
 

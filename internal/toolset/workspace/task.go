@@ -1,15 +1,18 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
@@ -19,6 +22,8 @@ import (
 // Tasks runs recipes. Its errors are for showing.
 type Tasks interface {
 	Run(ctx context.Context, c recipe.Call, out io.Writer) (recipe.Run, error)
+	Start(ctx context.Context, c recipe.Call) (running.Task, error)
+	Report(ctx context.Context, id string, wait time.Duration) (runlog.Report, error)
 	Stop(ctx context.Context, id, by string) (running.Task, error)
 }
 
@@ -29,10 +34,14 @@ type RunIn struct {
 	TaskName  string   `json:"task_name"`
 	Arguments []string `json:"arguments,omitempty"`
 	Timeout   int      `json:"timeout_seconds,omitempty" min:"1" max:"7200" default:"600"`
+	// Background starts the task and answers at once.
+	Background bool `json:"background,omitempty" description:"Answer at once with a task_id for get_task."`
 }
 
-// RunOut is what became of a task.
+// RunOut is what became of a task, or the ID of one in the background.
 type RunOut struct {
+	// ID is that of a task in the background; the members below Task are then empty.
+	ID         string `json:"-"`
 	Task       string `json:"task"`
 	ExitCode   int    `json:"exit_code"`
 	DurationMS int64  `json:"duration_ms"`
@@ -48,11 +57,16 @@ const progressEvery = time.Second
 // maxMessage is how many characters of a line it hears.
 const maxMessage = 200
 
-// RunJustTask runs a task to its end.
+// RunJustTask runs a task to its end, or starts it in the background.
 func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
+	call := recipe.Call{Name: in.TaskName, Client: toolset.Client(ctx), Args: in.Arguments, Timeout: time.Duration(in.Timeout) * time.Second}
+	if in.Background {
+		task, err := t.tasks.Start(ctx, call)
+		return RunOut{ID: task.ID, Task: task.Name}, err
+	}
 	var out recipe.Output
 	defer follow(ctx, in.TaskName, &out)()
-	run, err := t.tasks.Run(ctx, recipe.Call{Name: in.TaskName, Client: toolset.Client(ctx), Args: in.Arguments, Timeout: time.Duration(in.Timeout) * time.Second}, &out)
+	run, err := t.tasks.Run(ctx, call, &out)
 	if err != nil {
 		return RunOut{}, err
 	}
@@ -61,6 +75,96 @@ func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
 		Task: run.Task, ExitCode: run.ExitCode, DurationMS: run.Duration.Milliseconds(), Output: text, Truncated: leftOut, Problem: run.Problem,
 	}, nil
 }
+
+// GetIn names a run, and how much of it to tell.
+type GetIn struct {
+	ID   string `json:"id"`
+	Wait int    `json:"wait_seconds,omitempty" min:"0" max:"50" description:"For its end."`
+	Tail int    `json:"tail,omitempty" min:"1" max:"1000" default:"40" description:"Lines of output."`
+}
+
+// GetOut is how far a run is.
+type GetOut struct {
+	ID    string       `json:"task_id"`
+	Task  string       `json:"task"`
+	State runlog.State `json:"state"`
+	// ExitCode is there once the run has ended.
+	ExitCode   *int   `json:"exit_code,omitempty"`
+	DurationMS int64  `json:"duration_ms"`
+	Output     string `json:"output"`
+	Problem    string `json:"problem,omitempty"`
+	// reasons explain a failure; they can be in lines before the tail.
+	reasons []string
+}
+
+// defaultTail is how many lines get_task shows.
+const defaultTail = 40
+
+// GetTask returns how far a run is, whoever started it.
+func (t *Tools) GetTask(ctx context.Context, in GetIn) (GetOut, error) {
+	r, err := t.tasks.Report(ctx, in.ID, time.Duration(in.Wait)*time.Second)
+	if err != nil {
+		return GetOut{}, err
+	}
+	out := GetOut{ID: r.ID, Task: r.Name, State: r.State, Problem: r.Problem, Output: lastLines(r.Output, cmp.Or(in.Tail, defaultTail))}
+	switch r.State {
+	case runlog.Running:
+		out.DurationMS = time.Since(r.Started).Milliseconds()
+	case runlog.Lost: // nobody knows when
+	default:
+		out.ExitCode, out.DurationMS = &r.ExitCode, r.Ended.Sub(r.Started).Milliseconds()
+	}
+	if r.State == runlog.Failed {
+		out.reasons = recipe.Reasons(r.Output)
+	}
+	return out, nil
+}
+
+// lastLines returns the last lines of a text.
+func lastLines(text string, n int) string {
+	lines := strings.SplitAfter(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return strings.Join(lines[max(0, len(lines)-n):], "")
+}
+
+// progress is the shape of get_task: what the run printed last, and how far it is.
+type progress struct{}
+
+// OK shows the output in a block, and how far the run is in another.
+func (progress) OK(out GetOut) (toolset.Result, error) {
+	data, err := toolset.Marshal(out)
+	if err != nil {
+		return toolset.Result{}, err
+	}
+	how := fmt.Sprintf("%s (%s): %s", out.Task, out.ID, out.State)
+	if out.Problem != "" {
+		how += ", " + out.Problem
+	}
+	if out.ExitCode != nil {
+		how += fmt.Sprintf(", exit code %d", *out.ExitCode)
+	}
+	if out.State == runlog.Running {
+		how += fmt.Sprintf(" for %d ms", out.DurationMS)
+	} else if out.ExitCode != nil {
+		how += fmt.Sprintf(" after %d ms", out.DurationMS)
+	}
+	res := toolset.Result{Text: []string{out.Output, foreign.Notice(how)}, Structured: data}
+	switch {
+	case out.Output == "":
+		res.Text = []string{"(no output) " + foreign.Notice(how)}
+	case len(out.reasons) > 0:
+		res.Text = []string{explained(foreign.Notice(how), out.reasons), out.Output}
+	}
+	return res, nil
+}
+
+// Fail shows the message.
+func (progress) Fail(err error) toolset.Result { return plain.Style{NextStep: next}.Fail(err) }
+
+// Schema says that there is an object.
+func (progress) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }
 
 // StopIn names a running task.
 type StopIn struct {
@@ -119,9 +223,20 @@ func follow(ctx context.Context, task string, out *recipe.Output) (stop func()) 
 // outcome is the shape of run_just_task: what it printed, and how it ended.
 type outcome struct{}
 
+// started is a task in the background.
+type started struct {
+	ID   string `json:"task_id"`
+	Task string `json:"task"`
+}
+
 // OK shows the output in a block, and how the task ended in another. A task that failed
-// is an error with the same content.
+// is an error with the same content, which begins with the lines that explain the failure.
 func (outcome) OK(out RunOut) (toolset.Result, error) {
+	if out.ID != "" {
+		data, err := toolset.Marshal(started{ID: out.ID, Task: out.Task})
+		text := foreign.Notice(fmt.Sprintf("%s runs in the background as task %s. get_task {\"id\": %q, \"wait_seconds\": 30} waits for it; stop_task ends it.", out.Task, out.ID, out.ID))
+		return toolset.Result{Text: []string{text}, Structured: data}, err
+	}
 	data, err := toolset.Marshal(out)
 	if err != nil {
 		return toolset.Result{}, err
@@ -135,15 +250,32 @@ func (outcome) OK(out RunOut) (toolset.Result, error) {
 		how += fmt.Sprintf("; %d bytes left out", out.Truncated)
 	}
 	how = foreign.Notice(how) // a client chooses its name, which can be in the problem
-	res := toolset.Result{Text: []string{out.Output, how}, Structured: data, IsError: out.ExitCode != 0 || out.Problem != ""}
-	if out.Output == "" {
-		res.Text = []string{"(no output) " + how}
-	}
+	res := toolset.Result{Structured: data, IsError: out.ExitCode != 0 || out.Problem != ""}
+	res.Text = told(out.Output, how, res.IsError)
 	if res.IsError {
 		// Some hosts show both halves of an error; its text has all there is.
 		res.Structured = nil
 	}
 	return res, nil
+}
+
+// told returns an output and how the task ended as blocks. The lines that explain a failure
+// come first, indented, where the output is long.
+func told(output, how string, failed bool) []string {
+	if output == "" {
+		return []string{"(no output) " + how}
+	}
+	if failed {
+		if reasons := recipe.Reasons(output); len(reasons) > 0 {
+			return []string{explained(how, reasons), output}
+		}
+	}
+	return []string{output, how}
+}
+
+// explained returns how a task ended with the lines that explain it, indented.
+func explained(how string, reasons []string) string {
+	return how + "\n\nThese lines of its output explain it:\n\n    " + strings.Join(reasons, "\n    ") + "\n"
 }
 
 // Fail shows the message.

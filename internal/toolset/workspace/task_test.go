@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/workspace"
@@ -19,6 +21,10 @@ import (
 type panics struct{}
 
 func (panics) Run(context.Context, recipe.Call, io.Writer) (recipe.Run, error) { panic("broken") }
+
+func (panics) Start(context.Context, recipe.Call) (running.Task, error) { panic("broken") }
+
+func (panics) Report(context.Context, string, time.Duration) (runlog.Report, error) { panic("broken") }
 
 func (panics) Stop(context.Context, string, string) (running.Task, error) { panic("broken") }
 

@@ -1,5 +1,4 @@
-// Package workspace is the toolset of a project's files, its context and its tasks:
-// five tools.
+// Package workspace is the toolset of a project's files, its context and its tasks.
 //
 // Use [New]. The handlers are methods of [Tools]. read_file and get_project_context
 // answer in text alone, list_directory with a JSON array, run_just_task with what the
@@ -61,6 +60,10 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Name: "run_just_task", Title: "Run just task", Hints: toolset.Hints{Destructive: true, OpenWorld: true},
 				Description: "Run a task (recipe) of the project's justfile; get_project_context lists them.",
 			}, t.RunJustTask),
+			toolset.New(progress{}, toolset.Spec{
+				Name: "get_task", Title: "Get task", Hints: hints,
+				Description: "State, exit code and last output of a task run, in the background or not.",
+			}, t.GetTask),
 			plain.Object(style, toolset.Spec{
 				Name: "stop_task", Title: "Stop task", Hints: toolset.Hints{Destructive: true, Idempotent: true},
 				Description: "End a running task, whoever started it.",

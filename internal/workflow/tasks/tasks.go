@@ -11,24 +11,42 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 )
 
 // Justfile has the recipes of a project.
 type Justfile interface {
+	Runner
+	Runs
 	// Recipes returns the recipes that can be run.
 	Recipes(ctx context.Context) ([]recipe.Recipe, error)
-	// Run runs one. Its error can be a *recipe.BusyError.
-	Run(ctx context.Context, c recipe.Call, out io.Writer) (recipe.Run, error)
-	// Running returns what the user runs, in every project.
-	Running() []running.Task
-	// Stop ends a run.
-	Stop(ctx context.Context, id, by string) (running.Task, error)
 	// Close ends all runs of this process.
 	Close()
+}
+
+// Runner runs recipes. Its errors can be a *recipe.BusyError.
+type Runner interface {
+	// Run runs one to its end.
+	Run(ctx context.Context, c recipe.Call, out io.Writer) (recipe.Run, error)
+	// Start runs one in the background.
+	Start(ctx context.Context, c recipe.Call) (running.Task, error)
+}
+
+// Runs are the runs of the user, in every process and every project.
+type Runs interface {
+	// Running returns what runs.
+	Running() []running.Task
+	// Report returns what became of a run. It waits for its end, for at most wait.
+	Report(ctx context.Context, id string, wait time.Duration) (runlog.Report, error)
+	// Latest returns the runs that are kept, the latest first.
+	Latest() []runlog.Report
+	// Stop ends a run.
+	Stop(ctx context.Context, id, by string) (running.Task, error)
 }
 
 var _ Justfile = (*recipe.Justfile)(nil)
@@ -43,11 +61,22 @@ func New(j Justfile) *Tasks { return &Tasks{j} }
 // stopped is no error.
 func (t *Tasks) Run(ctx context.Context, c recipe.Call, out io.Writer) (recipe.Run, error) {
 	run, err := t.Justfile.Run(ctx, c, out)
+	return run, busy(err)
+}
+
+// Start runs a task in the background, until it ends, it is stopped, or this process ends.
+func (t *Tasks) Start(ctx context.Context, c recipe.Call) (running.Task, error) {
+	task, err := t.Justfile.Start(ctx, c)
+	return task, busy(err)
+}
+
+// busy returns the error of a run with what to do about one that is in its way.
+func busy(err error) error {
 	busy, ok := errors.AsType[*recipe.BusyError](err)
 	if !ok || busy.Task == nil {
-		return run, err
+		return err
 	}
-	return run, &failure.Error{
+	return &failure.Error{
 		Kind: failure.Busy,
 		What: failure.Text(busy.Error()),
 		Do: func(w failure.Words) string {

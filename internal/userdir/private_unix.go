@@ -1,6 +1,6 @@
 //go:build unix
 
-package running
+package userdir
 
 import (
 	"os"
@@ -16,6 +16,3 @@ func private(dir string) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()
 }
-
-// terminate asks a process to end.
-func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }

@@ -1,4 +1,4 @@
-package running
+package userdir
 
 import "os"
 
@@ -7,6 +7,3 @@ func private(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir()
 }
-
-// terminate ends a process; its job ends with it.
-func terminate(p *os.Process) error { return p.Kill() }

@@ -1,0 +1,297 @@
+// Package runlog keeps what becomes of a user's task runs, so that every process of the
+// user can ask: whether a run goes on, how it ended, and what it printed last.
+//
+// A [Log] is a directory with one file for each run. [Log.Begin] writes it and keeps it up
+// to date while the run prints; [Recording.End] writes the outcome. [Log.Get] returns a
+// [Report]. It guarantees that
+//
+//   - the log is bounded: it keeps the output that the caller keeps, of the last [MaxRuns]
+//     runs, for [Keep];
+//   - a run whose process was killed is reported as [Lost], not as one that goes on;
+//   - output is written after the caller's function for secrets, never before.
+//
+// A log without a usable directory knows the runs of its own process.
+package runlog
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/recipe/running"
+	"github.com/copse-dev/copse/internal/userdir"
+)
+
+// State says how far a run is.
+type State string
+
+// The states.
+const (
+	Running State = "running"
+	Done    State = "done"    // it ended with exit code 0
+	Failed  State = "failed"  // it ended with another exit code
+	Stopped State = "stopped" // it was stopped, cancelled or ran out of time
+	Lost    State = "lost"    // the process that ran it was killed
+)
+
+// Outcome is how a run ended.
+type Outcome struct {
+	State State `json:"state"`
+	// ExitCode is -1 if the run was stopped.
+	ExitCode int       `json:"exit_code"`
+	Problem  string    `json:"problem,omitempty"`
+	Ended    time.Time `json:"ended,omitzero"`
+}
+
+// Report is what is known of a run.
+type Report struct {
+	running.Task
+	Outcome
+	// Output is what the run has printed, without secrets; LeftOut are the bytes that are
+	// missing in its middle.
+	Output  string `json:"output"`
+	LeftOut int64  `json:"truncated_bytes"`
+}
+
+const (
+	// MaxRuns is how many runs are kept.
+	MaxRuns = 100
+	// Keep is how long a run is kept.
+	Keep = 72 * time.Hour
+
+	// writeEvery is how old the output can be that another process sees.
+	writeEvery = 500 * time.Millisecond
+	// lookEvery is how often a run of another process is looked at by whoever waits for it.
+	lookEvery = 100 * time.Millisecond
+
+	ending  = ".json"
+	maxFile = 1 << 20
+)
+
+// Log is the runs of a user. It is safe for concurrent use.
+type Log struct {
+	dir    userdir.Dir
+	redact func(string) string
+
+	mu  sync.Mutex
+	own map[string]*Recording
+}
+
+// New returns the log in a directory, which is made when it is needed; "" is none. redact
+// returns a text without secrets.
+func New(dir string, redact func(string) string) *Log {
+	return &Log{dir: userdir.Dir(dir), redact: redact, own: make(map[string]*Recording)}
+}
+
+// Recording is a run of this process.
+type Recording struct {
+	log    *Log
+	task   running.Task
+	output func() (string, int64)
+	ended  chan struct{}
+	writer sync.WaitGroup
+
+	mu      sync.Mutex
+	outcome Outcome
+}
+
+// Begin notes a run. output returns what it has printed so far and how many bytes are left
+// out; it is called from other goroutines. [Recording.End] must be called.
+func (l *Log) Begin(task running.Task, output func() (string, int64)) *Recording {
+	r := &Recording{log: l, task: task, output: output, ended: make(chan struct{}), outcome: Outcome{State: Running}}
+	l.prune()
+	l.mu.Lock()
+	l.own[task.ID] = r
+	l.mu.Unlock()
+	l.write(r.report())
+	r.writer.Go(r.follow)
+	return r
+}
+
+// follow writes the output while it grows.
+func (r *Recording) follow() {
+	tick := time.NewTicker(writeEvery)
+	defer tick.Stop()
+	last := ""
+	for {
+		select {
+		case <-r.ended:
+			return
+		case <-tick.C:
+			if text, _ := r.output(); text != last {
+				last = text
+				r.log.write(r.report())
+			}
+		}
+	}
+}
+
+// End notes how the run ended. Later calls change nothing.
+func (r *Recording) End(o Outcome) {
+	r.mu.Lock()
+	first := r.outcome.State == Running
+	if first {
+		r.outcome = o
+	}
+	r.mu.Unlock()
+	if !first {
+		return
+	}
+	close(r.ended)
+	r.writer.Wait()
+	r.log.write(r.report())
+}
+
+func (r *Recording) report() Report {
+	r.mu.Lock()
+	outcome := r.outcome
+	r.mu.Unlock()
+	text, leftOut := r.output()
+	if r.log.redact != nil {
+		text = r.log.redact(text)
+	}
+	return Report{Task: r.task, Outcome: outcome, Output: text, LeftOut: leftOut}
+}
+
+// write writes the file of a run. A run that no other process sees goes on all the same.
+func (l *Log) write(r Report) {
+	if data, err := json.Marshal(r); err == nil {
+		_ = l.dir.Replace(r.ID+ending, data)
+	}
+}
+
+// NotFoundError says that no run with an ID is kept.
+type NotFoundError struct {
+	ID string
+	// Kept are runs that are, the latest first.
+	Kept []Report
+}
+
+func (e *NotFoundError) Error() string {
+	if len(e.Kept) == 0 {
+		return "No task run is kept. Use run_just_task or `copse task run` to start one"
+	}
+	text := fmt.Sprintf("No task run has the id %.40q", e.ID)
+	const maxListed = 10
+	var names []string
+	for _, r := range e.Kept[:min(len(e.Kept), maxListed)] {
+		names = append(names, fmt.Sprintf("%s (%s, %s)", r.ID, r.Name, r.State))
+	}
+	return text + ". The latest: " + strings.Join(names, ", ")
+}
+
+// Get returns the report of a run. While the run goes on, it first waits for its end, but no
+// longer than wait or ctx allow. The error is a [*NotFoundError].
+func (l *Log) Get(ctx context.Context, id string, wait time.Duration) (Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	l.mu.Lock()
+	own := l.own[id]
+	l.mu.Unlock()
+	if own != nil {
+		select {
+		case <-own.ended:
+		case <-ctx.Done():
+		}
+		return own.report(), nil
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		found, ok := l.read(id)
+		if !ok {
+			return Report{}, &NotFoundError{ID: id, Kept: l.Latest()}
+		}
+		if found.State != Running {
+			return found, nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return found, nil
+		}
+	}
+}
+
+// read returns the report in a file.
+func (l *Log) read(id string) (Report, bool) {
+	if !running.ValidID(id) {
+		return Report{}, false
+	}
+	data, err := l.dir.Read(id+ending, maxFile)
+	if err != nil {
+		return Report{}, false
+	}
+	var r Report
+	if json.Unmarshal(data, &r) != nil || r.ID != id {
+		return Report{}, false
+	}
+	if r.State == Running && !r.Owner.Alive() {
+		// It can have written the outcome as the last thing it did.
+		if data, err := l.dir.Read(id+ending, maxFile); err != nil || json.Unmarshal(data, &r) != nil || r.State != Running {
+			return r, err == nil
+		}
+		r.Outcome = Outcome{State: Lost, ExitCode: -1, Problem: "the process that ran it was killed"}
+	}
+	return r, true
+}
+
+// Latest returns the runs that are kept, the latest first.
+func (l *Log) Latest() []Report {
+	found := map[string]Report{}
+	for _, e := range l.dir.List() {
+		id, ok := strings.CutSuffix(e.Name(), ending)
+		if !ok {
+			continue
+		}
+		if r, ok := l.read(id); ok {
+			found[id] = r
+		}
+	}
+	l.mu.Lock()
+	for id, r := range l.own {
+		found[id] = r.report()
+	}
+	l.mu.Unlock()
+	return slices.SortedFunc(maps.Values(found), func(a, b Report) int {
+		return cmp.Or(b.Started.Compare(a.Started), strings.Compare(a.ID, b.ID))
+	})
+}
+
+// prune forgets runs that are old or too many. Those that this process runs stay.
+func (l *Log) prune() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var ended []*Recording
+	for _, r := range l.own {
+		r.mu.Lock()
+		if r.outcome.State != Running {
+			ended = append(ended, r)
+		}
+		r.mu.Unlock()
+	}
+	slices.SortFunc(ended, func(a, b *Recording) int { return a.task.Started.Compare(b.task.Started) })
+	for _, r := range ended[:max(0, len(ended)-MaxRuns+1)] {
+		delete(l.own, r.task.ID)
+	}
+
+	var files []os.FileInfo
+	for _, e := range l.dir.List() {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b os.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for i, info := range files {
+		if _, own := l.own[strings.TrimSuffix(info.Name(), ending)]; !own && (i >= MaxRuns-1 || time.Since(info.ModTime()) > Keep) {
+			l.dir.Remove(info.Name())
+		}
+	}
+}
