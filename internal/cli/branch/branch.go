@@ -90,7 +90,7 @@ func explain(err error) error {
 		return app.UsageError(err.Error())
 	}
 	if stacked, ok := errors.AsType[*track.StackedError](err); ok {
-		return fmt.Errorf("%w; `copse branch depend` adds a parent, `copse branch undepend` takes one away", stacked)
+		return fmt.Errorf("%w; `copse branch depend --replace` moves it, and `--add` gives it one more parent", stacked)
 	}
 	e, ok := errors.AsType[*failure.Error](err)
 	if !ok {

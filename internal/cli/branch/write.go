@@ -15,15 +15,20 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/workflow/track"
 )
 
 func (c *cli) depend() *cobra.Command {
-	return &cobra.Command{
+	var how track.Stacking
+	cmd := &cobra.Command{
 		Use:   "depend BRANCH PARENT",
-		Short: "Say that a branch is stacked on another",
-		Long: `Say that a branch is stacked on another. A branch can have several parents; the first
-one counts where one is asked for. "." is the branch that is checked out.`,
-		Example: "  copse branch depend feature/tests feature/login\n  copse branch depend . main",
+		Short: "Record that a branch is stacked on another",
+		Long: `Record that a branch is stacked on another. "." is the branch that is checked out.
+
+A branch that has a parent keeps it unless you say what the other one is: --replace moves the
+branch to PARENT, and --add makes PARENT one more parent. Of several parents the first one
+counts where one is asked for.`,
+		Example: "  copse branch depend feature/tests feature/login\n  copse branch depend . main --replace",
 		Args:    app.Args(2, 2, "BRANCH and PARENT"), ValidArgsFunction: c.completeBranches(2),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			child, err := p.named(ctx, args[:1])
@@ -37,13 +42,21 @@ one counts where one is asked for. "." is the branch that is checked out.`,
 			if err := p.Check(ctx, child, parent); err != nil {
 				return err
 			}
-			changed, err := p.Change(ctx, func(d *edit.Draft) error { return d.Depend(child, parent) })
+			parents, changed, err := p.Stack(ctx, child, parent, how)
 			if err != nil {
 				return err
+			}
+			if first := parents[0]; first != parent {
+				return c.said(changed, "%s is stacked on %s, after its first parent %s,", child, parent, first)
 			}
 			return c.said(changed, "%s is stacked on %s", child, parent)
 		}),
 	}
+	f := cmd.Flags()
+	f.BoolVar(&how.Replace, "replace", false, "move the branch from the parents that it has")
+	f.BoolVar(&how.Add, "add", false, "add a parent to those that it has")
+	cmd.MarkFlagsMutuallyExclusive("replace", "add")
+	return cmd
 }
 
 // said tells the outcome: that it is so now, or was so before.

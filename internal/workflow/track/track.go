@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,6 +80,31 @@ func (t *Tracker) Change(ctx context.Context, do func(*edit.Draft) error) (bool,
 		err = session.Explain(err)
 	}
 	return changed, err
+}
+
+// Stacking says what becomes of the parents that a branch has. Without either, a branch that
+// has another parent is a [*StackedError].
+type Stacking struct {
+	// Replace removes them, and Add keeps them.
+	Replace, Add bool
+}
+
+// Stack records that a branch is stacked on another. It returns the parents that the branch
+// has then, the first one first, and whether anything is different now.
+func (t *Tracker) Stack(ctx context.Context, child, parent string, how Stacking) (parents []string, changed bool, err error) {
+	changed, err = t.Change(ctx, func(d *edit.Draft) error {
+		before := d.Parents(child)
+		switch same := slices.Contains(before, parent); {
+		case how.Replace && (len(before) > 1 || !same):
+			d.Undepend(child, "")
+		case len(before) > 0 && !how.Add && !same:
+			return &StackedError{Branch: child, Parent: before[0]}
+		}
+		err := d.Depend(child, parent)
+		parents = slices.Clone(d.Parents(child))
+		return err
+	})
+	return parents, changed, err
 }
 
 // Current returns the branch that is checked out, or that git is rebasing or bisecting;
