@@ -45,7 +45,7 @@ func overHTTP(args []string) server {
 		}
 		env.Secrets = secret.New(nil) // as app.Execute makes one
 		served := servers.NewFleet(servers.Options{
-			Env: env, Disabled: choice.Disabled(), ReadOnly: choice.ReadOnly, Instructions: mcp.Instructions, Logger: app.NewLogger(env.Stderr, 0),
+			Env: env, Disabled: choice.Disabled(), ReadOnly: choice.ReadOnly, About: mcp.About, Logger: app.NewLogger(env.Stderr, 0),
 		}).Serve(ctx, dir)
 		defer served.Close()
 		token := func() string { return "s3cret-token" }

@@ -71,7 +71,7 @@ func (s *Server) addResource(r toolset.Resource) {
 			}
 		}
 		text, err := read(ctx)
-		return contents(text, err)
+		return contents(at, text, err)
 	})
 }
 
@@ -104,7 +104,7 @@ func (s *Server) addTemplate(t toolset.Template) {
 			}
 		}
 		text, err := read(ctx, values)
-		return contents(text, err)
+		return contents(at, text, err)
 	})
 }
 
@@ -135,9 +135,14 @@ func templatePattern(t toolset.Template) *regexp.Regexp {
 	return regexp.MustCompile(expr + regexp.QuoteMeta(rest) + "$")
 }
 
-func contents(text string, err error) (*mcp.ReadResourceResult, error) {
+// contents returns a document, which names the place that it is about, as the results of
+// tools do.
+func contents(at *Place, text string, err error) (*mcp.ReadResourceResult, error) {
 	if err != nil {
 		return nil, err
+	}
+	if at != nil {
+		text = located(text, at.name())
 	}
 	// URI and MIME type are filled in from the definition.
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil

@@ -245,6 +245,23 @@ func locate(r toolset.Result, place string) toolset.Result {
 	return r
 }
 
+// located names the worktree in a document: an object of JSON has a member more, any other
+// text a line.
+func located(text, place string) string {
+	if place == "" {
+		return text
+	}
+	if doc := strings.TrimSpace(text); strings.HasPrefix(doc, "{") && json.Valid([]byte(doc)) {
+		if name, err := toolset.Marshal(place); err == nil {
+			return string(withMember([]byte(doc), name))
+		}
+	}
+	if names(text, place) {
+		return text
+	}
+	return strings.TrimRight(text, "\n") + "\n\n" + worktreeLine(place)
+}
+
 // names reports whether a text names a place.
 func names(text, place string) bool { return strings.Contains(text, foreign.Spell(place)) }
 

@@ -42,7 +42,14 @@ func room(at string) []toolset.Toolset {
 		Tools: []toolset.Tool{envelope.Tool(envelope.Form{}, toolset.Spec{Name: "where", Title: "w", Description: "w", Hints: toolset.Hints{ReadOnly: true}},
 			func(_ context.Context, in echoIn) (echoOut, error) { return echoOut{Text: at + in.Text}, nil })},
 		Prompts:   []toolset.Prompt{{Name: "here", Get: func(context.Context, map[string]string) (string, error) { return "You are here.", nil }}},
-		Resources: []toolset.Resource{{URI: "room://here", Name: "here", MIMEType: "text/plain", Read: func(context.Context) (string, error) { return at, nil }}},
+		Resources: []toolset.Resource{
+			{URI: "room://here", Name: "here", MIMEType: "text/plain", Read: func(context.Context) (string, error) { return at, nil }},
+			{URI: "room://data", Name: "data", MIMEType: "application/json", Read: func(context.Context) (string, error) { return `{"a":1}`, nil }},
+		},
+		Templates: []toolset.Template{{
+			URITemplate: "room://note/{n}", Name: "note", Variables: []toolset.Argument{{Name: "n"}},
+			Read: func(context.Context, map[string]string) (string, error) { return "{a note}\n", nil },
+		}},
 	}}
 }
 
@@ -90,9 +97,13 @@ func TestRoots(t *testing.T) {
 		if err != nil || prompt.Messages[0].Content.(*mcp.TextContent).Text != "You are here.\n\nWorktree: `/three`\n" {
 			t.Errorf("%s: prompt: %+v, %v", revision, prompt, err)
 		}
-		resource, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "room://here"})
-		if err != nil || resource.Contents[0].Text != "/three" {
-			t.Errorf("%s: resource: %+v, %v", revision, resource, err)
+		for uri, want := range map[string]string{
+			"room://here": "/three", "room://data": `{"a":1,"worktree":"/three"}`, "room://note/1": "{a note}\n\nWorktree: `/three`\n",
+		} {
+			resource, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+			if err != nil || resource.Contents[0].Text != want {
+				t.Errorf("%s: resource %s: %+v, %v", revision, uri, resource, err)
+			}
 		}
 		_ = session.Close()
 	}

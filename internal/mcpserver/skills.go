@@ -188,7 +188,7 @@ func (k *skills) read(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp
 		return nil, err
 	}
 	text, err := found.Read(ctx)
-	return contents(text, err)
+	return contents(nil, text, err)
 }
 
 // find returns the skill with a URI.

@@ -13,6 +13,8 @@ type Toolset struct {
 	Prompts   []Prompt
 	Resources []Resource
 	Templates []Template
+	// Advice tells a model when to use the tools, the most important first.
+	Advice []Advice
 	// Located says that the tools answer about the worktree that the server is in: a
 	// server of several worktrees tells clients how to name another one.
 	Located bool

@@ -128,6 +128,23 @@ func (s *Sources) ReadOnlyToolsets() []toolset.Toolset {
 	}, s.opts.Disabled)
 }
 
+// WithoutLogin returns the services that are served and for which there is surely no login.
+// It looks at variables and files alone.
+func (s *Sources) WithoutLogin() []string {
+	env, finder := s.opts.Env, Finder(s.opts.Env)
+	var missing []string
+	if !slices.Contains(s.opts.Disabled, "github") && finder.NoGitHub() {
+		missing = append(missing, "GitHub")
+	}
+	if !slices.Contains(s.opts.Disabled, "jira") {
+		host, err := service.JiraHost(env.Getenv, settings.OpenUser(env.SettingsFile()))
+		if err == nil && host == "" || finder.NoJira() {
+			missing = append(missing, "Jira")
+		}
+	}
+	return missing
+}
+
 // words are the tools of a server, and the commands of the program twig for its own
 // server, ours for the others.
 func words(program string) failure.Words {

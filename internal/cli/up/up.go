@@ -202,7 +202,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	gate := gate(env, o, files)
 	logger := app.NewLogger(env.Stderr, o.verbosity)
 	serving := servers.NewFleet(servers.Options{
-		Env: env, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, Instructions: mcp.Instructions, Logger: logger,
+		Env: env, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, About: mcp.About, Logger: logger,
 	})
 	fleet := supervisor.New(supervisor.Options{
 		Repository: servers.Repository{Env: env, Unnamed: unnamed(env, o.repo)}, Serve: serving.Serve,

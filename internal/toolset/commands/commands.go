@@ -81,6 +81,10 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "Read the registry of prompt commands anew. Changes are noticed without it.",
 			}, t.Reload),
 		},
+		Advice: []toolset.Advice{{
+			Say:   "Before a routine job (a commit message, a review, an issue) search for a prompt command that says how it is done here; describe has its options, execute its instructions.",
+			Tools: []string{"search", "describe", "execute"},
+		}},
 		Templates: []toolset.Template{t.template()},
 		Offer:     t.offerNow,
 		Skills:    t.skillsNow,

@@ -125,6 +125,10 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "Get work items nested under their parents.",
 			}, t.GetItemTree),
 		},
+		Advice: []toolset.Advice{
+			{Say: "Plans and to-dos of the project are work items: list_items with ready=true has those that can be started, show_item has one in full.", Tools: []string{"list_items", "show_item"}},
+			{Say: "Keep them up to date with create_item and update_item; get_config has the valid values.", Tools: []string{"create_item", "update_item", "get_config"}},
+		},
 		Templates: []toolset.Template{t.template()},
 	}
 }

@@ -35,7 +35,9 @@ func New(form envelope.Form, issues *issue.Issues) *Tools { return &Tools{form, 
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, OpenWorld: true}
 	return toolset.Toolset{
-		Name: "jira",
+		Name: "jira", Advice: []toolset.Advice{
+			{Say: "get_jira_issue defaults to the issue of the current branch.", Tools: []string{"get_jira_issue"}},
+		},
 		Tools: []toolset.Tool{
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_jira_issue",

@@ -43,6 +43,14 @@ func (t *Tools) Toolset() toolset.Toolset {
 	style := plain.Style{NextStep: next}
 	return toolset.Toolset{
 		Name: "workspace", Located: true,
+		Advice: []toolset.Advice{
+			{
+				Say: "get_project_context is one call for the whole situation (branch, stack, items, changes, last task), max_tokens 500 for the least of it; " +
+					"its last line has a token, with which since returns only what changed: use that after a long session or a compaction.",
+				Tools: []string{"get_project_context"}, First: true,
+			},
+			{Say: "run_just_task runs the project's tasks, such as tests.", Tools: []string{"run_just_task"}},
+		},
 		Tools: []toolset.Tool{
 			toolset.New(text{}, toolset.Spec{
 				Name: "read_file", Title: "Read file", Hints: hints,

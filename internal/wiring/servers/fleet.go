@@ -143,7 +143,7 @@ func (f *Fleet) candidates(ctx context.Context, common string) []workspace.Candi
 // server makes a server of toolsets.
 func (o Options) server(all *workspace.Served, places mcpserver.Places) *served {
 	server := mcpserver.New(mcpserver.Options{
-		Name: "copse", Version: app.Version(), Instructions: o.Instructions, Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Places: places,
+		Name: "copse", Version: app.Version(), Instructions: all.Instructions(o.About, o.ReadOnly), Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Places: places,
 		Secrets: o.Env.Secrets, Logger: o.Logger,
 	})
 	return &served{HTTP: server.HTTP(), toolsets: all, readOnly: o.ReadOnly, closed: func() {}}

@@ -22,11 +22,12 @@ import (
 
 // Options say what each server offers.
 type Options struct {
-	Env          app.Env
-	Disabled     []string
-	ReadOnly     bool
-	Instructions string
-	Logger       *slog.Logger
+	Env      app.Env
+	Disabled []string
+	ReadOnly bool
+	// About is how the instructions begin.
+	About  string
+	Logger *slog.Logger
 }
 
 // served is a workspace that is served.

@@ -104,6 +104,11 @@ func hasWorktrees(common string) bool {
 // Toolsets returns what is served.
 func (p *Places) Toolsets() []toolset.Toolset { return p.start.served.Toolsets }
 
+// Instructions returns what the server tells a model at the start.
+func (p *Places) Instructions(about string, readOnly bool) string {
+	return p.start.served.Instructions(about, readOnly)
+}
+
 // Follows reports whether the server goes where its client is. One that was started for a
 // repository stays there.
 func (p *Places) Follows() bool { return p.opts.Repo == "" }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/copse-dev/copse/internal/app"
@@ -167,6 +168,7 @@ func (w *Workspace) Memory() *since.Memory {
 type Served struct {
 	Toolsets []toolset.Toolset
 
+	notes  []string // for the instructions
 	store  *local.Store
 	tasks  *tasks.Tasks
 	syncer *shared.Background
@@ -177,6 +179,7 @@ type Served struct {
 func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	s := w.served(logger)
 	s.tasks = w.Tasks()
+	s.notes = w.missingLogins()
 	files := w.Files()
 	s.Toolsets = toolset.Without(append(w.ReadOnlyToolsets(),
 		w.itemTools(s.store),
@@ -184,6 +187,22 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 		toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset(),
 	), w.disabled)
 	return s
+}
+
+// missingLogins returns what a model must know about tools whose services have no login.
+func (w *Workspace) missingLogins() []string {
+	missing := w.WithoutLogin()
+	if len(missing) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("No login for %s was found when the server started; tools that need one answer credentials_missing. `copse mcp doctor --online` says how to add one.",
+		strings.Join(missing, " and "))}
+}
+
+// Instructions returns what a server of these toolsets tells a model at the start, after what
+// it is about.
+func (s *Served) Instructions(about string, readOnly bool) string {
+	return toolset.Instructions(about, s.Toolsets, readOnly, s.notes...)
 }
 
 // ServeItems returns the toolset of work items alone.
