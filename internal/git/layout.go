@@ -51,7 +51,8 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 	}
 	r.sharedRoot = r.findSharedRoot(found.dotGit)
 	dir := r.findCommandDir(found.dotGit)
-	r.program = program.New(program.Repository{Dir: dir, Root: r.root, Bare: dir == r.gitDir}, opts.Env, &guard{repo: r})
+	r.guard = &guard{repo: r}
+	r.program = program.New(program.Repository{Dir: dir, Root: r.root, Bare: dir == r.gitDir}, opts.Env, r.guard)
 	r.gitDirAlias = aliasOf(found, start)
 	return r, nil
 }

@@ -29,6 +29,7 @@ type Repo struct {
 
 	env          xec.Env // as given
 	program      program.Git
+	guard        *guard
 	systemConfig func() string
 	configured   func(gitconfig.Config) // nil for nobody
 

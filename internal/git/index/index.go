@@ -33,6 +33,9 @@ type Paths struct {
 // files does not. It is not to be changed.
 func (p Paths) Links() []string { return p.links }
 
+// All returns the files, sorted by bytes. It is not to be changed.
+func (p Paths) All() []string { return p.sorted }
+
 // Len is how many files there are.
 func (p Paths) Len() int { return len(p.sorted) }
 

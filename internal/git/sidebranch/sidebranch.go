@@ -23,8 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
+	"github.com/copse-dev/copse/internal/git/scratch"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -53,8 +52,7 @@ type Repository struct {
 type Branch struct {
 	repo Repository
 	ref  string
-	own  string // the git directory that has no configuration of the repository
-	lock *flock.Flock
+	own  *scratch.Dir // the git directory that has no configuration of the repository
 	// blobs are the contents that were read or written.
 	blobs map[string]string
 }
@@ -66,11 +64,11 @@ func Open(ctx context.Context, repo Repository, name string) (*Branch, error) {
 	if info, err := os.Lstat(objects); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("the repository has no directory %q", "objects")
 	}
-	own, lock, err := makeOwn()
+	own, err := scratch.New(repo.ObjectFormat)
 	if err != nil {
 		return nil, err
 	}
-	b := &Branch{repo: repo, ref: "refs/heads/" + name, own: own, lock: lock, blobs: map[string]string{}}
+	b := &Branch{repo: repo, ref: "refs/heads/" + name, own: own, blobs: map[string]string{}}
 	if err := b.prepare(ctx, name); err != nil {
 		_ = b.Close()
 		return nil, err
@@ -79,18 +77,6 @@ func Open(ctx context.Context, repo Repository, name string) (*Branch, error) {
 }
 
 func (b *Branch) prepare(ctx context.Context, name string) error {
-	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
-	if format := b.repo.ObjectFormat; format != "" {
-		config = fmt.Sprintf("[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = %q\n", format)
-	}
-	for path, text := range map[string]string{"HEAD": "ref: refs/heads/none\n", "config": config} {
-		if err := os.WriteFile(filepath.Join(b.own, path), []byte(text), 0o600); err != nil {
-			return fmt.Errorf("make a directory for git: %w", err)
-		}
-	}
-	if err := os.MkdirAll(filepath.Join(b.own, "refs", "heads"), 0o700); err != nil {
-		return fmt.Errorf("make a directory for git: %w", err)
-	}
 	if _, err := b.git(ctx, nil, "check-ref-format", "--branch", name); err != nil {
 		return fmt.Errorf("%q is no name for a branch", name)
 	}
@@ -102,7 +88,7 @@ func (b *Branch) prepare(ctx context.Context, name string) error {
 }
 
 // Close removes what git needed. Objects and the branch stay.
-func (b *Branch) Close() error { return errors.Join(b.lock.Unlock(), os.RemoveAll(b.own)) }
+func (b *Branch) Close() error { return b.own.Close() }
 
 const (
 	// localTime limits what git does here, and transferTime what it does with a remote.
@@ -119,9 +105,9 @@ func (b *Branch) git(ctx context.Context, input []byte, args ...string) ([]byte,
 
 func (b *Branch) run(ctx context.Context, limit time.Duration, input []byte, args ...string) ([]byte, error) {
 	env := b.environment().With(
-		"GIT_DIR="+b.own,
+		"GIT_DIR="+b.own.Path,
 		"GIT_OBJECT_DIRECTORY="+filepath.Join(b.repo.CommonDir, "objects"),
-		"GIT_INDEX_FILE="+filepath.Join(b.own, "index"),
+		"GIT_INDEX_FILE="+filepath.Join(b.own.Path, "index"),
 		"GIT_ALLOW_PROTOCOL=file:http:https:ssh",
 	)
 	return run(ctx, xec.Command{

@@ -138,7 +138,7 @@ func (b *Branch) Commit(ctx context.Context, files Tree, message string, parents
 	if err != nil {
 		return "", fmt.Errorf("write objects: %w", err)
 	}
-	if err := os.Remove(filepath.Join(b.own, "index")); err != nil && !os.IsNotExist(err) {
+	if err := os.Remove(filepath.Join(b.own.Path, "index")); err != nil && !os.IsNotExist(err) {
 		return "", fmt.Errorf("write objects: %w", err)
 	}
 	if _, err := b.git(ctx, index, "update-index", "-z", "--index-info"); err != nil {
@@ -163,7 +163,7 @@ func (b *Branch) Commit(ctx context.Context, files Tree, message string, parents
 // write writes the contents that no parent has, and returns all files as entries of
 // an index.
 func (b *Branch) write(ctx context.Context, files Tree, known map[string]bool) ([]byte, error) {
-	dir := filepath.Join(b.own, "files")
+	dir := filepath.Join(b.own.Path, "files")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}

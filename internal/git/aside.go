@@ -1,0 +1,34 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/git/program"
+)
+
+// Aside returns the git program for another git directory, which borrows this repository's
+// objects: the directory's file objects/info/alternates names [Repo.Objects]. Neither this
+// repository's configuration nor the user's counts there, so that no hook, filter or merge
+// driver is known. Git is not started if it would wait for one of this repository's files.
+func (r *Repo) Aside(dir string) program.Git {
+	env := r.env.With(
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_COUNT=0", "GIT_ATTR_NOSYSTEM=1",
+	)
+	return program.New(program.Repository{Dir: dir, Bare: true}, env, aside{r.guard})
+}
+
+// Objects returns the directory of the repository's objects.
+func (r *Repo) Objects() string { return filepath.Join(r.commonDir, "objects") }
+
+// aside guards git elsewhere from the files of a repository.
+type aside struct{ *guard }
+
+func (a aside) Settings(context.Context) ([]string, error) {
+	if err := a.checker.Check(a.layout(nil)); err != nil {
+		return nil, unreadable(a.repo.gitDir, err)
+	}
+	return []string{"core.attributesFile=" + os.DevNull}, nil
+}

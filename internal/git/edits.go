@@ -1,0 +1,101 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The modes of entries in git's trees that [Edit] has.
+const (
+	ModeFile       = "100644"
+	ModeExecutable = "100755"
+	ModeLink       = "120000"
+	ModeSubmodule  = "160000"
+)
+
+// Edit is a file in the worktree that differs from the commit that is checked out.
+type Edit struct {
+	Path string `json:"path"`
+	// Mode is the mode of the file in the worktree; empty if the file is deleted, and
+	// for an untracked file, of which git does not tell.
+	Mode string `json:"mode,omitempty"`
+	// Commit is the commit of a submodule.
+	Commit    string `json:"commit,omitempty"`
+	Untracked bool   `json:"untracked,omitempty"`
+}
+
+// Edits are all files that differ, deleted ones first.
+type Edits struct {
+	Files []Edit `json:"files,omitempty"`
+	// Conflicted is how many files git could not merge. They are not among Files.
+	Conflicted int `json:"conflicted,omitempty"`
+	// CRLF says that lines end with CR LF in the worktree and with LF in commits.
+	CRLF bool `json:"crlf,omitempty"`
+}
+
+// Edits asks the git program which files in the worktree differ from the commit that is
+// checked out, with each untracked file that is not ignored.
+func (r *Repo) Edits(ctx context.Context) (Edits, error) {
+	return read(r, func() (Edits, error) {
+		if r.Bare() {
+			return Edits{}, fmt.Errorf("list edited files: %w", ErrBare)
+		}
+		out, err := r.program.Run(ctx, "status", "--porcelain=v2", "--untracked-files=all", "--no-renames",
+			// Git would run in each submodule, by that one's own configuration.
+			"--ignore-submodules=dirty", "-z")
+		if err != nil {
+			return Edits{}, fmt.Errorf("list edited files: %w", err)
+		}
+		edits, err := parseEdits(out)
+		if err != nil {
+			return Edits{}, err
+		}
+		cfg, err := r.config(ctx)
+		if err != nil {
+			return Edits{}, fmt.Errorf("list edited files: %w", err)
+		}
+		convert, _ := cfg.Value("core.autocrlf")
+		edits.CRLF = strings.EqualFold(convert, "true") || strings.EqualFold(convert, "input")
+		return edits, nil
+	})
+}
+
+// parseEdits reads the second porcelain format, without renames.
+func parseEdits(out []byte) (Edits, error) {
+	var deleted, present []Edit
+	edits := Edits{}
+	for record := range strings.SplitSeq(string(bytes.TrimSuffix(out, []byte("\x00"))), "\x00") {
+		kind, rest, _ := strings.Cut(record, " ")
+		switch kind {
+		case "1":
+			// XY, submodule, the modes of HEAD, index and worktree, the objects of HEAD and
+			// index, path.
+			const fields = 8
+			f := strings.SplitN(rest, " ", fields)
+			if len(f) != fields {
+				return Edits{}, fmt.Errorf("list edited files: git printed %q", record)
+			}
+			e := Edit{Path: f[7], Mode: f[4]}
+			switch {
+			case strings.Trim(e.Mode, "0") == "":
+				e.Mode = ""
+				deleted = append(deleted, e)
+				continue
+			case e.Mode == ModeSubmodule:
+				e.Commit = f[6]
+			}
+			present = append(present, e)
+		case "u":
+			edits.Conflicted++
+		case "?":
+			if !strings.HasSuffix(rest, "/") { // a repository in the worktree
+				present = append(present, Edit{Path: rest, Untracked: true})
+			}
+		}
+	}
+	edits.Files = slices.Concat(deleted, present)
+	return edits, nil
+}

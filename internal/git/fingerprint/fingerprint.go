@@ -1,0 +1,168 @@
+// Package fingerprint tells whether the files of a worktree can have changed, by what the
+// system says about them: sizes, times and identities. It reads no content and starts no
+// program.
+//
+// Two equal fingerprints of a worktree mean that its files are the same, if the first one
+// was settled: its newest change was long enough ago for a clock to tell it from a later
+// one. Different fingerprints mean nothing: whoever compares them asks git again.
+package fingerprint
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Files are what a fingerprint is about.
+type Files struct {
+	// Root is the root of the worktree.
+	Root string
+	// Tracked and Untracked are files in it, with slashes. Tracked is sorted.
+	Tracked, Untracked []string
+	// Others are absolute paths of files that decide what is tracked or ignored.
+	Others []string
+	// State is anything else that counts, such as the commit that is checked out.
+	State string
+	// At is when somebody began to read the files.
+	At time.Time
+}
+
+// Print is a fingerprint.
+type Print struct {
+	Sum string
+	// Settled says that a later change gives another fingerprint.
+	Settled bool
+}
+
+// window is how long after its last change a file may change again without a trace.
+const window = 3 * time.Second
+
+// every is after how many files it is checked whether the answer is still wanted.
+const every = 1000
+
+// Of returns the fingerprint of files. The error is that of ctx, or says that the root
+// cannot be read.
+func Of(ctx context.Context, f Files) (Print, error) {
+	root, err := openRoot(f.Root)
+	if err != nil {
+		return Print{}, err
+	}
+	defer root.close()
+	p := printer{sum: sha256.New()}
+	p.text(f.State)
+	for i, names := range [][]string{directories(f.Tracked, f.Untracked), f.Tracked, f.Untracked} {
+		p.number(int64(i))
+		for n, name := range names {
+			if n%every == 0 && ctx.Err() != nil {
+				return Print{}, ctx.Err()
+			}
+			p.add(root.stat(name))
+		}
+	}
+	for _, name := range f.Others {
+		info, err := os.Stat(name)
+		if err != nil {
+			p.add(stat{})
+			continue
+		}
+		p.add(stat{size: info.Size(), modified: info.ModTime().UnixNano(), mode: uint32(info.Mode())})
+	}
+	p.flush()
+	return Print{
+		Sum:     hex.EncodeToString(p.sum.Sum(nil)),
+		Settled: time.Unix(0, p.newest).Add(window).Before(f.At),
+	}, nil
+}
+
+// stat is what the system says about a file; zero for one that is not there.
+type stat struct {
+	size, modified, changed int64
+	inode                   uint64
+	mode                    uint32
+	directory               bool
+}
+
+type printer struct {
+	sum    hash.Hash
+	buffer []byte
+	newest int64
+}
+
+func (p *printer) add(s stat) {
+	p.newest = max(p.newest, s.modified, s.changed)
+	if s.directory {
+		// Only which names it has counts.
+		s.size = 0
+	}
+	for _, n := range []int64{s.size, s.modified, s.changed, int64(s.inode), int64(s.mode)} { //nolint:gosec // bits
+		p.buffer = binary.LittleEndian.AppendUint64(p.buffer, uint64(n)) //nolint:gosec // bits
+	}
+	const full = 32 << 10
+	if len(p.buffer) > full {
+		p.flush()
+	}
+}
+
+func (p *printer) number(n int64) { p.add(stat{size: n}) }
+
+func (p *printer) text(s string) {
+	p.number(int64(len(s)))
+	p.buffer = append(p.buffer, s...)
+}
+
+func (p *printer) flush() {
+	p.sum.Write(p.buffer)
+	p.buffer = p.buffer[:0]
+}
+
+// directories returns those that files are in, the root among them. A directory changes
+// when a file in it is made, removed or replaced.
+func directories(lists ...[]string) []string {
+	dirs := []string{"."}
+	for _, names := range lists {
+		last := ""
+		for _, name := range names {
+			dir := path.Dir(name)
+			if dir == last {
+				continue
+			}
+			last = dir
+			for ; dir != "."; dir = path.Dir(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// Beside returns the directories of a worktree that have no tracked file but lie next to
+// one. Files that are made in them are not seen otherwise.
+func Beside(root string, tracked []string) []string {
+	dirs := directories(tracked)
+	var found []string
+	for _, dir := range dirs {
+		list, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
+		if err != nil {
+			continue
+		}
+		for _, e := range list {
+			name := path.Join(dir, e.Name())
+			if e.Type() != fs.ModeDir || name == ".git" {
+				continue
+			}
+			if _, known := slices.BinarySearch(dirs, name); !known {
+				found = append(found, name)
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,83 @@
+package trial
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxAttributes is how many lines of attributes count.
+	maxAttributes = 2000
+	// AttributesFile is the name of the files that [Attributes] reads.
+	AttributesFile = ".gitattributes"
+)
+
+// builtin are the attributes that select one of git's own ways to merge. Any other value
+// names a program.
+var builtin = []string{"merge", "-merge", "!merge", "merge=text", "merge=binary", "merge=union", "binary"}
+
+// Attributes returns the attributes that select one of git's own ways to merge, as one
+// file that is about the whole repository. Files are the texts of attributes by the
+// directory that they are about, "." for the root.
+func Attributes(files map[string]string) string {
+	var dirs []string
+	for dir := range files {
+		dirs = append(dirs, dir)
+	}
+	// What is deeper counts more, so it comes later.
+	slices.SortFunc(dirs, func(a, b string) int {
+		return cmp.Or(cmp.Compare(depth(a), depth(b)), strings.Compare(a, b))
+	})
+	var lines []string
+	for _, dir := range dirs {
+		for line := range strings.Lines(files[dir]) {
+			if kept := attribute(dir, line); kept != "" && len(lines) < maxAttributes {
+				lines = append(lines, kept)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func depth(dir string) int {
+	if dir == "." {
+		return 0
+	}
+	return 1 + strings.Count(dir, "/")
+}
+
+// attribute returns what counts of a line, "" for nothing. Patterns in quotes do not count.
+func attribute(dir, line string) string {
+	fields := strings.Fields(line)
+	if len(fields) < 2 || strings.ContainsAny(fields[0][:1], `#"[!`) {
+		return ""
+	}
+	var kept []string
+	for _, a := range fields[1:] {
+		switch {
+		case slices.Contains(builtin, a):
+			kept = append(kept, a)
+		case strings.HasPrefix(a, "merge="):
+			kept = append(kept, "merge") // the way without a driver
+		}
+	}
+	if len(kept) == 0 {
+		return ""
+	}
+	pattern := fields[0]
+	switch {
+	case dir == ".":
+	case strings.ContainsAny(dir, " \t\"*?[\\"):
+		return ""
+	case strings.Contains(strings.TrimSuffix(pattern, "/"), "/"):
+		pattern = path.Join("/", dir, pattern)
+	default:
+		pattern = "/" + dir + "/**/" + pattern
+	}
+	return pattern + " " + strings.Join(kept, " ")
+}

@@ -1,0 +1,79 @@
+package trial
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// conflicts collects what git prints about one merge.
+type conflicts struct {
+	stages map[string]int  // bits of the stages that a path has
+	told   map[string]bool // paths in messages about conflicts
+}
+
+// The stages of a file in conflict: what both had, what each has.
+const (
+	base   = 1 << 1
+	first  = 1 << 2
+	second = 1 << 3
+)
+
+// entry reads "<mode> <object> <stage>\t<path>".
+func (c *conflicts) entry(text string) {
+	meta, path, ok := strings.Cut(text, "\t")
+	if !ok || meta == "" {
+		return
+	}
+	if stage := meta[len(meta)-1] - '0'; stage >= 1 && stage <= 3 {
+		c.stages[path] |= 1 << stage
+	}
+}
+
+// message reads which paths a message of a kind is about.
+func (c *conflicts) message(paths []string, kind string) {
+	if !strings.HasPrefix(kind, "CONFLICT") {
+		return
+	}
+	if c.told == nil {
+		c.told = map[string]bool{}
+	}
+	for _, path := range paths {
+		c.told[path] = true
+	}
+}
+
+// outcome returns what was collected. Messages name further paths, such as the old name of
+// a file that was moved; they count only where there are no entries.
+func (c *conflicts) outcome(conflict bool) Outcome {
+	if !conflict {
+		return Outcome{}
+	}
+	out := Outcome{Files: []File{}}
+	for _, path := range slices.Sorted(maps.Keys(c.stages)) {
+		out.Files = append(out.Files, File{Path: path, Kind: kindOf(c.stages[path])})
+	}
+	if len(out.Files) == 0 {
+		for _, path := range slices.Sorted(maps.Keys(c.told)) {
+			out.Files = append(out.Files, File{Path: path, Kind: Moved})
+		}
+	}
+	if len(out.Files) == 0 {
+		out.Files = append(out.Files, File{Path: ".", Kind: Moved})
+	}
+	return out
+}
+
+func kindOf(stages int) Kind {
+	switch stages {
+	case base | first | second:
+		return Modified
+	case first | second:
+		return Added
+	case base | second:
+		return DeletedA
+	case base | first:
+		return DeletedB
+	}
+	return Moved
+}

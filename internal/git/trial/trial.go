@@ -1,0 +1,228 @@
+// Package trial finds out which branches could not be merged, without merging them.
+//
+// A [Trial] borrows the objects of a repository and puts what it makes into a directory of
+// its own, outside of the repository, which [Trial.Close] removes. It writes nothing to the
+// repository: no object, no ref, no index, no file. [Trial.Snapshots] turns uncommitted
+// changes into commits, [Trial.Merge] merges pairs of commits.
+//
+// Nothing in the repository runs. Git works without the repository's configuration and
+// without the user's; of the repository's attributes only those count that select one of
+// git's own ways to merge ([Attributes]). Files are taken as they are in the worktree,
+// without filters.
+//
+// The git program must be of release 2.39 or newer, else the error is [ErrTooOld].
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/program"
+	"github.com/copse-dev/copse/internal/git/scratch"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+// ErrTooOld says that the git program cannot merge without a worktree.
+var ErrTooOld = errors.New("git 2.39 or newer is needed to try merges")
+
+// Trial tries merges. It is for one goroutine.
+type Trial struct {
+	dir  *scratch.Dir
+	git  program.Git
+	next int // the number of the next snapshot
+}
+
+// maxShallow is the size of the largest list of commits where the history of a shallow
+// clone ends.
+const maxShallow = 16 << 20
+
+// New returns a Trial for a repository. Attributes are what [Attributes] returned.
+func New(repo *git.Repo, attributes string) (*Trial, error) {
+	if strings.ContainsAny(repo.Objects(), "\n\r") {
+		return nil, fmt.Errorf("the path of the repository holds a line break: %q", repo.Objects())
+	}
+	dir, err := scratch.New(repo.ObjectFormat())
+	if err != nil {
+		return nil, err
+	}
+	t := &Trial{dir: dir, git: repo.Aside(dir.Path)}
+	files := map[string]string{"objects/info/alternates": repo.Objects() + "\n", "info/attributes": attributes}
+	if text, err := regular.Read(filepath.Join(repo.CommonDir(), "shallow"), maxShallow); err == nil {
+		files["shallow"] = string(text)
+	}
+	for name, text := range files {
+		if err := dir.Write(name, []byte(text)); err != nil {
+			return nil, errors.Join(fmt.Errorf("prepare to try merges: %w", err), t.Close())
+		}
+	}
+	return t, nil
+}
+
+// Close removes what was made.
+func (t *Trial) Close() error { return t.dir.Close() }
+
+// Pair is two commits.
+type Pair struct{ A, B string }
+
+// Outcome is what merging a pair gives.
+type Outcome struct {
+	// Files are those that git cannot merge, by path; none if the merge is clean.
+	Files []File
+	// Reason is why the merge could not be tried, such as "unrelated histories".
+	Reason string
+}
+
+// File is a file in conflict.
+type File struct {
+	Path string `json:"path"`
+	Kind Kind   `json:"kind"`
+}
+
+// Kind is how a file is in conflict.
+type Kind string
+
+// The kinds.
+const (
+	Modified Kind = "modified in both"
+	Added    Kind = "added in both"
+	DeletedA Kind = "deleted in the first"
+	DeletedB Kind = "deleted in the second"
+	Moved    Kind = "moved"
+)
+
+// maxFailures is how many pairs may fail before the others are not tried any more: finding
+// each of them costs more processes.
+const maxFailures = 20
+
+// Merge merges pairs, in one process as long as each of them can be tried, and returns an
+// outcome for each. The error is about all of them.
+func (t *Trial) Merge(ctx context.Context, pairs []Pair) ([]Outcome, error) {
+	m := merging{Trial: t, outcomes: make([]Outcome, 0, len(pairs))}
+	if err := m.merge(ctx, pairs); err != nil {
+		return nil, err
+	}
+	return m.outcomes, nil
+}
+
+// merging is one call of Merge.
+type merging struct {
+	*Trial
+	outcomes []Outcome
+	failures int
+}
+
+// merge adds the outcomes of pairs. A pair that cannot be tried ends the process without a
+// word about those before it, so it is looked for by halves.
+func (m *merging) merge(ctx context.Context, pairs []Pair) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	var input strings.Builder
+	for _, p := range pairs {
+		fmt.Fprintf(&input, "%s %s\n", p.A, p.B)
+	}
+	out, err := m.git.Feed(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin")
+	exit, exited := errors.AsType[*xec.ExitError](err)
+	const usageError = 129
+	switch {
+	case exited && exit.Code == usageError:
+		return ErrTooOld
+	case err != nil && !exited:
+		return fmt.Errorf("try merges: %w", err)
+	}
+	found := parse(string(out))
+	found = found[:min(len(found), len(pairs))]
+	m.outcomes = append(m.outcomes, found...)
+	rest := pairs[len(found):]
+	switch {
+	case len(rest) == 0:
+		return nil
+	case err == nil:
+		return fmt.Errorf("try merges: git printed %d results for %d merges", len(found), len(pairs))
+	case len(rest) == 1:
+		if m.failures++; m.failures > maxFailures {
+			return fmt.Errorf("try merges: %w", err)
+		}
+		m.outcomes = append(m.outcomes, Outcome{Reason: reason(exit)})
+		return nil
+	}
+	if err := m.merge(ctx, rest[:len(rest)/2]); err != nil {
+		return err
+	}
+	return m.merge(ctx, rest[len(rest)/2:])
+}
+
+// reason returns why a merge could not be tried.
+func reason(exit *xec.ExitError) string {
+	const unrelated = "unrelated histories"
+	if strings.Contains(exit.Stderr, unrelated) {
+		return unrelated
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(exit.Stderr), "\n")
+	if line == "" {
+		line = exit.State
+	}
+	return line
+}
+
+// parse reads what "git merge-tree --stdin" prints: for each merge 1 or, with conflicts, 0;
+// the tree; entries of the files in conflict; an empty field; messages of a count, as many
+// paths, a type and a text; and an empty field. A clean merge has neither entries nor
+// messages. What is cut off at the end does not count.
+func parse(out string) []Outcome {
+	r := reader{fields: strings.Split(out, "\x00")}
+	var outcomes []Outcome
+	for {
+		status, tree := r.next(), r.next()
+		if r.ended || tree == "" || status != "0" && status != "1" {
+			return outcomes
+		}
+		c := conflicts{stages: map[string]int{}}
+		for entry := r.next(); entry != ""; entry = r.next() {
+			c.entry(entry)
+		}
+		if status == "0" {
+			r.messages(&c)
+		}
+		if r.ended {
+			return outcomes
+		}
+		outcomes = append(outcomes, c.outcome(status == "0"))
+	}
+}
+
+// reader reads fields.
+type reader struct {
+	fields []string
+	ended  bool // a field was missing
+}
+
+// next returns the next field, "" if there is none.
+func (r *reader) next() string {
+	if len(r.fields) == 0 {
+		r.ended = true
+		return ""
+	}
+	field := r.fields[0]
+	r.fields = r.fields[1:]
+	return field
+}
+
+// messages reads messages up to the empty field.
+func (r *reader) messages(c *conflicts) {
+	for count := r.next(); count != ""; count = r.next() {
+		n, err := strconv.Atoi(count)
+		if err != nil || n < 0 || len(r.fields) < n+2 {
+			r.ended = true
+			return
+		}
+		c.message(r.fields[:n], r.fields[n])
+		r.fields = r.fields[n+2:]
+	}
+}
