@@ -47,17 +47,23 @@ func (e Env) ConfigDir() string {
 
 // CacheDir returns the directory for answers of services; "" if the environment names no
 // place for it.
-func (e Env) CacheDir() string {
+func (e Env) CacheDir() string { return e.cacheDir("http") }
+
+// ConflictsDir returns the directory for the results of tried merges; "" if the
+// environment names no place for it.
+func (e Env) ConflictsDir() string { return e.cacheDir("conflicts") }
+
+func (e Env) cacheDir(name string) string {
 	switch e.GOOS {
 	case "windows":
-		return joinAbs(e.Getenv("LOCALAPPDATA"), "copse", "cache", "http")
+		return joinAbs(e.Getenv("LOCALAPPDATA"), "copse", "cache", name)
 	case "darwin":
-		return joinAbs(e.Home(), "Library", "Caches", "copse", "http")
+		return joinAbs(e.Home(), "Library", "Caches", "copse", name)
 	}
-	if dir := joinAbs(e.Getenv("XDG_CACHE_HOME"), "copse", "http"); dir != "" {
+	if dir := joinAbs(e.Getenv("XDG_CACHE_HOME"), "copse", name); dir != "" {
 		return dir
 	}
-	return joinAbs(e.Home(), ".cache", "copse", "http")
+	return joinAbs(e.Home(), ".cache", "copse", name)
 }
 
 // ItemsCacheDir returns the directory for what was read of large stores of items; "" if the

@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/branch"
 	"github.com/copse-dev/copse/internal/cli/command"
+	"github.com/copse-dev/copse/internal/cli/conflicts"
 	contextcmd "github.com/copse-dev/copse/internal/cli/context"
 	"github.com/copse-dev/copse/internal/cli/item"
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
@@ -86,6 +87,7 @@ func nouns(env app.Env) []noun {
 		one("begin", "mcp", mcp.Command),
 		one("work", "branch", branch.Command),
 		one("work", "command", command.Command),
+		one("work", "conflicts", conflicts.Command),
 		one("work", "context", contextcmd.Command),
 		one("work", "item", items),
 		one("work", "prompt-line", promptline.Command),

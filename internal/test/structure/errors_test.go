@@ -83,6 +83,7 @@ func (p *place) errors(t *testing.T, text string) map[string][]string {
 		"execute":        {"agent": "climpt", "c1": "git", "c2": "write0", "c3": "thing", "options": object{"edition": "x" + text}},
 		"stop_task":      {"id": "x" + text},
 		"get_task":       {"id": "x" + text},
+		"get_conflicts":  {"branches": []string{"x" + text}},
 		"run_just_task":  {"task_name": "x" + text},
 		"set_iteration":  {"name": ""},
 		"reload":         {"x" + text: 1},

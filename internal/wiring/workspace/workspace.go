@@ -27,9 +27,12 @@ import (
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/commands"
+	toolconflicts "github.com/copse-dev/copse/internal/toolset/conflicts"
+	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/toolset/items"
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/itemsync"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
@@ -51,6 +54,7 @@ type Workspace struct {
 	env      app.Env
 	disabled []string
 	journal  func() *recipe.Journal // one, which knows what runs
+	radar    func() *conflicts.Radar
 }
 
 // Open returns the workspace of the options. Little is read yet.
@@ -62,6 +66,11 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 		Sources: sources, Worktree: worktree, env: o.Env, disabled: o.Disabled,
 		journal: sync.OnceValue(func() *recipe.Journal {
 			return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()).Redacted(o.Env.Secrets.Redact)
+		}),
+		radar: sync.OnceValue(func() *conflicts.Radar {
+			return conflicts.New(conflicts.Options{
+				Branches: sources.Branches, CacheDir: o.Env.ConflictsDir(), Git: git.Options{Env: o.Env.Environ}, Now: o.Env.Now,
+			})
 		}),
 		Settings: settings.Open(o.Env.SettingsFile(), worktree.Workspace()),
 	}
@@ -144,6 +153,21 @@ func (w *Workspace) Files() *project.Project {
 	})
 }
 
+// Radar returns what looks for conflicts. There is one, which knows what it found.
+func (w *Workspace) Radar() *conflicts.Radar { return w.radar() }
+
+// readers returns the toolsets that only read, with the tools that the read-only program
+// does not have.
+func (w *Workspace) readers() []toolset.Toolset {
+	sets := w.ReadOnlyToolsets()
+	for i := range sets {
+		if sets[i].Name == "branches" {
+			sets[i].Tools = append(sets[i].Tools, toolconflicts.Tool(envelope.Form{Words: w.Words}, w.Radar()))
+		}
+	}
+	return sets
+}
+
 // Containers returns the client of the container engine.
 func (w *Workspace) Containers() *docker.Client {
 	return docker.New(docker.Options{Getenv: w.env.Getenv, Home: w.env.Home(), GOOS: w.env.GOOS})
@@ -181,7 +205,7 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	s.tasks = w.Tasks()
 	s.notes = w.missingLogins()
 	files := w.Files()
-	s.Toolsets = toolset.Without(append(w.ReadOnlyToolsets(),
+	s.Toolsets = toolset.Without(append(w.readers(),
 		w.itemTools(s.store),
 		commands.New(w.Commands()).Toolset(),
 		toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset(),

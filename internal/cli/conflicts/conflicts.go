@@ -1,0 +1,122 @@
+// Package conflicts is "copse conflicts": which branches and worktrees in flight cannot be
+// merged with each other or with the trunk.
+package conflicts
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/cli/progress"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/conflicts"
+)
+
+// view is the JSON form.
+type view struct {
+	Trunk     string               `json:"trunk,omitempty"`
+	Compared  int                  `json:"compared"`
+	Conflicts []conflicts.Conflict `json:"conflicts"`
+	Notes     []string             `json:"notes,omitempty"`
+}
+
+// Command is "copse conflicts".
+func Command(env app.Env) *cobra.Command {
+	var repo string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "conflicts [BRANCH...]",
+		Short: "Find branches and worktrees that conflict with each other or with the trunk",
+		Long: `Find branches and worktrees that conflict with each other or with the trunk, file by
+file, before anybody merges them. Uncommitted changes count.
+
+Compared are all worktrees, the local branches whose last commit is at most 30 days
+old, and the branches of a stack. Branches that the trunk already has are left out. With
+arguments, only the conflicts of those branches are listed.
+
+The merges are tried outside of the repository: nothing in it changes, and no hook,
+filter or merge driver runs. A repeated call tries only what changed.`,
+		Example: "  copse conflicts\n  copse conflicts feature/login\n  copse conflicts --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			here := workspace.Find(cmd.Context(), env, repo)
+			here.Warn()
+			stop := progress.Show(env, "trying merges")
+			found, err := here.Radar().Report(cmd.Context(), conflicts.Request{Branches: args})
+			stop()
+			if err != nil {
+				return explain(err)
+			}
+			if asJSON {
+				return output.New(env).JSON(view(found))
+			}
+			return show(env, found)
+		},
+	}
+	cmd.Flags().StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
+	output.JSONFlag[view](cmd, &asJSON)
+	return cmd
+}
+
+// explain returns an error in the words of the command line.
+func explain(err error) error {
+	e, ok := errors.AsType[*failure.Error](err)
+	if !ok {
+		return err
+	}
+	words := failure.Words{Program: "copse", Track: "copse branch init", Branches: "copse branch list"}
+	text := strings.TrimSuffix(e.Message(words), ".")
+	if advice := e.Hint(words); advice != "" {
+		text += ". " + advice
+	}
+	return errors.New(cleantext.Line(text))
+}
+
+// show prints a line for each file of each conflict.
+func show(env app.Env, found conflicts.Report) error {
+	for _, note := range found.Notes {
+		env.Note("note: " + cleantext.Line(note))
+	}
+	o := output.New(env)
+	if len(found.Conflicts) == 0 && o.Terminal() {
+		return o.Line("no conflicts among %d branches and worktrees in flight", found.Compared)
+	}
+	var rows [][]string
+	for _, c := range found.Conflicts {
+		for _, file := range c.Files {
+			kind := c.Kinds[file]
+			if kind == "" {
+				kind = "modified in both"
+			}
+			rows = append(rows, []string{c.Branches[0], c.Branches[1], file, kind, held(c.Holders)})
+		}
+		if c.MoreFiles > 0 {
+			rows = append(rows, []string{c.Branches[0], c.Branches[1], fmt.Sprintf("… %d more files", c.MoreFiles), "", ""})
+		}
+	}
+	return o.Table([]output.Column{
+		{Name: "branch", Flexible: true}, {Name: "with", Flexible: true}, {Name: "file", Flexible: true}, {Name: "conflict"}, {Name: "held by", Flexible: true},
+	}, rows)
+}
+
+// held says which worktrees have the branches of a conflict.
+func held(holders []conflicts.Holder) string {
+	var texts []string
+	for _, h := range holders {
+		text := h.Worktree
+		var more []string
+		if h.Uncommitted > 0 {
+			more = append(more, fmt.Sprintf("%d uncommitted", h.Uncommitted))
+		}
+		if more = append(more, h.Clients...); len(more) > 0 {
+			text += " (" + strings.Join(more, ", ") + ")"
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ")
+}

@@ -1,0 +1,137 @@
+package conflicts
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/git/trial"
+)
+
+const (
+	// maxCache is the size of the largest file that is read.
+	maxCache = 32 << 20
+	// maxMerges is how many results are kept that the last survey did not use.
+	maxMerges = 4000
+	// version changes when what is kept means something else.
+	version = 1
+)
+
+// kept is what is kept between surveys. It is immutable once it is read or written.
+type kept struct {
+	Version   int               `json:"version"`
+	Worktrees map[string]*state `json:"worktrees"` // by root
+	Merges    map[string]merge  `json:"merges"`
+}
+
+// merge is the result of one merge, or of the question whether a commit is in another.
+type merge struct {
+	Files     []trial.File `json:"files,omitempty"`
+	Reason    string       `json:"reason,omitempty"`
+	Contained bool         `json:"contained,omitempty"`
+	// Used is the day of the last use, since 1970.
+	Used int64 `json:"used,omitempty"`
+}
+
+func newKept() *kept {
+	return &kept{Version: version, Worktrees: make(map[string]*state), Merges: make(map[string]merge)}
+}
+
+// cache keeps results in a file, which all processes of the user share. Without a file it
+// keeps them for itself.
+type cache struct {
+	path string // "" for none
+	now  func() time.Time
+	file *cachedfile.File[*kept]
+	own  *kept
+}
+
+// openCache returns the cache of a repository.
+func openCache(dir, commonDir string, now func() time.Time) *cache {
+	c := &cache{now: now, own: newKept()}
+	if dir != "" {
+		c.path = filepath.Join(dir, digest(commonDir)+".json")
+		c.file = cachedfile.New(c.path, maxCache, func(data []byte) (*kept, error) {
+			k := newKept()
+			if err := json.Unmarshal(data, k); err != nil {
+				return nil, err
+			}
+			if k.Version != version || k.Worktrees == nil || k.Merges == nil {
+				return newKept(), nil
+			}
+			return k, nil
+		})
+	}
+	return c
+}
+
+// load returns what is kept. What cannot be read is not.
+func (c *cache) load() *kept {
+	if c.file != nil {
+		if k, err := c.file.Get(); err == nil {
+			return k
+		}
+	}
+	return c.own
+}
+
+// save keeps what a survey used and learned, and some of what was known. Nothing is written
+// if nothing is new.
+func (c *cache) save(known, fresh *kept) {
+	today := c.now().Unix() / int64((24 * time.Hour).Seconds())
+	changed := false
+	for root, s := range fresh.Worktrees {
+		changed = changed || known.Worktrees[root] != s
+	}
+	for key, m := range fresh.Merges {
+		old, ok := known.Merges[key]
+		changed = changed || !ok || old.Used != today
+		m.Used = today
+		fresh.Merges[key] = m
+	}
+	if !changed {
+		return
+	}
+	others := slices.DeleteFunc(slices.Collect(maps.Keys(known.Merges)), func(key string) bool {
+		_, used := fresh.Merges[key]
+		return used
+	})
+	slices.SortFunc(others, func(a, b string) int { return int(known.Merges[b].Used - known.Merges[a].Used) })
+	for _, key := range others[:min(len(others), maxMerges)] {
+		fresh.Merges[key] = known.Merges[key]
+	}
+	c.own = fresh
+	if c.path != "" {
+		_ = c.write(fresh) // it is tried again next time
+	}
+}
+
+// write replaces the file. Nobody but the user can read it.
+func (c *cache) write(k *kept) error {
+	data, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(c.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	// What a crash takes is tried again, so it need not be on disk.
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), c.path)
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+// Package conflicts finds the branches and worktrees in flight that could not be merged
+// with each other or with the trunk, with the changes that are not committed.
+//
+// In flight are
+//
+//   - the worktrees, with their uncommitted changes;
+//   - the local branches whose last commit is at most 30 days old, and those of a stack.
+//
+// What the trunk has already is not in flight. The trunk is the branch that others start
+// from, or its counterpart at origin if that is ahead.
+//
+// Use [New]. [Radar.Report] tries the merges; package git/trial says how, and that it
+// writes nothing to the repository. Results are kept by the commits that were merged, in
+// the user's cache, so that a repeated call tries only what changed. Whether the files of
+// a worktree changed is told by package git/fingerprint, without starting git.
+package conflicts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/trial"
+	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/workflow/stack"
+)
+
+// Options are what a Radar works with.
+type Options struct {
+	Branches *stack.Branches
+	// CacheDir is where results are kept; "" for nowhere.
+	CacheDir string
+	Git      git.Options
+	Now      func() time.Time
+	// Clients returns the names of the clients that work in each worktree, by its root;
+	// nil for nobody.
+	Clients func(ctx context.Context) map[string][]string
+}
+
+// Radar looks for conflicts in one repository. It is safe for concurrent use.
+type Radar struct {
+	o Options
+
+	mu    sync.Mutex // one report at a time, as the next one profits
+	cache *cache
+
+	opening   sync.Mutex
+	worktrees map[string]*git.Repo // by root
+}
+
+// New returns the radar of the repository of o.Branches.
+func New(o Options) *Radar { return &Radar{o: o, worktrees: make(map[string]*git.Repo)} }
+
+// Request selects conflicts.
+type Request struct {
+	// Branches are those whose conflicts are looked for; none means all in flight. One that
+	// is named is compared however old it is.
+	Branches []string
+	// Current selects the conflicts of the worktree of the session.
+	Current bool
+}
+
+// Report is the conflicts of what is in flight.
+type Report struct {
+	// Trunk is the branch that the others are compared with, "" if there is none.
+	Trunk string
+	// Compared is how many branches and worktrees were compared, without the trunk.
+	Compared int
+	// Conflicts are those with the trunk first, each group by name.
+	Conflicts []Conflict
+	// Notes say what was not compared.
+	Notes []string
+}
+
+// Conflict is two branches that cannot be merged without a person.
+type Conflict struct {
+	// Branches are the two; one of the trunk comes last. A worktree without a branch has
+	// the name of its directory and "(detached HEAD)".
+	Branches []string `json:"branches"`
+	Files    []string `json:"files"`
+	// MoreFiles is how many more there are.
+	MoreFiles int `json:"more_files,omitempty"`
+	// Kinds says how files are in conflict that are not modified in both.
+	Kinds map[string]string `json:"kinds,omitempty"`
+	// Holders are the worktrees where the branches are checked out.
+	Holders []Holder `json:"holders,omitempty"`
+}
+
+// Holder is a worktree that has one of the branches.
+type Holder struct {
+	Branch   string `json:"branch"`
+	Worktree string `json:"worktree"`
+	// Uncommitted is how many files are changed there and not committed.
+	Uncommitted int      `json:"uncommitted,omitempty"`
+	Clients     []string `json:"clients,omitempty"`
+
+	// Current says that it is the worktree of the session.
+	Current bool `json:"-"`
+}
+
+// maxFiles is how many files of a conflict are named.
+const maxFiles = 30
+
+// Report tries the merges that r selects.
+func (r *Radar) Report(ctx context.Context, q Request) (Report, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	repo, err := r.o.Branches.Session().Repo(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	if r.cache == nil {
+		r.cache = openCache(r.o.CacheDir, repo.CommonDir(), r.o.Now)
+	}
+	g := &survey{Radar: r, repo: repo, request: q, known: r.cache.load(), fresh: newKept()}
+	report, err := g.report(ctx)
+	if errors.Is(err, trial.ErrTooOld) {
+		return Report{}, &failure.Error{
+			Kind: failure.Invalid, Err: err,
+			What: failure.Text("Looking for conflicts needs git 2.39 or newer"), Do: failure.Text("Install a newer git."),
+		}
+	}
+	return report, session.Explain(err)
+}
+
+// report finds what is in flight, and tries the merges that are not known.
+func (g *survey) report(ctx context.Context) (Report, error) {
+	if err := g.find(ctx); err != nil {
+		return Report{}, err
+	}
+	pairs := g.pairs()
+	if err := g.try(ctx, pairs); err != nil {
+		return Report{}, err
+	}
+	g.cache.save(g.known, g.fresh)
+	out := Report{Trunk: g.trunk.name, Compared: len(g.sides), Conflicts: []Conflict{}, Notes: g.notes}
+	clients := map[string][]string{}
+	if g.o.Clients != nil {
+		clients = g.o.Clients(ctx)
+	}
+	for _, p := range pairs {
+		m, _ := g.merge(p)
+		if len(m.Files) > 0 {
+			out.Conflicts = append(out.Conflicts, conflict(p, m.Files, clients))
+		}
+		if m.Reason != "" && m.Reason != unrelated {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s and %s could not be compared: %s", p.a.name, p.b.name, m.Reason))
+		}
+	}
+	return out, nil
+}
+
+// conflict says what a merge that is not clean is about.
+func conflict(p pair, files []trial.File, clients map[string][]string) Conflict {
+	c := Conflict{Branches: []string{p.a.name, p.b.name}, Files: []string{}}
+	for _, f := range files {
+		if len(c.Files) == maxFiles {
+			c.MoreFiles = len(files) - maxFiles
+			break
+		}
+		c.Files = append(c.Files, f.Path)
+		if f.Kind == trial.Modified {
+			continue
+		}
+		if c.Kinds == nil {
+			c.Kinds = make(map[string]string)
+		}
+		switch f.Kind {
+		case trial.DeletedA:
+			c.Kinds[f.Path] = "deleted in " + p.a.name
+		case trial.DeletedB:
+			c.Kinds[f.Path] = "deleted in " + p.b.name
+		default:
+			c.Kinds[f.Path] = string(f.Kind)
+		}
+	}
+	for _, s := range []*side{p.a, p.b} {
+		if s.root != "" {
+			c.Holders = append(c.Holders, Holder{
+				Branch: s.name, Worktree: s.root, Uncommitted: s.uncommitted, Clients: clients[s.root], Current: s.current,
+			})
+		}
+	}
+	return c
+}

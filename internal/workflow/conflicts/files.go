@@ -1,0 +1,182 @@
+package conflicts
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/fingerprint"
+	"github.com/copse-dev/copse/internal/git/trial"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
+)
+
+// maxUntracked is how many untracked files of a worktree are compared.
+const maxUntracked = 1000
+
+// state is what is known of the files of a worktree.
+type state struct {
+	Print fingerprint.Print `json:"print"`
+	// Edits are the files that differ from the commit that is checked out.
+	Edits git.Edits `json:"edits"`
+	// Beside are directories that have no tracked file but lie next to one.
+	Beside []string `json:"beside,omitempty"`
+	// Commit is the commit that the files gave last, "" if none was made.
+	Commit string `json:"commit,omitempty"`
+	// LeftOut is how many untracked files are not compared.
+	LeftOut int `json:"left_out,omitempty"`
+}
+
+// readFiles learns which files of worktrees are changed. A worktree that cannot be read
+// is compared by its commit.
+func (g *survey) readFiles(ctx context.Context, sides []*side) error {
+	var reading errgroup.Group
+	reading.SetLimit(runtime.GOMAXPROCS(0))
+	failed := make([]error, len(sides))
+	for i, s := range sides {
+		reading.Go(func() error {
+			s.state, failed[i] = g.readState(ctx, s)
+			return ctx.Err()
+		})
+	}
+	if err := reading.Wait(); err != nil {
+		return err
+	}
+	for i, s := range sides {
+		if failed[i] != nil {
+			g.notes = append(g.notes, fmt.Sprintf("the uncommitted changes of %s are not compared: %v", s.name, failed[i]))
+			continue
+		}
+		g.fresh.Worktrees[s.root] = s.state
+		switch {
+		case s.state.Edits.Conflicted > 0:
+			g.notes = append(g.notes, fmt.Sprintf("the uncommitted changes of %s are not compared: %d files have unresolved conflicts", s.name, s.state.Edits.Conflicted))
+			continue
+		case s.state.LeftOut > 0:
+			g.notes = append(g.notes, fmt.Sprintf("%d untracked files of %s are not compared", s.state.LeftOut, s.name))
+		}
+		if s.uncommitted = len(s.state.Edits.Files); s.uncommitted > 0 {
+			s.commit = s.state.Commit
+		}
+	}
+	return nil
+}
+
+// readState returns the state of a worktree: the one that is known while nothing changed,
+// else what git says.
+func (g *survey) readState(ctx context.Context, s *side) (*state, error) {
+	repo, err := g.open(ctx, s.root)
+	if err != nil {
+		return nil, err
+	}
+	if known := g.known.Worktrees[s.root]; known != nil && known.Print.Settled {
+		now, err := print(ctx, repo, s, known, time.Now())
+		if err == nil && now.Sum == known.Print.Sum {
+			return known, nil
+		}
+	}
+	began := time.Now()
+	found := &state{}
+	if found.Edits, err = repo.Edits(ctx); err != nil {
+		return nil, err
+	}
+	untracked := 0
+	for _, e := range found.Edits.Files {
+		if e.Untracked {
+			untracked++
+		}
+	}
+	if untracked > maxUntracked {
+		kept := found.Edits.Files[:0:0]
+		for _, e := range found.Edits.Files {
+			if !e.Untracked {
+				kept = append(kept, e)
+			}
+		}
+		found.Edits.Files, found.LeftOut = kept, untracked
+		return found, nil // files that are made are not seen otherwise
+	}
+	tracked, err := repo.Tracked(ctx)
+	if err != nil {
+		return found, nil //nolint:nilerr // git is asked each time
+	}
+	found.Beside = fingerprint.Beside(s.root, tracked.All())
+	if p, err := print(ctx, repo, s, found, began); err == nil {
+		found.Print = p
+	}
+	return found, nil
+}
+
+// print returns the fingerprint of a worktree in a state.
+func print(ctx context.Context, repo *git.Repo, s *side, in *state, at time.Time) (fingerprint.Print, error) {
+	tracked, err := repo.Tracked(ctx)
+	if err != nil {
+		return fingerprint.Print{}, err
+	}
+	untracked := append([]string{}, in.Beside...)
+	for _, e := range in.Edits.Files {
+		if e.Untracked {
+			untracked = append(untracked, e.Path)
+		}
+	}
+	return fingerprint.Of(ctx, fingerprint.Files{
+		Root: s.root, Tracked: tracked.All(), Untracked: untracked, Others: others(ctx, repo), State: s.head, At: at,
+	})
+}
+
+// open returns the repository as seen from a worktree.
+func (r *Radar) open(ctx context.Context, root string) (*git.Repo, error) {
+	r.opening.Lock()
+	defer r.opening.Unlock()
+	if known := r.worktrees[root]; known != nil {
+		if _, err := known.Head(ctx); err == nil {
+			return known, nil
+		}
+	}
+	repo, err := git.Discover(ctx, root, r.o.Git)
+	if err != nil {
+		return nil, err
+	}
+	r.worktrees[root] = repo
+	return repo, nil
+}
+
+// others returns the files that decide what is tracked and ignored in a worktree.
+func others(ctx context.Context, repo *git.Repo) []string {
+	files := []string{filepath.Join(repo.GitDir(), "index")}
+	if excludes, err := repo.Excludes(ctx); err == nil {
+		files = append(files, excludes.Files...)
+	}
+	return files
+}
+
+const (
+	// maxAttributes is the size of the largest file of attributes that counts, and
+	// maxAttributeFiles how many files do.
+	maxAttributes     = 256 << 10
+	maxAttributeFiles = 100
+)
+
+// attributes returns the attributes that say how git merges.
+func (g *survey) attributes(ctx context.Context) string {
+	files := map[string]string{}
+	if root := g.repo.Root(); root != "" {
+		tracked, _ := g.repo.Tracked(ctx) // without it there are none
+		for _, name := range tracked.All() {
+			if path.Base(name) != trial.AttributesFile || len(files) == maxAttributeFiles {
+				continue
+			}
+			if text, err := rooted.Folder(root).Read(name, maxAttributes); err == nil {
+				files[path.Dir(name)] = string(text)
+			}
+		}
+	}
+	own, _ := regular.Read(filepath.Join(g.repo.CommonDir(), "info", "attributes"), maxAttributes)
+	return trial.Attributes(files) + trial.Attributes(map[string]string{".": string(own)})
+}

@@ -1,0 +1,296 @@
+package conflicts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/git"
+)
+
+const (
+	// maxAge is how old the last commit of a branch in flight is at most, unless the
+	// branch is in a stack.
+	maxAge = 30 * 24 * time.Hour
+	// maxSides is how many branches and worktrees are compared.
+	maxSides = 60
+	// originPrefix begins the full names of the branches of the remote origin.
+	originPrefix = "refs/remotes/origin/"
+)
+
+// survey is one look at a repository.
+type survey struct {
+	*Radar
+	repo    *git.Repo
+	request Request
+	// known is what was kept, fresh what this survey learned or used.
+	known, fresh *kept
+
+	trunk *side
+	sides []*side
+	notes []string
+	ways  string // names how files are merged
+}
+
+// side is a branch, or a worktree with what is checked out there.
+type side struct {
+	name string
+	// commit is what is merged; that of a worktree with uncommitted changes may not have
+	// been made yet.
+	commit string
+	at     time.Time
+	head   string // the commit without the changes
+	named  bool   // by the request
+
+	root        string // of the worktree, "" for none
+	current     bool   // the worktree of the session
+	uncommitted int
+	state       *state // of the worktree
+	made        bool   // the commit is there to be merged
+	apart       bool   // it has no history in common with the trunk
+}
+
+// find finds the trunk and the sides.
+func (g *survey) find(ctx context.Context) error {
+	v := g.o.Branches.Session().View()
+	standard, err := v.Default(ctx)
+	if err != nil {
+		return err
+	}
+	var listed []git.Worktree
+	var tips []git.Tip
+	both, asking := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		listed, err = g.repo.Worktrees(asking)
+		return err
+	})
+	both.Go(func() (err error) {
+		tips, err = g.repo.Tips(asking, originPrefix+standard)
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		return err
+	}
+	if err := g.checkNames(tips); err != nil {
+		return err
+	}
+	if err := g.findTrunk(ctx, standard, tips); err != nil {
+		return err
+	}
+	held, err := g.findWorktrees(ctx, listed)
+	if err != nil {
+		return err
+	}
+	branches, err := g.branches(ctx, tips, held)
+	if err != nil {
+		return err
+	}
+	if left := len(g.sides) + len(branches) - maxSides; left > 0 {
+		left = min(left, len(branches))
+		g.notes = append(g.notes, fmt.Sprintf("%d older branches are not compared; name a branch to compare it", left))
+		branches = branches[:len(branches)-left]
+	}
+	g.sides = append(g.sides, branches...)
+	slices.SortFunc(g.sides, func(a, b *side) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.root, b.root)) })
+	return nil
+}
+
+// checkNames makes sure that the branches of the request exist.
+func (g *survey) checkNames(tips []git.Tip) error {
+	for _, name := range g.request.Branches {
+		if !slices.ContainsFunc(tips, func(t git.Tip) bool { return t.Branch() == name }) {
+			return failure.New(failure.NotFound, fmt.Sprintf("Branch '%s' not found", name), "Name local branches only, or none for all in flight.")
+		}
+	}
+	return nil
+}
+
+// findTrunk sets the trunk: the branch that others start from, or its counterpart at
+// origin if that has all of it and more.
+func (g *survey) findTrunk(ctx context.Context, standard string, tips []git.Tip) error {
+	local := tip(tips, func(t git.Tip) bool { return t.Branch() == standard })
+	remote := tip(tips, func(t git.Tip) bool { return t.Ref == originPrefix+standard })
+	g.trunk = &side{name: standard, commit: local.Commit, head: local.Commit, made: true}
+	if remote.Commit == "" || remote.Commit == local.Commit {
+		return nil
+	}
+	ahead := local.Commit == ""
+	if !ahead {
+		var err error
+		if ahead, err = g.contains(ctx, remote.Commit, local.Commit); err != nil {
+			return err
+		}
+	}
+	if ahead {
+		g.trunk = &side{name: "origin/" + standard, commit: remote.Commit, head: remote.Commit, made: true}
+	}
+	return nil
+}
+
+func tip(tips []git.Tip, is func(git.Tip) bool) git.Tip {
+	if i := slices.IndexFunc(tips, is); i >= 0 {
+		return tips[i]
+	}
+	return git.Tip{}
+}
+
+// contains reports whether a commit has another one among its ancestors.
+func (g *survey) contains(ctx context.Context, in, commit string) (bool, error) {
+	key := mergedKey(commit, in)
+	if m, ok := g.result(key); ok {
+		return m.Contained, nil
+	}
+	found, err := g.repo.MergeBase(ctx, in, commit)
+	if err != nil {
+		return false, err
+	}
+	g.fresh.Merges[key] = merge{Contained: found == commit}
+	return found == commit, nil
+}
+
+// findWorktrees adds the worktrees that the trunk does not have, and returns which
+// branches worktrees hold.
+func (g *survey) findWorktrees(ctx context.Context, listed []git.Worktree) (held map[string]bool, err error) {
+	held = make(map[string]bool)
+	var sides []*side
+	for _, w := range listed {
+		if w.Bare || w.Prunable || w.Head == "" {
+			continue
+		}
+		s := &side{name: w.Branch, commit: w.Head, head: w.Head, root: w.Path, current: w.Path == g.repo.Root()}
+		if w.Detached && w.Operation != nil {
+			s.name = w.Operation.Branch
+		}
+		if s.name == "" {
+			s.name = w.Name + " (detached HEAD)"
+		}
+		held[s.name] = true
+		sides = append(sides, s)
+	}
+	if err := g.readFiles(ctx, sides); err != nil {
+		return nil, err
+	}
+	for _, s := range sides {
+		s.made = s.uncommitted == 0
+		if s.name == g.trunk.name {
+			g.trunk = s // with the changes that are not committed
+			continue
+		}
+		s.named = slices.Contains(g.request.Branches, s.name)
+		if s.uncommitted == 0 && !s.named {
+			merged, err := g.merged(ctx, s.head)
+			if err != nil {
+				return nil, err
+			}
+			if merged {
+				continue
+			}
+		}
+		g.sides = append(g.sides, s)
+	}
+	return held, nil
+}
+
+// merged reports whether the trunk has a commit.
+func (g *survey) merged(ctx context.Context, commit string) (bool, error) {
+	if g.trunk.head == "" {
+		return false, nil
+	}
+	return g.contains(ctx, g.trunk.head, commit)
+}
+
+// branches returns the branches in flight that no worktree holds, the newest first.
+func (g *survey) branches(ctx context.Context, tips []git.Tip, held map[string]bool) ([]*side, error) {
+	stacked := g.stacked(ctx)
+	oldest := g.o.Now().Add(-maxAge)
+	var found []*side
+	unknown := false
+	for _, t := range tips {
+		name := t.Branch()
+		named := slices.Contains(g.request.Branches, name)
+		if name == "" || name == g.trunk.name || held[name] || !named && t.At.Before(oldest) && !stacked(name) {
+			continue
+		}
+		found = append(found, &side{name: name, commit: t.Commit, head: t.Commit, at: t.At, named: named, made: true})
+		_, known := g.result(mergedKey(t.Commit, g.trunk.head))
+		unknown = unknown || !known
+	}
+	if g.trunk.head != "" && unknown {
+		merged, err := g.repo.Merged(ctx, g.trunk.head)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range found {
+			g.fresh.Merges[mergedKey(s.head, g.trunk.head)] = merge{Contained: merged[s.head]}
+		}
+	}
+	var inFlight []*side
+	for _, s := range found {
+		merged, err := g.merged(ctx, s.head)
+		if err != nil {
+			return nil, err
+		}
+		if !merged || s.named {
+			inFlight = append(inFlight, s)
+		}
+	}
+	slices.SortStableFunc(inFlight, func(a, b *side) int {
+		if a.named != b.named {
+			if a.named {
+				return -1
+			}
+			return 1
+		}
+		return b.at.Compare(a.at)
+	})
+	return inFlight, nil
+}
+
+// stacked returns a function that reports whether a branch has a parent in a stack.
+func (g *survey) stacked(ctx context.Context) func(string) bool {
+	state, err := g.o.Branches.State(ctx)
+	if err != nil {
+		return func(string) bool { return false } // no stacks are known
+	}
+	return func(name string) bool {
+		_, ok := state.Parent(name)
+		return ok
+	}
+}
+
+// pair is two sides that are compared.
+type pair struct{ a, b *side }
+
+// pairs returns what the request selects: each side with the trunk, then with the others.
+func (g *survey) pairs() []pair {
+	wanted := func(a, b *side) bool {
+		switch {
+		case a.head == "" || b.head == "":
+			return false
+		case g.request.Current:
+			return a.current || b.current
+		case len(g.request.Branches) > 0:
+			return slices.Contains(g.request.Branches, a.name) || slices.Contains(g.request.Branches, b.name)
+		}
+		return true
+	}
+	var pairs []pair
+	for _, s := range g.sides {
+		if wanted(s, g.trunk) {
+			pairs = append(pairs, pair{s, g.trunk})
+		}
+	}
+	for i, a := range g.sides {
+		for _, b := range g.sides[i+1:] {
+			if wanted(a, b) {
+				pairs = append(pairs, pair{a, b})
+			}
+		}
+	}
+	return pairs
+}
