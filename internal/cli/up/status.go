@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/servers"
@@ -109,7 +110,8 @@ func statusCommand(env app.Env) *cobra.Command {
 		Short: "Show which worktrees are served",
 		Long: `Show which worktrees are served, where, to how many clients, and what went wrong last.
 With --json each server has its tools, too. A client counts while it has a connection, and
-for 30 seconds afterwards. A shared store of work items whose last sync failed is named, too.
+for 30 seconds afterwards. The command also reports how many changes of a shared store
+of work items wait for a sync, and why the last sync failed.
 
 The exit code is 1 if a worktree is not served, or if a client's entry leads to a port that
 is not copse's or holds another token.`,
@@ -243,24 +245,41 @@ func tellProblems(env app.Env, found []string) bool {
 	return len(found) > 0
 }
 
-// tellSyncs writes which shared stores of work items could not be synced last: those of the
-// served worktrees and of the current directory. That is no problem of the servers.
+// tellSyncs writes which shared stores of work items have changes that wait for a sync, and
+// why the last one failed: those of the served worktrees and of the current directory. That
+// is no problem of the servers.
 func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
 	var told []string
 	for _, dir := range append([]string{""}, paths(worktrees)...) {
-		store := workspace.Find(ctx, env, dir).Items()
-		failed, err := store.SyncProblems(ctx)
+		here := workspace.Find(ctx, env, dir)
+		store := here.Items()
+		if path, err := store.Path(); err == nil && !slices.Contains(told, path) {
+			told = append(told, path)
+			tellSync(ctx, env, here, store)
+		}
 		_ = store.Close()
-		if err != nil {
-			continue // the doctor says what is wrong with a store
-		}
-		for _, w := range failed {
-			if !slices.Contains(told, w.Reason) {
-				told = append(told, w.Reason)
-				env.Note("note: work items " + cleantext.Line(w.Reason) + "; 'copse item sync' tries again")
-			}
-		}
 	}
+}
+
+// tellSync writes that of one store. The doctor reports what is wrong with it.
+func tellSync(ctx context.Context, env app.Env, here *workspace.Workspace, store *local.Store) {
+	if n, err := here.Sync(store).Waiting(ctx); err == nil && n > 0 {
+		env.Note("note: changes in " + countFiles(n) + " of work items wait for the next sync; 'copse item sync' sends them")
+	}
+	failed, err := store.SyncProblems(ctx)
+	if err != nil {
+		return
+	}
+	for _, w := range failed {
+		env.Note("note: work items " + cleantext.Line(w.Reason) + "; 'copse item sync' tries again")
+	}
+}
+
+func countFiles(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return strconv.Itoa(n) + " files"
 }
 
 func paths(worktrees []supervisor.State) []string {

@@ -64,6 +64,29 @@ func (b *Branch) Differences(ctx context.Context, a, c Commit) (int, error) {
 	return n, nil
 }
 
+// Changes returns how many files are not as they are in a commit, without writing them.
+func (b *Branch) Changes(ctx context.Context, c Commit, files Tree) (int, error) {
+	names := map[string]string{}
+	if c != "" {
+		var err error
+		if names, err = b.list(ctx, c); err != nil {
+			return 0, err
+		}
+	}
+	n := 0
+	for name, text := range files {
+		if names[name] != b.hash(text) {
+			n++
+		}
+	}
+	for name := range names {
+		if _, here := files[name]; !here {
+			n++
+		}
+	}
+	return n, nil
+}
+
 // list returns the hashes of a commit's regular files by name.
 func (b *Branch) list(ctx context.Context, c Commit) (map[string]string, error) {
 	out, err := b.git(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", string(c))

@@ -154,6 +154,21 @@ func (s *Syncer) once(ctx context.Context, r *Result) error {
 	return errors.Join(err, s.published(ctx, next))
 }
 
+// Waiting returns how many items and other files have changes that the remote is not known
+// to have. It asks no remote.
+func (s *Syncer) Waiting(ctx context.Context) (waiting int, err error) {
+	err = s.Store.Exchange(ctx, func(files local.Files, text string) (local.Files, string, error) {
+		published := parseNote(text).published
+		if !s.Branch.Has(ctx, published) {
+			published = ""
+		}
+		n, err := s.Branch.Changes(ctx, published, sidebranch.Tree(files))
+		waiting = n
+		return files, text, err
+	})
+	return waiting, err
+}
+
 // countWaiting counts what the remote has not.
 func (s *Syncer) countWaiting(ctx context.Context, r *Result, next sidebranch.Commit) (err error) {
 	published := s.note.published

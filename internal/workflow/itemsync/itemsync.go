@@ -121,6 +121,23 @@ func (s *Sync) AfterChange(ctx context.Context) error {
 	return cmp.Or(err, r.Offline)
 }
 
+// Waiting returns how many files of the store have changes that the remote is not known to
+// have: 0 if the store is not shared, or if there is no remote.
+func (s *Sync) Waiting(ctx context.Context) (int, error) {
+	if !s.o.Store.Shared() {
+		return 0, nil
+	}
+	syncer, err := s.Open(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	defer syncer.Branch.Close()
+	if syncer.Remote == nil {
+		return 0, nil
+	}
+	return syncer.Waiting(ctx)
+}
+
 // Background calls AfterChange after each change of the store, in a goroutine of its own.
 // Close it after use.
 func (s *Sync) Background(logger *slog.Logger) *shared.Background {

@@ -95,8 +95,11 @@ helpers come from your own git configuration only.`,
 }
 
 func waiting(r shared.Result) string {
-	if r.Waiting == 0 {
+	switch r.Waiting {
+	case 0:
 		return "nothing here waits for it"
+	case 1:
+		return "1 file here waits for it"
 	}
 	return fmt.Sprintf("%d files here wait for it", r.Waiting)
 }
