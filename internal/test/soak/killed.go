@@ -125,7 +125,7 @@ func (k *killing) kill(w writer, until time.Time) (result, error) {
 // writers returns all kinds of writers.
 func (k *killing) writers() ([]writer, error) {
 	list := []writer{k.items(), k.branchState(), k.answers(), k.exports(), k.ports()}
-	for _, prepare := range []func() (writer, error){k.repositories, k.clientConfig, k.registry, k.token, k.syncs} {
+	for _, prepare := range []func() (writer, error){k.repositories, k.clientConfig, k.registry, k.token} {
 		w, err := prepare()
 		if err != nil {
 			return nil, err
@@ -353,90 +353,6 @@ func (k *killing) journal() writer {
 			return err
 		},
 	}
-}
-
-// syncs exchanges the shared stores of two clones through a bare remote. One clone's syncs
-// are killed, while both get new items and comments.
-func (k *killing) syncs() (writer, error) {
-	hub := filepath.Join(k.rig.dir, "hub.git")
-	clones := []string{filepath.Join(k.rig.dir, "clone-0"), filepath.Join(k.rig.dir, "clone-1")}
-	for _, args := range [][]string{{"init", "-q", "--bare", hub}, {"init", "-q", clones[0]}, {"init", "-q", clones[1]}} {
-		if out, err := exec.CommandContext(k.ctx, "git", args...).CombinedOutput(); err != nil {
-			return writer{}, fmt.Errorf("git %v: %w: %s", args, err, out)
-		}
-	}
-	for _, clone := range clones {
-		if out, err := exec.CommandContext(k.ctx, "git", "-C", clone, "remote", "add", "origin", hub).CombinedOutput(); err != nil {
-			return writer{}, fmt.Errorf("git remote: %w: %s", err, out)
-		}
-		for _, args := range [][]string{{"item", "init", "--shared"}, {"item", "sync"}} {
-			if _, err := k.command(clone, k.env, args...); err != nil {
-				return writer{}, err
-			}
-		}
-	}
-	made := 0
-	var failed error
-	create := func(clone string) {
-		made++
-		_, err := k.command(clone, k.env, "item", "create", fmt.Sprintf("synced item %d.", made))
-		failed = errors.Join(failed, err)
-	}
-	const whole = 10 // both clones are compared at every tenth
-	return writer{
-		what: "the exchange of work items between clones (item sync)",
-		dir:  clones[0],
-		span: time.Second, // long enough to be killed at each step of an exchange
-		args: func(n int) []string {
-			create(clones[0])
-			if n%3 == 0 {
-				create(clones[1])
-				_, err := k.command(clones[1], k.env, "item", "sync")
-				failed = errors.Join(failed, err)
-			}
-			return []string{"item", "sync"}
-		},
-		check: func([]int) error {
-			if failed != nil || made%whole != 0 {
-				return failed
-			}
-			return k.sameItems(clones, made)
-		},
-	}, nil
-}
-
-// sameItems syncs the clones and returns an error unless each has each item once.
-func (k *killing) sameItems(clones []string, made int) error {
-	var lists []string
-	for _, step := range []struct {
-		clone string
-		args  []string
-	}{
-		{clones[0], []string{"item", "sync"}},
-		{clones[1], []string{"item", "sync"}},
-		{clones[0], []string{"item", "sync"}},
-		{clones[0], []string{"item", "list", "--all", "--json"}},
-		{clones[1], []string{"item", "list", "--all", "--json"}},
-	} {
-		out, err := k.command(step.clone, k.env, step.args...)
-		if err != nil {
-			return err
-		}
-		lists = append(lists, out)
-	}
-	lists = lists[len(lists)-len(clones):]
-	for n := 1; n <= made; n++ {
-		title := fmt.Sprintf(`"synced item %d."`, n)
-		for i, list := range lists {
-			if count := strings.Count(list, title); count != 1 {
-				return fmt.Errorf("clone %d has %s %d times", i, title, count)
-			}
-		}
-	}
-	if lists[0] != lists[1] {
-		return errors.New("the clones differ after a sync")
-	}
-	return nil
 }
 
 // readJSON reads a file that need not be there.

@@ -41,7 +41,7 @@ type part struct {
 
 var parts = []part{
 	{"calls", 0.35, manyCalls},
-	{"killed", 0.2, killedWriters},
+	{"killed", 0.15, killedWriters},
 	{"disk", 0.05, failingDisk},
 	{"clock", 0.05, clockGoesBack},
 	{"many", 0.05, manyProcesses},
@@ -51,6 +51,7 @@ var parts = []part{
 	{"histories", 0.1, randomHistories},
 	{"bombs", 0, filesThatNeverEnd},
 	{"links", 0, racingLinks},
+	{"syncs", 0.05, killedSyncs},
 }
 
 // rig is what a part has.
