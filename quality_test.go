@@ -83,7 +83,7 @@ func cosine(a, b map[string]float64) float64 {
 var plainNames = []string{
 	"id", "title", "description", "status", "type", "priority", "assignee", "labels", "label", "iteration", "parent", "text", "author", "name",
 	"query", "cursor", "limit", "all", "path", "root", "agent", "state", "project", "options", "depends_on", "task_name",
-	"depth", "max_tokens", "timeout_seconds", "arguments",
+	"depth", "max_tokens", "timeout_seconds", "arguments", "pr_number",
 }
 
 // TestParametersAreTold wants each parameter described, here or in another tool of its

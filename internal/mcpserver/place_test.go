@@ -41,7 +41,7 @@ func room(at string) []toolset.Toolset {
 		Name: "rooms", Located: true,
 		Tools: []toolset.Tool{envelope.Tool(envelope.Form{}, toolset.Spec{Name: "where", Title: "w", Description: "w", Hints: toolset.Hints{ReadOnly: true}},
 			func(_ context.Context, in echoIn) (echoOut, error) { return echoOut{Text: at + in.Text}, nil })},
-		Prompts:   []toolset.Prompt{{Name: "here", Get: func(context.Context, map[string]string) (string, error) { return "You are here.", nil }}},
+		Prompts: []toolset.Prompt{{Name: "here", Get: func(context.Context, map[string]string) (string, error) { return "You are here.", nil }}},
 		Resources: []toolset.Resource{
 			{URI: "room://here", Name: "here", MIMEType: "text/plain", Read: func(context.Context) (string, error) { return at, nil }},
 			{URI: "room://data", Name: "data", MIMEType: "application/json", Read: func(context.Context) (string, error) { return `{"a":1}`, nil }},

@@ -40,7 +40,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Tools: []toolset.Tool{
 			envelope.Tool(form, toolset.Spec{
 				Name: "get_current_branch", Title: "Current branch", Hints: hints,
-				Description: "Get the current git branch name and its linked Jira issue and GitHub PR",
+				Description: "Get the current git branch name (which branch am I on) and its linked Jira issue and GitHub PR",
 			}, t.GetCurrentBranch),
 			envelope.Tool(form, toolset.Spec{
 				Name: "get_branch_metadata", Title: "Branch metadata", Hints: hints,
@@ -48,11 +48,11 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.GetBranchMetadata),
 			envelope.Tool(form, toolset.Spec{
 				Name: "get_branch_tree", Title: "Branch tree", Hints: hints,
-				Description: "Get the branch dependency tree for the current repository",
+				Description: "Get the branch dependency tree for the current repository: how stacked branches depend on each other",
 			}, t.GetBranchTree),
 			envelope.Tool(form, toolset.Spec{
 				Name: "get_branch_stack", Title: "Branch stack", Hints: hints,
-				Description: "Get the ancestor chain (stack) from a branch up to its root",
+				Description: "Get the ancestor chain (stack) from a branch up to its root: what it is stacked on",
 			}, t.GetBranchStack),
 			envelope.Tool(form, toolset.Spec{
 				Name: "list_branches", Title: "Tracked branches", Hints: hints,
@@ -64,7 +64,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.ListRepositories),
 			envelope.Tool(form, toolset.Spec{
 				Name: "get_worktrees", Title: "Worktrees", Hints: hints,
-				Description: "Get active worktrees for the current repository",
+				Description: "Get active worktrees (checkouts) for the current repository",
 			}, t.GetWorktrees),
 		},
 		Advice: []toolset.Advice{

@@ -66,7 +66,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Tools: []toolset.Tool{
 			plain.Rows(style, "results", "", toolset.Spec{
 				Name: "search", Title: "Search commands", Hints: hints,
-				Description: "Find prompt commands for what is to be done, the best first. Then describe and execute one.",
+				Description: "Find a prompt command (instructions, template) for a job: commit message, code review. The best first. Then describe and execute one.",
 			}, t.Search),
 			plain.Object(style, toolset.Spec{
 				Name: "describe", Title: "Describe command", Hints: hints,
@@ -74,11 +74,11 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.Describe),
 			toolset.New(prompt{}, toolset.Spec{
 				Name: "execute", Title: "Execute command", Hints: hints,
-				Description: "Get the instructions of a prompt command, to be followed.",
+				Description: "Run a prompt command: get its text, with variables filled in, as instructions to be followed.",
 			}, t.Execute),
 			plain.Object(style, toolset.Spec{
 				Name: "reload", Title: "Reload registry", Hints: hints,
-				Description: "Read the registry of prompt commands anew. Changes are noticed without it.",
+				Description: "Reload the registry of prompt commands. Changes are noticed without it.",
 			}, t.Reload),
 		},
 		Advice: []toolset.Advice{{

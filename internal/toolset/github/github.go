@@ -34,19 +34,19 @@ func (t *Tools) Toolset() toolset.Toolset {
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_pull_request",
 				Title:       "Pull request",
-				Description: "Get full details for a GitHub pull request. Defaults to the current branch's PR.",
+				Description: "Get full details for a GitHub pull request: description, reviewers, labels. Defaults to the current branch's PR.",
 				Hints:       hints,
 			}, t.GetPullRequest),
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_pr_status",
 				Title:       "Pull request status",
-				Description: "Get PR details with reviews, unresolved review threads, CI check status and logs, and what blocks the merge. Defaults to the current branch's PR.",
+				Description: "Get PR details with reviews, unresolved review threads (comments), CI checks, logs of failing ones, and why a pull request can not be merged. Defaults to the current branch's PR.",
 				Hints:       hints,
 			}, t.GetPRStatus),
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "list_pull_requests",
 				Title:       "Pull requests",
-				Description: "List pull requests for the current repository, newest first. Defaults to open PRs.",
+				Description: "List pull requests (PRs) for the current repository, open (the default), closed or merged, newest first.",
 				Hints:       hints,
 			}, t.ListPullRequests),
 		},
@@ -55,7 +55,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 
 // PullRequestIn selects a pull request.
 type PullRequestIn struct {
-	PRNumber   uint32 `json:"pr_number,omitempty" min:"1" description:"Defaults to the current branch's PR."`
+	PRNumber   uint32 `json:"pr_number,omitempty" min:"1"`
 	Repository string `json:"repository,omitempty" description:"owner/name; defaults to origin."`
 }
 

@@ -14,7 +14,7 @@ import (
 // ListIn selects pull requests.
 type ListIn struct {
 	State      string `json:"state,omitempty" enum:"open,closed,all"`
-	Repository string `json:"repository,omitempty" description:"owner/name; defaults to origin."`
+	Repository string `json:"repository,omitempty"`
 	Limit      *int   `json:"limit,omitempty" min:"1" max:"100" default:"30"`
 	Cursor     string `json:"cursor,omitempty"`
 }

@@ -10,8 +10,8 @@ import (
 
 // StatusIn selects a pull request and what to read of it.
 type StatusIn struct {
-	PRNumber   uint32 `json:"pr_number,omitempty" min:"1" description:"Defaults to the current branch's PR."`
-	Repository string `json:"repository,omitempty" description:"owner/name; defaults to origin."`
+	PRNumber   uint32 `json:"pr_number,omitempty" min:"1"`
+	Repository string `json:"repository,omitempty"`
 	Logs       bool   `json:"logs,omitempty" description:"Add the end of failing jobs' logs."`
 }
 

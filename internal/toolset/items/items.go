@@ -70,59 +70,59 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Tools: []toolset.Tool{
 			plain.Object(style, toolset.Spec{
 				Name: "init_project", Title: "New project", Hints: sets,
-				Description: "Initialize a new .tic project in the current directory.",
+				Description: "Set up work items, a tracker of tasks and issues: initialize a new .tic project in the current directory.",
 			}, t.InitProject),
 			plain.Object(style, toolset.Spec{
 				Name: "get_config", Title: "Project config", Hints: reads,
-				Description: "Get valid types, statuses, iterations, and the current iteration.",
+				Description: "Get the allowed types, statuses, priorities and iterations of work items, and the current iteration.",
 			}, t.GetConfig),
 			plain.Rows(style, "items", "", toolset.Spec{
 				Name: "list_items", Title: "Work items", Hints: reads,
-				Description: "List work items, by default of the current iteration.",
+				Description: "List work items (tasks, todos, tickets, issues), by default of the current iteration (sprint); open ones ready to start.",
 			}, t.ListItems),
 			plain.Object(style, toolset.Spec{
 				Name: "show_item", Title: "Work item", Hints: reads,
-				Description: "Get a work item with description and comments.",
+				Description: "Show a work item (task, todo, ticket, issue) with all details, description and comments.",
 			}, t.ShowItem),
 			plain.Object(style, toolset.Spec{
 				Name: "create_item", Title: "New item", Hints: adds,
-				Description: "Create a work item. Valid values: get_config.",
+				Description: "Create, add or open a work item (task, todo, ticket, issue, bug). Valid values: get_config.",
 			}, t.CreateItem),
 			plain.Object(style, toolset.Spec{
 				Name: "update_item", Title: "Change item", Hints: sets,
-				Description: "Update fields of a work item.",
+				Description: "Change a work item (task, todo, ticket, issue): mark it done, assign it, set its priority.",
 			}, t.UpdateItem),
 			plain.Object(style, toolset.Spec{
 				Name: "delete_item", Title: "Preview deletion", Hints: sets,
-				Description: "Preview a deletion; deletes nothing. Valid 10 minutes.",
+				Description: "Preview what to delete with a work item (task, todo, ticket); deletes nothing. Valid 10 minutes.",
 			}, t.DeleteItem),
 			plain.Object(style, toolset.Spec{
 				Name: "confirm_delete", Title: "Delete item", Hints: deletes,
-				Description: "Delete an item as previewed by delete_item.",
+				Description: "Confirm the deletion previewed by delete_item: delete the item.",
 			}, t.ConfirmDelete),
 			plain.Object(style, toolset.Spec{
 				Name: "add_comment", Title: "Comment", Hints: adds,
-				Description: "Comment on a work item.",
+				Description: "Comment on a work item (task, todo, ticket, issue), add a note.",
 			}, t.AddComment),
 			plain.Object(style, toolset.Spec{
 				Name: "set_iteration", Title: "Current iteration", Hints: sets,
-				Description: "Set the current iteration; a new name is added.",
+				Description: "Switch to an iteration (sprint), the next one for instance; a new name is added.",
 			}, t.SetIteration),
 			plain.Rows(style, "items", "", toolset.Spec{
 				Name: "search_items", Title: "Search items", Hints: reads,
-				Description: "Search for text in titles and descriptions.",
+				Description: "Search or find text in titles and descriptions of work items (tasks, todos, tickets, issues).",
 			}, t.SearchItems),
 			plain.Rows(style, "items", "", toolset.Spec{
 				Name: "get_children", Title: "Children", Hints: reads,
-				Description: "List the children of an item.",
+				Description: "List the children (subtasks) of a work item (task, epic).",
 			}, t.GetChildren),
 			plain.Rows(style, "items", "", toolset.Spec{
 				Name: "get_dependents", Title: "Dependents", Hints: reads,
-				Description: "List the items that depend on an item.",
+				Description: "List the work items (tasks) that depend on an item: what is blocked by it.",
 			}, t.GetDependents),
 			plain.Rows(style, "tree", "For what is below an item pass it as root; list_items and get_children have all.", toolset.Spec{
 				Name: "get_item_tree", Title: "Item tree", Hints: reads,
-				Description: "Get work items nested under their parents.",
+				Description: "Get the backlog as a tree: work items (tasks) nested in a hierarchy below their parents (epics).",
 			}, t.GetItemTree),
 		},
 		Advice: []toolset.Advice{

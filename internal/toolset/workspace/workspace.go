@@ -54,19 +54,19 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Tools: []toolset.Tool{
 			toolset.New(text{}, toolset.Spec{
 				Name: "read_file", Title: "Read file", Hints: hints,
-				Description: "Read a text file of the project, at most 256 KiB at once.",
+				Description: "Read a text file of the project, or show some lines, at most 256 KiB at once.",
 			}, t.ReadFile),
 			plain.Rows(style, "entries", "List a folder in it, or raise limit.", toolset.Spec{
 				Name: "list_directory", Title: "List directory", Hints: hints,
-				Description: "List a folder of the project without what git ignores.",
+				Description: "List the files in a directory (folder) of the project, without what git ignores.",
 			}, t.ListDirectory),
 			toolset.New(text{}, toolset.Spec{
 				Name: "get_project_context", Title: "Get project context", Hints: hints,
-				Description: "Where am I and what is going on: branch, stack, issue and PR, work items, changes, last task, containers, tasks, files.",
+				Description: "Where am I and what is going on, an overview: project status, branch, stack, issue and PR, work items, changes, last task, containers, tasks, files. since: what changed since last time.",
 			}, t.GetProjectContext),
 			toolset.New(outcome{}, toolset.Spec{
 				Name: "run_just_task", Title: "Run just task", Hints: toolset.Hints{Destructive: true, OpenWorld: true},
-				Description: "Run a task (recipe) of the project's justfile; get_project_context lists them.",
+				Description: "Run a task (recipe) of the project's justfile, such as tests, build or lint; get_project_context lists them.",
 			}, t.RunJustTask),
 			toolset.New(progress{}, toolset.Spec{
 				Name: "get_task", Title: "Get task", Hints: hints,
@@ -74,7 +74,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.GetTask),
 			plain.Object(style, toolset.Spec{
 				Name: "stop_task", Title: "Stop task", Hints: toolset.Hints{Destructive: true, Idempotent: true},
-				Description: "End a running task, whoever started it.",
+				Description: "Stop (end, cancel) a running task or build, whoever started it.",
 			}, t.StopTask),
 		},
 	}
