@@ -75,16 +75,20 @@ type state struct {
 
 // store is what is known of the stores of one path.
 type store struct {
-	Given item.ID            `json:"given"` // the largest that a worktree gave out
-	Tips  map[string]item.ID `json:"tips"`  // the largest in a commit
+	Given number            `json:"given"` // the largest that a worktree gave out
+	Tips  map[string]number `json:"tips"`  // the largest in a commit
 }
+
+// number is the number of an item, or 0 where there is none: an [item.ID] cannot be read
+// from that.
+type number int64
 
 func (s *store) largest() item.ID {
 	largest := s.Given
 	for _, id := range s.Tips {
 		largest = max(largest, id)
 	}
-	return min(largest, plausible)
+	return min(item.ID(largest), plausible)
 }
 
 // Next returns the number for a new item, at least least, and notes that it is given
@@ -93,7 +97,7 @@ func (b *Book) Next(ctx context.Context, least item.ID) item.ID {
 	next := least
 	b.change(ctx, func(s *store) {
 		next = max(least, s.largest()+1)
-		s.Given = next
+		s.Given = number(next)
 	})
 	return next
 }
@@ -135,7 +139,7 @@ func (b *Book) change(ctx context.Context, do func(*store)) {
 	known := read(name)
 	s := known.Stores[b.prefix]
 	if s == nil {
-		s = &store{Tips: map[string]item.ID{}}
+		s = &store{Tips: map[string]number{}}
 		known.Stores[b.prefix] = s
 		known.Dirs = nil
 	}
@@ -179,7 +183,7 @@ func read(name string) *state {
 		if one == nil {
 			delete(s.Stores, path)
 		} else if one.Tips == nil {
-			one.Tips = map[string]item.ID{}
+			one.Tips = map[string]number{}
 		}
 	}
 	return &s
@@ -223,7 +227,7 @@ func (b *Book) update(ctx context.Context, known *state, s *store) error {
 	known.Dirs, known.Packed, known.Read = dirs, packed, at.UnixNano()
 	for _, other := range known.Stores {
 		if other != s {
-			other.Tips = map[string]item.ID{} // read again when they are asked for
+			other.Tips = map[string]number{} // read again when they are asked for
 			known.Dirs = nil
 		}
 	}
@@ -281,8 +285,8 @@ func (b *Book) tips(ctx context.Context) (map[string]bool, error) {
 }
 
 // readTips returns the largest number in each commit. Those that are known are not read.
-func (b *Book) readTips(ctx context.Context, tips map[string]bool, known map[string]item.ID) (map[string]item.ID, error) {
-	found := map[string]item.ID{}
+func (b *Book) readTips(ctx context.Context, tips map[string]bool, known map[string]number) (map[string]number, error) {
+	found := map[string]number{}
 	var unknown []string
 	for tip := range tips {
 		if id, ok := known[tip]; ok {
@@ -306,7 +310,7 @@ func (b *Book) readTips(ctx context.Context, tips map[string]bool, known map[str
 	if len(lines) != 2*len(unknown) {
 		return nil, errors.New("git gave another number of answers")
 	}
-	trees := map[string]item.ID{}
+	trees := map[string]number{}
 	for _, line := range lines {
 		if hash, ok := strings.CutSuffix(line, " tree"); ok {
 			trees[hash] = 0
@@ -326,7 +330,7 @@ func (b *Book) readTips(ctx context.Context, tips map[string]bool, known map[str
 const treesAtOnce = 50
 
 // readTrees finds the largest number among the names in each tree.
-func (b *Book) readTrees(ctx context.Context, trees map[string]item.ID) error {
+func (b *Book) readTrees(ctx context.Context, trees map[string]number) error {
 	var batch []string
 	for hash := range maps.Clone(trees) {
 		if batch = append(batch, hash); len(batch) == treesAtOnce {
@@ -342,7 +346,7 @@ func (b *Book) readTrees(ctx context.Context, trees map[string]item.ID) error {
 	return b.readBatch(ctx, batch, trees)
 }
 
-func (b *Book) readBatch(ctx context.Context, batch []string, trees map[string]item.ID) error {
+func (b *Book) readBatch(ctx context.Context, batch []string, trees map[string]number) error {
 	out, err := b.git.Feed(ctx, []byte(strings.Join(batch, "\n")+"\n"), "cat-file", "--batch")
 	if err != nil {
 		return err
@@ -362,7 +366,7 @@ func (b *Book) readBatch(ctx context.Context, batch []string, trees map[string]i
 		if _, err := io.ReadFull(answers, data); err != nil {
 			return fmt.Errorf("read tree %s: %w", hash, err)
 		}
-		trees[hash] = largestName(data[:size], len(hash)/2)
+		trees[hash] = number(largestName(data[:size], len(hash)/2))
 	}
 	return nil
 }

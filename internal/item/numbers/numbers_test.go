@@ -43,6 +43,29 @@ func commit(g *gittest.Git, dir, branch string, names ...string) {
 	g.Run(dir, "commit", "-qm", "x")
 }
 
+// A branch from before the first item takes away nothing of what is known.
+func TestBranchWithoutItems(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := g.Init()
+	program := &counted{Git: programIn(g, dir)}
+	book := numbers.Open(program, filepath.Join(dir, ".git"), ".tic/")
+	commit(g, dir, "main", "config.yml")
+	for want := item.ID(1); want < 4; want++ {
+		if got := book.Next(t.Context(), 1); got != want { // given out in another worktree each time
+			t.Errorf("got %d, want %d", got, want)
+		}
+	}
+	book = numbers.Open(program, filepath.Join(dir, ".git"), ".tic/")
+	book.Forget(t.Context())
+	if got := book.Next(t.Context(), 1); got != 1 {
+		t.Errorf("after a new beginning: %d", got)
+	}
+	if got := book.Next(t.Context(), 1); got != 2 {
+		t.Errorf("after the first item: %d", got)
+	}
+}
+
 func TestNext(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)
