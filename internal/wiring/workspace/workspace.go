@@ -179,7 +179,7 @@ func (w *Workspace) Context(items *local.Store, tasks *tasks.Tasks, files *proje
 		Session: w.Session, Root: w.Workspace(),
 		Branches: w.Branches, Pulls: w.Pulls, Services: w.Services, Words: w.Words,
 		Items: items, Journal: w.journal(), Containers: w.Containers(), Recipes: tasks, Files: files,
-		Now: w.env.Now,
+		Radar: w.Radar(), Now: w.env.Now,
 	}
 }
 

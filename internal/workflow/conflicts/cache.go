@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
@@ -27,6 +28,14 @@ type kept struct {
 	Version   int               `json:"version"`
 	Worktrees map[string]*state `json:"worktrees"` // by root
 	Merges    map[string]merge  `json:"merges"`
+	// Last is what the last whole report found.
+	Last *lastReport `json:"last,omitempty"`
+}
+
+// lastReport is what a whole report found.
+type lastReport struct {
+	At        time.Time  `json:"at"`
+	Conflicts []Conflict `json:"conflicts"`
 }
 
 // merge is the result of one merge, or of the question whether a commit is in another.
@@ -84,7 +93,10 @@ func (c *cache) load() *kept {
 // if nothing is new.
 func (c *cache) save(known, fresh *kept) {
 	today := c.now().Unix() / int64((24 * time.Hour).Seconds())
-	changed := false
+	changed := fresh.Last != nil && (known.Last == nil || !reflect.DeepEqual(fresh.Last.Conflicts, known.Last.Conflicts))
+	if fresh.Last == nil {
+		fresh.Last = known.Last
+	}
 	for root, s := range fresh.Worktrees {
 		changed = changed || known.Worktrees[root] != s
 	}

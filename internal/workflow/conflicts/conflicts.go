@@ -129,6 +129,8 @@ func (r *Radar) Report(ctx context.Context, q Request) (Report, error) {
 
 // report finds what is in flight, and tries the merges that are not known.
 func (g *survey) report(ctx context.Context) (Report, error) {
+	// What was learned before an error, or before the time was up, counts as well.
+	defer func() { g.cache.save(g.known, g.fresh) }()
 	if err := g.find(ctx); err != nil {
 		return Report{}, err
 	}
@@ -136,7 +138,6 @@ func (g *survey) report(ctx context.Context) (Report, error) {
 	if err := g.try(ctx, pairs); err != nil {
 		return Report{}, err
 	}
-	g.cache.save(g.known, g.fresh)
 	out := Report{Trunk: g.trunk.name, Compared: len(g.sides), Conflicts: []Conflict{}, Notes: g.notes}
 	clients := map[string][]string{}
 	if g.o.Clients != nil {
@@ -150,6 +151,9 @@ func (g *survey) report(ctx context.Context) (Report, error) {
 		if m.Reason != "" && m.Reason != unrelated {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s and %s could not be compared: %s", p.a.name, p.b.name, m.Reason))
 		}
+	}
+	if !g.request.Current && len(g.request.Branches) == 0 {
+		g.fresh.Last = &lastReport{At: g.o.Now(), Conflicts: out.Conflicts}
 	}
 	return out, nil
 }

@@ -79,6 +79,9 @@ func (g *survey) find(ctx context.Context) error {
 	if err := g.checkNames(tips); err != nil {
 		return err
 	}
+	if g.request.Current && len(listed) < 2 && len(tips) < 2 {
+		return g.findTrunk(ctx, standard, tips) // there is nothing to compare with
+	}
 	if err := g.findTrunk(ctx, standard, tips); err != nil {
 		return err
 	}

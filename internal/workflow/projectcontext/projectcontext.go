@@ -48,6 +48,7 @@ type Sources struct {
 	Containers Engine
 	Recipes    Justfile
 	Files      Lister
+	Radar      Radar // nil for none
 	Now        func() time.Time
 }
 

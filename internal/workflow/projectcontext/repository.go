@@ -43,6 +43,8 @@ type Repository struct {
 	// Adds is what the branch adds to its parent, or to the trunk where it has no parent;
 	// nil where it adds nothing.
 	Adds *Adds
+	// Conflicts are the branches that the worktree conflicts with; nil if none is known.
+	Conflicts *Conflicts
 	// Status compares with the upstream branch; nil if it is not known.
 	Status *git.Status
 	// GitHub is the repository on GitHub, "" if there is none.
@@ -106,6 +108,8 @@ func (g *gathering) project(ctx context.Context) (Content, error) {
 	if going := repo.Operation(); going != nil {
 		out.Repository.Operation, out.Repository.Branch = going, cmp.Or(head.Branch, going.Branch)
 	}
+	radar := make(chan *Conflicts, 1)
+	go func() { radar <- g.conflicting(ctx) }()
 	out.Repository.Note = g.Branches.Note(ctx)
 	if out.Repository.Branch != "" && !head.Unborn {
 		// The rest of the section is worth showing without it.
@@ -127,6 +131,7 @@ func (g *gathering) project(ctx context.Context) (Content, error) {
 			return w.Path == g.Root || w.Bare || w.Prunable
 		})
 	}
+	out.Repository.Conflicts = <-radar
 	return out, err
 }
 

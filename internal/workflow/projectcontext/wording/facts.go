@@ -37,7 +37,7 @@ type Fact struct {
 func Facts(c projectcontext.Content) (facts []Fact, cut bool) {
 	switch c := c.(type) {
 	case projectcontext.Project:
-		facts = placeFacts(c)
+		facts = placeFacts(c, time.Time{}) // without ages
 		if c.Repository != nil {
 			for _, w := range c.Repository.Worktrees {
 				facts = append(facts, Fact{Key: "worktree " + w.Path, Line: foreign.Own("worktree ").Add(worktree(w))})

@@ -41,7 +41,7 @@ func Lines(c projectcontext.Content, now time.Time) []foreign.Line {
 func bodyOf(c projectcontext.Content, now time.Time, scale int) body {
 	switch c := c.(type) {
 	case projectcontext.Project:
-		out := body{head: linesOf(placeFacts(c))}
+		out := body{head: linesOf(placeFacts(c, now))}
 		if repo := c.Repository; repo != nil {
 			if len(repo.Worktrees) > 0 {
 				out.head = append(out.head, worktrees(repo.Worktrees, maxWorktrees*scale))
@@ -82,7 +82,7 @@ func linesOf(facts []Fact) []foreign.Line {
 
 // placeFacts returns where the project is and what is checked out, without the other
 // worktrees.
-func placeFacts(p projectcontext.Project) []Fact {
+func placeFacts(p projectcontext.Project, now time.Time) []Fact {
 	facts := []Fact{{Key: "root", Line: foreign.Own("Root: ").Name(p.Root)}}
 	repo := p.Repository
 	if repo == nil {
@@ -114,6 +114,9 @@ func placeFacts(p projectcontext.Project) []Fact {
 	}
 	if repo.Operation != nil {
 		facts = append(facts, Fact{Key: "operation", Line: foreign.Own("In progress: ").Name(repo.Operation.String())})
+	}
+	if repo.Conflicts != nil {
+		facts = append(facts, Fact{Key: "conflicts", Line: conflicting(*repo.Conflicts, now)})
 	}
 	if repo.Note != "" {
 		facts = append(facts, Fact{Key: "note", Line: foreign.Own("Note: ").Name(repo.Note)})
@@ -440,4 +443,30 @@ func enumerate(names []string, separator foreign.Line, room int) foreign.Line {
 		shown = shown.Name(name)
 	}
 	return shown
+}
+
+// maxConflicting is how many branches a warning names.
+const maxConflicting = 3
+
+// conflicting warns of the branches that the worktree conflicts with.
+func conflicting(c projectcontext.Conflicts, now time.Time) foreign.Line {
+	line := foreign.Own("Conflicts with ")
+	for i, with := range c.With {
+		if i == maxConflicting {
+			line = line.Own(" and ").Int(len(c.With) - i).Own(" more")
+			break
+		}
+		if i > 0 {
+			line = line.Own(", ")
+		}
+		line = line.Name(with.Branch).Own(" (").Name(with.File)
+		if more := with.Files - 1; more > 0 {
+			line = line.Own(" and ").Int(more).Own(" more")
+		}
+		line = line.Own(")")
+	}
+	if now.Sub(c.AsOf) > time.Minute {
+		line = line.Own(", found ").Word(fact.Age(c.AsOf, now))
+	}
+	return line.Own("; get_conflicts lists all files")
 }

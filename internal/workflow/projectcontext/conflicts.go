@@ -1,0 +1,55 @@
+package projectcontext
+
+import (
+	"context"
+	"time"
+
+	"github.com/copse-dev/copse/internal/workflow/conflicts"
+)
+
+// Radar knows which branches conflict with the one that is checked out.
+type Radar interface {
+	// Mine returns the conflicts of the worktree, and when they were found. It takes no
+	// longer than wait.
+	Mine(ctx context.Context, wait time.Duration) ([]conflicts.Conflict, time.Time)
+}
+
+// Conflicts are the branches that the worktree conflicts with.
+type Conflicts struct {
+	With []Conflicting
+	// AsOf is when they were found.
+	AsOf time.Time
+}
+
+// Conflicting is a branch, and how many files are in conflict with it.
+type Conflicting struct {
+	Branch string
+	Files  int
+	// File is one of them.
+	File string
+}
+
+// radarWait is how long the context waits for what is not in the cache.
+const radarWait = 300 * time.Millisecond
+
+// conflicting asks the radar.
+func (g *gathering) conflicting(ctx context.Context) *Conflicts {
+	if g.Radar == nil {
+		return nil
+	}
+	found, asOf := g.Radar.Mine(ctx, radarWait)
+	if len(found) == 0 {
+		return nil
+	}
+	out := &Conflicts{AsOf: asOf}
+	for _, c := range found {
+		mine := 0
+		for _, h := range c.Holders {
+			if h.Worktree == g.Root && h.Branch == c.Branches[1] {
+				mine = 1
+			}
+		}
+		out.With = append(out.With, Conflicting{Branch: c.Branches[1-mine], Files: len(c.Files) + c.MoreFiles, File: c.Files[0]})
+	}
+	return out
+}
