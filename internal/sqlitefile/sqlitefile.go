@@ -1,19 +1,21 @@
 // Package sqlitefile reads a table of a SQLite database file, without SQLite.
 //
-// [Table] returns all rows of a small table with a rowid. It reads the file format that
+// [Table] returns the rows of a small table with a rowid. It reads the file format that
 // https://www.sqlite.org/fileformat2.html documents, in UTF-8, and nothing else of
 // SQLite: no indexes, no views, no query language. Values that are not text are read as
 // empty text.
 //
 // The bytes must be those of one moment: a database that is being written has a journal
 // or a write-ahead log beside it, which is for the caller to notice. A damaged or hostile
-// file is an error. No input makes Table read a page twice, or more than maxRows rows.
+// file is an error. The rows of a table share no bytes, so all of them together are never
+// larger than the file; Table refuses a file in which they would be.
 package sqlitefile
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,8 +23,8 @@ const (
 	magic      = "SQLite format 3\x00"
 	headerSize = 100
 	maxRows    = 100_000
-	// maxCell is how large a row can be.
-	maxCell = 4 << 20
+	// maxColumns is how many columns SQLite allows, unless it is built otherwise.
+	maxColumns = 2000
 
 	interiorTable = 5
 	leafTable     = 13
@@ -33,38 +35,41 @@ var errDamaged = errors.New("damaged SQLite file")
 // ErrNoTable says that a database has no such table.
 var ErrNoTable = errors.New("no such table")
 
-// Table returns the rows of a table as the texts of its columns, by name.
-func Table(data []byte, name string) ([]map[string]string, error) {
+// Table returns the texts of the named columns, in their order, for each row of a table. A
+// column that the table does not have is empty.
+func Table(data []byte, name string, columns ...string) ([][]string, error) {
 	d, err := open(data)
 	if err != nil {
 		return nil, err
 	}
-	schema, err := d.rows(1)
+	// type, name, tbl_name, rootpage, sql
+	schema, err := d.rows(1, []int{0, 1, 2, 3, 4})
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range schema {
-		// type, name, tbl_name, rootpage, sql
-		if len(row) < 5 || row[0].text != "table" || row[1].text != name {
+		if row[0].text != "table" || row[1].text != name {
 			continue
 		}
-		columns, err := columnsOf(row[4].text)
+		known, err := columnsOf(row[4].text)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := d.rows(row[3].number)
+		places := make([]int, 0, len(columns))
+		for _, column := range columns {
+			places = append(places, slices.Index(known, column))
+		}
+		rows, err := d.rows(row[3].number, places)
 		if err != nil {
 			return nil, err
 		}
-		out := make([]map[string]string, 0, len(rows))
+		out := make([][]string, 0, len(rows))
 		for _, values := range rows {
-			record := make(map[string]string, len(columns))
-			for i, column := range columns {
-				if i < len(values) { // a column that was added later is absent
-					record[column] = values[i].text
-				}
+			texts := make([]string, 0, len(values))
+			for _, v := range values {
+				texts = append(texts, v.text)
 			}
-			out = append(out, record)
+			out = append(out, texts)
 		}
 		return out, nil
 	}
@@ -100,7 +105,9 @@ func columnsOf(sql string) ([]string, error) {
 			case "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "CONSTRAINT":
 				continue // it is about the table
 			}
-			columns = append(columns, strings.Trim(fields[0], "\"`[]'"))
+			if columns = append(columns, strings.Trim(fields[0], "\"`[]'")); len(columns) > maxColumns {
+				return nil, errDamaged
+			}
 		}
 	}
 	return columns, nil
@@ -144,9 +151,18 @@ type value struct {
 	number int
 }
 
-// rows returns the rows of the table whose tree begins at a page.
-func (d database) rows(root int) ([][]value, error) {
-	var out [][]value
+// table is a table that is being read.
+type table struct {
+	database
+	places []int // of the columns that are kept, -1 for one that is not there
+	rows   [][]value
+	left   int // how many bytes the rows that follow can have
+}
+
+// rows returns the values at some places, in their order, of each row of the table whose
+// tree begins at a page. A value that a row does not have is empty.
+func (d database) rows(root int, places []int) ([][]value, error) {
+	t := table{database: d, places: places, left: len(d.data)}
 	met := map[int]bool{}
 	todo := []int{root}
 	for len(todo) > 0 {
@@ -160,21 +176,20 @@ func (d database) rows(root int) ([][]value, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows, below, err := d.node(page, n == 1)
+		below, err := t.node(page, n == 1)
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, rows...); len(out) > maxRows {
+		if todo = append(todo, below...); len(todo) > len(d.data)/d.size {
 			return nil, errDamaged
 		}
-		todo = append(todo, below...)
 	}
-	return out, nil
+	return t.rows, nil
 }
 
-// node returns the rows of a leaf, or the pages below an interior page. The first page of
-// a file begins with the file's header.
-func (d database) node(page []byte, first bool) (rows [][]value, below []int, err error) {
+// node adds the rows of a leaf, or returns the pages below an interior page. The first page
+// of a file begins with the file's header.
+func (t *table) node(page []byte, first bool) (below []int, err error) {
 	at := 0
 	if first {
 		at = headerSize
@@ -186,39 +201,43 @@ func (d database) node(page []byte, first bool) (rows [][]value, below []int, er
 		pointers = at + 12
 		below = append(below, int(binary.BigEndian.Uint32(page[at+8:])))
 	case page[at] != leafTable:
-		return nil, nil, errDamaged
+		return nil, errDamaged
 	}
 	if pointers+2*cells > len(page) {
-		return nil, nil, errDamaged
+		return nil, errDamaged
 	}
 	for i := range cells {
 		cell := int(binary.BigEndian.Uint16(page[pointers+2*i:]))
-		if cell+4 > d.usable {
-			return nil, nil, errDamaged
+		if cell+4 > t.usable {
+			return nil, errDamaged
 		}
 		if interior {
 			below = append(below, int(binary.BigEndian.Uint32(page[cell:])))
 			continue
 		}
-		payload, err := d.payload(page, cell)
+		payload, err := t.payload(page, cell)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		row, err := record(payload)
+		row, err := record(payload, t.places)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		rows = append(rows, row)
+		if t.rows = append(t.rows, row); len(t.rows) > maxRows {
+			return nil, errDamaged
+		}
 	}
-	return rows, below, nil
+	return below, nil
 }
 
 // payload returns the content of a leaf's cell, with what overflows to other pages.
-func (d database) payload(page []byte, at int) ([]byte, error) {
+func (t *table) payload(page []byte, at int) ([]byte, error) {
+	d := t.database
 	size, n := varint(page[at:d.usable])
-	if n == 0 || size < 0 || size > maxCell || size > int64(len(d.data)) {
+	if n == 0 || size < 0 || size > int64(t.left) {
 		return nil, errDamaged
 	}
+	t.left -= int(size)
 	at += n
 	if _, n = varint(page[at:d.usable]); n == 0 { // the rowid
 		return nil, errDamaged
@@ -255,15 +274,15 @@ func (d database) payload(page []byte, at int) ([]byte, error) {
 	return out, nil
 }
 
-// record returns the values of a row.
-func record(payload []byte) ([]value, error) {
+// record returns the values at some places of a row.
+func record(payload []byte, places []int) ([]value, error) {
 	size, n := varint(payload)
 	if n == 0 || size < int64(n) || size > int64(len(payload)) {
 		return nil, errDamaged
 	}
 	header, body := payload[n:size], payload[size:]
-	var row []value
-	for len(header) > 0 {
+	row := make([]value, len(places))
+	for at := 0; len(header) > 0; at++ {
 		kind, n := varint(header)
 		if n == 0 || kind < 0 {
 			return nil, errDamaged
@@ -273,7 +292,11 @@ func record(payload []byte) ([]value, error) {
 		if width < 0 || width > int64(len(body)) {
 			return nil, errDamaged
 		}
-		row = append(row, valueOf(kind, body[:width]))
+		for i, place := range places {
+			if place == at {
+				row[i] = valueOf(kind, body[:width])
+			}
+		}
 		body = body[width:]
 	}
 	return row, nil

@@ -10,7 +10,8 @@
 //     the program ended, and a process that left the group but kept the output
 //     open does not hold it up;
 //   - it keeps at most [Command.MaxOutput] bytes of each stream, goes on
-//     reading what it does not keep, and says so in [Result.Truncated];
+//     reading what it does not keep, and says so in [Result.Truncated], or ends the
+//     program there if a part is of no use;
 //   - the program sees the environment it is given and nothing of this
 //     process's own, and is looked up in that environment's PATH;
 //   - there is no terminal and no standard input but what it is given.
@@ -61,6 +62,9 @@ type Command struct {
 	// MaxOutput is how many bytes are kept of each of the two streams; 0 is
 	// DefaultMaxOutput.
 	MaxOutput int
+	// Whole says that a part of the output is of no use: [Run] ends the program when it has
+	// written more than MaxOutput.
+	Whole bool
 	// MaxMemory is how many bytes the program, and each that it starts, may allocate,
 	// where the system can limit that (Linux); 0 is no limit. Files that are mapped do
 	// not count.
@@ -92,6 +96,9 @@ func Run(ctx context.Context, c Command) (Result, error) {
 
 	limit := cmp.Or(c.MaxOutput, DefaultMaxOutput)
 	stdout, stderr := capture{limit: limit}, capture{limit: limit}
+	if c.Whole {
+		stdout.full, stderr.full = cancel, cancel
+	}
 
 	cmd := exec.CommandContext(limited, path, c.Args...)
 	cmd.Args[0] = c.Name
@@ -112,7 +119,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 
 	exit, exited := errors.AsType[*exec.ExitError](err)
 	switch {
-	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+	case err == nil, errors.Is(err, exec.ErrWaitDelay), res.Truncated && c.Whole:
 		return res, nil
 	case killed && ctx.Err() != nil:
 		return res, fmt.Errorf("run %s: %w", c.Name, context.Cause(ctx))
@@ -171,10 +178,14 @@ type capture struct {
 	kept  bytes.Buffer
 	limit int
 	cut   bool
+	full  func() // is called when there is more; can be nil
 }
 
 func (c *capture) Write(p []byte) (int, error) {
 	if room := c.limit - c.kept.Len(); len(p) > room {
+		if !c.cut && c.full != nil {
+			c.full()
+		}
 		c.cut = true
 		c.kept.Write(p[:room])
 		return len(p), nil

@@ -10,7 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
-// maxNotes bounds the disagreements that are told.
+// maxNotes bounds the disagreements that are told, and the notes of one record.
 const maxNotes = 5
 
 // Merged is what several records come to.
@@ -27,8 +27,11 @@ type Merged struct {
 func Merge(records []Record, exists func(string) bool) Merged {
 	m := merger{exists: exists, edges: map[string]sourced{}}
 	for _, r := range records {
-		for _, note := range r.Notes {
+		for _, note := range r.Notes[:min(len(r.Notes), maxNotes)] {
 			m.note("%s: %s", r.Source, note)
+		}
+		if more := len(r.Notes) - maxNotes; more > 0 {
+			m.note("%s: and %d more of the same kind", r.Source, more)
 		}
 		m.add(r)
 	}
@@ -54,27 +57,19 @@ func (m *merger) note(format string, args ...any) {
 }
 
 func (m *merger) add(r Record) {
-	recorded := make(map[string]string, len(r.Edges))
-	for _, e := range r.Edges {
-		if _, again := recorded[e.Child]; !again {
-			recorded[e.Child] = e.Parent
-		}
+	edges, trunks := r.Edges, r.Trunks
+	if len(edges) > MaxEdges || len(trunks) > MaxEdges {
+		m.note("%s: only the first %d branches count", r.Source, MaxEdges)
+		edges, trunks = edges[:min(len(edges), MaxEdges)], trunks[:min(len(trunks), MaxEdges)]
 	}
-	trunks := make(map[string]bool, len(r.Trunks))
-	for _, t := range r.Trunks {
-		trunks[t] = true
-	}
-	seen := make(map[string]bool, len(r.Edges))
-	for i, e := range r.Edges {
-		if i == MaxEdges {
-			m.note("%s: only the first %d branches count", r.Source, MaxEdges)
-			return
-		}
-		if seen[e.Child] || trunks[e.Child] || !m.exists(e.Child) {
+	line := newLineage(edges, trunks, m.exists)
+	seen := make(map[string]bool, len(edges))
+	for _, e := range edges {
+		if seen[e.Child] || line.trunks[e.Child] || !m.exists(e.Child) {
 			continue
 		}
 		seen[e.Child] = true
-		parent, ok := m.living(e.Child, recorded, r.Trunks)
+		parent, ok := line.living(e.Child)
 		if !ok {
 			continue
 		}
@@ -101,24 +96,75 @@ func (m *merger) add(r Record) {
 	}
 }
 
+// lineage finds the parents of one record's branches.
+type lineage struct {
+	exists   func(string) bool
+	recorded map[string]string // the parent of each branch
+	trunks   map[string]bool
+	last     []string // the first trunks that exist, two at most
+	// found is what a branch that does not exist stands for: the next branch below that does,
+	// or "" if there is none. Chains that end in one another are followed once.
+	found map[string]string
+}
+
+func newLineage(edges []Edge, trunks []string, exists func(string) bool) lineage {
+	l := lineage{
+		exists: exists, recorded: make(map[string]string, len(edges)), trunks: make(map[string]bool, len(trunks)), found: map[string]string{},
+	}
+	for _, e := range edges {
+		if _, again := l.recorded[e.Child]; !again {
+			l.recorded[e.Child] = e.Parent
+		}
+	}
+	for _, t := range trunks {
+		if len(l.last) < 2 && !l.trunks[t] && exists(t) {
+			l.last = append(l.last, t)
+		}
+		l.trunks[t] = true
+	}
+	return l
+}
+
+// circle stands for no branch at all: the chain of parents has no end.
+const circle = "."
+
 // living follows the record from a branch down to the next one that exists.
-func (m *merger) living(child string, recorded map[string]string, trunks []string) (string, bool) {
-	met := map[string]bool{child: true}
-	for at := recorded[child]; at != ""; at = recorded[at] {
-		if met[at] {
-			return "", false
+func (l lineage) living(child string) (string, bool) {
+	below := l.below(child)
+	switch below {
+	case child, circle:
+		return "", false
+	case "":
+		for _, trunk := range l.last {
+			if trunk != child {
+				return trunk, true
+			}
 		}
-		if m.exists(at) {
-			return at, true
-		}
-		met[at] = true
+		return "", false
 	}
-	for _, trunk := range trunks {
-		if trunk != child && m.exists(trunk) {
-			return trunk, true
+	return below, true
+}
+
+// below returns the next branch below one that exists, "" if there is none.
+func (l lineage) below(child string) string {
+	var passed []string
+	below := ""
+	for at := l.recorded[child]; at != ""; at = l.recorded[at] {
+		if l.exists(at) {
+			below = at
+			break
 		}
+		if known, ok := l.found[at]; ok {
+			below = known
+			break
+		}
+		l.found[at] = circle // if it is met again
+		passed = append(passed, at)
 	}
-	return "", false
+	for _, at := range passed {
+		l.found[at] = below
+	}
+	return below
 }
 
 // state returns the edges as a state.
@@ -132,12 +178,13 @@ func (m *merger) state(records []Record) *twig.State {
 			doc.Branches[child] = twig.Branch{Branch: child, GitHubPR: e.PR}
 		}
 	}
+	roots := map[string]bool{}
 	for _, r := range records {
-		for _, trunk := range r.Trunks {
-			if _, stacked := m.edges[trunk]; stacked || !m.exists(trunk) ||
-				slices.ContainsFunc(doc.Roots, func(r twig.Root) bool { return r.Branch == trunk }) {
+		for _, trunk := range r.Trunks[:min(len(r.Trunks), MaxEdges)] {
+			if _, stacked := m.edges[trunk]; stacked || roots[trunk] || !m.exists(trunk) {
 				continue
 			}
+			roots[trunk] = true
 			doc.Roots = append(doc.Roots, twig.Root{Branch: trunk, IsDefault: len(doc.Roots) == 0})
 		}
 	}

@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -82,4 +83,39 @@ func TestMergeIsSound(t *testing.T) {
 			seen[d.Child] = true
 		}
 	})
+}
+
+// Branches of which each hangs at the end of one long chain of branches that are gone take
+// no longer than the chain.
+func TestLongChains(t *testing.T) {
+	t.Parallel()
+	var r source.Record
+	const n = source.MaxEdges / 2
+	for i := range n {
+		r.Trunks = append(r.Trunks, fmt.Sprintf("lost-%d", i))
+		r.Edges = append(r.Edges, source.Edge{Child: fmt.Sprintf("gone-%d", i), Parent: fmt.Sprintf("gone-%d", i+1)})
+	}
+	for i := range n {
+		r.Edges = append(r.Edges, source.Edge{Child: fmt.Sprintf("here-%d", i), Parent: "gone-0"})
+	}
+	asked := 0
+	m := source.Merge([]source.Record{r}, func(name string) bool {
+		asked++
+		return strings.HasPrefix(name, "here-")
+	})
+	if len(m.State.Dependencies) != 0 {
+		t.Errorf("got %d edges to branches that are gone", len(m.State.Dependencies))
+	}
+	if most := 10 * source.MaxEdges; asked > most {
+		t.Errorf("asked %d times whether a branch exists, want %d at most", asked, most)
+	}
+}
+
+// What a record says too much of is counted, not told.
+func TestManyNotes(t *testing.T) {
+	t.Parallel()
+	r := source.Record{Source: "x", Notes: slices.Repeat([]string{"odd"}, 1000)}
+	if m := source.Merge([]source.Record{r}, among()); len(m.Notes) > 10 || !strings.Contains(m.Notes[len(m.Notes)-1], "995 more") {
+		t.Errorf("got %d notes: %q", len(m.Notes), m.Notes)
+	}
 }

@@ -36,7 +36,7 @@ func Blobs(ctx context.Context, r Repo, names []string, limit int) ([][]byte, er
 	if len(wanted) == 0 {
 		return out, nil
 	}
-	data, err := r.Program().Feed(ctx, []byte(strings.Join(wanted, "\n")+"\n"), "cat-file", "--batch")
+	data, err := r.Program().Within(MaxFile).Feed(ctx, []byte(strings.Join(wanted, "\n")+"\n"), "cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}

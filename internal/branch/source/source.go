@@ -10,7 +10,10 @@
 package source
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 
 	"github.com/copse-dev/copse/internal/git/program"
 )
@@ -58,6 +61,16 @@ type Reader interface {
 const (
 	// MaxFile is how much of a record's file is read.
 	MaxFile = 16 << 20
-	// MaxEdges is how many edges of one record count.
+	// MaxEdges is how many edges, and how many trunks, of one record count.
 	MaxEdges = 20_000
 )
+
+// JSON decodes a record's file. It refuses one with more values than any record has, because
+// a few bytes such as "{}," become many in memory.
+func JSON(data []byte, into any) error {
+	const perBranch = 10
+	if bytes.Count(data, []byte(",")) > perBranch*MaxEdges {
+		return errors.New("it has too many values")
+	}
+	return json.Unmarshal(data, into)
+}

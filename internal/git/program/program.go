@@ -65,6 +65,8 @@ type Git struct {
 	env      xec.Env
 	settings []string
 	guard    Guard
+	// maxOutput limits what is read of its output.
+	maxOutput int
 }
 
 // New is the git program run at a place. env is the complete environment; of git's
@@ -76,7 +78,14 @@ func New(at Repository, env xec.Env, guard Guard) Git {
 	} else {
 		settings = append(settings, "safe.bareRepository=explicit")
 	}
-	return Git{dir: at.Dir, env: environment(env, at), settings: settings, guard: guard}
+	return Git{dir: at.Dir, env: environment(env, at), settings: settings, guard: guard, maxOutput: maxOutput}
+}
+
+// Within returns git with another limit on what it prints, in bytes. Git ends when it prints
+// more, and that is an error.
+func (g Git) Within(limit int) Git {
+	g.maxOutput = limit
+	return g
 }
 
 // Run runs git and returns what it printed.
@@ -113,13 +122,13 @@ func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, er
 	defer late.Stop()
 	res, err := xec.Run(ctx, xec.Command{
 		Name: "git", Args: append(line, args...), Dir: g.dir, Env: g.env,
-		Timeout: timeout, MaxOutput: maxOutput, MaxMemory: maxMemory, Stdin: input,
+		Timeout: timeout, MaxOutput: g.maxOutput, Whole: true, MaxMemory: maxMemory, Stdin: input,
 	})
 	if err != nil {
 		return nil, err
 	}
 	if res.Truncated {
-		return nil, fmt.Errorf("%w (%d MB)", errTooMuch, maxOutput>>20)
+		return nil, fmt.Errorf("%w (%d MB)", errTooMuch, g.maxOutput>>20)
 	}
 	return res.Stdout, nil
 }

@@ -7,7 +7,6 @@ package ghstack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -101,7 +100,7 @@ type file struct {
 // Parse reads the content of a file.
 func Parse(data []byte) (source.Record, error) {
 	var f file
-	if err := json.Unmarshal(data, &f); err != nil {
+	if err := source.JSON(data, &f); err != nil {
 		return source.Record{}, errors.New("it is not the JSON that gh-stack writes")
 	}
 	if f.Version != 1 {

@@ -28,6 +28,8 @@ const (
 	ref = "refs/spice/data"
 	// maxBlob is how large the file of a branch can be.
 	maxBlob = 64 << 10
+	// maxTree is how large the list of all files can be.
+	maxTree = 8 << 20
 )
 
 // Files returns the ref, loose and packed.
@@ -48,7 +50,8 @@ func (s Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 	if kind != "commit" || source.Hash(hash) == "" {
 		return record, nil
 	}
-	tree, err := r.Program().Run(ctx, "ls-tree", "-r", "-z", "--full-tree", hash)
+	// Trees that are in each other many times over have names without end.
+	tree, err := r.Program().Within(maxTree).Run(ctx, "ls-tree", "-r", "-z", "--full-tree", hash)
 	if err != nil {
 		return record, err
 	}

@@ -52,16 +52,16 @@ func (g Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 		return record, err
 	}
 	for _, row := range rows {
-		child, parent := row["branch_name"], row["parent_branch_name"]
+		child, parent, revision, result := row[0], row[1], row[2], row[3]
 		switch {
 		case !source.Valid(child):
-		case row["validation_result"] == "TRUNK":
+		case result == "TRUNK":
 			known[child] = true
 			record.Trunks = append(record.Trunks, child)
 		default:
 			known[child] = true
 			if source.Valid(parent) {
-				record.Edges = append(record.Edges, source.Edge{Child: child, Parent: parent, BaseHash: source.Hash(row["parent_branch_revision"])})
+				record.Edges = append(record.Edges, source.Edge{Child: child, Parent: parent, BaseHash: source.Hash(revision)})
 			}
 		}
 	}
@@ -80,8 +80,9 @@ func (g Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 	return record, nil
 }
 
-// table reads the SQLite file.
-func (Reader) table(r source.Repo) ([]map[string]string, error) {
+// table reads the SQLite file: the name of each branch, its parent, the parent's commit, and
+// what Graphite found about it.
+func (Reader) table(r source.Repo) ([][]string, error) {
 	path := filepath.Join(r.CommonDir(), database)
 	data, err := regular.Read(path, source.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +98,7 @@ func (Reader) table(r source.Repo) ([]map[string]string, error) {
 			return nil, errors.New("its database is being written; try again")
 		}
 	}
-	return sqlitefile.Table(data, "branch_metadata")
+	return sqlitefile.Table(data, "branch_metadata", "branch_name", "parent_branch_name", "parent_branch_revision", "validation_result")
 }
 
 // refs reads the older storage.
@@ -153,7 +154,7 @@ func trunks(r source.Repo) []string {
 			Name string `json:"name"`
 		} `json:"trunks"`
 	}
-	if json.Unmarshal(data, &s) != nil {
+	if source.JSON(data, &s) != nil {
 		return nil
 	}
 	names := []string{s.Trunk}

@@ -54,7 +54,9 @@ func Parse(text string) (source.Record, error) {
 	var record source.Record
 	var above []string // the branch of each level
 	unit := ""
-	for n, line := range strings.Split(text, "\n") {
+	n := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		n++
 		line = strings.TrimRight(line, "\r")
 		rest := strings.TrimLeft(line, " \t")
 		if rest == "" || rest[0] == '#' {
@@ -68,12 +70,15 @@ func Parse(text string) (source.Record, error) {
 		if indent != "" {
 			level = len(indent) / len(unit)
 			if strings.Repeat(unit, level) != indent || level > len(above) {
-				return source.Record{}, fmt.Errorf("line %d is indented wrongly", n+1)
+				return source.Record{}, fmt.Errorf("line %d is indented wrongly", n)
 			}
 		}
 		name, annotation, _ := strings.Cut(rest, " ")
 		if !source.Valid(name) {
-			return source.Record{}, fmt.Errorf("line %d is not a branch", n+1)
+			return source.Record{}, fmt.Errorf("line %d is not a branch", n)
+		}
+		if len(record.Edges) > source.MaxEdges || len(record.Trunks) > source.MaxEdges {
+			break // more do not count
 		}
 		above = append(above[:level], name)
 		if level == 0 {
