@@ -85,6 +85,22 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 	return nil, fmt.Errorf("find git repository from %q: %w", start, ErrNotRepository)
 }
 
+// At returns the repository at exactly dir, an absolute path that somebody named: a directory
+// with .git, or a bare repository. What is above dir does not count.
+func At(ctx context.Context, dir string, opts Options) (*Repo, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open git repository %q: %w", dir, ErrNotRepository)
+	}
+	above := filepath.Dir(real)
+	if above == real || strings.Contains(above, string(filepath.ListSeparator)) {
+		return nil, fmt.Errorf("open git repository %q: %w", dir, ErrNotRepository) // it has no ceiling
+	}
+	opts.Named = true
+	opts.Env = opts.Env.With("GIT_CEILING_DIRECTORIES=" + above)
+	return Discover(ctx, real, opts)
+}
+
 // ceiling returns the directory above start that must not be looked into: the
 // nearest of those in the list. Symbolic links in the list are resolved up to
 // its first empty entry. The list says nothing about start itself.

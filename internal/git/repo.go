@@ -61,6 +61,10 @@ func (r *Repo) CommonDir() string { return r.commonDir }
 // Program is the git program for this repository, for those that ask what Repo does not.
 func (r *Repo) Program() program.Git { return r.program }
 
+// Guard is what stands between git and this repository, for those that run git in another
+// way than Program does.
+func (r *Repo) Guard() program.Guard { return r.guard }
+
 // Operation returns the git command that stopped halfway in this worktree, nil for none.
 func (r *Repo) Operation() *operation.Operation { return operation.Read(r.gitDir) }
 

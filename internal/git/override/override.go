@@ -47,7 +47,7 @@ func Fixed() []string {
 		"diff.autoRefreshIndex=false",
 		"log.showSignature=false", "log.mailmap=false", "mailmap.file=", "mailmap.blob=",
 		"status.submoduleSummary=false", "status.showStash=false", "submodule.recurse=false",
-		"uploadpack.packObjectsHook=", "gc.auto=0", "maintenance.auto=false",
+		"gc.auto=0", "maintenance.auto=false",
 		"color.ui=false", "i18n.logOutputEncoding=UTF-8",
 	}
 }

@@ -106,20 +106,8 @@ func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, er
 			line = append(line, "-c", s)
 		}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	late := time.AfterFunc(suspicious, func() {
-		err := g.guard.Obstacle(ctx)
-		if err == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(patience):
-			cancel(err)
-		}
-	})
-	defer late.Stop()
+	ctx, stop := Guarded(ctx, g.guard)
+	defer stop()
 	res, err := xec.Run(ctx, xec.Command{
 		Name: "git", Args: append(line, args...), Dir: g.dir, Env: g.env,
 		Timeout: timeout, MaxOutput: g.maxOutput, Whole: true, MaxMemory: maxMemory, Stdin: input,
@@ -131,6 +119,30 @@ func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, er
 		return nil, fmt.Errorf("%w (%d MB)", errTooMuch, g.maxOutput>>20)
 	}
 	return res.Stdout, nil
+}
+
+// Guarded returns a context for a run of git, and what to call when git has ended. If git runs
+// for long, the guards are asked; what one of them finds soon ends the context, as its cause.
+func Guarded(ctx context.Context, guards ...Guard) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	late := time.AfterFunc(suspicious, func() {
+		for _, g := range guards {
+			err := g.Obstacle(ctx)
+			if err == nil {
+				continue
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(patience):
+				cancel(err)
+			}
+			return
+		}
+	})
+	return ctx, func() {
+		late.Stop()
+		cancel(nil)
+	}
 }
 
 // kept are the variables of git that it is run with: where the user's configuration and

@@ -4,12 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/override"
+	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -69,28 +74,88 @@ func check(address string) (local bool, err error) {
 	return true, nil
 }
 
-// otherSide are the arguments that say what runs at the other side. On this machine
-// that is git without the hooks and programs of the other repository; elsewhere it is
-// not ours to say.
-func otherSide(address, option, program string) ([]string, error) {
+// side is the other side of a transfer.
+type side struct {
+	address string
+	options []string
+	guards  []program.Guard
+}
+
+// harmless are settings for git at the other side besides those of every repository: it does
+// not check out what it receives, which would run filters, nor does it read lists of objects,
+// which it quotes.
+var harmless = []string{
+	"core.alternateRefsCommand=true", "receive.autogc=false", "receive.denyCurrentBranch=refuse", "receive.denyDeleteCurrent=refuse",
+	"receive.fsckObjects=false", "transfer.fsckObjects=false", "safe.bareRepository=all",
+}
+
+// side returns the other side of a transfer with an address. On this machine git runs without
+// the programs of the other repository; elsewhere it is not ours to say.
+func (b *Branch) side(ctx context.Context, address, option, name string) (side, error) {
 	local, err := check(address)
 	if err != nil || !local {
-		return nil, err
+		return side{address: address}, err
 	}
-	return []string{option + "=git -c core.hooksPath=" + os.DevNull +
-		" -c core.fsmonitor=false -c core.alternateRefsCommand=true -c receive.autogc=false -c gc.auto=0 " + program}, nil
+	other, err := b.other(ctx, address)
+	if err != nil {
+		return side{}, err
+	}
+	settings, err := other.Guard().Settings(ctx)
+	if err != nil {
+		return side{}, err
+	}
+	var line strings.Builder
+	line.WriteString("GIT_ALLOW_PROTOCOL=: GIT_NO_LAZY_FETCH=1 git") // git has a shell run it
+	for _, s := range slices.Concat(override.Fixed(), harmless, settings) {
+		line.WriteString(" -c '" + strings.ReplaceAll(s, "'", `'\''`) + "'")
+	}
+	return side{
+		address: other.GitDir(), options: []string{option + "=" + line.String() + " " + name}, guards: []program.Guard{other.Guard()},
+	}, nil
 }
+
+// other returns the repository at a local address. Git looks in the same places, but is told
+// which one was found: it must not find another one, with other programs.
+func (b *Branch) other(ctx context.Context, address string) (*git.Repo, error) {
+	dir := address
+	if m := scheme().FindString(address); m != "" {
+		path, err := url.PathUnescape(address[len(m):])
+		if err != nil {
+			return nil, errNoRepository
+		}
+		dir = filepath.FromSlash(path)
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(b.repo.dir(), dir)
+	}
+	for _, suffix := range []string{"", ".git"} {
+		repo, err := git.At(ctx, dir+suffix, git.Options{Env: b.repo.Env})
+		if errors.Is(err, git.ErrNotRepository) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Lstat(filepath.Join(repo.GitDir(), ".git")); err == nil {
+			return nil, errors.New("there is a .git inside of its git directory; remove it")
+		}
+		return repo, nil
+	}
+	return nil, errNoRepository
+}
+
+var errNoRepository = errors.New("there is no git repository at its address")
 
 // Fetch brings the branch of a remote here and returns its commit, empty if the remote
 // has none. It writes objects and nothing else. Errors of the remote are an
 // [*UnreachableError].
 func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
-	other, err := otherSide(from.Fetch, "--upload-pack", "upload-pack")
+	other, err := b.side(ctx, from.Fetch, "--upload-pack", "upload-pack")
 	if err != nil {
-		return "", &UnreachableError{"fetch from", err}
+		return "", &UnreachableError{"look at", err}
 	}
-	args := append([]string{"ls-remote", "--quiet"}, other...)
-	out, err := b.run(ctx, transferTime, nil, append(args, "--", from.Fetch, b.ref)...)
+	args := append([]string{"ls-remote", "--quiet"}, other.options...)
+	out, err := b.run(ctx, transferTime, nil, append(args, "--", other.address, b.ref), other.guards...)
 	if err != nil {
 		return "", &UnreachableError{"look at", err}
 	}
@@ -113,8 +178,8 @@ func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 	args = append([]string{
 		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules",
 		"--no-show-forced-updates", "--refmap=",
-	}, other...)
-	if _, err := b.run(ctx, transferTime, nil, append(args, "--", from.Fetch, b.ref)...); err != nil {
+	}, other.options...)
+	if _, err := b.run(ctx, transferTime, nil, append(args, "--", other.address, b.ref), other.guards...); err != nil {
 		return "", &UnreachableError{"fetch from", err}
 	}
 	if !b.Has(ctx, theirs) { // it moved on in between
@@ -139,15 +204,15 @@ func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error
 	if address == "" {
 		address = to.Fetch
 	}
-	other, err := otherSide(address, "--receive-pack", "receive-pack")
+	other, err := b.side(ctx, address, "--receive-pack", "receive-pack")
 	if err != nil {
 		return &UnreachableError{"push to", err}
 	}
 	args := append([]string{
 		"push", "--quiet", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no",
 		"--force-with-lease=" + b.ref + ":" + string(from),
-	}, other...)
-	out, err := b.run(ctx, transferTime, nil, append(args, "--", address, string(commit)+":"+b.ref)...)
+	}, other.options...)
+	out, err := b.run(ctx, transferTime, nil, append(args, "--", other.address, string(commit)+":"+b.ref), other.guards...)
 	if err == nil {
 		return nil
 	}

@@ -10,7 +10,8 @@
 // credential helpers, SSH commands, rewritten URLs and transport settings count only
 // if the user's or the system's configuration has them. Of a remote only the address
 // is the repository's, and only addresses of http, https, ssh and local paths are
-// used. The other side of a local path runs without the hooks of that repository.
+// used. Git at the other side of a local path runs without the programs of that repository,
+// and does not touch its working tree.
 package sidebranch
 
 import (
@@ -23,6 +24,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/scratch"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -35,18 +38,16 @@ var ErrMoved = errors.New("the branch has moved")
 
 // Repository says where the branch is.
 type Repository struct {
-	// CommonDir is git's directory for all worktrees.
-	CommonDir string
-	// Dir is what relative addresses of remotes start from.
-	Dir string
-	// ObjectFormat is "sha256", or empty for SHA-1.
-	ObjectFormat string
+	*git.Repo
 	// Name and Email are the author's. If they are empty, the user's configuration
 	// says.
 	Name, Email string
 	// Env is the complete environment.
 	Env xec.Env
 }
+
+// dir is what relative addresses of remotes start from.
+func (r Repository) dir() string { return cmp.Or(r.MainRoot(), r.Root(), r.CommonDir()) }
 
 // Branch is a branch of a repository. It is for one goroutine.
 type Branch struct {
@@ -60,11 +61,11 @@ type Branch struct {
 // Open returns the branch of that name, which need not exist. Close it after use.
 func Open(ctx context.Context, repo Repository, name string) (*Branch, error) {
 	// Objects are written there, and a link could lead anywhere.
-	objects := filepath.Join(repo.CommonDir, "objects")
+	objects := filepath.Join(repo.CommonDir(), "objects")
 	if info, err := os.Lstat(objects); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("the repository has no directory %q", "objects")
 	}
-	own, err := scratch.New(repo.ObjectFormat)
+	own, err := scratch.New(repo.ObjectFormat())
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +78,9 @@ func Open(ctx context.Context, repo Repository, name string) (*Branch, error) {
 }
 
 func (b *Branch) prepare(ctx context.Context, name string) error {
+	if _, err := b.repo.Guard().Settings(ctx); err != nil {
+		return err
+	}
 	if _, err := b.git(ctx, nil, "check-ref-format", "--branch", name); err != nil {
 		return fmt.Errorf("%q is no name for a branch", name)
 	}
@@ -96,39 +100,47 @@ const (
 	transferTime = 3 * time.Minute
 	// maxOutput limits what git prints: all items of a large store.
 	maxOutput = 512 << 20
+	// maxMemory limits what git may allocate, where the system can limit that.
+	maxMemory = 2 << 30
 )
 
 // git runs git without the repository's configuration.
 func (b *Branch) git(ctx context.Context, input []byte, args ...string) ([]byte, error) {
-	return b.run(ctx, localTime, input, args...)
+	return b.run(ctx, localTime, input, args)
 }
 
-func (b *Branch) run(ctx context.Context, limit time.Duration, input []byte, args ...string) ([]byte, error) {
+// run runs git without the repository's configuration. Others are the guards of further
+// repositories that it reads.
+func (b *Branch) run(ctx context.Context, limit time.Duration, input []byte, args []string, others ...program.Guard) ([]byte, error) {
+	guards := append([]program.Guard{b.repo.Guard()}, others...)
+	for _, g := range guards {
+		// Settings are of no use without the configuration, but git must not wait for a file.
+		if _, err := g.Settings(ctx); err != nil {
+			return nil, err
+		}
+	}
+	ctx, stop := program.Guarded(ctx, guards...)
+	defer stop()
 	env := b.environment().With(
 		"GIT_DIR="+b.own.Path,
-		"GIT_OBJECT_DIRECTORY="+filepath.Join(b.repo.CommonDir, "objects"),
+		"GIT_OBJECT_DIRECTORY="+filepath.Join(b.repo.CommonDir(), "objects"),
 		"GIT_INDEX_FILE="+filepath.Join(b.own.Path, "index"),
 		"GIT_ALLOW_PROTOCOL=file:http:https:ssh",
 	)
-	return run(ctx, xec.Command{
-		Name: "git", Args: append([]string{"--no-pager"}, args...), Dir: b.repo.Dir, Env: env,
-		Stdin: input, Timeout: limit, MaxOutput: maxOutput,
+	res, err := xec.Run(ctx, xec.Command{
+		Name: "git", Args: append([]string{"--no-pager"}, args...), Dir: b.repo.dir(), Env: env,
+		Stdin: input, Timeout: limit, MaxOutput: maxOutput, Whole: true, MaxMemory: maxMemory,
 	})
-}
-
-// inRepository runs git with the repository's configuration, for the ref alone. No
-// hook runs.
-func (b *Branch) inRepository(ctx context.Context, args ...string) ([]byte, error) {
-	args = append([]string{"--no-pager", "--git-dir=" + b.repo.CommonDir, "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false"}, args...)
-	return run(ctx, xec.Command{Name: "git", Args: args, Dir: b.repo.CommonDir, Env: b.environment(), Timeout: localTime, MaxOutput: maxOutput})
-}
-
-func run(ctx context.Context, c xec.Command) ([]byte, error) {
-	res, err := xec.Run(ctx, c)
 	if err == nil && res.Truncated {
 		err = fmt.Errorf("git printed more than %d MB", maxOutput>>20)
 	}
 	return res.Stdout, err
+}
+
+// inRepository runs git with the repository's configuration, for the ref alone, and with
+// nothing that this configuration names.
+func (b *Branch) inRepository(ctx context.Context, args ...string) ([]byte, error) {
+	return b.repo.Program().Run(ctx, args...)
 }
 
 // environment is the user's, without what names a repository, and with what keeps git

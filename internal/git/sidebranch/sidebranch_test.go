@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 )
@@ -30,11 +31,18 @@ func repository(t *testing.T, args ...string) (g *gittest.Git, clone, remote str
 	return g, clone, remote
 }
 
-func open(t *testing.T, g *gittest.Git, clone, format string) *sidebranch.Branch {
+func at(t *testing.T, g *gittest.Git, clone string) sidebranch.Repository {
 	t.Helper()
-	b, err := sidebranch.Open(t.Context(), sidebranch.Repository{
-		CommonDir: filepath.Join(clone, ".git"), Dir: clone, ObjectFormat: format, Env: g.Env,
-	}, name)
+	repo, err := git.Discover(t.Context(), clone, git.Options{Env: g.Env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sidebranch.Repository{Repo: repo, Env: g.Env}
+}
+
+func open(t *testing.T, g *gittest.Git, clone string) *sidebranch.Branch {
+	t.Helper()
+	b, err := sidebranch.Open(t.Context(), at(t, g, clone), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +72,7 @@ func TestHistory(t *testing.T) {
 			}
 			g, clone, remote := repository(t, args...)
 			ctx, to := t.Context(), sidebranch.Remote{Fetch: remote}
-			b := open(t, g, clone, format)
+			b := open(t, g, clone)
 			commit, tree := must[sidebranch.Commit](t), must[sidebranch.Tree](t)
 			if tip := commit(b.Tip(ctx)); tip != "" {
 				t.Errorf("a new branch is at %s", tip)
@@ -77,7 +85,7 @@ func TestHistory(t *testing.T) {
 			if err := b.Move(ctx, first, ""); !errors.Is(err, sidebranch.ErrMoved) {
 				t.Errorf("moved from nothing twice: %v", err)
 			}
-			if diff := cmp.Diff(files, tree(open(t, g, clone, format).Read(ctx, first))); diff != "" {
+			if diff := cmp.Diff(files, tree(open(t, g, clone).Read(ctx, first))); diff != "" {
 				t.Error(diff)
 			}
 			if again := commit(b.Commit(ctx, files, "Again", first)); again != first {
@@ -102,7 +110,7 @@ func TestHistory(t *testing.T) {
 				t.Fatal(err)
 			}
 			other := g.Init(args...)
-			c := open(t, g, other, format)
+			c := open(t, g, other)
 			if got := commit(c.Fetch(ctx, to)); got != second {
 				t.Errorf("fetched %s", got)
 			}
@@ -138,6 +146,14 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 			hooks(t, filepath.Join(remote, "other"), canary)
 			g.Run(remote, "config", "core.hooksPath", filepath.Join(remote, "other"))
 		},
+		"hook in the configuration": func(t *testing.T, g *gittest.Git, clone, remote, canary string) {
+			for _, dir := range []string{clone, remote} {
+				for _, event := range []string{"reference-transaction", "pre-receive", "update", "post-receive"} {
+					g.Run(dir, "config", "hook.it's "+event+".command", "touch '"+canary+"'")
+					g.Run(dir, "config", "hook.it's "+event+".event", event)
+				}
+			}
+		},
 	}
 	for key, value := range map[string]string{
 		"core.sshCommand": "CANARY", "core.askPass": "CANARY", "credential.helper": "!CANARY", "core.gitProxy": "CANARY",
@@ -163,7 +179,7 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 			canary := filepath.Join(filepath.Dir(clone), "canary")
 			set(t, g, clone, remote, canary)
 			ctx, to := t.Context(), sidebranch.Remote{Fetch: remote}
-			b := open(t, g, clone, "")
+			b := open(t, g, clone)
 			commit := must[sidebranch.Commit](t)
 			first := commit(b.Commit(ctx, sidebranch.Tree{"a.md": "a"}, "First"))
 			if err := b.Move(ctx, first, ""); err != nil {
@@ -181,6 +197,53 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 			}
 			if _, err := os.Stat(canary); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("a program of the repository ran: %v", err)
+			}
+		})
+	}
+}
+
+// A remote on this machine does not check out what it receives: its filters would run.
+func TestRemoteWithWorktree(t *testing.T) {
+	t.Parallel()
+	for _, title := range []string{"a directory with .git", "a directory that is both"} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			g, clone, remote := repository(t)
+			canary, program, gitDir := filepath.Join(filepath.Dir(clone), "canary"), filepath.Join(filepath.Dir(clone), "canary.sh"), remote
+			script(t, program, canary)
+			g.Run(remote, "symbolic-ref", "HEAD", "refs/heads/"+name)
+			g.Run(remote, "config", "core.bare", "false")
+			if title == "a directory that is both" {
+				g.Run(remote, "config", "core.worktree", ".")
+			} else {
+				gitDir = filepath.Join(remote, ".git")
+				if err := errors.Join(os.Rename(remote, remote+"-"), os.Mkdir(remote, 0o755), os.Rename(remote+"-", gitDir)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for key, value := range map[string]string{
+				"receive.denyCurrentBranch": "updateInstead", "filter.x.clean": program, "filter.x.smudge": program, "core.fsmonitor": program,
+			} {
+				g.Run(remote, "--git-dir="+gitDir, "config", key, value)
+			}
+			gittest.Write(t, filepath.Join(gitDir, "info", "attributes"), "* filter=x\n")
+			ctx := t.Context()
+			b := open(t, g, clone)
+			for _, text := range []string{"a", "b"} {
+				commit, err := b.Commit(ctx, sidebranch.Tree{"a.md": text}, "First")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := b.Push(ctx, sidebranch.Remote{Fetch: remote}, commit, ""); err == nil {
+					t.Error("a branch that is checked out is moved")
+				}
+			}
+			if _, err := os.Stat(canary); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("a program of the remote ran: %v", err)
+			}
+			_, _ = g.Try(clone, "push", "-q", remote, "HEAD:refs/heads/"+name)
+			if _, err := os.Stat(canary); err != nil && gitDir != remote {
+				t.Errorf("with plain git the program does not run: %v", err)
 			}
 		})
 	}
@@ -223,7 +286,7 @@ func TestAddresses(t *testing.T) {
 	t.Parallel()
 	g, clone, _ := repository(t)
 	canary := filepath.Join(filepath.Dir(clone), "canary")
-	b := open(t, g, clone, "")
+	b := open(t, g, clone)
 	for _, address := range []string{
 		"", "ext::sh -c 'touch " + canary + "'", "fd::3", "-oProxyCommand=touch", "--upload-pack=touch " + canary, "git://localhost/x",
 		"ftp://localhost/x", "x::y", "ssh://-oProxyCommand=touch/x", "transport::address", "a\nb", "EXT::sh",
@@ -249,7 +312,7 @@ func TestAddresses(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	g, clone, _ := repository(t)
-	ctx, repo := t.Context(), sidebranch.Repository{CommonDir: filepath.Join(clone, ".git"), Dir: clone, Env: g.Env}
+	ctx, repo := t.Context(), at(t, g, clone)
 	for _, bad := range []string{"", "a..b", "-x", "a b", "HEAD~1", "@{-1}"} {
 		if b, err := sidebranch.Open(ctx, repo, bad); err == nil {
 			_ = b.Close()
@@ -297,11 +360,11 @@ func TestDirectoriesOfKilledProcesses(t *testing.T) {
 	}
 	age("copse-git-left")
 	age("kept")
-	first := open(t, g, clone, "")
+	first := open(t, g, clone)
 	for _, dir := range must[[]string](t)(filepath.Glob(filepath.Join(temporary, "copse-git-[0-9]*"))) {
 		age(filepath.Base(dir))
 	}
-	second := open(t, g, clone, "")
+	second := open(t, g, clone)
 	entries := must[[]os.DirEntry](t)(os.ReadDir(temporary))
 	var fixed []string
 	for _, e := range entries {

@@ -217,7 +217,7 @@ func (b *Branch) write(ctx context.Context, files Tree, known map[string]bool) (
 // hash is the name that git gives to a content.
 func (b *Branch) hash(text string) string {
 	var h hash.Hash
-	if b.repo.ObjectFormat == "sha256" {
+	if b.repo.ObjectFormat() == "sha256" {
 		h = sha256.New()
 	} else {
 		h = sha1.New() //nolint:gosec // as above

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
@@ -59,7 +60,11 @@ type machine struct {
 func open(ctx context.Context, clone, remote string, env xec.Env) (*machine, error) {
 	common := filepath.Join(clone, ".git")
 	store := local.New(local.Location{Dir: clone, Root: clone, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
-	branch, err := sidebranch.Open(ctx, sidebranch.Repository{CommonDir: common, Dir: clone, Env: env}, shared.DefaultBranch)
+	repo, err := git.Discover(ctx, clone, git.Options{Env: env})
+	if err != nil {
+		return nil, err
+	}
+	branch, err := sidebranch.Open(ctx, sidebranch.Repository{Repo: repo, Env: env}, shared.DefaultBranch)
 	if err != nil {
 		return nil, err
 	}

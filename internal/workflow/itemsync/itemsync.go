@@ -68,10 +68,7 @@ func (s *Sync) Open(ctx context.Context, remote string) (*shared.Syncer, error) 
 		return nil, err
 	}
 	name, email := repo.Author(ctx)
-	branch, err := sidebranch.Open(ctx, sidebranch.Repository{
-		CommonDir: repo.CommonDir(), Dir: cmp.Or(repo.MainRoot(), repo.Root(), repo.CommonDir()),
-		ObjectFormat: repo.ObjectFormat(), Name: name, Email: email, Env: s.o.Env,
-	}, cmp.Or(user.Items.Branch, shared.DefaultBranch))
+	branch, err := sidebranch.Open(ctx, sidebranch.Repository{Repo: repo, Name: name, Email: email, Env: s.o.Env}, cmp.Or(user.Items.Branch, shared.DefaultBranch))
 	if err != nil {
 		return nil, err
 	}
