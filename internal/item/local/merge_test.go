@@ -235,6 +235,9 @@ func TestDeletedAndChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(t, ours, done, "items/2.md")
+		if done.Merge == nil || !done.Merge.Done {
+			t.Errorf("no git command finishes it: %+v", done.Merge)
+		}
 		if it, err := ours.store().Item(t.Context(), 2); err != nil || !strings.HasPrefix(it.Description, "A text.\nA long") {
 			t.Errorf("the description is %q, %v", it.Description, err)
 		}

@@ -158,9 +158,12 @@ func (m *merging) buried(repo *gitmerge.Repo) error {
 	if err != nil {
 		return err
 	}
-	ids, err := buried(m.ctx, repo, since, func(name string) string { return m.tree[name] })
+	ids, last, err := buried(m.ctx, repo, since, func(name string) string { return m.tree[name] })
 	if err != nil || len(ids) == 0 {
 		return err
+	}
+	if m.merged == nil {
+		m.merged = last
 	}
 	for _, id := range ids {
 		err := m.perform(pending{Restore: id})
@@ -175,29 +178,28 @@ func (m *merging) buried(repo *gitmerge.Repo) error {
 	return err
 }
 
-// buried returns the items that git left in the trash of a store, sorted. read returns the
-// text of a file, "" without one.
-func buried(ctx context.Context, repo *gitmerge.Repo, since string, read func(name string) string) ([]item.ID, error) {
+// buried returns the items that git left in the trash of a store, sorted, and the last merge
+// that left one. read returns the text of a file, "" without one.
+func buried(ctx context.Context, repo *gitmerge.Repo, since string, read func(name string) string) (ids []item.ID, last *gitmerge.Merge, err error) {
 	if _, going := repo.Rewritten(); going {
-		return nil, nil
+		return nil, nil, nil
 	}
 	merges, err := repo.Buried(ctx, since)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var ids []item.ID
 	for _, past := range merges {
 		for _, b := range merge.Buried(past.Base, past.Ours, past.Theirs, past.Left) {
 			file := itemfolder.FileName(b.ID)
 			text := read(trashFolder + "/" + file)
 			// Somebody who deletes the item afterwards has seen it.
 			if read(itemsFolder+"/"+file) == "" && createdIn(text) == b.Created && deletedIn(text) == deletedIn(past.Left[trashFolder+"/"+file]) {
-				ids = append(ids, b.ID)
+				ids, last = append(ids, b.ID), past
 			}
 		}
 	}
 	slices.Sort(ids)
-	return slices.Compact(ids), nil
+	return slices.Compact(ids), last, nil
 }
 
 // deletedIn is when an item was deleted, as a text says it.
@@ -225,7 +227,7 @@ func (s *Store) checkBuried(ctx context.Context, f *folder) ([]item.Warning, err
 	if err != nil {
 		return nil, err
 	}
-	ids, err := buried(ctx, repo, since, func(name string) string {
+	ids, _, err := buried(ctx, repo, since, func(name string) string {
 		text, err := itemfolder.ReadFile(root, name)
 		if err != nil {
 			return "" // the check of the trash reports what cannot be read
