@@ -82,6 +82,8 @@ type Place struct {
 	GOOS, Home string
 	// AppData is %APPDATA%, ConfigHome $XDG_CONFIG_HOME; "" is the default.
 	AppData, ConfigHome string
+	// Getenv returns the variables with which clients move their files; nil is for none.
+	Getenv func(name string) string
 	// Dir is the folder of the project.
 	Dir string
 }
@@ -92,7 +94,57 @@ const (
 	config  = "$config"  // ~/.config
 	appData = "$appdata" // %APPDATA%
 	support = "$support" // ~/Library/Application Support
+
+	// These are a directory below the home, unless the client's own variable names another.
+	claudeFile = "$claude-file" // ~
+	claudeDir  = "$claude"      // ~/.claude
+	codexDir   = "$codex"       // ~/.codex
+	geminiHome = "$gemini"      // ~
+	copilotDir = "$copilot"     // ~/.copilot
+	qwenDir    = "$qwen"        // ~/.qwen
 )
+
+// moved are the variables with which users move the files of clients. opencode has one, too, but
+// reads its usual file beside the other.
+var moved = map[string]struct {
+	variable string
+	parts    []string // where they are without it
+}{
+	claudeFile: {"CLAUDE_CONFIG_DIR", []string{home}},
+	claudeDir:  {"CLAUDE_CONFIG_DIR", []string{home, ".claude"}},
+	codexDir:   {"CODEX_HOME", []string{home, ".codex"}},
+	geminiHome: {"GEMINI_CLI_HOME", []string{home}},
+	copilotDir: {"COPILOT_HOME", []string{home, ".copilot"}},
+	qwenDir:    {"QWEN_HOME", []string{home, ".qwen"}},
+}
+
+// resolve returns the path of parts, the first of which depends on the place. The error names
+// what a client cannot be found without.
+func (p Place) resolve(title string, parts []string) (string, error) {
+	if m, ok := moved[parts[0]]; ok {
+		if p.Getenv != nil {
+			if dir := p.Getenv(m.variable); filepath.IsAbs(dir) {
+				return filepath.Join(append([]string{dir}, parts[1:]...)...), nil
+			} else if dir != "" {
+				return "", fmt.Errorf("%s is %q, which is another directory wherever %s is started; use an absolute path", m.variable, dir, title)
+			}
+		}
+		return p.resolve(title, slices.Concat(m.parts, parts[1:]))
+	}
+	base := map[string]string{
+		home: p.Home, support: join(p.Home, "Library", "Application Support"), config: p.ConfigHome, appData: p.AppData,
+	}
+	if base[config] == "" {
+		base[config] = join(p.Home, ".config")
+	}
+	if base[appData] == "" {
+		base[appData] = join(p.Home, "AppData", "Roaming")
+	}
+	if !filepath.IsAbs(base[parts[0]]) {
+		return "", fmt.Errorf("there is no home folder to find %s's configuration in", title)
+	}
+	return filepath.Join(append([]string{base[parts[0]]}, parts[1:]...)...), nil
+}
 
 // everywhere is a path that is the same on all systems.
 func everywhere(parts ...string) map[string][]string { return map[string][]string{"": parts} }
@@ -101,7 +153,7 @@ func everywhere(parts ...string) map[string][]string { return map[string][]strin
 func clients() []Client {
 	typed, plain := form{typed: true, urlKey: "url"}, form{urlKey: "url"}
 	return []Client{
-		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(home, ".claude.json"), project: []string{".mcp.json"}, form: typed, filter: claudeCode},
+		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(claudeFile, ".claude.json"), project: []string{".mcp.json"}, form: typed, filter: claudeCode},
 		{
 			ID: "claude-desktop", Title: "Claude Desktop", key: "mcpServers", form: form{}, filter: sdkDefault,
 			user: map[string][]string{
@@ -117,11 +169,11 @@ func clients() []Client {
 		},
 		{ID: "cursor", Title: "Cursor", key: "mcpServers", user: everywhere(home, ".cursor", "mcp.json"), project: []string{".cursor", "mcp.json"}, form: plain},
 		{
-			ID: "codex", Title: "Codex", toml: true, key: "mcp_servers", user: everywhere(home, ".codex", "config.toml"),
+			ID: "codex", Title: "Codex", toml: true, key: "mcp_servers", user: everywhere(codexDir, "config.toml"),
 			project: []string{".codex", "config.toml"}, form: form{urlKey: "url", dir: true}, filter: codex,
 		},
 		{
-			ID: "gemini", Title: "Gemini CLI", key: "mcpServers", user: everywhere(home, ".gemini", "settings.json"),
+			ID: "gemini", Title: "Gemini CLI", key: "mcpServers", user: everywhere(geminiHome, ".gemini", "settings.json"),
 			project: []string{".gemini", "settings.json"}, form: form{urlKey: "httpUrl", dir: true}, filter: gemini,
 		},
 		{
@@ -135,11 +187,11 @@ func clients() []Client {
 		},
 		{
 			// It reads the project's file of Claude Code, too.
-			ID: "copilot", Title: "Copilot CLI", key: "mcpServers", user: everywhere(home, ".copilot", "mcp-config.json"), project: []string{".mcp.json"},
+			ID: "copilot", Title: "Copilot CLI", key: "mcpServers", user: everywhere(copilotDir, "mcp-config.json"), project: []string{".mcp.json"},
 			form: form{typed: true, urlKey: "url", tools: true, keyed: true}, filter: copilot,
 		},
 		{
-			ID: "qwen", Title: "Qwen Code", key: "mcpServers", user: everywhere(home, ".qwen", "settings.json"), project: []string{".qwen", "settings.json"},
+			ID: "qwen", Title: "Qwen Code", key: "mcpServers", user: everywhere(qwenDir, "settings.json"), project: []string{".qwen", "settings.json"},
 			form: form{urlKey: "httpUrl", dir: true},
 		},
 	}
@@ -182,19 +234,7 @@ func (c Client) Path(scope Scope, p Place) (string, error) {
 	if !ok {
 		parts = c.user[""]
 	}
-	base := map[string]string{
-		home: p.Home, support: join(p.Home, "Library", "Application Support"), config: p.ConfigHome, appData: p.AppData,
-	}
-	if base[config] == "" {
-		base[config] = join(p.Home, ".config")
-	}
-	if base[appData] == "" {
-		base[appData] = join(p.Home, "AppData", "Roaming")
-	}
-	if !filepath.IsAbs(base[parts[0]]) {
-		return "", fmt.Errorf("there is no home folder to find %s's configuration in", c.Title)
-	}
-	return filepath.Join(append([]string{base[parts[0]]}, parts[1:]...)...), nil
+	return p.resolve(c.Title, parts)
 }
 
 func join(base string, parts ...string) string {

@@ -468,3 +468,36 @@ func TestEntriesOfFiles(t *testing.T) {
 		t.Error("a number has entries")
 	}
 }
+
+// Users can move the files of clients with the clients' own variables.
+func TestMovedFiles(t *testing.T) {
+	t.Parallel()
+	for id, tt := range map[string]struct{ variable, file, hooks string }{
+		"claude-code": {"CLAUDE_CONFIG_DIR", ".claude.json", "settings.json"},
+		"codex":       {"CODEX_HOME", "config.toml", "hooks.json"},
+		"gemini":      {"GEMINI_CLI_HOME", ".gemini/settings.json", ".gemini/settings.json"},
+		"copilot":     {"COPILOT_HOME", "mcp-config.json", "hooks/copse.json"},
+		"qwen":        {"QWEN_HOME", "settings.json", ""},
+		"cursor":      {"", ".cursor/mcp.json", ""},
+	} {
+		c := lookup(t, id)
+		set := map[string]string{tt.variable: filepath.FromSlash("/moved")}
+		place := clientconfig.Place{GOOS: "linux", Home: filepath.FromSlash("/home/u"), Dir: filepath.FromSlash("/project"), Getenv: func(name string) string { return set[name] }}
+		base := "/moved"
+		if tt.variable == "" {
+			base = place.Home
+		}
+		if got, err := c.Path(clientconfig.User, place); err != nil || got != filepath.Join(base, filepath.FromSlash(tt.file)) {
+			t.Errorf("%s: %s, %v", id, got, err)
+		}
+		if tt.hooks != "" {
+			if got, err := c.HookPath(clientconfig.User, place); err != nil || got != filepath.Join(base, filepath.FromSlash(tt.hooks)) {
+				t.Errorf("%s: %s, %v", id, got, err)
+			}
+		}
+		set[tt.variable] = "here"
+		if got, err := c.Path(clientconfig.User, place); tt.variable != "" && (err == nil || !strings.Contains(err.Error(), tt.variable+` is "here"`)) {
+			t.Errorf("%s with a relative path: %s, %v", id, got, err)
+		}
+	}
+}

@@ -22,7 +22,7 @@ type Hook struct {
 
 // hooks is how a client is told what to run when a session starts.
 type hooks struct {
-	user, project []string // the file
+	user, project []string // the file: parts as in [Client], and parts below the project
 	events        []Hook
 	flat          bool // the command stands in the event's list; else in a group there
 	seconds       int  // the time limit, in the client's unit
@@ -36,19 +36,19 @@ func (c Client) hooksOf() (hooks, bool) {
 	const causes = "startup|resume|clear|compact"
 	switch c.ID {
 	case "claude-code":
-		return hooks{user: []string{".claude", "settings.json"}, project: []string{".claude", "settings.json"}, events: []Hook{{"SessionStart", causes}}, seconds: hookSeconds}, true
+		return hooks{user: []string{claudeDir, "settings.json"}, project: []string{".claude", "settings.json"}, events: []Hook{{"SessionStart", causes}}, seconds: hookSeconds}, true
 	case "codex":
-		return hooks{user: []string{".codex", "hooks.json"}, project: []string{".codex", "hooks.json"}, events: []Hook{{"SessionStart", causes}}, seconds: hookSeconds}, true
+		return hooks{user: []string{codexDir, "hooks.json"}, project: []string{".codex", "hooks.json"}, events: []Hook{{"SessionStart", causes}}, seconds: hookSeconds}, true
 	case "gemini":
 		// It has no event after a compression: the next prompt is it.
 		return hooks{
-			user: []string{".gemini", "settings.json"}, project: []string{".gemini", "settings.json"},
+			user: []string{geminiHome, ".gemini", "settings.json"}, project: []string{".gemini", "settings.json"},
 			events: []Hook{{Event: "SessionStart"}, {Event: "PreCompress"}, {Event: "BeforeAgent"}}, seconds: hookSeconds * 1000,
 		}, true
 	case "copilot":
 		// In a project it runs the hooks of Claude Code, too; a second file would say all twice.
 		return hooks{
-			user: []string{".copilot", "hooks", "copse.json"}, project: nil,
+			user: []string{copilotDir, "hooks", "copse.json"}, project: nil,
 			events: []Hook{{Event: "sessionStart"}, {Event: "preCompact"}, {Event: "userPromptSubmitted"}}, flat: true, seconds: hookSeconds,
 		}, true
 	}
@@ -71,17 +71,17 @@ func (e *NoHooksError) Error() string {
 // HookPath returns the file with the client's hooks, or a [*NoHooksError].
 func (c Client) HookPath(scope Scope, p Place) (string, error) {
 	h, ok := c.hooksOf()
-	base, parts := p.Home, h.user
+	parts := h.user
 	if scope == Project {
-		base, parts = p.Dir, h.project
+		parts = h.project
 	}
-	if !ok || parts == nil {
+	switch {
+	case !ok || parts == nil:
 		return "", &NoHooksError{Title: c.Title, Scope: scope}
+	case scope == Project:
+		return filepath.Join(append([]string{p.Dir}, parts...)...), nil
 	}
-	if !filepath.IsAbs(base) {
-		return "", fmt.Errorf("there is no home folder to find %s's configuration in", c.Title)
-	}
-	return filepath.Join(append([]string{base}, parts...)...), nil
+	return p.resolve(c.Title, parts)
 }
 
 // ourHook matches the command of a hook of copse.

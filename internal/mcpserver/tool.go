@@ -102,14 +102,15 @@ func (s *Server) addTool(t toolset.Tool) {
 		defer s.recovered(ctx, "tool "+t.Name, &err)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // what a handler leaves behind reports no more progress
-		ctx = s.withProgress(named(ctx, req), req)
+		ctx, by := known(ctx, req)
+		ctx = s.withProgress(ctx, req)
 		if s.places == nil {
-			return wireResult(s.call(ctx, t, req.Params.Arguments)), nil
+			return wireResult(by.fitted(s.call(ctx, t, req.Params.Arguments))), nil
 		}
 		asked, args := "", req.Params.Arguments
 		if !own() {
 			if asked, args, err = takeWorktree(args); err != nil {
-				return wireResult(t.Fail(err)), nil
+				return wireResult(by.fitted(t.Fail(err))), nil
 			}
 		}
 		place, ask, err := s.places.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, asked)
@@ -117,13 +118,13 @@ func (s *Server) addTool(t toolset.Tool) {
 		case ask:
 			return &mcp.CallToolResult{InputRequests: askRoots()}, nil
 		case err != nil:
-			return wireResult(t.Fail(err)), nil
+			return wireResult(by.fitted(t.Fail(err))), nil
 		}
 		at, ok := place.tools[t.Name]
 		if !ok {
 			at = t
 		}
-		return wireResult(locate(s.call(ctx, at, args), place.name())), nil
+		return wireResult(by.fitted(locate(s.call(ctx, at, args), place.name()))), nil
 	})
 }
 
@@ -146,14 +147,6 @@ func withWorktree(s, worktree *jsonschema.Schema) *jsonschema.Schema {
 	maps.Copy(with.Properties, s.Properties)
 	with.PropertyOrder = append(slices.Clone(s.PropertyOrder), worktreeArgument)
 	return &with
-}
-
-// named tells the handler who calls.
-func named(ctx context.Context, req *mcp.CallToolRequest) context.Context {
-	if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
-		return toolset.WithClient(ctx, p.ClientInfo.Name)
-	}
-	return ctx
 }
 
 // withProgress lets the handler report to a client that asked for it.

@@ -3,6 +3,7 @@ package project
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,8 @@ type Lines struct {
 	From int
 	// Max is how many; 0 is all that fit.
 	Max int
+	// Bytes is how many bytes fit; 0 is MaxText.
+	Bytes int
 }
 
 // Text is a part of a file.
@@ -57,7 +60,7 @@ func (p *Project) Read(ctx context.Context, asked string, lines Lines) (Text, er
 	if err != nil {
 		return Text{}, explain(asked, err)
 	}
-	r := reader{from: max(lines.From, 1), max: lines.Max, size: info.Size(), count: info.Size() <= maxCounted}
+	r := reader{from: max(lines.From, 1), max: lines.Max, bytes: min(cmp.Or(lines.Bytes, MaxText), MaxText), size: info.Size(), count: info.Size() <= maxCounted}
 	if err := r.read(ctx, file); err != nil {
 		return Text{}, explain(asked, bare(err))
 	}
@@ -78,6 +81,7 @@ func bare(err error) error {
 // reader goes through a file once.
 type reader struct {
 	from, max int
+	bytes     int // at most
 	size      int64
 	count     bool // all lines are counted
 
@@ -138,7 +142,7 @@ func (r *reader) take(chunk []byte, end bool, length int64) {
 		}
 		return
 	}
-	room := MaxText - r.text.Len()
+	room := r.bytes - r.text.Len()
 	if len(chunk) <= room {
 		r.text.Write(chunk)
 		if end {

@@ -53,12 +53,20 @@ func (o *Output) Write(p []byte) (int, error) {
 
 // Text returns what was kept, as clean text, with a line that says how many bytes are left
 // out between beginning and end.
-func (o *Output) Text() (text string, leftOut int64) {
+func (o *Output) Text() (text string, leftOut int64) { return o.TextOf(MaxOutput) }
+
+// TextOf is Text with at most so many bytes of what was kept.
+func (o *Output) TextOf(most int) (text string, leftOut int64) {
 	o.mu.Lock()
 	head := o.head
 	tail := append(append([]byte{}, o.tail[o.next:]...), o.tail[:o.next]...)
 	leftOut = o.total - int64(len(head)) - int64(len(tail))
 	o.mu.Unlock()
+	if over := len(head) + len(tail) - most; over > 0 {
+		all := slices.Concat(head, tail)
+		leftOut += int64(over)
+		head, tail = all[:most/2], all[len(all)-(most-most/2):]
+	}
 	if leftOut == 0 {
 		return clean(slices.Concat(head, tail)), 0
 	}

@@ -36,7 +36,8 @@ type clientOptions struct {
 // dir.
 func ClientFiles(env app.Env, dir string) clientconfig.Place {
 	return clientconfig.Place{
-		GOOS: env.GOOS, Home: env.Home(), AppData: env.Getenv("APPDATA"), ConfigHome: env.Getenv("XDG_CONFIG_HOME"), Dir: dir,
+		GOOS: env.GOOS, Home: env.Home(), AppData: env.Getenv("APPDATA"), ConfigHome: env.Getenv("XDG_CONFIG_HOME"),
+		Getenv: env.Getenv, Dir: dir,
 	}
 }
 

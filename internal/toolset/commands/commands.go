@@ -21,6 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
 	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 )
@@ -189,6 +190,8 @@ type ExecuteIn struct {
 type ExecuteOut struct {
 	Prompt  string   `json:"prompt"`
 	Missing []string `json:"missing,omitempty"`
+	// Cut says how much of a prompt is missing that is too long for the client.
+	Cut string `json:"cut,omitempty"`
 }
 
 // Execute makes the prompt of a command.
@@ -206,7 +209,13 @@ func (t *Tools) Execute(ctx context.Context, in ExecuteIn) (ExecuteOut, error) {
 	if err != nil {
 		return ExecuteOut{}, err
 	}
-	return ExecuteOut{Prompt: res.Prompt, Missing: res.Missing}, nil
+	out := ExecuteOut{Prompt: res.Prompt, Missing: res.Missing}
+	if len(res.Prompt) > toolset.RoomFor(ctx, len(res.Prompt)) {
+		var cut int
+		out.Prompt, cut = page.Head(res.Prompt, toolset.RoomFor(ctx, len(res.Prompt)))
+		out.Cut = fmt.Sprintf("… %d of %d bytes shown, because your client passes no more on; `copse command run` prints all of it", len(res.Prompt)-cut, len(res.Prompt))
+	}
+	return out, nil
 }
 
 // executionError says why a command made no prompt.
@@ -295,6 +304,9 @@ type prompt struct{}
 // OK shows the prompt, and in a second block what it lacks.
 func (prompt) OK(out ExecuteOut) (toolset.Result, error) {
 	res := toolset.Result{Text: []string{out.Prompt}}
+	if out.Cut != "" {
+		res.Text = append(res.Text, out.Cut)
+	}
 	if note := lacking(out.Missing); note != "" {
 		res.Text = append(res.Text, note)
 	}

@@ -1,6 +1,7 @@
 package items
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -114,11 +115,26 @@ func commentOf(c item.Comment) Comment {
 // they were not asked for.
 type section struct {
 	description, comments *int
+	// room is how many bytes a long text may take that was asked for.
+	room int
 }
 
-// askedText is how many bytes of a long text are shown when it was asked for by
-// an offset.
-const askedText = 32 << 10
+const (
+	// askedText is how many bytes of a long text are shown when it was asked for by an offset.
+	askedText = 32 << 10
+	// besides is how many bytes the rest of an item takes at most.
+	besides = 4 << 10
+)
+
+// sectionOf returns the section for a caller. Of two texts that are asked for at once each has
+// half of the caller's room.
+func sectionOf(ctx context.Context, description, comments *int) section {
+	room := max(toolset.RoomFor(ctx, askedText+besides)-besides, besides)
+	if description != nil && comments != nil && room < askedText {
+		room /= 2
+	}
+	return section{description: description, comments: comments, room: room}
+}
 
 // itemOf returns an item, cut to a section.
 func itemOf(it *item.Item, part section) Item {
@@ -144,17 +160,17 @@ func itemOf(it *item.Item, part section) Item {
 	// whatever the rest has.
 	room := answerBudget - shown(out, 0)
 	forDescription := max(room/2, room-needed)
-	out.describe(it.Description, part.description, forDescription)
-	out.comment(comments, part.comments, room-min(forDescription, encoded(out.Description)))
+	out.describe(it.Description, part.description, forDescription, part.room)
+	out.comment(comments, part.comments, room-min(forDescription, encoded(out.Description)), part.room)
 	return out
 }
 
 // describe shows a part of the description. Offsets are those of the text as it
 // is stored.
-func (out *Item) describe(text string, offset *int, room int) {
+func (out *Item) describe(text string, offset *int, room, asked int) {
 	begin := 0
 	if offset != nil {
-		begin, room = min(*offset, len(text)), askedText
+		begin, room = min(*offset, len(text)), asked
 	}
 	begin = characterAt(text, begin)
 	end := characterAt(text, fitting(text, begin, room))
@@ -206,9 +222,9 @@ func characterAt(text string, at int) int {
 func commentSize(c Comment) int { return shown(c, 2) }
 
 // comment shows those of all comments from an offset on, else the last ones.
-func (out *Item) comment(all []Comment, offset *int, room int) {
+func (out *Item) comment(all []Comment, offset *int, room, asked int) {
 	if offset != nil {
-		out.commentsFrom(all, min(*offset, len(all)))
+		out.commentsFrom(all, min(*offset, len(all)), asked)
 		return
 	}
 	begin := len(all) - page.Fit(backward(all), commentSize, room)
@@ -230,8 +246,8 @@ func backward[T any](all []T) []T {
 }
 
 // commentsFrom shows comments that were asked for; a single one is never cut.
-func (out *Item) commentsFrom(all []Comment, begin int) {
-	end := begin + page.Fit(all[begin:], commentSize, askedText)
+func (out *Item) commentsFrom(all []Comment, begin, asked int) {
+	end := begin + page.Fit(all[begin:], commentSize, asked)
 	out.Comments = append(out.Comments, all[begin:end]...)
 	if begin == 0 && end == len(all) {
 		return

@@ -282,5 +282,5 @@ func (t *Tools) ShowItem(ctx context.Context, in ShowIn) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	return itemOf(&it, section{in.Description, in.Comments}), nil
+	return itemOf(&it, sectionOf(ctx, in.Description, in.Comments)), nil
 }

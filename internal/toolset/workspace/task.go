@@ -70,7 +70,14 @@ func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
 	if err != nil {
 		return RunOut{}, err
 	}
-	text, leftOut := out.Text()
+	var text string
+	var leftOut int64
+	if err := fit(ctx, func(bytes int) (string, error) {
+		text, leftOut = out.TextOf(bytes)
+		return text, nil
+	}); err != nil {
+		return RunOut{}, err
+	}
 	return RunOut{
 		Task: run.Task, ExitCode: run.ExitCode, DurationMS: run.Duration.Milliseconds(), Output: text, Truncated: leftOut, Problem: run.Problem,
 	}, nil

@@ -8,7 +8,9 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"math"
 
+	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
@@ -95,7 +97,13 @@ type TextOut struct {
 
 // ReadFile reads lines of a file.
 func (t *Tools) ReadFile(ctx context.Context, in ReadIn) (TextOut, error) {
-	found, err := t.files.Read(ctx, in.Path, project.Lines{From: in.Offset, Max: in.Limit})
+	lines := project.Lines{From: in.Offset, Max: toolset.RoomForLines(ctx, in.Limit)}
+	var found project.Text
+	err := fit(ctx, func(bytes int) (shown string, err error) {
+		lines.Bytes = min(bytes, project.MaxText)
+		found, err = t.files.Read(ctx, in.Path, lines)
+		return found.Content, err
+	})
 	if err != nil {
 		return TextOut{}, err
 	}
@@ -142,13 +150,19 @@ func (t *Tools) ListDirectory(ctx context.Context, in ListIn) (ListOut, error) {
 		return ListOut{}, err
 	}
 	out := ListOut{Rows: make([]Entry, 0, len(listing.Entries)), ListInfo: plain.ListInfo{Total: &listing.Total, Warnings: listing.Warnings}}
-	room := maxDeep
+	room, all := maxDeep, toolset.RoomFor(ctx, math.MaxInt)
+	limited := all < math.MaxInt
 	for _, e := range listing.Entries {
 		one := Entry{Name: e.Name, Type: e.Type, Note: hidden(e.Name, e.Path)}
 		if r.Depth > 1 {
 			one.Path = e.Path
 			room -= len(one.Name) + len(one.Path) + len(one.Type) + len(one.Note) + len(`{"name":"","path":"","type":""},`)
 			if in.Limit == nil && room < 0 {
+				break
+			}
+		}
+		if limited {
+			if all -= page.Size(one) + 1; all < 0 {
 				break
 			}
 		}
@@ -171,7 +185,7 @@ type ContextIn struct {
 
 // GetProjectContext returns the project's context as Markdown.
 func (t *Tools) GetProjectContext(ctx context.Context, in ContextIn) (TextOut, error) {
-	size := cmp.Or(in.MaxTokens, projectcontext.DefaultTokens)
+	size := min(cmp.Or(in.MaxTokens, projectcontext.DefaultTokens), toolset.RoomFor(ctx, math.MaxInt)/projectcontext.BytesPerToken)
 	request := projectcontext.Request{Sections: in.Sections, Fresh: in.Fresh, Tokens: size}
 	if in.Since == "" {
 		found, err := t.context.Gather(ctx, request)

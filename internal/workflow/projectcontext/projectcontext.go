@@ -97,6 +97,9 @@ type Request struct {
 // DefaultTokens is how long an answer is unless its reader asks for another size.
 const DefaultTokens = 2000
 
+// BytesPerToken is what a token counts as.
+const BytesPerToken = 4
+
 // Scale returns how many times longer than usual an answer may be, at least 1.
 func Scale(tokens int) int { return max(1, tokens/DefaultTokens) }
 

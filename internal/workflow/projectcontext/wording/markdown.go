@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// bytesPerToken is what a token counts as.
-	bytesPerToken = 4
 	// maxLine is how many characters a line has before the names in it are cut.
 	maxLine = 200
 	// noticeSize is the most bytes of the line that says what was cut.
@@ -38,7 +36,7 @@ func Markdown(c projectcontext.Context, maxTokens int, last foreign.Line) string
 	if len(empty) > 0 {
 		rest = append(rest, foreign.Own("Nothing in: ").Add(foreign.Join(empty, ", ")).Own("."))
 	}
-	return join(parts, append(rest, last), maxTokens*bytesPerToken)
+	return join(parts, append(rest, last), maxTokens*projectcontext.BytesPerToken)
 }
 
 // Changed is what changed in a section.
@@ -57,7 +55,7 @@ func Changes(list []Changed, maxTokens int, last ...foreign.Line) string {
 	for _, c := range list {
 		parts = append(parts, newPart(projectcontext.Section{Name: c.Name, Title: c.Title}, body{head: c.Head, lines: c.Lines, keepEnd: c.KeepEnd}))
 	}
-	return join(parts, last, maxTokens*bytesPerToken)
+	return join(parts, last, maxTokens*projectcontext.BytesPerToken)
 }
 
 // part is a section as it is written.

@@ -1,0 +1,70 @@
+package mcpserver
+
+import (
+	"context"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// host is what a client does with a result before its model sees it. All of it was found by
+// running the clients; a test runs them again.
+type host struct {
+	// room is how much of an answer the model gets whole. It leaves some space for what the
+	// client puts around an answer, and for the notice that it goes on.
+	room toolset.Room
+	// both says that the model gets both halves, and joined that nothing is put between blocks.
+	both, joined bool
+}
+
+// hostOf returns what is known of a client, by the name that it gives itself.
+func hostOf(client string) host {
+	switch client {
+	case "codex-mcp-client": // 12,000 characters, then the middle is cut out
+		return host{room: toolset.Room{Bytes: 11_000}}
+	case "copilot-cli": // 20,480 bytes, then the rest is in a file
+		return host{room: toolset.Room{Bytes: 19_000}, both: true, joined: true}
+	case "qwen-code-mcp-client": // 25,000 characters, then the middle is in a file
+		return host{room: toolset.Room{Bytes: 23_500}}
+	case "gemini-cli-mcp-client": // 40,000 characters, then the middle is in a file
+		return host{room: toolset.Room{Bytes: 38_000}}
+	case "claude-code": // 50,000 characters, then all but the beginning is in a file
+		return host{room: toolset.Room{Bytes: 48_000}}
+	case "opencode": // 51,200 bytes or 2,000 lines, then the rest is in a file
+		return host{room: toolset.Room{Bytes: 49_000, Lines: 1_900}}
+	}
+	return host{}
+}
+
+// known tells the handler who calls, and how much of an answer the caller takes.
+func known(ctx context.Context, req *mcp.CallToolRequest) (context.Context, host) {
+	info := req.ClientInfo()
+	if info == nil {
+		return ctx, host{}
+	}
+	h := hostOf(info.Name)
+	if h.room.Bytes > 0 {
+		ctx = toolset.WithRoom(ctx, h.room)
+	}
+	return toolset.WithClient(ctx, info.Name), h
+}
+
+// fitted returns a result as the client's model reads it best. The halves of a result carry the
+// same facts, so a model that gets both gets the same text twice, which clients show once.
+func (h host) fitted(r toolset.Result) toolset.Result {
+	if h.both && r.Structured != nil {
+		r.Text = []string{string(r.Structured)}
+	}
+	if h.joined && len(r.Text) > 1 {
+		blocks := make([]string, len(r.Text))
+		for i, text := range r.Text {
+			if blocks[i] = text; i < len(r.Text)-1 && !strings.HasSuffix(text, "\n") {
+				blocks[i] += "\n"
+			}
+		}
+		r.Text = blocks
+	}
+	return r
+}

@@ -1,0 +1,103 @@
+package mcpserver_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/secret"
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// measured answers with how much room its caller has, in two blocks of text and as an object.
+type measured struct{}
+
+func (measured) OK(room int) (toolset.Result, error) {
+	return toolset.Result{Text: []string{fmt.Sprint(room), "more"}, Structured: fmt.Appendf(nil, `{"room":%d}`, room)}, nil
+}
+
+func (measured) Fail(err error) toolset.Result {
+	return toolset.Result{Text: []string{err.Error(), "Try again."}, IsError: true}
+}
+
+func (measured) Schema() *jsonschema.Schema { return nil }
+
+// Each client gets answers that it hands to its model whole, and each model every fact once.
+func TestResultsFitTheClient(t *testing.T) {
+	t.Parallel()
+	set := toolset.Toolset{Name: "toys", Tools: []toolset.Tool{toolset.New(measured{}, toolset.Spec{Name: "measure"}, func(ctx context.Context, _ struct{}) (int, error) {
+		return toolset.RoomFor(ctx, 100_000), nil
+	})}}
+	const two = `{"type":"text","text":"%d"},{"type":"text","text":"more"}`
+	for client, want := range map[string]string{
+		"unknown":               fmt.Sprintf(two, 100_000),
+		"codex-mcp-client":      fmt.Sprintf(two, 11_000),
+		"gemini-cli-mcp-client": fmt.Sprintf(two, 38_000),
+		"claude-code":           fmt.Sprintf(two, 48_000),
+		"opencode":              fmt.Sprintf(two, 49_000),
+		"qwen-code-mcp-client":  fmt.Sprintf(two, 23_500),
+		"copilot-cli":           `{"type":"text","text":"{\"room\":19000}"}`,
+	} {
+		for _, era := range []string{"2025-11-25", "2026-07-28"} {
+			c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{set}})
+			meta := ""
+			if era == "2026-07-28" {
+				meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"` + client + `","version":"1"}}`
+			} else {
+				c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"` + client + `","version":"1"}}}`)
+				c.line()
+			}
+			c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"measure"` + meta + `}}`)
+			_, rest, _ := strings.Cut(c.line(), `"content":[`)
+			got, _, _ := strings.Cut(rest, `]`)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s of %s: %s", client, era, diff)
+			}
+			c.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"measure","arguments":{"x":1}` + meta + `}}`)
+			separate := strings.Contains(c.line(), `\n"},{"type":"text","text":"Try again."`)
+			if joins := client == "copilot-cli"; separate != joins {
+				t.Errorf("%s of %s: the blocks of an error end with a newline: %v", client, era, separate)
+			}
+		}
+	}
+}
+
+// The digest of a skill is that of the text that a client reads, which has no secrets.
+func TestSkillsHaveNoSecrets(t *testing.T) {
+	t.Parallel()
+	var secrets secret.Set
+	secrets.Add("hunter2hunter2")
+	set := toolset.Toolset{Name: "toys", Skills: func(context.Context) []toolset.Skill {
+		return []toolset.Skill{{
+			Name: "a-b", Description: "Log in with hunter2hunter2",
+			Read: func(context.Context) (string, error) { return "---\nname: a-b\n---\nUse hunter2hunter2.\n", nil },
+		}}
+	}}
+	c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{set}, Secrets: &secrets})
+	c.initialize("2025-11-25")
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"skills/get","params":{"uri":"skill://a-b/SKILL.md"}}`)
+	entry := c.line()
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"skill://a-b/SKILL.md"}}`)
+	file := c.line()
+	if strings.Contains(entry+file, "hunter2") {
+		t.Errorf("a secret leaves the server:\n%s\n%s", entry, file)
+	}
+	var read struct {
+		Result struct{ Contents []struct{ Text string } }
+	}
+	if err := json.Unmarshal([]byte(file), &read); err != nil || len(read.Result.Contents) != 1 {
+		t.Fatal(err, file)
+	}
+	sum := sha256.Sum256([]byte(read.Result.Contents[0].Text))
+	if !strings.Contains(entry, "sha256:"+hex.EncodeToString(sum[:])) {
+		t.Errorf("the digest is not that of the text:\n%s\n%s", entry, file)
+	}
+}

@@ -1,0 +1,183 @@
+// Package model is a language model on loopback that follows a script, for tests of the programs
+// that copse is used with. It speaks the protocols of Anthropic, OpenAI (both), and Google, as
+// far as those programs use them, and remembers what it was sent.
+//
+// It keeps no state between requests: a request has the results of all calls so far, and they
+// decide on the next call. Requests without tools, which programs send for titles and
+// summaries, get a word.
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Call is a call of a tool.
+type Call struct {
+	Tool string
+	Args string // JSON
+}
+
+// Script returns the next call, false at the end. results are those of the calls before.
+type Script func(results []string) (Call, bool)
+
+// Model is a running model.
+type Model struct {
+	*httptest.Server
+	// Name is how a program calls a tool of the server, and Namespace what it is in.
+	name      func(tool string) string
+	namespace string
+	script    Script
+
+	mu      sync.Mutex
+	results []string
+	tools   []string
+	first   string
+}
+
+// New starts a model. name returns the name that a program gives to a tool.
+func New(script Script, name func(tool string) string) *Model {
+	m := &Model{script: script, name: name}
+	m.Server = httptest.NewServer(m)
+	return m
+}
+
+// InNamespace makes the model call tools in a namespace.
+func (m *Model) InNamespace(name string) { m.namespace = name }
+
+// Results returns what the model was told of each call.
+func (m *Model) Results() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.results)
+}
+
+// Tools returns the names of the tools that it was offered, in their order.
+func (m *Model) Tools() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.tools)
+}
+
+// First returns the first request with tools, as it was sent.
+func (m *Model) First() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.first
+}
+
+// maxRequest is how much of a request is read.
+const maxRequest = 64 << 20
+
+// dialect is the protocol of a maker.
+type dialect interface {
+	// read returns the tools of a request and the results in it.
+	read(body []byte) (tools, results []string, err error)
+	// answer writes a call, or the end with ok false. n is how many calls there were.
+	answer(w io.Writer, n int, call Call, ok, stream bool)
+}
+
+// ServeHTTP answers a request of a program.
+func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	var d dialect
+	stream := strings.Contains(string(body), `"stream":true`)
+	switch path := r.URL.Path; {
+	case strings.HasSuffix(path, "/messages"):
+		d = anthropic{}
+	case strings.HasSuffix(path, "/responses"):
+		d = responses{m.namespace}
+	case strings.HasSuffix(path, "/chat/completions"):
+		d = chat{}
+	case strings.HasSuffix(path, ":streamGenerateContent"), strings.HasSuffix(path, ":generateContent"):
+		d, stream = google{}, strings.HasSuffix(path, ":streamGenerateContent")
+	case strings.Contains(path, "ount"): // of tokens
+		fmt.Fprint(w, `{"input_tokens":1,"totalTokens":1}`)
+		return
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{}`)
+		return
+	}
+	tools, results, err := d.read(body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	var call Call
+	ok := false
+	if len(tools) > 0 {
+		m.remember(string(body), tools, results)
+		if call, ok = m.script(results); ok {
+			call.Tool = m.name(call.Tool)
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+	}
+	d.answer(w, len(results), call, ok, stream)
+}
+
+func (m *Model) remember(body string, tools, results []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.first == "" {
+		m.first, m.tools = body, tools
+	}
+	if len(results) > len(m.results) {
+		m.results = results
+	}
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// event writes a server-sent event.
+func event(w io.Writer, name string, data any) {
+	line, err := json.Marshal(data)
+	if err != nil {
+		panic(err) // it is made here
+	}
+	if name != "" {
+		fmt.Fprintf(w, "event: %s\n", name)
+	}
+	fmt.Fprintf(w, "data: %s\n\n", line)
+}
+
+// whole writes an answer that is no stream.
+func whole(w io.Writer, data any) {
+	_ = json.NewEncoder(w).Encode(data) // a program that hangs up misses nothing
+}
+
+// text returns the text of a value that is a string, or blocks with texts.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var blocks []struct{ Text string }
+	if json.Unmarshal(raw, &blocks) == nil {
+		var all []string
+		for _, b := range blocks {
+			all = append(all, b.Text)
+		}
+		return strings.Join(all, "\n")
+	}
+	return string(raw)
+}
+
+// done is what the model says at the end.
+const done = "Done."
+
+func id(n int) string { return fmt.Sprintf("call_%d", n+1) }
