@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"strings"
 
@@ -51,11 +52,28 @@ func known(ctx context.Context, req *mcp.CallToolRequest) (context.Context, host
 	return toolset.WithClient(ctx, info.Name), h
 }
 
-// fitted returns a result as the client's model reads it best. The halves of a result carry the
-// same facts, so a model that gets both gets the same text twice, which clients show once.
+// beside returns the text for a model that gets the structured half, too: what is not in there.
+func beside(r toolset.Result) []string {
+	var rest []string
+	for _, text := range r.Text {
+		if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") { // the half itself, or its rows
+			return []string{string(r.Structured)}
+		}
+		if data, err := toolset.Marshal(text); err != nil || !bytes.Contains(r.Structured, data[1:len(data)-1]) {
+			rest = append(rest, text)
+		}
+	}
+	if len(rest) == 0 {
+		return []string{string(r.Structured)}
+	}
+	return rest
+}
+
+// fitted returns a result as the client's model reads it best. Both halves of a result carry the
+// same facts. A client that hands over both shows them once if they are the same text.
 func (h host) fitted(r toolset.Result) toolset.Result {
 	if h.both && r.Structured != nil {
-		r.Text = []string{string(r.Structured)}
+		r.Text = beside(r)
 	}
 	if h.joined && len(r.Text) > 1 {
 		blocks := make([]string, len(r.Text))

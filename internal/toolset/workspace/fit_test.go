@@ -10,18 +10,19 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
-	"github.com/copse-dev/copse/internal/recipe/running"
+	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 )
 
 // talks is a justfile whose recipes print a lot that JSON escapes.
-type talks struct{}
+type talks struct{ panics }
 
 func (talks) Run(_ context.Context, _ recipe.Call, out io.Writer) (recipe.Run, error) {
 	for i := range 10_000 {
@@ -30,7 +31,11 @@ func (talks) Run(_ context.Context, _ recipe.Call, out io.Writer) (recipe.Run, e
 	return recipe.Run{Task: "talk"}, nil
 }
 
-func (talks) Stop(context.Context, string, string) (running.Task, error) { panic("not tried") }
+func (talks) Report(ctx context.Context, _ string, _ time.Duration) (runlog.Report, error) {
+	var out strings.Builder
+	_, err := talks{}.Run(ctx, recipe.Call{}, &out)
+	return runlog.Report{Output: strings.ReplaceAll(out.String(), "\t", strings.Repeat("\t", 60))}, err
+}
 
 var onward = regexp.MustCompile(`continue with offset=(\d+)`)
 
@@ -54,7 +59,7 @@ func TestAnswersFitTheRoomOfAClient(t *testing.T) {
 		write(fmt.Sprintf("file-%04d", i), "")
 	}
 	files := project.New(dir, func(context.Context) (project.Repository, error) { return nil, nil })
-	tools := workspace.New(files, talks{}, projectcontext.Sources{})
+	tools := workspace.New(files, talks{}, projectcontext.Sources{}, nil)
 	for _, room := range []toolset.Room{{Bytes: 11_000}, {Bytes: 48_000}, {Bytes: 49_000, Lines: 100}} {
 		ctx := toolset.WithRoom(t.Context(), room)
 		fits := func(what string, shown any) {
@@ -93,6 +98,11 @@ func TestAnswersFitTheRoomOfAClient(t *testing.T) {
 			t.Errorf("%v, %d bytes left out", err, task.Truncated)
 		}
 		fits("a task", task)
+		got, err := tools.GetTask(ctx, workspace.GetIn{ID: "1", Tail: 1000})
+		if err != nil || !strings.Contains(got.Output, "bytes left out") || !strings.Contains(got.Output, "9999") {
+			t.Errorf("%v, %.200s", err, got.Output)
+		}
+		fits("a task in the background", got)
 		limit := 5000
 		list, err := tools.ListDirectory(ctx, workspace.ListIn{Path: ".", Limit: &limit})
 		if err != nil || len(list.Rows)+list.Omitted != 1002 {

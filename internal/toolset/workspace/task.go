@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
@@ -114,6 +116,9 @@ func (t *Tools) GetTask(ctx context.Context, in GetIn) (GetOut, error) {
 		return GetOut{}, err
 	}
 	out := GetOut{ID: r.ID, Task: r.Name, State: r.State, Problem: r.Problem, Output: lastLines(r.Output, cmp.Or(in.Tail, defaultTail))}
+	if kept, cut := page.Tail(out.Output, toolset.RoomFor(ctx, math.MaxInt)); cut > 0 {
+		out.Output = fmt.Sprintf("… %d bytes left out …\n%s", cut, kept)
+	}
 	switch r.State {
 	case runlog.Running:
 		out.DurationMS = time.Since(r.Started).Milliseconds()
