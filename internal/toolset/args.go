@@ -27,7 +27,8 @@ type ArgumentError struct {
 func (e *ArgumentError) Error() string { return e.Message }
 
 // decode checks raw against the fields and fills the struct that into points
-// to. null counts as absent.
+// to. null counts as absent, and so do 0 and "" where they can be nothing else: some
+// clients send a value for every argument.
 func (in input) decode(raw json.RawMessage, into any) error {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
@@ -52,6 +53,9 @@ func (in input) decode(raw json.RawMessage, into any) error {
 		if f.jsonType == "integer" {
 			value = plainInteger(value)
 		}
+		if f.none(value) {
+			continue
+		}
 		target := v.Field(f.index)
 		if err := json.Unmarshal(value, target.Addr().Interface()); err != nil {
 			return f.wrong(err, value)
@@ -61,6 +65,22 @@ func (in input) decode(raw json.RawMessage, into any) error {
 		}
 	}
 	return nil
+}
+
+// none reports whether a value of an optional argument says that there is none, though the
+// argument has no such value.
+func (f field) none(value json.RawMessage) bool {
+	if f.required || f.nullable {
+		return false
+	}
+	numeric := f.jsonType == "integer" || f.jsonType == "number"
+	switch string(value) {
+	case `""`:
+		return numeric || f.jsonType == "string" && len(f.enum) > 0
+	case "0":
+		return numeric && (f.own || f.min != nil && *f.min > 0)
+	}
+	return false
 }
 
 func (in input) refuseUnknown(values map[string]json.RawMessage) error {

@@ -21,6 +21,7 @@ type field struct {
 	description string
 	required    bool
 	nullable    bool // null is a value, not absence
+	own         bool // its type reads JSON itself
 	enum        []string
 	min, max    *float64
 	fallback    json.RawMessage // the default, for people to know
@@ -57,6 +58,7 @@ func inputOf[In any]() input {
 			f.nullable, t = true, o.value().Type()
 		}
 		f.jsonType, f.itemType = jsonType(t)
+		f.own = reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 		if e := sf.Tag.Get("enum"); e != "" {
 			f.enum = strings.Split(e, ",")
 		}

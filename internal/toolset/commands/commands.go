@@ -252,10 +252,9 @@ func (t *Tools) Reload(_ context.Context, in ReloadIn) (ReloadOut, error) {
 	}, nil
 }
 
-// failed returns an error as a JSON object in both halves.
+// failed returns an error as a JSON object. It has no structured half: some hosts show both.
 func failed(err error) toolset.Result {
-	doc := document(err)
-	return toolset.Result{Text: []string{string(doc)}, Structured: doc, IsError: true}
+	return toolset.Result{Text: []string{string(document(err))}, IsError: true}
 }
 
 // document returns an error as JSON.

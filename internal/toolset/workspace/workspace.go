@@ -63,7 +63,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "List the files in a directory (folder) of the project, without what git ignores.",
 			}, t.ListDirectory),
 			toolset.New(text{}, toolset.Spec{
-				Name: "get_project_context", Title: "Get project context", Hints: hints,
+				Name: "get_project_context", Title: "Get project context", Hints: toolset.Hints{ReadOnly: true, Idempotent: true, OpenWorld: true},
 				Description: "Where am I and what is going on, an overview: project status, branch, stack, issue and PR, work items, changes, last task, containers, tasks, files. since: what changed since last time.",
 			}, t.GetProjectContext),
 			toolset.New(outcome{}, toolset.Spec{
