@@ -43,7 +43,7 @@ func TestToolsAreTold(t *testing.T) {
 			names, words = append(names, tool.Name), append(words, of)
 		}
 	}
-	if len(names) != 37 {
+	if len(names) != 38 {
 		t.Fatalf("%d tools", len(names))
 	}
 	for _, of := range words {

@@ -56,6 +56,8 @@ type Client struct {
 	noGraphQL atomic.Pointer[unavailableError]
 	// shape is the index of the first shape that can succeed.
 	shape atomic.Int32
+	// noQueue says that the server does not know the merge queue.
+	noQueue atomic.Bool
 }
 
 // New returns a client. It reads and sends nothing yet.

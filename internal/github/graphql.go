@@ -55,17 +55,17 @@ func asksOurs(api *url.URL, r *http.Request) bool {
 			return true
 		}
 	}
-	return false
+	return q.Query == batchDocument(q.Variables, true) || q.Query == batchDocument(q.Variables, false)
 }
 
 // queryError is one error of a GraphQL answer, which may come with data.
 type queryError struct {
-	Type       string `json:"type"`
+	Type       string `json:"type,omitempty"`
 	Message    string `json:"message"`
-	Path       []any  `json:"path"`
+	Path       []any  `json:"path,omitempty"`
 	Extensions struct {
-		Code string `json:"code"`
-	} `json:"extensions"`
+		Code string `json:"code,omitempty"`
+	} `json:"extensions,omitzero"`
 }
 
 // unknownField reports whether the server's schema lacks something that was asked for.

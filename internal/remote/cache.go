@@ -75,8 +75,12 @@ func (t *Transport) postKey(req *http.Request) (string, bool) {
 // Keep keeps body, the answer resp to a POST that only reads, for [WithCachedOnly].
 // Whether such an answer is worth keeping depends on what is in it, so the client
 // decides. Requests that may use the network never get it.
-func (t *Transport) Keep(resp *http.Response, body []byte) {
-	key, ok := t.postKey(resp.Request)
+func (t *Transport) Keep(resp *http.Response, body []byte) { t.KeepAs(resp.Request, resp, body) }
+
+// KeepAs is Keep for a part of an answer: body is kept as if it were the answer to the
+// request asked, which was never sent.
+func (t *Transport) KeepAs(asked *http.Request, resp *http.Response, body []byte) {
+	key, ok := t.postKey(asked)
 	if !ok || resp.StatusCode != http.StatusOK {
 		return
 	}

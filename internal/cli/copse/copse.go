@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/promptline"
 	"github.com/copse-dev/copse/internal/cli/repo"
 	"github.com/copse-dev/copse/internal/cli/setup"
+	"github.com/copse-dev/copse/internal/cli/stack"
 	"github.com/copse-dev/copse/internal/cli/task"
 	"github.com/copse-dev/copse/internal/cli/up"
 )
@@ -92,6 +93,7 @@ func nouns(env app.Env) []noun {
 		one("work", "item", items),
 		one("work", "prompt-line", promptline.Command),
 		one("work", "repo", repo.Command),
+		one("work", "stack", stack.Command),
 		one("work", "task", task.Command),
 		{"serve", []string{"up", "open", "close", "status", "down"}, func() []*cobra.Command { return up.Commands(env) }},
 		one("", "version", version),

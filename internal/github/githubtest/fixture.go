@@ -69,7 +69,8 @@ type PullRequest struct {
 	Author             string   `json:"author,omitempty"` // empty: the account was deleted, the user is null
 	Base               string   `json:"base,omitempty"`
 	Head               string   `json:"head,omitempty"`
-	SHA                string   `json:"sha,omitempty"` // of the head commit
+	HeadRepo           string   `json:"head_repo,omitempty"` // owner/name of a fork; empty: the repository
+	SHA                string   `json:"sha,omitempty"`       // of the head commit
 	Draft              bool     `json:"draft,omitempty"`
 	Mergeable          *bool    `json:"mergeable,omitempty"`
 	MergeableState     string   `json:"mergeable_state,omitempty"`

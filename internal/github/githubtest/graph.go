@@ -35,7 +35,23 @@ func repositoryValue(repo Repository) *value {
 			}
 			return missing(fmt.Sprintf("Could not resolve to a PullRequest with the number of %v.", a["number"]))
 		}),
+		"pullRequests": resolver(func(a map[string]any) any { return pullList(repo, a).page(a) }),
 	}}
+}
+
+// pullList returns the pull requests with a head and in one of some states, the newest first.
+func pullList(repo Repository, a map[string]any) connection {
+	states, _ := a["states"].([]any)
+	var list connection
+	for _, p := range slices.Backward(repo.PullRequests) {
+		p = p.filled()
+		v := pullValue(repo, p)
+		if head, ok := a["headRefName"]; ok && head != any(p.Head) || len(states) > 0 && !slices.Contains(states, v.fields["state"]) {
+			continue
+		}
+		list = append(list, v)
+	}
+	return list
 }
 
 // actorValue returns an account, nil for a deleted one.
@@ -89,7 +105,7 @@ func pullValue(repo Repository, p PullRequest) *value {
 		"number": p.Number, "title": p.Title, "url": fmt.Sprintf("https://github.com/%s/pull/%d", repo.Name, p.Number), "body": body,
 		"state": state, "isDraft": p.Draft, "createdAt": p.CreatedAt, "updatedAt": p.UpdatedAt, "author": actorValue(p.Author),
 		"authorAssociation": cmp.Or(p.Association, "CONTRIBUTOR"), "baseRefName": p.Base, "headRefName": p.Head, "headRefOid": p.SHA,
-		"headRepository": &value{kind: "Repository", fields: map[string]any{"nameWithOwner": repo.Name}},
+		"headRepository": &value{kind: "Repository", fields: map[string]any{"nameWithOwner": cmp.Or(p.HeadRepo, repo.Name)}},
 		"mergeable":      mergeable, "mergeStateStatus": strings.ToUpper(p.MergeableState), "reviewDecision": constant(p.ReviewDecision),
 		"labels": labels, "reviewRequests": requests, "reviews": reviews, "reviewThreads": threadValues(repo, p),
 		"autoMergeRequest": (*value)(nil), "mergeQueueEntry": (*value)(nil), "statusCheckRollup": (*value)(nil),

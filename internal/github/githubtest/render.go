@@ -81,8 +81,12 @@ func (s *Server) pullObject(repo Repository, p PullRequest) object {
 	number := fmt.Sprint(p.Number)
 	self, issue := s.api(repo, "pulls", number), s.api(repo, "issues", number)
 	html := "https://github.com/" + repo.Name + "/pull/" + number
-	ref := func(name, sha string) object {
-		return object{"label": owner + ":" + name, "ref": name, "sha": sha, "user": s.userObject(owner), "repo": s.repositoryObject(repo)}
+	ref := func(name, sha, fork string) object {
+		at := repo
+		if fork != "" {
+			at = Repository{Name: fork}
+		}
+		return object{"label": owner + ":" + name, "ref": name, "sha": sha, "user": s.userObject(owner), "repo": s.repositoryObject(at)}
 	}
 	var closedAt, mergedAt any
 	if p.State == "closed" {
@@ -116,7 +120,7 @@ func (s *Server) pullObject(repo Repository, p PullRequest) object {
 		"number":       p.Number, "state": p.State, "locked": false, "title": p.Title, "user": s.userObject(p.Author), "body": p.Body,
 		"created_at": p.CreatedAt, "updated_at": p.UpdatedAt, "closed_at": closedAt, "merged_at": mergedAt, "merge_commit_sha": nil,
 		"assignee": nil, "assignees": []any{}, "requested_reviewers": reviewers, "requested_teams": teams, "labels": labels,
-		"milestone": nil, "draft": p.Draft, "head": ref(p.Head, p.SHA), "base": ref(p.Base, strings.Repeat("0", 39)+"b"),
+		"milestone": nil, "draft": p.Draft, "head": ref(p.Head, p.SHA, p.HeadRepo), "base": ref(p.Base, strings.Repeat("0", 39)+"b", ""),
 		"_links": object{
 			"self": link(self), "html": link(html), "issue": link(issue), "comments": link(issue + "/comments"),
 			"review_comments": link(self + "/comments"), "commits": link(self + "/commits"), "statuses": link(s.api(repo, "statuses", p.SHA)),

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,7 +19,10 @@ import (
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/runner"
 	"github.com/copse-dev/copse/internal/docker"
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
 	"github.com/copse-dev/copse/internal/project"
@@ -30,13 +34,16 @@ import (
 	toolconflicts "github.com/copse-dev/copse/internal/toolset/conflicts"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/toolset/items"
+	"github.com/copse-dev/copse/internal/toolset/stackstatus"
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/itemsync"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
+	"github.com/copse-dev/copse/internal/workflow/pull"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -205,7 +212,7 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	s.tasks = w.Tasks()
 	s.notes = w.missingLogins()
 	files := w.Files()
-	s.Toolsets = toolset.Without(append(w.readers(),
+	s.Toolsets = toolset.Without(append(w.stacked(w.readers(), s.store),
 		w.itemTools(s.store),
 		commands.New(w.Commands()).Toolset(),
 		toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset(),
@@ -227,6 +234,40 @@ func (w *Workspace) missingLogins() []string {
 // it is about.
 func (s *Served) Instructions(about string, readOnly bool) string {
 	return toolset.Instructions(about, s.Toolsets, readOnly, s.notes...)
+}
+
+// Verdicts returns what answers for the stacks of the repository.
+func (w *Workspace) Verdicts(store *local.Store) *verdict.Verdicts {
+	o := verdict.Options{
+		Branches: w.Branches, Services: w.Services, Items: store, Now: w.env.Now,
+		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
+			return git.Discover(ctx, dir, git.Options{Env: w.env.Environ})
+		},
+	}
+	if !slices.Contains(w.disabled, "github") {
+		o.Pulls = pulls{w.Pulls, w.Words}
+	}
+	return verdict.New(o)
+}
+
+// pulls are the pull requests of the repository, in the words of the program.
+type pulls struct {
+	*pull.Requests
+	words failure.Words
+}
+
+func (p pulls) OfBranches(ctx context.Context, heads []github.Head) []fact.Fact[github.Status] {
+	return p.Requests.OfBranches(ctx, heads, p.words)
+}
+
+// stacked adds the verdict on stacks to the toolset of branches.
+func (w *Workspace) stacked(sets []toolset.Toolset, store *local.Store) []toolset.Toolset {
+	for i, set := range sets {
+		if set.Name == "branches" {
+			sets[i] = stackstatus.New(envelope.Form{Words: w.Words}, w.Verdicts(store)).Extend(set)
+		}
+	}
+	return sets
 }
 
 // ServeItems returns the toolset of work items alone.

@@ -88,6 +88,25 @@ func (r *Requests) Linked(ctx context.Context, n uint32, w failure.Words) fact.F
 	return fact.Unavailable[github.Status](e.Message(w), e.Hint(w))
 }
 
+// OfBranches returns what is known of the pull request of each branch of the repository that
+// origin names, in their order; see [github.Client.OfBranches].
+func (r *Requests) OfBranches(ctx context.Context, heads []github.Head, w failure.Words) []fact.Fact[github.Status] {
+	repo, err := r.Repository(ctx, "")
+	var client *github.Client
+	if err == nil {
+		client, err = r.clients.GitHub(ctx, repo.Host)
+	}
+	if err == nil {
+		return client.OfBranches(ctx, repo, heads)
+	}
+	e := failure.Of(err)
+	out := make([]fact.Fact[github.Status], len(heads))
+	for i := range out {
+		out[i] = fact.Unavailable[github.Status](e.Message(w), e.Hint(w))
+	}
+	return out
+}
+
 // List returns up to limit pull requests of a repository, newest first, from a place in
 // the list on.
 func (r *Requests) List(ctx context.Context, repo github.Repo, state github.State, from github.Cursor, limit int) (github.Page, error) {

@@ -1,0 +1,301 @@
+// Package stack is the command "copse stack": a stack of branches with what blocks it.
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/cli/progress"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
+)
+
+// options are the flags.
+type options struct {
+	repo           string
+	fresh, offline bool
+	asJSON         bool
+}
+
+// Command is "copse stack".
+func Command(env app.Env) *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:   "stack [BRANCH]",
+		Short: "Show a stack of branches, what blocks it, and the next step",
+		Long: `Show the stack of a branch, by default of the current one, from the bottom up: for each
+branch its pull request, review, checks, distance from its parent, commits that are not
+pushed, worktree and work item. Then come the first blocker from the bottom and the next
+step, as a command of the tool that keeps the stack. copse never runs it.
+
+The stack can be kept by twig, git-spice, Graphite, git-town, git-machete, gh-stack or git
+itself. GitHub is asked once for all branches if its last answers are older than a minute.
+
+In a pipe each line has branch, parent, source, pull request, its state, review, checks,
+restack, ahead, behind, unpushed, worktree, dirty files, items and issue, separated by
+tabs.`,
+		Example: "  copse stack\n  copse stack feature/tests --offline\n  copse stack --json",
+		Args:    app.Args(0, 1, "none or BRANCH"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), env, o, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: found from the current directory upwards)")
+	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira even if their last answers are young")
+	f.BoolVar(&o.offline, "offline", false, "use no network, and show the last answers")
+	cmd.MarkFlagsMutuallyExclusive("fresh", "offline")
+	output.JSONFlag[verdict.Status](cmd, &o.asJSON)
+	return cmd
+}
+
+func (o options) asking() verdict.Asking {
+	switch {
+	case o.fresh:
+		return verdict.Fresh
+	case o.offline:
+		return verdict.Cached
+	}
+	return verdict.Recent
+}
+
+func run(ctx context.Context, env app.Env, o options, args []string) (err error) {
+	here := workspace.Find(ctx, env, o.repo)
+	store := here.Items()
+	defer func() { err = errors.Join(err, store.Close()) }()
+	start := ""
+	if len(args) > 0 && args[0] != "." {
+		start = args[0]
+	}
+	verdicts := here.Verdicts(store)
+	stop := progress.Show(env, "asking how the stack stands")
+	found, err := verdicts.Stack(ctx, start, o.asking())
+	stop()
+	if err != nil {
+		return explain(err)
+	}
+	return show(env, found, o.asJSON)
+}
+
+// explain words an error for a person.
+func explain(err error) error {
+	e, ok := errors.AsType[*failure.Error](err)
+	if !ok {
+		return err
+	}
+	words := failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
+	text := strings.TrimSuffix(e.Message(words), ".")
+	if advice := e.Hint(words); advice != "" {
+		text += ". " + advice
+	}
+	return errors.New(cleantext.Line(text))
+}
+
+// show prints a status.
+func show(env app.Env, s verdict.Status, asJSON bool) error {
+	out := output.New(env)
+	if asJSON {
+		return out.JSON(s)
+	}
+	if !out.Terminal() {
+		var cells [][]string
+		for _, b := range s.Branches {
+			cells = append(cells, fields(b))
+		}
+		if err := out.Table(make([]output.Column, len(columns)), cells); err != nil {
+			return err
+		}
+		env.Note(summary(s))
+		return nil
+	}
+	var cells [][]string
+	for _, b := range s.Branches {
+		cells = append(cells, personal(b))
+	}
+	if err := out.Table(columns, cells); err != nil {
+		return err
+	}
+	lines := []string{"", out.Bold(cleantext.Line(summary(s)))}
+	if s.Next != "" {
+		lines = append(lines, "Next:   "+cleantext.Line(s.Next))
+	}
+	if text := asked(s.GitHub); text != "" {
+		lines = append(lines, out.Faint(cleantext.Line(text)))
+	}
+	for _, note := range append(s.Notes, s.Showing) {
+		if note != "" {
+			lines = append(lines, out.Faint(cleantext.Line("Note: "+note)))
+		}
+	}
+	return out.Drawn(strings.Join(lines, "\n") + "\n")
+}
+
+// summary is the verdict in one line.
+func summary(s verdict.Status) string {
+	text := strings.ToUpper(string(s.Verdict)[:1]) + string(s.Verdict)[1:]
+	if s.Blocker != "" {
+		text += ": " + s.Blocker
+	}
+	return text
+}
+
+// asked says how old GitHub's answers are, or why there are none.
+func asked(g verdict.GitHub) string {
+	switch {
+	case g.Age == "" && g.Hint != "":
+		return fmt.Sprintf("GitHub: %s. %s", strings.TrimSuffix(g.Reason, "."), g.Hint)
+	case g.Reason != "":
+		return fmt.Sprintf("GitHub: %s (last answer %s)", g.Reason, orNever(g.Age))
+	case g.Age != "":
+		return "GitHub answered " + g.Age + "."
+	}
+	return ""
+}
+
+func orNever(age string) string {
+	if age == "" {
+		return "never"
+	}
+	return age
+}
+
+// columns are those of a person's table.
+var columns = []output.Column{
+	{Name: "branch", Flexible: true}, {Name: "on", Flexible: true}, {Name: "pr"}, {Name: "review"}, {Name: "checks", Flexible: true},
+	{Name: "commits"}, {Name: "push"}, {Name: "worktree", Flexible: true}, {Name: "work", Flexible: true},
+}
+
+// personal are the cells of a person's table; "?" is for what is not known, "-" for none.
+func personal(b verdict.Branch) []string {
+	name := b.Branch
+	if b.Current {
+		name += " *"
+	}
+	pr, review, checks := "?", "?", "?"
+	switch p := b.PullRequest; {
+	case p.State == verdict.PullNone:
+		pr, review, checks = "-", "-", "-"
+	case p.State != verdict.PullUnknown && p.State != verdict.PullFailed:
+		pr = fmt.Sprintf("#%d %s", p.Number, state(p))
+		review, checks = reviewed(p), checked(p)
+	case p.Number > 0:
+		pr = fmt.Sprintf("#%d ?", p.Number)
+	}
+	commits := "?"
+	switch {
+	case b.Missing:
+		commits = "not in git"
+	case b.Ahead != nil:
+		commits = fmt.Sprintf("+%d -%d", *b.Ahead, *b.Behind)
+	}
+	if b.NeedsRestack != nil && *b.NeedsRestack {
+		commits += " restack"
+	}
+	push := "?"
+	if b.Unpushed != nil {
+		push = "done"
+		if *b.Unpushed > 0 {
+			push = fmt.Sprintf("%d to push", *b.Unpushed)
+		}
+		if b.Unpulled > 0 {
+			push += fmt.Sprintf(", %d to pull", b.Unpulled)
+		}
+	}
+	held := "-"
+	if w := b.Worktree; w != nil {
+		held = w.Name
+		if w.Operation != "" {
+			held += " (" + w.Operation + ")"
+		}
+		if w.Dirty != nil && *w.Dirty > 0 {
+			held += fmt.Sprintf(" (%d changed)", *w.Dirty)
+		}
+	}
+	work := strings.Join(append(itemsOf(b), issueOf(b)...), ", ")
+	if work == "" {
+		work = "-"
+	}
+	return []string{name, b.Parent, pr, review, checks, commits, push, held, work}
+}
+
+// fields are the cells of a line in a pipe; what is not known is empty.
+func fields(b verdict.Branch) []string {
+	p := b.PullRequest
+	number := ""
+	if p.Number > 0 {
+		number = strconv.Itoa(p.Number)
+	}
+	restack := ""
+	if b.NeedsRestack != nil {
+		restack = strconv.FormatBool(*b.NeedsRestack)
+	}
+	worktree, dirty := "", ""
+	if b.Worktree != nil {
+		worktree, dirty = b.Worktree.Name, count(b.Worktree.Dirty)
+	}
+	return []string{
+		b.Branch, b.Parent, b.Source, number, state(p), p.ReviewDecision, p.Checks, restack, count(b.Ahead), count(b.Behind), count(b.Unpushed),
+		worktree, dirty, strings.Join(itemsOf(b), ","), strings.Join(issueOf(b), ","),
+	}
+}
+
+func count(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+// state is the state of a pull request, of which a draft is one.
+func state(p verdict.PullRequest) string {
+	switch {
+	case p.MergeQueue != nil:
+		return "queued"
+	case p.Draft:
+		return "draft"
+	}
+	return p.State
+}
+
+func reviewed(p verdict.PullRequest) string {
+	text := strings.ReplaceAll(p.ReviewDecision, "_", " ")
+	if text == "" || text == "none" {
+		text = "-"
+	}
+	if p.UnresolvedThreads != nil && *p.UnresolvedThreads > 0 {
+		text += fmt.Sprintf(", %d threads", *p.UnresolvedThreads)
+	}
+	return text
+}
+
+func checked(p verdict.PullRequest) string {
+	if n := len(p.Failing) + p.FailingMore; n > 0 {
+		return fmt.Sprintf("%d failing: %s", n, strings.Join(p.Failing, ", "))
+	}
+	if p.Checks == "" || p.Checks == "none" {
+		return "-"
+	}
+	return p.Checks
+}
+
+func itemsOf(b verdict.Branch) []string {
+	var list []string
+	for _, it := range b.Items {
+		list = append(list, fmt.Sprintf("%d %s", it.ID, it.Status))
+	}
+	return list
+}
+
+func issueOf(b verdict.Branch) []string {
+	if b.Jira == nil {
+		return nil
+	}
+	return []string{strings.TrimSpace(b.Jira.Key + " " + b.Jira.Status)}
+}

@@ -1,0 +1,143 @@
+package git
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Dirt counts the files of a worktree that differ from its commit, untracked ones
+// included. It remembers the answer while nothing in the worktree changes, and runs git
+// otherwise. It is safe for concurrent use.
+type Dirt struct {
+	repo *Repo
+
+	mu    sync.Mutex
+	seen  map[string]stamp // what the answer depends on, by path; nil for no answer
+	files int
+}
+
+// NewDirt returns the dirt of a repository's worktree. Nothing is read yet.
+func NewDirt(r *Repo) *Dirt { return &Dirt{repo: r} }
+
+// stamp is what tells that a file or a directory is as it was.
+type stamp struct {
+	size    int64
+	changed int64
+	mode    fs.FileMode
+}
+
+const (
+	// maxStamps is how many files and directories are looked at before git is run anyway.
+	maxStamps = 10_000
+	// unsettled is how long ago the last change was for a second one to show in the time.
+	unsettled = 2 * time.Second
+)
+
+// Count returns how many files differ.
+func (d *Dirt) Count(ctx context.Context) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.seen != nil && d.unchanged() && d.repo.gone() == nil {
+		return d.files, nil
+	}
+	d.seen = nil
+	before, ok := d.stamps(ctx)
+	_, files, err := d.repo.Changes(ctx)
+	if err != nil {
+		return 0, err
+	}
+	d.files = len(files)
+	if ok && settled(before) {
+		if d.seen = before; !d.unchanged() {
+			d.seen = nil
+		}
+	}
+	return d.files, nil
+}
+
+func (d *Dirt) unchanged() bool {
+	for path, was := range d.seen {
+		if now := stampOf(path); now != was {
+			return false
+		}
+	}
+	return true
+}
+
+func settled(stamps map[string]stamp) bool {
+	limit := time.Now().Add(-unsettled).UnixNano()
+	for _, s := range stamps {
+		if s.changed > limit {
+			return false
+		}
+	}
+	return true
+}
+
+// stampOf returns the stamp of a file, the zero one if there is none.
+func stampOf(path string) stamp {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return stamp{}
+	}
+	s := stamp{changed: info.ModTime().UnixNano(), mode: info.Mode()}
+	if !info.IsDir() {
+		s.size = info.Size()
+	}
+	return s
+}
+
+// stamps returns the stamps of all that the answer depends on: the index, the commit, the
+// files that git tracks, every directory, and the files with patterns of what is ignored.
+// It is false if there is too much of it, or if it cannot be told.
+func (d *Dirt) stamps(ctx context.Context) (map[string]stamp, bool) {
+	r := d.repo
+	tracked, err := r.Tracked(ctx)
+	if err != nil || len(tracked.Links()) > 0 || tracked.Len() > maxStamps || r.usesTable() {
+		return nil, false
+	}
+	excludes, err := r.Excludes(ctx)
+	if err != nil {
+		return nil, false
+	}
+	paths := []string{filepath.Join(r.gitDir, "index"), filepath.Join(r.gitDir, "HEAD"), filepath.Join(r.commonDir, "packed-refs"), filepath.Join(r.commonDir, "config")}
+	paths = append(paths, excludes.Files...)
+	head, err := r.Head(ctx)
+	if err != nil {
+		return nil, false
+	}
+	if head.Branch != "" {
+		paths = append(paths, filepath.Join(r.commonDir, "refs", "heads", filepath.FromSlash(head.Branch)))
+	}
+	for _, path := range tracked.All() {
+		paths = append(paths, filepath.Join(r.root, filepath.FromSlash(path)))
+	}
+	left := maxStamps
+	err = filepath.WalkDir(r.root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case !e.IsDir():
+			return nil
+		case e.Name() == ".git" && path != r.root:
+			return fs.SkipDir
+		}
+		if left--; left < 0 {
+			return fs.SkipAll
+		}
+		paths = append(paths, path, filepath.Join(path, ".gitignore"))
+		return nil
+	})
+	if err != nil || left < 0 {
+		return nil, false
+	}
+	stamps := make(map[string]stamp, len(paths))
+	for _, path := range paths {
+		stamps[path] = stampOf(path)
+	}
+	return stamps, true
+}

@@ -1,0 +1,380 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/remote"
+)
+
+// Head is a branch whose pull request is asked for.
+type Head struct {
+	// Branch is its name at GitHub.
+	Branch string
+	// Number is that of its pull request, 0 if it is not known.
+	Number int
+	// Commit is what the branch has. A pull request that was found by name, and is merged
+	// or closed, counts only if it ended with this commit: names are used again.
+	Commit string
+}
+
+// OfBranches returns the status of the pull request of each branch, in their order: by
+// GraphQL in one request for up to fifty branches, else by REST, which does not know the
+// review threads and the merge queue. An open pull request counts before others, and one
+// from a fork does not count. The bodies, labels and reviewers of pull requests, and the
+// texts of threads, are left out.
+//
+// Under [remote.WithCachedOnly] each branch has the answer that was kept for it last,
+// whichever branches it was asked for with.
+func (c *Client) OfBranches(ctx context.Context, r Repo, heads []Head) []fact.Fact[Status] {
+	out := make([]fact.Fact[Status], 0, len(heads))
+	for part := range slices.Chunk(heads, maxBatch) {
+		out = append(out, c.batch(ctx, r, part)...)
+	}
+	return out
+}
+
+// batch answers for at most maxBatch branches.
+func (c *Client) batch(ctx context.Context, r Repo, heads []Head) []fact.Fact[Status] {
+	if remote.FromCache(ctx) {
+		return c.keptBatch(ctx, r, heads)
+	}
+	found, err := c.askBatch(ctx, r, heads)
+	if e := (*remote.Error)(nil); errors.As(err, &e) && len(heads) > 1 && (e.Status == http.StatusBadGateway || e.Status == http.StatusGatewayTimeout) {
+		// The request took longer than GitHub allows.
+		half := len(heads) / 2
+		return append(c.batch(ctx, r, heads[:half]), c.batch(ctx, r, heads[half:])...)
+	}
+	if u := (*unavailableError)(nil); errors.As(err, &u) {
+		found, err = c.readBatch(ctx, r, heads, u)
+	}
+	if err != nil {
+		return failed(heads, err)
+	}
+	return found
+}
+
+// failed returns the facts that nothing is known of branches.
+func failed(heads []Head, err error) []fact.Fact[Status] {
+	reason, hint := err.Error(), ""
+	if errors.Is(err, remote.ErrNotCached) {
+		reason = fact.NotFetched
+	}
+	if e := (*remote.Error)(nil); errors.As(err, &e) && e.RetryAfter > 0 {
+		hint = fmt.Sprintf("Retry after %s.", e.RetryAfter.Round(time.Second))
+	}
+	out := make([]fact.Fact[Status], len(heads))
+	for i := range out {
+		out[i] = fact.Unavailable[Status](reason, hint)
+	}
+	return out
+}
+
+// keptBatch answers from what was kept of each branch.
+func (c *Client) keptBatch(ctx context.Context, r Repo, heads []Head) []fact.Fact[Status] {
+	out := make([]fact.Fact[Status], len(heads))
+	for i, h := range heads {
+		one := []Head{h}
+		found, err := c.askBatch(ctx, r, one)
+		if errors.Is(err, remote.ErrNotCached) {
+			found, err = c.readBatch(ctx, r, one, &unavailableError{err})
+		}
+		if err != nil {
+			found = failed(one, err)
+		}
+		out[i] = found[0]
+	}
+	return out
+}
+
+// batchReply is the answer about several branches. Its fields are kept as they came.
+type batchReply struct {
+	Data struct {
+		Repository map[string]json.RawMessage `json:"repository"`
+	} `json:"data"`
+	Errors []queryError `json:"errors,omitempty"`
+}
+
+// askBatch asks for all branches in one request.
+func (c *Client) askBatch(ctx context.Context, r Repo, heads []Head) ([]fact.Fact[Status], error) {
+	kept := remote.FromCache(ctx)
+	if refused := c.noGraphQL.Load(); refused != nil && !kept {
+		return nil, refused
+	}
+	var last error
+	for _, queue := range []bool{true, false} {
+		if queue && c.noQueue.Load() && !kept {
+			continue
+		}
+		a, resp, err := c.askBatchShape(ctx, r, heads, queue) //nolint:bodyclose // its body has been read
+		if errors.Is(err, remote.ErrNotCached) {
+			last = err
+			continue
+		}
+		if err != nil {
+			return nil, c.unlessFinal(ctx, err)
+		}
+		if a.Data.Repository == nil {
+			refused, smaller := c.refusedBatch(a, r)
+			if smaller && queue {
+				c.noQueue.Store(true)
+				last = refused
+				continue
+			}
+			return nil, refused
+		}
+		if !kept {
+			c.keepEach(resp, r, heads, queue, a)
+		}
+		found := make([]fact.Fact[Status], len(heads))
+		for i, h := range heads {
+			found[i] = a.status(i, h, r, remote.AsOf(resp))
+		}
+		return found, nil
+	}
+	return nil, last
+}
+
+// refusedBatch returns why an answer has nothing, and whether a smaller question may have
+// more.
+func (c *Client) refusedBatch(a batchReply, r Repo) (err error, smaller bool) {
+	if len(a.Errors) == 0 {
+		return &unavailableError{malformed("a repository with pull requests")}, false
+	}
+	first := a.Errors[0]
+	message := remote.Clean(first.Message)
+	switch first.Type {
+	case "NOT_FOUND":
+		return &remote.Error{Service: service, Kind: remote.NotFound, Credential: c.source, Detail: fmt.Sprintf("there is no repository %s", r)}, false
+	case "RATE_LIMITED", "RATE_LIMIT":
+		return &remote.Error{Service: service, Kind: remote.RateLimited, Credential: c.source, Detail: message}, false
+	}
+	return &unavailableError{errors.New(message)}, first.unknownField()
+}
+
+// askBatchShape sends one request. The body of the response has been read.
+func (c *Client) askBatchShape(ctx context.Context, r Repo, heads []Head, queue bool) (batchReply, *http.Response, error) {
+	var a batchReply
+	req, err := c.batchRequest(ctx, r, heads, queue)
+	if err != nil {
+		return a, nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return a, nil, remote.TransportError(service, err)
+	}
+	if err := remote.CheckResponse(service, c.source, resp); err != nil {
+		return a, nil, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return a, nil, remote.TransportError(service, err)
+	}
+	return a, resp, remote.DecodeJSON(service, resp, raw, &a)
+}
+
+func (c *Client) batchRequest(ctx context.Context, r Repo, heads []Head, queue bool) (*http.Request, error) {
+	variables := batchVariables(r, heads)
+	body, err := json.Marshal(question{Query: batchDocument(variables, queue), Variables: variables})
+	if err != nil {
+		return nil, fmt.Errorf("ask for pull requests: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, graphqlURL(c.api).String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("ask for pull requests: %w", err)
+	}
+	req.Header = c.header.Clone()
+	req.Header.Set("Content-Type", "application/json")
+	return req, nil
+}
+
+// keepEach keeps the answer about each branch as if it had been asked for alone.
+func (c *Client) keepEach(resp *http.Response, r Repo, heads []Head, queue bool, a batchReply) {
+	for i, h := range heads {
+		var one batchReply
+		one.Data.Repository = map[string]json.RawMessage{}
+		for _, prefix := range []string{openAlias, endedAlias, numberAlias} {
+			if raw, ok := a.Data.Repository[prefix+strconv.Itoa(i)]; ok {
+				one.Data.Repository[prefix+"0"] = raw
+			}
+		}
+		for _, e := range a.Errors {
+			if at := e.alias(i); at != "" {
+				e.Path = slices.Clone(e.Path)
+				for j, p := range e.Path {
+					if p == at+strconv.Itoa(i) {
+						e.Path[j] = at + "0"
+					}
+				}
+				one.Errors = append(one.Errors, e)
+			}
+		}
+		req, err := c.batchRequest(resp.Request.Context(), r, []Head{h}, queue)
+		if err != nil {
+			continue
+		}
+		if raw, err := json.Marshal(one); err == nil {
+			c.transport.KeepAs(req, resp, raw)
+		}
+	}
+}
+
+// alias returns the prefix of the field of a batch that the error is about, if it is that
+// of branch i.
+func (e queryError) alias(i int) string {
+	for _, prefix := range []string{openAlias, endedAlias, numberAlias} {
+		if e.at(prefix + strconv.Itoa(i)) {
+			return prefix
+		}
+	}
+	return ""
+}
+
+// status returns what an answer says about branch i.
+func (a batchReply) status(i int, h Head, r Repo, asOf time.Time) fact.Fact[Status] {
+	var errs []queryError
+	for _, e := range a.Errors {
+		if e.alias(i) != "" {
+			errs = append(errs, e)
+		}
+	}
+	p := a.pick(i, h, r)
+	if p == nil {
+		if len(errs) > 0 && !a.answers(i) {
+			return fact.Unavailable[Status](remote.Clean(errs[0].Message), "")
+		}
+		return fact.None[Status](service, asOf)
+	}
+	f := findings{complete: true, threads: []Thread{}, pull: p.model(asOf), asOf: asOf}
+	everything := everything()
+	f.partial(reply{Errors: errs}, everything)
+	following := f.take(p, everything)
+	// Older reviews than those that were read decide nothing as a rule.
+	following.reviews = nil
+	f.unread(following)
+	slices.SortStableFunc(f.checks, compareChecks)
+	e := Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete, Threads: f.threads}
+	return fact.Known(Status{
+		PullRequest: f.pull, Reviews: countingFirst(f.reviews), Checks: f.checks, Summary: Summarize(e),
+		UnresolvedThreads: f.threads, Notes: f.notes, AsOf: asOf,
+	}, service, asOf)
+}
+
+// answers reports whether an answer has something about branch i, be it an empty list.
+func (a batchReply) answers(i int) bool {
+	for _, prefix := range []string{openAlias, numberAlias} {
+		if raw, ok := a.Data.Repository[prefix+strconv.Itoa(i)]; ok && string(raw) != "null" {
+			return true
+		}
+	}
+	return false
+}
+
+// pick returns the pull request of branch i, nil for none.
+func (a batchReply) pick(i int, h Head, r Repo) *nodePull {
+	n := strconv.Itoa(i)
+	if raw, ok := a.Data.Repository[numberAlias+n]; ok {
+		var p *nodePull
+		if json.Unmarshal(raw, &p) != nil {
+			return nil
+		}
+		return p
+	}
+	ours := func(p *nodePull) bool {
+		return p != nil && p.HeadRepo != nil && strings.EqualFold(p.HeadRepo.Name, r.String()) && p.HeadRefName == h.Branch
+	}
+	for _, list := range []string{openAlias, endedAlias} {
+		var found nodeList[nodePull]
+		if json.Unmarshal(a.Data.Repository[list+n], &found) != nil {
+			continue
+		}
+		for _, p := range found.Nodes {
+			if ours(p) && (list == openAlias || h.Commit != "" && p.HeadRefOID == h.Commit) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+const (
+	// restPages is how many pages of open pull requests REST is asked for.
+	restPages = 3
+	// restAtOnce is how many pull requests are read by REST at the same time.
+	restAtOnce = 4
+)
+
+// readBatch answers for branches by REST. The reason is why GraphQL does not.
+func (c *Client) readBatch(ctx context.Context, r Repo, heads []Head, reason *unavailableError) ([]fact.Fact[Status], error) {
+	numbers := make([]int, len(heads))
+	unknown := false
+	for i, h := range heads {
+		numbers[i] = h.Number
+		unknown = unknown || h.Number == 0
+	}
+	var list Page
+	complete := true
+	for from, pages := (Cursor{}), 0; unknown; pages++ {
+		if pages == restPages {
+			complete = false
+			break
+		}
+		next, err := c.PullRequests(ctx, r, Open, from, perPage)
+		if err != nil {
+			return nil, err
+		}
+		list.PullRequests = append(list.PullRequests, next.PullRequests...)
+		list.AsOf = earlier(list.AsOf, next.AsOf)
+		if next.Next == nil {
+			break
+		}
+		from = *next.Next
+	}
+	for i, h := range heads {
+		for _, pr := range list.PullRequests {
+			if numbers[i] == 0 && pr.Head == h.Branch && strings.EqualFold(pr.HeadRepo, r.String()) {
+				numbers[i] = pr.Number
+			}
+		}
+	}
+	out := make([]fact.Fact[Status], len(heads))
+	var reading errgroup.Group
+	reading.SetLimit(restAtOnce)
+	for i, n := range numbers {
+		switch {
+		case n == 0 && complete:
+			out[i] = fact.None[Status](service, list.AsOf)
+		case n == 0:
+			out[i] = fact.Unavailable[Status](fmt.Sprintf("it has none among the %d newest", len(list.PullRequests)), "")
+		default:
+			reading.Go(func() error {
+				f, err := c.readStatus(ctx, r, n)
+				if err != nil {
+					out[i] = failed(heads[i:i+1], err)[0]
+					return nil
+				}
+				f.note(noteWithoutGraphQL(reason, "unresolved review threads and the merge queue are"))
+				slices.SortStableFunc(f.checks, compareChecks)
+				e := Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete}
+				out[i] = fact.Known(Status{
+					PullRequest: f.pull, Reviews: countingFirst(f.reviews), Checks: f.checks, Summary: Summarize(e), Notes: f.notes, AsOf: f.asOf,
+				}, service, f.asOf)
+				return nil
+			})
+		}
+	}
+	return out, reading.Wait()
+}

@@ -1,0 +1,69 @@
+package github
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// maxBatch is how many branches one request asks for. GitHub allows ten seconds for it.
+const maxBatch = 50
+
+// The prefixes of the fields of a batch, before the index of a branch: the open pull
+// requests with its name, those that are merged or closed, and the one with its number.
+const (
+	openAlias   = "o"
+	endedAlias  = "e"
+	numberAlias = "p"
+)
+
+// batchVariables are those of a batch. For each branch there is a name, or a number.
+func batchVariables(r Repo, heads []Head) map[string]any {
+	v := map[string]any{"owner": r.Owner, "name": r.Name}
+	for i, h := range heads {
+		if h.Number > 0 {
+			v["n"+strconv.Itoa(i)] = h.Number
+		} else {
+			v["h"+strconv.Itoa(i)] = h.Branch
+		}
+	}
+	return v
+}
+
+// batchDocument returns the text of the query with such variables, which depends on nothing
+// else: what leaves is checked by writing it again.
+func batchDocument(variables map[string]any, queue bool) string {
+	var head, body strings.Builder
+	head.WriteString("query($owner:String!,$name:String!")
+	for i := range maxBatch {
+		n := strconv.Itoa(i)
+		if _, ok := variables["n"+n]; ok {
+			fmt.Fprintf(&head, ",$n%s:Int!", n)
+			fmt.Fprintf(&body, "%s%s:pullRequest(number:$n%s){...whole}\n", numberAlias, n, n)
+			continue
+		}
+		if _, ok := variables["h"+n]; !ok {
+			break
+		}
+		fmt.Fprintf(&head, ",$h%s:String!", n)
+		const list = "%s%s:pullRequests(headRefName:$h%s,states:[%s],first:%d,orderBy:{field:CREATED_AT,direction:DESC}){nodes{...%s}}\n"
+		fmt.Fprintf(&body, list, openAlias, n, n, "OPEN", 3, "whole")
+		fmt.Fprintf(&body, list, endedAlias, n, n, "CLOSED,MERGED", 3, "core")
+	}
+	head.WriteString("){\nrepository(owner:$owner,name:$name){\n" + body.String() + batchFragments)
+	if queue {
+		head.WriteString(documentQueue)
+	}
+	head.WriteString("}")
+	return head.String()
+}
+
+const batchFragments = `}}
+fragment actor on Actor{__typename login}
+fragment whole on PullRequest{...core
+reviews(last:50){nodes{author{...actor}state}}
+reviewThreads(last:100){totalCount pageInfo{hasPreviousPage startCursor}nodes{isResolved}}
+statusCheckRollup{contexts(first:100){totalCount pageInfo{hasNextPage endCursor}
+nodes{__typename ...on CheckRun{name status conclusion}...on StatusContext{context state}}}}}
+fragment core on PullRequest{number url state isDraft baseRefName headRefName headRefOid headRepository{nameWithOwner}
+mergeable mergeStateStatus reviewDecision autoMergeRequest{mergeMethod}`

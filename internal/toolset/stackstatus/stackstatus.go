@@ -1,0 +1,82 @@
+// Package stackstatus adds the verdict on a stack to the toolset "branches": a tool, a
+// resource, and the facts of the prompt stack-status. The read-only program serves the
+// toolset without it.
+package stackstatus
+
+import (
+	"context"
+
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/envelope"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
+)
+
+const (
+	uri    = "copse://repo/stack"
+	prompt = "stack-status"
+)
+
+// Tools holds the handlers.
+type Tools struct {
+	form     envelope.Form
+	verdicts *verdict.Verdicts
+}
+
+// New returns the handlers.
+func New(form envelope.Form, verdicts *verdict.Verdicts) *Tools { return &Tools{form, verdicts} }
+
+// Extend returns the toolset with the verdict.
+func (t *Tools) Extend(set toolset.Toolset) toolset.Toolset {
+	set.Tools = append(set.Tools, envelope.Tool(t.form, toolset.Spec{
+		Name: "get_stack_status", Title: "Stack status", Hints: toolset.Hints{ReadOnly: true, OpenWorld: true},
+		Description: "What blocks my stack, from the bottom? Per branch: PR, reviews, checks, restack, unpushed, worktree, work item; then the first blocker and the next step.",
+	}, t.GetStackStatus))
+	set.Resources = append(set.Resources, toolset.Resource{
+		URI: uri, Name: "stack", Title: "Stack status", MIMEType: "application/json",
+		Description: "The current stack with its first blocker, from GitHub's last answers",
+		Read: func(ctx context.Context) (string, error) {
+			out, err := t.GetStackStatus(ctx, In{Cached: true})
+			return envelope.Document(t.form, out, err)
+		},
+	})
+	for i, p := range set.Prompts {
+		if p.Name != prompt {
+			continue
+		}
+		branches := p.Get
+		set.Prompts[i].Get = func(ctx context.Context, args map[string]string) (string, error) {
+			text, err := branches(ctx, args)
+			if err != nil {
+				return "", err
+			}
+			found, unknown := t.verdicts.Stack(ctx, "", verdict.Recent)
+			if unknown != nil || len(found.Branches) == 0 {
+				return text, nil //nolint:nilerr // the branches say what is missing
+			}
+			return foreign.Markdown(found.Lines()) + "\n" + text, nil
+		}
+	}
+	return set
+}
+
+// In selects a stack.
+type In struct {
+	Branch string `json:"branch,omitempty" description:"Any branch of the stack. Defaults to the current one."`
+	Fresh  bool   `json:"fresh,omitempty" description:"Ask GitHub again, even within a minute."`
+	Cached bool   `json:"cached,omitempty" description:"Use no network: show the last answers."`
+}
+
+// GetStackStatus joins the branches of a stack with what decides about their merge.
+func (t *Tools) GetStackStatus(ctx context.Context, in In) (verdict.Status, error) {
+	asking := verdict.Recent
+	switch {
+	case in.Fresh && in.Cached:
+		return verdict.Status{}, &toolset.ArgumentError{Name: "cached", Message: `Arguments "fresh" and "cached" exclude each other`, Hint: "Pass one of them, or neither."}
+	case in.Fresh:
+		asking = verdict.Fresh
+	case in.Cached:
+		asking = verdict.Cached
+	}
+	return t.verdicts.Stack(ctx, in.Branch, asking)
+}

@@ -1,0 +1,68 @@
+package verdict
+
+import (
+	"fmt"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/page"
+)
+
+const (
+	// smallStack is how many branches smallBudget is for.
+	smallStack  = 5
+	smallBudget = 2<<10 - 64 // without what a surface puts around it
+	// fewNames and nameLength bound the failing checks that are named where there are many.
+	fewNames, nameLength = 2, 40
+)
+
+// fit cuts a status to its budget: the names of failing checks first, then what follows
+// from the rest, and last the branches at the top. It says what it cut.
+func (s Status) fit() Status {
+	budget := page.DefaultBudget
+	if len(s.Branches) <= smallStack {
+		budget = smallBudget
+	}
+	for _, cut := range []func(){
+		func() {},
+		func() { s.nameChecks(fewNames) },
+		func() { s.nameChecks(0) },
+		s.shorten,
+	} {
+		if cut(); page.Size(s) <= budget {
+			return s
+		}
+	}
+	all := len(s.Branches)
+	for n := all - 1; n > 0 && page.Size(s) > budget; n-- {
+		s.Branches = s.Branches[:n]
+		s.Showing = fmt.Sprintf("the lowest %d of %d branches; for others pass one of them as branch", n, all)
+	}
+	return s
+}
+
+// nameChecks leaves at most n names of failing checks for each branch.
+func (s Status) nameChecks(n int) {
+	for i := range s.Branches {
+		pr := &s.Branches[i].PullRequest
+		names := pr.Failing[:min(n, len(pr.Failing))]
+		pr.FailingMore += len(pr.Failing) - len(names)
+		pr.Failing = nil
+		for _, name := range names {
+			pr.Failing = append(pr.Failing, cleantext.Cut(name, nameLength))
+		}
+	}
+}
+
+// shorten leaves out what other tools tell.
+func (s Status) shorten() {
+	for i := range s.Notes {
+		s.Notes[i] = cleantext.Cut(s.Notes[i], 2*nameLength)
+	}
+	for i := range s.Branches {
+		b := &s.Branches[i]
+		b.Remote, b.PullRequest.AutoMerge = "", ""
+		if b.Jira != nil {
+			b.Jira.Status = ""
+		}
+	}
+}

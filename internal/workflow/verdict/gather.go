@@ -1,0 +1,290 @@
+package verdict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
+)
+
+// recent is how old GitHub's last answers can be for Recent.
+const recent = time.Minute
+
+// Stack returns the verdict on the stack of a branch, of the one that is worked on if start
+// is "".
+func (v *Verdicts) Stack(ctx context.Context, start string, asking Asking) (Status, error) {
+	return session.Read(ctx, v.o.Branches.Session(), func(ctx context.Context, view *session.View) (Status, error) {
+		return v.stack(ctx, view, start, asking)
+	})
+}
+
+func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, asking Asking) (Status, error) {
+	repo, err := view.Repo(ctx)
+	if err != nil {
+		return Status{}, err
+	}
+	s, err := v.shape(ctx, view, start)
+	if err != nil {
+		return Status{}, err
+	}
+	current := view.Current(ctx)
+	for i := range s.branches {
+		s.branches[i].Current = s.branches[i].Branch == current
+	}
+	t, err := readTips(ctx, repo, s)
+	if err != nil {
+		return Status{}, session.Explain(err)
+	}
+	var notes notes
+	var g errgroup.Group
+	g.Go(func() error { return v.compare(ctx, repo, s, t) })
+	g.Go(func() error { return v.hold(ctx, repo, s) })
+	g.Go(func() error {
+		v.link(ctx, s, asking, &notes)
+		return nil
+	})
+	pulls := make([]fact.Fact[github.Status], len(s.branches))
+	g.Go(func() error {
+		pulls = v.ask(ctx, s, t, asking)
+		return nil
+	})
+	if err := g.Wait(); err != nil {
+		return Status{}, session.Explain(err)
+	}
+	out := Status{Trunk: s.trunk, Branches: s.branches}
+	out.GitHub = v.take(s.branches, pulls, s.trunk, &notes)
+	notes.add(v.o.Branches.Note(ctx))
+	out.Notes = notes.list
+	out.conclude()
+	if s.left > 0 {
+		out.Showing = fmt.Sprintf("%d of %d branches; for others pass one of them as branch", len(s.branches), len(s.branches)+s.left)
+	}
+	return out.fit(), nil
+}
+
+// conclude draws the verdict.
+func (s *Status) conclude() {
+	found, about := judge(s.Branches, s.Trunk)
+	if len(s.Branches) == 0 {
+		found = finding{outcome: Ready, text: foreign.Own("No branch is stacked on ").Name(s.Trunk).Own(".")}
+	}
+	s.Verdict, s.line, s.Blocker = found.outcome, found.text, found.text.Plain()
+	if len(s.Branches) == 0 {
+		return
+	}
+	if about == nil {
+		about, found.action = &s.Branches[0], nextstep.Merge
+	}
+	s.Tool, s.Next = about.Source, about.next(found.action, s.Trunk)
+}
+
+// notes are what a reader should know besides, each once.
+type notes struct {
+	mu   sync.Mutex
+	list []string
+}
+
+// maxNotes is how many notes a status has.
+const maxNotes = 3
+
+func (n *notes) add(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if text != "" && !slices.Contains(n.list, text) && len(n.list) < maxNotes {
+		n.list = append(n.list, text)
+	}
+}
+
+// link fills in the work behind each branch.
+func (v *Verdicts) link(ctx context.Context, s shape, asking Asking, notes *notes) {
+	asked := ctx
+	if asking != Fresh {
+		asked = remote.WithCachedOnly(ctx)
+	}
+	var wait sync.WaitGroup
+	for i := range s.branches {
+		issue := s.branches[i].Jira
+		if issue == nil || v.o.Services.Issue == nil {
+			continue
+		}
+		wait.Go(func() {
+			if found, ok := v.o.Services.Issue(asked, issue.Key).Get(); ok {
+				issue.Status = found.Status
+			}
+		})
+	}
+	if err := v.items(ctx, s); err != nil {
+		notes.add("the work items could not be read: " + err.Error())
+	}
+	wait.Wait()
+}
+
+// items fills in the work items that are linked to branches.
+func (v *Verdicts) items(ctx context.Context, s shape) error {
+	if v.o.Items == nil {
+		return nil
+	}
+	links, err := v.o.Items.Links(ctx)
+	if err != nil || len(links) == 0 {
+		if errors.Is(err, item.ErrNoProject) {
+			return nil
+		}
+		return err
+	}
+	all, err := v.o.Items.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	at := make(map[string]*Branch, len(s.branches))
+	for i := range s.branches {
+		at[s.branches[i].Branch] = &s.branches[i]
+	}
+	for _, id := range slices.Sorted(maps.Keys(links)) {
+		b := at[links[id].Branch]
+		if b == nil {
+			continue
+		}
+		if it, err := all.Find(id); err == nil {
+			b.Items = append(b.Items, Item{ID: id, Status: it.Status})
+		}
+	}
+	return nil
+}
+
+// ask asks GitHub for the pull requests of all branches at once.
+func (v *Verdicts) ask(ctx context.Context, s shape, t tips, asking Asking) []fact.Fact[github.Status] {
+	out := make([]fact.Fact[github.Status], len(s.branches))
+	if v.o.Pulls == nil {
+		for i := range out {
+			out[i] = fact.Unavailable[github.Status]("the github toolset is switched off", "")
+		}
+		return out
+	}
+	heads := make([]github.Head, len(s.branches))
+	for i, b := range s.branches {
+		heads[i] = github.Head{Branch: b.Branch, Number: b.PullRequest.Number, Commit: t.of(b.Branch)}
+		if at := t.published[b.Branch]; at != "" {
+			heads[i].Branch = shortOf(at)
+		}
+	}
+	if len(heads) == 0 {
+		return nil
+	}
+	var kept []fact.Fact[github.Status]
+	if asking != Fresh {
+		kept = v.o.Pulls.OfBranches(remote.WithCachedOnly(ctx), heads)
+		if asking == Cached || v.recent(kept) {
+			return kept
+		}
+	}
+	found := v.o.Pulls.OfBranches(ctx, heads)
+	for i := range found {
+		// What GitHub said last is better than that it does not answer, and has its age.
+		if found[i].State == fact.StateUnavailable && i < len(kept) && kept[i].State != fact.StateUnavailable {
+			reason := found[i].Reason
+			found[i] = kept[i]
+			found[i].Reason = reason
+		}
+	}
+	return found
+}
+
+// recent reports whether all answers are known and young.
+func (v *Verdicts) recent(all []fact.Fact[github.Status]) bool {
+	now := v.o.Now()
+	for _, f := range all {
+		if f.State == fact.StateUnavailable || now.Sub(f.AsOf) > recent {
+			return false
+		}
+	}
+	return true
+}
+
+// take puts the pull requests into the branches, and returns how GitHub answered.
+func (v *Verdicts) take(branches []Branch, pulls []fact.Fact[github.Status], trunk string, notes *notes) GitHub {
+	all := GitHub{State: string(fact.StateKnown)}
+	for i, f := range pulls {
+		pr := PullRequest{State: PullNone, Reason: f.Reason, AsOf: f.AsOf.UTC().Truncate(time.Second)}
+		switch f.State {
+		case fact.StateKnown:
+			found := pullOf(f.Value, branches[i], trunk)
+			found.Reason, found.AsOf = pr.Reason, pr.AsOf
+			pr = found
+			for _, note := range f.Value.Notes {
+				notes.add(note)
+			}
+		case fact.StateNone:
+		default:
+			pr.State, pr.Number = PullFailed, branches[i].PullRequest.Number
+			if v.o.Pulls == nil || f.Reason == fact.NotFetched {
+				pr.State = PullUnknown
+			}
+			if all.State != PullFailed {
+				all.State = pr.State
+			}
+		}
+		if f.Reason != "" && all.Reason == "" {
+			all.Reason, all.Hint = f.Reason, f.Hint
+		}
+		if !f.AsOf.IsZero() && (all.AsOf.IsZero() || pr.AsOf.Before(all.AsOf)) {
+			all.AsOf = pr.AsOf
+		}
+		branches[i].PullRequest = pr
+	}
+	all.Age = fact.Age(all.AsOf, v.o.Now())
+	// What is true of all is said once.
+	for i := range branches {
+		pr := &branches[i].PullRequest
+		if pr.AsOf.Equal(all.AsOf) {
+			pr.AsOf = time.Time{}
+		}
+		if pr.Reason == all.Reason {
+			pr.Reason = ""
+		}
+	}
+	return all
+}
+
+// pullOf returns what counts of a pull request.
+func pullOf(s github.Status, b Branch, trunk string) PullRequest {
+	pr := s.PullRequest
+	out := PullRequest{
+		Number: pr.Number, State: pr.State, Draft: pr.Draft, MergeQueue: pr.MergeQueue, blockers: s.Summary.Blockers,
+		waits: pr.MergeState == "blocked" || pr.MergeState == "behind",
+	}
+	if pr.Merged {
+		out.State = PullMerged
+	}
+	parent := b.Parent
+	if parent == "" {
+		parent = trunk
+	}
+	if pr.Base != parent {
+		out.Base = pr.Base
+	}
+	if out.State != string(github.Open) {
+		return out
+	}
+	out.ReviewDecision, out.Checks, out.Mergeable = s.Summary.ReviewDecision, s.Summary.Checks, pr.Mergeable
+	if pr.AutoMerge != nil {
+		out.AutoMerge = pr.AutoMerge.Method
+	}
+	if s.UnresolvedThreads != nil {
+		out.UnresolvedThreads = new(len(s.UnresolvedThreads))
+	}
+	out.Failing = s.Summary.Failing
+	return out
+}

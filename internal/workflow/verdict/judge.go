@@ -1,0 +1,220 @@
+package verdict
+
+import (
+	"strings"
+
+	"github.com/copse-dev/copse/internal/foreign"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
+)
+
+// finding is what stands in the way of a branch.
+type finding struct {
+	outcome Outcome
+	text    foreign.Line
+	action  nextstep.Action
+}
+
+// judge returns what stands in the way of the stack, from the bottom: the first branch that
+// somebody has to work on, else the first that waits, else the first of which nothing is
+// known.
+func judge(branches []Branch, trunk string) (finding, *Branch) {
+	var first finding
+	var about *Branch
+	rank := map[Outcome]int{Ready: 0, Unknown: 1, Waiting: 2, Blocked: 3}
+	first.outcome = Ready
+	for i := range branches {
+		b := &branches[i]
+		found := b.judge(trunk)
+		if rank[found.outcome] > rank[first.outcome] {
+			first, about = found, b
+		}
+		if found.outcome == Blocked {
+			break
+		}
+	}
+	return first, about
+}
+
+// judge returns what stands in the way of a branch.
+func (b *Branch) judge(trunk string) finding {
+	if found, ok := b.local(trunk); ok {
+		return found
+	}
+	pr := b.PullRequest
+	if !pr.known() {
+		return b.withoutPull(trunk)
+	}
+	if found, ok := b.ofPull(pr, trunk); ok {
+		return found
+	}
+	if b.Unpushed != nil && *b.Unpushed > 0 {
+		return blocked(nextstep.Push, b.named().Own(" has commits that are not pushed: ").Int(*b.Unpushed).Own("."))
+	}
+	return b.waiting(pr)
+}
+
+// local returns what git alone says.
+func (b *Branch) local(trunk string) (finding, bool) {
+	switch {
+	case b.Missing:
+		return blocked(nextstep.Tidy, b.named().Own(" is recorded, but git does not have it.")), true
+	case b.Worktree != nil && b.Worktree.Operation != "":
+		return blocked(nextstep.Resume, b.named().Own(" is in the middle of a ").Name(b.Worktree.Operation).Own(" in worktree ").Name(b.Worktree.Name).Own(".")), true
+	}
+	if b.Parent == trunk || b.Parent == "" || b.ended() {
+		return finding{}, false
+	}
+	return b.moved()
+}
+
+// known reports whether GitHub said which pull request it is.
+func (p PullRequest) known() bool {
+	return p.State == string(github.Open) || p.State == string(github.Closed) || p.State == PullMerged
+}
+
+// ended reports whether the pull request of the branch is merged or closed.
+func (b *Branch) ended() bool {
+	return b.PullRequest.known() && b.PullRequest.State != string(github.Open)
+}
+
+// moved reports that the parent has commits that the branch does not have.
+func (b *Branch) moved() (finding, bool) {
+	switch {
+	case b.NeedsRestack != nil && *b.NeedsRestack:
+		return blocked(nextstep.Restack, b.named().Own(" needs a restack, because ").Name(b.Parent).Own(" has moved.")), true
+	case b.NeedsRestack == nil && b.Parent != "" && b.Behind != nil && *b.Behind > 0:
+		return blocked(nextstep.Restack, b.named().Own(" is ").Add(commits(*b.Behind)).Own(" behind ").Name(b.Parent).Own(".")), true
+	}
+	return finding{}, false
+}
+
+// withoutPull judges a branch whose pull request is not known, or of which there is none.
+func (b *Branch) withoutPull(trunk string) finding {
+	if b.Parent == trunk {
+		if found, ok := b.moved(); ok && b.NeedsRestack != nil {
+			return found
+		}
+	}
+	switch {
+	case b.PullRequest.State == PullNone && b.Unpushed != nil && *b.Unpushed > 0:
+		return blocked(nextstep.Submit, b.named().Own(" has no pull request, and commits that are not pushed: ").Int(*b.Unpushed).Own("."))
+	case b.PullRequest.State == PullNone:
+		return blocked(nextstep.Propose, b.named().Own(" has no pull request."))
+	case b.Unpushed != nil && *b.Unpushed > 0:
+		return blocked(nextstep.Push, b.named().Own(" has commits that are not pushed: ").Int(*b.Unpushed).Own("."))
+	}
+	return finding{Unknown, b.named().Own(" has a pull request, or none: GitHub has not said."), nextstep.None}
+}
+
+// ofPull returns what somebody has to do about a pull request.
+func (b *Branch) ofPull(pr PullRequest, trunk string) (finding, bool) {
+	name := b.pulled(pr)
+	switch {
+	case pr.State == PullMerged:
+		return blocked(nextstep.Tidy, name.Own(" is merged, and still a part of the stack.")), true
+	case pr.State != string(github.Open):
+		return blocked(nextstep.Reopen, name.Own(" was closed without a merge.")), true
+	case pr.Mergeable != nil && !*pr.Mergeable:
+		return blocked(nextstep.Restack, name.Own(" conflicts with ").Name(b.onto(pr)).Own(".")), true
+	case pr.ReviewDecision == github.ChangesRequested:
+		return blocked(nextstep.Work, name.Own(": a reviewer requested changes.")), true
+	case pr.Checks == github.ChecksFailing:
+		return blocked(nextstep.Work, name.Own(": ").Add(failing(pr)).Own(".")), true
+	case pr.UnresolvedThreads != nil && *pr.UnresolvedThreads == 1:
+		return blocked(nextstep.Answer, name.Own(": 1 review thread is unresolved.")), true
+	case pr.UnresolvedThreads != nil && *pr.UnresolvedThreads > 0:
+		return blocked(nextstep.Answer, name.Own(": ").Int(*pr.UnresolvedThreads).Own(" review threads are unresolved.")), true
+	}
+	if b.Parent == trunk && b.NeedsRestack != nil {
+		if found, ok := b.moved(); ok {
+			return found, true
+		}
+	}
+	if pr.Draft {
+		return blocked(nextstep.Publish, name.Own(" is a draft.")), true
+	}
+	return finding{}, false
+}
+
+// waiting returns what a pull request waits for that nobody has to work on.
+func (b *Branch) waiting(pr PullRequest) finding {
+	name := b.pulled(pr)
+	switch {
+	case pr.MergeQueue != nil:
+		return finding{Waiting, name.Own(" is in the merge queue, at position ").Int(pr.MergeQueue.Position).Own("."), nextstep.None}
+	case pr.ReviewDecision == github.ReviewRequired:
+		return finding{Waiting, name.Own(" waits for a review."), nextstep.Look}
+	case pr.Checks == github.ChecksPending:
+		return finding{Waiting, name.Own(" waits for checks."), nextstep.Watch}
+	case pr.AutoMerge != "":
+		return finding{Waiting, name.Own(" waits for GitHub to merge it."), nextstep.Look}
+	case pr.waits && len(pr.blockers) > 0:
+		return finding{Waiting, name.Own(": ").Name(pr.blockers[0]).Own("."), nextstep.Look}
+	case pr.Checks == github.ChecksUnknown || pr.Mergeable == nil:
+		return finding{Unknown, name.Own(": GitHub does not say yet whether it can be merged."), nextstep.Look}
+	}
+	return finding{outcome: Ready}
+}
+
+func blocked(a nextstep.Action, text foreign.Line) finding { return finding{Blocked, text, a} }
+
+func (b *Branch) named() foreign.Line { return foreign.Name(b.Branch) }
+
+func (b *Branch) pulled(pr PullRequest) foreign.Line {
+	return b.named().Own(" (#").Int(pr.Number).Own(")")
+}
+
+// onto returns the branch that a pull request is to be merged into.
+func (b *Branch) onto(pr PullRequest) string {
+	if pr.Base != "" {
+		return pr.Base
+	}
+	if b.Parent != "" {
+		return b.Parent
+	}
+	return "its base"
+}
+
+func commits(n int) foreign.Line {
+	if n == 1 {
+		return foreign.Own("1 commit")
+	}
+	return foreign.Line{}.Int(n).Own(" commits")
+}
+
+// maxNamed is how many failing checks a sentence names.
+const maxNamed = 2
+
+func failing(pr PullRequest) foreign.Line {
+	n := len(pr.Failing) + pr.FailingMore
+	line := foreign.Line{}.Int(n).Own(" checks fail: ")
+	if n == 1 {
+		line = foreign.Own("1 check fails: ")
+	}
+	for i, name := range pr.Failing[:min(len(pr.Failing), maxNamed)] {
+		if i > 0 {
+			line = line.Own(", ")
+		}
+		line = line.Name(name)
+	}
+	if n > maxNamed {
+		line = line.Own(" and ").Int(n - min(len(pr.Failing), maxNamed)).Own(" more")
+	}
+	return line
+}
+
+// next returns the command of an action.
+func (b *Branch) next(a nextstep.Action, trunk string) string {
+	remote, _, _ := strings.Cut(b.Remote, "/")
+	about := nextstep.Branch{
+		Name: b.Branch, Parent: b.Parent, Trunk: trunk, Tool: b.Source, Base: b.base, Remote: remote, Number: b.PullRequest.Number,
+	}
+	if w := b.Worktree; w != nil {
+		about.Operation = w.Operation
+		if !w.current {
+			about.Elsewhere = w.path
+		}
+	}
+	return nextstep.Command(a, about)
+}

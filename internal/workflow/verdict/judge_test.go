@@ -1,0 +1,154 @@
+package verdict
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/page"
+	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
+)
+
+func open(change func(*PullRequest)) PullRequest {
+	pr := PullRequest{Number: 7, State: "open", ReviewDecision: "approved", Checks: "passing", Mergeable: new(true), UnresolvedThreads: new(0)}
+	if change != nil {
+		change(&pr)
+	}
+	return pr
+}
+
+func pushed(change func(*Branch)) Branch {
+	b := Branch{
+		Branch: "b", Parent: "a", Source: "git-spice", PullRequest: open(nil), NeedsRestack: new(false),
+		Ahead: new(1), Behind: new(0), Unpushed: new(0), Remote: "origin/b",
+	}
+	if change != nil {
+		change(&b)
+	}
+	return b
+}
+
+// Each state has its outcome, its sentence, and its next step.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change        func(*Branch)
+		outcome       Outcome
+		blocker, next string
+	}{
+		"ready":     {nil, Ready, "", "gh pr merge 7"},
+		"missing":   {func(b *Branch) { b.Missing = true }, Blocked, "b is recorded, but git does not have it.", "gs repo sync"},
+		"operation": {func(b *Branch) { b.Worktree = &Worktree{Name: "w", Operation: "rebase", current: true} }, Blocked, "b is in the middle of a rebase in worktree w.", "gs rebase continue"},
+		"operation elsewhere": {
+			func(b *Branch) { b.Worktree = &Worktree{Name: "w", Operation: "merge", path: "/w x"} }, Blocked,
+			"b is in the middle of a merge in worktree w.", "cd '/w x' && git merge --continue",
+		},
+		"merged":   {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.State = "merged" }) }, Blocked, "b (#7) is merged, and still a part of the stack.", "gs repo sync"},
+		"closed":   {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.State = "closed" }) }, Blocked, "b (#7) was closed without a merge.", "gh pr reopen 7"},
+		"restack":  {func(b *Branch) { b.NeedsRestack = new(true) }, Blocked, "b needs a restack, because a has moved.", "gs upstack restack --branch b"},
+		"behind":   {func(b *Branch) { b.NeedsRestack, b.Behind, b.Source = nil, new(2), "upstream" }, Blocked, "b is 2 commits behind a.", "git rebase a b"},
+		"conflict": {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Mergeable = new(false) }) }, Blocked, "b (#7) conflicts with a.", "gs upstack restack --branch b"},
+		"changes": {func(b *Branch) {
+			b.PullRequest = open(func(p *PullRequest) { p.ReviewDecision = github.ChangesRequested })
+		}, Blocked, "b (#7): a reviewer requested changes.", "gs branch checkout b"},
+		"checks": {func(b *Branch) {
+			b.PullRequest = open(func(p *PullRequest) { p.Checks, p.Failing, p.FailingMore = "failing", []string{"x", "y\u202e"}, 1 })
+		}, Blocked, `b (#7): 3 checks fail: x, "y\u202e" and 1 more.`, "gs branch checkout b"},
+		"threads":  {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.UnresolvedThreads = new(1) }) }, Blocked, "b (#7): 1 review thread is unresolved.", "gh pr view 7 --comments"},
+		"draft":    {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Draft = true }) }, Blocked, "b (#7) is a draft.", "gs branch submit --branch b --no-draft"},
+		"unpushed": {func(b *Branch) { b.Unpushed = new(1) }, Blocked, "b has commits that are not pushed: 1.", "gs branch submit --branch b"},
+		"no pull":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullNone} }, Blocked, "b has no pull request.", "gs branch submit --branch b"},
+		"unknown":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullUnknown} }, Unknown, "b has a pull request, or none: GitHub has not said.", ""},
+		"review": {func(b *Branch) {
+			b.PullRequest = open(func(p *PullRequest) { p.ReviewDecision = github.ReviewRequired })
+		}, Waiting, "b (#7) waits for a review.", "gh pr view 7 --web"},
+		"pending": {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Checks = "pending" }) }, Waiting, "b (#7) waits for checks.", "gh pr checks 7 --watch"},
+		"queue": {func(b *Branch) {
+			b.PullRequest = open(func(p *PullRequest) { p.MergeQueue = &github.QueueEntry{Position: 2} })
+		}, Waiting, "b (#7) is in the merge queue, at position 2.", ""},
+		"no answer": {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Mergeable = nil }) }, Unknown, "b (#7): GitHub does not say yet whether it can be merged.", "gh pr view 7 --web"},
+	} {
+		s := Status{Trunk: "main", Branches: []Branch{pushed(tt.change)}}
+		s.conclude()
+		if s.Verdict != tt.outcome || s.Blocker != tt.blocker || s.Next != tt.next {
+			t.Errorf("%s: got %s, %q, %q; want %s, %q, %q", name, s.Verdict, s.Blocker, s.Next, tt.outcome, tt.blocker, tt.next)
+		}
+	}
+}
+
+// The first blocker counts, and one counts before what waits below it.
+func TestJudgeFromTheBottom(t *testing.T) {
+	t.Parallel()
+	waits := pushed(func(b *Branch) {
+		b.Branch, b.PullRequest = "waits", open(func(p *PullRequest) { p.Checks = "pending" })
+	})
+	first := pushed(func(b *Branch) { b.Branch, b.Unpushed, b.Source = "first", new(2), "graphite" })
+	second := pushed(func(b *Branch) { b.Branch, b.Missing = "second", true })
+	s := Status{Trunk: "main", Branches: []Branch{pushed(nil), waits, first, second}}
+	s.conclude()
+	if s.Verdict != Blocked || !strings.HasPrefix(s.Blocker, "first has") || s.Tool != "graphite" || s.Next != "gt submit --branch first" {
+		t.Errorf("got %+v", s)
+	}
+	s = Status{Branches: []Branch{pushed(nil), waits}}
+	if s.conclude(); s.Verdict != Waiting {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// Whatever a branch is called, the next step is one command about it, or none.
+func TestNextQuotes(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"feat/a":          "gs branch checkout feat/a",
+		"x;touch${IFS}y":  "gs branch checkout 'x;touch${IFS}y'",
+		"it's":            `gs branch checkout 'it'\''s'`,
+		"{parent}":        "gs branch checkout '{parent}'",
+		"a\u202eb":        "",
+		"$(x)`y`":         "gs branch checkout '$(x)`y`'",
+		"--upload-pack=x": "gs branch checkout '--upload-pack=x'",
+	} {
+		b := pushed(func(b *Branch) { b.Branch = name })
+		if got := b.next(nextstep.Work, "main"); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+	moved := pushed(func(b *Branch) { b.Source, b.base = "twig", strings.Repeat("a", 40) })
+	if got, want := moved.next(nextstep.Restack, "main"), "git rebase --onto a "+moved.base+" b"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Five branches take at most 2 KB, and fifty at most 10 KB, with everything known.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	full := func(name string) Branch {
+		return pushed(func(b *Branch) {
+			b.Branch, b.Parent, b.Remote = name, "team/feature-with-a-name", "origin/"+name
+			b.Worktree = &Worktree{Name: "feature", Dirty: new(12), Operation: "rebase"}
+			b.Items, b.Jira = []Item{{ID: 12, Status: "in-progress"}}, &Issue{Key: "PROJ-1", Status: "In Review"}
+			b.PullRequest = open(func(p *PullRequest) {
+				p.Checks, p.AutoMerge = "failing", "squash"
+				for range 100 {
+					p.Failing = append(p.Failing, strings.Repeat("check ", 20))
+				}
+			})
+		})
+	}
+	for n, budget := range map[int]int{5: 2 << 10, 50: 10 << 10} {
+		s := Status{Trunk: "main", Notes: []string{strings.Repeat("note ", 100)}}
+		for range n {
+			s.Branches = append(s.Branches, full("team/feature"))
+		}
+		s.conclude()
+		got := s.fit()
+		if size := page.Size(got); size > budget || size < budget/2 {
+			t.Errorf("%d branches take %d bytes", n, size)
+		}
+		if first := got.Branches[0].PullRequest; len(first.Failing)+first.FailingMore != 100 {
+			t.Errorf("%d of 100 failing checks are accounted for", len(first.Failing)+first.FailingMore)
+		}
+		if n > len(got.Branches) && got.Showing == "" {
+			t.Error("it does not say that branches are left out")
+		}
+	}
+}

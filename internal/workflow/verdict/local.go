@@ -1,0 +1,232 @@
+package verdict
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/history"
+	"github.com/copse-dev/copse/internal/git/refstore"
+)
+
+const (
+	remotePrefix = "refs/remotes/"
+	// maxGaps is how many distances are remembered.
+	maxGaps = 10_000
+	// worktreesAtOnce is how many worktrees are compared at the same time.
+	worktreesAtOnce = 4
+)
+
+// ancestry is the source whose tool calls a branch out of sync by its history alone.
+const ancestry = "git-machete"
+
+// tips are the commits of the branches of a stack, and where each has been pushed.
+type tips struct {
+	commits   map[string]string // by full name of the ref
+	published map[string]string // ref by branch, "" for none
+	// remote says that the repository has one to push to.
+	remote bool
+}
+
+func (t tips) of(branch string) string { return t.commits[refstore.BranchPrefix+branch] }
+
+// readTips reads the refs of a stack.
+func readTips(ctx context.Context, repo *git.Repo, s shape) (tips, error) {
+	refs := []string{refstore.BranchPrefix + s.trunk}
+	candidates := make(map[string][]string, len(s.branches))
+	for _, b := range s.branches {
+		at, err := repo.Published(ctx, b.Branch)
+		if err != nil {
+			return tips{}, err
+		}
+		// A branch that was made from the trunk's upstream has not been pushed there.
+		candidates[b.Branch] = slices.DeleteFunc(at, func(ref string) bool {
+			name := shortOf(ref)
+			return name != b.Branch && (name == s.trunk || name == b.Parent)
+		})
+		refs = append(append(refs, refstore.BranchPrefix+b.Branch), candidates[b.Branch]...)
+		if b.Parent != "" {
+			refs = append(refs, refstore.BranchPrefix+b.Parent)
+		}
+	}
+	slices.Sort(refs)
+	commits, err := repo.CommitsOf(ctx, slices.Compact(refs))
+	if err != nil {
+		return tips{}, err
+	}
+	remotes, err := repo.Remotes(ctx)
+	if err != nil {
+		return tips{}, err
+	}
+	out := tips{commits: commits, published: make(map[string]string, len(s.branches)), remote: len(remotes) > 0}
+	for branch, refs := range candidates {
+		for _, ref := range refs {
+			if commits[ref] != "" {
+				out.published[branch] = ref
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// shortOf returns the name of a remote-tracking branch without that of its remote.
+func shortOf(ref string) string {
+	_, name, _ := strings.Cut(strings.TrimPrefix(ref, remotePrefix), "/")
+	return name
+}
+
+// compare fills in how far each branch is from its parent and from what was pushed.
+func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips) error {
+	below := func(b Branch) string {
+		if b.Parent != "" {
+			return t.of(b.Parent)
+		}
+		return t.of(s.trunk)
+	}
+	var pairs []history.Pair
+	for _, b := range s.branches {
+		tip := t.of(b.Branch)
+		if tip == "" {
+			continue
+		}
+		if base := below(b); base != "" {
+			pairs = append(pairs, history.Pair{Commit: tip, Base: base})
+		}
+		if at := t.published[b.Branch]; at != "" {
+			pairs = append(pairs, history.Pair{Commit: tip, Base: t.commits[at]})
+		}
+	}
+	gaps, err := v.gapsOf(ctx, repo, pairs)
+	if err != nil {
+		return err
+	}
+	for i := range s.branches {
+		b := &s.branches[i]
+		tip, base := t.of(b.Branch), below(*b)
+		if tip == "" {
+			continue
+		}
+		if base != "" {
+			gap := gaps[history.Pair{Commit: tip, Base: base}]
+			b.Ahead, b.Behind = &gap.Ahead, &gap.Behind
+			b.NeedsRestack = b.restack(base)
+		}
+		if at := t.published[b.Branch]; at != "" {
+			gap := gaps[history.Pair{Commit: tip, Base: t.commits[at]}]
+			b.Remote = strings.TrimPrefix(at, remotePrefix)
+			b.Unpushed, b.Unpulled = &gap.Ahead, gap.Behind
+		} else if t.remote {
+			b.Unpushed = b.Ahead
+		}
+	}
+	return nil
+}
+
+// restack says whether the branch has to be brought onto its parent, which has the commit
+// base; nil where that is not known.
+func (b *Branch) restack(base string) *bool {
+	switch {
+	case b.Parent == "":
+		return nil
+	case b.base != "":
+		return new(b.base != base || *b.Behind > 0)
+	case b.Source == ancestry:
+		return new(*b.Behind > 0)
+	}
+	return nil
+}
+
+// gapsOf returns distances, of which it remembers those that it was asked for before.
+func (v *Verdicts) gapsOf(ctx context.Context, repo *git.Repo, pairs []history.Pair) (map[history.Pair]history.Gap, error) {
+	found := make(map[history.Pair]history.Gap, len(pairs))
+	var missing []history.Pair
+	v.mu.Lock()
+	for _, p := range pairs {
+		if gap, ok := v.gaps[p]; ok {
+			found[p] = gap
+		} else {
+			missing = append(missing, p)
+		}
+	}
+	v.mu.Unlock()
+	if len(missing) == 0 {
+		return found, nil
+	}
+	more, err := history.Gaps(ctx, repo.Program(), missing)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(found, more)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.gaps)+len(more) > maxGaps {
+		clear(v.gaps)
+	}
+	maps.Copy(v.gaps, more)
+	return found, nil
+}
+
+// hold fills in which worktree holds each branch, and what is going on there.
+func (v *Verdicts) hold(ctx context.Context, repo *git.Repo, s shape) error {
+	list, err := repo.Checkouts(ctx)
+	if err != nil {
+		return err
+	}
+	at := make(map[string]int, len(s.branches))
+	for i, b := range s.branches {
+		at[b.Branch] = i
+	}
+	var looking errgroup.Group
+	looking.SetLimit(worktreesAtOnce)
+	for _, w := range list {
+		name := w.Branch
+		if name == "" && w.Operation != nil {
+			name = w.Operation.Branch
+		}
+		i, ok := at[name]
+		if !ok || w.Prunable || w.Bare || s.branches[i].Worktree != nil {
+			continue
+		}
+		held := &Worktree{Name: w.Name, path: w.Path, current: w.Path == repo.Root()}
+		if w.Operation != nil {
+			held.Operation = string(w.Operation.Kind)
+		}
+		s.branches[i].Worktree = held
+		looking.Go(func() error {
+			// What cannot be compared is not known.
+			if n, err := v.dirtOf(ctx, held.path); err == nil {
+				held.Dirty = &n
+			}
+			return nil
+		})
+	}
+	return looking.Wait()
+}
+
+// dirtOf counts the changed files of a worktree.
+func (v *Verdicts) dirtOf(ctx context.Context, path string) (int, error) {
+	v.mu.Lock()
+	dirt := v.dirt[path]
+	v.mu.Unlock()
+	if dirt == nil {
+		repo, err := v.o.Open(ctx, path)
+		if err != nil {
+			return 0, err
+		}
+		dirt = git.NewDirt(repo)
+	}
+	n, err := dirt.Count(ctx)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err != nil {
+		delete(v.dirt, path) // it may be another repository by now
+	} else {
+		v.dirt[path] = dirt
+	}
+	return n, err
+}

@@ -1,0 +1,155 @@
+// Package nextstep words the next step for a branch as a command of the tool that keeps its
+// stack. Copse shows such a command and never runs it.
+package nextstep
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/foreign"
+)
+
+// Action is what a next step does.
+type Action int
+
+// The actions.
+const (
+	// None is nothing to do.
+	None Action = iota
+	// Resume goes on with an operation that stopped.
+	Resume
+	// Restack brings a branch onto its parent.
+	Restack
+	// Tidy takes out what is merged or gone.
+	Tidy
+	// Submit pushes and opens a pull request.
+	Submit
+	// Propose opens a pull request.
+	Propose
+	// Push pushes.
+	Push
+	// Work checks out the branch to change it.
+	Work
+	// Answer shows what reviewers wrote.
+	Answer
+	// Publish takes a draft out of draft.
+	Publish
+	// Reopen opens a pull request that was closed.
+	Reopen
+	// Watch follows the checks.
+	Watch
+	// Look opens the page of the pull request.
+	Look
+	// Merge merges the pull request.
+	Merge
+)
+
+// Branch is what a command is about. What is not known is empty.
+type Branch struct {
+	Name, Parent, Trunk string
+	// Tool is the source of the branch's parent.
+	Tool string
+	// Base is the commit of Parent that it was stacked on.
+	Base string
+	// Remote is the name of the remote that it is pushed to.
+	Remote string
+	// Number is that of its pull request.
+	Number int
+	// Operation is the git command that stopped halfway, and Elsewhere the path of the
+	// worktree that holds the branch, if that is not the current one.
+	Operation, Elsewhere string
+}
+
+// template is a command, with {branch}, {parent}, {base}, {remote}, {number} and
+// {operation} for what it is about.
+type template = string
+
+// commands are the commands of each tool. What a tool has no command for is done with git
+// and gh.
+var commands = map[string]map[Action]template{ //nolint:gochecknoglobals // a constant
+	"git-spice": {
+		Resume: "gs {operation} continue", Restack: "gs upstack restack --branch {branch}", Tidy: "gs repo sync",
+		Submit: "gs branch submit --branch {branch}", Propose: "gs branch submit --branch {branch}", Push: "gs branch submit --branch {branch}",
+		Work: "gs branch checkout {branch}", Publish: "gs branch submit --branch {branch} --no-draft",
+	},
+	"graphite": {
+		Resume: "gt continue", Restack: "gt restack --branch {branch}", Tidy: "gt sync", Submit: "gt submit --branch {branch}",
+		Propose: "gt submit --branch {branch}", Push: "gt submit --branch {branch}", Work: "gt checkout {branch}", Merge: "gt merge",
+	},
+	"git-town": {
+		Resume: "git town continue", Restack: "git town sync --stack", Tidy: "git town sync --all", Submit: "git town propose --stack",
+		Propose: "git town propose --stack", Push: "git town sync --stack",
+	},
+	"git-machete": {
+		Restack: "git machete traverse", Tidy: "git machete slide-out {branch}", Submit: "git machete traverse",
+		Propose: "git machete github create-pr", Push: "git machete traverse",
+	},
+	"gh-stack":     ghStack,
+	"github-stack": ghStack,
+	"twig":         {Tidy: "copse branch prune"},
+}
+
+var ghStack = map[Action]template{ //nolint:gochecknoglobals // a constant
+	Resume: "gh stack rebase --continue", Restack: "gh stack rebase", Tidy: "gh stack sync", Submit: "gh stack submit",
+	Propose: "gh stack submit", Push: "gh stack push",
+}
+
+// plain are the commands of git and gh.
+var plain = map[Action]template{ //nolint:gochecknoglobals // a constant
+	Resume: "git {operation} --continue", Restack: "git rebase {parent} {branch}", Tidy: "git fetch --prune",
+	Submit: "git push -u {remote} {branch}", Propose: "gh pr create --head {branch} --base {parent}", Push: "git push --force-with-lease {remote} {branch}",
+	Work: "git switch {branch}", Answer: "gh pr view {number} --comments", Publish: "gh pr ready {number}", Reopen: "gh pr reopen {number}",
+	Watch: "gh pr checks {number} --watch", Look: "gh pr view {number} --web", Merge: "gh pr merge {number}",
+}
+
+// Command returns the command that does an action, "" if there is none that can be shown.
+func Command(a Action, b Branch) string {
+	text := commands[b.Tool][a]
+	if text == "" {
+		text = plain[a]
+	}
+	switch {
+	case a == Resume && b.Operation == "bisect":
+		text = "git bisect reset"
+	case a == Resume && b.Operation != "rebase":
+		text = plain[Resume] // what no stack tool began
+	case a == Restack && text == plain[Restack] && b.Base != "":
+		text = "git rebase --onto {parent} {base} {branch}"
+	}
+	if b.Elsewhere != "" {
+		switch a {
+		case Work:
+			text = "cd {path}"
+		case Resume:
+			text = "cd {path} && " + text
+		}
+	}
+	number := ""
+	if b.Number > 0 {
+		number = strconv.Itoa(b.Number)
+	}
+	var pairs []string
+	for name, value := range map[string]string{
+		"branch": b.Name, "parent": cmp.Or(b.Parent, b.Trunk), "base": b.Base, "remote": cmp.Or(b.Remote, "origin"),
+		"number": number, "operation": b.Operation, "path": b.Elsewhere,
+	} {
+		place := "{" + name + "}"
+		if strings.Contains(text, place) && (value == "" || foreign.Hidden(value)) {
+			return "" // a command with it would not be what it looks like
+		}
+		pairs = append(pairs, place, quote(value))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// quote returns a word as a POSIX shell takes it.
+func quote(word string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:@%,", r)
+	}
+	if word != "" && word[0] != '-' && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,100 @@
+package verdict
+
+import (
+	"github.com/copse-dev/copse/internal/foreign"
+)
+
+// Lines words a status for a reader of Markdown: the verdict, the next step, and a line for
+// each branch.
+func (s Status) Lines() []foreign.Line {
+	lines := []foreign.Line{foreign.Own("Stack verdict: ").Known(string(s.Verdict), "blocked", "waiting", "ready", "unknown").Own(". ").Add(s.line)}
+	if s.Next != "" {
+		lines = append(lines, foreign.Own("Next step, to be run by a person: ").Name(s.Next))
+	}
+	switch {
+	case s.GitHub.Reason != "":
+		lines = append(lines, foreign.Own("GitHub: ").Name(s.GitHub.Reason))
+	case s.GitHub.Age != "":
+		lines = append(lines, foreign.Own("GitHub answered ").Word(s.GitHub.Age).Own("."))
+	}
+	for _, b := range s.Branches {
+		lines = append(lines, b.line())
+	}
+	if s.Showing != "" {
+		lines = append(lines, foreign.Own("Showing ").Word(s.Showing))
+	}
+	return lines
+}
+
+// line words a branch.
+func (b Branch) line() foreign.Line {
+	line := foreign.Own("- ").Name(b.Branch)
+	if b.Parent != "" {
+		line = line.Own(" on ").Name(b.Parent).Own(" (").Name(b.Source).Own(")")
+	}
+	switch {
+	case b.PullRequest.known():
+		line = line.Own(" | ").Add(b.PullRequest.line())
+	case b.PullRequest.State == PullNone:
+		line = line.Own(" | no pull request")
+	default:
+		line = line.Own(" | pull request unknown")
+	}
+	switch {
+	case b.Missing:
+		line = line.Own(" | not in git")
+	case b.NeedsRestack != nil && *b.NeedsRestack:
+		line = line.Own(" | needs a restack")
+	}
+	if b.Ahead != nil {
+		line = line.Own(" | ").Int(*b.Ahead).Own(" ahead, ").Int(*b.Behind).Own(" behind")
+	}
+	if b.Unpushed != nil && *b.Unpushed > 0 {
+		line = line.Own(" | ").Int(*b.Unpushed).Own(" not pushed")
+	}
+	if b.Worktree != nil {
+		line = line.Own(" | worktree ").Name(b.Worktree.Name)
+		if b.Worktree.Dirty != nil && *b.Worktree.Dirty > 0 {
+			line = line.Own(", changed files: ").Int(*b.Worktree.Dirty)
+		}
+	}
+	for _, it := range b.Items {
+		line = line.Own(" | item ").Name(it.ID.String()).Own(" ").Name(it.Status)
+	}
+	if b.Jira != nil {
+		line = line.Own(" | ").Name(b.Jira.Key)
+		if b.Jira.Status != "" {
+			line = line.Own(" ").Name(b.Jira.Status)
+		}
+	}
+	return line
+}
+
+// line words a pull request.
+func (p PullRequest) line() foreign.Line {
+	line := foreign.Own("#").Int(p.Number).Own(" ").Name(p.State)
+	if p.Draft {
+		line = line.Own(", draft")
+	}
+	if p.ReviewDecision != "" {
+		line = line.Own(", review: ").Name(p.ReviewDecision)
+	}
+	if p.UnresolvedThreads != nil && *p.UnresolvedThreads > 0 {
+		line = line.Own(", unresolved threads: ").Int(*p.UnresolvedThreads)
+	}
+	if p.Checks != "" {
+		line = line.Own(", checks: ").Name(p.Checks)
+	}
+	for i, name := range p.Failing {
+		if i == 0 {
+			line = line.Own(" (")
+		} else {
+			line = line.Own(", ")
+		}
+		line = line.Name(name)
+	}
+	if len(p.Failing) > 0 {
+		line = line.Own(")")
+	}
+	return line
+}
