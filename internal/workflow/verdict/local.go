@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/dirt"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
@@ -211,22 +212,22 @@ func (v *Verdicts) hold(ctx context.Context, repo *git.Repo, s shape) error {
 // dirtOf counts the changed files of a worktree.
 func (v *Verdicts) dirtOf(ctx context.Context, path string) (int, error) {
 	v.mu.Lock()
-	dirt := v.dirt[path]
+	counter := v.dirt[path]
 	v.mu.Unlock()
-	if dirt == nil {
+	if counter == nil {
 		repo, err := v.o.Open(ctx, path)
 		if err != nil {
 			return 0, err
 		}
-		dirt = git.NewDirt(repo)
+		counter = dirt.New(repo)
 	}
-	n, err := dirt.Count(ctx)
+	n, err := counter.Count(ctx)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err != nil {
 		delete(v.dirt, path) // it may be another repository by now
 	} else {
-		v.dirt[path] = dirt
+		v.dirt[path] = counter
 	}
 	return n, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/dirt"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item"
@@ -53,12 +54,12 @@ type Verdicts struct {
 
 	mu   sync.Mutex
 	gaps map[history.Pair]history.Gap // commits never change
-	dirt map[string]*git.Dirt         // by path of the worktree
+	dirt map[string]*dirt.Counter     // by path of the worktree
 }
 
 // New returns the verdicts. Nothing is read yet.
 func New(o Options) *Verdicts {
-	return &Verdicts{o: o, gaps: map[history.Pair]history.Gap{}, dirt: map[string]*git.Dirt{}}
+	return &Verdicts{o: o, gaps: map[history.Pair]history.Gap{}, dirt: map[string]*dirt.Counter{}}
 }
 
 // Asking says how GitHub is asked.

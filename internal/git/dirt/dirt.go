@@ -1,4 +1,6 @@
-package git
+// Package dirt counts the changed files of a worktree, and runs git only where something in
+// it has changed since.
+package dirt
 
 import (
 	"context"
@@ -7,21 +9,23 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/copse-dev/copse/internal/git"
 )
 
-// Dirt counts the files of a worktree that differ from its commit, untracked ones
+// Counter counts the files of a worktree that differ from its commit, untracked ones
 // included. It remembers the answer while nothing in the worktree changes, and runs git
 // otherwise. It is safe for concurrent use.
-type Dirt struct {
-	repo *Repo
+type Counter struct {
+	repo *git.Repo
 
 	mu    sync.Mutex
 	seen  map[string]stamp // what the answer depends on, by path; nil for no answer
 	files int
 }
 
-// NewDirt returns the dirt of a repository's worktree. Nothing is read yet.
-func NewDirt(r *Repo) *Dirt { return &Dirt{repo: r} }
+// New returns the counter of a repository's worktree. Nothing is read yet.
+func New(r *git.Repo) *Counter { return &Counter{repo: r} }
 
 // stamp is what tells that a file or a directory is as it was.
 type stamp struct {
@@ -38,10 +42,10 @@ const (
 )
 
 // Count returns how many files differ.
-func (d *Dirt) Count(ctx context.Context) (int, error) {
+func (d *Counter) Count(ctx context.Context) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.seen != nil && d.unchanged() && d.repo.gone() == nil {
+	if d.seen != nil && d.unchanged() {
 		return d.files, nil
 	}
 	d.seen = nil
@@ -59,7 +63,7 @@ func (d *Dirt) Count(ctx context.Context) (int, error) {
 	return d.files, nil
 }
 
-func (d *Dirt) unchanged() bool {
+func (d *Counter) unchanged() bool {
 	for path, was := range d.seen {
 		if now := stampOf(path); now != was {
 			return false
@@ -94,36 +98,36 @@ func stampOf(path string) stamp {
 // stamps returns the stamps of all that the answer depends on: the index, the commit, the
 // files that git tracks, every directory, and the files with patterns of what is ignored.
 // It is false if there is too much of it, or if it cannot be told.
-func (d *Dirt) stamps(ctx context.Context) (map[string]stamp, bool) {
+func (d *Counter) stamps(ctx context.Context) (map[string]stamp, bool) {
 	r := d.repo
 	tracked, err := r.Tracked(ctx)
-	if err != nil || len(tracked.Links()) > 0 || tracked.Len() > maxStamps || r.usesTable() {
+	if err != nil || len(tracked.Links()) > 0 || tracked.Len() > maxStamps || r.RefTables() {
 		return nil, false
 	}
 	excludes, err := r.Excludes(ctx)
 	if err != nil {
 		return nil, false
 	}
-	paths := []string{filepath.Join(r.gitDir, "index"), filepath.Join(r.gitDir, "HEAD"), filepath.Join(r.commonDir, "packed-refs"), filepath.Join(r.commonDir, "config")}
+	paths := []string{filepath.Join(r.GitDir(), "index"), filepath.Join(r.GitDir(), "HEAD"), filepath.Join(r.CommonDir(), "packed-refs"), filepath.Join(r.CommonDir(), "config")}
 	paths = append(paths, excludes.Files...)
 	head, err := r.Head(ctx)
 	if err != nil {
 		return nil, false
 	}
 	if head.Branch != "" {
-		paths = append(paths, filepath.Join(r.commonDir, "refs", "heads", filepath.FromSlash(head.Branch)))
+		paths = append(paths, filepath.Join(r.CommonDir(), "refs", "heads", filepath.FromSlash(head.Branch)))
 	}
 	for _, path := range tracked.All() {
-		paths = append(paths, filepath.Join(r.root, filepath.FromSlash(path)))
+		paths = append(paths, filepath.Join(r.Root(), filepath.FromSlash(path)))
 	}
 	left := maxStamps
-	err = filepath.WalkDir(r.root, func(path string, e fs.DirEntry, err error) error {
+	err = filepath.WalkDir(r.Root(), func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case !e.IsDir():
 			return nil
-		case e.Name() == ".git" && path != r.root:
+		case e.Name() == ".git" && path != r.Root():
 			return fs.SkipDir
 		}
 		if left--; left < 0 {
