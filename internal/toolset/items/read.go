@@ -164,7 +164,7 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 		}
 		return row
 	})
-	if text != "" && !filter.All && in.Cursor == "" {
+	if (text != "" || len(found) == 0) && !filter.All && in.Cursor == "" {
 		elsewhere := filter
 		elsewhere.All, elsewhere.Iteration = true, ""
 		if more := len(v.Select(backlog.Query{Filter: elsewhere, Text: text})) - len(found); more > 0 {
