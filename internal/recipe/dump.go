@@ -70,7 +70,11 @@ func parseDump(data []byte, s *sources, copies string) ([]Recipe, error) {
 		return nil, err
 	}
 	recipes := m.all("")
-	spliced, err := splice.Analyze(data)
+	var defined []string
+	for _, text := range s.texts {
+		defined = append(defined, functions(text)...)
+	}
+	spliced, err := splice.Analyze(data, defined)
 	if err != nil {
 		return nil, err
 	}

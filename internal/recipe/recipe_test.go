@@ -340,7 +340,10 @@ func TestLast(t *testing.T) {
 // Arguments that become a part of a script are plain, unless a person typed them.
 func TestSpliced(t *testing.T) {
 	t.Parallel()
-	j, _ := project(t, map[string]string{"justfile": `set unstable
+	j, _ := project(t, map[string]string{"more.just": "asked (c\n) := shell(c)\n", "justfile": `set unstable
+import 'more.just'
+defined a:
+  @echo {{quote(asked(a))}}
 raw a *b:
   @echo {{a}} {{quote(b)}}
 many +a:
@@ -369,7 +372,7 @@ option a b='':
 		}
 	}
 	for _, text := range refused {
-		for name, args := range map[string][]string{"raw": {text}, "many": {"a", "b", text}, "option": {"--name", text}} {
+		for name, args := range map[string][]string{"raw": {text}, "many": {"a", "b", text}, "option": {"--name", text}, "defined": {text}} {
 			if got := run(t, j, recipe.Call{Name: name, Args: args}); !strings.Contains(got, "is refused, because") {
 				t.Errorf("%s %q: %q", name, args, got)
 			}

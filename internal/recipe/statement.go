@@ -30,6 +30,20 @@ var (
 	ending = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\r?\n|#|\z)`) })
 )
 
+// function finds what looks like the definition of a function.
+var function = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:\x{FEFF})?([A-Za-z_][A-Za-z0-9_-]*)(?:\s|\\\r?\n)*\([^)]*\)(?:\s|\\\r?\n)*:=`)
+})
+
+// functions returns the names of the functions that a justfile defines.
+func functions(text string) []string {
+	var names []string
+	for _, found := range function().FindAllStringSubmatch(text, -1) {
+		names = append(names, found[1])
+	}
+	return names
+}
+
 // statements returns the imports and modules of a justfile. What only looks like one, in a
 // string of several lines, is among them: better one file too many than one too few.
 func statements(text string) []statement {

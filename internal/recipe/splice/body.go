@@ -2,19 +2,21 @@ package splice
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
 // The reasons why a parameter is spliced.
 const (
 	unquoted = "the recipe inserts it without quote()"
-	inQuotes = "quote() does not protect it where the recipe inserts it: inside quotation marks, a comment, a here-document or an expansion"
+	inQuotes = "quote() does not protect it where the recipe inserts it: inside quotation marks, a comment, a here-document or an expansion, or after a value that can end one"
+	defined  = "a function that the justfile defines gets it"
 	notShell = "quote() does not protect it, as the recipe's script is not for a POSIX shell"
 )
 
 // body finds parameters in the body of a recipe.
 func (r *recipe) body() {
-	if r.Script {
+	if r.Script || r.module.Settings.DefaultScript && !slices.Contains(r.Attributes, any("shell")) {
 		s := scanner{doubt: !r.posixScript(), other: !r.posixScript()}
 		for i, line := range r.Body {
 			if i == 0 && strings.HasPrefix(text(line), "#!") {
@@ -128,7 +130,7 @@ func (r *recipe) operation(op string, e []any, s scanner, inserted bool) scanner
 			s.feed(known)
 			return s
 		}
-		s.value()
+		s.insert(r.unknown(e))
 		return s
 	case "concatenate", "format":
 		for _, part := range e[1:] {
@@ -143,7 +145,7 @@ func (r *recipe) operation(op string, e []any, s scanner, inserted bool) scanner
 		return merge(r.expression(e[2], s, inserted), r.expression(e[3], s, inserted))
 	case "evaluate", "assert":
 		r.commands(e)
-		s.value()
+		s.insert(r.unknown(e))
 		return s
 	case "call":
 		return r.call(e, s, inserted)
@@ -159,12 +161,10 @@ func (r *recipe) operation(op string, e []any, s scanner, inserted bool) scanner
 // call scans the call of a function.
 func (r *recipe) call(e []any, s scanner, inserted bool) scanner {
 	r.commands(e)
-	name := ""
-	if len(e) > 1 {
-		name, _ = e[1].(string)
-	}
-	switch name {
-	case "quote":
+	name := callee(e)
+	switch {
+	case r.module.functions[name]:
+	case name == "quote":
 		if inserted && !s.protects() {
 			reason := inQuotes
 			if s.other {
@@ -172,22 +172,59 @@ func (r *recipe) call(e []any, s scanner, inserted bool) scanner {
 			}
 			r.markAll(e[2:], reason)
 		}
-	case "error", "path_exists", "semver_matches", "sha256", "sha256_file", "blake3", "blake3_file":
-		// Their value is one of few words, a number, or none.
-	default:
-		if inserted {
-			r.markAll(e, unquoted)
-		}
+		s.value()
+		return s
+	case slices.Contains(plain, name):
+		s.value()
+		return s
+	case inserted:
+		r.markAll(e, unquoted)
 	}
-	s.value()
+	s.insert(r.unknown(e))
 	return s
 }
 
-// commands scans the commands that an expression runs with shell().
+// plain are functions whose value is one of few words, a number, or none.
+var plain = []string{"error", "path_exists", "semver_matches", "sha256", "sha256_file", "blake3", "blake3_file"}
+
+// callee returns the name of the function that an expression calls, "" if it calls none.
+func callee(e []any) string {
+	if len(e) < 2 || e[0] != "call" {
+		return ""
+	}
+	name, _ := e[1].(string)
+	return name
+}
+
+// unknown reports whether the value of an expression can hold quotation marks: it is what a
+// program prints, or comes from the environment or a file, or has such marks in it.
+func (r *recipe) unknown(e any) bool {
+	switch e := e.(type) {
+	case string:
+		return strings.ContainsAny(e, "'\"`\\$#(){}<\n")
+	case []any:
+		if name, ok := variable(e); ok {
+			return !r.has(name) && r.unknown(r.module.Assignments[name].Value)
+		}
+		name := callee(e)
+		if len(e) > 0 && e[0] == "evaluate" || r.module.functions[name] ||
+			slices.Contains([]string{"env", "env_var", "env_var_or_default", "read", "shell"}, name) {
+			return true
+		}
+		return slices.ContainsFunc(e, r.unknown)
+	}
+	return false
+}
+
+// commands scans the commands that an expression runs with shell(), or with a function that
+// the justfile defines.
 func (r *recipe) commands(e any) {
 	parts, ok := e.([]any)
 	if !ok {
 		return
+	}
+	if r.module.functions[callee(parts)] {
+		r.markAll(parts[2:], defined)
 	}
 	if len(parts) > 2 && parts[0] == "call" && parts[1] == "shell" {
 		posix := r.module.shell()

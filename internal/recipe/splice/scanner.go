@@ -31,6 +31,12 @@ func (s *scanner) value() {
 	s.last, s.inWord, s.escaped = 'x', true, false
 }
 
+// insert goes past a value. One that is unknown can change what is open.
+func (s *scanner) insert(unknown bool) {
+	s.value()
+	s.doubt = s.doubt || unknown
+}
+
 func (s *scanner) top() byte {
 	if s.open == "" {
 		return 0

@@ -34,7 +34,9 @@ type module struct {
 		Shell             *command `json:"shell"`
 		WindowsShell      *command `json:"windows_shell"`
 		WindowsPowerShell bool     `json:"windows_powershell"`
+		DefaultScript     bool     `json:"default_script"`
 	} `json:"settings"`
+	functions map[string]bool
 }
 
 type command struct {
@@ -60,15 +62,29 @@ type recipe struct {
 	spliced map[string]string // nil until it is known
 }
 
-// Analyze returns the spliced parameters.
-func Analyze(dump []byte) (Recipes, error) {
+// Analyze returns the spliced parameters. Functions are the names of those that the justfile
+// and its modules define, which the dump does not have: nobody knows what they do.
+func Analyze(dump []byte, functions []string) (Recipes, error) {
 	var top module
 	if err := json.Unmarshal(dump, &top); err != nil {
 		return nil, fmt.Errorf("read the justfile's dump: %w", err)
 	}
+	known := make(map[string]bool, len(functions))
+	for _, name := range functions {
+		known[name] = true
+	}
+	top.define(known)
 	found := Recipes{}
 	top.each("", func(name string, r *recipe) { found[name] = r.analyze() })
 	return found, nil
+}
+
+// define tells a module and those in it which functions the justfile defines.
+func (m *module) define(functions map[string]bool) {
+	m.functions = functions
+	for _, sub := range m.Modules {
+		sub.define(functions)
+	}
 }
 
 // each calls do with every recipe of a module and those in it.

@@ -43,7 +43,7 @@ func (j justfile) analyze() splice.Recipes {
 	if err != nil {
 		j.tb.Fatal(err)
 	}
-	found, err := splice.Analyze(res.Stdout)
+	found, err := splice.Analyze(res.Stdout, []string{"f"})
 	if err != nil {
 		j.tb.Fatal(err)
 	}
@@ -90,6 +90,8 @@ func TestSplice(t *testing.T) {
 		{"r x:\n  @echo {{quote(shell('echo ' + quote(x)))}}", false},
 		{"r x:\n  @echo it\\'s {{quote(x)}}", false},
 		{"r x:\n  #!/usr/bin/env python3\n  import sys", false},
+		{"v := 'a' + 'b'\nr x:\n  @{{just_executable()}} --version {{v}} {{uppercase('a')}} {{quote(x)}}", false},
+		{"set default-script\n[shell]\nr x:\n  @echo {{quote(x)}}", false},
 		// Spliced.
 		{"r x:\n  @echo {{x}}", true},
 		{"r x:\n  @echo \"{{x}}\"", true},
@@ -137,6 +139,15 @@ func TestSplice(t *testing.T) {
 		{"set shell := ['python3', '-c']\nr x:\n  print({{quote(x)}})", true},
 		{"[script('python3')]\nr x:\n  print({{quote(x)}})", true},
 		{"[working-directory(x)]\nr x:\n  @pwd", true},
+		{"f(c) := shell(c)\nr x:\n  @echo {{quote(f(x))}}", true},
+		{"f(c) := shell(c)\nr x y=f(x):\n  @echo a", true},
+		{"f(c) := shell(c)\nr x:\n  @echo {{ if f(x) == '' { 'a' } else { 'b' } }}", true},
+		{"f(c) := shell(c)\nr x: (s f(x))\ns y:\n  @echo a", true},
+		{"f(c) := c\nr x:\n  @echo {{f(x)}}", true},
+		{"set default-script\nset script-interpreter := ['python3']\nr x:\n  print({{quote(x)}})", true},
+		{"v := env('NONE', \"'\")\nr x:\n  @echo {{v}} {{quote(x)}}", true},
+		{"v := `echo \"it's\"`\nr x:\n  @echo {{v}} {{quote(x)}}", true},
+		{"r x:\n  @echo {{trim(\"'\")}} {{quote(x)}}", true},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
 			t.Parallel()
@@ -190,11 +201,11 @@ func TestModules(t *testing.T) {
 
 func TestNotADump(t *testing.T) {
 	t.Parallel()
-	if _, err := splice.Analyze([]byte("{")); err == nil {
+	if _, err := splice.Analyze([]byte("{"), nil); err == nil {
 		t.Error("no error")
 	}
 	found, err := splice.Analyze([]byte(`{"recipes":{"a":{"body":[[{"new":["variable","x"]}],[[["later",["variable","y"]]]]],"parameters":[{"name":"x"},{"name":"y"}],
-		"dependencies":[{"recipe":"gone","arguments":[["variable","z"]]}]}}}`))
+		"dependencies":[{"recipe":"gone","arguments":[["variable","z"]]}]}}}`), nil)
 	if err != nil || len(found["a"]) != 2 {
 		t.Error(fmt.Sprint(found, err))
 	}
