@@ -48,6 +48,56 @@ func TestLinksShowNothing(t *testing.T) {
 	}
 }
 
+// Git quotes what it does not understand in files of patterns, which people do replace by
+// links and name in settings. Those lines are left out of its messages.
+func TestPatternsShowNothing(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-password"
+	for title, plant := range map[string]func(g *gittest.Git, dir, victim string) error{
+		"core.attributesFile": func(g *gittest.Git, dir, victim string) error {
+			g.Run(dir, "config", "core.attributesFile", victim)
+			return nil
+		},
+		"info/attributes": func(_ *gittest.Git, dir, victim string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(dir, ".git", "info"), 0o700), os.Symlink(victim, filepath.Join(dir, ".git", "info", "attributes")))
+		},
+		"info/sparse-checkout": func(g *gittest.Git, dir, victim string) error {
+			g.Run(dir, "config", "core.sparseCheckout", "true")
+			g.Run(dir, "config", "core.sparseCheckoutCone", "true")
+			return errors.Join(os.MkdirAll(filepath.Join(dir, ".git", "info"), 0o700), os.Symlink(victim, filepath.Join(dir, ".git", "info", "sparse-checkout")))
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			g := gittest.New(t)
+			dir := g.Init()
+			gittest.Write(t, filepath.Join(dir, "a.txt"), "a\n")
+			g.Run(dir, "add", ".")
+			g.Commit(dir, "first")
+			gittest.Write(t, filepath.Join(dir, "a.txt"), "a\nb\n")
+			victim := filepath.Join(t.TempDir(), "netrc")
+			gittest.Write(t, victim, "machine x login y -"+secret+"!\n")
+			if err := plant(g, dir, victim); err != nil {
+				t.Skip(err)
+			}
+			// A damaged object makes git fail, and its messages are shown.
+			object := strings.TrimSpace(g.Run(dir, "rev-parse", "HEAD:a.txt"))
+			path := filepath.Join(dir, ".git", "objects", object[:2], object[2:])
+			if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte("x"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			r, err := git.Discover(t.Context(), dir, git.Options{Env: g.Env})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = r.DiffStat(t.Context())
+			if err == nil || strings.Contains(err.Error(), secret) {
+				t.Errorf("got error %v", err)
+			}
+		})
+	}
+}
+
 // show returns all that a repository says, and its errors.
 func show(t *testing.T, g *gittest.Git, dir string) string {
 	t.Helper()

@@ -112,6 +112,9 @@ func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, er
 		Name: "git", Args: append(line, args...), Dir: g.dir, Env: g.env,
 		Timeout: timeout, MaxOutput: g.maxOutput, Whole: true, MaxMemory: maxMemory, Stdin: input,
 	})
+	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
+		exit.Stderr = complaints(exit.Stderr)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +122,19 @@ func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, er
 		return nil, fmt.Errorf("%w (%d MB)", errTooMuch, g.maxOutput>>20)
 	}
 	return res.Stdout, nil
+}
+
+// complaints returns what git says of its failure, without warnings and without lines about
+// attributes. Those quote files of patterns, which a link or a setting of the repository can
+// replace by any file of the user.
+func complaints(stderr string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(stderr) {
+		if !strings.HasPrefix(line, "warning: ") && !strings.Contains(line, "is not a valid attribute name: ") {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
 }
 
 // Guarded returns a context for a run of git, and what to call when git has ended. If git runs
