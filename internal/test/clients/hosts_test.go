@@ -275,11 +275,6 @@ func (f installed) talk(t *testing.T, h host) string {
 	if err != nil {
 		t.Errorf("%s: %v\n%s", strings.Join(h.argv, " "), err, out)
 	}
-	if os.Getenv("COPSE_TEST_DUMP") != "" {
-		_ = os.WriteFile(filepath.Join(os.Getenv("COPSE_TEST_DUMP"), h.client+".json"), []byte(m.First()), 0o600)
-		_ = os.WriteFile(filepath.Join(os.Getenv("COPSE_TEST_DUMP"), h.client+".out"), []byte(out), 0o600)
-		_ = os.WriteFile(filepath.Join(os.Getenv("COPSE_TEST_DUMP"), h.client+".results"), []byte(strings.Join(m.Results(), "\n=====\n")), 0o600)
-	}
 	return f.transcript(t, h, home, m)
 }
 

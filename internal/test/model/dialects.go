@@ -186,13 +186,11 @@ func (google) read(body []byte) (tools, results []string, err error) {
 			if p.FunctionResponse == nil {
 				continue
 			}
-			said := ""
-			for _, key := range []string{"output", "error"} {
-				if raw, ok := p.FunctionResponse.Response[key]; ok {
-					said += text(raw)
-				}
+			said := p.FunctionResponse.Response["output"]
+			if said == nil {
+				said = p.FunctionResponse.Response["error"]
 			}
-			results = append(results, said)
+			results = append(results, text(said))
 		}
 	}
 	return tools, results, nil
