@@ -184,6 +184,9 @@ func TestAnswersFitTheirBudget(t *testing.T) {
 			if !tool.Hints.ReadOnly && tool.Name != "execute" {
 				continue
 			}
+			if tool.Name == "get_task" { // it answers about a run, and the demonstration has none
+				continue
+			}
 			args := json.RawMessage("{}")
 			if text, ok := arguments[tool.Name]; ok {
 				args = json.RawMessage(text)

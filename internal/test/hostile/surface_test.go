@@ -41,7 +41,7 @@ var commands = []invocation{
 	{program: "copse", args: "branch adopt --json"},
 	{program: "copse", args: "branch init"},
 	{program: "copse", args: "branch track topic --parent main"},
-	{program: "copse", args: "branch depend topic feature/login"},
+	{program: "copse", args: "branch depend topic feature/login --add"},
 	{program: "copse", args: "branch undepend topic feature/login"},
 	{program: "copse", args: "branch unlink topic --pr"},
 	{program: "copse", args: "branch link topic --pr 7"},
