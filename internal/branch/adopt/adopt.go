@@ -36,6 +36,8 @@ type Known struct {
 	PullRequests []PullRequest
 	// Said are parents, by branch, that need no evidence, and are not checked.
 	Said map[string]string
+	// Recorded is what other tools record about the branches, nil for nothing.
+	Recorded *twig.State
 	// Only are the branches to propose for; all of them if it is empty.
 	Only []string
 }
@@ -98,11 +100,34 @@ func Propose(k Known) []Proposal {
 		if pr, ok := byHead[name]; ok && linked.GitHubPR == 0 {
 			p.PR = number(pr, f.reach(name))
 		}
+		if p.PR == nil && linked.GitHubPR == 0 {
+			p.PR = k.recordedNumber(name)
+		}
 		if p.Parent != nil || p.Jira != nil || p.PR != nil {
 			proposals = append(proposals, p)
 		}
 	}
 	return proposals
+}
+
+// recordedNumber returns the pull request that another tool records for a branch.
+func (k Known) recordedNumber(name string) *Fact {
+	if k.Recorded == nil || k.Recorded.Branches[name].GitHubPR == 0 {
+		return nil
+	}
+	return &Fact{Value: fmt.Sprint(k.Recorded.Branches[name].GitHubPR), Evidence: "a stack tool records it"}
+}
+
+// byRecord returns the parent that another tool records.
+func (f *forest) byRecord(name string, _ PullRequest) (parent, why string) {
+	if f.k.Recorded == nil {
+		return "", ""
+	}
+	parent, ok := f.k.Recorded.Parent(name)
+	if !ok {
+		return "", ""
+	}
+	return parent, f.k.Recorded.Metadata(name).Source + " records it"
 }
 
 func number(pr PullRequest, has map[string]bool) *Fact {
@@ -204,7 +229,7 @@ func (f *forest) parents(names []string, byHead map[string]PullRequest) map[stri
 		found[name] = &Fact{Value: parent, Evidence: Said}
 	}
 	certain := maps.Clone(found) // what nobody needs to look behind
-	for i, find := range []func(string, PullRequest) (string, string){f.byPullRequest, f.byBeginning, f.byCommits, f.byRoot} {
+	for i, find := range []func(string, PullRequest) (string, string){f.byRecord, f.byPullRequest, f.byBeginning, f.byCommits, f.byRoot} {
 		for _, name := range names {
 			if _, declared := f.k.State.Parent(name); declared || found[name] != nil {
 				continue
@@ -212,7 +237,7 @@ func (f *forest) parents(names []string, byHead map[string]PullRequest) map[stri
 			if parent, why := find(name, byHead[name]); parent != "" && f.fits(name, parent) {
 				f.above[name] = append(f.above[name], parent)
 				found[name] = &Fact{Value: parent, Evidence: why}
-				if i == 0 {
+				if i <= 1 {
 					certain[name] = found[name]
 				}
 			}

@@ -85,7 +85,7 @@ func (c *cli) adopt() *cobra.Command {
 		Use:   "adopt [BRANCH...]",
 		Short: "Propose parents, issues and pull requests for branches that have none",
 		Long: `Propose, for all branches or for those that are named, what is not written down yet:
-parents from how the branches grew and from the pull requests that they have, Jira
+parents and pull requests that another stack tool records, parents from how the branches grew and from the pull requests that they have, Jira
 issues from names and commits, pull requests from GitHub. Each comes with the reason
 for it. At a terminal it asks before it writes them down, for all of them or for each
 branch; elsewhere pass --yes, and choose with --parent and --skip.`,
@@ -101,7 +101,7 @@ branch; elsewhere pass --yes, and choose with --parent and --skip.`,
 				return err
 			}
 			stop := c.asking(offline)
-			answer, err := p.Propose(ctx, track.Question{Only: only, Offline: offline, Said: said})
+			answer, err := p.Propose(ctx, track.Question{Only: only, Offline: offline, Said: said, Recorded: p.Branches.Recorded(ctx)})
 			stop()
 			if err != nil {
 				return err

@@ -72,6 +72,19 @@ func (b *Branches) records(ctx context.Context, v *session.View) (*twig.State, [
 	return found, notes, err == nil
 }
 
+// Recorded returns what other tools than twig record about the branches, whether or not
+// there is a state; nil for nothing.
+func (b *Branches) Recorded(ctx context.Context) *twig.State {
+	if b.recorded == nil {
+		return nil
+	}
+	found, _, ok := b.records(ctx, b.session.View())
+	if !ok || len(found.Dependencies) == 0 {
+		return nil
+	}
+	return found
+}
+
 // Session returns the session that the branches are read from.
 func (b *Branches) Session() *session.Session { return b.session }
 

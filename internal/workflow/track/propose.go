@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/copse-dev/copse/internal/branch/adopt"
+	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github"
@@ -21,6 +22,8 @@ type Question struct {
 	// Offline looks for no pull requests.
 	Offline bool
 
+	// Recorded is what other tools record about the branches, nil for nothing.
+	Recorded *twig.State
 	// Said are the parents that a person has named, by branch.
 	Said map[string]string
 }
@@ -38,7 +41,7 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	known := adopt.Known{State: state, Only: q.Only, Said: q.Said, Root: defaultRoot(state)}
+	known := adopt.Known{State: state, Only: q.Only, Said: q.Said, Recorded: q.Recorded, Root: defaultRoot(state)}
 	for _, r := range state.Roots {
 		known.Roots = append(known.Roots, r.Branch)
 	}
