@@ -23,6 +23,8 @@ var requests = []struct{ text, tools string }{
 	{"what is my branch stacked on", "get_branch_stack"},
 	{"list all tracked branches", "list_branches"},
 	{"which repositories does twig know", "list_repositories"},
+	{"which branches conflict with each other", "get_conflicts"},
+	{"can my stack be merged, what is missing in each branch", "get_stack_status"},
 	{"list git worktrees", "get_worktrees"},
 	{"where is the other checkout of this repository", "get_worktrees"},
 	{"show the description of pull request 42", "get_pull_request"},
@@ -75,6 +77,7 @@ var requests = []struct{ text, tools string }{
 	{"run the tests", "run_just_task"},
 	{"build the project", "run_just_task"},
 	{"cancel the running build", "stop_task"},
+	{"has the background task finished", "get_task"},
 }
 
 const (
