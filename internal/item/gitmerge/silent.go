@@ -3,6 +3,7 @@ package gitmerge
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,6 +61,9 @@ func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error
 		originals, err := r.originals(ctx, []*commit{c}, extra)
 		if err != nil || len(originals[c]) == 0 {
 			return nil, err
+		}
+		if before, err := r.commit(ctx, originals[c][0]+"^"); err != nil || before == parent {
+			return nil, err // an amended commit, not a copied one
 		}
 		m := &Merge{Kind: OfCherryPick, Name: "done " + hash, Done: true, repo: r, births: map[string]string{}}
 		if m.Left, err = r.tree(ctx, hash); err != nil {
@@ -130,4 +134,111 @@ func (r *Repo) mergeOf(ctx context.Context, hashes, names []string) (*Merge, err
 		Kind: OfMerge, Name: "done " + hashes[0], Done: true, repo: r, births: map[string]string{},
 		Base: theirs.After, Ours: ours.Before, Theirs: theirs.Before, Left: ours.After,
 	}, nil
+}
+
+// Vanished returns the merges since a commit, the oldest first, after which a file of an
+// item is gone and no other file has the item: merges by git, and commits that git copied.
+// What a person has committed after a stop is not among them.
+func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
+	known, err := r.commits(ctx, "HEAD", since)
+	if err != nil || known[0] == "" || known[0] == known[1] {
+		return nil, err
+	}
+	args := []string{"--literal-pathspecs", "log", "-z", "-m", "--raw", "--no-abbrev", "--full-history", "--no-renames", "--no-show-signature",
+		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(mostCommits), "--reverse", "HEAD"}
+	if known[1] != "" {
+		args = append(args, "^"+known[1])
+	}
+	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsFolder, r.prefix+merge.TrashFolder)...)
+	if err != nil {
+		return nil, err
+	}
+	changes := parseChanges(out)
+	objects := blobs{}
+	for _, c := range changes {
+		for _, hash := range append(c.before, c.after...) {
+			objects[hash] = hash
+		}
+	}
+	texts, err := r.read(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
+	changes = slices.DeleteFunc(changes, func(c *rawChange) bool { return !c.loses(texts) })
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	actions, err := r.actions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []*Merge
+	last := ""
+	for _, c := range changes {
+		if c.commit[0] == last || isByHand(actions[c.commit[0]]) {
+			continue
+		}
+		last = c.commit[0]
+		var m *Merge
+		switch len(c.commit) {
+		case 3:
+			m, err = r.merged(ctx, c.commit)
+		case 2:
+			m, err = r.copiedAs(ctx, c.commit[0], c.commit[1])
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m != nil {
+			found = append(found, m)
+		}
+	}
+	return found, nil
+}
+
+// isByHand reports whether git says of a commit that a person made it: also in a merge or a
+// rebase that stopped.
+func isByHand(action string) bool {
+	verb, _, _ := strings.Cut(action, ":")
+	return strings.HasPrefix(verb, "commit") || strings.HasSuffix(verb, ")") && !isCopying(action)
+}
+
+// rawChange is what a commit did to the files of items, beside one of its parents.
+type rawChange struct {
+	commit        []string // its hash and those of its parents
+	before, after []string // objects of files that are gone, and of those that are new or other
+}
+
+// parseChanges returns the changes that removed a file.
+func parseChanges(out string) []*rawChange {
+	var list []*rawChange
+	for word := range strings.SplitSeq(out, "\x00") {
+		word = strings.TrimPrefix(word, "\n")
+		fields := strings.Fields(word)
+		switch {
+		case len(fields) > 0 && isHash(fields[0]):
+			list = append(list, &rawChange{commit: fields})
+		case len(fields) == 5 && strings.HasPrefix(word, ":") && len(list) > 0: // ":100644 100644 HASH HASH M"
+			c := list[len(list)-1]
+			if fields[4] == "D" {
+				c.before = append(c.before, fields[2])
+			} else {
+				c.after = append(c.after, fields[3])
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(c *rawChange) bool { return len(c.before) == 0 })
+}
+
+// loses reports whether an item is in none of the files afterwards.
+func (c *rawChange) loses(texts merge.Tree) bool {
+	left := map[string]bool{"": true}
+	for _, hash := range c.after {
+		_, created := titleOf(texts[hash])
+		left[created] = true
+	}
+	return slices.ContainsFunc(c.before, func(hash string) bool {
+		_, created := titleOf(texts[hash])
+		return !left[created]
+	})
 }

@@ -47,11 +47,13 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		return nil, err
 	}
 	found = append(found, inTrash...)
-	kept, err := s.checkBuried(ctx, f)
-	if err != nil {
-		return nil, err
+	for _, check := range []func(context.Context, *folder) ([]item.Warning, error){s.checkVanished, s.checkBuried} {
+		silent, err := check(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, silent...)
 	}
-	found = append(found, kept...)
 	copied, err := s.afterCopying(ctx, f)
 	if err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ func (r *repair) merges(ctx context.Context, repo *gitmerge.Repo) error {
 		if err := m.ofGit(repo); err != nil {
 			return err
 		}
-		for _, step := range []func(*gitmerge.Repo) error{m.marked, m.rewritten, m.buried, m.copied} {
+		for _, step := range []func(*gitmerge.Repo) error{m.marked, m.vanished, m.rewritten, m.buried, m.copied} {
 			if err := step(repo); err != nil {
 				return err
 			}

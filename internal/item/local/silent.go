@@ -70,6 +70,79 @@ func (m *merging) marked(repo *gitmerge.Repo) error {
 	return nil
 }
 
+// vanished brings items back that git lost in a merge, which it does without a stop when it
+// takes the move of files to the trash, or from there, for that of a directory.
+func (m *merging) vanished(repo *gitmerge.Repo) error {
+	if _, going := repo.Rewritten(); going {
+		return nil // the commits that are still to come build on it
+	}
+	since, err := followed(m.tx.Root())
+	if err != nil {
+		return err
+	}
+	merges, err := repo.Vanished(m.ctx, since)
+	if err != nil {
+		return err
+	}
+	for _, past := range merges {
+		lost := merge.Lost(past.Base, past.Ours, past.Theirs, past.Left, m.tree)
+		if len(lost) == 0 {
+			continue
+		}
+		if err := m.again(past); err != nil {
+			return err
+		}
+		if m.merged == nil {
+			m.merged = past
+		}
+		for _, it := range lost {
+			for _, name := range slices.Sorted(maps.Keys(m.tree)) {
+				if createdIn(m.tree[name]) == it[1] {
+					m.done(name, "was lost in a merge that git made without a conflict; it is back")
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkVanished returns a warning for each item that git lost in a merge.
+func (s *Store) checkVanished(ctx context.Context, f *folder) ([]item.Warning, error) {
+	repo, err := s.openRepo(ctx, f)
+	if repo == nil || err != nil {
+		return nil, err
+	}
+	if _, going := repo.Rewritten(); going {
+		return nil, nil
+	}
+	root, err := f.dir.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
+	}
+	defer root.Close()
+	since, err := followed(root)
+	if err != nil {
+		return nil, err
+	}
+	merges, err := repo.Vanished(ctx, since)
+	if err != nil || len(merges) == 0 {
+		return nil, err
+	}
+	tree, err := readTree(root)
+	if err != nil {
+		return nil, err
+	}
+	var found []item.Warning
+	for _, past := range merges {
+		for _, it := range merge.Lost(past.Base, past.Ours, past.Theirs, past.Left, tree) {
+			found = append(found, item.Warning{
+				File: itemsFolder, Reason: fmt.Sprintf("have lost %q in a merge that git made without a conflict; run doctor --repair to bring it back", it[0]),
+			})
+		}
+	}
+	return found, nil
+}
+
 // again merges what git has merged in a commit, and on top of it what was changed since.
 func (m *merging) again(past *gitmerge.Merge) error {
 	options, err := past.Options(m.ctx)

@@ -3,6 +3,7 @@ package local_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,4 +122,57 @@ func TestMarksAroundTwoItems(t *testing.T) {
 	if deleted, _, err := ours.store().Deleted(t.Context()); err != nil || len(deleted) > 0 {
 		t.Errorf("in the trash: %+v, %v", deleted, err)
 	}
+}
+
+// Git takes the deletion of one item and the presence of another for directories that were
+// renamed, and drops both files of a number without a stop. The doctor brings them back.
+func TestLostByGit(t *testing.T) {
+	t.Parallel()
+	ours := newGit(t)
+	if _, err := open(t, ours.dir, true).Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	commit := func(c clone, subject string) {
+		c.git("add", "-A")
+		c.git("commit", "-qm", subject)
+	}
+	ours.create("one", "two")
+	commit(ours, "start")
+	theirs := ours.clone()
+	remove := func(id item.ID) {
+		if err := open(t, theirs.dir, true).Delete(t.Context(), id, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	theirs.create("theirs three")
+	remove(2)
+	commit(theirs, "create three, delete two")
+	remove(3)
+	commit(theirs, "delete three")
+	ours.create("ours three")
+	ours.comment(3, "said here")
+	commit(ours, "create another three")
+	ours.git("fetch", "-q", theirs.dir, "main")
+	if _, stopped := ours.run("cherry-pick", "FETCH_HEAD"); stopped == nil {
+		found, err := ours.store().Check(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, "found", true, slices.ContainsFunc(found, func(w item.Warning) bool { return strings.HasPrefix(w.Reason, `have lost "ours three" in a merge`) }))
+	}
+	ours.repair()
+	got, warnings := titles(t, ours.store())
+	diff(t, "items", "1 one, 2 two, 4 ours three", got)
+	diff(t, "warnings", []item.Warning(nil), warnings)
+	if it, err := ours.store().Item(t.Context(), 4); err != nil || len(it.Comments) != 1 {
+		t.Errorf("the comments are %+v, %v", it.Comments, err)
+	}
+	// What a person removes stays removed.
+	ours.git("add", "-A")
+	ours.git("rm", "-qf", ".tic/items/1.md")
+	_, _ = ours.run("-c", "core.editor=true", "cherry-pick", "--continue")
+	ours.git("commit", "-q", "--allow-empty", "-m", "purge one")
+	ours.repair()
+	got, _ = titles(t, ours.store())
+	diff(t, "items after a purge", "2 two, 4 ours three", got)
 }

@@ -126,6 +126,36 @@ func Buried(base, ours, theirs, left Tree) []Birth {
 	return found
 }
 
+// Lost returns the items that ours or theirs has and that are neither in left, as git merged
+// them, nor in now: those that no side removed, by title and time of creation.
+func Lost(base, ours, theirs, left, now Tree) [][2]string {
+	births := func(tree Tree) map[string]string {
+		titles := map[string]string{}
+		for name, text := range tree {
+			if v := readVersion(name, text); v != nil && v.it.Created != "" {
+				titles[v.it.Created] = v.it.Title
+			}
+		}
+		return titles
+	}
+	before, merged, here := births(base), births(left), births(now)
+	sides := []map[string]string{births(ours), births(theirs)}
+	var found [][2]string
+	for i, side := range sides {
+		for created, title := range side {
+			_, known := before[created]
+			_, other := sides[1-i][created]
+			_, kept := merged[created]
+			_, back := here[created]
+			if !kept && !back && (other && i == 0 || !other && !known) {
+				found = append(found, [2]string{title, created})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b [2]string) int { return cmp.Compare(a[1], b[1]) })
+	return found
+}
+
 // references are the items that an item refers to.
 func (m *merger) references(v *version) []key {
 	var keys []key
