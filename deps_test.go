@@ -42,6 +42,7 @@ var layers = []struct {
 		"internal/lockedstore",
 		"internal/netrc",
 		"internal/page",
+		"internal/presence",
 		"internal/regular",
 		"internal/remote",
 		"internal/rooted",

@@ -2,7 +2,9 @@ package app
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/copse-dev/copse/internal/settings"
 )
@@ -78,6 +80,29 @@ func (e Env) ItemsCacheDir() string {
 // SettingsFile returns the path of the user's settings; "" if the environment names no
 // place for them.
 func (e Env) SettingsFile() string { return joinAbs(e.ConfigDir(), settings.UserName) }
+
+// RuntimeDir returns the directory for what ends with the processes of the user: the socket
+// of "copse up" and the presence of servers.
+func (e Env) RuntimeDir() string { return runtimeDir(e, os.Getuid(), private) }
+
+// runtimeDir is the directory of the socket. It is the same for programs that were started
+// without the XDG_ variables, as some MCP clients start theirs: without XDG_RUNTIME_DIR it
+// is where systemd sets that variable to. Where there is no such directory it is in /tmp,
+// whatever TMPDIR says, and its owner is checked before anything in it is believed. Its
+// path is short, as a socket's must be. macOS and Windows have no runtime directory; there
+// it is among the user's own.
+func runtimeDir(env Env, uid int, private func(path string, uid int) bool) string {
+	if dir := env.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "copse")
+	}
+	if env.GOOS == "darwin" || env.GOOS == "windows" {
+		return env.StateDir("run")
+	}
+	if dir := filepath.Join("/run/user", strconv.Itoa(uid)); private(dir, uid) {
+		return filepath.Join(dir, "copse")
+	}
+	return filepath.Join("/tmp", "copse-"+strconv.Itoa(uid))
+}
 
 // joinAbs returns "" unless base is an absolute path.
 func joinAbs(base string, parts ...string) string {

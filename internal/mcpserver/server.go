@@ -30,6 +30,8 @@ type Options struct {
 	// Places finds the worktree of each call, whose toolsets answer; Toolsets then say what
 	// there is. Nil is for a server that answers for one worktree.
 	Places Places
+	// Connected, if set, is called with the name of each client that begins a session.
+	Connected func(client string)
 	// Secrets never leave the server; nil is none.
 	Secrets *secret.Set
 	Logger  *slog.Logger
@@ -95,6 +97,9 @@ func New(o Options) *Server {
 	s.mcp.AddReceivingMiddleware(s.redacted)
 	s.mcp.AddReceivingMiddleware(sessions)
 	s.mcp.AddReceivingMiddleware(encodedOnce)
+	if o.Connected != nil {
+		s.mcp.AddReceivingMiddleware(connected(o.Connected))
+	}
 	for _, set := range o.Toolsets {
 		for _, p := range set.Prompts {
 			s.addPrompt(p)

@@ -50,3 +50,15 @@ func join(client *httpsession.Session, session *mcp.ServerSession) {
 		client.End()
 	}()
 }
+
+// connected tells who begins a session.
+func connected(tell func(client string)) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if p, ok := req.GetParams().(*mcp.InitializeParams); ok && p != nil && p.ClientInfo != nil {
+				tell(p.ClientInfo.Name)
+			}
+			return next(ctx, method, req)
+		}
+	}
+}

@@ -69,6 +69,9 @@ func NewJournal(folder, root string) *Journal {
 	return j
 }
 
+// Running returns the tasks of the user that run, of all projects.
+func (j *Journal) Running() []running.Task { return j.tasks.List() }
+
 // Redacted makes the journal keep texts as redact returns them, without secrets. It returns
 // the journal.
 func (j *Journal) Redacted(redact func(string) string) *Journal {

@@ -23,6 +23,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/stack"
 	"github.com/copse-dev/copse/internal/cli/task"
 	"github.com/copse-dev/copse/internal/cli/up"
+	"github.com/copse-dev/copse/internal/cli/worktrees"
 )
 
 // Run is the program.
@@ -95,6 +96,7 @@ func nouns(env app.Env) []noun {
 		one("work", "repo", repo.Command),
 		one("work", "stack", stack.Command),
 		one("work", "task", task.Command),
+		one("work", "worktrees", worktrees.Command),
 		{"serve", []string{"up", "open", "close", "status", "down"}, func() []*cobra.Command { return up.Commands(env) }},
 		one("", "version", version),
 	}

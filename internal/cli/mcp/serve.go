@@ -123,6 +123,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		Instructions: places.Instructions(About, o.choice.ReadOnly),
 		Toolsets:     places.Toolsets(),
 		Places:       places,
+		Connected:    places.Connected,
 		ReadOnly:     o.choice.ReadOnly,
 		Secrets:      env.Secrets,
 		Logger:       logger,

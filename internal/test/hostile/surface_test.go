@@ -58,6 +58,7 @@ var commands = []invocation{
 	{program: "copse", args: "branch root list"},
 	{program: "copse", args: "branch root remove topic"},
 	{program: "copse", args: "conflicts"},
+	{program: "copse", args: "worktrees --json"},
 	{program: "copse", args: "conflicts topic --json"},
 	{program: "copse", args: "stack"},
 	{program: "copse", args: "stack feature/login --fresh --json"},

@@ -10,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
@@ -20,20 +21,23 @@ import (
 // reaches the worktrees that are served at the moment and nothing else: where a client says
 // that it is only chooses among them.
 type Fleet struct {
-	o Options
+	o        Options
+	register *presence.Register
 
 	mu     sync.Mutex
 	served map[string]*served // by path
 }
 
 // NewFleet returns a fleet without servers.
-func NewFleet(o Options) *Fleet { return &Fleet{o: o, served: make(map[string]*served)} }
+func NewFleet(o Options) *Fleet {
+	return &Fleet{o: o, register: workspace.NewRegister(o.Env), served: make(map[string]*served)}
+}
 
 // Serve makes the server of a worktree.
 func (f *Fleet) Serve(ctx context.Context, path string) supervisor.Server {
-	w := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled})
+	w := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled}).Registered(f.register, false)
 	all := w.Serve(f.o.Logger)
-	one := f.o.server(all, w.Alone(all))
+	one := f.o.server(all, w.Alone(all), w.Connected)
 	one.common = w.Common
 	one.place = mcpserver.NewPlace(one.toolsets.Toolsets, func() string { return path })
 	one.closed = func() {
@@ -57,7 +61,7 @@ func (f *Fleet) ServeAll(ctx context.Context) supervisor.Server {
 		path = all[0].Path
 	}
 	first := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled})
-	return f.o.server(first.Serve(f.o.Logger), f)
+	return f.o.server(first.Serve(f.o.Logger), f, nil)
 }
 
 var _ mcpserver.Places = (*Fleet)(nil)
@@ -141,9 +145,9 @@ func (f *Fleet) candidates(ctx context.Context, common string) []workspace.Candi
 }
 
 // server makes a server of toolsets.
-func (o Options) server(all *workspace.Served, places mcpserver.Places) *served {
+func (o Options) server(all *workspace.Served, places mcpserver.Places, connected func(client string)) *served {
 	server := mcpserver.New(mcpserver.Options{
-		Name: "copse", Version: app.Version(), Instructions: all.Instructions(o.About, o.ReadOnly), Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Places: places,
+		Name: "copse", Version: app.Version(), Instructions: all.Instructions(o.About, o.ReadOnly), Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Places: places, Connected: connected,
 		Secrets: o.Env.Secrets, Logger: o.Logger,
 	})
 	return &served{HTTP: server.HTTP(), toolsets: all, readOnly: o.ReadOnly, closed: func() {}}

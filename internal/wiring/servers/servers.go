@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/bearer"
@@ -171,27 +170,8 @@ func Places(env app.Env) (Files, error) {
 		return Files{}, errors.New("there is no home directory to keep ports and tokens in; set HOME")
 	}
 	return Files{
-		Runtime: runtimeDir(env, os.Getuid(), private), Shared: state,
+		Runtime: env.RuntimeDir(), Shared: state,
 		Ports: filepath.Join(state, "ports.json"), Log: filepath.Join(state, "up.log"),
 		Tokens: bearer.NewStore(filepath.Join(config, "tokens")),
 	}, nil
-}
-
-// runtimeDir is the directory of the socket. It is the same for programs that were started
-// without the XDG_ variables, as some MCP clients start theirs: without XDG_RUNTIME_DIR it
-// is where systemd sets that variable to. Where there is no such directory it is in /tmp,
-// whatever TMPDIR says, and its owner is checked before anything in it is believed. Its
-// path is short, as a socket's must be. macOS and Windows have no runtime directory; there
-// it is among the user's own.
-func runtimeDir(env app.Env, uid int, private func(path string, uid int) bool) string {
-	if dir := env.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "copse")
-	}
-	if env.GOOS == "darwin" || env.GOOS == "windows" {
-		return env.StateDir("run")
-	}
-	if dir := filepath.Join("/run/user", strconv.Itoa(uid)); private(dir, uid) {
-		return filepath.Join(dir, "copse")
-	}
-	return filepath.Join("/tmp", "copse-"+strconv.Itoa(uid))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
 )
@@ -24,9 +25,10 @@ import (
 // The client runs as the user and may be anywhere. A call can name other worktrees of the
 // same repository, and nothing else: a model chooses the name.
 type Places struct {
-	opts   wiring.Options
-	logger *slog.Logger
-	start  *place
+	opts     wiring.Options
+	logger   *slog.Logger
+	start    *place
+	register *presence.Register
 
 	mu    sync.Mutex
 	roots map[string]*place // by the root of the worktree
@@ -42,7 +44,7 @@ type place struct {
 
 // Follow returns the places of a server that is started with the options.
 func Follow(ctx context.Context, o wiring.Options, logger *slog.Logger) *Places {
-	p := &Places{opts: o, logger: logger, roots: make(map[string]*place), dirs: make(map[string]*place)}
+	p := &Places{opts: o, logger: logger, register: NewRegister(o.Env), roots: make(map[string]*place), dirs: make(map[string]*place)}
 	p.start = p.open(ctx, o)
 	p.start.place = p.start.workspace.Place(p.start.served)
 	return p
@@ -82,7 +84,7 @@ func (a alone) Find(_ context.Context, named string, _ []string) (*mcpserver.Pla
 }
 
 func (p *Places) open(ctx context.Context, o wiring.Options) *place {
-	w := Open(ctx, o)
+	w := Open(ctx, o).Registered(p.register, true)
 	w.Log(ctx, p.logger)
 	return &place{workspace: w, served: w.Serve(p.logger)}
 }
@@ -108,6 +110,9 @@ func (p *Places) Toolsets() []toolset.Toolset { return p.start.served.Toolsets }
 func (p *Places) Instructions(about string, readOnly bool) string {
 	return p.start.served.Instructions(about, readOnly)
 }
+
+// Connected notes that a client is there. It may be elsewhere with its next call.
+func (p *Places) Connected(client string) { p.start.workspace.Connected(client) }
 
 // Follows reports whether the server goes where its client is. One that was started for a
 // repository stays there.
@@ -190,7 +195,7 @@ func (p *Places) at(ctx context.Context, root string) *place {
 func (p *Places) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	errs := []error{p.start.served.Close()}
+	errs := []error{p.register.Close(), p.start.served.Close()}
 	for _, at := range p.roots {
 		errs = append(errs, at.served.Close())
 	}

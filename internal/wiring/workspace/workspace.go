@@ -6,7 +6,9 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -25,8 +27,10 @@ import (
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
+	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -36,6 +40,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/items"
 	"github.com/copse-dev/copse/internal/toolset/stackstatus"
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
+	toolworktrees "github.com/copse-dev/copse/internal/toolset/worktrees"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/itemsync"
@@ -44,6 +49,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/pull"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/worktrees"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -62,6 +68,8 @@ type Workspace struct {
 	disabled []string
 	journal  func() *recipe.Journal // one, which knows what runs
 	radar    func() *conflicts.Radar
+	register *presence.Register // of the server, nil for a command
+	single   bool               // the register has one client
 }
 
 // Open returns the workspace of the options. Little is read yet.
@@ -69,18 +77,26 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 	o.Recorded = records.New()
 	sources := wiring.New(o)
 	worktree := sources.Session.Worktree(ctx)
-	return &Workspace{
+	w := &Workspace{
 		Sources: sources, Worktree: worktree, env: o.Env, disabled: o.Disabled,
 		journal: sync.OnceValue(func() *recipe.Journal {
 			return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()).Redacted(o.Env.Secrets.Redact)
 		}),
-		radar: sync.OnceValue(func() *conflicts.Radar {
-			return conflicts.New(conflicts.Options{
-				Branches: sources.Branches, CacheDir: o.Env.ConflictsDir(), Git: git.Options{Env: o.Env.Environ}, Now: o.Env.Now,
-			})
-		}),
 		Settings: settings.Open(o.Env.SettingsFile(), worktree.Workspace()),
 	}
+	w.radar = sync.OnceValue(func() *conflicts.Radar {
+		return conflicts.New(conflicts.Options{
+			Branches: sources.Branches, CacheDir: o.Env.ConflictsDir(), Git: git.Options{Env: o.Env.Environ}, Now: o.Env.Now,
+			Clients: func(ctx context.Context) map[string][]string {
+				names := make(map[string][]string)
+				for _, c := range w.clients(ctx) {
+					names[c.Worktree] = append(names[c.Worktree], c.Name)
+				}
+				return names
+			},
+		})
+	})
+	return w
 }
 
 // Find returns the workspace that a command of copse is run in, or that of repo.
@@ -165,11 +181,81 @@ func (w *Workspace) Radar() *conflicts.Radar { return w.radar() }
 
 // readers returns the toolsets that only read, with the tools that the read-only program
 // does not have.
-func (w *Workspace) readers() []toolset.Toolset {
+func (w *Workspace) readers(store *local.Store) []toolset.Toolset {
 	sets := w.ReadOnlyToolsets()
 	for i := range sets {
 		if sets[i].Name == "branches" {
-			sets[i].Tools = append(sets[i].Tools, toolconflicts.Tool(envelope.Form{Words: w.Words}, w.Radar()))
+			form := envelope.Form{Words: w.Words}
+			for j, t := range sets[i].Tools {
+				if t.Name == "get_worktrees" {
+					sets[i].Tools[j] = toolworktrees.Tool(form, w.Worktrees(store))
+				}
+			}
+			sets[i].Tools = append(sets[i].Tools, toolconflicts.Tool(form, w.Radar()))
+		}
+	}
+	return sets
+}
+
+// Worktrees returns the worktrees of the repository, with who works in them.
+func (w *Workspace) Worktrees(items *local.Store) *worktrees.Worktrees {
+	return worktrees.New(worktrees.Options{
+		Branches: w.Branches, Radar: w.Radar(), Services: w.Services, Items: items,
+		Clients: w.clients,
+		Tasks:   func() []running.Task { return w.journal().Running() },
+	})
+}
+
+// NewRegister returns what tells other processes about the clients of a server.
+func NewRegister(env app.Env) *presence.Register {
+	return presence.NewRegister(presenceDir(env), env.Now)
+}
+
+// clients returns the clients of all servers of the user, but for the one that asks.
+func (w *Workspace) clients(ctx context.Context) []presence.Client {
+	own, caller := w.register.ID(), cmp.Or(toolset.Client(ctx), unnamed)
+	return slices.DeleteFunc(presence.List(presenceDir(w.env), w.env.Now()), func(c presence.Client) bool {
+		return own != "" && c.Server == own && (w.single || c.Name == caller && c.Worktree == w.Workspace())
+	})
+}
+
+// unnamed is the name of a client that does not say what it is called.
+const unnamed = "an MCP client"
+
+func presenceDir(env app.Env) string {
+	if dir := env.RuntimeDir(); dir != "" {
+		return filepath.Join(dir, "presence")
+	}
+	return ""
+}
+
+// Registered makes the calls of the toolsets that are served from now on known to others.
+// single says that the register has the calls of one client alone.
+func (w *Workspace) Registered(r *presence.Register, single bool) *Workspace {
+	w.register, w.single = r, single
+	return w
+}
+
+// Connected notes that a client works in the worktree.
+func (w *Workspace) Connected(client string) { w.seen(client, "") }
+
+func (w *Workspace) seen(client, tool string) {
+	w.register.Seen(cmp.Or(client, unnamed), w.Workspace(), tool)
+}
+
+// noted returns the toolsets with tools whose calls are known to others.
+func (w *Workspace) noted(sets []toolset.Toolset) []toolset.Toolset {
+	if w.register == nil {
+		return sets
+	}
+	for i := range sets {
+		for j := range sets[i].Tools {
+			t := &sets[i].Tools[j]
+			name, call := t.Name, t.Call
+			t.Call = func(ctx context.Context, arguments json.RawMessage) toolset.Result {
+				w.seen(toolset.Client(ctx), name)
+				return call(ctx, arguments)
+			}
 		}
 	}
 	return sets
@@ -212,11 +298,11 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	s.tasks = w.Tasks()
 	s.notes = w.missingLogins()
 	files := w.Files()
-	s.Toolsets = toolset.Without(append(w.stacked(w.readers(), s.store),
+	s.Toolsets = w.noted(toolset.Without(append(w.stacked(w.readers(s.store), s.store),
 		w.itemTools(s.store),
 		commands.New(w.Commands()).Toolset(),
 		toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset(),
-	), w.disabled)
+	), w.disabled))
 	return s
 }
 

@@ -48,12 +48,12 @@ type Radar struct {
 	mu    sync.Mutex // one report at a time, as the next one profits
 	cache *cache
 
-	opening   sync.Mutex
-	worktrees map[string]*git.Repo // by root
+	opening sync.Mutex
+	repos   map[string]*git.Repo // of worktrees, by root
 }
 
 // New returns the radar of the repository of o.Branches.
-func New(o Options) *Radar { return &Radar{o: o, worktrees: make(map[string]*git.Repo)} }
+func New(o Options) *Radar { return &Radar{o: o, repos: make(map[string]*git.Repo)} }
 
 // Request selects conflicts.
 type Request struct {
@@ -109,14 +109,10 @@ const maxFiles = 30
 func (r *Radar) Report(ctx context.Context, q Request) (Report, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	repo, err := r.o.Branches.Session().Repo(ctx)
+	g, err := r.survey(ctx, q)
 	if err != nil {
 		return Report{}, err
 	}
-	if r.cache == nil {
-		r.cache = openCache(r.o.CacheDir, repo.CommonDir(), r.o.Now)
-	}
-	g := &survey{Radar: r, repo: repo, request: q, known: r.cache.load(), fresh: newKept()}
 	report, err := g.report(ctx)
 	if errors.Is(err, trial.ErrTooOld) {
 		return Report{}, &failure.Error{
@@ -125,6 +121,18 @@ func (r *Radar) Report(ctx context.Context, q Request) (Report, error) {
 		}
 	}
 	return report, session.Explain(err)
+}
+
+// survey begins a survey. The caller holds the lock.
+func (r *Radar) survey(ctx context.Context, q Request) (*survey, error) {
+	repo, err := r.o.Branches.Session().Repo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.cache == nil {
+		r.cache = openCache(r.o.CacheDir, repo.CommonDir(), r.o.Now)
+	}
+	return &survey{Radar: r, repo: repo, request: q, known: r.cache.load(), fresh: newKept()}, nil
 }
 
 // report finds what is in flight, and tries the merges that are not known.

@@ -134,7 +134,7 @@ func print(ctx context.Context, repo *git.Repo, s *side, in *state, at time.Time
 func (r *Radar) open(ctx context.Context, root string) (*git.Repo, error) {
 	r.opening.Lock()
 	defer r.opening.Unlock()
-	if known := r.worktrees[root]; known != nil {
+	if known := r.repos[root]; known != nil {
 		if _, err := known.Head(ctx); err == nil {
 			return known, nil
 		}
@@ -143,7 +143,7 @@ func (r *Radar) open(ctx context.Context, root string) (*git.Repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.worktrees[root] = repo
+	r.repos[root] = repo
 	return repo, nil
 }
 

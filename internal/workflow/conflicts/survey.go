@@ -33,6 +33,8 @@ type survey struct {
 
 	trunk *side
 	sides []*side
+	// worktrees are the sides that are worktrees, also what the trunk has already.
+	worktrees []*side
 	notes []string
 	ways  string // names how files are merged
 }
@@ -178,6 +180,7 @@ func (g *survey) findWorktrees(ctx context.Context, listed []git.Worktree) (held
 	if err := g.readFiles(ctx, sides); err != nil {
 		return nil, err
 	}
+	g.worktrees = sides
 	for _, s := range sides {
 		s.made = s.uncommitted == 0
 		if s.name == g.trunk.name {

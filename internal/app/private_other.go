@@ -1,6 +1,6 @@
 //go:build !unix
 
-package servers
+package app
 
 // private is false: there is no such directory here.
 func private(string, int) bool { return false }

@@ -1,9 +1,7 @@
-package servers
+package app
 
 import (
 	"testing"
-
-	"github.com/copse-dev/copse/internal/app"
 )
 
 // The socket is at one place whether a program inherits the XDG_ variables or not.
@@ -25,7 +23,7 @@ func TestRuntimeDir(t *testing.T) {
 		"TMPDIR dropped":            {"linux", nil, none, "/tmp/copse-1000"},
 		"macOS":                     {"darwin", []string{"TMPDIR=/var/folders/x"}, none, "/home/u/Library/Application Support/copse/run"},
 	} {
-		env := app.Env{GOOS: tt.goos, Environ: append([]string{"HOME=/home/u"}, tt.environ...)}
+		env := Env{GOOS: tt.goos, Environ: append([]string{"HOME=/home/u"}, tt.environ...)}
 		if got := runtimeDir(env, 1000, tt.private); got != tt.want {
 			t.Errorf("%s: %s", name, got)
 		}

@@ -1,0 +1,171 @@
+// Package worktrees is "copse worktrees": who is where, and which worktrees can be removed.
+package worktrees
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/worktrees"
+)
+
+// Command is "copse worktrees".
+func Command(env app.Env) *cobra.Command {
+	var repo string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "worktrees",
+		Short: "Show who is where: the worktrees, what is changed in them, and who works there",
+		Long: `Show the worktrees of the repository: the branch of each and how it stands to its
+upstream, what is not committed, the pull request and the work item behind it, the MCP
+clients and tasks that work there, and whether it is safe to remove.
+
+A worktree is safe to remove if it is merged, clean, and has nothing that was not pushed,
+and if nobody works there. Pull requests come from the last answers of GitHub. A client
+is shown until its server ends, or until ten minutes after its last call.`,
+		Example: "  copse worktrees\n  copse worktrees --json",
+		Args:    app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			here := workspace.Find(cmd.Context(), env, repo)
+			here.Warn()
+			store := here.Items()
+			all, err := here.Worktrees(store).List(cmd.Context())
+			if err = errors.Join(err, store.Close()); err != nil {
+				return explain(err)
+			}
+			if asJSON {
+				return output.New(env).JSON(all)
+			}
+			return show(env, all)
+		},
+	}
+	cmd.Flags().StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
+	output.JSONFlag[[]worktrees.Worktree](cmd, &asJSON)
+	return cmd
+}
+
+// explain returns an error in the words of the command line.
+func explain(err error) error {
+	e, ok := errors.AsType[*failure.Error](err)
+	if !ok {
+		return err
+	}
+	words := failure.Words{Program: "copse", Track: "copse branch init", Branches: "copse branch list"}
+	text := strings.TrimSuffix(e.Message(words), ".")
+	if advice := e.Hint(words); advice != "" {
+		text += ". " + advice
+	}
+	return errors.New(cleantext.Line(text))
+}
+
+// show prints a line for each worktree.
+func show(env app.Env, all []worktrees.Worktree) error {
+	var rows [][]string
+	for _, w := range all {
+		rows = append(rows, []string{w.Path, w.Branch, changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), company(w), removal(w)})
+	}
+	return output.New(env).Table([]output.Column{
+		{Name: "worktree", Flexible: true}, {Name: "branch", Flexible: true}, {Name: "changes"}, {Name: "upstream"}, {Name: "committed"},
+		{Name: "pr"}, {Name: "item", Flexible: true}, {Name: "who", Flexible: true}, {Name: "remove", Flexible: true},
+	}, rows)
+}
+
+// changes says what is not committed, and what git stopped at.
+func changes(w worktrees.Worktree) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{w.Changed, "changed"}, {w.Untracked, "untracked"}, {w.Conflicted, "in conflict"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	if w.Operation != nil {
+		parts = append(parts, w.Operation.String())
+	}
+	if w.Missing {
+		parts = append(parts, "missing")
+	}
+	if len(parts) == 0 {
+		return "clean"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func upstream(w worktrees.Worktree) string {
+	switch {
+	case w.Upstream == "":
+		return "-"
+	case w.UpstreamGone:
+		return "gone"
+	case w.Ahead+w.Behind == 0:
+		return "even"
+	}
+	return fmt.Sprintf("+%d -%d", w.Ahead, w.Behind)
+}
+
+func age(at, now time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return fact.Age(at, now)
+}
+
+func pull(p *worktrees.PullRequest) string {
+	if p == nil {
+		return "-"
+	}
+	parts := []string{fmt.Sprintf("#%d", p.Number)}
+	for _, part := range []string{p.State, p.Checks} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func task(i *worktrees.Item) string {
+	if i == nil {
+		return "-"
+	}
+	return fmt.Sprintf("#%d %s", i.ID, i.Title)
+}
+
+// company says who works there.
+func company(w worktrees.Worktree) string {
+	var parts []string
+	for _, c := range w.Clients {
+		text := c.Name
+		if c.Tool != "" {
+			text += " (" + c.Tool + ")"
+		}
+		parts = append(parts, text)
+	}
+	for _, t := range w.Tasks {
+		parts = append(parts, "task "+t)
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func removal(w worktrees.Worktree) string {
+	switch {
+	case w.Missing:
+		return "run `git worktree prune`"
+	case w.SafeToRemove:
+		return "safe"
+	}
+	return "keep: " + strings.Join(w.Keep, ", ")
+}

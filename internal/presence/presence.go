@@ -1,0 +1,241 @@
+// Package presence lets the servers of one user know of each other: which clients work in
+// which worktrees, and what they called last.
+//
+// A server has a [Register]. It writes one file into a directory that only the user can
+// enter, and holds a lock for as long as it runs; the system releases the lock of a process
+// that was killed. [List] reads the files whose lock is held, and removes the others. A
+// directory that belongs to somebody else, or that others can enter, is neither written to
+// nor believed.
+//
+// Registering costs a call nothing: the file is written behind it, at most once a second.
+package presence
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+// Client is an MCP client that works in a worktree.
+type Client struct {
+	// Name is what the client calls itself.
+	Name string `json:"name"`
+	// Worktree is the root of the worktree.
+	Worktree string `json:"worktree"`
+	// Tool is the tool that it called last, "" for none yet; At is when that was.
+	Tool string    `json:"tool,omitempty"`
+	At   time.Time `json:"at"`
+	// Server is the ID of the register that the client is in.
+	Server string `json:"-"`
+}
+
+// server is the file of one server.
+type server struct {
+	PID     int      `json:"pid"`
+	Clients []Client `json:"clients"`
+}
+
+const (
+	record = ".json"
+	lock   = ".lock"
+	// maxFile is the size of the largest file that is read.
+	maxFile = 256 << 10
+	// maxServers is how many files are read.
+	maxServers = 500
+	// maxClients is how many clients one server names.
+	maxClients = 100
+	// pause is the time between two writes.
+	pause = time.Second
+	// remembered is how long a client is listed after its last call. The process of a
+	// client on standard input ends with it; one over HTTP just falls silent.
+	remembered = 10 * time.Minute
+)
+
+// Register tells others about the clients of one server. It is safe for concurrent use.
+type Register struct {
+	dir string // "" for none
+	now func() time.Time
+
+	mu      sync.Mutex
+	clients map[[2]string]Client // by name and worktree
+	id      string
+	held    *flock.Flock
+	pending bool
+	written time.Time
+	closed  bool
+}
+
+// NewRegister returns the register of a server, in a directory that is made when it is
+// needed; "" is for none.
+func NewRegister(dir string, now func() time.Time) *Register {
+	return &Register{dir: dir, now: now, clients: make(map[[2]string]Client)}
+}
+
+// Seen notes that a client works in a worktree, and the tool that it calls, "" for none.
+func (r *Register) Seen(name, worktree, tool string) {
+	if r == nil || r.dir == "" || worktree == "" {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	key := [2]string{name, worktree}
+	r.clients[key] = Client{Name: name, Worktree: worktree, Tool: cmp.Or(tool, r.clients[key].Tool), At: r.now().UTC().Truncate(time.Second)}
+	if r.pending {
+		return
+	}
+	r.pending = true
+	time.AfterFunc(max(0, pause-time.Since(r.written)), r.flush)
+}
+
+// flush writes the file.
+func (r *Register) flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending, r.written = false, time.Now()
+	if r.closed || !r.claim() {
+		return
+	}
+	s := server{PID: os.Getpid()}
+	for key, c := range r.clients {
+		if r.now().Sub(c.At) > remembered {
+			delete(r.clients, key)
+			continue
+		}
+		s.Clients = append(s.Clients, c)
+	}
+	slices.SortFunc(s.Clients, func(a, b Client) int { return b.At.Compare(a.At) })
+	s.Clients = s.Clients[:min(len(s.Clients), maxClients)]
+	data, err := json.Marshal(s)
+	if err != nil {
+		return
+	}
+	// Whoever reads it may find the one before; nobody finds half of one.
+	part := filepath.Join(r.dir, r.id+".new")
+	if err := os.WriteFile(part, data, 0o600); err == nil {
+		_ = os.Rename(part, filepath.Join(r.dir, r.id+record))
+	}
+}
+
+// ID returns the ID of the register, "" as long as nothing is written.
+func (r *Register) ID() string {
+	if r == nil {
+		return ""
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.id
+}
+
+// claim makes the directory and takes the lock, once.
+func (r *Register) claim() bool {
+	if r.held != nil {
+		return true
+	}
+	if os.MkdirAll(r.dir, 0o700) != nil || !ours(r.dir) {
+		return false
+	}
+	r.id = strings.ToLower(rand.Text())
+	held := flock.New(filepath.Join(r.dir, r.id+lock), flock.SetPermissions(0o600))
+	if locked, err := held.TryLock(); err != nil || !locked {
+		return false
+	}
+	r.held = held
+	return true
+}
+
+// Close removes what was written.
+func (r *Register) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.held == nil {
+		return nil
+	}
+	remove(r.dir, r.id)
+	err := r.held.Unlock()
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func remove(dir, id string) {
+	for _, ending := range []string{record, ".new", lock} {
+		_ = os.Remove(filepath.Join(dir, id+ending))
+	}
+}
+
+// List returns the clients of all servers that run, the one with the last call first. What
+// others wrote, or what is damaged, is passed over.
+func List(dir string, now time.Time) []Client {
+	if dir == "" || !ours(dir) {
+		return nil
+	}
+	entries, _ := os.ReadDir(dir) // what was read counts
+	var clients []Client
+	read := 0
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), record)
+		if !ok || !valid(id) || read == maxServers {
+			continue
+		}
+		read++
+		if !running(filepath.Join(dir, id+lock)) {
+			remove(dir, id)
+			continue
+		}
+		data, err := regular.Read(filepath.Join(dir, id+record), maxFile)
+		var s server
+		if err != nil || json.Unmarshal(data, &s) != nil {
+			continue
+		}
+		for _, c := range s.Clients[:min(len(s.Clients), maxClients)] {
+			if filepath.IsAbs(c.Worktree) && now.Sub(c.At) <= remembered {
+				c.Server = id
+				clients = append(clients, c)
+			}
+		}
+	}
+	slices.SortStableFunc(clients, func(a, b Client) int { return b.At.Compare(a.At) })
+	return clients
+}
+
+// ours reports whether a directory and the one that it is in are the user's alone: whoever
+// can write to the latter can put another directory in place.
+func ours(dir string) bool { return private(filepath.Dir(dir)) && private(dir) }
+
+// running reports whether a process holds the lock of a file.
+func running(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	l := flock.New(path, flock.SetFlag(os.O_RDWR))
+	free, err := l.TryRLock()
+	if err != nil {
+		return false
+	}
+	if free {
+		_ = l.Unlock()
+	}
+	return !free
+}
+
+// valid reports whether a text can be an ID, and so a part of a file's name.
+func valid(id string) bool {
+	return len(id) == len(rand.Text()) && strings.IndexFunc(id, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }) < 0
+}

@@ -1,0 +1,135 @@
+package presence_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/copse-dev/copse/internal/presence"
+)
+
+// child is the environment variable that makes this test's program a server.
+const child = "PRESENCE_TEST_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(child); dir != "" {
+		r := presence.NewRegister(dir, time.Now)
+		r.Seen("child", "/work", "read_file")
+		time.Sleep(time.Minute)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// eventually waits until the clients are those.
+func eventually(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	var got []string
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		got = nil
+		for _, c := range presence.List(dir, time.Now()) {
+			got = append(got, c.Name+" "+c.Tool)
+		}
+		if cmp.Equal(names, got) {
+			return
+		}
+	}
+	t.Fatalf("the clients are %q, not %q", got, names)
+}
+
+// The entry of a server disappears with its process, however that ends.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run", "presence")
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), child+"="+dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	eventually(t, dir, "child read_file")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	eventually(t, dir)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A register names the last call of each client, and nothing once it is closed.
+func TestRegister(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run", "presence")
+	now := time.Now()
+	one, two := presence.NewRegister(dir, func() time.Time { return now }), presence.NewRegister(dir, func() time.Time { return now.Add(-time.Minute) })
+	one.Seen("claude-code", "/a", "")
+	two.Seen("codex", "/b", "execute")
+	eventually(t, dir, "claude-code ", "codex execute")
+	one.Seen("claude-code", "/a", "get_worktrees")
+	eventually(t, dir, "claude-code get_worktrees", "codex execute")
+	if got := presence.List(dir, now.Add(time.Hour)); len(got) > 0 {
+		t.Errorf("after an hour of silence: %v", got)
+	}
+	if err := one.Close(); err != nil {
+		t.Error(err)
+	}
+	one.Seen("claude-code", "/a", "late")
+	eventually(t, dir, "codex execute")
+	if err := two.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// What others could have written is neither believed nor added to.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes mean nothing here")
+	}
+	dir := filepath.Join(t.TempDir(), "run", "presence")
+	r := presence.NewRegister(dir, time.Now)
+	r.Seen("claude-code", "/a", "execute")
+	eventually(t, dir, "claude-code execute")
+	t.Cleanup(func() { _ = r.Close() })
+	for name, text := range map[string]string{"x.json": `{}`, "abcdefghijklmnopqrstuvwxyz.json": `{"clients":[{"name":"forged","worktree":"/a","at":"2999-01-01T00:00:00Z"}]}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/dev/zero", filepath.Join(dir, "zbcdefghijklmnopqrstuvwxyz.lock")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, dir, "claude-code execute")
+	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // that is the attack
+		t.Fatal(err)
+	}
+	if got := presence.List(dir, time.Now()); len(got) > 0 {
+		t.Errorf("a directory that others can enter is believed: %v", got)
+	}
+	other := filepath.Join(t.TempDir(), "run", "open")
+	if err := os.Mkdir(filepath.Dir(other), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(other, 0o777); err != nil { //nolint:gosec // as above
+		t.Fatal(err)
+	}
+	if err := os.Chmod(other, 0o777); err != nil { //nolint:gosec // as above
+		t.Fatal(err)
+	}
+	stranger := presence.NewRegister(other, time.Now)
+	stranger.Seen("claude-code", "/a", "execute")
+	time.Sleep(50 * time.Millisecond)
+	if left, err := os.ReadDir(other); err != nil || len(left) > 0 {
+		t.Errorf("written where others can enter: %v, %v", left, err)
+	}
+}

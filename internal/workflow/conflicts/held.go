@@ -1,0 +1,84 @@
+package conflicts
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/session"
+)
+
+// Held is what a worktree holds that is not elsewhere.
+type Held struct {
+	// Root is the root of the worktree, Head the commit that is checked out.
+	Root, Head string
+	// Changed, Untracked and Conflicted count files that differ from the commit; a file is
+	// counted once.
+	Changed, Untracked, Conflicted int
+	// Merged says that the trunk has the commit.
+	Merged bool
+	// Unknown says that the files could not be compared.
+	Unknown bool
+}
+
+// Worktrees returns what the worktrees hold, and the name of the trunk.
+func (r *Radar) Worktrees(ctx context.Context) (trunk string, held []Held, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	g, err := r.survey(ctx, Request{})
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { g.cache.save(g.known, g.fresh) }()
+	if held, err = g.held(ctx); err != nil {
+		return "", nil, session.Explain(err)
+	}
+	return g.trunk.name, held, nil
+}
+
+func (g *survey) held(ctx context.Context) ([]Held, error) {
+	standard, err := g.o.Branches.Session().View().Default(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var listed []git.Worktree
+	var tips []git.Tip
+	both, asking := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		listed, err = g.repo.Worktrees(asking)
+		return err
+	})
+	both.Go(func() (err error) {
+		tips, err = g.repo.Tips(asking, originPrefix+standard)
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		return nil, err
+	}
+	if err := g.findTrunk(ctx, standard, tips); err != nil {
+		return nil, err
+	}
+	if _, err := g.findWorktrees(ctx, listed); err != nil {
+		return nil, err
+	}
+	var held []Held
+	for _, s := range g.worktrees {
+		h := Held{Root: s.root, Head: s.head, Unknown: s.state == nil}
+		if s.state != nil {
+			h.Untracked, h.Conflicted = s.state.LeftOut, s.state.Edits.Conflicted
+			for _, e := range s.state.Edits.Files {
+				if e.Untracked {
+					h.Untracked++
+				} else {
+					h.Changed++
+				}
+			}
+		}
+		if h.Merged, err = g.merged(ctx, s.head); err != nil {
+			return nil, err
+		}
+		held = append(held, h)
+	}
+	return held, nil
+}

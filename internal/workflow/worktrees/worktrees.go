@@ -1,0 +1,261 @@
+// Package worktrees says who is where: for each worktree of a repository its branch, what
+// is changed in it, how the branch stands to its upstream and its stack, the pull request
+// and the work item behind it, who works there, and whether it can be removed.
+//
+// Use [New]. Nothing is asked of the network: pull requests come from the last answers of
+// GitHub.
+package worktrees
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/presence"
+	"github.com/copse-dev/copse/internal/recipe/running"
+	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/workflow/conflicts"
+	"github.com/copse-dev/copse/internal/workflow/stack"
+)
+
+// Options are the sources. All but Branches and Radar can be nil.
+type Options struct {
+	Branches *stack.Branches
+	Radar    Radar
+	Services stack.Services
+	Items    Items
+	// Clients returns the clients of all servers of the user.
+	Clients func(ctx context.Context) []presence.Client
+	// Tasks returns the tasks that run, of all worktrees.
+	Tasks func() []running.Task
+}
+
+// Radar compares worktrees.
+type Radar interface {
+	Worktrees(ctx context.Context) (trunk string, held []conflicts.Held, err error)
+}
+
+// Items are the work items.
+type Items interface {
+	Snapshot(ctx context.Context) (*item.Snapshot, error)
+	Links(ctx context.Context) (map[item.ID]item.Link, error)
+}
+
+// Worktree is a worktree with all that is known about it.
+type Worktree struct {
+	stack.Worktree
+	// Current says that the caller is in it.
+	Current bool `json:"current,omitempty"`
+	// Changed, Untracked and Conflicted count files that differ from the last commit.
+	Changed    int `json:"changed,omitempty"`
+	Untracked  int `json:"untracked,omitempty"`
+	Conflicted int `json:"conflicted,omitempty"`
+	// Upstream is the branch that Ahead and Behind compare with.
+	Upstream     string `json:"upstream,omitempty"`
+	UpstreamGone bool   `json:"upstream_gone,omitempty"`
+	Ahead        int    `json:"ahead,omitempty"`
+	Behind       int    `json:"behind,omitempty"`
+	// LastCommit is when the last commit was made.
+	LastCommit time.Time `json:"last_commit,omitzero"`
+	Parent     string    `json:"parent,omitempty"`
+	// StackPosition is 1 for a branch on the trunk, 2 for one on that, and so on.
+	StackPosition int          `json:"stack_position,omitempty"`
+	PullRequest   *PullRequest `json:"pull_request,omitempty"`
+	Item          *Item        `json:"item,omitempty"`
+	Clients       []Client     `json:"clients,omitempty"`
+	// Tasks are the tasks that run there.
+	Tasks []string `json:"tasks,omitempty"`
+	// SafeToRemove says that nothing is lost with the worktree: it is merged, clean, and
+	// has nothing that was not pushed, and nobody works there. Keep says why it is not safe.
+	SafeToRemove bool     `json:"safe_to_remove,omitempty"`
+	Keep         []string `json:"keep,omitempty"`
+}
+
+// PullRequest is the pull request of a branch, as GitHub said last. State and Checks are
+// empty if it was never asked.
+type PullRequest struct {
+	Number int       `json:"number"`
+	State  string    `json:"state,omitempty"`
+	Checks string    `json:"checks,omitempty"`
+	AsOf   time.Time `json:"as_of,omitzero"`
+}
+
+// Item is the work item of a branch.
+type Item struct {
+	ID    item.ID `json:"id"`
+	Title string  `json:"title"`
+}
+
+// Client is an MCP client that works in the worktree.
+type Client struct {
+	Name string `json:"name"`
+	// Tool is what it called last, At when.
+	Tool string    `json:"tool,omitempty"`
+	At   time.Time `json:"at"`
+}
+
+// Worktrees answers for one repository.
+type Worktrees struct{ o Options }
+
+// New returns the worktrees of the repository of o.Branches.
+func New(o Options) *Worktrees { return &Worktrees{o} }
+
+// List returns the worktrees that git has, the main one first, then those that only the
+// state names.
+func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
+	listed, err := w.o.Branches.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := w.o.Branches.Session().Repo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx = remote.WithCachedOnly(ctx)
+	all := make([]Worktree, len(listed))
+	var branches []string
+	for i, l := range listed {
+		all[i] = Worktree{Worktree: l, Current: l.Path == repo.Root()}
+		branches = append(branches, l.Branch)
+	}
+	tracking, err := repo.Tracking(ctx, branches)
+	if err != nil {
+		return nil, session.Explain(err)
+	}
+	trunk, held, err := w.o.Radar.Worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := w.items(ctx)
+	for i := range all {
+		one := &all[i]
+		if one.Missing {
+			continue
+		}
+		w.stack(ctx, one)
+		one.Item = items(*one)
+		w.company(ctx, one)
+		track, known := tracking[one.Branch]
+		one.Upstream, one.UpstreamGone, one.Ahead, one.Behind = track.Upstream, track.Gone, track.Ahead, track.Behind
+		if known {
+			one.LastCommit = track.At.UTC()
+		}
+		at := slices.IndexFunc(held, func(h conflicts.Held) bool { return h.Root == one.Path })
+		if at < 0 {
+			one.Keep = []string{"it has no commit"}
+			continue
+		}
+		one.Changed, one.Untracked, one.Conflicted = held[at].Changed, held[at].Untracked, held[at].Conflicted
+		one.Keep = keep(*one, held[at], trunk, track, i == 0)
+		one.SafeToRemove = len(one.Keep) == 0
+	}
+	return all, nil
+}
+
+// keep returns why a worktree must be kept, nil if it need not be.
+func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool) []string {
+	var why []string
+	add := func(is bool, format string, args ...any) {
+		if is {
+			why = append(why, fmt.Sprintf(format, args...))
+		}
+	}
+	add(main, "it is the main worktree")
+	add(h.Unknown, "its files could not be compared")
+	n := h.Changed + h.Untracked + h.Conflicted
+	add(n == 1, "1 uncommitted file")
+	add(n > 1, "%d uncommitted files", n)
+	if w.Operation != nil {
+		add(true, "git is %s", w.Operation)
+	}
+	merged := h.Merged || w.PullRequest != nil && w.PullRequest.State == "merged"
+	add(!merged, "not merged into %s", cmp.Or(trunk, "a trunk"))
+	add(!h.Merged && t.Ahead == 1, "1 unpushed commit")
+	add(!h.Merged && t.Ahead > 1, "%d unpushed commits", t.Ahead)
+	add(!merged && t.Upstream == "", "never pushed")
+	for _, c := range w.Clients {
+		add(true, "%s works there", c.Name)
+	}
+	for _, task := range w.Tasks {
+		add(true, "the task %s runs there", task)
+	}
+	return why
+}
+
+// stack adds where the branch is in its stack, and its pull request.
+func (w *Worktrees) stack(ctx context.Context, one *Worktree) {
+	entries, err := w.o.Branches.Stack(ctx, one.Branch)
+	if err != nil || len(entries) == 0 {
+		return // without a state there are no stacks
+	}
+	one.Parent, one.StackPosition = entries[0].ParentBranch, len(entries)-1
+	number := entries[0].PRNumber
+	if number == 0 {
+		return
+	}
+	one.PullRequest = &PullRequest{Number: int(number)}
+	if w.o.Services.PullRequest == nil {
+		return
+	}
+	found := w.o.Services.PullRequest(ctx, number)
+	if status, known := found.Get(); known {
+		one.PullRequest.State, one.PullRequest.Checks = status.PullRequest.State, status.Summary.Checks
+		if status.PullRequest.Merged {
+			one.PullRequest.State = "merged"
+		}
+		one.PullRequest.AsOf = found.AsOf.UTC()
+	}
+}
+
+// items returns what finds the item of a worktree, by its branch or its directory.
+func (w *Worktrees) items(ctx context.Context) func(Worktree) *Item {
+	none := func(Worktree) *Item { return nil }
+	if w.o.Items == nil {
+		return none
+	}
+	links, err := w.o.Items.Links(ctx)
+	if err != nil || len(links) == 0 {
+		return none
+	}
+	snapshot, err := w.o.Items.Snapshot(ctx)
+	if err != nil {
+		return none
+	}
+	return func(one Worktree) *Item {
+		var best *Item
+		for id, link := range links {
+			if link.Branch != one.Branch && (link.Worktree == "" || filepath.Clean(link.Worktree) != one.Path) {
+				continue
+			}
+			found, err := snapshot.Find(id)
+			if err == nil && (best == nil || id < best.ID) {
+				best = &Item{ID: id, Title: found.Title}
+			}
+		}
+		return best
+	}
+}
+
+// company adds the clients and the tasks of a worktree.
+func (w *Worktrees) company(ctx context.Context, one *Worktree) {
+	if w.o.Clients != nil {
+		for _, c := range w.o.Clients(ctx) {
+			if c.Worktree == one.Path {
+				one.Clients = append(one.Clients, Client{Name: c.Name, Tool: c.Tool, At: c.At})
+			}
+		}
+	}
+	if w.o.Tasks != nil {
+		for _, t := range w.o.Tasks() {
+			if t.Root == one.Path {
+				one.Tasks = append(one.Tasks, t.Name)
+			}
+		}
+	}
+}
