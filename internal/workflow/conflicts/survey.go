@@ -35,8 +35,8 @@ type survey struct {
 	sides []*side
 	// worktrees are the sides that are worktrees, also what the trunk has already.
 	worktrees []*side
-	notes []string
-	ways  string // names how files are merged
+	notes     []string
+	ways      string // names how files are merged
 }
 
 // side is a branch, or a worktree with what is checked out there.
