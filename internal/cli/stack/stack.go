@@ -23,6 +23,7 @@ import (
 type options struct {
 	repo           string
 	fresh, offline bool
+	watch          bool
 	asJSON         bool
 }
 
@@ -51,7 +52,9 @@ tabs.`,
 	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: found from the current directory upwards)")
 	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira even if their last answers are young")
 	f.BoolVar(&o.offline, "offline", false, "use no network, and show the last answers")
+	f.BoolVar(&o.watch, "watch", false, "show the stack again whenever something of it changes, until you stop it")
 	cmd.MarkFlagsMutuallyExclusive("fresh", "offline")
+	cmd.MarkFlagsMutuallyExclusive("watch", "offline")
 	output.JSONFlag[verdict.Status](cmd, &o.asJSON)
 	return cmd
 }
@@ -81,7 +84,13 @@ func run(ctx context.Context, env app.Env, o options, args []string) (err error)
 	if err != nil {
 		return explain(err)
 	}
-	return show(env, found, o.asJSON)
+	if err := show(env, found, o.asJSON); err != nil || !o.watch {
+		return err
+	}
+	return explain(verdicts.Watch(ctx, start, func(s verdict.Status) {
+		fmt.Fprintln(env.Stdout)
+		_ = show(env, s, o.asJSON) // whoever reads is gone, which ends the program
+	}))
 }
 
 // explain words an error for a person.

@@ -39,6 +39,9 @@ func (t *Tools) Extend(set toolset.Toolset) toolset.Toolset {
 			out, err := t.GetStackStatus(ctx, In{Cached: true})
 			return envelope.Document(t.form, out, err)
 		},
+		Watch: func(ctx context.Context, changed func()) error {
+			return t.verdicts.Watch(ctx, "", func(verdict.Status) { changed() })
+		},
 	})
 	for i, p := range set.Prompts {
 		if p.Name != prompt {

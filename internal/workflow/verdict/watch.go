@@ -1,0 +1,99 @@
+package verdict
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// pollEvery is how often GitHub's answers are looked at. They are shared by all processes
+	// of the user, and one that is younger than this is not asked for again: the processes
+	// that watch together send no more requests than one.
+	pollEvery = recent + time.Second
+	// pollAfterFailure is how long GitHub is left alone after it gave no answer, as where a
+	// rate limit was reached.
+	pollAfterFailure = 10 * time.Minute
+)
+
+// Watch calls changed whenever something of the stack of a branch is different, until ctx
+// ends: a check, a review, a commit, a worktree. The age of an answer is not a difference.
+func (v *Verdicts) Watch(ctx context.Context, start string, changed func(Status)) error {
+	w := watcher{changed: changed}
+	look := func(asking Asking) string {
+		s, err := v.Stack(ctx, start, asking)
+		if err != nil {
+			return err.Error() // the next look may find it again
+		}
+		w.report(s)
+		return s.GitHub.State
+	}
+	look(Recent)
+	var polling sync.WaitGroup
+	polling.Go(func() { poll(ctx, func() bool { return look(Recent) != PullFailed }) })
+	defer polling.Wait()
+	return v.o.Branches.Watch(ctx, func() string {
+		look(Cached)
+		return ""
+	}, func() {})
+}
+
+// poll calls look at intervals until ctx ends, at longer ones after it failed.
+func poll(ctx context.Context, look func() (ok bool)) {
+	pause := pollEvery
+	for {
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		if pause = pollEvery; !look() {
+			pause = pollAfterFailure
+		}
+	}
+}
+
+// watcher remembers what it reported.
+type watcher struct {
+	changed func(Status)
+
+	mu   sync.Mutex
+	last string
+}
+
+// report calls changed if the status is another one than before. The first is not reported.
+func (w *watcher) report(s Status) {
+	print := s.fingerprint()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := w.last == ""
+	if print == w.last {
+		return
+	}
+	if w.last = print; !first {
+		w.changed(s)
+	}
+}
+
+// fingerprint returns a text that is another one where the facts are. Whether GitHub
+// answered is none of them.
+func (s Status) fingerprint() string {
+	s.GitHub = GitHub{}
+	s.Branches = slices.Clone(s.Branches)
+	for i := range s.Branches {
+		pr := &s.Branches[i].PullRequest
+		pr.AsOf, pr.Reason = time.Time{}, ""
+		if pr.State == PullFailed {
+			pr.State = PullUnknown
+		}
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,49 @@
+package verdict
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// The age of an answer is no change, and a check is.
+func TestReportChanges(t *testing.T) {
+	t.Parallel()
+	var got []Status
+	w := watcher{changed: func(s Status) { got = append(got, s) }}
+	status := func(checks string, at time.Time) Status {
+		b := pushed(func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Checks, p.AsOf = checks, at }) })
+		return Status{GitHub: GitHub{AsOf: at, Age: at.String()}, Branches: []Branch{b}}
+	}
+	now := time.Now()
+	w.report(status("pending", now))
+	w.report(status("pending", now.Add(time.Hour)))
+	if len(got) != 0 {
+		t.Errorf("reported %+v", got)
+	}
+	w.report(status("failing", now))
+	w.report(status("failing", now))
+	if len(got) != 1 || got[0].Branches[0].PullRequest.Checks != "failing" || got[0].GitHub.AsOf.IsZero() {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// After a failure GitHub is left alone for longer.
+func TestPollPauses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		begun := time.Now()
+		var at []time.Duration
+		poll(ctx, func() bool {
+			if at = append(at, time.Since(begun)); len(at) == 3 {
+				cancel()
+			}
+			return len(at) != 1
+		})
+		if len(at) != 3 || at[0] != pollEvery || at[1] != pollEvery+pollAfterFailure || at[2] != 2*pollEvery+pollAfterFailure {
+			t.Errorf("looked at %v", at)
+		}
+	})
+}
