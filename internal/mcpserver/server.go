@@ -132,7 +132,7 @@ func collect(o Options) served {
 		for _, t := range set.Tools {
 			if t.Hints.ReadOnly || !o.ReadOnly {
 				all.tools = append(all.tools, t)
-				all.located[t.Name] = set.Located && o.Places != nil
+				all.located[t.Name] = set.Located && !t.Anywhere && o.Places != nil
 			}
 		}
 		for _, r := range set.Resources {

@@ -43,6 +43,9 @@ type Spec struct {
 	Title       string
 	Description string
 	Hints       Hints
+	// Anywhere says that the answers are the same in every worktree, though the toolset is
+	// Located.
+	Anywhere bool
 }
 
 // Hints are the annotations that clients read before they let a model call.

@@ -59,7 +59,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "List all twig-tracked branches in the current repository",
 			}, t.ListBranches),
 			envelope.Tool(form, toolset.Spec{
-				Name: "list_repositories", Title: "Repositories", Hints: hints,
+				Name: "list_repositories", Anywhere: true, Title: "Repositories", Hints: hints,
 				Description: "List all twig-registered repositories",
 			}, t.ListRepositories),
 			envelope.Tool(form, toolset.Spec{

@@ -71,11 +71,11 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "Run a task (recipe) of the project's justfile, such as tests, build or lint; get_project_context lists them.",
 			}, t.RunJustTask),
 			toolset.New(progress{}, toolset.Spec{
-				Name: "get_task", Title: "Get task", Hints: hints,
+				Name: "get_task", Anywhere: true, Title: "Get task", Hints: hints,
 				Description: "State, exit code and last output of a task run, in the background or not.",
 			}, t.GetTask),
 			plain.Object(style, toolset.Spec{
-				Name: "stop_task", Title: "Stop task", Hints: toolset.Hints{Destructive: true, Idempotent: true},
+				Name: "stop_task", Anywhere: true, Title: "Stop task", Hints: toolset.Hints{Destructive: true, Idempotent: true},
 				Description: "Stop (end, cancel) a running task or build, whoever started it.",
 			}, t.StopTask),
 		},
