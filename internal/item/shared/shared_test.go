@@ -346,6 +346,7 @@ func TestPublishedKeepsItsNumber(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		time.Sleep(2 * time.Millisecond) // items of the same millisecond and number are one
 	}
 	machines[1].sync(t) // the younger items, but first
 	if r := machines[0].sync(t); len(r.Renumbered) != 2 {
