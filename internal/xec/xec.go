@@ -41,9 +41,12 @@ const (
 	// that names no other number.
 	DefaultMaxOutput = 1 << 20
 
-	// pipeDelay is how long Run waits for the output to be closed once the
+	// pipeDelay is how long Stream waits for the output to be closed once the
 	// program itself has ended.
 	pipeDelay = 500 * time.Millisecond
+	// drainDelay is the same where all of the output counts. What is in the pipe by then is
+	// lost, and on a busy machine this process may have to wait for its turn to read it.
+	drainDelay = 5 * time.Second
 )
 
 // Command says what to run.
@@ -108,7 +111,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	if len(c.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
-	cmd.WaitDelay = pipeDelay
+	cmd.WaitDelay = drainDelay
 
 	killed, err := runInGroup(cmd, c.MaxMemory)
 	res := Result{
@@ -148,6 +151,7 @@ func runInGroup(cmd *exec.Cmd, maxMemory uint64) (killed bool, err error) {
 	var cancelled atomic.Bool
 	cmd.Cancel = func() error {
 		cancelled.Store(true)
+		cmd.WaitDelay = pipeDelay // nobody waits for the rest; exec reads it after this call
 		return g.kill()
 	}
 	if err := cmd.Start(); err != nil {
