@@ -146,7 +146,11 @@ func TestForeignTextStaysText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for what, got := range newPlace(t, text).answers(t, text) {
-				if err := same(got, want[what]); err != nil {
+				expected := want[what]
+				if what == "stack-status" { // how many branches fit depends on their names
+					got, expected = withoutVerdicts(got), withoutVerdicts(expected)
+				}
+				if err := same(got, expected); err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
@@ -156,6 +160,12 @@ func TestForeignTextStaysText(t *testing.T) {
 		need.Skip(t, "just is not installed: what tasks print was not tried")
 	}
 }
+
+// verdicts are the lines of branches in the verdict on a stack, and the line that counts those
+// that were left out. With long names fewer fit, and with fewer details.
+var verdicts = regexp.MustCompile(`(?m)^- .* \| #7 .*\n|^Showing the lowest .*\n\n?`)
+
+func withoutVerdicts(text string) string { return verdicts.ReplaceAllString(text, "") }
 
 // same compares the structure of two Markdown texts.
 func same(got, want string) error {
