@@ -70,12 +70,7 @@ func (e Env) cacheDir(name string) string {
 
 // ItemsCacheDir returns the directory for what was read of large stores of items; "" if the
 // environment names no place for it.
-func (e Env) ItemsCacheDir() string {
-	if http := e.CacheDir(); http != "" {
-		return filepath.Join(filepath.Dir(http), "items")
-	}
-	return ""
-}
+func (e Env) ItemsCacheDir() string { return e.cacheDir("items") }
 
 // SettingsFile returns the path of the user's settings; "" if the environment names no
 // place for them.

@@ -25,6 +25,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/userdir"
 )
 
 // Client is an MCP client that works in a worktree.
@@ -124,10 +125,7 @@ func (r *Register) flush() {
 		return
 	}
 	// Whoever reads it may find the one before; nobody finds half of one.
-	part := filepath.Join(r.dir, r.id+".new")
-	if err := os.WriteFile(part, data, 0o600); err == nil {
-		_ = os.Rename(part, filepath.Join(r.dir, r.id+record))
-	}
+	_ = userdir.Dir(r.dir).Replace(r.id+record, data)
 }
 
 // ID returns the ID of the register, "" as long as nothing is written.
@@ -174,7 +172,7 @@ func (r *Register) Close() error {
 }
 
 func remove(dir, id string) {
-	for _, ending := range []string{record, ".new", lock} {
+	for _, ending := range []string{record, lock} {
 		_ = os.Remove(filepath.Join(dir, id+ending))
 	}
 }
@@ -216,7 +214,9 @@ func List(dir string, now time.Time) []Client {
 
 // ours reports whether a directory and the one that it is in are the user's alone: whoever
 // can write to the latter can put another directory in place.
-func ours(dir string) bool { return private(filepath.Dir(dir)) && private(dir) }
+func ours(dir string) bool {
+	return userdir.Dir(filepath.Dir(dir)).Private() && userdir.Dir(dir).Private()
+}
 
 // running reports whether a process holds the lock of a file.
 func running(path string) bool {

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// private reports whether a directory belongs to this user, and nobody else can write to it.
+// private reports whether a directory belongs to this user, and nobody else can enter it.
 func private(dir string) bool {
 	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() || info.Mode().Perm()&0o022 != 0 {
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {
 		return false
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)

@@ -1,9 +1,9 @@
 // Package userdir keeps small files that the processes of one user share, in a directory
-// that nobody else can write to.
+// that nobody else can enter.
 //
 // Use a [Dir]. It guarantees that
 //
-//   - a directory that belongs to someone else, or that others can write to, is not used;
+//   - a directory that belongs to someone else, or that others can enter, is not used;
 //   - the directory has mode 0700 and its files 0600;
 //   - a file is replaced whole, so a reader never sees half of it. It need not survive a
 //     crash of the system.
@@ -20,16 +20,16 @@ import (
 // Dir is the path of a directory; empty is none.
 type Dir string
 
-// ErrUnusable says that there is no directory that the user alone can write to.
-var ErrUnusable = errors.New("there is no directory that the user alone can write to")
+// ErrUnusable says that there is no directory that the user alone can enter.
+var ErrUnusable = errors.New("there is no directory that the user alone can enter")
 
 // Path returns the path of a file.
 func (d Dir) Path(name string) string { return filepath.Join(string(d), name) }
 
-// Private reports whether the directory exists and nobody else can write to it.
+// Private reports whether the directory exists and nobody else can enter it.
 func (d Dir) Private() bool { return d != "" && private(string(d)) }
 
-// Make makes the directory and reports whether nobody else can write to it.
+// Make makes the directory and reports whether nobody else can enter it.
 func (d Dir) Make() bool { return d != "" && os.MkdirAll(string(d), 0o700) == nil && d.Private() }
 
 // Replace writes a file whole. The error can be [ErrUnusable].

@@ -36,7 +36,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// A directory that others can write to, or a link, is not used.
+// A directory that others can enter, or a link, is not used.
 func TestOthers(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -57,7 +57,14 @@ func TestOthers(t *testing.T) {
 	if err := os.Chmod(open, 0o777); err != nil { //nolint:gosec // the point
 		t.Fatal(err)
 	}
-	for _, d := range []userdir.Dir{"", userdir.Dir(open), userdir.Dir(link)} {
+	readable := filepath.Join(base, "readable")
+	if err := os.Mkdir(readable, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(readable, 0o755); err != nil { //nolint:gosec // the point
+		t.Fatal(err)
+	}
+	for _, d := range []userdir.Dir{"", userdir.Dir(open), userdir.Dir(link), userdir.Dir(readable)} {
 		if err := d.Replace("y", nil); !errors.Is(err, userdir.ErrUnusable) {
 			t.Errorf("%s: written: %v", d, err)
 		}

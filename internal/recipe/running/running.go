@@ -7,7 +7,7 @@
 // and start. [Registry.Stop] signals the process that leads a task, after the same check: a
 // number that the system has given to another process is never signaled.
 //
-// The directory belongs to the user and nobody else can write to it, or it is not used: a
+// The directory belongs to the user and nobody else can enter it, or it is not used: a
 // registry without a directory knows the tasks of its own process.
 package running
 

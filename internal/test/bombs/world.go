@@ -35,7 +35,7 @@ var Tools = map[string]string{
 	"describe": `{"c1":"git","c2":"write","c3":"commit-message"}`,
 	"execute":  `{"agent":"climpt","c1":"git","c2":"write","c3":"commit-message"}`, "read_file": `{"path":"a.txt"}`,
 	"list_directory": `{"path":".","depth":3}`, "get_project_context": `{"fresh":true}`, "run_just_task": `{"task_name":"hello"}`,
-	"stop_task": `{"id":"none"}`, "get_task": `{"id":"none"}`, "get_conflicts": `{}`,
+	"stop_task": `{"id":"none"}`, "get_task": `{"id":"none"}`, "get_conflicts": `{}`, "get_stack_status": `{}`,
 }
 
 // commands are the command lines that are tried, too.
