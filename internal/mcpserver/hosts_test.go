@@ -102,3 +102,20 @@ func TestSkillsHaveNoSecrets(t *testing.T) {
 		t.Errorf("the digest is not that of the text:\n%s\n%s", entry, file)
 	}
 }
+
+// A message about progress has no half of a secret, wherever it is cut.
+func TestProgressHasNoHalfOfASecret(t *testing.T) {
+	t.Parallel()
+	var secrets secret.Set
+	secrets.Add("hunter2hunter2")
+	set := toolset.Toolset{Name: "toys", Tools: []toolset.Tool{toolset.New(measured{}, toolset.Spec{Name: "report"}, func(ctx context.Context, _ struct{}) (int, error) {
+		toolset.Progress(ctx)(strings.Repeat("x", 193) + "hunter2hunter2 and more")
+		return 1, nil
+	})}}
+	c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{set}, Secrets: &secrets})
+	c.initialize("2025-11-25")
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"report","_meta":{"progressToken":7}}}`)
+	if got := c.line(); !strings.Contains(got, "notifications/progress") || !strings.Contains(got, "xxx") || strings.Contains(got, "hunt") || len(got) > 400 {
+		t.Errorf("got %s", got)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -149,6 +150,10 @@ func withWorktree(s, worktree *jsonschema.Schema) *jsonschema.Schema {
 	return &with
 }
 
+// maxProgress is how many characters of a message a client hears. The cut comes after the
+// secrets are taken out, or half of one could stay.
+const maxProgress = 200
+
 // withProgress lets the handler report to a client that asked for it.
 func (s *Server) withProgress(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	token := req.Params.GetProgressToken()
@@ -159,7 +164,7 @@ func (s *Server) withProgress(ctx context.Context, req *mcp.CallToolRequest) con
 	return toolset.WithProgress(ctx, func(message string) {
 		// A client that went away is no error of the call.
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-			ProgressToken: token, Progress: time.Since(start).Seconds(), Message: s.secrets.Redact(message),
+			ProgressToken: token, Progress: time.Since(start).Seconds(), Message: cleantext.Cut(s.secrets.Redact(message), maxProgress),
 		})
 	})
 }

@@ -207,6 +207,14 @@ func TestDeletedAndChanged(t *testing.T) {
 			if out, err := into.run("pull", "-q", "--no-rebase", sides[1].dir, "main"); err == nil {
 				t.Fatalf("git merged it: %s", out)
 			}
+			got, warnings := titles(t, into.store())
+			diff(t, "items while the merge is open", "1 1, 2 2 (unmerged), 3 3", got)
+			if len(warnings) == 0 {
+				t.Error("nothing says that one side deleted it")
+			}
+			if it, err := into.store().Item(t.Context(), 2); err != nil || len(it.Comments) != 1 {
+				t.Errorf("while the merge is open it is %+v, %v", it, err)
+			}
 			done, err := into.store().Repair(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -136,7 +136,11 @@ func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.snapshot()
+	all, err := f.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	return s.withHalfDeleted(ctx, f, all)
 }
 
 // Item is of item.Backend.
@@ -148,6 +152,11 @@ func (s *Store) Item(ctx context.Context, id item.ID) (item.Item, error) {
 	it, err := f.item(id)
 	if both, ok := f.unmerged(err); ok {
 		return both, nil
+	}
+	if item.IsNotFound(err) {
+		if found, _ := s.halfDeleted(ctx, f); found[id].ID != 0 { // it is not found if that fails
+			return found[id], nil
+		}
 	}
 	return it, err
 }

@@ -56,8 +56,9 @@ type RunOut struct {
 // progressEvery is how often a client hears of a task that runs.
 const progressEvery = time.Second
 
-// maxMessage is how many characters of a line it hears.
-const maxMessage = 200
+// maxLine is how many characters of a line are reported. The server cuts what is left when
+// the secrets are out of it.
+const maxLine = 4000
 
 // RunJustTask runs a task to its end, or starts it in the background.
 func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
@@ -222,7 +223,7 @@ func follow(ctx context.Context, task string, out *recipe.Output) (stop func()) 
 			case <-stopped:
 				return
 			case <-tick.C:
-				report(out.LastLine(maxMessage))
+				report(out.LastLine(maxLine))
 			}
 		}
 	}()
