@@ -274,7 +274,7 @@ type stoppedError string
 func (e stoppedError) Error() string { return "stopped by " + string(e) }
 
 // Running returns the user's tasks that run, in every process and every project.
-func (j *Justfile) Running() []running.Task { return j.journal.tasks.List() }
+func (j *Justfile) Running() []running.Task { return j.journal.Running() }
 
 // Stop ends a task of the user, in whatever process and project it runs. by says who does
 // it. The errors are those of [running.Registry.Stop].

@@ -73,11 +73,24 @@ func TestBackground(t *testing.T) {
 	if got := modern(t, ports["main"]).call(t.Context(), 3, "run_just_task", `{"task_name":"slow","background":true}`); !strings.Contains(got, "is running already, as task "+slow) {
 		t.Errorf("it runs twice: %q", got)
 	}
+	context := func(since string) string {
+		return modern(t, ports["main"]).call(t.Context(), 5, "get_project_context", `{"sections":["task"]`+since+`}`)
+	}
+	before := context("")
+	if !strings.Contains(before, "`slow`: running as task `"+slow+"`, started ") && !strings.Contains(before, "`slow`: running as task "+slow+", started ") {
+		t.Errorf("the context does not say what runs: %q", before)
+	}
+	_, rest, _ := strings.Cut(before, `since="`)
+	token, _, _ := strings.Cut(rest, `"`)
 	ended := make(chan string)
 	go func() { ended <- get(slow, 40) }()
 	gittest.Write(t, filepath.Join(dir, "go"), "")
 	if got := <-ended; !strings.Contains(got, "slept\n") || !strings.Contains(got, "failed, exit code 3 after ") {
 		t.Errorf("got %q", got)
+	}
+
+	if got := context(`,"since":"` + token + `"`); !strings.Contains(got, "gone: ") || !strings.Contains(got, "failed with exit code 3") {
+		t.Errorf("since the task ran: %q", got)
 	}
 
 	forever := start("forever")

@@ -9,12 +9,13 @@ import (
 
 // Radar knows which branches conflict with the one that is checked out.
 type Radar interface {
-	// Mine returns the conflicts of the worktree, and when they were found. It takes no
-	// longer than wait.
+	// Mine returns the conflicts of the worktree, and when they were found: the zero time if
+	// nothing is known yet. It takes no longer than wait.
 	Mine(ctx context.Context, wait time.Duration) ([]conflicts.Conflict, time.Time)
 }
 
-// Conflicts are the branches that the worktree conflicts with.
+// Conflicts are the branches that the worktree conflicts with. The zero Conflicts says that
+// nothing is known of them yet.
 type Conflicts struct {
 	With []Conflicting
 	// AsOf is when they were found.
@@ -38,7 +39,7 @@ func (g *gathering) conflicting(ctx context.Context) *Conflicts {
 		return nil
 	}
 	found, asOf := g.Radar.Mine(ctx, radarWait)
-	if len(found) == 0 {
+	if len(found) == 0 && !asOf.IsZero() {
 		return nil
 	}
 	out := &Conflicts{AsOf: asOf}

@@ -23,6 +23,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/workflow/pull"
 	"github.com/copse-dev/copse/internal/workflow/stack"
@@ -60,9 +61,10 @@ type ItemStore interface {
 	Links(ctx context.Context) (map[item.ID]item.Link, error)
 }
 
-// Journal remembers the last run of a recipe.
+// Journal remembers the last run of a recipe, and what the user runs in any project.
 type Journal interface {
 	Last() (recipe.LastRun, bool)
+	Running() []running.Task
 }
 
 // Engine runs containers.

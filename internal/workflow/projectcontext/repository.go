@@ -43,7 +43,7 @@ type Repository struct {
 	// Adds is what the branch adds to its parent, or to the trunk where it has no parent;
 	// nil where it adds nothing.
 	Adds *Adds
-	// Conflicts are the branches that the worktree conflicts with; nil if none is known.
+	// Conflicts are the branches that the worktree conflicts with; nil if there are none.
 	Conflicts *Conflicts
 	// Status compares with the upstream branch; nil if it is not known.
 	Status *git.Status

@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/docker"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/running"
 )
 
 // WorkItems are the items that are not done.
@@ -67,15 +68,20 @@ func (g *gathering) items(ctx context.Context) (Content, error) {
 	return out, nil
 }
 
-// LastTask is how the last run of a task ended.
-type LastTask recipe.LastRun
+// LastTask is how the last run of a task ended, if one did, and which tasks run.
+type LastTask struct {
+	recipe.LastRun
+	// Running are tasks of the project, the oldest first.
+	Running []running.Task
+}
 
 func (g *gathering) task(context.Context) (Content, error) {
 	last, ok := g.Journal.Last()
-	if !ok {
+	runs := slices.DeleteFunc(g.Journal.Running(), func(t running.Task) bool { return t.Root != g.Root })
+	if !ok && len(runs) == 0 {
 		return nil, emptyError("none was run")
 	}
-	return LastTask(last), nil
+	return LastTask{LastRun: last, Running: runs}, nil
 }
 
 // Containers are the containers that failed or are unhealthy.

@@ -174,7 +174,8 @@ func (v *Verdicts) ask(ctx context.Context, s shape, t tips, asking Asking) []fa
 		return out
 	}
 	heads := make([]github.Head, len(s.branches))
-	for i, b := range s.branches {
+	for i := range s.branches {
+		b := &s.branches[i]
 		heads[i] = github.Head{Branch: b.Branch, Number: b.PullRequest.Number, Commit: t.of(b.Branch)}
 		if at := t.published[b.Branch]; at != "" {
 			heads[i].Branch = shortOf(at)

@@ -81,16 +81,19 @@ func shortOf(ref string) string {
 	return name
 }
 
-// compare fills in how far each branch is from its parent and from what was pushed.
+// compare fills in how far each branch is from its parent and from what was pushed. Like
+// hold, link and ask, it runs beside the others: each writes members of its own, and none
+// copies a branch.
 func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips) error {
-	below := func(b Branch) string {
+	below := func(b *Branch) string {
 		if b.Parent != "" {
 			return t.of(b.Parent)
 		}
 		return t.of(s.trunk)
 	}
 	var pairs []history.Pair
-	for _, b := range s.branches {
+	for i := range s.branches {
+		b := &s.branches[i]
 		tip := t.of(b.Branch)
 		if tip == "" {
 			continue
@@ -108,7 +111,7 @@ func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips)
 	}
 	for i := range s.branches {
 		b := &s.branches[i]
-		tip, base := t.of(b.Branch), below(*b)
+		tip, base := t.of(b.Branch), below(b)
 		if tip == "" {
 			continue
 		}
@@ -179,8 +182,8 @@ func (v *Verdicts) hold(ctx context.Context, repo *git.Repo, s shape) error {
 		return err
 	}
 	at := make(map[string]int, len(s.branches))
-	for i, b := range s.branches {
-		at[b.Branch] = i
+	for i := range s.branches {
+		at[s.branches[i].Branch] = i
 	}
 	var looking errgroup.Group
 	looking.SetLimit(worktreesAtOnce)

@@ -39,6 +39,9 @@ func Facts(c projectcontext.Content) (facts []Fact, cut bool) {
 	case projectcontext.Project:
 		facts = placeFacts(c, time.Time{}) // without ages
 		if c.Repository != nil {
+			if found := c.Repository.Conflicts; found != nil && found.AsOf.IsZero() {
+				facts = append(facts, Fact{Key: "conflicts", Unknown: true})
+			}
 			for _, w := range c.Repository.Worktrees {
 				facts = append(facts, Fact{Key: "worktree " + w.Path, Line: foreign.Own("worktree ").Add(worktree(w))})
 			}
@@ -53,7 +56,13 @@ func Facts(c projectcontext.Content) (facts []Fact, cut bool) {
 			facts = append(facts, Fact{Key: f.Path, Line: changeLine(c, f), Label: f.Path, Stamp: c.Stamps[f.Path]})
 		}
 	case projectcontext.LastTask:
-		facts = append(facts, Fact{Key: "last", Line: ended(c), Stamp: c.Started.UTC().Format(time.RFC3339Nano), More: foreign.Quote(c.Tail)})
+		for _, t := range c.Running {
+			facts = append(facts, Fact{Key: "running " + t.ID, Line: runs(t)})
+		}
+		if c.Task == "" {
+			break
+		}
+		facts = append(facts, Fact{Key: "last", Line: ended(c.LastRun), Stamp: c.Started.UTC().Format(time.RFC3339Nano), More: foreign.Quote(c.Tail)})
 	case projectcontext.Containers:
 		for _, one := range c.Failing {
 			facts = append(facts, Fact{Key: one.Name, Line: containerLine(one), Stamp: one.Ended.UTC().Format(time.RFC3339), More: foreign.Quote(one.Log)})

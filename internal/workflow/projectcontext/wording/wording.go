@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
@@ -115,7 +116,7 @@ func placeFacts(p projectcontext.Project, now time.Time) []Fact {
 	if repo.Operation != nil {
 		facts = append(facts, Fact{Key: "operation", Line: foreign.Own("In progress: ").Name(repo.Operation.String())})
 	}
-	if repo.Conflicts != nil {
+	if repo.Conflicts != nil && len(repo.Conflicts.With) > 0 {
 		facts = append(facts, Fact{Key: "conflicts", Line: conflicting(*repo.Conflicts, now)})
 	}
 	if repo.Note != "" {
@@ -289,17 +290,29 @@ func lineCount(n git.LineCount) foreign.Line {
 }
 
 func task(last projectcontext.LastTask, now time.Time) body {
-	head := ended(last).Own(", ").Word(fact.Age(last.Started.Add(last.Duration), now))
+	var running []foreign.Line
+	for _, t := range last.Running {
+		running = append(running, runs(t).Own(", started ").Word(fact.Age(t.Started, now)))
+	}
+	if last.Task == "" {
+		return body{head: running}
+	}
+	head := ended(last.LastRun).Own(", ").Word(fact.Age(last.Started.Add(last.Duration), now))
 	out := body{keepEnd: true, lines: foreign.Quote(last.Tail)}
 	if len(out.lines) > 0 {
 		head = head.Own("; it printed:")
 	}
-	out.head = []foreign.Line{head}
+	out.head = append(running, head)
 	return out
 }
 
+// runs returns that a task runs, without for how long.
+func runs(t running.Task) foreign.Line {
+	return foreign.Name(strings.Join(append([]string{t.Name}, t.Args...), " ")).Own(": running as task ").Word(t.ID)
+}
+
 // ended returns how a task ended.
-func ended(last projectcontext.LastTask) foreign.Line {
+func ended(last recipe.LastRun) foreign.Line {
 	head := foreign.Name(strings.Join(append([]string{last.Task}, last.Args...), " ")).Own(": ")
 	switch {
 	case last.Problem != "":
