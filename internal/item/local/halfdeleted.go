@@ -18,7 +18,7 @@ import (
 func (s *Store) halfDeleted(ctx context.Context, f *folder) (map[item.ID]item.Item, error) {
 	repo, err := s.openRepo(ctx, f)
 	if repo == nil || err != nil || operation.Read(repo.Git().GitDir()) == nil {
-		return nil, nil //nolint:nilerr // where git cannot be asked, no merge is open
+		return nil, nil // where git cannot be asked, no merge is open
 	}
 	root, err := f.dir.Open()
 	if err != nil {

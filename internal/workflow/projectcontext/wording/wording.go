@@ -290,19 +290,19 @@ func lineCount(n git.LineCount) foreign.Line {
 }
 
 func task(last projectcontext.LastTask, now time.Time) body {
-	var running []foreign.Line
+	var out body
 	for _, t := range last.Running {
-		running = append(running, runs(t).Own(", started ").Word(fact.Age(t.Started, now)))
+		out.head = append(out.head, runs(t).Own(", started ").Word(fact.Age(t.Started, now)))
 	}
 	if last.Task == "" {
-		return body{head: running}
+		return out
 	}
 	head := ended(last.LastRun).Own(", ").Word(fact.Age(last.Started.Add(last.Duration), now))
-	out := body{keepEnd: true, lines: foreign.Quote(last.Tail)}
+	out.keepEnd, out.lines = true, foreign.Quote(last.Tail)
 	if len(out.lines) > 0 {
 		head = head.Own("; it printed:")
 	}
-	out.head = append(running, head)
+	out.head = append(out.head, head)
 	return out
 }
 
