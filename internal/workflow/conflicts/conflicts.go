@@ -109,6 +109,11 @@ const maxFiles = 30
 func (r *Radar) Report(ctx context.Context, q Request) (Report, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.look(ctx, q)
+}
+
+// look is Report for a caller that holds the lock.
+func (r *Radar) look(ctx context.Context, q Request) (Report, error) {
 	g, err := r.survey(ctx, q)
 	if err != nil {
 		return Report{}, err
@@ -137,8 +142,13 @@ func (r *Radar) survey(ctx context.Context, q Request) (*survey, error) {
 
 // report finds what is in flight, and tries the merges that are not known.
 func (g *survey) report(ctx context.Context) (Report, error) {
-	// What was learned before an error, or before the time was up, counts as well.
-	defer func() { g.cache.save(g.known, g.fresh) }()
+	// What was learned before an error, or before the time was up, counts as well. A caller
+	// that has only a moment and has left since may not be there for the writing.
+	defer func() {
+		if !g.request.Current || ctx.Err() == nil || errors.Is(context.Cause(ctx), errMoment) {
+			g.cache.save(g.known, g.fresh)
+		}
+	}()
 	if err := g.find(ctx); err != nil {
 		return Report{}, err
 	}

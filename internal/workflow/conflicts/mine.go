@@ -2,32 +2,30 @@ package conflicts
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
 
+// errMoment is why a look ends that may take a moment only.
+var errMoment = errors.New("the time for looking is up")
+
 // Mine returns the conflicts of the worktree of the session, and when they were found. It
-// waits no longer than wait; after that, what the last whole report found counts. Nil
+// gives up after about wait; then what the last whole report found counts. Nil
 // means that there are none, or that nobody has looked yet.
 func (r *Radar) Mine(ctx context.Context, wait time.Duration) ([]Conflict, time.Time) {
 	began := r.o.Now()
-	limited, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	type answer struct {
-		report Report
-		err    error
+	if !r.mu.TryLock() { // another call is looking, for as long as it takes
+		return r.last(ctx)
 	}
-	answers := make(chan answer, 1)
-	go func() {
-		report, err := r.Report(limited, Request{Current: true})
-		answers <- answer{report, err}
-	}()
-	select {
-	case a := <-answers:
-		if a.err == nil {
-			return a.report.Conflicts, began
-		}
-	case <-limited.Done():
+	defer r.mu.Unlock()
+	limited, cancel := context.WithTimeoutCause(ctx, wait, errMoment)
+	defer cancel()
+	// What it learned before the time is up is written before it returns: a command may end
+	// right after this.
+	report, err := r.look(limited, Request{Current: true})
+	if err == nil {
+		return report.Conflicts, began
 	}
 	return r.last(ctx)
 }
