@@ -24,7 +24,7 @@ var requests = []struct{ text, tools string }{
 	{"list all tracked branches", "list_branches"},
 	{"which repositories does twig know", "list_repositories"},
 	{"which branches conflict with each other", "get_conflicts"},
-	{"can my stack be merged, what is missing in each branch", "get_stack_status"},
+	{"can my stack be merged, and what blocks each branch", "get_stack_status"},
 	{"list git worktrees", "get_worktrees"},
 	{"where is the other checkout of this repository", "get_worktrees"},
 	{"show the description of pull request 42", "get_pull_request"},

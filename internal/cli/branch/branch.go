@@ -11,15 +11,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/branch/source/records"
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
-	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/workflow/track"
 )
@@ -92,16 +89,7 @@ func explain(err error) error {
 	if stacked, ok := errors.AsType[*track.StackedError](err); ok {
 		return fmt.Errorf("%w; `copse branch depend --replace` moves it, and `--add` gives it one more parent", stacked)
 	}
-	e, ok := errors.AsType[*failure.Error](err)
-	if !ok {
-		return err
-	}
-	words := failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
-	text := strings.TrimSuffix(e.Message(words), ".")
-	if advice := e.Hint(words); advice != "" {
-		text += ". " + advice
-	}
-	return errors.New(cleantext.Line(text))
+	return output.Explain(err)
 }
 
 // named is the one branch of the arguments: "." and none are the current one.

@@ -3,7 +3,6 @@
 package conflicts
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
-	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 )
@@ -50,7 +48,7 @@ filter or merge driver runs. A repeated call tries only what changed.`,
 			found, err := here.Radar().Report(cmd.Context(), conflicts.Request{Branches: args})
 			stop()
 			if err != nil {
-				return explain(err)
+				return output.Explain(err)
 			}
 			if asJSON {
 				return output.New(env).JSON(view(found))
@@ -61,20 +59,6 @@ filter or merge driver runs. A repeated call tries only what changed.`,
 	cmd.Flags().StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
 	output.JSONFlag[view](cmd, &asJSON)
 	return cmd
-}
-
-// explain returns an error in the words of the command line.
-func explain(err error) error {
-	e, ok := errors.AsType[*failure.Error](err)
-	if !ok {
-		return err
-	}
-	words := failure.Words{Program: "copse", Track: "copse branch init", Branches: "copse branch list"}
-	text := strings.TrimSuffix(e.Message(words), ".")
-	if advice := e.Hint(words); advice != "" {
-		text += ". " + advice
-	}
-	return errors.New(cleantext.Line(text))
 }
 
 // show prints a line for each file of each conflict.

@@ -14,7 +14,6 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
-	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
@@ -82,29 +81,15 @@ func run(ctx context.Context, env app.Env, o options, args []string) (err error)
 	found, err := verdicts.Stack(ctx, start, o.asking())
 	stop()
 	if err != nil {
-		return explain(err)
+		return output.Explain(err)
 	}
 	if err := show(env, found, o.asJSON); err != nil || !o.watch {
 		return err
 	}
-	return explain(verdicts.Watch(ctx, start, func(s verdict.Status) {
+	return output.Explain(verdicts.Watch(ctx, start, func(s verdict.Status) {
 		fmt.Fprintln(env.Stdout)
 		_ = show(env, s, o.asJSON) // whoever reads is gone, which ends the program
 	}))
-}
-
-// explain words an error for a person.
-func explain(err error) error {
-	e, ok := errors.AsType[*failure.Error](err)
-	if !ok {
-		return err
-	}
-	words := failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
-	text := strings.TrimSuffix(e.Message(words), ".")
-	if advice := e.Hint(words); advice != "" {
-		text += ". " + advice
-	}
-	return errors.New(cleantext.Line(text))
 }
 
 // show prints a status.

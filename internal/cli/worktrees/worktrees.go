@@ -10,10 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/fact"
-	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/worktrees"
 )
@@ -40,7 +38,7 @@ is shown until its server ends, or until ten minutes after its last call.`,
 			store := here.Items()
 			all, err := here.Worktrees(store).List(cmd.Context())
 			if err = errors.Join(err, store.Close()); err != nil {
-				return explain(err)
+				return output.Explain(err)
 			}
 			if asJSON {
 				return output.New(env).JSON(all)
@@ -51,20 +49,6 @@ is shown until its server ends, or until ten minutes after its last call.`,
 	cmd.Flags().StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
 	output.JSONFlag[[]worktrees.Worktree](cmd, &asJSON)
 	return cmd
-}
-
-// explain returns an error in the words of the command line.
-func explain(err error) error {
-	e, ok := errors.AsType[*failure.Error](err)
-	if !ok {
-		return err
-	}
-	words := failure.Words{Program: "copse", Track: "copse branch init", Branches: "copse branch list"}
-	text := strings.TrimSuffix(e.Message(words), ".")
-	if advice := e.Hint(words); advice != "" {
-		text += ". " + advice
-	}
-	return errors.New(cleantext.Line(text))
 }
 
 // show prints a line for each worktree.

@@ -96,8 +96,8 @@ const (
 	Moved    Kind = "moved"
 )
 
-// maxFailures is how many pairs may fail before the others are not tried any more: finding
-// each of them costs more processes.
+// maxFailures is how many pairs may fail before a survey gives up on the others, because
+// isolating each failure starts more processes.
 const maxFailures = 20
 
 // Merge merges pairs, in one process as long as each of them can be tried, and returns an

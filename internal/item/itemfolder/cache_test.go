@@ -204,7 +204,7 @@ func FuzzCache(f *testing.F) {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(want, opened(t, dir, path)); d != "" {
-			t.Errorf("a damaged cache changes what is said:\n%s", d)
+			t.Errorf("a damaged cache changes the index:\n%s", d)
 		}
 	})
 }

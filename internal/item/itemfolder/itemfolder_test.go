@@ -16,7 +16,7 @@ import (
 
 // An index that was kept says what one that is opened now says, whatever happened to
 // the files, and whether the system tells what happens or not.
-func TestUpdateAsOpenedAnew(t *testing.T) {
+func TestUpdateMatchesFreshIndex(t *testing.T) {
 	t.Parallel()
 	for _, watching := range []bool{true, false} {
 		t.Run(fmt.Sprint(watching), func(t *testing.T) {
@@ -38,12 +38,12 @@ func TestUpdateAsOpenedAnew(t *testing.T) {
 					if !ok {
 						rt.Fatal("the folder is still the one that was opened")
 					}
-					anew, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, itemfolder.Options{Name: "items"})
+					fresh, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, itemfolder.Options{Name: "items"})
 					must(rt, err)
-					if d := cmp.Diff(all(anew), all(kept)); d != "" {
-						rt.Fatalf("kept (+) says something else than opened anew (-):\n%s", d)
+					if d := cmp.Diff(all(fresh), all(kept)); d != "" {
+						rt.Fatalf("the kept index (+) differs from a fresh one (-):\n%s", d)
 					}
-					anew.Close()
+					fresh.Close()
 				}
 			})
 		})

@@ -229,9 +229,16 @@ func (m *merging) copied(repo *gitmerge.Repo) error {
 	return m.tx.Write(lockedstore.File{Name: followedName, Data: []byte(head + "\n")})
 }
 
-// afterCopying returns a warning for each item that refers to other items than where git
-// copied its commit from.
-func (s *Store) afterCopying(ctx context.Context, f *folder) ([]item.Warning, error) {
+// unchecked is what git did to a store that nobody has looked at.
+type unchecked struct {
+	repo  *gitmerge.Repo
+	root  *os.Root // of the store; the caller closes it
+	since string   // the last commit whose references are known to be right
+}
+
+// unchecked returns what git did to the store; nil outside of git, and while git rewrites
+// commits, because those that are still to come count as well.
+func (s *Store) unchecked(ctx context.Context, f *folder) (*unchecked, error) {
 	repo, err := s.openRepo(ctx, f)
 	if repo == nil || err != nil {
 		return nil, err
@@ -243,16 +250,27 @@ func (s *Store) afterCopying(ctx context.Context, f *folder) ([]item.Warning, er
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
 	}
-	defer root.Close()
 	since, err := followed(root)
 	if err != nil {
+		_ = root.Close()
 		return nil, err
 	}
-	_, copies, err := repo.Copied(ctx, since)
+	return &unchecked{repo: repo, root: root, since: since}, nil
+}
+
+// afterCopying returns a warning for each item that refers to other items than where git
+// copied its commit from.
+func (s *Store) afterCopying(ctx context.Context, f *folder) ([]item.Warning, error) {
+	past, err := s.unchecked(ctx, f)
+	if past == nil || err != nil {
+		return nil, err
+	}
+	defer past.root.Close()
+	_, copies, err := past.repo.Copied(ctx, past.since)
 	if len(copies) == 0 || err != nil {
 		return nil, err
 	}
-	tree, err := readTree(root)
+	tree, err := readTree(past.root)
 	if err != nil {
 		return nil, err
 	}

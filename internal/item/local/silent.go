@@ -12,7 +12,6 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
-	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
 // isUnmerged reports whether a file has the marks that git leaves in what it could not
@@ -108,27 +107,16 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 
 // checkVanished returns a warning for each item that git lost in a merge.
 func (s *Store) checkVanished(ctx context.Context, f *folder) ([]item.Warning, error) {
-	repo, err := s.openRepo(ctx, f)
-	if repo == nil || err != nil {
+	done, err := s.unchecked(ctx, f)
+	if done == nil || err != nil {
 		return nil, err
 	}
-	if _, going := repo.Rewritten(); going {
-		return nil, nil
-	}
-	root, err := f.dir.Open()
-	if err != nil {
-		return nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
-	}
-	defer root.Close()
-	since, err := followed(root)
-	if err != nil {
-		return nil, err
-	}
-	merges, err := repo.Vanished(ctx, since)
+	defer done.root.Close()
+	merges, err := done.repo.Vanished(ctx, done.since)
 	if err != nil || len(merges) == 0 {
 		return nil, err
 	}
-	tree, err := readTree(root)
+	tree, err := readTree(done.root)
 	if err != nil {
 		return nil, err
 	}
@@ -175,8 +163,8 @@ func (m *merging) again(past *gitmerge.Merge) error {
 	return m.store(since)
 }
 
-// leftovers merges files that were left, or committed, with the marks of a merge that
-// git knows nothing about any more. A text that can be read as it is only looks so.
+// leftovers merges files that were left, or committed, with the marks of a merge that git no
+// longer remembers. A file that can be read is left alone: its marks are ordinary text.
 func (m *merging) leftovers() error {
 	base, ours, theirs := maps.Clone(m.tree), maps.Clone(m.tree), maps.Clone(m.tree)
 	found := false
@@ -287,21 +275,13 @@ func deletedIn(text string) string {
 // checkBuried returns a warning for each item that git left in the trash although one side
 // of a merge changed it.
 func (s *Store) checkBuried(ctx context.Context, f *folder) ([]item.Warning, error) {
-	repo, err := s.openRepo(ctx, f)
-	if repo == nil || err != nil {
+	past, err := s.unchecked(ctx, f)
+	if past == nil || err != nil {
 		return nil, err
 	}
-	root, err := f.dir.Open()
-	if err != nil {
-		return nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
-	}
-	defer root.Close()
-	since, err := followed(root)
-	if err != nil {
-		return nil, err
-	}
-	ids, _, err := buried(ctx, repo, since, func(name string) string {
-		text, err := itemfolder.ReadFile(root, name)
+	defer past.root.Close()
+	ids, _, err := buried(ctx, past.repo, past.since, func(name string) string {
+		text, err := itemfolder.ReadFile(past.root, name)
 		if err != nil {
 			return "" // the check of the trash reports what cannot be read
 		}

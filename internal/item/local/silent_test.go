@@ -45,8 +45,8 @@ func twice(t *testing.T) (ours, theirs clone) {
 	return ours, theirs
 }
 
-// checkOnce repairs a clone in which git committed the marks of a conflict, or stopped as it
-// should, and compares what is there.
+// checkOnce repairs a clone in which git committed conflict markers, or stopped as it should,
+// and checks the items afterwards.
 func checkOnce(t *testing.T, c clone) {
 	t.Helper()
 	c.repair()

@@ -154,7 +154,7 @@ func (f installed) must(t *testing.T, env []string, argv ...string) string {
 }
 
 // TestInstalledHosts lets the real clients read what "copse mcp install" wrote, over stdio and
-// over HTTP, connect, and find nothing any more after "uninstall". Over HTTP their
+// over HTTP, connect, and find no entry after "uninstall". Over HTTP their
 // configuration is where their own variable says.
 func TestInstalledHosts(t *testing.T) {
 	t.Parallel()
@@ -361,7 +361,7 @@ var (
 	}
 )
 
-// offered returns the tools of copse that a model was told of. Claude Code names them in a text.
+// offered returns the copse tools that a request to the model lists. Claude Code lists them as text.
 func offered(m *model.Model) []string {
 	text := strings.Join(m.Tools(), "\n")
 	if !strings.Contains(text, "copse") {

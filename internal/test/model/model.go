@@ -51,7 +51,7 @@ func New(script Script, name func(tool string) string) *Model {
 // InNamespace makes the model call tools in a namespace.
 func (m *Model) InNamespace(name string) { m.namespace = name }
 
-// Results returns what the model was told of each call.
+// Results returns the tool results that the model received.
 func (m *Model) Results() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

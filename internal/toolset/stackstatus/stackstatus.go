@@ -55,7 +55,7 @@ func (t *Tools) Extend(set toolset.Toolset) toolset.Toolset {
 			}
 			found, unknown := t.verdicts.Stack(ctx, "", verdict.Recent)
 			if unknown != nil || len(found.Branches) == 0 {
-				return text, nil //nolint:nilerr // the branches say what is missing
+				return text, nil //nolint:nilerr // the list of branches reports the problem
 			}
 			return foreign.Markdown(found.Lines()) + "\n" + text, nil
 		}

@@ -56,8 +56,8 @@ type RunOut struct {
 // progressEvery is how often a client hears of a task that runs.
 const progressEvery = time.Second
 
-// maxLine is how many characters of a line are reported. The server cuts what is left when
-// the secrets are out of it.
+// maxLine is the length of a reported line, in characters. The server removes secrets from
+// the line and then shortens it.
 const maxLine = 4000
 
 // RunJustTask runs a task to its end, or starts it in the background.

@@ -3,9 +3,6 @@ package conflicts
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/session"
 )
 
@@ -42,18 +39,8 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	var listed []git.Worktree
-	var tips []git.Tip
-	both, asking := errgroup.WithContext(ctx)
-	both.Go(func() (err error) {
-		listed, err = g.repo.Worktrees(asking)
-		return err
-	})
-	both.Go(func() (err error) {
-		tips, err = g.repo.Tips(asking, originPrefix+standard)
-		return err
-	})
-	if err := both.Wait(); err != nil {
+	listed, tips, err := g.list(ctx, standard)
+	if err != nil {
 		return nil, err
 	}
 	if err := g.findTrunk(ctx, standard, tips); err != nil {

@@ -57,15 +57,9 @@ type side struct {
 	apart       bool   // it has no history in common with the trunk
 }
 
-// find finds the trunk and the sides.
-func (g *survey) find(ctx context.Context) error {
-	v := g.o.Branches.Session().View()
-	standard, err := v.Default(ctx)
-	if err != nil {
-		return err
-	}
-	var listed []git.Worktree
-	var tips []git.Tip
+// list returns the worktrees and the tips of all branches, with that of the trunk's remote
+// branch.
+func (g *survey) list(ctx context.Context, standard string) (listed []git.Worktree, tips []git.Tip, err error) {
 	both, asking := errgroup.WithContext(ctx)
 	both.Go(func() (err error) {
 		listed, err = g.repo.Worktrees(asking)
@@ -75,7 +69,19 @@ func (g *survey) find(ctx context.Context) error {
 		tips, err = g.repo.Tips(asking, originPrefix+standard)
 		return err
 	})
-	if err := both.Wait(); err != nil {
+	err = both.Wait() // before the results are read
+	return listed, tips, err
+}
+
+// find finds the trunk and the sides.
+func (g *survey) find(ctx context.Context) error {
+	v := g.o.Branches.Session().View()
+	standard, err := v.Default(ctx)
+	if err != nil {
+		return err
+	}
+	listed, tips, err := g.list(ctx, standard)
+	if err != nil {
 		return err
 	}
 	if err := g.checkNames(tips); err != nil {

@@ -1,0 +1,24 @@
+package output
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/failure"
+)
+
+// Explain returns an error as one line, with the next step as a command of copse. An error
+// that suggests no step stays as it is.
+func Explain(err error) error {
+	e, ok := errors.AsType[*failure.Error](err)
+	if !ok {
+		return err
+	}
+	words := failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
+	text := strings.TrimSuffix(e.Message(words), ".")
+	if advice := e.Hint(words); advice != "" {
+		text += ". " + advice
+	}
+	return errors.New(cleantext.Line(text))
+}
