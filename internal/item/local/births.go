@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
@@ -18,6 +19,40 @@ import (
 // of the lock can put another item in the place of one; the birth shows it, because
 // nothing ever changes that.
 const birthsName = privateFolder + "/births"
+
+// birth returns the time of birth of a new item: that of the clock or, if an item of the
+// store was born then, the next moment. Links and merges identify an item by its birth.
+func (w *writer) birth(id item.ID) string {
+	noted, err := itemfolder.ReadFile(w.tx.Root(), birthsName)
+	if err != nil {
+		noted = "" // the items still count
+	}
+	born := w.bornBefore(id)
+	at := w.now()
+	for born[timestamp(at)] || strings.Contains(noted, " "+timestamp(at)+"\n") {
+		at = at.Add(time.Millisecond)
+	}
+	return timestamp(at)
+}
+
+// bornBefore returns the births of the items that are in memory or, without any, of the
+// item before a new one. Those that were created here are noted in birthsName as well.
+func (w *writer) bornBefore(id item.ID) map[string]bool {
+	born := map[string]bool{}
+	w.mu.Lock()
+	index := w.index
+	w.mu.Unlock()
+	if index == nil {
+		if it, err := w.find(id - 1); err == nil {
+			born[it.Created] = true
+		}
+		return born
+	}
+	for _, it := range index.Snapshot().List(item.Config{}, item.Filter{All: true}) {
+		born[it.Created] = true
+	}
+	return born
+}
 
 // noteBirth notes the birth of a new item. The note is a help for finding damage,
 // and no change fails for want of it.

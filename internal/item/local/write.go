@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
@@ -35,7 +36,25 @@ func (w *writer) prepare() error {
 }
 
 // timestamp is the time of a change, as tic writes it.
-func (w *writer) timestamp() string { return w.now().UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+func (w *writer) timestamp() string { return timestamp(w.now()) }
+
+func timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+
+// lastYear is the last year that a timestamp can name.
+const lastYear = 9999
+
+// after returns the time of a change to an item that was last updated at a time. It is
+// later than that, even if the clock is not: git sees a change and a deletion as a conflict
+// only if both change the line of that time.
+func (w *writer) after(updated string) string {
+	at := w.now()
+	last, err := time.Parse(time.RFC3339, updated)
+	next := last.UTC().Truncate(time.Millisecond).Add(time.Millisecond)
+	if err == nil && at.Before(next) && next.Year() <= lastYear {
+		at = next
+	}
+	return timestamp(at)
+}
 
 // configuration reads the configuration afresh, to be changed.
 func (w *writer) configuration() (*ticfile.Config, error) {
@@ -161,7 +180,7 @@ func (w *writer) create(d item.Draft) (item.Item, error) {
 	if err := item.CheckNew(w.find, d.Parent, d.DependsOn); err != nil {
 		return item.Item{}, err
 	}
-	now := w.timestamp()
+	now := w.birth(id)
 	it := item.Item{
 		Summary: item.Summary{
 			ID: id, Title: d.Title, Type: d.Type, Status: d.Status, Iteration: d.Iteration, Priority: d.Priority,
@@ -210,14 +229,14 @@ func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
 	if p, err = config.Values().Check(p); err != nil {
 		return item.Item{}, err
 	}
-	content, _, err := w.open(w.tx.Root(), itemsFolder, id)
+	content, old, err := w.open(w.tx.Root(), itemsFolder, id)
 	if err != nil {
 		return item.Item{}, err
 	}
 	if err := item.CheckRelations(w.find, id, p.Parent, p.DependsOn); err != nil {
 		return item.Item{}, err
 	}
-	if err := content.Update(id, p, w.timestamp()); err != nil {
+	if err := content.Update(id, p, w.after(old.Updated)); err != nil {
 		return item.Item{}, unchangeable(id, err)
 	}
 	if p.Iteration != nil && *p.Iteration != "" {
@@ -255,11 +274,11 @@ func (w *writer) save(id item.ID, content *ticfile.File) (item.Item, error) {
 }
 
 func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
-	content, _, err := w.open(w.tx.Root(), itemsFolder, id)
+	content, old, err := w.open(w.tx.Root(), itemsFolder, id)
 	if err != nil {
 		return item.Comment{}, err
 	}
-	c.Date = w.timestamp()
+	c.Date = w.after(old.Updated)
 	if err := content.AddComment(id, c); err != nil {
 		return item.Comment{}, unchangeable(id, err)
 	}
