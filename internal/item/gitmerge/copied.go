@@ -43,7 +43,7 @@ func (r *Repo) Copied(ctx context.Context, since string) (head string, found []m
 	if known[0] == "" || known[0] == known[1] {
 		return known[0], nil, nil
 	}
-	made, err := r.madeSince(ctx, known[1])
+	made, err := r.madeSince(ctx, known[1], merge.ItemsFolder)
 	if err != nil {
 		return "", nil, err
 	}
@@ -91,7 +91,7 @@ func (r *Repo) readCopies(ctx context.Context, copies []*copiedCommit) ([]merge.
 	return found, nil
 }
 
-// commit is one that changes items.
+// commit is one that changes items, or deleted ones.
 type commit struct {
 	hash   string
 	author string // name, address, time and subject
@@ -101,14 +101,15 @@ type commit struct {
 	files  []string // in the store
 }
 
-// madeSince returns the commits of HEAD that change items, the latest first.
-func (r *Repo) madeSince(ctx context.Context, since string) ([]*commit, error) {
+// madeSince returns the commits of HEAD that change files in a directory of the store, the
+// latest first.
+func (r *Repo) madeSince(ctx context.Context, since, directory string) ([]*commit, error) {
 	args := []string{"--literal-pathspecs", "log", "-z", "--no-merges", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
 		"--format=%x00%H%x00%an%x00%ae%x00%at%x00%s%x00%ct%x00%b%x00", "--max-count=" + strconv.Itoa(mostCommits), "HEAD"}
 	if since != "" {
 		args = append(args, "^"+since)
 	}
-	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsFolder)...)
+	out, err := r.run(ctx, append(args, "--", r.prefix+directory)...)
 	if err != nil {
 		return nil, err
 	}

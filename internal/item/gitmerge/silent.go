@@ -46,7 +46,7 @@ func (r *Repo) Marked(ctx context.Context, name, text string) (*Merge, error) {
 // copiedAs returns the merge by which git made a commit from another one; nil if that is
 // unknown.
 func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error) {
-	made, err := r.madeSince(ctx, parent)
+	made, err := r.madeSince(ctx, parent, merge.ItemsFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -75,17 +75,67 @@ func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error
 }
 
 // Buried returns the merges since a commit that changed files in the trash, the oldest
-// first: git takes a deletion for a change of the name, and so puts what the other side
-// did to the item into the trash. The trees have only the files of such items.
+// first, and after them the commits that git made from others as a rebase and a
+// cherry-pick do. Git takes a deletion for a change of the name, and so puts what the other
+// side did to the item into the trash. The trees have only the files of such items.
 func (r *Repo) Buried(ctx context.Context, since string) ([]*Merge, error) {
-	args := []string{"--literal-pathspecs", "log", "-z", "--merges", "-c", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
-		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(mostMerges), "--reverse", "HEAD"}
-	known, err := r.commits(ctx, "HEAD", since)
+	known, err := r.commits(ctx, "HEAD", since, "FETCH_HEAD", "ORIG_HEAD")
 	if err != nil || known[0] == "" || known[0] == known[1] {
 		return nil, err
 	}
-	if known[1] != "" {
-		args = append(args, "^"+known[1])
+	merges, err := r.buriedByMerges(ctx, known[1])
+	if err != nil {
+		return nil, err
+	}
+	copies, err := r.buriedByCopies(ctx, known[1], known[2:])
+	return append(merges, copies...), err
+}
+
+// buriedByCopies returns the copied commits of Buried.
+func (r *Repo) buriedByCopies(ctx context.Context, since string, extra []string) ([]*Merge, error) {
+	made, err := r.madeSince(ctx, since, merge.TrashFolder)
+	if err != nil {
+		return nil, err
+	}
+	originals, err := r.originals(ctx, made, extra)
+	if err != nil {
+		return nil, err
+	}
+	var found []*Merge
+	var copies []*copiedCommit
+	for _, c := range slices.Backward(made) {
+		for _, original := range originals[c] {
+			copied, from := newChange(c.hash+"^", c.hash), newChange(original+"^", original)
+			trees := &copiedCommit{changes: []*readChange{copied, from}}
+			trees.want(withItems(c.files))
+			copies = append(copies, trees)
+			found = append(found, &Merge{
+				Kind: OfCherryPick, Name: "done " + c.hash, Done: true, repo: r, births: map[string]string{},
+				Base: from.Before, Ours: copied.Before, Theirs: from.After, Left: copied.After,
+			})
+		}
+	}
+	return found, r.fill(ctx, copies)
+}
+
+// withItems returns the names of files in the trash, and those that the items have when
+// they are not deleted.
+func withItems(names []string) []string {
+	var all []string
+	for _, name := range names {
+		if file, ok := strings.CutPrefix(name, merge.TrashFolder+"/"); ok {
+			all = append(all, name, merge.ItemsFolder+"/"+file)
+		}
+	}
+	return unique(all)
+}
+
+// buriedByMerges returns the merges of Buried.
+func (r *Repo) buriedByMerges(ctx context.Context, since string) ([]*Merge, error) {
+	args := []string{"--literal-pathspecs", "log", "-z", "--merges", "-c", "--full-history", "--no-renames", "--no-show-signature", "--name-only",
+		"--format=%x00%H %P%x00", "--max-count=" + strconv.Itoa(mostMerges), "--reverse", "HEAD"}
+	if since != "" {
+		args = append(args, "^"+since)
 	}
 	out, err := r.run(ctx, append(args, "--", r.prefix+merge.TrashFolder)...)
 	if err != nil {

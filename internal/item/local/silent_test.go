@@ -176,3 +176,98 @@ func TestLostByGit(t *testing.T) {
 	got, _ = titles(t, ours.store())
 	diff(t, "items after a purge", "2 two, 4 ours three", got)
 }
+
+// A change that leaves `updated` alone, as a person makes it in an editor, and a deletion
+// are no conflict for git: it puts the change into the trash. The doctor sees that also
+// after a rebase or a cherry-pick, of either of the two, and keeps the item.
+func TestBuriedByACopy(t *testing.T) {
+	t.Parallel()
+	// prepare makes a clone that has deleted item 1, and one that has changed it.
+	prepare := func(t *testing.T) (deletes, changes clone) {
+		t.Helper()
+		deletes = newGit(t)
+		if _, err := open(t, deletes.dir, true).Init(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		deletes.create("one", "two")
+		if _, err := open(t, deletes.dir, true).Update(t.Context(), 1, item.Patch{Description: new(strings.Repeat("A long text.\n", 20))}); err != nil {
+			t.Fatal(err)
+		}
+		deletes.commit()
+		changes = deletes.clone()
+		if err := open(t, deletes.dir, true).Delete(t.Context(), 1, ""); err != nil {
+			t.Fatal(err)
+		}
+		deletes.git("add", "-A")
+		deletes.git("commit", "-qm", "delete one")
+		changes.edit("items/1.md", func(text string) string { return strings.Replace(text, "title: one", "title: changed", 1) })
+		changes.git("commit", "-qam", "change one")
+		return deletes, changes
+	}
+	check := func(t *testing.T, c clone) {
+		t.Helper()
+		found, err := c.store().Check(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, "found", []item.Warning{{
+			File: "trash/1.md", Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
+		}}, found)
+		c.repair()
+		got, warnings := titles(t, c.store())
+		diff(t, "items", "1 changed, 2 two", got)
+		diff(t, "warnings", []item.Warning(nil), warnings)
+		c.commit()
+		// Who deletes it now has seen the change.
+		if err := open(t, c.dir, true).Delete(t.Context(), 1, ""); err != nil {
+			t.Fatal(err)
+		}
+		c.commit()
+		c.repair()
+		got, _ = titles(t, c.store())
+		diff(t, "items after another deletion", "2 two", got)
+	}
+	t.Run("a rebase of the change", func(t *testing.T) {
+		t.Parallel()
+		deletes, changes := prepare(t)
+		changes.git("pull", "-q", "--rebase", deletes.dir, "main")
+		check(t, changes)
+	})
+	t.Run("a rebase of the deletion", func(t *testing.T) {
+		t.Parallel()
+		deletes, changes := prepare(t)
+		deletes.git("pull", "-q", "--rebase", changes.dir, "main")
+		check(t, deletes)
+	})
+	t.Run("a pick of the change", func(t *testing.T) {
+		t.Parallel()
+		deletes, changes := prepare(t)
+		deletes.git("fetch", "-q", changes.dir, "main")
+		deletes.git("cherry-pick", "FETCH_HEAD")
+		check(t, deletes)
+	})
+	t.Run("a pick of the deletion", func(t *testing.T) {
+		t.Parallel()
+		deletes, changes := prepare(t)
+		changes.git("fetch", "-q", deletes.dir, "main")
+		changes.git("cherry-pick", "FETCH_HEAD")
+		check(t, changes)
+	})
+	t.Run("a rebase of both, of one clone", func(t *testing.T) {
+		t.Parallel()
+		_, changes := prepare(t)
+		if err := open(t, changes.dir, true).Delete(t.Context(), 1, ""); err != nil {
+			t.Fatal(err)
+		}
+		changes.git("add", "-A")
+		changes.git("commit", "-qm", "delete it after all")
+		changes.git("checkout", "-q", "-b", "other", "HEAD~2")
+		changes.create("three")
+		changes.commit()
+		changes.git("checkout", "-q", "main")
+		changes.git("rebase", "-q", "other")
+		changes.repair()
+		got, _ := titles(t, changes.store())
+		diff(t, "items", "2 two, 3 three", got)
+	})
+}
