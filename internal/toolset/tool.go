@@ -39,7 +39,9 @@ func (t Tool) Result() string { return t.describe() }
 
 // Spec is what a tool says of itself.
 type Spec struct {
-	Name        string
+	Name string
+	// Title is the name for people. It is empty where the name says as much: every client
+	// pays for its bytes.
 	Title       string
 	Description string
 	Hints       Hints

@@ -39,19 +39,19 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Name: "branches", Located: true,
 		Tools: []toolset.Tool{
 			envelope.Tool(form, toolset.Spec{
-				Name: "get_current_branch", Title: "Current branch", Hints: hints,
+				Name: "get_current_branch", Hints: hints,
 				Description: "Get the current git branch name (which branch am I on) and its linked Jira issue and GitHub PR",
 			}, t.GetCurrentBranch),
 			envelope.Tool(form, toolset.Spec{
-				Name: "get_branch_metadata", Title: "Branch metadata", Hints: hints,
+				Name: "get_branch_metadata", Hints: hints,
 				Description: "Get metadata for a specific branch (Jira issue, PR number, parent branch)",
 			}, t.GetBranchMetadata),
 			envelope.Tool(form, toolset.Spec{
-				Name: "get_branch_tree", Title: "Branch tree", Hints: hints,
+				Name: "get_branch_tree", Hints: hints,
 				Description: "Get the branch dependency tree for the current repository: how stacked branches depend on each other",
 			}, t.GetBranchTree),
 			envelope.Tool(form, toolset.Spec{
-				Name: "get_branch_stack", Title: "Branch stack", Hints: hints,
+				Name: "get_branch_stack", Hints: hints,
 				Description: "Get the ancestor chain (stack) from a branch up to its root: what it is stacked on",
 			}, t.GetBranchStack),
 			envelope.Tool(form, toolset.Spec{
@@ -59,11 +59,11 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "List all twig-tracked branches in the current repository",
 			}, t.ListBranches),
 			envelope.Tool(form, toolset.Spec{
-				Name: "list_repositories", Anywhere: true, Title: "Repositories", Hints: hints,
+				Name: "list_repositories", Anywhere: true, Hints: hints,
 				Description: "List all twig-registered repositories",
 			}, t.ListRepositories),
 			envelope.Tool(form, toolset.Spec{
-				Name: "get_worktrees", Title: "Worktrees", Hints: hints,
+				Name: "get_worktrees", Hints: hints,
 				Description: "Get active worktrees (checkouts) for the current repository",
 			}, t.GetWorktrees),
 		},

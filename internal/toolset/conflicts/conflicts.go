@@ -50,7 +50,7 @@ var limits = page.Limits{Default: 50, Max: 200}
 // Tool returns the tool.
 func Tool(form envelope.Form, radar Radar) toolset.Tool {
 	return envelope.Tool(form, toolset.Spec{
-		Name: "get_conflicts", Title: "Conflicts", Hints: toolset.Hints{ReadOnly: true, Idempotent: true},
+		Name: "get_conflicts", Hints: toolset.Hints{ReadOnly: true, Idempotent: true},
 		Description: "Find merge conflicts, file by file, between branches and worktrees in flight and with the trunk, including uncommitted changes",
 	}, func(ctx context.Context, in In) (Out, error) { return get(ctx, radar, in) })
 }

@@ -33,19 +33,16 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Tools: []toolset.Tool{
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_pull_request",
-				Title:       "Pull request",
 				Description: "Get full details for a GitHub pull request: description, reviewers, labels. Defaults to the current branch's PR.",
 				Hints:       hints,
 			}, t.GetPullRequest),
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_pr_status",
-				Title:       "Pull request status",
 				Description: "Get PR details with reviews, unresolved review threads (comments), CI checks, logs of failing ones, and why a pull request can not be merged. Defaults to the current branch's PR.",
 				Hints:       hints,
 			}, t.GetPRStatus),
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "list_pull_requests",
-				Title:       "Pull requests",
 				Description: "List pull requests (PRs) for the current repository, open (the default), closed or merged, newest first.",
 				Hints:       hints,
 			}, t.ListPullRequests),

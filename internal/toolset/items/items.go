@@ -69,27 +69,27 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Name: "items",
 		Tools: []toolset.Tool{
 			plain.Object(style, toolset.Spec{
-				Name: "init_project", Title: "New project", Hints: sets,
+				Name: "init_project", Hints: sets,
 				Description: "Set up work items, a tracker of tasks and issues: initialize a new .tic project in the current directory.",
 			}, t.InitProject),
 			plain.Object(style, toolset.Spec{
-				Name: "get_config", Title: "Project config", Hints: reads,
+				Name: "get_config", Hints: reads,
 				Description: "Get the allowed types, statuses, priorities and iterations of work items, and the current iteration.",
 			}, t.GetConfig),
 			plain.Rows(style, "items", "", toolset.Spec{
-				Name: "list_items", Title: "Work items", Hints: reads,
+				Name: "list_items", Hints: reads,
 				Description: "List work items (tasks, todos, tickets, issues), by default of the current iteration (sprint); open ones ready to start.",
 			}, t.ListItems),
 			plain.Object(style, toolset.Spec{
-				Name: "show_item", Title: "Work item", Hints: reads,
+				Name: "show_item", Hints: reads,
 				Description: "Show a work item (task, todo, ticket, issue) with all details, description and comments.",
 			}, t.ShowItem),
 			plain.Object(style, toolset.Spec{
-				Name: "create_item", Title: "New item", Hints: adds,
+				Name: "create_item", Hints: adds,
 				Description: "Create, add or open a work item (task, todo, ticket, issue, bug). Valid values: get_config.",
 			}, t.CreateItem),
 			plain.Object(style, toolset.Spec{
-				Name: "update_item", Title: "Change item", Hints: sets,
+				Name: "update_item", Hints: sets,
 				Description: "Change a work item (task, todo, ticket, issue): mark it done, assign it, set its priority.",
 			}, t.UpdateItem),
 			plain.Object(style, toolset.Spec{
@@ -101,27 +101,27 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "Confirm the deletion previewed by delete_item: delete the item.",
 			}, t.ConfirmDelete),
 			plain.Object(style, toolset.Spec{
-				Name: "add_comment", Title: "Comment", Hints: adds,
+				Name: "add_comment", Hints: adds,
 				Description: "Comment on a work item (task, todo, ticket, issue), add a note.",
 			}, t.AddComment),
 			plain.Object(style, toolset.Spec{
-				Name: "set_iteration", Title: "Current iteration", Hints: sets,
+				Name: "set_iteration", Hints: sets,
 				Description: "Switch to an iteration (sprint), the next one for instance; a new name is added.",
 			}, t.SetIteration),
 			plain.Rows(style, "items", "", toolset.Spec{
-				Name: "search_items", Title: "Search items", Hints: reads,
+				Name: "search_items", Hints: reads,
 				Description: "Search or find text in titles and descriptions of work items (tasks, todos, tickets, issues).",
 			}, t.SearchItems),
 			plain.Rows(style, "items", "", toolset.Spec{
-				Name: "get_children", Title: "Children", Hints: reads,
+				Name: "get_children", Hints: reads,
 				Description: "List the children (subtasks) of a work item (task, epic).",
 			}, t.GetChildren),
 			plain.Rows(style, "items", "", toolset.Spec{
-				Name: "get_dependents", Title: "Dependents", Hints: reads,
+				Name: "get_dependents", Hints: reads,
 				Description: "List the work items (tasks) that depend on an item: what is blocked by it.",
 			}, t.GetDependents),
 			plain.Rows(style, "tree", "For what is below an item pass it as root; list_items and get_children have all.", toolset.Spec{
-				Name: "get_item_tree", Title: "Item tree", Hints: reads,
+				Name: "get_item_tree", Hints: reads,
 				Description: "Get the backlog as a tree: work items (tasks) nested in a hierarchy below their parents (epics).",
 			}, t.GetItemTree),
 		},

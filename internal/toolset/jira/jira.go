@@ -41,13 +41,11 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Tools: []toolset.Tool{
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_jira_issue",
-				Title:       "Jira issue",
 				Description: "Get details for a Jira issue (ticket): description, parent, links, last comments. Defaults to the current branch's linked issue.",
 				Hints:       hints,
 			}, t.GetJiraIssue),
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "list_jira_issues",
-				Title:       "Jira issues",
 				Description: "List Jira issues (tickets, bugs) in a project, last updated first, with optional status (in progress) and assignee filters.",
 				Hints:       hints,
 			}, t.ListJiraIssues),

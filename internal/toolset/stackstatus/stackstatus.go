@@ -29,7 +29,7 @@ func New(form envelope.Form, verdicts *verdict.Verdicts) *Tools { return &Tools{
 // Extend returns the toolset with the verdict.
 func (t *Tools) Extend(set toolset.Toolset) toolset.Toolset {
 	set.Tools = append(set.Tools, envelope.Tool(t.form, toolset.Spec{
-		Name: "get_stack_status", Title: "Stack status", Hints: toolset.Hints{ReadOnly: true, OpenWorld: true},
+		Name: "get_stack_status", Hints: toolset.Hints{ReadOnly: true, OpenWorld: true},
 		Description: "What blocks my stack, from the bottom? Per branch: PR, reviews, checks, restack, unpushed, worktree, work item; then the first blocker and the next step.",
 	}, t.GetStackStatus))
 	set.Resources = append(set.Resources, toolset.Resource{

@@ -55,27 +55,27 @@ func (t *Tools) Toolset() toolset.Toolset {
 		},
 		Tools: []toolset.Tool{
 			toolset.New(text{}, toolset.Spec{
-				Name: "read_file", Title: "Read file", Hints: hints,
+				Name: "read_file", Hints: hints,
 				Description: "Read a text file of the project, or show some lines, at most 256 KiB at once.",
 			}, t.ReadFile),
 			plain.Rows(style, "entries", "List a folder in it, or raise limit.", toolset.Spec{
-				Name: "list_directory", Title: "List directory", Hints: hints,
+				Name: "list_directory", Hints: hints,
 				Description: "List the files in a directory (folder) of the project, without what git ignores.",
 			}, t.ListDirectory),
 			toolset.New(text{}, toolset.Spec{
-				Name: "get_project_context", Title: "Get project context", Hints: toolset.Hints{ReadOnly: true, Idempotent: true, OpenWorld: true},
+				Name: "get_project_context", Hints: toolset.Hints{ReadOnly: true, Idempotent: true, OpenWorld: true},
 				Description: "Where am I and what is going on, an overview: project status, branch, stack, issue and PR, work items, changes, last task, containers, tasks, files. since: what changed since last time.",
 			}, t.GetProjectContext),
 			toolset.New(outcome{}, toolset.Spec{
-				Name: "run_just_task", Title: "Run just task", Hints: toolset.Hints{Destructive: true, OpenWorld: true},
+				Name: "run_just_task", Hints: toolset.Hints{Destructive: true, OpenWorld: true},
 				Description: "Run a task (recipe) of the project's justfile, such as tests, build or lint; get_project_context lists them.",
 			}, t.RunJustTask),
 			toolset.New(progress{}, toolset.Spec{
-				Name: "get_task", Anywhere: true, Title: "Get task", Hints: hints,
+				Name: "get_task", Anywhere: true, Hints: hints,
 				Description: "State, exit code and last output of a task run, in the background or not.",
 			}, t.GetTask),
 			plain.Object(style, toolset.Spec{
-				Name: "stop_task", Anywhere: true, Title: "Stop task", Hints: toolset.Hints{Destructive: true, Idempotent: true},
+				Name: "stop_task", Anywhere: true, Hints: toolset.Hints{Destructive: true, Idempotent: true},
 				Description: "Stop (end, cancel) a running task or build, whoever started it.",
 			}, t.StopTask),
 		},

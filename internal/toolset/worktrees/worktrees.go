@@ -34,7 +34,7 @@ var limits = page.Limits{Default: 100, Max: 100}
 // Tool returns the tool.
 func Tool(form envelope.Form, list Lister) toolset.Tool {
 	return envelope.Tool(form, toolset.Spec{
-		Name: "get_worktrees", Title: "Worktrees", Hints: toolset.Hints{ReadOnly: true, Idempotent: true},
+		Name: "get_worktrees", Hints: toolset.Hints{ReadOnly: true, Idempotent: true},
 		Description: "Get active worktrees: who works in each, what is uncommitted or unpushed, and which are safe to remove",
 	}, func(ctx context.Context, in In) (Out, error) { return get(ctx, list, in) })
 }
