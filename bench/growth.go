@@ -18,6 +18,10 @@ var sizes = []int{1_000, 10_000, 100_000}
 // patience is how long a peer may take for one call before it is left out at the next size.
 const patience = 3 * time.Second
 
+// longest is how long all calls of one subject may take together. A peer that takes longer is
+// killed and reported: the run itself always ends.
+const longest = 2 * time.Minute
+
 // growth measures calls on more and more data: of copse at everything that grows, of the
 // other trackers at work items. A value of 0 is not measured.
 func growth(ctx context.Context, work string, found []peer, rounds int, most int) (t report.Table, left []string, err error) {
@@ -90,6 +94,7 @@ func growth(ctx context.Context, work string, found []peer, rounds int, most int
 				if s.server == report.Own {
 					return t, left, fmt.Errorf("%s: %s at %d: %w", s.server, s.work, n, err)
 				}
+				slow[s.server] = errors.Is(err, context.DeadlineExceeded)
 				left = append(left, fmt.Sprintf("%s fails to %s with %s: %v", s.server, s.work, report.Thousands(n), err))
 				continue
 			}
@@ -108,6 +113,8 @@ func growth(ctx context.Context, work string, found []peer, rounds int, most int
 
 // grown is the median time of a call.
 func grown(ctx context.Context, dir string, argv []string, ask call, rounds int) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
 	s, err := stdio.Spawn(ctx, dir, argv...)
 	if err != nil {
 		return 0, err
@@ -116,6 +123,9 @@ func grown(ctx context.Context, dir string, argv []string, ask call, rounds int)
 	var took []time.Duration
 	for n := range rounds + 1 {
 		d, _, err := s.Call(ask.tool, ask.with(n))
+		if ctx.Err() != nil {
+			return 0, fmt.Errorf("no answer within %s: %w", longest, ctx.Err())
+		}
 		if err != nil {
 			return 0, err
 		}
