@@ -48,4 +48,47 @@ type Backend interface {
 
 	// SetIteration makes an iteration the current one, and known.
 	SetIteration(ctx context.Context, name string) error
+
+	// Capabilities returns where the backend cannot do what is said here. They do not
+	// change while it is used.
+	Capabilities() Capabilities
+}
+
+// Claimer keeps which agent works on which item, so that no two work on one. The agent of a
+// call is that of its context, see [WithAgent].
+//
+// Of any number of agents that claim an item at the same time, in whatever processes, one
+// gets it. A claim counts until it is released, the item is done or deleted, its lease ends
+// without a call of the holder, or, on the machine of the holder, [ClaimGrace] after another
+// agent found its process gone. Snapshot has the claims that count. Update returns a
+// *HeldError if it would finish an item that another agent holds, unless the patch says
+// Steal; then the history says from whom it was stolen.
+type Claimer interface {
+	// Claim gives the agent an item: the one that is asked for, or the best one of
+	// [Snapshot.Claimable]. An item that the agent holds gets the new lease. The error
+	// can be a *HeldError, a *NothingToClaimError, a *NotFoundError, or an
+	// *InvalidError for an item that is done.
+	Claim(ctx context.Context, r ClaimRequest) (Claimed, error)
+
+	// Release ends the claim of an item and returns it, false if nobody holds the item.
+	// If another agent does, the error is a *HeldError, unless steal ends that claim, too.
+	Release(ctx context.Context, id ID, steal bool) (Claim, bool, error)
+
+	// Renew notes a call of the agent: its claims count for their whole lease again. It
+	// writes only what is [Claim.Due], and costs little where the agent holds nothing.
+	Renew(ctx context.Context) error
+}
+
+// Historian keeps who changed what and when. Each change of an item by way of the backend,
+// and each theft of a claim, is in the history or did not happen; [MaxHistory] are kept for
+// an item.
+type Historian interface {
+	// History returns the changes of an item, also of a deleted one, the latest last; for
+	// 0 the latest MaxHistory changes of all items. If the item was changed by a program
+	// that keeps no history, the last change is of the kind Elsewhere.
+	History(ctx context.Context, id ID) ([]Change, error)
+
+	// Undo undoes a change of an item as [PlanUndo] says, and returns that change. The
+	// error can be an *UndoError.
+	Undo(ctx context.Context, id ID, change string) (Change, error)
 }

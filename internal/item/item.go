@@ -99,9 +99,9 @@ type Former struct {
 
 // Comment is what somebody said about an item.
 type Comment struct {
-	Author string
-	Date   string // as Summary.Created
-	Body   string
+	Author string `json:"author"`
+	Date   string `json:"date"` // as Summary.Created
+	Body   string `json:"body"`
 }
 
 // Anonymous is the author of a comment that names none.
@@ -171,18 +171,20 @@ type Draft struct {
 
 // Patch is a change of an item. What is nil stays.
 type Patch struct {
-	Title       *string
-	Type        *string
-	Status      *string
-	Priority    *string
-	Assignee    *string
-	Iteration   *string
-	Labels      *[]string
-	Parent      *ID // 0 for none
-	DependsOn   *[]ID
-	Description *string
+	Title       *string   `json:"title,omitempty"`
+	Type        *string   `json:"type,omitempty"`
+	Status      *string   `json:"status,omitempty"`
+	Priority    *string   `json:"priority,omitempty"`
+	Assignee    *string   `json:"assignee,omitempty"`
+	Iteration   *string   `json:"iteration,omitempty"`
+	Labels      *[]string `json:"labels,omitempty"`
+	Parent      *ID       `json:"parent,omitempty"` // 0 for none
+	DependsOn   *[]ID     `json:"depends_on,omitempty"`
+	Description *string   `json:"description,omitempty"`
 	// The parts of the Link; an empty text clears one.
-	Branch      *string
-	Worktree    *string
-	PullRequest *string
+	Branch      *string `json:"branch,omitempty"`
+	Worktree    *string `json:"worktree,omitempty"`
+	PullRequest *string `json:"pull_request,omitempty"`
+	// Steal finishes an item that another agent holds. It is no field of the item.
+	Steal bool `json:"-"`
 }

@@ -17,6 +17,8 @@ type Snapshot struct {
 	items []*Summary // by ID
 	ids   []ID       // of the items
 	texts corpus.Corpus[*Summary]
+	// claims are those that count, by the item.
+	claims map[ID]Claim
 	// Warnings are about what is not in it, or not as it should be.
 	Warnings []Warning
 }
@@ -58,11 +60,12 @@ func compact(s Summary) Summary {
 // the one that was there; nil is for none. The warnings are the new one's.
 func (s *Snapshot) With(changes map[ID]*Entry, warnings []Warning) *Snapshot {
 	if len(changes) == 0 {
-		return &Snapshot{items: s.items, ids: s.ids, texts: s.texts, Warnings: warnings}
+		return &Snapshot{items: s.items, ids: s.ids, texts: s.texts, claims: s.claims, Warnings: warnings}
 	}
 	next := &Snapshot{
 		items:    make([]*Summary, 0, len(s.items)+len(changes)),
 		ids:      make([]ID, 0, len(s.items)+len(changes)),
+		claims:   s.claims,
 		Warnings: warnings,
 	}
 	add := func(it *Summary) { next.items, next.ids = append(next.items, it), append(next.ids, it.ID) }
@@ -87,6 +90,33 @@ func (s *Snapshot) With(changes map[ID]*Entry, warnings []Warning) *Snapshot {
 	}
 	next.texts = s.texts.With(docs)
 	return next
+}
+
+// WithClaims returns the snapshot with these claims, which are those that count.
+func (s *Snapshot) WithClaims(claims map[ID]Claim) *Snapshot {
+	if len(claims) == 0 && len(s.claims) == 0 {
+		return s
+	}
+	with := *s
+	with.claims = claims
+	return &with
+}
+
+// Claim returns the claim of an item, false if nobody holds it.
+func (s *Snapshot) Claim(id ID) (Claim, bool) {
+	c, ok := s.claims[id]
+	return c, ok
+}
+
+// Claims returns the items that somebody holds, by ID.
+func (s *Snapshot) Claims() []*Summary {
+	held := make([]*Summary, 0, len(s.claims))
+	for _, id := range slices.Sorted(maps.Keys(s.claims)) {
+		if it, err := s.Find(id); err == nil {
+			held = append(held, it)
+		}
+	}
+	return held
 }
 
 // Len is the number of items.
@@ -133,7 +163,8 @@ type Filter struct {
 	// outweighs it.
 	Iteration string
 	All       bool
-	// Ready means not done, and not waiting for an item that is not done.
+	// Ready means that work can begin: the item is not done, waits for no item that is not
+	// done, is not claimed, and is not in progress with an assignee.
 	Ready bool
 }
 
@@ -150,7 +181,7 @@ func (s *Snapshot) selector(c Config, f Filter) func(*Summary) bool {
 	case f.Iteration == "":
 		f.Iteration = c.CurrentIteration
 	}
-	return func(it *Summary) bool { return f.matches(it) && (!f.Ready || s.ready(it, c.Done)) }
+	return func(it *Summary) bool { return f.matches(it) && (!f.Ready || s.ready(it, c)) }
 }
 
 // matches checks all but the readiness.
@@ -165,13 +196,22 @@ func (f *Filter) matches(s *Summary) bool {
 
 func matches(want, value string) bool { return want == "" || want == value }
 
-// ready reports whether work on an item can go on. An item that does not exist
-// holds up nothing.
-func (s *Snapshot) ready(it *Summary, done func(status string) bool) bool {
-	return !done(it.Status) && !slices.ContainsFunc(it.DependsOn, func(id ID) bool {
-		dependency, err := s.Find(id)
-		return err == nil && !done(dependency.Status)
-	})
+// ready reports whether an agent can begin work on an item.
+func (s *Snapshot) ready(it *Summary, c Config) bool {
+	if _, held := s.claims[it.ID]; held {
+		return false
+	}
+	return s.free(it, c)
+}
+
+// free reports whether an item would be ready if nobody held it. An item that does not
+// exist holds up nothing.
+func (s *Snapshot) free(it *Summary, c Config) bool {
+	return !c.Done(it.Status) && (it.Assignee == "" || !c.InProgress(it.Status)) &&
+		!slices.ContainsFunc(it.DependsOn, func(id ID) bool {
+			dependency, err := s.Find(id)
+			return err == nil && !c.Done(dependency.Status)
+		})
 }
 
 // Children returns the items whose parent is id.

@@ -234,6 +234,9 @@ func (s *Store) SetIteration(ctx context.Context, name string) error {
 	return s.change(ctx, func(w *writer) error { return w.setIteration(name) })
 }
 
+// Capabilities is of item.Backend: the store can do all of it.
+func (s *Store) Capabilities() item.Capabilities { return item.Capabilities{} }
+
 // SetDoneStatuses says which statuses mean done. None restores the default.
 func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
 	return s.change(ctx, func(w *writer) error { return w.setDoneStatuses(statuses) })

@@ -19,7 +19,7 @@ import (
 
 func task(id string) running.Task {
 	pid := os.Getpid()
-	return running.Task{ID: id, Name: "build", Started: time.Now(), Owner: running.Process{PID: pid, Start: family.Started(pid)}}
+	return running.Task{ID: id, Name: "build", Started: time.Now(), Owner: family.Process{PID: pid, Start: family.Started(pid)}}
 }
 
 func redact(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }

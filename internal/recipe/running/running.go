@@ -7,7 +7,7 @@
 // and start. [Registry.Stop] signals the process that leads a task, after the same check: a
 // number that the system has given to another process is never signaled.
 //
-// The directory belongs to the user and nobody else can enter it, or it is not used: a
+// The directory belongs to the user and nobody else can write to it, or it is not used: a
 // registry without a directory knows the tasks of its own process.
 package running
 
@@ -39,20 +39,9 @@ type Task struct {
 	Client  string    `json:"client"`
 	Started time.Time `json:"started"`
 	// Owner is the process that started it, Leader the one that a signal ends it by.
-	Owner  Process `json:"owner"`
-	Leader Process `json:"leader"`
+	Owner  family.Process `json:"owner"`
+	Leader family.Process `json:"leader"`
 }
-
-// Process identifies a process for all time.
-type Process struct {
-	PID   int    `json:"pid,omitempty"`
-	Start string `json:"start,omitempty"`
-}
-
-func identify(pid int) Process { return Process{PID: pid, Start: family.Started(pid)} }
-
-// Alive reports whether the process runs.
-func (p Process) Alive() bool { return p.PID > 0 && p.Start != "" && family.Started(p.PID) == p.Start }
 
 // Registry are the tasks of a user. It is safe for concurrent use.
 type Registry struct {
@@ -94,7 +83,7 @@ type Run struct {
 // most once, when another caller in this process ends it. End must be called.
 func (r *Registry) Begin(t Task, stop func(by string)) *Run {
 	t.ID = strings.ToLower(rand.Text()[:10])
-	t.Owner = identify(os.Getpid())
+	t.Owner = family.Identify(os.Getpid())
 	r.mu.Lock()
 	r.own[t.ID] = &run{task: t, stop: stop}
 	r.mu.Unlock()
@@ -113,7 +102,7 @@ func (b *Run) Task() Task {
 func (b *Run) Lead(pid int) {
 	b.registry.mu.Lock()
 	one := b.registry.own[b.id]
-	one.task.Leader = identify(pid)
+	one.task.Leader = family.Identify(pid)
 	b.task = one.task
 	t := one.task
 	b.registry.mu.Unlock()

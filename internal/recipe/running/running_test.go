@@ -48,8 +48,8 @@ func TestReusedNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := running.NewRegistry(dir)
-	self := running.Process{PID: os.Getpid(), Start: family.Started(os.Getpid())}
-	other := running.Process{PID: innocent.Process.Pid, Start: "boot/1"}
+	self := family.Process{PID: os.Getpid(), Start: family.Started(os.Getpid())}
+	other := family.Process{PID: innocent.Process.Pid, Start: "boot/1"}
 	record(t, dir, running.Task{ID: "deadowner0", Name: "a", Started: time.Now(), Owner: other, Leader: other})
 	record(t, dir, running.Task{ID: "deadleader", Name: "b", Started: time.Now(), Owner: self, Leader: other})
 	record(t, dir, running.Task{ID: "longdead00", Name: "c", Started: time.Now().Add(-48 * time.Hour), Owner: other, Leader: other})
@@ -88,7 +88,7 @@ func TestHostile(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	self := running.Process{PID: os.Getpid(), Start: family.Started(os.Getpid())}
+	self := family.Process{PID: os.Getpid(), Start: family.Started(os.Getpid())}
 	record(t, dir, running.Task{ID: "aaaaaaaaaa", Owner: self})
 	if len(r.List()) != 1 {
 		t.Fatal("the file is not read")

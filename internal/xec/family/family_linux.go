@@ -84,3 +84,12 @@ func Marked(variable string) []*os.Process {
 	}
 	return found
 }
+
+// space names this start of the system and the processes that are seen from here.
+func space() string {
+	namespace, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return bootID() + "/" + namespace
+}

@@ -1,0 +1,70 @@
+package item
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/xec/family"
+)
+
+// Agent is who works on items: the client of a server, or a person at the command line.
+// The zero Agent is unknown: it changes items, and claims none.
+type Agent struct {
+	// Name is what an MCP client calls itself, or the name of the user.
+	Name string `json:"name,omitempty"`
+	// Session tells the clients of one server apart; "" if the server has one client.
+	Session string `json:"session,omitempty"`
+	// Worktree is the root of the worktree that the agent works in.
+	Worktree string `json:"worktree,omitempty"`
+	Host     string `json:"host,omitempty"`
+	// Process is the one that lives as long as the agent; zero for a single command.
+	Process family.Process `json:"process,omitzero"`
+}
+
+type agentKey struct{}
+
+// WithAgent returns a context whose calls of a [Backend] are those of an agent.
+func WithAgent(ctx context.Context, a Agent) context.Context {
+	return context.WithValue(ctx, agentKey{}, a)
+}
+
+// AgentOf returns the agent of a context; the zero Agent if it has none.
+func AgentOf(ctx context.Context) Agent {
+	a, _ := ctx.Value(agentKey{}).(Agent)
+	return a
+}
+
+// maxAgentText is how many characters of each part of an agent an error shows.
+const maxAgentText = 100
+
+// String names the agent on one line. The parts are foreign text: a client chooses its name,
+// and other machines send theirs.
+func (a Agent) String() string {
+	shown := func(s string) string { return cleantext.Cut(cleantext.Line(s), maxAgentText) }
+	text := fmt.Sprintf("%q", shown(cmp.Or(a.Name, "unknown")))
+	if a.Worktree != "" {
+		text += " in " + shown(a.Worktree)
+	}
+	switch {
+	case a.Process.PID != 0 && a.Host != "":
+		text += fmt.Sprintf(" (process %d on %s)", a.Process.PID, shown(a.Host))
+	case a.Process.PID != 0:
+		text += fmt.Sprintf(" (process %d)", a.Process.PID)
+	case a.Host != "":
+		text += fmt.Sprintf(" (on %s)", shown(a.Host))
+	}
+	return text
+}
+
+// Continues reports whether the agent goes on with what another one held: it is the same
+// one, or the same client in the same worktree, started again after its process ended.
+func (a Agent) Continues(old Agent) bool {
+	if a == old {
+		return true
+	}
+	restarted := old
+	restarted.Process, restarted.Session = a.Process, a.Session
+	return a == restarted && a.Process != old.Process && old.Process.Gone()
+}

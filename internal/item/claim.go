@@ -1,0 +1,193 @@
+package item
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// DefaultLease is how long a claim counts after the last call of its holder.
+	DefaultLease = time.Hour
+	// MinLease and MaxLease bound what a claim can ask for.
+	MinLease, MaxLease = time.Minute, 24 * time.Hour
+	// ClaimGrace is how long a claim counts after another agent found the process of its
+	// holder gone: a client that starts again goes on with its claims meanwhile.
+	ClaimGrace = 2 * time.Minute
+	// RenewalsPerLease is how many times in a lease the calls of a holder are written down.
+	RenewalsPerLease = 10
+)
+
+// Claim says that an agent works on an item.
+type Claim struct {
+	Holder Agent `json:"holder"`
+	// Since is when the holder got the item, Renewed when its last call was noted.
+	Since   time.Time `json:"since"`
+	Renewed time.Time `json:"renewed"`
+	Expires time.Time `json:"expires"`
+	// Gone is when another agent first found the process of the holder gone.
+	Gone time.Time `json:"gone,omitzero"`
+	// StolenFrom is who held the item before, if the holder took it away.
+	StolenFrom string `json:"stolen_from,omitempty"`
+	// Unconfirmed says that the remote of a shared store has not seen the claim: another
+	// clone may hold the item, and then keeps it.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
+}
+
+// Lease returns how long each call of the holder renews the claim for.
+func (c *Claim) Lease() time.Duration { return c.Expires.Sub(c.Renewed) }
+
+// Ended reports whether the claim no longer counts at a time.
+func (c *Claim) Ended(now time.Time) bool {
+	return !now.Before(c.Expires) || !c.Gone.IsZero() && !now.Before(c.Gone.Add(ClaimGrace))
+}
+
+// Due reports whether a call of the holder is worth writing down: a part of the lease has
+// passed, or the process was thought gone.
+func (c *Claim) Due(now time.Time) bool {
+	return !c.Gone.IsZero() || now.Sub(c.Renewed) >= c.Lease()/RenewalsPerLease
+}
+
+// Renew returns the claim as a call of the holder at a time leaves it. The holder may be a
+// process that continues it.
+func (c Claim) Renew(by Agent, now time.Time, lease time.Duration) Claim {
+	c.Holder, c.Renewed, c.Expires, c.Gone = by, now, now.Add(lease), time.Time{}
+	return c
+}
+
+// ClaimRequest asks for an item.
+type ClaimRequest struct {
+	// ID is the item; 0 is the first in the order of [Snapshot.Claimable].
+	ID ID
+	// Lease is how long the claim counts after each call of its holder; 0 is DefaultLease.
+	Lease time.Duration
+	// Steal takes the item from an agent that holds it.
+	Steal bool
+}
+
+// Check completes and checks a request by an agent.
+func (r ClaimRequest) Check(by Agent) (ClaimRequest, error) {
+	r.Lease = cmp.Or(r.Lease, DefaultLease)
+	switch {
+	case by.Name == "":
+		return r, &InvalidError{Field: "agent", Problem: "A claim needs an agent with a name, and nobody said who claims the item"}
+	case r.Lease < MinLease || r.Lease > MaxLease:
+		return r, &InvalidError{Field: "lease_minutes", Problem: fmt.Sprintf(
+			"Invalid lease of %s. A lease has %.0f to %.0f minutes", r.Lease, MinLease.Minutes(), MaxLease.Minutes())}
+	case r.Steal && r.ID == 0:
+		return r, &InvalidError{Field: "steal", Problem: "Only an item that is named can be stolen. Give its id"}
+	}
+	return r, nil
+}
+
+// Take decides whether an agent gets an item that old is the claim of, if it is not nil, and
+// returns the claim. Whoever keeps claims calls it where nobody else can change them. The
+// error is a [*HeldError].
+func (r ClaimRequest) Take(id ID, old *Claim, by Agent, now time.Time) (Claim, error) {
+	c := Claim{Holder: by, Since: now, Renewed: now, Expires: now.Add(r.Lease)}
+	switch {
+	case old == nil || old.Ended(now):
+	case by.Continues(old.Holder):
+		c = old.Renew(by, now, r.Lease)
+	case !r.Steal:
+		return Claim{}, &HeldError{ID: id, Claim: *old}
+	default:
+		c.StolenFrom = old.Holder.String()
+	}
+	return c, nil
+}
+
+// CheckHolder returns a [*HeldError] if a claim keeps an agent from finishing an item.
+func CheckHolder(id ID, c *Claim, by Agent, now time.Time) error {
+	if c == nil || c.Ended(now) || by.Continues(c.Holder) {
+		return nil
+	}
+	return &HeldError{ID: id, Claim: *c}
+}
+
+// Claimed is an item with its claim.
+type Claimed struct {
+	Item  Item
+	Claim Claim
+}
+
+// HeldError says that another agent holds an item.
+type HeldError struct {
+	ID    ID
+	Claim Claim
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("Work item #%d is claimed by %s until %s", e.ID, e.Claim.Holder, e.Claim.Expires.UTC().Format(time.RFC3339))
+}
+
+// NothingToClaimError says that no item is ready and free.
+type NothingToClaimError struct {
+	// Claimed is how many items would be ready if nobody held them.
+	Claimed int
+	// Next is when the first of these claims ends; zero without any.
+	Next time.Time
+}
+
+func (e *NothingToClaimError) Error() string {
+	if e.Claimed == 0 {
+		return "No work item is ready: all are done, blocked by open dependencies, or in progress with an assignee"
+	}
+	return fmt.Sprintf("No ready work item is free: %d claimed, the first until %s", e.Claimed, e.Next.UTC().Format(time.RFC3339))
+}
+
+// InProgress reports whether a status says that work has begun and is not done: it is
+// "in-progress" or a later one, or any but the first in a project without that status.
+func (c Config) InProgress(status string) bool {
+	begun := max(1, slices.Index(c.Statuses, "in-progress"))
+	return slices.Index(c.Statuses, status) >= begun && !c.Done(status)
+}
+
+// Claimable returns the ready items that nobody holds, the best first: those of the current
+// iteration before others, then items without open children before their parents, then by
+// priority from critical to low, then by number.
+func (s *Snapshot) Claimable(c Config) []*Summary {
+	parents := map[ID]bool{}
+	for _, it := range s.items {
+		if it.Parent != 0 && !c.Done(it.Status) {
+			parents[it.Parent] = true
+		}
+	}
+	found := s.List(c, Filter{All: true, Ready: true})
+	slices.SortStableFunc(found, func(a, b *Summary) int {
+		return cmp.Or(
+			compareBool(c.CurrentIteration != "" && a.Iteration != c.CurrentIteration, c.CurrentIteration != "" && b.Iteration != c.CurrentIteration),
+			compareBool(parents[a.ID], parents[b.ID]),
+			cmp.Compare(slices.Index(Priorities(), b.Priority), slices.Index(Priorities(), a.Priority)),
+			cmp.Compare(a.ID, b.ID),
+		)
+	})
+	return found
+}
+
+// NothingToClaim returns the error of a project in which no item is claimable.
+func (s *Snapshot) NothingToClaim(c Config) *NothingToClaimError {
+	e := &NothingToClaimError{}
+	for _, it := range s.Claims() {
+		if !s.free(it, c) {
+			continue
+		}
+		e.Claimed++
+		if held := s.claims[it.ID]; e.Next.IsZero() || held.Expires.Before(e.Next) {
+			e.Next = held.Expires
+		}
+	}
+	return e
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}

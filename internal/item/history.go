@@ -1,0 +1,143 @@
+package item
+
+import (
+	"crypto/rand"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/xec/family"
+)
+
+// Kind says what a [Change] did.
+type Kind string
+
+// The kinds of changes.
+const (
+	Created   Kind = "created"
+	Updated   Kind = "updated"
+	Commented Kind = "commented"
+	Deleted   Kind = "deleted"
+	Restored  Kind = "restored"
+	// Stolen is a claim that another agent took away.
+	Stolen Kind = "stolen"
+	// Elsewhere is a change that no history has: another program changed the item.
+	Elsewhere Kind = "elsewhere"
+)
+
+// Change is an entry in the history of an item.
+type Change struct {
+	// ID names the change: some letters and digits that no other change of the item has.
+	// It is "" for a change Elsewhere.
+	ID   string `json:"id,omitempty"`
+	Item ID     `json:"item"`
+	At   string `json:"at"` // as Summary.Updated
+	By   Agent  `json:"by,omitzero"`
+	Kind Kind   `json:"kind"`
+	// Before and After have the fields that an update changed.
+	Before Patch `json:"before,omitzero"`
+	After  Patch `json:"after,omitzero"`
+	// Cut names the fields whose values are too long to be kept.
+	Cut     []string `json:"cut,omitempty"`
+	Comment *Comment `json:"comment,omitempty"`
+	// StolenFrom is the agent that the item was taken from.
+	StolenFrom string `json:"stolen_from,omitempty"`
+	// Undoes is the ID of the change that this one undid.
+	Undoes string `json:"undoes,omitempty"`
+}
+
+const (
+	// MaxHistory is how many changes of an item a history keeps, the latest ones.
+	MaxHistory = 100
+	// MaxHistoryText is how many bytes of a value a history keeps, so that the change can
+	// be undone.
+	MaxHistoryText = 64 << 10
+)
+
+// NewChange returns a change of an item by an agent, at a time as Summary.Updated has it.
+func NewChange(kind Kind, id ID, by Agent, at string) Change {
+	by.Session, by.Process = "", family.Process{} // of no use after they ended
+	return Change{ID: strings.ToLower(rand.Text()[:changeIDLength]), Item: id, At: at, By: by, Kind: kind}
+}
+
+const changeIDLength = 8
+
+// NewUpdate returns the change that an update of an item made; false if nothing but the time
+// of the last update differs.
+func NewUpdate(before, after *Item, by Agent) (Change, bool) {
+	c := NewChange(Updated, after.ID, by, after.Updated)
+	was, is := patchOf(before), patchOf(after)
+	for _, f := range patchFields() {
+		if f.same(&was, &is) {
+			continue
+		}
+		if f.size(&was) > MaxHistoryText || f.size(&is) > MaxHistoryText {
+			c.Cut = append(c.Cut, f.name)
+			continue
+		}
+		f.copy(&c.Before, &was)
+		f.copy(&c.After, &is)
+	}
+	return c, len(c.Cut) > 0 || c.After != (Patch{})
+}
+
+// NewComment returns the change that a comment made. A comment that is too long to be kept
+// cannot be undone.
+func NewComment(id ID, said Comment, by Agent) Change {
+	c := NewChange(Commented, id, by, said.Date)
+	if len(said.Body) > MaxHistoryText {
+		c.Cut = []string{"comment"}
+	} else {
+		c.Comment = &said
+	}
+	return c
+}
+
+// Bounded returns the changes that a history keeps, of all in the order of time.
+func Bounded(log []Change) []Change { return log[max(0, len(log)-MaxHistory):] }
+
+// Happened reports whether the latest change in the history of an item was made: a backend
+// that writes the history before the item can have been killed in between.
+func (c *Change) Happened(it *Item) bool {
+	if c.At <= it.Updated {
+		return true
+	}
+	switch c.Kind {
+	case Updated:
+		is := patchOf(it)
+		return len(c.changedSince(&is)) == 0
+	case Commented:
+		return c.Comment != nil && slices.Contains(it.Comments, *c.Comment)
+	default:
+		return true
+	}
+}
+
+// changedSince returns the fields that no longer have the value that the change gave them.
+func (c *Change) changedSince(is *Patch) []string {
+	var changed []string
+	for _, f := range patchFields() {
+		if _, ok := f.text(&c.After); ok && !f.same(&c.After, is) {
+			changed = append(changed, f.name)
+		}
+	}
+	return changed
+}
+
+// Value is a field that a change changed, as people read it.
+type Value struct {
+	Field, Before, After string
+}
+
+// Values returns what an update changed, in the order of the fields.
+func (c *Change) Values() []Value {
+	var list []Value
+	for _, f := range patchFields() {
+		after, ok := f.text(&c.After)
+		if !ok {
+			continue
+		}
+		before, _ := f.text(&c.Before)
+		list = append(list, Value{f.name, before, after})
+	}
+	return list
+}
