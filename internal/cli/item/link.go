@@ -12,7 +12,6 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -41,7 +40,7 @@ Without flags, show it. An empty value clears it. It is kept beside the item, in
 	f.StringVar(&worktree, "worktree", "", "the `directory` of its worktree; empty for none")
 	f.StringVar(&pullRequest, "pr", "", "its pull request: a `number`, owner/name#12 or an address; empty for none")
 	output.JSONFlag[linked](cmd, &asJSON)
-	cmd.RunE = c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
@@ -104,7 +103,7 @@ No hook and no filter of the repository runs.`,
 	f.BoolVar(&o.NewWorktree, "worktree", false, "in a new worktree, .worktrees/<branch> beside the main one")
 	f.BoolVar(&run, "run", false, "run the command")
 	output.JSONFlag[started](cmd, &asJSON)
-	cmd.RunE = c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err

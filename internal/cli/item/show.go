@@ -14,7 +14,6 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -30,7 +29,7 @@ follow.`,
 		Example:           "  " + c.Program + " show 3",
 		Args:              app.Args(1, 1, "ID"),
 		ValidArgsFunction: c.CompleteItem,
-		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err

@@ -121,7 +121,7 @@ func (c cli) open() *cobra.Command {
 if it can still be read.`,
 		Example: "  EDITOR=\"code --wait\" " + c.Program + " open 3",
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
-		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.RunFiles(func(ctx context.Context, s *local.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err

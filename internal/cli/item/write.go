@@ -12,7 +12,6 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -59,7 +58,7 @@ task if there is one, the current iteration.
 		Args: app.Args(1, 1, "TITLE"),
 	}
 	o.add(c, cmd, "")
-	cmd.RunE = c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
 		d := item.Draft{
 			Title: args[0], Type: o.kind, Status: o.status, Priority: o.priority, Assignee: o.assignee,
 			Iteration: o.iteration, Labels: item.SplitLabels(o.labels),
@@ -108,7 +107,7 @@ labels, parent, depends-on and description.
 	}
 	cmd.Flags().StringVar(&o.title, "title", "", "its `title`")
 	o.add(c, cmd, "; empty for none")
-	cmd.RunE = c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
@@ -197,7 +196,7 @@ in an editor with --edit.`,
 	f.StringVar(&author, "author", "", "who says it (default: "+item.Anonymous+")")
 	output.JSONFlag[backlog.Comment](cmd, &asJSON)
 	text.addEdit(f)
-	cmd.RunE = c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err

@@ -253,9 +253,11 @@ func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
 	for _, dir := range append([]string{""}, paths(worktrees)...) {
 		here := workspace.Find(ctx, env, dir)
 		store := here.Items()
-		if path, err := store.Path(); err == nil && !slices.Contains(told, path) {
-			told = append(told, path)
-			tellSync(ctx, env, here, store)
+		if files, ok := store.(*local.Store); ok {
+			if path, err := files.Path(); err == nil && !slices.Contains(told, path) {
+				told = append(told, path)
+				tellSync(ctx, env, here, files)
+			}
 		}
 		_ = store.Close()
 	}

@@ -13,14 +13,8 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// Deleted is an item in the trash.
-type Deleted struct {
-	item.Summary
-	At string // when it was deleted; empty if its file does not say
-}
-
 // Deleted returns the items in the trash, by number, and what in it cannot be read.
-func (s *Store) Deleted(ctx context.Context) ([]Deleted, []item.Warning, error) {
+func (s *Store) Deleted(ctx context.Context) ([]item.Deleted, []item.Warning, error) {
 	f, err := s.find(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -28,7 +22,7 @@ func (s *Store) Deleted(ctx context.Context) ([]Deleted, []item.Warning, error) 
 	return f.deleted()
 }
 
-func (f *folder) deleted() ([]Deleted, []item.Warning, error) {
+func (f *folder) deleted() ([]item.Deleted, []item.Warning, error) {
 	root, err := f.dir.Open()
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
@@ -38,7 +32,7 @@ func (f *folder) deleted() ([]Deleted, []item.Warning, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var found []Deleted
+	var found []item.Deleted
 	var warnings []item.Warning
 	for _, name := range names {
 		id, err := itemfolder.Number(name)
@@ -53,9 +47,9 @@ func (f *folder) deleted() ([]Deleted, []item.Warning, error) {
 		if err != nil {
 			continue // restored meanwhile
 		}
-		found = append(found, Deleted{Summary: it.Summary, At: content.Deleted()})
+		found = append(found, item.Deleted{Summary: it.Summary, At: content.Deleted()})
 	}
-	slices.SortFunc(found, func(a, b Deleted) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(found, func(a, b item.Deleted) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(warnings, func(a, b item.Warning) int { return cmp.Compare(a.File, b.File) })
 	return found, warnings, nil
 }

@@ -52,7 +52,7 @@ type Store struct {
 	folder *folder // the last that was found
 }
 
-var _ item.Backend = (*Store)(nil)
+var _ item.Store = (*Store)(nil)
 
 // New returns the store of a place. Nothing is looked at yet.
 func New(place Location, now func() time.Time) *Store {

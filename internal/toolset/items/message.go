@@ -36,7 +36,8 @@ func isRule(err error) bool {
 	_, changed := errors.AsType[*item.ChangedError](err)
 	_, broken := errors.AsType[*item.BrokenError](err)
 	_, config := errors.AsType[*item.ConfigError](err)
-	return invalid || changed || broken || config || item.IsNotFound(err)
+	_, store := errors.AsType[*item.StoreError](err)
+	return store || invalid || changed || broken || config || item.IsNotFound(err)
 }
 
 // next returns what to do about an error that says only what is wrong.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
@@ -78,7 +79,10 @@ func TestServersSyncAfterChanges(t *testing.T) {
 		return here, here.ServeItems(slog.New(slog.NewTextHandler(&log, nil)))
 	}
 	here, served := open()
-	store := here.Items()
+	store, ok := here.Items().(*local.Store)
+	if !ok {
+		t.Fatal("the items are not in files")
+	}
 	t.Cleanup(func() { _ = store.Close() })
 	if _, _, err := store.InitShared(t.Context()); err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
 	"github.com/copse-dev/copse/internal/presence"
@@ -121,7 +122,7 @@ func (w *Workspace) Warn() {
 // Items returns the store of work items: the directory that the user's settings name, else
 // the .tic directory in the workspace or above, up to the root of its git worktree, else
 // that of the main worktree. None of them need exist. Close it after use.
-func (w *Workspace) Items() *local.Store {
+func (w *Workspace) Items() item.Store {
 	elsewhere := func() (string, bool, error) {
 		s, err := w.Settings.User.Get()
 		path, ok := s.Items.DirectoryOf(w.env.Home(), w.Workspace(), w.Main)
@@ -145,8 +146,9 @@ func (w *Workspace) Items() *local.Store {
 }
 
 // Sync returns what keeps a shared store in step with its branch and a remote.
-func (w *Workspace) Sync(store *local.Store) *itemsync.Sync {
-	return itemsync.New(itemsync.Options{Session: w.Session, Store: store, User: w.Settings.User.Get, Env: w.env.Environ, Now: w.env.Now})
+func (w *Workspace) Sync(store item.Store) *itemsync.Sync {
+	files, _ := store.(*local.Store)
+	return itemsync.New(itemsync.Options{Session: w.Session, Store: files, User: w.Settings.User.Get, Env: w.env.Environ, Now: w.env.Now})
 }
 
 // Commands returns the registries of prompt commands, and what executes them.
@@ -181,7 +183,7 @@ func (w *Workspace) Radar() *conflicts.Radar { return w.radar() }
 
 // readers returns the toolsets that only read, with the tools that the read-only program
 // does not have.
-func (w *Workspace) readers(store *local.Store) []toolset.Toolset {
+func (w *Workspace) readers(store item.Store) []toolset.Toolset {
 	sets := w.ReadOnlyToolsets()
 	for i := range sets {
 		if sets[i].Name == "branches" {
@@ -198,7 +200,7 @@ func (w *Workspace) readers(store *local.Store) []toolset.Toolset {
 }
 
 // Worktrees returns the worktrees of the repository, with who works in them.
-func (w *Workspace) Worktrees(items *local.Store) *worktrees.Worktrees {
+func (w *Workspace) Worktrees(items item.Store) *worktrees.Worktrees {
 	return worktrees.New(worktrees.Options{
 		Branches: w.Branches, Radar: w.Radar(), Services: w.Services, Items: items,
 		Clients: w.clients,
@@ -267,7 +269,7 @@ func (w *Workspace) Containers() *docker.Client {
 }
 
 // Context returns the sources of the project's context.
-func (w *Workspace) Context(items *local.Store, tasks *tasks.Tasks, files *project.Project) projectcontext.Sources {
+func (w *Workspace) Context(items item.Store, tasks *tasks.Tasks, files *project.Project) projectcontext.Sources {
 	return projectcontext.Sources{
 		Session: w.Session, Root: w.Workspace(),
 		Branches: w.Branches, Pulls: w.Pulls, Services: w.Services, Words: w.Words,
@@ -286,7 +288,7 @@ type Served struct {
 	Toolsets []toolset.Toolset
 
 	notes  []string // for the instructions
-	store  *local.Store
+	store  item.Store
 	tasks  *tasks.Tasks
 	syncer *shared.Background
 }
@@ -323,7 +325,7 @@ func (s *Served) Instructions(about string, readOnly bool) string {
 }
 
 // Verdicts returns what answers for the stacks of the repository.
-func (w *Workspace) Verdicts(store *local.Store) *verdict.Verdicts {
+func (w *Workspace) Verdicts(store item.Store) *verdict.Verdicts {
 	o := verdict.Options{
 		Branches: w.Branches, Services: w.Services, Items: store, Now: w.env.Now,
 		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
@@ -347,7 +349,7 @@ func (p pulls) OfBranches(ctx context.Context, heads []github.Head) []fact.Fact[
 }
 
 // stacked adds the verdict on stacks to the toolset of branches.
-func (w *Workspace) stacked(sets []toolset.Toolset, store *local.Store) []toolset.Toolset {
+func (w *Workspace) stacked(sets []toolset.Toolset, store item.Store) []toolset.Toolset {
 	for i, set := range sets {
 		if set.Name == "branches" {
 			sets[i] = stackstatus.New(envelope.Form{Words: w.Words}, w.Verdicts(store)).Extend(set)
@@ -368,7 +370,7 @@ func (w *Workspace) served(logger *slog.Logger) *Served {
 	return &Served{store: store, syncer: w.Sync(store).Background(logger)}
 }
 
-func (w *Workspace) itemTools(store *local.Store) toolset.Toolset {
+func (w *Workspace) itemTools(store item.Store) toolset.Toolset {
 	return items.New(store, w.env.Now).MarkMerged(store, w.Pulls).Toolset()
 }
 

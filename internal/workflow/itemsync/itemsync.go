@@ -32,7 +32,8 @@ var ErrNotShared = errors.New("its items are in the working tree or kept apart, 
 // Options say what to sync.
 type Options struct {
 	Session *session.Session
-	Store   *local.Store
+	// Store is nil if the items are not kept in files.
+	Store *local.Store
 	// User returns the user's settings.
 	User func() (settings.User, error)
 	Env  []string
@@ -49,10 +50,12 @@ func New(o Options) *Sync { return &Sync{o} }
 // if it is "", the one named origin, else the only one, else none. Close the branch after
 // use.
 func (s *Sync) Open(ctx context.Context, remote string) (*shared.Syncer, error) {
-	if _, err := s.o.Store.Path(); err != nil {
-		return nil, err
+	if s.o.Store != nil {
+		if _, err := s.o.Store.Path(); err != nil {
+			return nil, err
+		}
 	}
-	if !s.o.Store.Shared() {
+	if !s.shared() {
 		return nil, ErrNotShared
 	}
 	user, err := s.o.User()
@@ -100,10 +103,13 @@ func remoteOf(ctx context.Context, repo *git.Repo, chosen string) (*sidebranch.R
 	return &sidebranch.Remote{Fetch: address.Fetch, Push: address.Push}, err
 }
 
+// shared reports whether the store is the shared one of a repository.
+func (s *Sync) shared() bool { return s.o.Store != nil && s.o.Store.Shared() }
+
 // AfterChange exchanges the store once if it is shared and the user's settings ask for a
 // sync after each change.
 func (s *Sync) AfterChange(ctx context.Context) error {
-	if !s.o.Store.Shared() {
+	if !s.shared() {
 		return nil
 	}
 	if user, err := s.o.User(); err != nil || user.Items.Sync != settings.SyncAfterChange {
@@ -121,7 +127,7 @@ func (s *Sync) AfterChange(ctx context.Context) error {
 // Waiting returns how many files of the store have changes that the remote is not known to
 // have: 0 if the store is not shared, or if there is no remote.
 func (s *Sync) Waiting(ctx context.Context) (int, error) {
-	if !s.o.Store.Shared() {
+	if !s.shared() {
 		return 0, nil
 	}
 	syncer, err := s.Open(ctx, "")
@@ -139,7 +145,9 @@ func (s *Sync) Waiting(ctx context.Context) (int, error) {
 // Close it after use.
 func (s *Sync) Background(logger *slog.Logger) *shared.Background {
 	b := shared.NewBackground(s.AfterChange, logger)
-	s.o.Store.OnChange(b.Changed)
+	if s.o.Store != nil {
+		s.o.Store.OnChange(b.Changed)
+	}
 	return b
 }
 

@@ -51,14 +51,28 @@ func (f *Flags) Add(cmd *cobra.Command) {
 }
 
 // Run opens the store for a command.
-func (c Base) Run(do func(ctx context.Context, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
-	return c.RunIn(func(ctx context.Context, _ *workspace.Workspace, s *local.Store, args []string) error {
+func (c Base) Run(do func(ctx context.Context, s item.Store, args []string) error) func(*cobra.Command, []string) error {
+	return c.RunIn(func(ctx context.Context, _ *workspace.Workspace, s item.Store, args []string) error {
 		return do(ctx, s, args)
 	})
 }
 
+// errNoFiles is the error of a command about files where there are none.
+var errNoFiles = errors.New("the items of this project are in a database, and this command is about the files of a .tic directory")
+
+// RunFiles opens the store for a command about its files.
+func (c Base) RunFiles(do func(ctx context.Context, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
+	return c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		files, ok := s.(*local.Store)
+		if !ok {
+			return errNoFiles
+		}
+		return do(ctx, files, args)
+	})
+}
+
 // RunIn opens the workspace and the store for a command.
-func (c Base) RunIn(do func(ctx context.Context, here *workspace.Workspace, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
+func (c Base) RunIn(do func(ctx context.Context, here *workspace.Workspace, s item.Store, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		here := workspace.Find(cmd.Context(), c.Env, "")
 		here.Warn()
@@ -74,8 +88,8 @@ func (c Base) RunIn(do func(ctx context.Context, here *workspace.Workspace, s *l
 
 // syncChange syncs after a change, if the user's settings ask for that. What fails waits
 // for the next sync.
-func (c Base) syncChange(ctx context.Context, here *workspace.Workspace, s *local.Store) {
-	if !s.Changed() {
+func (c Base) syncChange(ctx context.Context, here *workspace.Workspace, s item.Store) {
+	if files, ok := s.(*local.Store); !ok || !files.Changed() {
 		return
 	}
 	if err := here.Sync(s).AfterChange(ctx); err != nil {
@@ -85,6 +99,9 @@ func (c Base) syncChange(ctx context.Context, here *workspace.Workspace, s *loca
 
 // explain words an error for a person, who has the program and not the tools.
 func (c Base) explain(err error) error {
+	if missing, ok := errors.AsType[*item.NoProjectError](err); ok {
+		return fmt.Errorf("%w. Run '%s' to make it, or name another one in items.project", missing, c.InitCommand)
+	}
 	if errors.Is(err, item.ErrNoProject) {
 		return fmt.Errorf("not a tic project (no .tic/ directory found). Run '%s' first", c.InitCommand)
 	}

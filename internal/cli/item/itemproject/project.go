@@ -81,7 +81,11 @@ here or above, it stays as it is. There are three ways to keep the items:
 
 "doctor" says which one is active.`,
 		Args: app.NoArgs,
-		RunE: c.Run(func(ctx context.Context, s *local.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, store item.Store, _ []string) error {
+			s, ok := store.(*local.Store)
+			if !ok {
+				return c.initDatabase(ctx, store, asJSON, share || driver)
+			}
 			if err := checkBackend(chosen); err != nil {
 				return err
 			}
@@ -116,6 +120,23 @@ here or above, it stays as it is. There are three ways to keep the items:
 	cmd.Flags().StringVar(&chosen, "backend", backend, "where items are kept: "+backend)
 	output.JSONFlag[initialized](cmd, &asJSON)
 	return cmd
+}
+
+// initDatabase makes the project in the database that the user chose.
+func (c cli) initDatabase(ctx context.Context, s item.Store, asJSON, files bool) error {
+	if files {
+		return app.UsageError("--shared and --merge-driver are for items in files, and those of this project are in a database")
+	}
+	created, err := s.Init(ctx)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return c.Out().JSON(initialized{created, !created, backendOf(s)})
+	case !created:
+		return c.Out().Line("The project is in the database already")
+	}
+	return c.Out().Line("Made the project in the database. Next: %s create \"What is to be done\"", c.Program)
 }
 
 // initShared makes the store that all worktrees share.
@@ -158,7 +179,7 @@ func (c cli) iterationList() *cobra.Command {
 		Short:   "List the iterations; a star marks the current one",
 		Example: c.Project("iteration list"),
 		Args:    app.NoArgs,
-		RunE: c.Run(func(ctx context.Context, s *local.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, s item.Store, _ []string) error {
 			config, err := s.Config(ctx)
 			if err != nil {
 				return err
@@ -192,7 +213,7 @@ func (c cli) iterationSet() *cobra.Command {
 		ValidArgsFunction: c.CompleteConfig(func(config item.Config) []string {
 			return config.Iterations
 		}),
-		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			if err := s.SetIteration(ctx, args[0]); err != nil {
 				return err
 			}
@@ -207,7 +228,7 @@ func (c cli) iterationSet() *cobra.Command {
 }
 
 // settings are the keys of a project's configuration and their values.
-func settings(config item.Config) []setting {
+func settings(config item.Config, backend string) []setting {
 	next := ""
 	if config.NextID > 0 {
 		next = config.NextID.String()
@@ -223,13 +244,27 @@ func settings(config item.Config) []setting {
 	}
 }
 
-// backend is the one that is here.
+// backend is the one that is used if the user chooses none.
 const backend = "local"
+
+// database is the other one.
+const database = "postgres"
+
+// backendOf returns the name of the backend of a store.
+func backendOf(s item.Store) string {
+	if _, ok := s.(*local.Store); ok {
+		return backend
+	}
+	return database
+}
 
 // checkBackend refuses the backends of the original that are not here.
 func checkBackend(name string) error {
 	if name == backend {
 		return nil
+	}
+	if name == database {
+		return app.UsageError("a database is chosen by its address: set COPSE_ITEMS, or items.database in your settings, and run the command again")
 	}
 	return app.UsageError(fmt.Sprintf("invalid backend %q: only %s is supported", name, backend))
 }
@@ -246,7 +281,7 @@ type setting struct {
 
 func keys() []string {
 	var names []string
-	for _, s := range settings(item.Config{}) {
+	for _, s := range settings(item.Config{}, backend) {
 		names = append(names, s.key)
 	}
 	return names
@@ -278,7 +313,7 @@ each entry; with --json an object of that key alone.`,
 		Example:   c.Project("config get statuses"),
 		ValidArgs: keys(),
 		Args:      app.Args(0, 1, "none or KEY"),
-		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			if len(args) > 0 && !slices.Contains(keys(), args[0]) {
 				return unknownKey(args[0])
 			}
@@ -287,16 +322,16 @@ each entry; with --json an object of that key alone.`,
 				return err
 			}
 			c.Warn(config.Warnings)
-			return c.printSettings(config, args, asJSON)
+			return c.printSettings(config, backendOf(s), args, asJSON)
 		}),
 	}
 	output.JSONFlag[configuration](cmd, &asJSON)
 	return cmd
 }
 
-func (c cli) printSettings(config item.Config, only []string, asJSON bool) error {
+func (c cli) printSettings(config item.Config, backend string, only []string, asJSON bool) error {
 	if len(only) > 0 {
-		return c.printSetting(config, only[0], asJSON)
+		return c.printSetting(config, backend, only[0], asJSON)
 	}
 	if asJSON {
 		return c.Out().JSON(configuration{
@@ -305,15 +340,15 @@ func (c cli) printSettings(config item.Config, only []string, asJSON bool) error
 		})
 	}
 	var rows [][]string
-	for _, s := range settings(config) {
+	for _, s := range settings(config, backend) {
 		rows = append(rows, []string{s.key, strings.Join(s.values, ",")})
 	}
 	return c.Out().Table([]output.Column{{Name: "key"}, {Name: "value", Flexible: true}}, rows)
 }
 
 // printSetting prints one value in the form of the original.
-func (c cli) printSetting(config item.Config, key string, asJSON bool) error {
-	all := settings(config)
+func (c cli) printSetting(config item.Config, backend, key string, asJSON bool) error {
+	all := settings(config, backend)
 	s := all[slices.IndexFunc(all, func(s setting) bool { return s.key == key })]
 	if !asJSON {
 		var err error
@@ -339,7 +374,7 @@ func (c cli) configSet() *cobra.Command {
 		Example:   c.Project("config set current_iteration sprint-2") + "\n" + c.Project("config set done_statuses done,wontfix"),
 		ValidArgs: []string{"current_iteration", "done_statuses"},
 		Args:      app.Args(2, 2, "KEY and VALUE"),
-		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			var set configured
 			var err error
 			switch key := args[0]; {
@@ -383,7 +418,7 @@ Then print the git commands that finish the merge; with --add, run the first of 
 git add. Ends with 1 if something is left.`,
 		Example: "  " + strings.TrimSuffix(c.InitCommand, "init") + "doctor --repair",
 		Args:    app.NoArgs,
-		RunE: c.Run(func(ctx context.Context, s *local.Store, _ []string) error {
+		RunE: c.RunFiles(func(ctx context.Context, s *local.Store, _ []string) error {
 			report := report{Mode: s.Mode(ctx), repairs: repair}
 			if add && !repair {
 				return errors.New("--add is for --repair: use both")

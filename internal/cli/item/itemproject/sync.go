@@ -11,7 +11,6 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/itemsync"
@@ -69,7 +68,7 @@ helpers come from your own git configuration only.`,
 		if o.interval < time.Second {
 			return app.UsageError(fmt.Sprintf("invalid value %s for --interval: use 1s or more", o.interval))
 		}
-		return c.RunIn(func(ctx context.Context, here *workspace.Workspace, s *local.Store, _ []string) error {
+		return c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, _ []string) error {
 			syncer, err := here.Sync(s).Open(ctx, o.remote)
 			if errors.Is(err, itemsync.ErrNotShared) {
 				return fmt.Errorf("%w; '%s --shared' makes one", err, c.InitCommand)

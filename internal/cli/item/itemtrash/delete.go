@@ -15,7 +15,6 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -43,7 +42,7 @@ and what depends on it does so no more. "restore" brings all of it back.
 At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
 		Example: "  " + c.Program + " delete 3 --yes",
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
-		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err
@@ -106,7 +105,7 @@ func (c cli) restore() *cobra.Command {
 			}
 			return c.CompleteDeleted(cmd, args, typed)
 		},
-		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err

@@ -14,7 +14,6 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -50,7 +49,7 @@ func (c cli) trashList() *cobra.Command {
 type, status and title, separated by tabs. "restore" brings an item back.`,
 		Example: "  " + c.Program + " trash list",
 		Args:    app.NoArgs,
-		RunE: c.Run(func(ctx context.Context, s *local.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, s item.Store, _ []string) error {
 			found, warnings, err := s.Deleted(ctx)
 			if err != nil {
 				return err
@@ -90,7 +89,7 @@ be restored afterwards, and their numbers are not used again. At a terminal the
 command lists the items and asks; elsewhere it needs --yes.`,
 		Example: fmt.Sprintf("  %[1]s trash purge 3\n  %[1]s trash purge --all --yes", c.Program),
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: c.CompleteDeleted,
-		RunE: c.Run(func(ctx context.Context, s *local.Store, args []string) error {
+		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			if all == (len(args) > 0) {
 				return app.UsageError("give the IDs of deleted items, or --all")
 			}
@@ -132,7 +131,7 @@ func removed(n int) string {
 }
 
 // chosenOf are the numbers that were given, or of all deleted items.
-func chosenOf(deleted []local.Deleted, args []string) ([]item.ID, error) {
+func chosenOf(deleted []item.Deleted, args []string) ([]item.ID, error) {
 	var ids []item.ID
 	if len(args) == 0 {
 		for _, it := range deleted {
@@ -153,7 +152,7 @@ func chosenOf(deleted []local.Deleted, args []string) ([]item.ID, error) {
 }
 
 // confirmPurge shows what would be removed, and asks.
-func (c cli) confirmPurge(deleted []local.Deleted, ids []item.ID) error {
+func (c cli) confirmPurge(deleted []item.Deleted, ids []item.ID) error {
 	if !c.Env.Interactive() {
 		return app.UsageError("purging needs --yes where nobody can be asked")
 	}

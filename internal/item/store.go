@@ -1,0 +1,62 @@
+package item
+
+import (
+	"context"
+	"fmt"
+)
+
+// Store is a [Backend] with what the person who looks after a project needs.
+type Store interface {
+	Backend
+
+	// Init makes a project. created is false if there is one already.
+	Init(ctx context.Context) (created bool, err error)
+
+	// SetDoneStatuses says which statuses mean done. None restores the default.
+	SetDoneStatuses(ctx context.Context, statuses []string) error
+
+	// Links returns the links of the items that have one.
+	Links(ctx context.Context) (map[ID]Link, error)
+
+	// Deleted returns the items in the trash, by number, and what in it cannot be read.
+	Deleted(ctx context.Context) ([]Deleted, []Warning, error)
+
+	// Purge removes items from the trash for good. Their numbers are not used again. If
+	// one of them is not in the trash, nothing is removed.
+	Purge(ctx context.Context, ids ...ID) error
+
+	// Check returns everything that is wrong with the project and its items.
+	Check(ctx context.Context) ([]Warning, error)
+
+	// Close releases what the system holds for the store.
+	Close() error
+}
+
+// Deleted is an item in the trash.
+type Deleted struct {
+	Summary
+	At string // when it was deleted; empty if that is not known
+}
+
+// StoreError says that a store cannot be used as a whole: it cannot be reached, or it
+// refuses. Nothing was changed unless Problem says so.
+type StoreError struct {
+	Problem string
+	Next    string // what to do, as a sentence
+	Err     error  // the cause; can be nil
+}
+
+func (e *StoreError) Error() string { return e.Problem + ". " + e.Next }
+
+// Unwrap returns the cause.
+func (e *StoreError) Unwrap() error { return e.Err }
+
+// NoProjectError says that a database does not have the project. It is an [ErrNoProject].
+type NoProjectError struct {
+	Name string
+}
+
+func (e *NoProjectError) Error() string { return fmt.Sprintf("the database has no project %q", e.Name) }
+
+// Is reports whether target is ErrNoProject.
+func (e *NoProjectError) Is(target error) bool { return target == ErrNoProject }
