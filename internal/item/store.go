@@ -19,7 +19,7 @@ type Store interface {
 	Links(ctx context.Context) (map[ID]Link, error)
 
 	// Deleted returns the items in the trash, by number, and what in it cannot be read.
-	Deleted(ctx context.Context) ([]Deleted, []Warning, error)
+	Deleted(ctx context.Context) ([]Trashed, []Warning, error)
 
 	// Purge removes items from the trash for good. Their numbers are not used again. If
 	// one of them is not in the trash, nothing is removed.
@@ -32,8 +32,8 @@ type Store interface {
 	Close() error
 }
 
-// Deleted is an item in the trash.
-type Deleted struct {
+// Trashed is an item in the trash.
+type Trashed struct {
 	Summary
 	At string // when it was deleted; empty if that is not known
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Deleted returns the items in the trash, by number, and what in it cannot be read.
-func (s *Store) Deleted(ctx context.Context) ([]item.Deleted, []item.Warning, error) {
+func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, error) {
 	f, err := s.find(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -22,7 +22,7 @@ func (s *Store) Deleted(ctx context.Context) ([]item.Deleted, []item.Warning, er
 	return f.deleted()
 }
 
-func (f *folder) deleted() ([]item.Deleted, []item.Warning, error) {
+func (f *folder) deleted() ([]item.Trashed, []item.Warning, error) {
 	root, err := f.dir.Open()
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
@@ -32,7 +32,7 @@ func (f *folder) deleted() ([]item.Deleted, []item.Warning, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var found []item.Deleted
+	var found []item.Trashed
 	var warnings []item.Warning
 	for _, name := range names {
 		id, err := itemfolder.Number(name)
@@ -47,9 +47,9 @@ func (f *folder) deleted() ([]item.Deleted, []item.Warning, error) {
 		if err != nil {
 			continue // restored meanwhile
 		}
-		found = append(found, item.Deleted{Summary: it.Summary, At: content.Deleted()})
+		found = append(found, item.Trashed{Summary: it.Summary, At: content.Deleted()})
 	}
-	slices.SortFunc(found, func(a, b item.Deleted) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(found, func(a, b item.Trashed) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(warnings, func(a, b item.Warning) int { return cmp.Compare(a.File, b.File) })
 	return found, warnings, nil
 }

@@ -131,7 +131,7 @@ func removed(n int) string {
 }
 
 // chosenOf are the numbers that were given, or of all deleted items.
-func chosenOf(deleted []item.Deleted, args []string) ([]item.ID, error) {
+func chosenOf(deleted []item.Trashed, args []string) ([]item.ID, error) {
 	var ids []item.ID
 	if len(args) == 0 {
 		for _, it := range deleted {
@@ -152,7 +152,7 @@ func chosenOf(deleted []item.Deleted, args []string) ([]item.ID, error) {
 }
 
 // confirmPurge shows what would be removed, and asks.
-func (c cli) confirmPurge(deleted []item.Deleted, ids []item.ID) error {
+func (c cli) confirmPurge(deleted []item.Trashed, ids []item.ID) error {
 	if !c.Env.Interactive() {
 		return app.UsageError("purging needs --yes where nobody can be asked")
 	}
