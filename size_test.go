@@ -36,7 +36,7 @@ var sizes = map[string]struct {
 	"internal/github/githubtest": {2200, "one server with the routes of one API"},
 	"internal/item":              {1500, "the rules of items refer to each other"},
 	"internal/item/gitmerge":     {1500, "one merge that git has open, from reading it to finishing it"},
-	"internal/item/local":        {4500, "all of it shares one lock, and the rule of what a writer has read"},
+	"internal/item/local":        {3000, "all of it shares one lock, and the rule of what a writer has read"},
 	"internal/item/merge":        {2900, "a pure function of three trees, a file for each kind of file in them"},
 	"internal/item/ticfile":      {1400, "one format, with the splice that keeps what a person wrote"},
 	"internal/item/yamlmap":      {1600, "one parser"},

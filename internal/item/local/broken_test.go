@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/remerge"
 )
 
 const conflicted = "---\nid: \"4\"\n<<<<<<< HEAD\ntitle: a\n=======\ntitle: b\n>>>>>>> other\n---\n\n"
@@ -305,7 +306,7 @@ func TestCheckAndRepair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff(t, "fixes", []local.Fix{
+	diff(t, "fixes", []remerge.Fix{
 		{File: "items/9.md", Done: `is "Item 2", which was #2`},
 		{File: "items/4.md", Done: `has the title "Other 4"; the other side had "Item 4"`},
 		{File: "items/5.md", Done: "has the number of its name now; it said 1"},

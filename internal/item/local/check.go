@@ -10,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
@@ -47,18 +48,11 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		return nil, err
 	}
 	found = append(found, inTrash...)
-	for _, check := range []func(context.Context, *folder) ([]item.Warning, error){s.checkVanished, s.checkBuried} {
-		silent, err := check(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, silent...)
-	}
-	copied, err := s.afterCopying(ctx, f)
+	silent, err := s.checkMerges(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	found = append(found, copied...)
+	found = append(found, silent...)
 	if s.Mode(ctx) != Committed { // else a checkout or a rebase brings other items, too
 		overwritten, err := f.overwritten(snapshot)
 		if err != nil {
@@ -72,6 +66,20 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		}
 	}
 	return found, nil
+}
+
+// checkMerges returns warnings about what git merged or copied wrongly, without a stop.
+func (s *Store) checkMerges(ctx context.Context, f *folder) ([]item.Warning, error) {
+	repo, err := s.openRepo(ctx, f)
+	if repo == nil || err != nil {
+		return nil, err
+	}
+	root, err := f.dir.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open the store: %w", lockedstore.WithoutPath(err))
+	}
+	defer root.Close()
+	return remerge.Check(ctx, reading{root}, repo)
 }
 
 // checkTrash returns a warning for each deleted item that cannot be read, or whose number

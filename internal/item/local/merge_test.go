@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/test/need"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -181,9 +182,9 @@ func TestDeletedAndChanged(t *testing.T) {
 		ours.commit()
 		return ours, theirs
 	}
-	check := func(t *testing.T, c clone, done local.Repaired, file string) {
+	check := func(t *testing.T, c clone, done remerge.Result, file string) {
 		t.Helper()
-		kept := slices.ContainsFunc(done.Fixes, func(f local.Fix) bool {
+		kept := slices.ContainsFunc(done.Fixes, func(f remerge.Fix) bool {
 			return f.File == file && f.Done == "was deleted on one side and changed on the other; it is kept"
 		})
 		if !kept {

@@ -6,25 +6,11 @@ import (
 	"fmt"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
-
-// Fix is something that was repaired.
-type Fix struct {
-	File string // as in an item.Warning
-	Done string // goes on from the name of the file
-}
-
-// Repaired is what a repair has done.
-type Repaired struct {
-	Fixes []Fix
-	// Merge is the merge that was finished in the files; nil if there was none. Git
-	// still has to be told.
-	Merge *gitmerge.Merge
-}
 
 // Repair corrects what Check finds and what can be corrected without asking:
 //
@@ -37,23 +23,25 @@ type Repaired struct {
 //     one if the name is none;
 //   - references to items that do not exist are taken out.
 //
-// What is left is for a person; Check still finds it.
-func (s *Store) Repair(ctx context.Context) (done Repaired, err error) {
+// What is left is for a person; Check still finds it. Git still has to be told of a merge
+// that was finished.
+func (s *Store) Repair(ctx context.Context) (done remerge.Result, err error) {
 	f, err := s.find(ctx)
 	if err != nil {
-		return Repaired{}, err
+		return remerge.Result{}, err
 	}
 	repo, err := s.openRepo(ctx, f)
 	if err != nil {
-		return Repaired{}, err
+		return remerge.Result{}, err
 	}
 	err = s.changeIn(ctx, f, func(w *writer) error {
-		r := &repair{writer: w}
-		err := r.merges(ctx, repo)
-		if err == nil {
-			err = r.rest()
+		done, err = remerge.Finish(ctx, rewriting{reading{w.tx.Root()}, w}, repo, w.now())
+		if err != nil {
+			return err
 		}
-		done = Repaired{r.fixes, r.merged}
+		r := &repair{writer: w}
+		err = r.rest()
+		done.Fixes = append(done.Fixes, r.fixes...)
 		return err
 	})
 	return done, err
@@ -62,12 +50,11 @@ func (s *Store) Repair(ctx context.Context) (done Repaired, err error) {
 type repair struct {
 	*writer
 	config *ticfile.Config
-	merged *gitmerge.Merge
-	fixes  []Fix
+	fixes  []remerge.Fix
 }
 
 func (r *repair) done(file, format string, args ...any) {
-	r.fixes = append(r.fixes, Fix{File: file, Done: fmt.Sprintf(format, args...)})
+	r.fixes = append(r.fixes, remerge.Fix{File: file, Done: fmt.Sprintf(format, args...)})
 }
 
 func (r *repair) rest() error {

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/remerge"
 )
 
 // Commands returns the commands: init, iteration, config, doctor, sync, and the merge
@@ -453,7 +454,7 @@ git add. Ends with 1 if something is left.`,
 }
 
 // finish returns the git commands that finish a merge which was repaired.
-func (c cli) finish(ctx context.Context, done local.Repaired, add bool) ([]string, error) {
+func (c cli) finish(ctx context.Context, done remerge.Result, add bool) ([]string, error) {
 	if done.Merge == nil || done.Merge.Done && len(done.Fixes) == 0 {
 		return nil, nil
 	}

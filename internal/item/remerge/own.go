@@ -1,4 +1,4 @@
-package local
+package remerge
 
 import (
 	"maps"
@@ -83,8 +83,8 @@ func (own *ownChanges) edit(merged merge.Tree, name, text string) {
 // needed returns the file for an item that somebody edited under a name: who edits an
 // item needs it, also if the merge deleted it.
 func needed(result, name string) string {
-	if file, deleted := strings.CutPrefix(result, trashFolder+"/"); deleted && strings.HasPrefix(name, itemsFolder+"/") {
-		return itemsFolder + "/" + file
+	if file, deleted := strings.CutPrefix(result, merge.TrashFolder+"/"); deleted && strings.HasPrefix(name, merge.ItemsFolder+"/") {
+		return merge.ItemsFolder + "/" + file
 	}
 	return result
 }
@@ -158,9 +158,9 @@ func linesBut(text string, others ...string) []string {
 // git stopped: its file is in the other directory, where git left none.
 func (m *merging) isMoved(open *gitmerge.Merge, name string) bool {
 	folder, file, _ := strings.Cut(name, "/")
-	other := itemsFolder
-	if folder == itemsFolder {
-		other = trashFolder
+	other := merge.ItemsFolder
+	if folder == merge.ItemsFolder {
+		other = merge.TrashFolder
 	}
 	text, here := m.tree[other+"/"+file]
 	left, was := open.Left[name]
@@ -181,7 +181,7 @@ func nameOf(tree merge.Tree, texts ...string) string {
 	}
 	best, likeness := "", 0
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		if !strings.HasPrefix(name, itemsFolder+"/") && !strings.HasPrefix(name, trashFolder+"/") {
+		if !strings.HasPrefix(name, merge.ItemsFolder+"/") && !strings.HasPrefix(name, merge.TrashFolder+"/") {
 			continue
 		}
 		it := itemIn(tree[name])
@@ -215,7 +215,7 @@ func alike(a, b *item.Item) int {
 // inTree ranks the items of a tree first.
 func inTree(tree merge.Tree) func(merge.Birth) int {
 	return func(b merge.Birth) int {
-		for _, folder := range []string{itemsFolder, trashFolder} {
+		for _, folder := range []string{merge.ItemsFolder, merge.TrashFolder} {
 			if text, ok := tree[folder+"/"+itemfolder.FileName(b.ID)]; ok && createdIn(text) == b.Created {
 				return 0
 			}

@@ -1,8 +1,7 @@
-package local
+package remerge
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -29,11 +28,11 @@ func isMarked(name, text string) bool {
 
 // readable reports whether a file can be used.
 func readable(name, text string) bool {
-	if name == configName {
+	if name == merge.ConfigName {
 		_, err := ticfile.ParseConfig(text)
 		return err == nil
 	}
-	if strings.HasPrefix(name, linksFolder+"/") {
+	if strings.HasPrefix(name, merge.LinksFolder+"/") {
 		_, _, marked := ticfile.Versions(text)
 		return !marked
 	}
@@ -62,8 +61,8 @@ func (m *merging) marked(repo *gitmerge.Repo) error {
 		if err := m.again(past); err != nil {
 			return err
 		}
-		if m.merged == nil {
-			m.merged = past
+		if m.result.Merge == nil {
+			m.result.Merge = past
 		}
 	}
 	return nil
@@ -75,7 +74,7 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 	if _, going := repo.Rewritten(); going {
 		return nil // the commits that are still to come build on it
 	}
-	since, err := followed(m.tx.Root())
+	since, err := followed(m.files)
 	if err != nil {
 		return err
 	}
@@ -91,8 +90,8 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 		if err := m.again(past); err != nil {
 			return err
 		}
-		if m.merged == nil {
-			m.merged = past
+		if m.result.Merge == nil {
+			m.result.Merge = past
 		}
 		for _, it := range lost {
 			for _, name := range slices.Sorted(maps.Keys(m.tree)) {
@@ -105,39 +104,13 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 	return nil
 }
 
-// checkVanished returns a warning for each item that git lost in a merge.
-func (s *Store) checkVanished(ctx context.Context, f *folder) ([]item.Warning, error) {
-	done, err := s.unchecked(ctx, f)
-	if done == nil || err != nil {
-		return nil, err
-	}
-	defer done.root.Close()
-	merges, err := done.repo.Vanished(ctx, done.since)
-	if err != nil || len(merges) == 0 {
-		return nil, err
-	}
-	tree, err := readTree(done.root)
-	if err != nil {
-		return nil, err
-	}
-	var found []item.Warning
-	for _, past := range merges {
-		for _, it := range merge.Lost(past.Base, past.Ours, past.Theirs, past.Left, tree) {
-			found = append(found, item.Warning{
-				File: itemsFolder, Reason: fmt.Sprintf("have lost %q in a merge that git made without a conflict; run doctor --repair to bring it back", it[0]),
-			})
-		}
-	}
-	return found, nil
-}
-
 // again merges what git has merged in a commit, and on top of it what was changed since.
 func (m *merging) again(past *gitmerge.Merge) error {
 	options, err := past.Options(m.ctx)
 	if err != nil {
 		return err
 	}
-	options.Now, options.Taken = m.now(), m.taken()
+	options.Now, options.Taken = m.now, m.taken()
 	result, err := merge.Stores(past.Base, past.Ours, past.Theirs, options)
 	if err != nil {
 		return configError(err)
@@ -183,7 +156,7 @@ func (m *merging) leftovers() error {
 		}{{ours, a}, {theirs, b}} {
 			home := m.home(name, side.text)
 			if home != name {
-				deleted := trashFolder + strings.TrimPrefix(home, itemsFolder)
+				deleted := merge.TrashFolder + strings.TrimPrefix(home, merge.ItemsFolder)
 				delete(base, home)
 				delete(base, deleted)
 				delete(side.tree, deleted)
@@ -201,13 +174,13 @@ func (m *merging) leftovers() error {
 // new file for a renamed one, that is the file of another item.
 func (m *merging) home(name, text string) string {
 	it := itemIn(text)
-	id, err := itemfolder.Number(strings.TrimPrefix(name, itemsFolder+"/"))
+	id, err := itemfolder.Number(strings.TrimPrefix(name, merge.ItemsFolder+"/"))
 	if it == nil || err != nil || it.ID == id {
 		return name
 	}
 	if other := nameOf(m.tree, text); other != "" {
 		_, file, _ := strings.Cut(other, "/")
-		return itemsFolder + "/" + file
+		return merge.ItemsFolder + "/" + file
 	}
 	return name
 }
@@ -215,7 +188,7 @@ func (m *merging) home(name, text string) string {
 // buried brings items back that git left in the trash although one side of a merge changed
 // them.
 func (m *merging) buried(repo *gitmerge.Repo) error {
-	since, err := followed(m.tx.Root())
+	since, err := followed(m.files)
 	if err != nil {
 		return err
 	}
@@ -223,19 +196,19 @@ func (m *merging) buried(repo *gitmerge.Repo) error {
 	if err != nil || len(ids) == 0 {
 		return err
 	}
-	if m.merged == nil {
-		m.merged = last
+	if m.result.Merge == nil {
+		m.result.Merge = last
 	}
 	for _, id := range ids {
-		err := m.perform(pending{Restore: id})
-		switch {
-		case err == nil:
-			m.done(itemsFolder+"/"+itemfolder.FileName(id), "was deleted on one side and changed on the other; it is kept")
-		case !isRule(err): // else it cannot be read or changed
+		restored, err := m.files.Restore(id)
+		if err != nil {
 			return err
 		}
+		if restored {
+			m.done(merge.ItemsFolder+"/"+itemfolder.FileName(id), "was deleted on one side and changed on the other; it is kept")
+		}
 	}
-	m.tree, err = m.readTree()
+	m.tree, err = m.files.Tree()
 	return err
 }
 
@@ -252,9 +225,9 @@ func buried(ctx context.Context, repo *gitmerge.Repo, since string, read func(na
 	for _, past := range merges {
 		for _, b := range merge.Buried(past.Base, past.Ours, past.Theirs, past.Left) {
 			file := itemfolder.FileName(b.ID)
-			text := read(trashFolder + "/" + file)
+			text := read(merge.TrashFolder + "/" + file)
 			// Somebody who deletes the item afterwards has seen it.
-			if read(itemsFolder+"/"+file) == "" && createdIn(text) == b.Created && deletedIn(text) == deletedIn(past.Left[trashFolder+"/"+file]) {
+			if read(merge.ItemsFolder+"/"+file) == "" && createdIn(text) == b.Created && deletedIn(text) == deletedIn(past.Left[merge.TrashFolder+"/"+file]) {
 				ids, last = append(ids, b.ID), past
 			}
 		}
@@ -270,28 +243,4 @@ func deletedIn(text string) string {
 		return ""
 	}
 	return file.Deleted()
-}
-
-// checkBuried returns a warning for each item that git left in the trash although one side
-// of a merge changed it.
-func (s *Store) checkBuried(ctx context.Context, f *folder) ([]item.Warning, error) {
-	past, err := s.unchecked(ctx, f)
-	if past == nil || err != nil {
-		return nil, err
-	}
-	defer past.root.Close()
-	ids, _, err := buried(ctx, past.repo, past.since, func(name string) string {
-		text, err := itemfolder.ReadFile(past.root, name)
-		if err != nil {
-			return "" // the check of the trash reports what cannot be read
-		}
-		return text
-	})
-	var found []item.Warning
-	for _, id := range ids {
-		found = append(found, item.Warning{
-			File: trashName(id), Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
-		})
-	}
-	return found, err
 }

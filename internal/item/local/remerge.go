@@ -1,0 +1,143 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/remerge"
+	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+// reading is the files of a store that merge.
+type reading struct{ root *os.Root }
+
+var _ remerge.Reader = reading{}
+
+// Tree is of remerge.Reader.
+func (r reading) Tree() (merge.Tree, error) {
+	tree := merge.Tree{}
+	read := func(name string) error {
+		text, err := itemfolder.ReadFile(r.root, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return &item.ConfigError{File: name, Reason: err.Error()}
+		}
+		tree[name] = text
+		return nil
+	}
+	for _, name := range []string{configName, renumbered.Name} {
+		if err := read(name); err != nil {
+			return nil, err
+		}
+	}
+	for _, folder := range []string{itemsFolder, trashFolder, linksFolder} {
+		names, err := readNames(r.root, folder)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			path := folder + "/" + name
+			if info, err := r.root.Lstat(path); err != nil || !info.Mode().IsRegular() || !isMerged(path) {
+				continue // not for us
+			}
+			if err := read(path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return tree, nil
+}
+
+// isMerged reports whether a file in a folder of the store is one that merges.
+func isMerged(name string) bool {
+	if strings.HasPrefix(name, linksFolder+"/") {
+		return strings.HasSuffix(name, linkExtension)
+	}
+	return strings.HasSuffix(name, ".md")
+}
+
+// Text is of remerge.Reader. The checks of items and of the trash report what cannot be
+// read.
+func (r reading) Text(name string) string {
+	text, err := itemfolder.ReadFile(r.root, name)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// Note is of remerge.Reader.
+func (r reading) Note(name string) (string, error) {
+	name = privateFolder + "/" + name
+	text, err := regular.ReadIn(r.root, name, maxOwnFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read %q: %w", name, lockedstore.WithoutPath(err))
+	}
+	return string(text), nil
+}
+
+// rewriting is the files of a store that merge, to be changed.
+type rewriting struct {
+	reading
+	w *writer
+}
+
+var _ remerge.Files = rewriting{}
+
+// Replace is of remerge.Files.
+func (r rewriting) Replace(old, with merge.Tree) error {
+	var files []lockedstore.File
+	for _, name := range slices.Sorted(maps.Keys(with)) {
+		if text := with[name]; old[name] != text {
+			files = append(files, lockedstore.File{Name: name, Data: []byte(text)})
+		}
+	}
+	for _, folder := range []string{itemsFolder, trashFolder, linksFolder} {
+		if slices.ContainsFunc(files, func(f lockedstore.File) bool { return strings.HasPrefix(f.Name, folder+"/") }) {
+			if err := r.w.tx.MakeFolder(folder); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.w.tx.Write(files...); err != nil {
+		return err
+	}
+	for name := range old {
+		if _, kept := with[name]; !kept {
+			if err := r.w.tx.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Restore is of remerge.Files.
+func (r rewriting) Restore(id item.ID) (bool, error) {
+	err := r.w.perform(pending{Restore: id})
+	if isRule(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// SetNote is of remerge.Files.
+func (r rewriting) SetNote(name, text string) error {
+	name = privateFolder + "/" + name
+	if text == "" {
+		return r.w.tx.Remove(name)
+	}
+	return r.w.tx.Write(lockedstore.File{Name: name, Data: []byte(text)})
+}
