@@ -58,7 +58,7 @@ var layers = []struct {
 	{"domain", []string{"internal/branch", "internal/command", "internal/item", "internal/project", "internal/recipe", "internal/repolist"}},
 	{"session", []string{"internal/session"}},
 	{"workflow", []string{"internal/workflow", "internal/supervisor"}},
-	{"surface", []string{"internal/toolset", "internal/mcpserver", "internal/cli", "internal/app", "internal/wiring"}},
+	{"surface", []string{"internal/board", "internal/toolset", "internal/mcpserver", "internal/cli", "internal/app", "internal/wiring"}},
 	{"programs", []string{"cmd", "bench", "packaging", "internal/test"}},
 }
 
@@ -69,6 +69,9 @@ var apart = []struct{ from, to, why string }{
 	{"internal/toolset", "internal/app", "toolsets are values that a program wires; they do not know it"},
 	{"internal/mcpserver", "internal/app", "the server is a value that a program wires; it does not know it"},
 	{"internal/mcpserver", "internal/cli", "the server does not know the command line"},
+	{"internal/board", "internal/toolset", "what both need is in internal/workflow"},
+	{"internal/board", "internal/cli", "the page does not know the command line"},
+	{"internal/board", "internal/app", "the page is a value that a program wires; it does not know it"},
 }
 
 // within reports whether a package is the one at prefix, or below it.

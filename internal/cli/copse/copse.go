@@ -97,7 +97,7 @@ func nouns(env app.Env) []noun {
 		one("work", "stack", stack.Command),
 		one("work", "task", task.Command),
 		one("work", "worktrees", worktrees.Command),
-		{"serve", []string{"up", "open", "close", "status", "down"}, func() []*cobra.Command { return up.Commands(env) }},
+		{"serve", []string{"up", "board", "open", "close", "status", "down"}, func() []*cobra.Command { return up.Commands(env) }},
 		one("", "version", version),
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// examine checks the workspace that a command is run in, or that of repo.
-func examine(ctx context.Context, env app.Env, repo string, online bool) []doctor.Finding {
+// Examine checks the workspace that a command is run in, or that of repo.
+func Examine(ctx context.Context, env app.Env, repo string, online bool) []doctor.Finding {
 	files, unknown := servers.Places(env) // the check of copse up reports it
 	status := func(ctx context.Context) (control.Status, error) {
 		if unknown != nil {
@@ -66,7 +66,7 @@ something fails.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			stop := progress.Show(env, "checking")
-			found := examine(cmd.Context(), env, repo, online)
+			found := Examine(cmd.Context(), env, repo, online)
 			stop()
 			if err := report(env, found, asJSON); err != nil {
 				return err

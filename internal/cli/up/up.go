@@ -1,5 +1,5 @@
-// Package up is "copse up", "open", "close", "status" and "down": one MCP server over
-// HTTP for each worktree.
+// Package up is "copse up", "board", "open", "close", "status" and "down": one MCP server over
+// HTTP for each worktree, and the local page.
 package up
 
 import (
@@ -16,11 +16,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/board/health"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/httpguard"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/wiring/boards"
 	"github.com/copse-dev/copse/internal/wiring/servers"
+	"github.com/copse-dev/copse/internal/workflow/doctor"
 	"github.com/copse-dev/copse/internal/xec"
 )
 
@@ -41,7 +45,7 @@ type options struct {
 
 // Commands are all of them.
 func Commands(env app.Env) []*cobra.Command {
-	return []*cobra.Command{upCommand(env), openCommand(env), closeCommand(env), statusCommand(env), downCommand(env)}
+	return []*cobra.Command{upCommand(env), boardCommand(env), openCommand(env), closeCommand(env), statusCommand(env), downCommand(env)}
 }
 
 func upCommand(env app.Env) *cobra.Command {
@@ -204,14 +208,23 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	serving := servers.NewFleet(servers.Options{
 		Env: env, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, About: mcp.About, Logger: logger,
 	})
+	repository := servers.Repository{Env: env, Unnamed: unnamed(env, o.repo)}
+	var status func() []health.Server
+	pages := boards.New(boards.Options{
+		Env: env, Files: files, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, Logger: logger,
+		Examine: func(ctx context.Context, root string) []doctor.Finding { return mcp.Examine(ctx, env, root, false) },
+		Servers: func() []health.Server { return status() },
+	})
+	gate.Beside(files.Shared, board.Path, pages)
 	fleet := supervisor.New(supervisor.Options{
-		Repository: servers.Repository{Env: env, Unnamed: unnamed(env, o.repo)}, Serve: serving.Serve,
+		Repository: repository, Serve: serving.Serve,
 		Shared: serving.ServeAll, SharedKey: files.Shared, Gate: gate,
 		Ports: supervisor.NewPorts(files.Ports, o.port), Hosts: o.listen, Logger: logger,
 	})
+	status = func() []health.Server { return serversOf(fleet) }
 	var answering sync.WaitGroup
 	answering.Go(func() {
-		if err := control.Serve(socket, fleet, control.Options{Guarded: !o.noToken, Stop: stop, Reload: gate.Reload}); err != nil {
+		if err := control.Serve(socket, fleet, control.Options{Guarded: !o.noToken, Stop: stop, Reload: gate.Reload, Board: linker(fleet, repository, pages)}); err != nil {
 			logger.Warn("copse status and its like are not answered", "error", err)
 		}
 	})
@@ -225,6 +238,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	if err == nil {
 		<-ctx.Done()
 	}
+	pages.Close()
 	fleet.Close()
 	err = errors.Join(err, socket.Close())
 	answering.Wait()
@@ -254,33 +268,43 @@ func warnOfClearText(env app.Env, listen []string) {
 // upTime is how long a detached process may take until it answers.
 const upTime = 10 * time.Second
 
-// detach starts the process again, in the background, and waits until it serves.
+// detach starts the process again, in the background, waits until it serves, and shows the
+// state.
 func detach(ctx context.Context, env app.Env, files servers.Files, dir string) error {
-	program, err := env.Program()
+	status, err := start(ctx, env, files, dir, withoutFlag(env.Args, "--detach"))
 	if err != nil {
 		return err
 	}
+	return showStatus(ctx, env, status, files, dir)
+}
+
+// start starts a copse up with arguments in the background, and waits until it serves.
+func start(ctx context.Context, env app.Env, files servers.Files, dir string, args []string) (control.Status, error) {
+	program, err := env.Program()
+	if err != nil {
+		return control.Status{}, err
+	}
 	if err := os.MkdirAll(filepath.Dir(files.Log), 0o700); err != nil {
-		return fmt.Errorf("make a folder for the log: %w", err)
+		return control.Status{}, fmt.Errorf("make a folder for the log: %w", err)
 	}
 	log, err := os.OpenFile(files.Log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("open the log: %w", err)
+		return control.Status{}, fmt.Errorf("open the log: %w", err)
 	}
 	defer log.Close()
-	args := append(withoutFlag(env.Args, "--detach"), "--repo", dir)
+	args = append(args, "--repo", dir)
 	if _, err := xec.Detach(xec.Command{Name: program, Args: args, Dir: dir, Env: env.Environ}, log); err != nil {
-		return err
+		return control.Status{}, err
 	}
 	client := control.NewClient(files.Runtime)
 	for deadline := env.Now().Add(upTime); env.Now().Before(deadline) && ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		status, err := client.Status(ctx)
 		if err == nil && len(status.Worktrees) > 0 {
-			return showStatus(ctx, env, status, files, dir)
+			return status, nil
 		}
 	}
 	text, _ := os.ReadFile(files.Log) // what there is
-	return fmt.Errorf("copse up did not start; its log is %s: %s", files.Log, strings.TrimSpace(string(text)))
+	return control.Status{}, fmt.Errorf("copse up did not start; its log is %s: %s", files.Log, strings.TrimSpace(string(text)))
 }
 
 // withoutFlag are arguments without a flag that has no value.

@@ -58,6 +58,14 @@ func (c *Client) Move(ctx context.Context, dir string) error {
 	return c.ask(ctx, http.MethodPost, "move", dir, &target{})
 }
 
+// Board returns a link to the board of the worktree that dir is in. It can be used once,
+// within a minute.
+func (c *Client) Board(ctx context.Context, dir string, readOnly bool) (url string, err error) {
+	var link boardLink
+	err = c.post(ctx, http.MethodPost, "board", boardTarget{dir, readOnly}, &link)
+	return link.URL, err
+}
+
 // Reload makes the process read the tokens again.
 func (c *Client) Reload(ctx context.Context) error {
 	return c.ask(ctx, http.MethodPost, "reload", "", &target{})
@@ -69,7 +77,12 @@ func (c *Client) Stop(ctx context.Context) error {
 }
 
 func (c *Client) ask(ctx context.Context, method, what, path string, into any) error {
-	body, err := json.Marshal(target{path})
+	return c.post(ctx, method, what, target{path}, into)
+}
+
+// post sends a request with a body and decodes the answer.
+func (c *Client) post(ctx context.Context, method, what string, asked, into any) error {
+	body, err := json.Marshal(asked)
 	if err != nil {
 		return err
 	}

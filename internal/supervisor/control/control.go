@@ -127,12 +127,24 @@ type target struct {
 	Path string `json:"path"`
 }
 
+// boardTarget is the worktree whose board is asked for, and boardLink the answer.
+type boardTarget struct {
+	Path     string `json:"path"`
+	ReadOnly bool   `json:"read_only,omitempty"`
+}
+
+type boardLink struct {
+	URL string `json:"url"`
+}
+
 // Options are what Serve does besides asking the supervisor.
 type Options struct {
 	Guarded bool
 	// Stop ends the process, Reload reads the tokens again.
 	Stop   func()
 	Reload func(context.Context) error
+	// Board returns the path of a link to the board of the worktree that dir is in.
+	Board func(ctx context.Context, dir string, readOnly bool) (string, error)
 }
 
 // Serve answers other processes until the socket is closed.
@@ -157,6 +169,23 @@ func Serve(l net.Listener, s Supervisor, o Options) error {
 	mux.HandleFunc("POST /close", steer(func(ctx context.Context, dir string) (any, error) { return s.CloseWorktree(ctx, dir) }))
 	mux.HandleFunc("POST /move", steer(func(ctx context.Context, dir string) (any, error) { return target{dir}, s.Move(ctx, dir) }))
 	mux.HandleFunc("POST /reload", steer(func(ctx context.Context, dir string) (any, error) { return target{dir}, o.Reload(ctx) }))
+	mux.HandleFunc("POST /board", func(w http.ResponseWriter, r *http.Request) {
+		var t boardTarget
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&t); err != nil || o.Board == nil {
+			answer(w, nil, errors.New("this copse up has no board; is it of another version? `copse down` ends it"))
+			return
+		}
+		path, err := o.Board(r.Context(), t.Path, t.ReadOnly)
+		shared := s.Shared()
+		if err == nil && (shared == nil || !shared.MCP.ServerRunning) {
+			err = errors.New("the server that has the board does not run; `copse status` says why")
+		}
+		if err != nil {
+			answer(w, nil, err)
+			return
+		}
+		answer(w, boardLink{fmt.Sprintf("http://localhost:%d%s", shared.MCP.Port, path)}, nil)
+	})
 	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
 		// The process may end before this handler returns: the whole answer is sent first.
 		w.Header().Set("Content-Length", "3")

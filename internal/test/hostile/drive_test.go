@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -287,6 +288,7 @@ func (v *visitor) up(ctx context.Context) error {
 			return fmt.Errorf("copse up: %w", err)
 		}
 	}
+	v.board(ctx, control)
 	for _, args := range [][]string{{"status"}, {"close", v.r.path("linked")}, {"open", v.r.path("linked")}, {"down"}} {
 		out, err := control(args...)
 		a := attempt{entry: "copse " + args[0]}
@@ -300,6 +302,49 @@ func (v *visitor) up(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("copse up did not end: %s", said.String())
+	}
+}
+
+// board follows a link to the page of the worktree and looks at each view. In a repository of
+// which nothing is served there is none.
+func (v *visitor) board(ctx context.Context, control func(...string) (string, error)) {
+	link, err := control("board", "--print-url", "--repo", v.from)
+	a := attempt{entry: "copse board"}
+	if err != nil {
+		a.failed = link + err.Error()
+		v.tried(a)
+		return
+	}
+	v.tried(a)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		a.failed = err.Error()
+		v.tried(a)
+		return
+	}
+	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	link = strings.TrimSpace(link)
+	base, _, _ := strings.Cut(link, "enter?")
+	for _, address := range []string{link, base + "worktrees", base + "health", base + "live/worktrees"} {
+		within := ctx
+		if strings.Contains(address, "/live/") {
+			one, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			within = one
+		}
+		a := attempt{entry: "copse board"}
+		request, err := http.NewRequestWithContext(within, http.MethodGet, address, http.NoBody)
+		if err == nil {
+			var response *http.Response
+			if response, err = browser.Do(request); err == nil {
+				_, _ = io.Copy(io.Discard, response.Body) // a stream ends with the context
+				response.Body.Close()
+			}
+		}
+		if err != nil && within.Err() == nil {
+			a.failed = err.Error()
+		}
+		v.tried(a)
 	}
 }
 

@@ -148,7 +148,7 @@ var sharing = []invocation{
 // served are the commands that run until they are stopped, or need one that does: the
 // sessions below and [up] try them.
 var served = []string{
-	"copse mcp serve", "tic mcp serve", "twig-mcp", "copse up", "copse down", "copse open", "copse close", "copse status",
+	"copse mcp serve", "tic mcp serve", "twig-mcp", "copse up", "copse board", "copse down", "copse open", "copse close", "copse status",
 }
 
 // tools are the arguments of each tool, in an order that works. A tool that has several

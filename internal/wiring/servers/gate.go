@@ -2,7 +2,9 @@ package servers
 
 import (
 	"context"
+	"net"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/copse-dev/copse/internal/bearer"
@@ -17,8 +19,16 @@ type Gate struct {
 	open   bool
 	loaded func(token string)
 
+	beside map[string]beside // by key of the worktree
+
 	mu    sync.Mutex
 	known map[string]string // by key of the worktree
+}
+
+// beside is what a server has below a path for browsers, which send no token.
+type beside struct {
+	path    string
+	handler http.Handler
 }
 
 var _ supervisor.Gate = (*Gate)(nil)
@@ -29,21 +39,68 @@ func NewGate(tokens bearer.Store, guard httpguard.Options, open bool, loaded fun
 	return &Gate{tokens: tokens, guard: guard, open: open, loaded: loaded, known: map[string]string{}}
 }
 
+// Beside lets requests below a path of the server with a key go to a handler that has a login
+// of its own. Host, Origin and rate are checked as for all others, and only clients of this
+// machine get there. Call it before the server starts.
+func (g *Gate) Beside(key, path string, handler http.Handler) {
+	if g.beside == nil {
+		g.beside = make(map[string]beside)
+	}
+	g.beside[key] = beside{path, handler}
+}
+
+// split sends requests below the path to the handler beside the server, and others to it.
+func (b beside) split(open httpguard.Options, server http.Handler) http.Handler {
+	open.Token, open.Origins, open.Hosts = nil, nil, nil
+	pages := httpguard.New(open, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !local(r) {
+			http.Error(w, "the board is served to this machine alone; use a tunnel, such as ssh -L", http.StatusForbidden)
+			return
+		}
+		b.handler.ServeHTTP(w, r)
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, b.path) {
+			pages.ServeHTTP(w, r)
+			return
+		}
+		server.ServeHTTP(w, r)
+	})
+}
+
+// local reports whether both ends of a connection are on loopback.
+func local(r *http.Request) bool {
+	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if at == nil {
+		return false
+	}
+	for _, addr := range []string{at.String(), r.RemoteAddr} {
+		host, _, err := net.SplitHostPort(addr)
+		if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+			return false
+		}
+	}
+	return true
+}
+
 // Guard puts itself in front of a worktree's server.
 func (g *Gate) Guard(ctx context.Context, w supervisor.Worktree, server http.Handler) (http.Handler, error) {
 	o := g.guard
-	if g.open {
-		return httpguard.New(o, server), nil
+	if !g.open {
+		if err := g.load(ctx, w.Key); err != nil {
+			return nil, err
+		}
+		o.Token = func() string {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			return g.known[w.Key]
+		}
 	}
-	if err := g.load(ctx, w.Key); err != nil {
-		return nil, err
+	guarded := httpguard.New(o, server)
+	if b, ok := g.beside[w.Key]; ok {
+		return b.split(g.guard, guarded), nil
 	}
-	o.Token = func() string {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		return g.known[w.Key]
-	}
-	return httpguard.New(o, server), nil
+	return guarded, nil
 }
 
 // load reads the token of a worktree.

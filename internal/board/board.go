@@ -1,0 +1,280 @@
+// Package board is the local page of a repository: branches, worktrees, agents, items and
+// tasks, as they are now.
+//
+// A [Board] has views. A [View] turns results of the workflow layer into a [Page]: sections
+// with rows, and a panel with details. The board renders the rest, keeps open pages up to
+// date, and sends them only the parts that changed. [Site] serves the boards of several
+// worktrees to browsers that followed a link from "copse board", and to nobody else.
+//
+// Adding a view means one package that implements [View], and one line of wiring. Optional
+// interfaces add to it: [Counter] a figure in the navigation, and [Actor] changes.
+//
+// Pages are complete without scripts: each one has an address of its own, and each change is
+// a form.
+package board
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/failure"
+)
+
+// Source is a part of what copse knows that can change.
+type Source string
+
+// The sources.
+const (
+	Repository Source = "repository" // refs, HEAD, worktrees, uncommitted files
+	Remote     Source = "remote"     // answers of GitHub and Jira
+	Items      Source = "items"
+	Agents     Source = "agents" // clients and their calls
+	Tasks      Source = "tasks"
+	Prompts    Source = "prompts"
+	Servers    Source = "servers"
+)
+
+// View is one of the pages of a board. It must be safe for concurrent use.
+type View interface {
+	// Name is its part of the address: "stacks".
+	Name() string
+	// Title is its name in the navigation; a view without one is not listed there.
+	Title() string
+	// Watches are the sources whose changes can change the page.
+	Watches() []Source
+	// Render makes the page. An error is shown in its place.
+	Render(ctx context.Context, r Request) (Page, error)
+}
+
+// Counter is a view with a figure beside its name in the navigation.
+type Counter interface {
+	Count(ctx context.Context) Badge
+}
+
+// Badge is a figure or a word, and what it means.
+type Badge struct {
+	Text string
+	Tone markup.Tone
+}
+
+// Actor is a view with changes. A board or session that is read-only never calls it.
+type Actor interface {
+	// Act makes a change that a form asks for. An error changes nothing, and is shown.
+	Act(ctx context.Context, r Request, action string, form url.Values) (Outcome, error)
+}
+
+// Outcome is a change that was made.
+type Outcome struct {
+	// To is the address of the page to show next, relative to the board.
+	To string
+	// Notice says what was done. It can contain a form that undoes it.
+	Notice template.HTML
+}
+
+// Request is what a browser asks of a view.
+type Request struct {
+	// Path is what follows the view's name: "12" in "items/12".
+	Path  string
+	Query url.Values
+	// ReadOnly says that the page must offer no changes.
+	ReadOnly bool
+}
+
+// Page is what a view shows.
+type Page struct {
+	Title string
+	// Aside stands beside the title.
+	Aside string
+	// Tools are filters and buttons above the sections.
+	Tools template.HTML
+	// Class selects a form of the grid: "" for rows below each other, "columns" for a board.
+	Class    string
+	Sections []Section
+	// Detail is the panel on the right; nil for none.
+	Detail *Detail
+}
+
+// Section is a group of rows, in a card.
+type Section struct {
+	// Key identifies the section on its page for as long as it is the same one.
+	Key   string
+	Class string
+	// Label names the section for screen readers.
+	Label      string
+	Head, Foot template.HTML
+	Rows       []Row
+}
+
+// Row is a row of a section.
+type Row struct {
+	// Key identifies the row in its section.
+	Key   string
+	Class string
+	// Selected says that the panel is about this row.
+	Selected bool
+	HTML     template.HTML
+}
+
+// Detail is the panel with everything about one thing. Its blocks are updated one by one.
+type Detail struct {
+	// Title is the heading: in monospace if Mono is set, as for a branch or a path.
+	Title string
+	Mono  bool
+	Sub   template.HTML
+	// Close is the address of the page without the panel, relative to the board.
+	Close  string
+	Blocks []Row
+}
+
+// Summary is the top line of a board.
+type Summary struct {
+	// Name is that of the project, Line what stands beside it.
+	Name, Line string
+	// Fresh says how old the answers of services are.
+	Fresh template.HTML
+}
+
+// Options make a board.
+type Options struct {
+	Views   []View
+	Summary func(context.Context) Summary
+	// Watch calls changed for each source that may have changed, until ctx ends, and ready
+	// when no later change is missed. It runs while a page is open.
+	Watch func(ctx context.Context, ready func(), changed func(Source))
+	// ReadOnly offers no changes to anybody.
+	ReadOnly bool
+	Words    failure.Words
+	Now      func() time.Time
+	Logger   *slog.Logger
+	// Close lets go of what the views use.
+	Close func()
+}
+
+// Board is the page of one worktree. Close it after use.
+type Board struct {
+	o     Options
+	kit   *markup.Kit
+	shell *shell
+	live  *hub
+
+	mu     sync.Mutex
+	counts map[string]Badge // the last figures, by view
+}
+
+// New returns a board. kit has the templates' functions; its placeholder stands for tokens.
+func New(kit *markup.Kit, o Options) *Board {
+	b := &Board{o: o, kit: kit, shell: newShell(kit), counts: make(map[string]Badge)}
+	b.live = newHub(b)
+	return b
+}
+
+// Close ends the streams of all pages.
+func (b *Board) Close() {
+	b.live.close()
+	if b.o.Close != nil {
+		b.o.Close()
+	}
+}
+
+// view returns the view of a name, nil if there is none.
+func (b *Board) view(name string) View {
+	at := slices.IndexFunc(b.o.Views, func(v View) bool { return v.Name() == name })
+	if at < 0 {
+		return nil
+	}
+	return b.o.Views[at]
+}
+
+// countTime is how long a page waits for the figures in the navigation. Later ones come with
+// an update.
+const countTime = 50 * time.Millisecond
+
+// count returns the figures of all views, the last known where one is not ready in time.
+func (b *Board) count(ctx context.Context) map[string]Badge {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var all sync.WaitGroup
+		for _, v := range b.o.Views {
+			c, ok := v.(Counter)
+			if !ok {
+				continue
+			}
+			all.Go(func() {
+				badge := c.Count(context.WithoutCancel(ctx))
+				b.mu.Lock()
+				b.counts[v.Name()] = badge
+				b.mu.Unlock()
+			})
+		}
+		all.Wait()
+	}()
+	timer := time.NewTimer(countTime)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	counts := make(map[string]Badge, len(b.counts))
+	for name, badge := range b.counts {
+		counts[name] = badge
+	}
+	return counts
+}
+
+// render makes the parts of a page. They hold for all sessions that may change as much.
+func (b *Board) render(ctx context.Context, v View, r Request) (out screen, err error) {
+	// A mistake in one view takes neither the server nor its other pages down.
+	defer func() {
+		if p := recover(); p != nil {
+			b.o.Logger.Error("the board failed", "view", v.Name(), "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("render %s: %v", v.Name(), p)
+		}
+	}()
+	r.ReadOnly = r.ReadOnly || b.o.ReadOnly
+	page, err := v.Render(ctx, r)
+	if ctx.Err() != nil {
+		return screen{}, ctx.Err()
+	}
+	if err != nil {
+		page = b.problem(v, err)
+	}
+	var summary Summary
+	if b.o.Summary != nil {
+		summary = b.o.Summary(ctx)
+	}
+	return b.shell.screen(v, page, summary, b.navigation(ctx, v))
+}
+
+// problem is the page in place of one that could not be made.
+func (b *Board) problem(v View, err error) Page {
+	e := failure.Of(err)
+	html, err := b.kit.Render(b.shell.templates, "problem", struct{ What, Do string }{e.Message(b.o.Words), e.Hint(b.o.Words)})
+	if err != nil {
+		b.o.Logger.Error("the board cannot show an error", "error", err)
+	}
+	return Page{Title: v.Title(), Sections: []Section{{Key: "problem", Class: "problem", Label: "What went wrong", Head: html}}}
+}
+
+// navigation returns the entries of the navigation.
+func (b *Board) navigation(ctx context.Context, at View) []navigation {
+	counts := b.count(ctx)
+	var all []navigation
+	for _, v := range b.o.Views {
+		if v.Title() != "" {
+			all = append(all, navigation{Name: v.Name(), Title: v.Title(), Badge: counts[v.Name()], Here: v == at})
+		}
+	}
+	return all
+}

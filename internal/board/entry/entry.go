@@ -1,0 +1,191 @@
+// Package entry decides who may see a page on this machine: whoever has followed a link that
+// copse printed for this user.
+//
+// Make a [Door] with [New]. [Door.Link] returns a secret that opens the door once, within
+// [LinkTime]. [Door.Enter] trades it for a [Session], which a cookie names, and [Door.Session]
+// finds the session of a request. [Session.Allows] decides whether a request may change
+// something. A door guarantees that
+//
+//   - a link is used once, and late or repeated use looks like a link that never existed;
+//   - a cookie counts for the door that set it, on the host and port where it was set, until
+//     the process ends or the session is unused for [Idle];
+//   - a browser sends the cookie to requests below the door's own path alone, which no other
+//     page knows: browsers share cookies among the ports of a host;
+//   - links and sessions are few; the oldest makes room.
+//
+// It is safe for concurrent use.
+package entry
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// LinkTime is how long a link can be used.
+	LinkTime = time.Minute
+	// Idle is how long a session lasts without a request.
+	Idle = 24 * time.Hour
+
+	maxLinks    = 16
+	maxSessions = 64
+
+	cookieName = "copse_board"
+	// TokenField is the form field, and TokenHeader the header, with the token of a change.
+	TokenField  = "board_token"
+	TokenHeader = "X-Board-Token"
+)
+
+// Door is the entry to the pages below one path.
+type Door struct {
+	path string
+	now  func() time.Time
+
+	mu       sync.Mutex
+	links    []link
+	sessions []*Session
+}
+
+type link struct {
+	secret   string
+	until    time.Time
+	readOnly bool
+}
+
+// Session is a browser that was let in.
+type Session struct {
+	// Token has to be sent with each change.
+	Token string
+	// ReadOnly says that nothing can be changed.
+	ReadOnly bool
+
+	door   *Door
+	cookie string
+	host   string
+
+	mu     sync.Mutex
+	seen   time.Time
+	notice string
+}
+
+// New returns the door of the pages below path, which ends with a slash.
+func New(path string, now func() time.Time) *Door { return &Door{path: path, now: now} }
+
+// Link returns a secret that opens the door once, for reading alone if readOnly is set.
+func (d *Door) Link(readOnly bool) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	one := link{secret: rand.Text(), until: d.now().Add(LinkTime), readOnly: readOnly}
+	if len(d.links) >= maxLinks {
+		d.links = d.links[1:]
+	}
+	d.links = append(d.links, one)
+	return one.secret
+}
+
+// Enter uses a link and sets the cookie of a new session. It reports whether the link was good.
+func (d *Door) Enter(w http.ResponseWriter, r *http.Request, secret string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := -1
+	for i, l := range d.links {
+		if same(l.secret, secret) && d.now().Before(l.until) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return false
+	}
+	s := &Session{
+		Token: rand.Text(), ReadOnly: d.links[at].readOnly,
+		door: d, cookie: rand.Text(), host: strings.ToLower(r.Host), seen: d.now(),
+	}
+	d.links = append(d.links[:at], d.links[at+1:]...)
+	if len(d.sessions) >= maxSessions {
+		d.sessions = d.sessions[1:]
+	}
+	d.sessions = append(d.sessions, s)
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: s.cookie, Path: d.path, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	return true
+}
+
+// Session returns the session of a request, nil if it has none.
+func (d *Door) Session(r *http.Request) *Session {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, cookie := range r.CookiesNamed(cookieName) {
+		for _, s := range d.sessions {
+			if same(s.cookie, cookie.Value) && s.host == strings.ToLower(r.Host) && s.touch(d.now()) {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// Leave ends a session.
+func (s *Session) Leave() {
+	s.door.mu.Lock()
+	defer s.door.mu.Unlock()
+	for i, other := range s.door.sessions {
+		if other == s {
+			s.door.sessions = append(s.door.sessions[:i], s.door.sessions[i+1:]...)
+			return
+		}
+	}
+}
+
+// Allows reports whether a request, whose form has been parsed, may change something: it must
+// come from a page of this origin, and know the session's token.
+func (s *Session) Allows(r *http.Request) bool {
+	origins := r.Header.Values("Origin")
+	if len(origins) != 1 {
+		return false // browsers send it with each change
+	}
+	u, err := url.Parse(origins[0])
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !strings.EqualFold(u.Host, r.Host) {
+		return false
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return false
+	}
+	token := r.Header.Get(TokenHeader)
+	if token == "" {
+		token = r.PostForm.Get(TokenField)
+	}
+	return same(token, s.Token)
+}
+
+// Notify keeps a text for the next page of the session.
+func (s *Session) Notify(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notice = text
+}
+
+// Notice returns the text for the next page, once.
+func (s *Session) Notice() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := s.notice
+	s.notice = ""
+	return text
+}
+
+// touch notes a request, unless the session was unused for too long.
+func (s *Session) touch(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.seen) > Idle {
+		return false
+	}
+	s.seen = now
+	return true
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -1,0 +1,248 @@
+// The page works without this script. With it, links and forms replace only what differs,
+// changes of other programs appear, and keys move. Idiomorph compares the elements.
+"use strict";
+(() => {
+  const meta = (name) => document.querySelector(`meta[name="${name}"]`);
+  const byId = (id) => document.getElementById(id);
+  const base = () => new URL(document.baseURI).pathname;
+  const inside = (url) => url.origin === location.origin && url.pathname.startsWith(base());
+  let stream = null;
+  let version = "";
+  let busy = null; // the request on its way
+
+  // ---- updates ----
+  const morphing = {
+    morphStyle: "outerHTML",
+    ignoreActiveValue: true,
+    callbacks: {
+      // What a person opened, typed or scrolled stays.
+      beforeNodeMorphed: (old, now) => {
+        if (old instanceof HTMLDetailsElement && now instanceof HTMLDetailsElement && old.id === now.id) now.open = old.open;
+        return true;
+      },
+    },
+  };
+  const flash = (el) => {
+    if (!el || !el.matches?.(".row, .block, .card > header, .card > footer")) return;
+    el.classList.remove("changed");
+    void el.offsetWidth;
+    el.classList.add("changed");
+  };
+  const fragment = (html) => {
+    const t = document.createElement("template");
+    t.innerHTML = html;
+    return t.content;
+  };
+  const apply = (step) => {
+    const el = byId(step.id);
+    switch (step.op) {
+      case "title": document.title = step.html; return true;
+      case "reload": visit(location.href, { push: false, keep: true }); return true;
+      case "remove": el?.remove(); return true;
+    }
+    if (!el) return false;
+    switch (step.op) {
+      case "morph": {
+        const now = fragment(step.html).firstElementChild;
+        Idiomorph.morph(el, now, morphing);
+        flash(byId(step.id));
+        return true;
+      }
+      case "add": {
+        const now = fragment(step.html).firstElementChild;
+        el.insertBefore(now, step.before ? byId(step.before) : null);
+        flash(now);
+        return true;
+      }
+      case "order": {
+        const focus = document.activeElement;
+        for (const id of step.ids) { const one = byId(id); if (one) el.append(one); }
+        if (focus && focus !== document.activeElement && el.contains(focus)) focus.focus({ preventScroll: true });
+        return true;
+      }
+    }
+    return false;
+  };
+  const listen = () => {
+    stream?.close();
+    stream = null;
+    if (document.hidden || !meta("board-live")) return;
+    const url = new URL(meta("board-live").content, document.baseURI);
+    url.searchParams.set("board_version", version);
+    const mine = stream = new EventSource(url);
+    mine.onmessage = (event) => {
+      if (mine !== stream) return;
+      const complete = JSON.parse(event.data).every(apply);
+      version = event.lastEventId;
+      if (!complete) visit(location.href, { push: false, keep: true });
+      polish();
+    };
+    mine.onerror = () => {
+      // A server that ended refuses; another login is needed then.
+      if (mine.readyState === EventSource.CLOSED && mine === stream) setTimeout(() => { if (mine === stream) listen(); }, 3000);
+    };
+  };
+
+  // ---- visits ----
+  const take = (doc, url, how) => {
+    const app = doc.getElementById("app");
+    if (!app) { location.href = url; return; }
+    for (const name of ["board-token", "board-live", "board-version"]) meta(name).content = doc.querySelector(`meta[name="${name}"]`).content;
+    version = meta("board-version").content;
+    document.title = doc.title;
+    document.body.className = doc.body.className;
+    Idiomorph.morph(byId("app"), app, morphing);
+    say(doc.getElementById("notice")?.innerHTML || "");
+    if (how.push) history.pushState(null, "", url);
+    else if (how.replace) history.replaceState(null, "", url);
+    if (!how.keep) {
+      if (how.push) scrollTo(0, 0);
+      const at = document.querySelector("[data-focus]");
+      at?.focus();
+    }
+    polish();
+    listen();
+  };
+  const visit = async (url, how = { push: true }) => {
+    busy?.abort();
+    const mine = busy = new AbortController();
+    try {
+      const res = await fetch(url, { signal: mine.signal, headers: { Accept: "text/html" } });
+      const text = await res.text();
+      if (mine !== busy) return;
+      take(new DOMParser().parseFromString(text, "text/html"), res.url, how);
+    } catch (err) {
+      if (err.name !== "AbortError") say("The server does not answer. Is copse up still running?", true);
+    }
+  };
+  const send = async (form, button) => {
+    const data = new URLSearchParams(new FormData(form, button));
+    try {
+      const res = await fetch(button?.formAction && button.hasAttribute("formaction") ? button.formAction : form.action, {
+        method: "POST", body: data, headers: { "X-Board-Token": meta("board-token").content },
+      });
+      const doc = new DOMParser().parseFromString(await res.text(), "text/html");
+      const failed = doc.getElementById("failed");
+      if (failed) { say(failed.textContent, true); return; }
+      form.closest("dialog")?.close();
+      take(doc, res.url, { push: res.url !== location.href });
+    } catch {
+      say("The server does not answer. Nothing is known to have changed.", true);
+    }
+  };
+  let quiet = 0;
+  const say = (html, plain) => {
+    const at = byId("notice");
+    if (plain) at.textContent = html; else at.innerHTML = html;
+    clearTimeout(quiet);
+    if (html) quiet = setTimeout(() => { if (!at.contains(document.activeElement)) at.replaceChildren(); }, 8000);
+  };
+
+  document.addEventListener("click", (event) => {
+    const copy = event.target.closest("[data-copy]");
+    if (copy) {
+      navigator.clipboard.writeText(copy.dataset.copy).then(() => say("Copied.", true), () => say("The browser did not allow to copy.", true));
+      return;
+    }
+    const link = event.target.closest("a[href]");
+    if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || link.target) return;
+    const url = new URL(link.href);
+    if (!inside(url)) return;
+    if (url.pathname === base() + "keys") { event.preventDefault(); byId("keys").showModal(); return; }
+    if (url.hash && url.pathname === location.pathname && url.search === location.search) return;
+    event.preventDefault();
+    visit(url.href);
+  });
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method === "dialog") return;
+    event.preventDefault();
+    if (form.method === "post") { send(form, event.submitter); return; }
+    find(form, true);
+  });
+  const find = (form, push) => {
+    const url = new URL(form.action);
+    url.search = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== "")).toString();
+    visit(url.href, { push, replace: !push, keep: true });
+  };
+  let typing = 0;
+  document.addEventListener("input", (event) => {
+    const form = event.target.form;
+    if (!form || !form.matches("[data-live]")) return;
+    clearTimeout(typing);
+    typing = setTimeout(() => find(form, !location.href.startsWith(form.action)), 80);
+  });
+  addEventListener("popstate", () => visit(location.href, { push: false }));
+
+  // ---- keys ----
+  const rows = () => [...document.querySelectorAll("#sections [data-row] a.open")].filter((a) => a.getClientRects().length);
+  const move = (by) => {
+    const all = rows();
+    if (!all.length) return;
+    let at = all.indexOf(document.activeElement?.closest?.("[data-row]")?.querySelector("a.open"));
+    if (at < 0) { at = all.indexOf(document.querySelector("[data-row].selected a.open")); if (at < 0) at = by > 0 ? -1 : all.length; }
+    const to = all[Math.min(all.length - 1, Math.max(0, at + by))];
+    to.focus();
+    to.closest("[data-row]").scrollIntoView({ block: "nearest" });
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
+    const at = event.target;
+    const typingIn = at.matches("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
+    if (event.key === "Escape") {
+      if (document.querySelector("dialog[open]")) return;
+      if (typingIn) { at.blur(); return; }
+      if (byId("notice").hasChildNodes()) { say(""); return; }
+      const close = document.querySelector("#detail:not([hidden]) a.close");
+      if (close) { event.preventDefault(); const href = close.href; const row = document.querySelector("[data-row].selected a.open"); visit(href).then(() => row?.isConnected && row.focus()); }
+      return;
+    }
+    if (typingIn || document.querySelector("dialog[open]")) {
+      if (event.key === "ArrowDown" && at.id === "find") { event.preventDefault(); move(1); }
+      return;
+    }
+    switch (event.key) {
+      case "?": byId("keys").showModal(); break;
+      case "/": { const find = byId("find") || document.querySelector("#tools input[type=search]"); if (!find) return; find.focus(); find.select(); break; }
+      case "j": move(1); break;
+      case "k": move(-1); break;
+      case "c": { const create = document.querySelector("[data-create]"); if (!create) return; create.click(); break; }
+      default: {
+        const n = "123456789".indexOf(event.key);
+        const link = n >= 0 && document.querySelectorAll("#nav a")[n];
+        if (!link) return;
+        link.click();
+      }
+    }
+    event.preventDefault();
+  });
+
+  // ---- small things ----
+  const age = (then) => {
+    const minutes = Math.floor((Date.now() - then) / 60000);
+    if (minutes < 1) return "just now";
+    if (minutes < 60) return `${minutes} min ago`;
+    if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
+    return `${Math.floor(minutes / 1440)} days ago`;
+  };
+  const tick = () => {
+    if (document.hidden) return;
+    for (const el of document.querySelectorAll("time[datetime]")) {
+      const text = age(Date.parse(el.dateTime));
+      if (el.textContent !== text && !el.hasAttribute("data-fixed")) el.textContent = text;
+    }
+  };
+  // polish makes visible what works with a script alone.
+  const polish = () => {
+    for (const el of document.querySelectorAll("[data-copy][hidden]")) el.hidden = false;
+    tick();
+  };
+  setInterval(tick, 20000);
+  document.addEventListener("visibilitychange", () => {
+    // Browsers have few connections for one server; a page that nobody sees needs none.
+    if (document.hidden) { stream?.close(); stream = null; } else { tick(); listen(); }
+  });
+  version = meta("board-version").content;
+  polish();
+  listen();
+})();

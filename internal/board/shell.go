@@ -1,0 +1,170 @@
+package board
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/board/markup"
+)
+
+//go:embed shell.tmpl
+var shellFiles embed.FS
+
+// shell draws what all pages have around their sections.
+type shell struct {
+	kit       *markup.Kit
+	templates *template.Template
+}
+
+func newShell(kit *markup.Kit) *shell { return &shell{kit, kit.Parse(shellFiles, "shell.tmpl")} }
+
+// navigation is an entry of the navigation.
+type navigation struct {
+	Name, Title string
+	Badge       Badge
+	Here        bool
+}
+
+// document is the page around its parts.
+type document struct {
+	Title, Class string
+	App          template.HTML
+	Base         string // the address of the board
+	Here         string // that of the page, relative to it
+	Live         string // that of the stream
+	Version      string
+	Token        string
+	Notice       template.HTML
+	CSS, Script  string
+	Morph, Icon  string
+}
+
+// renderer makes the parts of a page.
+type renderer struct{ markup.Renderer }
+
+// leaf makes a part of a template, whose element has the id.
+func (r *renderer) leaf(id, name string, data any) part {
+	return part{id: id, html: string(r.HTML(name, data))}
+}
+
+// screen makes the parts of a page.
+func (s *shell) screen(v View, p Page, summary Summary, nav []navigation) (screen, error) {
+	r := &renderer{markup.Renderer{Kit: s.kit, Templates: s.templates}}
+	class := "view-" + v.Name()
+	if p.Detail != nil {
+		class += " with-detail"
+	}
+	search := strings.Contains(names(nav), " search ")
+	main := part{id: "main", before: `<main id="main" tabindex="-1">`, after: `</main>`, parts: []part{
+		r.leaf("head", "head", p),
+		{id: "tools", html: `<div id="tools">` + string(p.Tools) + `</div>`},
+		r.sections(p),
+	}}
+	out := screen{
+		title: p.Title + " · " + summary.Name, class: class,
+		app: part{id: "app", before: `<div id="app">`, after: `</div>`, parts: []part{
+			r.leaf("top", "top", struct {
+				Summary
+				Search bool
+			}{summary, search}),
+			r.leaf("nav", "nav", nav),
+			main,
+			r.detail(p.Detail),
+		}},
+	}
+	out.version = out.fingerprint()
+	return out, r.Err
+}
+
+func names(nav []navigation) string {
+	var b strings.Builder
+	b.WriteString(" ")
+	for _, n := range nav {
+		b.WriteString(n.Name + " ")
+	}
+	return b.String()
+}
+
+// sections makes the list of sections.
+func (r *renderer) sections(p Page) part {
+	list := part{id: "sections", list: true, before: `<div id="sections" class="` + template.HTMLEscapeString(p.Class) + `">`, after: `</div>`}
+	for _, one := range p.Sections {
+		id := idOf(one.Key)
+		rows := part{id: id + "-rows", list: true, before: `<ul id="` + id + `-rows" class="rows">`, after: `</ul>`}
+		for _, row := range one.Rows {
+			rows.parts = append(rows.parts, r.row(id, row))
+		}
+		frame := part{
+			id:     id,
+			before: `<section id="` + id + `" class="card ` + template.HTMLEscapeString(one.Class) + `" aria-label="` + template.HTMLEscapeString(markup.Harmless(one.Label)) + `">`,
+			after:  `</section>`,
+			parts: []part{
+				{id: id + "-head", html: `<header id="` + id + `-head">` + string(one.Head) + `</header>`},
+				rows,
+				{id: id + "-foot", html: `<footer id="` + id + `-foot">` + string(one.Foot) + `</footer>`},
+			},
+		}
+		if len(one.Rows) == 0 {
+			frame.parts = []part{frame.parts[0], frame.parts[2]}
+		}
+		list.parts = append(list.parts, frame)
+	}
+	return list
+}
+
+// row makes a row of a section or a block of the panel.
+func (r *renderer) row(of string, row Row) part {
+	id := idOf(of, row.Key)
+	class, current := "row "+row.Class, ""
+	if row.Selected {
+		class, current = class+" selected", ` aria-current="true"`
+	}
+	return part{id: id, html: `<li id="` + id + `" class="` + template.HTMLEscapeString(strings.TrimSpace(class)) + `"` + current + ` data-row>` + string(row.HTML) + `</li>`}
+}
+
+// detail makes the panel.
+func (r *renderer) detail(d *Detail) part {
+	frame := part{id: "detail", before: `<aside id="detail" hidden>`, after: `</aside>`}
+	if d == nil {
+		return frame
+	}
+	frame.before = `<aside id="detail" aria-label="` + template.HTMLEscapeString(markup.Harmless(d.Title)) + `">`
+	blocks := part{id: "blocks", list: true, before: `<div id="blocks">`, after: `</div>`}
+	for _, block := range d.Blocks {
+		id := idOf("blocks", block.Key)
+		blocks.parts = append(blocks.parts, part{id: id, html: `<section id="` + id + `" class="block ` + template.HTMLEscapeString(block.Class) + `">` + string(block.HTML) + `</section>`})
+	}
+	frame.parts = []part{r.leaf("detail-head", "detail-head", d), blocks}
+	return frame
+}
+
+// page writes a complete page.
+func (s *shell) page(scr screen, base, here string, token string, notice template.HTML) ([]byte, error) {
+	assets := markup.Assets()
+	asset := func(name string) string { return "asset/" + assets[name].Name }
+	view, query, _ := strings.Cut(here, "?")
+	live := "live/" + view + "?" + query
+	var b bytes.Buffer
+	err := s.templates.ExecuteTemplate(&b, "document", document{
+		Title: scr.title, Class: scr.class, App: scr.app.text(), Base: base, Here: here, Live: live, Version: scr.version,
+		Token: token, Notice: notice, CSS: asset("board.css"), Script: asset("board.js"), Morph: asset("idiomorph.js"), Icon: asset("icon.svg"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("render a page: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// address returns that of a page, relative to the board.
+func address(v View, r Request) string {
+	u := url.URL{Path: v.Name()}
+	if r.Path != "" {
+		u.Path += "/" + r.Path
+	}
+	u.RawQuery = r.Query.Encode()
+	return u.String()
+}

@@ -1,0 +1,360 @@
+package board
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/board/entry"
+	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/failure"
+)
+
+// Path is where a server has the boards.
+const Path = "/board/"
+
+// SiteOptions make a site.
+type SiteOptions struct {
+	// Open makes the board of a worktree. It puts the placeholder where a form needs a token.
+	Open func(ctx context.Context, root string, p markup.Placeholder) (*Board, error)
+	// Key returns the secret from which the addresses of boards are made; while it stays, so
+	// do they.
+	Key func(ctx context.Context) (string, error)
+	Now func() time.Time
+}
+
+// Site serves the boards of worktrees below [Path]. A guard in front of it checks the Host and
+// the Origin of each request. Close it after use.
+type Site struct {
+	o           SiteOptions
+	placeholder markup.Placeholder
+	outside     *template.Template
+
+	mu     sync.Mutex
+	boards map[string]*place // by id
+	closed bool
+}
+
+// place is a board with its door.
+type place struct {
+	*Board
+	path string // "/board/ID/"
+	door *entry.Door
+}
+
+// NewSite returns a site without boards. placeholder must be a secret of this process.
+func NewSite(placeholder markup.Placeholder, o SiteOptions) *Site {
+	kit := markup.NewKit(markup.Options{Now: o.Now, Field: entry.TokenField, Token: placeholder})
+	return &Site{o: o, placeholder: placeholder, outside: newShell(kit).templates, boards: make(map[string]*place)}
+}
+
+// ErrClosed says that the site has ended.
+var ErrClosed = errors.New("copse up is about to end")
+
+// Link opens the board of a worktree and returns the path and query that lets a browser in,
+// once and within [entry.LinkTime].
+func (s *Site) Link(ctx context.Context, root string, readOnly bool) (string, error) {
+	key, err := s.o.Key(ctx)
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte("board\x00" + root))
+	id := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac.Sum(nil)[:15]))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return "", ErrClosed
+	}
+	at := s.boards[id]
+	if at == nil {
+		b, err := s.o.Open(ctx, root, s.placeholder)
+		if err != nil {
+			return "", err
+		}
+		at = &place{Board: b, path: Path + id + "/", door: entry.New(Path+id+"/", s.o.Now)}
+		s.boards[id] = at
+	}
+	return at.path + "enter?key=" + url.QueryEscape(at.door.Link(readOnly)), nil
+}
+
+// Close ends all pages and lets go of the boards.
+func (s *Site) Close() {
+	s.mu.Lock()
+	boards := s.boards
+	s.boards, s.closed = nil, true
+	s.mu.Unlock()
+	for _, at := range boards {
+		at.Board.Close()
+	}
+}
+
+// ServeHTTP answers a request below Path.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	headers(w.Header())
+	id, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Path), "/")
+	s.mu.Lock()
+	at := s.boards[id]
+	s.mu.Unlock()
+	if at == nil {
+		s.refuse(w, r, "There is no such page, or its server was started again since.")
+		return
+	}
+	if rest == "enter" {
+		s.enter(w, r, at)
+		return
+	}
+	session := at.door.Session(r)
+	if session == nil {
+		s.refuse(w, r, "Only a browser that followed a link of copse sees what is here.")
+		return
+	}
+	switch {
+	case r.Method == http.MethodPost:
+		at.change(w, r, session, rest)
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD, POST")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	case strings.HasPrefix(rest, "asset/"):
+		serveAsset(w, r, strings.TrimPrefix(rest, "asset/"))
+	case strings.HasPrefix(rest, "live/"):
+		s.stream(w, r, at, session, strings.TrimPrefix(rest, "live/"))
+	default:
+		s.show(w, r, at, session, rest)
+	}
+}
+
+// headers sets what holds for every answer.
+func headers(h http.Header) {
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
+		"form-action 'self'; base-uri 'self'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// refuse shows the one page that needs no login.
+func (s *Site) refuse(w http.ResponseWriter, r *http.Request, why string) {
+	var b bytes.Buffer
+	again := r.URL.EscapedPath()
+	if r.URL.RawQuery != "" && !strings.HasSuffix(r.URL.Path, "/enter") {
+		again += "?" + r.URL.RawQuery
+	}
+	if err := s.outside.ExecuteTemplate(&b, "outside", struct{ Why, Again string }{why, strings.TrimSuffix(again, "enter")}); err != nil {
+		http.Error(w, "this page needs a login: run copse board", http.StatusUnauthorized)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(http.StatusUnauthorized)
+	_, _ = w.Write(b.Bytes()) // a browser that left misses nothing
+}
+
+// enter uses a link.
+func (s *Site) enter(w http.ResponseWriter, r *http.Request, at *place) {
+	// Programs that look at links before a person follows them use other methods.
+	if r.Method != http.MethodGet || !at.door.Enter(w, r, r.URL.Query().Get("key")) {
+		s.refuse(w, r, "This link was used already, or is older than a minute.")
+		return
+	}
+	to := at.path
+	if next := r.URL.Query().Get("to"); next != "" {
+		to = at.inside(next)
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// inside returns the address of a page of this board, whatever it is given.
+func (at *place) inside(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.IsAbs() || u.Host != "" || u.Opaque != "" || strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, "..") || strings.Contains(u.Path, `\`) {
+		return at.path
+	}
+	u.Path, u.RawPath = at.path+u.Path, ""
+	return u.String()
+}
+
+func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
+	for _, a := range markup.Assets() {
+		if a.Name == name {
+			w.Header().Set("Content-Type", a.Type)
+			w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(a.Body))
+			return
+		}
+	}
+	http.NotFound(w, r)
+}
+
+// request returns the view that a path names, and what is asked of it.
+func (at *place) request(rest string, query url.Values, s *entry.Session) (View, Request) {
+	name, path, _ := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
+	return at.view(name), Request{Path: path, Query: query, ReadOnly: s.ReadOnly || at.o.ReadOnly}
+}
+
+// show answers with a page.
+func (s *Site) show(w http.ResponseWriter, r *http.Request, at *place, session *entry.Session, rest string) {
+	if rest == "" && len(at.o.Views) > 0 {
+		http.Redirect(w, r, at.path+at.o.Views[0].Name(), http.StatusSeeOther)
+		return
+	}
+	v, request := at.request(rest, r.URL.Query(), session)
+	status := http.StatusOK
+	if v == nil {
+		v, request, status = missing{}, Request{}, http.StatusNotFound
+		if rest == "keys" {
+			v, status = keys{at.Board}, http.StatusOK
+		}
+	}
+	s.answer(r.Context(), w, at, session, v, request, status, "")
+}
+
+// answer renders a page and writes it.
+func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *place, session *entry.Session, v View, r Request, status int, notice template.HTML) {
+	scr, err := at.render(ctx, v, r)
+	if err != nil {
+		if ctx.Err() == nil {
+			at.o.Logger.Error("the board cannot show a page", "view", v.Name(), "error", err)
+			http.Error(w, "the page could not be rendered; the log of copse up says why", http.StatusInternalServerError)
+		}
+		return
+	}
+	if notice == "" {
+		notice = template.HTML(session.Notice())
+	}
+	text, err := at.shell.page(scr, at.path, address(v, r), session.Token, notice)
+	if err != nil {
+		at.o.Logger.Error("the board cannot show a page", "view", v.Name(), "error", err)
+		http.Error(w, "the page could not be rendered; the log of copse up says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(s.fill(text, session)) // a browser that left misses nothing
+}
+
+// fill puts the token of a session where a form needs it.
+func (s *Site) fill(text []byte, session *entry.Session) []byte {
+	return bytes.ReplaceAll(text, []byte(s.placeholder), []byte(session.Token))
+}
+
+// stream sends the changes of a page for as long as it is open.
+func (s *Site) stream(w http.ResponseWriter, r *http.Request, at *place, session *entry.Session, rest string) {
+	query := r.URL.Query()
+	version := query.Get("board_version")
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		version = last
+	}
+	query.Del("board_version")
+	v, request := at.request(rest, query, session)
+	if v == nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	out := http.NewResponseController(w)
+	if out.Flush() != nil {
+		return
+	}
+	_ = at.live.follow(r.Context(), v, request, version, func(m message) error {
+		if _, err := fmt.Fprintf(w, "id: %s\ndata: %s\n\n", m.version, s.fill(m.steps, session)); err != nil {
+			return err
+		}
+		return out.Flush()
+	}) // the browser connects again
+}
+
+// maxForm is the size of the largest form.
+const maxForm = 1 << 20
+
+// change answers a form.
+func (at *place) change(w http.ResponseWriter, r *http.Request, session *entry.Session, rest string) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
+		at.fail(w, http.StatusUnsupportedMediaType, "The form has a type that is not read here.", "")
+		return
+	}
+	if err := r.ParseForm(); err != nil {
+		at.fail(w, http.StatusBadRequest, "The form could not be read.", "Reload the page and try again.")
+		return
+	}
+	if !session.Allows(r) {
+		at.fail(w, http.StatusForbidden, "This change did not come from a page of this board.", "Reload the page and try again.")
+		return
+	}
+	if rest == "leave" {
+		session.Leave()
+		http.Redirect(w, r, at.path, http.StatusSeeOther)
+		return
+	}
+	cut := strings.LastIndex(rest, "/")
+	if cut < 0 {
+		http.NotFound(w, r)
+		return
+	}
+	v, request := at.request(rest[:cut], r.URL.Query(), session)
+	actor, ok := v.(Actor)
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if request.ReadOnly {
+		at.fail(w, http.StatusForbidden, "This page is read-only.", "Start copse up without --read-only to change things here.")
+		return
+	}
+	form := r.PostForm
+	form.Del(entry.TokenField)
+	done, err := actor.Act(r.Context(), request, rest[cut+1:], form)
+	if err != nil {
+		e := failure.Of(err)
+		at.fail(w, http.StatusUnprocessableEntity, e.Message(at.o.Words), e.Hint(at.o.Words))
+		return
+	}
+	session.Notify(string(done.Notice))
+	http.Redirect(w, r, at.inside(done.To), http.StatusSeeOther)
+}
+
+// fail answers a change that was not made.
+func (at *place) fail(w http.ResponseWriter, status int, what, do string) {
+	var b bytes.Buffer
+	if err := at.shell.templates.ExecuteTemplate(&b, "failed", struct{ Base, What, Do string }{at.path, what, do}); err != nil {
+		http.Error(w, what, status)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // a browser that left misses nothing
+}
+
+// missing is the page for an address that names nothing.
+type missing struct{}
+
+func (missing) Name() string      { return "missing" }
+func (missing) Title() string     { return "" }
+func (missing) Watches() []Source { return nil }
+func (missing) Render(context.Context, Request) (Page, error) {
+	return Page{}, failure.New(failure.NotFound, "There is no such page", "Choose one from the navigation.")
+}
+
+// keys is the page that lists the keys.
+type keys struct{ board *Board }
+
+func (keys) Name() string      { return "keys" }
+func (keys) Title() string     { return "" }
+func (keys) Watches() []Source { return nil }
+func (k keys) Render(context.Context, Request) (Page, error) {
+	html, err := k.board.kit.Render(k.board.shell.templates, "keys", nil)
+	return Page{Title: "Keys", Sections: []Section{{Key: "keys", Label: "Keys", Head: html}}}, err
+}

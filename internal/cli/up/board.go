@@ -1,0 +1,121 @@
+package up
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/board/health"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/supervisor"
+	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/wiring/servers"
+	"github.com/copse-dev/copse/internal/xec"
+)
+
+func boardCommand(env app.Env) *cobra.Command {
+	var (
+		repo               string
+		printURL, readOnly bool
+	)
+	cmd := &cobra.Command{
+		Use:   "board",
+		Short: "Open the local page: branches, worktrees, agents, items and tasks, live",
+		Long: `Open the local page of the repository in the browser: branches with their pull requests and
+checks, worktrees, agents, work items and tasks, as they are now. copse up serves it, and is
+started in the background if it does not run.
+
+The browser gets in with a link that works once, within a minute. Afterwards the address
+works in that browser until copse up ends.`,
+		Example: `  copse board
+  copse board --print-url`,
+		Args: app.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			link, err := link(cmd.Context(), env, folder(env, repo), readOnly)
+			if err != nil {
+				return err
+			}
+			if printURL {
+				return output.New(env).Line("%s", link)
+			}
+			if err := browse(cmd.Context(), env, link); err != nil {
+				env.Notef("no browser could be started: %v; open this link within a minute:", err)
+				return output.New(env).Line("%s", link)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&repo, "repo", "", "the `path` of the repository (default: the current directory)")
+	f.BoolVar(&printURL, "print-url", false, "print the link, and open nothing")
+	f.BoolVar(&readOnly, "read-only", false, "offer no changes in the page")
+	return cmd
+}
+
+// link returns a link to the board of a directory. It starts copse up where that does not run.
+func link(ctx context.Context, env app.Env, dir string, readOnly bool) (string, error) {
+	files, err := servers.Places(env)
+	if err != nil {
+		return "", err
+	}
+	client := control.NewClient(files.Runtime)
+	err = client.Join(ctx, dir)
+	if errors.Is(err, control.ErrNotRunning) {
+		if _, err := start(ctx, env, files, dir, []string{"up"}); err != nil {
+			return "", err
+		}
+		err = nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return client.Board(ctx, dir, readOnly)
+}
+
+// browse opens a link with the program that the system has for it.
+func browse(ctx context.Context, env app.Env, link string) error {
+	name, args := "xdg-open", []string{link}
+	switch env.GOOS {
+	case "darwin":
+		name = "open"
+	case "windows":
+		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", link}
+	}
+	_, err := xec.Run(ctx, xec.Command{Name: name, Args: args, Env: xec.Env(env.Environ)})
+	return err
+}
+
+// linker makes links to the boards of the worktrees that are served.
+func linker(fleet *supervisor.Supervisor, find supervisor.Repository, pages *board.Site) func(context.Context, string, bool) (string, error) {
+	return func(ctx context.Context, dir string, readOnly bool) (string, error) {
+		at, err := find.Worktree(ctx, dir)
+		if err != nil {
+			return "", err
+		}
+		for _, s := range fleet.Status() {
+			if s.Path == at.Path {
+				return pages.Link(ctx, at.Path, readOnly)
+			}
+		}
+		return "", &supervisor.NotServedError{Path: at.Path}
+	}
+}
+
+// serversOf returns the servers as the board shows them.
+func serversOf(fleet *supervisor.Supervisor) []health.Server {
+	states := fleet.Status()
+	if shared := fleet.Shared(); shared != nil {
+		states = append(states, *shared)
+	}
+	var out []health.Server
+	for _, s := range states {
+		out = append(out, health.Server{
+			Path: s.Path, Branch: s.Branch, Port: s.MCP.Port, Clients: s.MCP.ConnectedClients, Tools: len(s.MCP.Tools),
+			Running: s.MCP.ServerRunning, Problem: s.MCP.LastError,
+		})
+	}
+	return out
+}

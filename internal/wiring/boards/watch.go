@@ -1,0 +1,143 @@
+package boards
+
+import (
+	"context"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/watch"
+)
+
+const (
+	// maxDirs is how many directories of a worktree are watched for changed files. What
+	// happens in others is seen with the next look, within a minute.
+	maxDirs = 300
+	// maxDepth is how deep they lie.
+	maxDepth = 6
+	// maxTrees is how many worktrees are watched.
+	maxTrees = 10
+)
+
+// watch reports changes of everything that the views show, until ctx ends.
+func (s *sources) watch(ctx context.Context, ready func(), changed func(board.Source)) {
+	var all, started sync.WaitGroup
+	run := func(source board.Source, paths func() watch.Paths) {
+		started.Add(1)
+		once := sync.OnceFunc(started.Done)
+		all.Go(func() {
+			defer once()
+			s.follow(ctx, paths, once, func() { changed(source) })
+		})
+	}
+	run(board.Repository, func() watch.Paths { return s.repository(ctx) })
+	run(board.Items, s.items)
+	if dir := s.Env.RuntimeDir(); dir != "" {
+		run(board.Agents, func() watch.Paths { return watch.Paths{Dirs: []string{dir, filepath.Join(dir, "presence")}} })
+	}
+	if dir := s.Env.StateDir("tasks"); dir != "" {
+		run(board.Tasks, func() watch.Paths {
+			return watch.Paths{Dirs: []string{dir, filepath.Join(dir, "running"), filepath.Join(dir, "runs")}}
+		})
+	}
+	if dir := s.Env.CacheDir(); dir != "" {
+		run(board.Remote, func() watch.Paths { return watch.Paths{Dirs: []string{filepath.Dir(dir), dir}} })
+	}
+	run(board.Prompts, func() watch.Paths {
+		return watch.Paths{Trees: []string{filepath.Join(s.Workspace.Workspace(), ".agent")}}
+	})
+	started.Wait()
+	ready()
+	all.Wait()
+}
+
+// follow watches paths, which can be others after a change.
+func (s *sources) follow(ctx context.Context, paths func() watch.Paths, ready, changed func()) {
+	for ctx.Err() == nil {
+		now := paths()
+		one, again := context.WithCancel(ctx)
+		err := watch.Run(one, now, ready, func() {
+			changed()
+			if then := paths(); !slices.Equal(then.Dirs, now.Dirs) || !slices.Equal(then.Trees, now.Trees) {
+				again()
+			}
+		})
+		again()
+		ready()
+		if err == nil {
+			continue
+		}
+		s.Logger.Debug("the board does not see all changes at once", "error", err)
+		timer := time.NewTimer(5 * time.Second)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+		case <-timer.C:
+			changed()
+		}
+	}
+}
+
+// repository returns where git and people change the repository.
+func (s *sources) repository(ctx context.Context) watch.Paths {
+	root := s.Workspace.Workspace()
+	repo, err := s.Session.Repo(ctx)
+	if err != nil {
+		return watch.Paths{Dirs: []string{root}}
+	}
+	common := repo.CommonDir()
+	paths := watch.Paths{
+		Dirs:  []string{common, repo.GitDir(), filepath.Join(common, "reftable")},
+		Trees: []string{filepath.Join(common, "refs"), filepath.Join(common, "worktrees")},
+	}
+	roots := []string{root}
+	if list, err := repo.Worktrees(ctx); err == nil {
+		for _, w := range list {
+			if w.Path != root && !w.Bare && !w.Prunable && len(roots) < maxTrees {
+				roots = append(roots, w.Path)
+			}
+		}
+	}
+	for _, one := range roots {
+		paths.Dirs = append(paths.Dirs, filepath.Join(one, ".twig"))
+		paths.Dirs = append(paths.Dirs, directories(one, roots)...)
+	}
+	return paths
+}
+
+// directories returns those of a worktree in which people edit files. Hidden ones and what
+// tools write are left out, and so are other worktrees.
+func directories(root string, others []string) []string {
+	var dirs []string
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // what cannot be read is not watched
+		if err != nil || !d.IsDir() {
+			return nil //nolint:nilerr // as above
+		}
+		if path != root {
+			name := d.Name()
+			if strings.HasPrefix(name, ".") || slices.Contains([]string{"node_modules", "vendor", "target", "dist", "build"}, name) || slices.Contains(others, path) ||
+				strings.Count(path[len(root):], string(filepath.Separator)) > maxDepth {
+				return filepath.SkipDir
+			}
+		}
+		if len(dirs) == maxDirs {
+			return filepath.SkipAll
+		}
+		dirs = append(dirs, path)
+		return nil
+	})
+	return dirs
+}
+
+// items returns where the work items are.
+func (s *sources) items() watch.Paths {
+	dir, err := s.store.Path()
+	if err != nil {
+		return watch.Paths{Dirs: []string{s.Workspace.Workspace()}}
+	}
+	return watch.Paths{Dirs: []string{filepath.Dir(dir)}, Trees: []string{dir}}
+}
