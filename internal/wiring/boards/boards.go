@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/health"
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/board/worktrees"
-	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -52,7 +52,7 @@ type sources struct {
 	Options
 	*workspace.Workspace
 	kit   *markup.Kit
-	store *local.Store
+	store item.Store
 	tasks *tasks.Tasks
 }
 

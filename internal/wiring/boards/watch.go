@@ -21,6 +21,8 @@ const (
 	maxDepth = 6
 	// maxTrees is how many worktrees are watched.
 	maxTrees = 10
+	// itemsEvery is how often a page looks at items that are in no directory.
+	itemsEvery = 500 * time.Millisecond
 )
 
 // watch reports changes of everything that the views show, until ctx ends.
@@ -35,7 +37,11 @@ func (s *sources) watch(ctx context.Context, ready func(), changed func(board.So
 		})
 	}
 	run(board.Repository, func() watch.Paths { return s.repository(ctx) })
-	run(board.Items, s.items)
+	if _, ok := s.store.(interface{ Path() (string, error) }); ok {
+		run(board.Items, s.items)
+	} else {
+		all.Go(func() { poll(ctx, itemsEvery, func() { changed(board.Items) }) })
+	}
 	if dir := s.Env.RuntimeDir(); dir != "" {
 		run(board.Agents, func() watch.Paths { return watch.Paths{Dirs: []string{dir, filepath.Join(dir, "presence")}} })
 	}
@@ -78,6 +84,20 @@ func (s *sources) follow(ctx context.Context, paths func() watch.Paths, ready, c
 			timer.Stop()
 		case <-timer.C:
 			changed()
+		}
+	}
+}
+
+// poll calls do at intervals until ctx ends.
+func poll(ctx context.Context, every time.Duration, do func()) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			do()
 		}
 	}
 }
@@ -135,7 +155,11 @@ func directories(root string, others []string) []string {
 
 // items returns where the work items are.
 func (s *sources) items() watch.Paths {
-	dir, err := s.store.Path()
+	at, ok := s.store.(interface{ Path() (string, error) })
+	if !ok {
+		return watch.Paths{}
+	}
+	dir, err := at.Path()
 	if err != nil {
 		return watch.Paths{Dirs: []string{s.Workspace.Workspace()}}
 	}
