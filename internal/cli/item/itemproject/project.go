@@ -105,15 +105,14 @@ here or above, it stays as it is. There are three ways to keep the items:
 				}
 				return c.Out().JSON(initialized{created, !created, backend})
 			}
-			if created {
-				err = c.Out().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.InitCommand, " init"), " item"))
-			} else {
-				err = c.Out().Line("Already initialized in .tic/")
+			if !created {
+				return errors.Join(c.Out().Line("Already initialized in .tic/"), c.offerDriver(ctx, s, cmd, driver))
 			}
-			if err != nil {
-				return err
-			}
-			return c.offerDriver(ctx, s, cmd, driver)
+			return errors.Join(
+				c.Out().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.InitCommand, " init"), " item")),
+				c.explainModes(ctx, s),
+				c.offerDriver(ctx, s, cmd, driver),
+			)
 		}),
 	}
 	cmd.Flags().BoolVar(&driver, "merge-driver", false, "register a merge driver for this clone, so that git merges fields")
@@ -121,6 +120,20 @@ here or above, it stays as it is. There are three ways to keep the items:
 	cmd.Flags().StringVar(&chosen, "backend", backend, "where items are kept: "+backend)
 	output.JSONFlag[initialized](cmd, &asJSON)
 	return cmd
+}
+
+// explainModes says how the items of a new project in a repository can be kept.
+func (c cli) explainModes(ctx context.Context, s *local.Store) error {
+	if !s.InRepository(ctx) {
+		return nil
+	}
+	group, o := strings.TrimSuffix(c.InitCommand, "init"), c.Out()
+	return errors.Join(
+		o.Line("There are three ways to keep the items; '%sdoctor' reports the active one:", group),
+		o.Line("  committed  Commit .tic. Each branch and each worktree has its own state of the items."),
+		o.Line("  private    Leave .tic out of git. The worktrees on this machine share the items."),
+		o.Line("  shared     Run '%s --shared'. All worktrees share one store, and '%ssync' exchanges it with a remote.", c.InitCommand, group),
+	)
 }
 
 // initDatabase makes the project in the database that the user chose.
