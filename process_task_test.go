@@ -125,6 +125,74 @@ func TestTaskRunEnds(t *testing.T) {
 	}
 }
 
+// TestTaskHandles starts a task in one server, and asks for it and stops it in another.
+// A client with the extension Tasks gets the same task as one of the protocol.
+func TestTaskHandles(t *testing.T) {
+	t.Parallel()
+	if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
+		need.Skip(t, "just is not installed")
+	}
+	bin := build(t)
+	dir, env := repository(t)
+	const justfile = "wait:\n  @echo begun; sleep 300\nquick:\n  @echo quick\nfail:\n  @seq 30; echo 'error: it broke'; exit 3\n"
+	if err := os.WriteFile(filepath.Join(dir, "justfile"), []byte(justfile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env = append(env, "XDG_STATE_HOME="+t.TempDir())
+	plain := start(t, dir, env, filepath.Join(bin, "copse"), "mcp", "serve")
+	plain.initialize()
+	tasked := start(t, dir, env, filepath.Join(bin, "copse"), "mcp", "serve")
+	ask := func(method, params, want string) string {
+		t.Helper()
+		tasked.send(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+			`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}`)
+		return tasked.await(want)
+	}
+	call := func(tool, args, want string) {
+		t.Helper()
+		plain.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args + `}}`)
+		plain.await(want)
+	}
+
+	// What is quick is answered at once, what takes longer is a task for both.
+	ask("tools/call", `"name":"run_just_task","arguments":{"task_name":"quick"}`, `"quick\n"`)
+	id := taskID(t, ask("tools/call", `"name":"run_just_task","arguments":{"task_name":"wait"}`, `"resultType":"task"`))
+	ask("tasks/get", `"taskId":"`+id+`"`, `"status":"working"`)
+	call("get_task", `{"id":"`+id+`"}`, `"state":"running"`)
+	call("stop_task", `{"id":"`+id+`"}`, `"task":"wait"`)
+	ask("tasks/get", `"taskId":"`+id+`"`, `"status":"cancelled"`)
+	ask("tasks/cancel", `"taskId":"`+id+`"`, `"resultType":"complete"`)
+	ask("tasks/get", `"taskId":"aaaaaaaaaa"`, `-32602`)
+
+	// One that fails is completed, with the lines that explain it first.
+	id = taskID(t, ask("tools/call", `"name":"run_just_task","arguments":{"task_name":"fail","background":true}`, `"resultType":"task"`))
+	call("get_task", `{"id":"`+id+`","wait_seconds":30}`, `explain it:\n\n    error: it broke`)
+	ask("tasks/get", `"taskId":"`+id+`"`, `"status":"completed"`)
+
+	// Of a task whose server was killed nobody waits for the end.
+	id = taskID(t, ask("tools/call", `"name":"run_just_task","arguments":{"task_name":"wait","background":true}`, `"resultType":"task"`))
+	if err := tasked.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = tasked.cmd.Wait() // it was killed
+	call("get_task", `{"id":"`+id+`","wait_seconds":30}`, `lost, the process that ran it was killed`)
+	plain.in.Close()
+	if err := plain.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// taskID returns the ID of a task in a message.
+func taskID(t *testing.T, message string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(message, `"taskId":"`)
+	id, _, ok := strings.Cut(rest, `"`)
+	if !ok {
+		t.Fatalf("no task in %s", message)
+	}
+	return id
+}
+
 // stopTask ends the task that runs with "copse task stop".
 func (p *process) stopTask() {
 	p.t.Helper()

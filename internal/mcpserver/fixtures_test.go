@@ -45,7 +45,7 @@ func fixtureSet() toolset.Toolset {
 		return func(context.Context) (string, error) { return s, nil }
 	}
 	return toolset.Toolset{
-		Name: "fixtures",
+		Name: "fixtures", Jobs: noJobs{},
 		Prompts: []toolset.Prompt{
 			{
 				Name: "test_simple_prompt", Description: "A prompt without arguments.",
@@ -134,6 +134,7 @@ func addFixtures(s *mcpserver.Server) {
 	}
 	addDialogues(lib)
 	addInputRequired(lib)
+	addTasks(s)
 	addTool(lib, "test_missing_capability", func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if caps := req.ClientCapabilities(); caps == nil || caps.Sampling == nil {
 			return nil, &jsonrpc.Error{Code: -32021, Message: "sampling is needed", Data: json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`)}

@@ -40,8 +40,7 @@ func hostOf(client string) host {
 }
 
 // known tells the handler who calls, and how much of an answer the caller takes.
-func known(ctx context.Context, req *mcp.CallToolRequest) (context.Context, host) {
-	info := req.ClientInfo()
+func known(ctx context.Context, info *mcp.Implementation) (context.Context, host) {
 	if info == nil {
 		return ctx, host{}
 	}

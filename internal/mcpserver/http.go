@@ -1,9 +1,13 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -63,7 +67,9 @@ func (s *Server) HTTP() *HTTP {
 	h.routes.HandleFunc("/mcp", unbuffered(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case isModern(r):
-			h.serveConnection(h.modern, w, r)
+			if namesTask(w, r) {
+				h.serveConnection(h.modern, w, r)
+			}
 		case r.Header.Get("Mcp-Session-Id") != "":
 			h.serveSession(w, r)
 		case r.Method == http.MethodPost:
@@ -151,6 +157,11 @@ func (h *HTTP) begin(w http.ResponseWriter) (*httpsession.Session, bool) {
 
 // refuse answers with an error that MCP clients show.
 func refuse(w http.ResponseWriter, status int, message string) {
+	refuseRequest(w, status, nil, -32000, message)
+}
+
+// refuseRequest answers a request with an ID.
+func refuseRequest(w http.ResponseWriter, status int, id json.RawMessage, code int, message string) {
 	type reason struct {
 		Code    int    `json:"code"`
 		Message string `json:"message"`
@@ -159,10 +170,39 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	w.WriteHeader(status)
 	// A client that hangs up misses nothing.
 	_ = json.NewEncoder(w).Encode(struct {
-		Version string `json:"jsonrpc"`
-		ID      *int   `json:"id"`
-		Error   reason `json:"error"`
-	}{"2.0", nil, reason{-32000, message}})
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   reason          `json:"error"`
+	}{"2.0", id, reason{code, message}})
+}
+
+// namesTask refuses a request about a task whose header Mcp-Name does not have the task's
+// ID: intermediaries route by the header what the server answers by the body. The library
+// checks the header of its own methods. The guard has bounded the body.
+func namesTask(w http.ResponseWriter, r *http.Request) bool {
+	if !slices.Contains([]string{tasksGet, tasksUpdate, tasksCancel}, r.Header.Get("Mcp-Method")) {
+		return true
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "The body of the request cannot be read")
+		return false
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var request struct {
+		ID     json.RawMessage `json:"id"`
+		Params struct {
+			TaskID *string `json:"taskId"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(body, &request) != nil || request.Params.TaskID == nil {
+		return true // the library says what is wrong
+	}
+	if name := strings.TrimSpace(r.Header.Get("Mcp-Name")); name != *request.Params.TaskID {
+		refuseRequest(w, http.StatusBadRequest, request.ID, mcp.CodeHeaderMismatch, "The header Mcp-Name must be the taskId of the request")
+		return false
+	}
+	return true
 }
 
 // ServeHTTP answers a request.

@@ -8,6 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
 )
 
@@ -21,13 +22,10 @@ func (s *Server) redacted(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		switch r := result.(type) {
 		case *mcp.CallToolResult:
-			for _, c := range r.Content {
-				if text, ok := c.(*mcp.TextContent); ok {
-					text.Text = s.redactText(text.Text)
-				}
-			}
-			if data, ok := r.StructuredContent.(json.RawMessage); ok {
-				r.StructuredContent = json.RawMessage(s.secrets.JSON(data))
+			s.redactCall(r)
+		case *task:
+			if r.StatusMessage = cleantext.Cut(s.redactText(r.StatusMessage), maxStatus); r.Result != nil {
+				s.redactCall(r.Result)
 			}
 		case *mcp.ReadResourceResult:
 			for _, c := range r.Contents {
@@ -43,6 +41,18 @@ func (s *Server) redacted(next mcp.MethodHandler) mcp.MethodHandler {
 			return s.redactAny(r), nil
 		}
 		return result, nil
+	}
+}
+
+// redactCall takes the secrets out of both halves of a tool's result.
+func (s *Server) redactCall(r *mcp.CallToolResult) {
+	for _, c := range r.Content {
+		if text, ok := c.(*mcp.TextContent); ok {
+			text.Text = s.redactText(text.Text)
+		}
+	}
+	if data, ok := r.StructuredContent.(json.RawMessage); ok {
+		r.StructuredContent = json.RawMessage(s.secrets.JSON(data))
 	}
 }
 

@@ -45,6 +45,7 @@ type Server struct {
 	logger   *slog.Logger
 	watchers *watchers
 	places   *places // nil for one place
+	tasks    *tasks  // nil if no call can become one
 	idle     *idle
 }
 
@@ -93,6 +94,11 @@ func New(o Options) *Server {
 		completions.templates[skillTemplate] = []toolset.Argument{{Name: "name", Complete: offered.complete}}
 	}
 	s.mcp.AddReceivingMiddleware(newTools(s, served.tools, served.located).middleware)
+	if len(served.jobs) > 0 {
+		s.tasks = &tasks{server: s, source: served.jobs}
+		s.tasks.serve(s.mcp)
+		s.mcp.AddReceivingMiddleware(s.tasks.middleware)
+	}
 	s.mcp.AddReceivingMiddleware(wellFormed)
 	s.mcp.AddReceivingMiddleware(s.redacted)
 	s.mcp.AddReceivingMiddleware(sessions)
@@ -120,6 +126,7 @@ type served struct {
 	watchable          map[string]toolset.Resource
 	offers             []offer
 	skills             []func(context.Context) []toolset.Skill
+	jobs               jobs
 	prompts, resources bool
 	located            map[string]bool // tools that declare the argument "worktree"
 	follows            bool
@@ -146,6 +153,9 @@ func collect(o Options) served {
 		if set.Skills != nil {
 			all.skills = append(all.skills, set.Skills)
 		}
+		if set.Jobs != nil && !o.ReadOnly {
+			all.jobs = append(all.jobs, set.Jobs)
+		}
 		all.prompts = all.prompts || len(set.Prompts) > 0
 		all.resources = all.resources || len(set.Resources)+len(set.Templates) > 0
 	}
@@ -167,6 +177,9 @@ func (s served) capabilities() *mcp.ServerCapabilities {
 	}
 	if len(s.skills) > 0 {
 		caps.AddExtension(skillsExtension, nil)
+	}
+	if len(s.jobs) > 0 {
+		caps.AddExtension(tasksExtension, nil)
 	}
 	if s.follows {
 		caps.Experimental = map[string]any{codexSandbox: struct{}{}} // Codex then sends it

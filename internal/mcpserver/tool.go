@@ -103,10 +103,10 @@ func (s *Server) addTool(t toolset.Tool) {
 		defer s.recovered(ctx, "tool "+t.Name, &err)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // what a handler leaves behind reports no more progress
-		ctx, by := known(ctx, req)
+		ctx, by := known(ctx, req.ClientInfo())
 		ctx = s.withProgress(ctx, req)
 		if s.places == nil {
-			return wireResult(by.fitted(s.call(ctx, t, req.Params.Arguments))), nil
+			return s.answer(ctx, t, req.Params.Arguments, by, ""), nil
 		}
 		asked, args := "", req.Params.Arguments
 		if !own() {
@@ -125,8 +125,19 @@ func (s *Server) addTool(t toolset.Tool) {
 		if !ok {
 			at = t
 		}
-		return wireResult(by.fitted(locate(s.call(ctx, at, args), place.name()))), nil
+		return s.answer(ctx, at, args, by, place.name()), nil
 	})
+}
+
+// answer runs a tool and returns its result for a host, in which the place is named. A call
+// that becomes a task has no result yet.
+func (s *Server) answer(ctx context.Context, t toolset.Tool, args json.RawMessage, by host, place string) *mcp.CallToolResult {
+	res, job := s.call(ctx, t, args)
+	if job != nil {
+		beginningOf(ctx).task = taskOf(*job, by)
+		return &mcp.CallToolResult{}
+	}
+	return wireResult(by.fitted(locate(res, place)))
 }
 
 // worktreeInput describes the argument "worktree" of a tool that is located, in full once.
@@ -169,20 +180,24 @@ func (s *Server) withProgress(ctx context.Context, req *mcp.CallToolRequest) con
 	})
 }
 
-// call runs a tool so that nothing it does ends the connection.
-func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage) (res toolset.Result) {
+// call runs a tool so that nothing it does ends the connection. There is a job only where
+// [beginningOf] has a place for it.
+func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage) (res toolset.Result, job *toolset.Job) {
 	s.idle.begin()
 	defer s.idle.end()
 	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
 			s.logger.ErrorContext(ctx, "tool panicked", "tool", t.Name, "panic", p, "stack", string(debug.Stack()))
-			res = t.Fail(fmt.Errorf("the tool %s broke down on this call", t.Name))
+			res, job = t.Fail(fmt.Errorf("the tool %s broke down on this call", t.Name)), nil
 		}
 		s.logger.InfoContext(ctx, "tool call", "tool", t.Name, "error", res.IsError, "duration", time.Since(start))
 		s.logger.Log(ctx, levelTrace, "tool call", "tool", t.Name, "arguments", string(args), "result", res.Text)
 	}()
-	return t.Call(ctx, args)
+	if t.Begin != nil && beginningOf(ctx) != nil {
+		return t.Begin(ctx, args)
+	}
+	return t.Call(ctx, args), nil
 }
 
 // wireResult returns a result for the wire; no other place knows how a result looks on the wire.

@@ -257,7 +257,11 @@ type Run struct {
 	// ExitCode is -1 if the recipe was stopped.
 	ExitCode int `json:"exit_code"`
 	// Problem says what else went wrong: that it was stopped, and why.
-	Problem  string        `json:"problem,omitempty"`
+	Problem string `json:"problem,omitempty"`
+	// Reasons are the lines of the output that explain a failure, if it is hard to find them.
+	Reasons []string `json:"reasons,omitempty"`
+	// TimedOut says that it was stopped after its time limit.
+	TimedOut bool          `json:"timed_out,omitempty"`
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration_ns"`
 }
@@ -372,11 +376,14 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	case ctx.Err() != nil:
 		run.ExitCode, run.Problem = -1, "cancelled"
 	case errors.Is(err, context.DeadlineExceeded):
-		run.ExitCode, run.Problem = -1, fmt.Sprintf("stopped after the time limit of %s", timeout)
+		run.ExitCode, run.Problem, run.TimedOut = -1, fmt.Sprintf("stopped after the time limit of %s", timeout), true
 	case errors.Is(err, xec.ErrNotInstalled), errors.Is(err, fs.ErrNotExist):
 		return Run{}, j.explain(err)
 	default:
 		return Run{}, err
+	}
+	if run.Failed() {
+		run.Reasons = kept.Reasons(j.journal.text)
 	}
 	j.journal.record(run, &kept)
 	recording.End(run.outcome())
@@ -385,7 +392,9 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 
 // outcome returns how the run ended.
 func (r Run) outcome() runlog.Outcome {
-	o := runlog.Outcome{State: runlog.Done, ExitCode: r.ExitCode, Problem: r.Problem, Ended: r.Started.Add(r.Duration)}
+	o := runlog.Outcome{
+		State: runlog.Done, ExitCode: r.ExitCode, Problem: r.Problem, Reasons: r.Reasons, TimedOut: r.TimedOut, Ended: r.Started.Add(r.Duration),
+	}
 	switch {
 	case r.ExitCode < 0:
 		o.State = runlog.Stopped

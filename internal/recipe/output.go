@@ -22,6 +22,8 @@ type Output struct {
 	tail  []byte // a ring, once it is full
 	next  int    // where the ring goes on
 	total int64
+
+	reasons explanation
 }
 
 const half = MaxOutput / 2
@@ -32,6 +34,7 @@ func (o *Output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	written := len(p)
 	o.total += int64(written)
+	o.reasons.write(p)
 	if room := half - len(o.head); room > 0 {
 		n := min(room, len(p))
 		o.head, p = append(o.head, p[:n]...), p[n:]

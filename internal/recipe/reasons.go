@@ -1,10 +1,14 @@
 package recipe
 
 import (
+	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 const (
@@ -12,8 +16,8 @@ const (
 	maxReasons = 12
 	// worthReasons is how many lines an output must have for its explanation to be hard to
 	// find.
-	worthReasons = 30
-	// maxReason is how long such a line can be, in bytes.
+	worthReasons = 10
+	// maxReason is how long such a line can be, in characters.
 	maxReason = 300
 )
 
@@ -30,34 +34,108 @@ var mistake = sync.OnceValue(func() *regexp.Regexp {
 		`|^\s*\S+\.\w+:\d+(?::\d+)?: `)
 })
 
-// Reasons returns the lines of a failed run's output that explain the failure, in their
-// order; none if the output is so short that nobody has to look for them.
-func Reasons(output string) []string {
-	lines := strings.Split(strings.TrimRight(output, "\n"), "\n")
-	if len(lines) < worthReasons {
+// suspect reports whether a line can match [mistake]. Most lines cannot, and the expression
+// takes microseconds for each of them.
+func suspect(line []byte) bool {
+	lower := strings.ToLower(string(line))
+	for _, word := range [...]string{
+		"error", "fail", "fatal", "panic", "uncaught", "unhandled", "traceback", "segmentation fault", "exception",
+		"not found", "no such file", "denied", "not ok", "e   ",
+	} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	for i, c := range []byte(lower) {
+		// A position in a file, or the mark of a failed test.
+		if c >= utf8.RuneSelf || c == ':' && i+1 < len(lower) && '0' <= lower[i+1] && lower[i+1] <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+// explanation collects the lines that explain a failure while an output comes: they can be
+// in a part that is not kept.
+type explanation struct {
+	line        []byte // the last line, as far as it has come
+	lines       int
+	read        int64
+	first, last []string
+}
+
+const (
+	// maxRead is how much of an output is searched for an explanation as it comes.
+	maxRead = 8 << 20
+	// maxLine is how much of a line is searched.
+	maxLine = 2 << 10
+	// lastReasons is how many of the reasons are the last ones: the first mistakes cause
+	// others, and the last lines sum up.
+	lastReasons = 2
+)
+
+func (e *explanation) write(p []byte) {
+	if e.read += int64(len(p)); e.read > maxRead {
+		return
+	}
+	for {
+		line, rest, ended := bytes.Cut(p, []byte("\n"))
+		e.line = append(e.line, line[:min(len(line), maxLine-len(e.line))]...)
+		if !ended {
+			return
+		}
+		e.consider()
+		p = rest
+	}
+}
+
+// consider takes the line that has ended.
+func (e *explanation) consider() {
+	e.lines++
+	if !suspect(e.line) {
+		e.line = e.line[:0]
+		return
+	}
+	line := strings.TrimRight(clean(e.line), " \t")
+	e.line = e.line[:0]
+	if !mistake().MatchString(line) || slices.Contains(e.first, line) || slices.Contains(e.last, line) {
+		return
+	}
+	if len(e.first) < maxReasons-lastReasons {
+		e.first = append(e.first, line)
+		return
+	}
+	if e.last = append(e.last, line); len(e.last) > lastReasons {
+		e.last = e.last[1:]
+	}
+}
+
+// Reasons returns the lines that explain why a run failed, in their order, each as redact
+// returns it; none if the output is so short that nobody has to look for them.
+func (o *Output) Reasons(redact func(string) string) []string {
+	o.mu.Lock()
+	seen := o.reasons
+	seen.line, seen.first, seen.last = slices.Clone(seen.line), slices.Clone(seen.first), slices.Clone(seen.last)
+	var end []byte
+	if seen.read > maxRead {
+		end = append(append(end, o.tail[o.next:]...), o.tail[:o.next]...)
+	}
+	o.mu.Unlock()
+	if end != nil {
+		seen.line, seen.read = nil, 0
+		_, end, _ = bytes.Cut(end, []byte("\n"))
+		seen.write(end)
+	}
+	if len(seen.line) > 0 {
+		seen.consider()
+	}
+	if seen.lines < worthReasons {
 		return nil
 	}
-	var found []string
-	seen := map[string]bool{}
-	for _, line := range lines {
-		line = strings.TrimRight(line, " \t")
-		if seen[line] || !mistake().MatchString(line) {
-			continue
-		}
-		seen[line] = true
-		if len(line) > maxReason {
-			cut := maxReason
-			for !utf8.RuneStart(line[cut]) {
-				cut--
-			}
-			line = line[:cut] + "…"
-		}
-		found = append(found, line)
-	}
-	if over := len(found) - maxReasons; over > 0 {
-		// The first mistakes cause others; the last lines sum up.
-		const last = 2
-		found = append(found[:maxReasons-last:maxReasons-last], found[len(found)-last:]...)
+	found := slices.Concat(seen.first, seen.last)
+	for i, line := range found {
+		// A cut before this could leave half of a secret.
+		found[i] = cleantext.Cut(redact(line), maxReason)
 	}
 	return found
 }

@@ -18,6 +18,9 @@ type Tool struct {
 	// It never panics on account of the arguments, and returns errors in the
 	// toolset's shape.
 	Call func(ctx context.Context, arguments json.RawMessage) Result
+	// Begin, if set, runs the tool like Call for a client that can wait on its own: a call
+	// that takes long returns a job instead of a result. See [Lasting].
+	Begin func(ctx context.Context, arguments json.RawMessage) (Result, *Job)
 	// Fail writes an error in the toolset's shape, for what goes wrong around
 	// the call.
 	Fail func(err error) Result
@@ -82,16 +85,21 @@ func New[In, Out any](shape Shape[Out], spec Spec, run func(context.Context, In)
 				return shape.Fail(err)
 			}
 			out, err := run(ctx, in)
-			if err != nil {
-				return shape.Fail(err)
-			}
-			res, err := shape.OK(out)
-			if err != nil {
-				return shape.Fail(err)
-			}
-			return res
+			return answer(shape, out, err)
 		},
 	}
+}
+
+// answer returns the outcome of a handler in a shape.
+func answer[Out any](shape Shape[Out], out Out, err error) Result {
+	if err != nil {
+		return shape.Fail(err)
+	}
+	res, err := shape.OK(out)
+	if err != nil {
+		return shape.Fail(err)
+	}
+	return res
 }
 
 // describe asks a shape whose structured half is not the output itself for the form

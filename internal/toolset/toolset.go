@@ -25,6 +25,8 @@ type Toolset struct {
 	// Skills, if set, returns the skills for clients with the Skills extension. It is called
 	// whenever a client looks at skills. Their names are unique.
 	Skills func(ctx context.Context) []Skill
+	// Jobs, if set, are what calls of the tools can become; see [Lasting].
+	Jobs Jobs
 }
 
 // Skill is a set of instructions that a model reads when it needs them.

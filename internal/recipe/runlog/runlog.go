@@ -7,6 +7,8 @@
 //
 //   - the log is bounded: it keeps the output that the caller keeps, of the last [MaxRuns]
 //     runs, for [Keep];
+//   - a run is kept while it goes on, and for [Promised] after its end, as long as no more
+//     than [MostRuns] are;
 //   - a run whose process was killed is reported as [Lost], not as one that goes on;
 //   - output is written after the caller's function for secrets, never before.
 //
@@ -45,8 +47,13 @@ const (
 type Outcome struct {
 	State State `json:"state"`
 	// ExitCode is -1 if the run was stopped.
-	ExitCode int       `json:"exit_code"`
-	Problem  string    `json:"problem,omitempty"`
+	ExitCode int    `json:"exit_code"`
+	Problem  string `json:"problem,omitempty"`
+	// Reasons are the lines of the output that explain a failure, without secrets; none if
+	// they are easy to find. They can be in a part of the output that is left out.
+	Reasons []string `json:"reasons,omitempty"`
+	// TimedOut says that a run was stopped after its time limit.
+	TimedOut bool      `json:"timed_out,omitempty"`
 	Ended    time.Time `json:"ended,omitzero"`
 }
 
@@ -65,6 +72,10 @@ const (
 	MaxRuns = 100
 	// Keep is how long a run is kept.
 	Keep = 72 * time.Hour
+	// Promised is how long an ended run is kept even if there are more than MaxRuns.
+	Promised = 15 * time.Minute
+	// MostRuns is how many runs are kept in any case.
+	MostRuns = 500
 
 	// writeEvery is how old the output can be that another process sees.
 	writeEvery = 500 * time.Millisecond
@@ -110,7 +121,7 @@ func (l *Log) Begin(task running.Task, output func() (string, int64)) *Recording
 	l.mu.Lock()
 	l.own[task.ID] = r
 	l.mu.Unlock()
-	l.write(r.report())
+	_ = l.write(r.report()) // a run that no other process sees goes on all the same
 	r.writer.Go(r.follow)
 	return r
 }
@@ -127,7 +138,7 @@ func (r *Recording) follow() {
 		case <-tick.C:
 			if text, _ := r.output(); text != last {
 				last = text
-				r.log.write(r.report())
+				_ = r.log.write(r.report())
 			}
 		}
 	}
@@ -146,7 +157,12 @@ func (r *Recording) End(o Outcome) {
 	}
 	close(r.ended)
 	r.writer.Wait()
-	r.log.write(r.report())
+	if r.log.write(r.report()) == nil {
+		// The file is enough from now on.
+		r.log.mu.Lock()
+		delete(r.log.own, r.task.ID)
+		r.log.mu.Unlock()
+	}
 }
 
 func (r *Recording) report() Report {
@@ -160,11 +176,13 @@ func (r *Recording) report() Report {
 	return Report{Task: r.task, Outcome: outcome, Output: text, LeftOut: leftOut}
 }
 
-// write writes the file of a run. A run that no other process sees goes on all the same.
-func (l *Log) write(r Report) {
-	if data, err := json.Marshal(r); err == nil {
-		_ = l.dir.Replace(r.ID+ending, data)
+// write writes the file of a run.
+func (l *Log) write(r Report) error {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return err
 	}
+	return l.dir.Replace(r.ID+ending, data)
 }
 
 // NotFoundError says that no run with an ID is kept.
@@ -265,7 +283,7 @@ func (l *Log) Latest() []Report {
 	})
 }
 
-// prune forgets runs that are old or too many. Those that this process runs stay.
+// prune forgets runs that are old or too many. Those that go on stay.
 func (l *Log) prune() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -290,7 +308,11 @@ func (l *Log) prune() {
 	}
 	slices.SortFunc(files, func(a, b os.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for i, info := range files {
-		if _, own := l.own[strings.TrimSuffix(info.Name(), ending)]; !own && (i >= MaxRuns-1 || time.Since(info.ModTime()) > Keep) {
+		age := time.Since(info.ModTime())
+		if i < MaxRuns-1 && age < Keep || i < MostRuns-1 && age < Promised {
+			continue
+		}
+		if r, ok := l.read(strings.TrimSuffix(info.Name(), ending)); !ok || r.State != Running {
 			l.dir.Remove(info.Name())
 		}
 	}

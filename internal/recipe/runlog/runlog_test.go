@@ -108,21 +108,43 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// The log is bounded, and what runs stays.
+// The log is bounded. What runs stays, and so does what has just ended.
 func TestBounded(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "runs")
-	log := runlog.New(dir, nil)
-	stays := log.Begin(task("aaaaaaaaaa"), said("x"))
-	defer stays.End(runlog.Outcome{State: runlog.Done})
-	for i := range 2 * runlog.MaxRuns {
-		log.Begin(task(fmt.Sprintf("b%09d", i)), said("x")).End(runlog.Outcome{State: runlog.Done})
-	}
-	files, err := os.ReadDir(dir)
-	if err != nil || len(files) > runlog.MaxRuns+1 {
-		t.Errorf("%d files stay: %v", len(files), err)
-	}
-	if got, err := log.Get(t.Context(), "aaaaaaaaaa", 0); err != nil || got.State != runlog.Running {
-		t.Errorf("what runs is forgotten: %+v, %v", got, err)
+	for _, age := range []time.Duration{0, 2 * runlog.Promised} {
+		dir := filepath.Join(t.TempDir(), "runs")
+		log := runlog.New(dir, nil)
+		stays := log.Begin(task("aaaaaaaaaa"), said("x"))
+		defer stays.End(runlog.Outcome{State: runlog.Done})
+		ended, err := json.Marshal(runlog.Report{Task: task("bbbbbbbbbb"), Outcome: runlog.Outcome{State: runlog.Done}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 * runlog.MostRuns {
+			path := filepath.Join(dir, fmt.Sprintf("b%09d.json", i))
+			if err := os.WriteFile(path, ended, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		longAgo := time.Now().Add(-2 * runlog.Keep)
+		if err := os.Chtimes(filepath.Join(dir, "aaaaaaaaaa.json"), longAgo, longAgo); err != nil {
+			t.Fatal(err)
+		}
+		log.Begin(task("cccccccccc"), said("x")).End(runlog.Outcome{State: runlog.Done})
+		want := runlog.MostRuns + 1
+		if age > 0 {
+			want = runlog.MaxRuns + 1
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) != want {
+			t.Errorf("ended %s ago: %d files stay, want %d: %v", age, len(files), want, err)
+		}
+		for _, l := range []*runlog.Log{log, runlog.New(dir, nil)} {
+			if got, err := l.Get(t.Context(), "aaaaaaaaaa", 0); err != nil || got.State != runlog.Running {
+				t.Errorf("what runs is forgotten: %+v, %v", got, err)
+			}
+		}
 	}
 }

@@ -51,6 +51,12 @@ type RunOut struct {
 	Truncated  int64  `json:"truncated_bytes"`
 	// Problem says why the task was stopped.
 	Problem string `json:"problem,omitempty"`
+	// reasons are the lines of the output that explain a failure.
+	reasons []string
+}
+
+func (in RunIn) call(ctx context.Context) recipe.Call {
+	return recipe.Call{Name: in.TaskName, Client: toolset.Client(ctx), Args: in.Arguments, Timeout: time.Duration(in.Timeout) * time.Second}
 }
 
 // progressEvery is how often a client hears of a task that runs.
@@ -62,7 +68,7 @@ const maxLine = 4000
 
 // RunJustTask runs a task to its end, or starts it in the background.
 func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
-	call := recipe.Call{Name: in.TaskName, Client: toolset.Client(ctx), Args: in.Arguments, Timeout: time.Duration(in.Timeout) * time.Second}
+	call := in.call(ctx)
 	if in.Background {
 		task, err := t.tasks.Start(ctx, call)
 		return RunOut{ID: task.ID, Task: task.Name}, err
@@ -83,6 +89,7 @@ func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
 	}
 	return RunOut{
 		Task: run.Task, ExitCode: run.ExitCode, DurationMS: run.Duration.Milliseconds(), Output: text, Truncated: leftOut, Problem: run.Problem,
+		reasons: run.Reasons,
 	}, nil
 }
 
@@ -127,8 +134,8 @@ func (t *Tools) GetTask(ctx context.Context, in GetIn) (GetOut, error) {
 	default:
 		out.ExitCode, out.DurationMS = &r.ExitCode, r.Ended.Sub(r.Started).Milliseconds()
 	}
-	if r.State == runlog.Failed {
-		out.reasons = recipe.Reasons(r.Output)
+	if r.State != runlog.Done {
+		out.reasons = r.Reasons
 	}
 	return out, nil
 }
@@ -195,11 +202,7 @@ type StopOut struct {
 
 // StopTask ends a task that runs, in whatever process and project.
 func (t *Tools) StopTask(ctx context.Context, in StopIn) (StopOut, error) {
-	by := toolset.Client(ctx)
-	if by == "" {
-		by = "an assistant"
-	}
-	task, err := t.tasks.Stop(ctx, in.ID, by+" with stop_task")
+	task, err := t.tasks.Stop(ctx, in.ID, caller(ctx)+" with stop_task")
 	if err != nil {
 		return StopOut{}, err
 	}
@@ -264,26 +267,19 @@ func (outcome) OK(out RunOut) (toolset.Result, error) {
 	}
 	how = foreign.Notice(how) // a client chooses its name, which can be in the problem
 	res := toolset.Result{Structured: data, IsError: out.ExitCode != 0 || out.Problem != ""}
-	res.Text = told(out.Output, how, res.IsError)
+	switch {
+	case out.Output == "":
+		res.Text = []string{"(no output) " + how}
+	case res.IsError && len(out.reasons) > 0:
+		res.Text = []string{explained(how, out.reasons), out.Output}
+	default:
+		res.Text = []string{out.Output, how}
+	}
 	if res.IsError {
 		// Some hosts show both halves of an error; its text has all there is.
 		res.Structured = nil
 	}
 	return res, nil
-}
-
-// told returns an output and how the task ended as blocks. The lines that explain a failure
-// come first, indented, where the output is long.
-func told(output, how string, failed bool) []string {
-	if output == "" {
-		return []string{"(no output) " + how}
-	}
-	if failed {
-		if reasons := recipe.Reasons(output); len(reasons) > 0 {
-			return []string{explained(how, reasons), output}
-		}
-	}
-	return []string{output, how}
 }
 
 // explained returns how a task ended with the lines that explain it, indented.

@@ -44,7 +44,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
 	style := plain.Style{NextStep: next}
 	return toolset.Toolset{
-		Name: "workspace", Located: true,
+		Name: "workspace", Located: true, Jobs: t,
 		Advice: []toolset.Advice{
 			{
 				Say: "get_project_context is one call for the whole situation (branch, stack, items, changes, last task), max_tokens 500 for the least of it; " +
@@ -66,10 +66,10 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Name: "get_project_context", Hints: toolset.Hints{ReadOnly: true, Idempotent: true, OpenWorld: true},
 				Description: "Where am I and what is going on, an overview: project status, branch, stack, issue and PR, work items, changes, last task, containers, tasks, files. since: what changed since last time.",
 			}, t.GetProjectContext),
-			toolset.New(outcome{}, toolset.Spec{
+			toolset.Lasting(toolset.New(outcome{}, toolset.Spec{
 				Name: "run_just_task", Hints: toolset.Hints{Destructive: true, OpenWorld: true},
 				Description: "Run a task (recipe) of the project's justfile, such as tests, build or lint; get_project_context lists them.",
-			}, t.RunJustTask),
+			}, t.RunJustTask), outcome{}, t.BeginJustTask),
 			toolset.New(progress{}, toolset.Spec{
 				Name: "get_task", Anywhere: true, Hints: hints,
 				Description: "State, exit code and last output of a task run, in the background or not.",
