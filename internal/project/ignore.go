@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
@@ -37,6 +36,9 @@ type filter struct {
 	effort  *gitignore.Effort
 	tracked func() index.Paths
 	without problems
+	// weakest and fold are what root is made of.
+	weakest []*gitignore.Patterns
+	fold    bool
 }
 
 // problems are about files of patterns that do not count, or not in full.
@@ -99,6 +101,7 @@ func (p *Project) newFilter(ctx context.Context, f *folder) (flt *filter, warnin
 			weakest = append(weakest, patterns)
 		}
 	}
+	flt.weakest, flt.fold = weakest, excludes.FoldCase
 	flt.root = gitignore.New(excludes.FoldCase, weakest...).Within(flt.effort)
 	var read bool
 	var tracked index.Paths
@@ -200,7 +203,7 @@ func (flt *filter) at(dir string, entries []fs.DirEntry) rules {
 // with returns r with the patterns of the folder itself. Most folders have none, which
 // their entries show without another look at the disk.
 func (flt *filter) with(r rules, dir string, entries []fs.DirEntry) rules {
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(e.Name(), ignoreFile) }) {
+	if hasPatterns(entries) {
 		r.Rules = r.With(flt.own(dir))
 	}
 	return r
@@ -215,16 +218,23 @@ func (r rules) below(name string) rules {
 
 // shows reports whether the entry of dir is listed. It is false for git's own.
 func (flt *filter) shows(r rules, dir string, entry fs.DirEntry) bool {
+	shown, _ := flt.judge(r, dir, entry)
+	return shown
+}
+
+// judge reports whether the entry of dir is listed, and whether that depends on what git
+// tracks, because its name is ignored.
+func (flt *filter) judge(r rules, dir string, entry fs.DirEntry) (shown, ignored bool) {
 	name := entry.Name()
 	if insideGit(name) {
-		return false
+		return false, false
 	}
 	if !r.hidden && !r.Ignored(name, entry.IsDir()) {
-		return true
+		return true, false
 	}
 	full := join(dir, name)
 	if entry.IsDir() {
-		return flt.tracked().HasBelow(full)
+		return flt.tracked().HasBelow(full), true
 	}
-	return flt.tracked().Has(full)
+	return flt.tracked().Has(full), true
 }

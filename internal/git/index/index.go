@@ -39,6 +39,12 @@ func (p Paths) All() []string { return p.sorted }
 // Len is how many files there are.
 func (p Paths) Len() int { return len(p.sorted) }
 
+// Same reports whether p and other are the same list, and not two that were read one after
+// the other.
+func (p Paths) Same(other Paths) bool {
+	return len(p.sorted) == len(other.sorted) && (len(p.sorted) == 0 || &p.sorted[0] == &other.sorted[0])
+}
+
 // Has tells whether a file is tracked; a submodule and a symbolic link count as one.
 func (p Paths) Has(path string) bool {
 	_, found := slices.BinarySearch(p.sorted, path)
