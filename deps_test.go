@@ -166,6 +166,7 @@ var twigMCP = []string{
 	"internal/page",
 	"internal/regular",
 	"internal/remote",
+	"internal/remote/seen",
 	"internal/repolist",
 	"internal/rooted",
 	"internal/secret",
@@ -190,7 +191,8 @@ var twigMCP = []string{
 
 // mayWrite names the packages of twig-mcp that change files, and why.
 var mayWrite = map[string]string{
-	"internal/remote": "keeps answers of services in the user's cache folder",
+	"internal/remote":      "keeps answers of services in the user's cache folder",
+	"internal/remote/seen": "keeps a line about each of those answers there, to search them",
 }
 
 // TestTwigMCPIsReadOnly proves that the program cannot change what it reads:

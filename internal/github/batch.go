@@ -43,6 +43,13 @@ func (c *Client) OfBranches(ctx context.Context, r Repo, heads []Head) []fact.Fa
 	for part := range slices.Chunk(heads, maxBatch) {
 		out = append(out, c.batch(ctx, r, part)...)
 	}
+	var pulls []PullRequest
+	for _, found := range out {
+		if status, known := found.Get(); known {
+			pulls = append(pulls, status.PullRequest)
+		}
+	}
+	c.note(ctx, r, pulls...)
 	return out
 }
 

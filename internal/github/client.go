@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/remote/seen"
 )
 
 const (
@@ -51,6 +52,7 @@ type Client struct {
 	api       *url.URL
 	header    http.Header
 	source    string
+	seen      *seen.Lists
 
 	// noGraphQL says why the server is not asked by GraphQL again.
 	noGraphQL atomic.Pointer[unavailableError]
@@ -71,11 +73,12 @@ func New(o Options) *Client {
 		header.Set("Authorization", "Bearer "+o.Credential.Secret)
 	}
 	api := *o.API
+	identity := remote.Identity(api.Host, o.Credential.Login, o.Credential.Secret)
 	transport := remote.NewTransport(remote.Options{
 		Base:     o.Base,
 		Allow:    func(r *http.Request) bool { return readsFrom(&api, r) || asksOurs(&api, r) },
 		CacheDir: o.CacheDir,
-		Identity: remote.Identity(api.Host, o.Credential.Login, o.Credential.Secret),
+		Identity: identity,
 		Timeout:  o.Timeout,
 	})
 	return &Client{
@@ -85,6 +88,7 @@ func New(o Options) *Client {
 		api:       &api,
 		header:    header,
 		source:    o.Credential.Source,
+		seen:      seen.New(o.CacheDir, identity),
 	}
 }
 

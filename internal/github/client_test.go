@@ -330,7 +330,7 @@ func TestTokenIsNotOnDisk(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(o.CacheDir, "*"))
-	if err != nil || len(files) != 5 {
+	if err != nil || len(files) != 6 {
 		t.Fatalf("got files %v, %v", files, err)
 	}
 	for _, f := range files {
@@ -340,6 +340,42 @@ func TestTokenIsNotOnDisk(t *testing.T) {
 		}
 		if strings.Contains(string(b), token) || strings.Contains(f, token) {
 			t.Errorf("the token is in %s", f)
+		}
+	}
+}
+
+// What GitHub answered with can be searched without asking again, whatever the question was,
+// and by the same login alone.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	s := start(t, holding(githubtest.PullRequest{Number: 42, Title: "Log in", Author: "ada", Head: "feature/login", SHA: "abc"}))
+	for name, ask := range map[string]func(c *github.Client) error{
+		"one":    func(c *github.Client) error { _, err := c.PullRequest(t.Context(), repo, 42); return err },
+		"status": func(c *github.Client) error { _, err := c.Status(t.Context(), repo, 42); return err },
+		"list": func(c *github.Client) error {
+			_, err := c.PullRequests(t.Context(), repo, github.Open, github.Cursor{}, 30)
+			return err
+		},
+		"branches": func(c *github.Client) error {
+			_, known := c.OfBranches(t.Context(), repo, []github.Head{{Branch: "feature/login"}})[0].Get()
+			if !known {
+				return errors.New("nothing is known of the branch")
+			}
+			return nil
+		},
+	} {
+		o := options(t, s)
+		o.CacheDir = t.TempDir()
+		if err := ask(github.New(o)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		got := github.New(o).Seen(repo)
+		if len(got) != 1 || got[0].Key != "42" || got[0].Title != "Log in" || got[0].State != "open" || got[0].Branch != "feature/login" || got[0].AsOf.IsZero() {
+			t.Errorf("%s: %+v", name, got)
+		}
+		o.Credential.Secret += "x"
+		if got := github.New(o).Seen(repo); len(got) > 0 {
+			t.Errorf("%s: another login has %+v", name, got)
 		}
 	}
 }

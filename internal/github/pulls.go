@@ -11,6 +11,14 @@ import (
 // PullRequest reads pull request n, by GraphQL if there is one, else by REST, which does
 // not know the merge queue.
 func (c *Client) PullRequest(ctx context.Context, r Repo, n int) (PullRequest, error) {
+	pr, err := c.pullRequest(ctx, r, n)
+	if err == nil {
+		c.note(ctx, r, pr)
+	}
+	return pr, err
+}
+
+func (c *Client) pullRequest(ctx context.Context, r Repo, n int) (PullRequest, error) {
 	a, err := c.ask(ctx, r, n, variables{core: true})
 	if err == nil && a.pull().Number != n {
 		err = &unavailableError{malformed("pull request " + strconv.Itoa(n))}
@@ -83,7 +91,9 @@ func (c *Client) PullRequests(ctx context.Context, r Repo, state State, from Cur
 			return Page{}, err
 		}
 	}
-	return l.page(from, limit), nil
+	page := l.page(from, limit)
+	c.note(ctx, r, page.PullRequests...)
+	return page, nil
 }
 
 // window returns the size of the pages, and the number of the one, that most

@@ -51,6 +51,7 @@ func (c *Client) Status(ctx context.Context, r Repo, n int) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
+	c.note(ctx, r, f.pull)
 	return c.conclude(ctx, r, f), nil
 }
 

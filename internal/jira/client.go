@@ -13,6 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/remote/seen"
 )
 
 // Options are what a [Client] is made of.
@@ -24,6 +25,8 @@ type Options struct {
 	Credential credential.Credential
 	// Transport sends the requests: one of package remote, with Host.Allow.
 	Transport http.RoundTripper
+	// Seen keeps what Jira answered with, for [Client.Seen]; nil keeps nothing.
+	Seen *seen.Lists
 	// UserAgent is the name and version of the program.
 	UserAgent string
 }
@@ -34,6 +37,7 @@ type Client struct {
 	credential credential.Credential
 	userAgent  string
 	http       *http.Client
+	seen       *seen.Lists
 
 	asking chan struct{} // has room while nobody asks for the product
 	kind   product       // guarded by asking
@@ -54,6 +58,7 @@ func New(o Options) *Client {
 		host:       o.Host,
 		credential: o.Credential,
 		userAgent:  o.UserAgent,
+		seen:       o.Seen,
 		http: &http.Client{
 			Transport: o.Transport,
 			// Jira's API does not redirect; what does is a login page, or a

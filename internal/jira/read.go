@@ -47,6 +47,7 @@ func (c *Client) Issue(ctx context.Context, key string) (Issue, error) {
 	issue := answer.issue()
 	issue.AsOf = asOf
 	c.detail(ctx, path, answer, &issue)
+	c.note(ctx, issue)
 	return issue, nil
 }
 

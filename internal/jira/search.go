@@ -75,6 +75,7 @@ func (c *Client) Search(ctx context.Context, q Query, limit int, cursor string) 
 		total := len(all.Issues)
 		all.Total = &total
 	}
+	c.note(ctx, all.Issues...)
 	return all, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/remote/seen"
 )
 
 const (
@@ -186,7 +187,7 @@ func (s *store) prune() {
 		age := now.Sub(info.ModTime())
 		switch name := e.Name(); {
 		case strings.HasSuffix(name, tempSuffix) && age > maxTempAge,
-			strings.HasSuffix(name, entrySuffix) && age > maxStoreAge:
+			(strings.HasSuffix(name, entrySuffix) || strings.HasSuffix(name, seen.Suffix)) && age > maxStoreAge:
 			_ = os.Remove(filepath.Join(s.dir, name))
 		case strings.HasSuffix(name, entrySuffix):
 			kept = append(kept, info)

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/remote/seen"
 	"github.com/copse-dev/copse/internal/settings"
 )
 
@@ -154,6 +155,7 @@ func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
 		if err != nil {
 			return nil, err
 		}
+		identity := remote.Identity(host.URL(), login.Login, login.Secret)
 		return jira.New(jira.Options{
 			Host:       host,
 			Credential: login,
@@ -161,10 +163,11 @@ func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
 			Transport: remote.NewTransport(remote.Options{
 				Allow:       host.Allow,
 				CacheDir:    s.opts.CacheDir,
-				Identity:    remote.Identity(host.URL(), login.Login, login.Secret),
+				Identity:    identity,
 				Timeout:     s.opts.Timeout,
 				KeepNoStore: true,
 			}),
+			Seen: seen.New(s.opts.CacheDir, identity),
 		}), nil
 	})
 }

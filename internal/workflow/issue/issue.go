@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/remote/seen"
 	"github.com/copse-dev/copse/internal/session/service"
 )
 
@@ -78,6 +79,16 @@ func (i *Issues) Search(ctx context.Context, q jira.Query, limit int, cursor str
 	}
 	page, err := client.Search(ctx, q, limit, cursor)
 	return page, service.Explain(err)
+}
+
+// Seen returns the issues that Jira answered with before, the latest answer first. It uses
+// no network.
+func (i *Issues) Seen(ctx context.Context) ([]seen.Entry, error) {
+	client, err := i.clients.Jira(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client.Seen(), nil
 }
 
 // Linked returns an issue for views that join several sources. A failure is a fact, too.

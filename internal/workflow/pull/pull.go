@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/remote"
+	"github.com/copse-dev/copse/internal/remote/seen"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/session/service"
 )
@@ -116,6 +117,20 @@ func (r *Requests) List(ctx context.Context, repo github.Repo, state github.Stat
 	}
 	page, err := client.PullRequests(ctx, repo, state, from, limit)
 	return page, service.Explain(err)
+}
+
+// Seen returns the pull requests of the repository that origin names that GitHub answered
+// with before, the latest answer first. It uses no network.
+func (r *Requests) Seen(ctx context.Context) ([]seen.Entry, error) {
+	repo, err := r.Repository(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	client, err := r.clients.GitHub(ctx, repo.Host)
+	if err != nil {
+		return nil, err
+	}
+	return client.Seen(repo), nil
 }
 
 const (
