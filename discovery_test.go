@@ -74,6 +74,8 @@ var requests = []struct{ text, tools string }{
 	{"what is in this folder", "list_directory"},
 	{"project status overview", "get_project_context"},
 	{"what changed since last time", "get_project_context"},
+	{"find anything about login: branches, pull requests, items or files", "search_all"},
+	{"search everything for a word", "search_all"},
 	{"run the tests", "run_just_task"},
 	{"build the project", "run_just_task"},
 	{"cancel the running build", "stop_task"},

@@ -25,7 +25,7 @@ var documented = []string{
 	"item init", "item iteration list", "item iteration set next", "item config get", "item config set current_iteration next", "item doctor",
 	"branch list", "branch root list", "branch adopt --yes", "branch prune --offline", "branch tree", "branch stack", "branch status", "stack --offline",
 	"command list", "command search commit", "command show git write commit-message", "command check", "command export --client claude-code",
-	"conflicts", "worktrees", "context", "repo list", "version", "task list", "task ps",
+	"conflicts", "worktrees", "search First", "context", "repo list", "version", "task list", "task ps",
 }
 
 // elsewhere are commands whose JSON is held to the reference by a script, since they need

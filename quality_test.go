@@ -43,7 +43,7 @@ func TestToolsAreTold(t *testing.T) {
 			names, words = append(names, tool.Name), append(words, of)
 		}
 	}
-	if len(names) != 38 {
+	if len(names) != 39 {
 		t.Fatalf("%d tools", len(names))
 	}
 	for _, of := range words {
@@ -175,7 +175,7 @@ func TestAnswersFitTheirBudget(t *testing.T) {
 	defer all.Close()
 	arguments := map[string]string{
 		"get_branch_metadata": `{"branch":"main"}`, "list_jira_issues": `{"project":"SHOP"}`, "show_item": `{"id":2}`, "search_items": `{"query":"log"}`,
-		"search": `{"query":"commit"}`, "describe": `{"c1":"git","c2":"write","c3":"commit-message"}`, "execute": `{"agent":"climpt","c1":"git","c2":"write","c3":"commit-message"}`,
+		"search": `{"query":"commit"}`, "search_all": `{"query":"a"}`, "describe": `{"c1":"git","c2":"write","c3":"commit-message"}`, "execute": `{"agent":"climpt","c1":"git","c2":"write","c3":"commit-message"}`,
 		"read_file": `{"path":"README.md"}`, "list_directory": `{"path":"."}`, "get_children": `{"id":1}`, "get_dependents": `{"id":2}`,
 	}
 	asked := 0

@@ -58,6 +58,7 @@ func workspaceFiles(ctx context.Context, work string, floor, copse []string, rou
 		budget           float64
 	}{
 		{"100,000 files: get_project_context", "get_project_context", "{}", 400},
+		{"100,000 files: search_all", "search_all", `{"query":"sub file"}`, 30},
 		{"100,000 files: list_directory, depth 5", "list_directory", `{"path":".","depth":5}`, 150},
 	} {
 		took, err := repeat(s, max(rounds/4, 5), c.tool, func(int) string { return c.args })

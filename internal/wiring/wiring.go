@@ -52,6 +52,8 @@ type Options struct {
 	// Disabled names toolsets that are not served: nothing is asked of their
 	// services by the others either.
 	Disabled []string
+	// ReadOnly says that tools which change something are not served.
+	ReadOnly bool
 	// Timeout bounds a request to a service; 0 is the default.
 	Timeout time.Duration
 	// Recorded is what stands for a state that there is not; nil is nothing.

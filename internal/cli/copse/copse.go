@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/cli/promptline"
 	"github.com/copse-dev/copse/internal/cli/repo"
+	"github.com/copse-dev/copse/internal/cli/search"
 	"github.com/copse-dev/copse/internal/cli/setup"
 	"github.com/copse-dev/copse/internal/cli/stack"
 	"github.com/copse-dev/copse/internal/cli/task"
@@ -94,6 +95,7 @@ func nouns(env app.Env) []noun {
 		one("work", "item", items),
 		one("work", "prompt-line", promptline.Command),
 		one("work", "repo", repo.Command),
+		one("work", "search", search.Command),
 		one("work", "stack", stack.Command),
 		one("work", "task", task.Command),
 		one("work", "worktrees", worktrees.Command),

@@ -114,7 +114,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 	disabled := o.choice.Disabled()
 	logger := app.NewLogger(env.Stderr, o.verbosity)
 	places := workspace.Follow(ctx, wiring.Options{
-		Program: "copse", Env: env, Repo: o.repo, Timeout: o.timeout, Disabled: disabled,
+		Program: "copse", Env: env, Repo: o.repo, Timeout: o.timeout, Disabled: disabled, ReadOnly: o.choice.ReadOnly,
 	}, logger)
 	defer places.Close()
 	server := mcpserver.New(mcpserver.Options{

@@ -8,6 +8,11 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 )
 
+// Words returns what the command line calls things in messages.
+func Words() failure.Words {
+	return failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
+}
+
 // Explain returns an error as one line, with the next step as a command of copse. An error
 // that suggests no step stays as it is.
 func Explain(err error) error {
@@ -15,7 +20,7 @@ func Explain(err error) error {
 	if !ok {
 		return err
 	}
-	words := failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
+	words := Words()
 	text := strings.TrimSuffix(e.Message(words), ".")
 	if advice := e.Hint(words); advice != "" {
 		text += ". " + advice

@@ -36,12 +36,13 @@ var Tools = map[string]string{
 	"execute":  `{"agent":"climpt","c1":"git","c2":"write","c3":"commit-message"}`, "read_file": `{"path":"a.txt"}`,
 	"list_directory": `{"path":".","depth":3}`, "get_project_context": `{"fresh":true}`, "run_just_task": `{"task_name":"hello"}`,
 	"stop_task": `{"id":"none"}`, "get_task": `{"id":"none"}`, "get_conflicts": `{}`, "get_stack_status": `{}`,
+	"search_all": `{"query":"a"}`,
 }
 
 // commands are the command lines that are tried, too.
 var commands = []string{
 	"copse context", "copse mcp doctor", "copse mcp install --client cursor --scope project", "copse mcp install --client cursor --scope user",
-	"copse branch tree", "copse task list", "copse command list", "copse item list", "tic item list", "copse status", "copse mcp config --client cursor",
+	"copse branch tree", "copse task list", "copse command list", "copse item list", "tic item list", "copse status", "copse search plan", "copse mcp config --client cursor",
 }
 
 // New makes a world in an empty directory. bin has the programs.

@@ -88,6 +88,7 @@ func (p *place) errors(t *testing.T, text string) map[string][]string {
 		"get_task":       {"id": "x" + text},
 		"get_conflicts":  {"branches": []string{"x" + text}},
 		"run_just_task":  {"task_name": "x" + text},
+		"search_all":     {"query": "x", "kinds": []string{text}},
 		"set_iteration":  {"name": ""},
 		"reload":         {"x" + text: 1},
 		"get_config":     {text: 1},

@@ -35,7 +35,7 @@ func NewFleet(o Options) *Fleet {
 
 // Serve makes the server of a worktree.
 func (f *Fleet) Serve(ctx context.Context, path string) supervisor.Server {
-	w := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled}).Registered(f.register, false)
+	w := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled, ReadOnly: f.o.ReadOnly}).Registered(f.register, false)
 	all := w.Serve(f.o.Logger)
 	one := f.o.server(all, w.Alone(all), w.Connected)
 	one.common = w.Common
@@ -60,7 +60,7 @@ func (f *Fleet) ServeAll(ctx context.Context) supervisor.Server {
 	if all := f.candidates(ctx, ""); len(all) > 0 {
 		path = all[0].Path
 	}
-	first := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled})
+	first := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled, ReadOnly: f.o.ReadOnly})
 	return f.o.server(first.Serve(f.o.Logger), f, nil)
 }
 

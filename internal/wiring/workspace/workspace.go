@@ -39,6 +39,7 @@ import (
 	toolconflicts "github.com/copse-dev/copse/internal/toolset/conflicts"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/toolset/items"
+	"github.com/copse-dev/copse/internal/toolset/searchall"
 	"github.com/copse-dev/copse/internal/toolset/stackstatus"
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	toolworktrees "github.com/copse-dev/copse/internal/toolset/worktrees"
@@ -48,6 +49,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 	"github.com/copse-dev/copse/internal/workflow/pull"
+	"github.com/copse-dev/copse/internal/workflow/search"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 	"github.com/copse-dev/copse/internal/workflow/worktrees"
@@ -67,6 +69,7 @@ type Workspace struct {
 
 	env      app.Env
 	disabled []string
+	readOnly bool
 	journal  func() *recipe.Journal // one, which knows what runs
 	radar    func() *conflicts.Radar
 	register *presence.Register // of the server, nil for a command
@@ -79,7 +82,7 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 	sources := wiring.New(o)
 	worktree := sources.Session.Worktree(ctx)
 	w := &Workspace{
-		Sources: sources, Worktree: worktree, env: o.Env, disabled: o.Disabled,
+		Sources: sources, Worktree: worktree, env: o.Env, disabled: o.Disabled, readOnly: o.ReadOnly,
 		journal: sync.OnceValue(func() *recipe.Journal {
 			return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()).Redacted(o.Env.Secrets.Redact)
 		}),
@@ -263,6 +266,35 @@ func (w *Workspace) noted(sets []toolset.Toolset) []toolset.Toolset {
 	return sets
 }
 
+// Search returns what searches everything that is served. Recipes are left out where they
+// cannot be run.
+func (w *Workspace) Search(items item.Store, tasks *tasks.Tasks, files *project.Project) *search.Searcher {
+	o := search.Options{Now: w.env.Now}
+	served := func(name string) bool { return !slices.Contains(w.disabled, name) }
+	if served("branches") {
+		o.Branches = w.Session
+	}
+	if served("github") {
+		o.Pulls = w.Pulls
+	}
+	if served("jira") {
+		o.Issues = w.Issues
+	}
+	if served("items") {
+		o.Items = items
+	}
+	if served("commands") {
+		o.Prompts, _ = w.Commands()
+	}
+	if served("workspace") {
+		o.Files = files
+		if !w.readOnly {
+			o.Recipes = tasks
+		}
+	}
+	return search.New(o)
+}
+
 // Containers returns the client of the container engine.
 func (w *Workspace) Containers() *docker.Client {
 	return docker.New(docker.Options{Getenv: w.env.Getenv, Home: w.env.Home(), GOOS: w.env.GOOS})
@@ -300,10 +332,12 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	s.tasks = w.Tasks()
 	s.notes = w.missingLogins()
 	files := w.Files()
+	project := toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset()
+	project.Tools = append(project.Tools, searchall.Tool(w.Words, w.Search(s.store, s.tasks, files)))
 	s.Toolsets = w.noted(toolset.Without(append(w.stacked(w.readers(s.store), s.store),
 		w.itemTools(s.store),
 		commands.New(w.Commands()).Toolset(),
-		toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset(),
+		project,
 	), w.disabled))
 	return s
 }

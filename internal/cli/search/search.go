@@ -1,0 +1,134 @@
+// Package search is "copse search": it finds things of all kinds.
+package search
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/search"
+)
+
+// found is the JSON of the command.
+type found struct {
+	Hits []search.Hit `json:"hits"`
+	// Total is how many things fit, with those that are not shown.
+	Total  int                 `json:"total"`
+	Counts map[search.Kind]int `json:"counts"`
+	Notes  []string            `json:"notes,omitempty"`
+}
+
+const (
+	usualLimit = 20
+	maxLimit   = search.MaxHits
+)
+
+// Command is "copse search".
+func Command(env app.Env) *cobra.Command {
+	var (
+		repo   string
+		kinds  []string
+		limit  int
+		asJSON bool
+	)
+	known := make([]string, len(search.Kinds()))
+	for i, k := range search.Kinds() {
+		known[i] = string(k)
+	}
+	cmd := &cobra.Command{
+		Use:   "search WORD...",
+		Short: "Find branches, pull requests, issues, items, prompts, recipes, and files",
+		Long: `Find things of all kinds by a few words, the best first: branches, pull requests, Jira
+issues, work items, prompt commands, recipes of the justfile, and files.
+
+A thing is found if it has each of the words, in any case and also inside of other words:
+in its name or title, in the description of an item or a prompt, or in the directory of a
+file. A number finds the pull request and the item with that number.
+
+The network is not used. Pull requests and issues are those that GitHub and Jira answered
+with before, to you or to your assistants.`,
+		Example: `  copse search session cookie
+  copse search --kind file,item login
+  copse search 42 --json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return app.UsageError("a word to search for is missing")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 || limit > maxLimit {
+				return app.UsageError(fmt.Sprintf("invalid value %d for --limit: use 1 to %d", limit, maxLimit))
+			}
+			request := search.Request{Query: strings.Join(args, " "), Words: output.Words()}
+			for _, k := range kinds {
+				request.Kinds = append(request.Kinds, search.Kind(k))
+			}
+			here := workspace.Find(cmd.Context(), env, repo)
+			here.Warn()
+			store, tasks := here.Items(), here.Tasks()
+			result, err := here.Search(store, tasks, here.Files()).Search(cmd.Context(), request)
+			tasks.Close()
+			if err = errors.Join(err, store.Close()); err != nil {
+				if f, ok := errors.AsType[*failure.Error](err); ok && f.Kind == failure.Invalid {
+					return app.UsageError(output.Explain(f).Error())
+				}
+				return output.Explain(err)
+			}
+			return show(env, result, limit, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
+	f.StringSliceVar(&kinds, "kind", nil, "find only these `kinds`, separated by commas: "+strings.Join(known, ", "))
+	f.IntVar(&limit, "limit", usualLimit, "show at most this `number` of hits")
+	output.JSONFlag[found](cmd, &asJSON)
+	if err := cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag is above
+	}
+	return cmd
+}
+
+// show prints what was found. What the list lacks goes to stderr.
+func show(env app.Env, r search.Result, limit int, asJSON bool) error {
+	hits := r.Hits[:min(limit, len(r.Hits))]
+	if asJSON {
+		return output.New(env).JSON(found{Hits: append([]search.Hit{}, hits...), Total: r.Total, Counts: r.Counts, Notes: r.Notes})
+	}
+	var rows [][]string
+	for _, h := range hits {
+		name := h.ID
+		switch h.Kind {
+		case search.PullRequest, search.Item:
+			name = "#" + h.ID
+		case search.Prompt:
+			if h.Agent != "" {
+				name += " (" + h.Agent + ")"
+			}
+		case search.Branch, search.Issue, search.Recipe, search.File:
+		}
+		age := ""
+		if !h.AsOf.IsZero() {
+			age = fact.Age(h.AsOf, env.Now())
+		}
+		rows = append(rows, []string{strings.ReplaceAll(string(h.Kind), "_", " "), name, h.Title, h.State, age})
+	}
+	err := output.New(env).Table([]output.Column{
+		{Name: "kind"}, {Name: "name", Flexible: true}, {Name: "title", Flexible: true}, {Name: "state"}, {Name: "as of"},
+	}, rows)
+	if r.Total > len(hits) {
+		fmt.Fprintf(env.Stderr, "%d of %d; --limit shows more, and more words find less\n", len(hits), r.Total)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(env.Stderr, "note: %s\n", cleantext.Line(note))
+	}
+	return err
+}
