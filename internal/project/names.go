@@ -126,7 +126,7 @@ func (u *update[T]) run() error {
 	if u.files >= maxWalked {
 		u.found = append(u.found, fmt.Sprintf("there are more files than %d; the others are left out", u.files))
 	}
-	u.warnings = append(u.found, u.filter.warnings()...)
+	u.warnings = slices.Concat(u.found, u.filter.warnings())
 	return nil
 }
 
@@ -164,52 +164,55 @@ func (u *update[T]) moved(dir *named[T]) bool {
 
 // read reads directories, and those in them that are new. It forgets those that are gone.
 func (u *update[T]) read(paths []string) error {
-	w := walk{ctx: u.ctx, filter: u.filter}
-	var next []level
+	next := make([]level, 0, len(paths))
 	for _, name := range paths {
 		next = append(next, level{real: name})
 	}
-	again := true // these were known before
-	for len(next) > 0 && u.files < maxWalked {
+	for known := true; len(next) > 0 && u.files < maxWalked; known = false {
 		folders := next
 		next = nil
 		for part := range slices.Chunk(folders, ahead) {
 			if u.ctx.Err() != nil {
 				return context.Cause(u.ctx)
 			}
-			before := make([]fs.FileInfo, len(part))
-			for i, in := range part {
-				before[i], _ = u.folder.Lstat(in.real) // if it is gone, reading it says so, too
-			}
-			for i, found := range w.read(part) {
-				in := part[i]
-				part[i] = level{} // the rules of a large tree are not kept
-				if again && in.real != "." && u.dirs[in.real] == nil {
-					continue // it was forgotten with the one that it is in, or is found again there
-				}
-				if found.err != nil || before[i] == nil || !before[i].IsDir() {
-					u.forget(in.real)
-					if found.err != nil && !errors.Is(found.err, fs.ErrNotExist) {
-						u.closed++
-					}
-					continue
-				}
-				if again {
-					in.rules = u.filter.at(in.real, found.entries)
-				} else {
-					in.rules = u.filter.with(in.rules.below(path.Base(in.real)), in.real, found.entries)
-				}
-				dir := u.take(in, before[i], found.entries)
-				for _, below := range dir.below {
-					if full := join(in.real, below); u.dirs[full] == nil {
-						next = append(next, level{real: full, rules: in.rules})
-					}
-				}
-			}
+			next = append(next, u.readPart(part, known)...)
 		}
-		again = false
 	}
 	return nil
+}
+
+// readPart reads directories and returns those in them that are new. known says that the
+// directories were known before, so that nobody has told what is ignored there.
+func (u *update[T]) readPart(part []level, known bool) (next []level) {
+	before := make([]fs.FileInfo, len(part))
+	for i, in := range part {
+		before[i], _ = u.folder.Lstat(in.real) // if it is gone, reading it says so, too
+	}
+	w := walk{ctx: u.ctx, filter: u.filter}
+	for i, found := range w.read(part) {
+		in := part[i]
+		part[i] = level{} // the rules of a large tree are not kept
+		switch {
+		case known && in.real != "." && u.dirs[in.real] == nil:
+			continue // it was forgotten with the one that it is in, or is found again there
+		case found.err != nil || before[i] == nil || !before[i].IsDir():
+			u.forget(in.real)
+			if found.err != nil && !errors.Is(found.err, fs.ErrNotExist) {
+				u.closed++
+			}
+			continue
+		case known:
+			in.rules = u.filter.at(in.real, found.entries)
+		default:
+			in.rules = u.filter.with(in.rules.below(path.Base(in.real)), in.real, found.entries)
+		}
+		for _, below := range u.take(in, before[i], found.entries).below {
+			if full := join(in.real, below); u.dirs[full] == nil {
+				next = append(next, level{real: full, rules: in.rules})
+			}
+		}
+	}
+	return next
 }
 
 // take keeps what a directory has.

@@ -305,7 +305,7 @@ func folded(catalog *library.Catalog) []prompt {
 		line := cleantext.Line(c.Description)
 		all[i] = prompt{
 			id: c.ID, title: cleantext.Cut(line, maxTitle), // the whole one is folded
-			name: corpus.Fold(c.ID.String()), description: corpus.Fold(line),
+			name: corpus.Fold(c.String()), description: corpus.Fold(line),
 		}
 	}
 	return all
