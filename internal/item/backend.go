@@ -52,6 +52,9 @@ type Backend interface {
 	// Capabilities returns where the backend cannot do what is said here. They do not
 	// change while it is used.
 	Capabilities() Capabilities
+
+	Claimer
+	Historian
 }
 
 // Claimer keeps which agent works on which item, so that no two work on one. The agent of a

@@ -56,6 +56,15 @@ func (c Claim) Renew(by Agent, now time.Time, lease time.Duration) Claim {
 	return c
 }
 
+// MarkGone returns the claim with a note that an agent of the same machine found the process
+// of the holder gone, if it did.
+func (c Claim) MarkGone(by Agent, now time.Time) Claim {
+	if c.Gone.IsZero() && c.Holder.Host == by.Host && c.Holder.Process.Gone() {
+		c.Gone = now
+	}
+	return c
+}
+
 // ClaimRequest asks for an item.
 type ClaimRequest struct {
 	// ID is the item; 0 is the first in the order of [Snapshot.Claimable].

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/copse-dev/copse/internal/xec/family"
 )
@@ -16,8 +17,10 @@ const (
 	Created   Kind = "created"
 	Updated   Kind = "updated"
 	Commented Kind = "commented"
-	Deleted   Kind = "deleted"
-	Restored  Kind = "restored"
+	// Uncommented is the undoing of a comment.
+	Uncommented Kind = "uncommented"
+	Deleted     Kind = "deleted"
+	Restored    Kind = "restored"
 	// Stolen is a claim that another agent took away.
 	Stolen Kind = "stolen"
 	// Elsewhere is a change that no history has: another program changed the item.
@@ -98,7 +101,7 @@ func Bounded(log []Change) []Change { return log[max(0, len(log)-MaxHistory):] }
 // Happened reports whether the latest change in the history of an item was made: a backend
 // that writes the history before the item can have been killed in between.
 func (c *Change) Happened(it *Item) bool {
-	if c.At <= it.Updated {
+	if !After(c.At, it.Updated) {
 		return true
 	}
 	switch c.Kind {
@@ -110,6 +113,17 @@ func (c *Change) Happened(it *Item) bool {
 	default:
 		return true
 	}
+}
+
+// After reports whether a time of an item is later than another one. Other programs write
+// times in other forms.
+func After(a, b string) bool {
+	x, errA := time.Parse(time.RFC3339, a)
+	y, errB := time.Parse(time.RFC3339, b)
+	if errA != nil || errB != nil {
+		return a > b
+	}
+	return x.After(y)
 }
 
 // changedSince returns the fields that no longer have the value that the change gave them.

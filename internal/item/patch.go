@@ -1,6 +1,7 @@
 package item
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,6 +70,22 @@ func patchFields() []patchField {
 	}
 }
 
+// UnmarshalJSON takes 0 for no parent, which is no ID elsewhere.
+func (p *Patch) UnmarshalJSON(data []byte) error {
+	type plain Patch
+	stored := struct {
+		*plain
+		Parent *int64 `json:"parent,omitempty"`
+	}{plain: (*plain)(p)}
+	if err := json.Unmarshal(data, &stored); err != nil {
+		return err
+	}
+	if stored.Parent != nil {
+		p.Parent = new(ID(*stored.Parent))
+	}
+	return nil
+}
+
 // reference is the number as people write it; "" for no item.
 func (id ID) reference() string {
 	if id == 0 {
@@ -79,7 +96,8 @@ func (id ID) reference() string {
 
 // patchOf returns the patch that gives an item all its values.
 func patchOf(it *Item) Patch {
-	labels, dependsOn := slices.Clone(it.Labels), slices.Clone(it.DependsOn)
+	// Never nil, which JSON cannot tell from a field that stays.
+	labels, dependsOn := append([]string{}, it.Labels...), append([]ID{}, it.DependsOn...)
 	return Patch{
 		Title: new(it.Title), Type: new(it.Type), Status: new(it.Status), Priority: new(it.Priority), Assignee: new(it.Assignee),
 		Iteration: new(it.Iteration), Labels: &labels, Parent: new(it.Parent), DependsOn: &dependsOn, Description: new(it.Description),

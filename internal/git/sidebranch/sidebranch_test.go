@@ -97,7 +97,7 @@ func TestHistory(t *testing.T) {
 			files["items/1.md"] = "changed"
 			delete(files, "items/2.md")
 			second := commit(b.Commit(ctx, files, "Second", first))
-			if n := must[int](t)(b.Differences(ctx, first, second)); n != 2 {
+			if n := must[int](t)(b.Differences(ctx, first, second, func(string) bool { return true })); n != 2 {
 				t.Errorf("%d differences", n)
 			}
 			if base := commit(b.Base(ctx, first, second)); base != first {

@@ -39,7 +39,7 @@ func (b *Branch) Read(ctx context.Context, c Commit) (Tree, error) {
 }
 
 // Differences returns how many files two commits have that are not the same in both.
-func (b *Branch) Differences(ctx context.Context, a, c Commit) (int, error) {
+func (b *Branch) Differences(ctx context.Context, a, c Commit, counts func(name string) bool) (int, error) {
 	var lists [2]map[string]string
 	for i, commit := range []Commit{a, c} {
 		if commit == "" {
@@ -52,20 +52,21 @@ func (b *Branch) Differences(ctx context.Context, a, c Commit) (int, error) {
 	}
 	n := 0
 	for name, blob := range lists[1] {
-		if lists[0][name] != blob {
+		if lists[0][name] != blob && counts(name) {
 			n++
 		}
 	}
 	for name := range lists[0] {
-		if lists[1][name] == "" {
+		if lists[1][name] == "" && counts(name) {
 			n++
 		}
 	}
 	return n, nil
 }
 
-// Changes returns how many files are not as they are in a commit, without writing them.
-func (b *Branch) Changes(ctx context.Context, c Commit, files Tree) (int, error) {
+// Changes returns how many of the files that count are not as they are in a commit, without
+// writing them.
+func (b *Branch) Changes(ctx context.Context, c Commit, files Tree, counts func(name string) bool) (int, error) {
 	names := map[string]string{}
 	if c != "" {
 		var err error
@@ -75,12 +76,12 @@ func (b *Branch) Changes(ctx context.Context, c Commit, files Tree) (int, error)
 	}
 	n := 0
 	for name, text := range files {
-		if names[name] != b.hash(text) {
+		if counts(name) && names[name] != b.hash(text) {
 			n++
 		}
 	}
 	for name := range names {
-		if _, here := files[name]; !here {
+		if _, here := files[name]; !here && counts(name) {
 			n++
 		}
 	}

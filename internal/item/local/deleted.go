@@ -73,7 +73,7 @@ func (s *Store) Purge(ctx context.Context, ids ...item.ID) error {
 			if openErr != nil {
 				continue // what cannot be read can be purged
 			}
-			if err := w.removeLink(it.Created); err != nil {
+			if err := errors.Join(w.removeLink(it.Created), w.removeHistory(&it.Summary)); err != nil {
 				return err
 			}
 		}

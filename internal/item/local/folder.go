@@ -48,6 +48,8 @@ type folder struct {
 	done     func() ([]string, error) // nil: nobody says
 	config   *cachedfile.File[configuration]
 	locked   *lockedstore.Store
+	claims   *claimBook
+	history  string // the directory of the histories
 
 	mu    sync.Mutex
 	index *itemfolder.Index // nil before it is needed, and while there is no folder of items
@@ -70,6 +72,8 @@ func openFolder(dir rooted.Dir, watching bool, now func() time.Time, place Locat
 		now:      now,
 		config:   cachedfile.NewIn(dir.In(), configName, ticfile.MaxSize, parseConfiguration),
 		locked:   lockedstore.NewIn(dir, lockName, lockWait),
+		claims:   newClaimBook(dir, place),
+		history:  historyFolder(dir.Path(), place),
 	}
 }
 
@@ -299,7 +303,7 @@ func (f *folder) unmerged(err error) (it item.Item, ok bool) {
 // was killed has left unfinished.
 func (f *folder) change(ctx context.Context, do func(*writer) error) error {
 	err := f.locked.Change(ctx, func(tx *lockedstore.Tx) error {
-		w := &writer{folder: f, tx: tx}
+		w := &writer{folder: f, tx: tx, by: item.AgentOf(ctx)}
 		if err := w.prepare(); err != nil {
 			return err
 		}
@@ -317,5 +321,8 @@ func isRule(err error) bool {
 	_, changed := errors.AsType[*item.ChangedError](err)
 	_, broken := errors.AsType[*item.BrokenError](err)
 	_, config := errors.AsType[*item.ConfigError](err)
-	return invalid || changed || broken || config || item.IsNotFound(err)
+	_, held := errors.AsType[*item.HeldError](err)
+	_, nothing := errors.AsType[*item.NothingToClaimError](err)
+	_, undo := errors.AsType[*item.UndoError](err)
+	return invalid || changed || broken || config || held || nothing || undo || item.IsNotFound(err)
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,4 +114,20 @@ func TestBackend(t *testing.T) {
 	eachWay(t, func(t *testing.T, watching bool) {
 		itemtest.Run(t, func(t *testing.T) item.Backend { return open(t, project(t), watching) })
 	})
+	itemtest.RunFleet(t, func(t *testing.T) itemtest.Project { return fleet(t, func() string { return project(t) }) })
+}
+
+// fleet is a project for several agents, whose claims live by a clock of its own.
+func fleet(t *testing.T, make func() string) itemtest.Project {
+	t.Helper()
+	dir := make()
+	var passed atomic.Int64
+	return itemtest.Project{
+		Open: func(t *testing.T) item.Backend {
+			s := local.New(local.Location{Dir: dir}, func() time.Time { return time.Now().Add(time.Duration(passed.Load())) })
+			t.Cleanup(func() { _ = s.Close() })
+			return s
+		},
+		Pass: func(_ *testing.T, d time.Duration) { passed.Add(int64(d)) },
+	}
 }

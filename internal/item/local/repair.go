@@ -112,12 +112,21 @@ func (r *repair) file(name string) error {
 		if err := content.SetID(id); err != nil {
 			return nil //nolint:nilerr // for a person
 		}
-		if _, err := r.save(id, content); err != nil {
+		if err := r.save(id, content); err != nil {
 			return err
 		}
 		r.done(path, "has the number of its name now; it said %d", it.ID)
 	}
 	return nil
+}
+
+// save writes the file of an item, whose repair is no change of its history.
+func (w *writer) save(id item.ID, content *ticfile.File) error {
+	file, err := fileOf(itemsFolder, id, content)
+	if err != nil {
+		return err
+	}
+	return w.tx.Write(file)
 }
 
 // number makes a new item of content.
@@ -149,7 +158,7 @@ func (r *repair) references() error {
 			if err != nil || content.Forget(missing) != nil {
 				continue // for a person
 			}
-			if _, err := r.save(it.ID, content); err != nil {
+			if err := r.save(it.ID, content); err != nil {
 				return err
 			}
 			r.done(itemsFolder+"/"+itemfolder.FileName(it.ID), "does not refer to #%d any more, which does not exist", missing)

@@ -16,7 +16,7 @@ func (w *writer) restore(id item.ID) (item.Item, error) {
 	if _, _, err := w.open(w.tx.Root(), trashFolder, id); err != nil {
 		return item.Item{}, err
 	}
-	if err := w.perform(pending{Restore: id}); err != nil {
+	if err := w.perform(pending{Restore: id, Change: w.moved(item.Restored, id, w.timestamp())}); err != nil {
 		return item.Item{}, err
 	}
 	_, it, err := w.open(w.tx.Root(), itemsFolder, id)
@@ -25,7 +25,7 @@ func (w *writer) restore(id item.ID) (item.Item, error) {
 
 // bringBack gives an item that came from the trash its relations again, as far
 // as they are possible.
-func (w *writer) bringBack(id item.ID) error {
+func (w *writer) bringBack(id item.ID, change item.Change) error {
 	r := &restoration{writer: w, id: id, items: map[item.ID]*opened{}, trash: map[item.ID]*opened{}}
 	it, err := r.open(id)
 	if err != nil {
@@ -57,8 +57,12 @@ func (w *writer) bringBack(id item.ID) error {
 	if err != nil {
 		return err
 	}
+	files, err := w.withMove(change, &item.Item{Summary: it.summary}, append(others, file))
+	if err != nil {
+		return err
+	}
 	// The item last: until then its file has what it lost.
-	return w.tx.Write(append(others, file)...)
+	return w.tx.Write(files...)
 }
 
 // restoration is what files will have when an item has been restored.

@@ -13,6 +13,8 @@
 //   - reading takes no lock, and sees all changes that were made before, also by
 //     an editor or git; see [itemfolder.Index] for how, and for three exceptions;
 //   - a number is given to one item only, deleted ones included;
+//   - an item has one holder at a time, in all worktrees of a repository;
+//   - each change is in the history of its item, or was not made;
 //   - a file that is no item, or twice the same one, or was not merged, is said
 //     in the warnings of the snapshot and touches no other;
 //   - nothing outside of the directory is read or written but the cache that
@@ -46,6 +48,7 @@ type Store struct {
 	git      *git.Options // nil if git is not to be asked
 
 	changed  atomic.Bool
+	claimed  atomic.Bool
 	onChange func() // nil if nobody is to know
 
 	mu     sync.Mutex
@@ -140,7 +143,10 @@ func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.withHalfDeleted(ctx, f, all)
+	if all, err = s.withHalfDeleted(ctx, f, all); err != nil {
+		return nil, err
+	}
+	return f.withClaims(all)
 }
 
 // Item is of item.Backend.
@@ -193,7 +199,7 @@ func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err err
 // Update is of item.Backend.
 func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.Item, err error) {
 	err = s.change(ctx, func(w *writer) error {
-		it, err = w.update(id, p)
+		it, err = w.update(ctx, id, p)
 		return err
 	})
 	return it, err
@@ -214,7 +220,7 @@ func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string)
 
 // Delete is of item.Backend. The item goes to the trash.
 func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
-	return s.change(ctx, func(w *writer) error { return w.delete(id, seen) })
+	return s.change(ctx, func(w *writer) error { return w.delete(ctx, id, seen) })
 }
 
 // Restore is of item.Backend. The item comes from the trash.

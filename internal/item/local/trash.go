@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ type pending struct {
 	Deleted    string    `json:"deleted,omitempty"` // when
 	Children   []item.ID `json:"children,omitempty"`
 	Dependents []item.ID `json:"dependents,omitempty"`
+	// Change is what the history of the item gets.
+	Change item.Change `json:"change,omitzero"`
 }
 
 // steps returns the item that it is done to, and the folders that its file moves
@@ -116,10 +119,10 @@ func (w *writer) follow(p pending) error {
 	if p.Delete != 0 {
 		return w.forget(p)
 	}
-	return w.bringBack(p.Restore)
+	return w.bringBack(p.Restore, p.Change)
 }
 
-func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
+func (w *writer) delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
 	it, err := w.item(id)
 	if err != nil {
 		return err
@@ -141,12 +144,39 @@ func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
 			Problem: fmt.Sprintf("A deleted item has the number %d as well: %s/%s. Remove that file first", id, trashFolder, itemfolder.FileName(id)),
 		}
 	}
-	return w.perform(pending{
+	now := w.timestamp()
+	err = w.perform(pending{
 		Delete:     id,
-		Deleted:    w.timestamp(),
+		Deleted:    now,
 		Children:   idsOf(preview.Children),
 		Dependents: idsOf(preview.Dependents),
+		Change:     w.moved(item.Deleted, id, now),
 	})
+	if err != nil {
+		return err
+	}
+	return w.folder.claims.change(ctx, w.tx, func(c claims) error { return w.forgetClaim(c, &it.Summary) })
+}
+
+// moved returns the change of an item that goes to the trash, or comes from it.
+func (w *writer) moved(kind item.Kind, id item.ID, at string) item.Change {
+	c := item.NewChange(kind, id, w.by, at)
+	c.Undoes = w.undoes
+	return c
+}
+
+// withMove returns files with the history of an item that was moved, before the last of them.
+func (w *writer) withMove(c item.Change, it *item.Item, files []lockedstore.File) ([]lockedstore.File, error) {
+	if c.ID == "" { // written down by an earlier version
+		return files, nil
+	}
+	log, err := w.readLog(w.tx.Root(), &it.Summary)
+	if err != nil || slices.ContainsFunc(log.Changes, func(old item.Change) bool { return old.ID == c.ID }) {
+		return files, err
+	}
+	w.undoes = c.Undoes
+	file, err := w.logFile(it, &c, "")
+	return slices.Insert(files, len(files)-1, file), err
 }
 
 func idsOf(list []*item.Summary) []item.ID {
@@ -160,7 +190,7 @@ func idsOf(list []*item.Summary) []item.ID {
 // forget takes a deleted item out of those that refer to it, and notes in its
 // own file which they were.
 func (w *writer) forget(p pending) error {
-	content, _, err := w.open(w.tx.Root(), trashFolder, p.Delete)
+	content, it, err := w.open(w.tx.Root(), trashFolder, p.Delete)
 	if err != nil {
 		return err
 	}
@@ -189,6 +219,9 @@ func (w *writer) forget(p pending) error {
 			return err
 		}
 		files = append(files, file)
+	}
+	if files, err = w.withMove(p.Change, &it, files); err != nil {
+		return err
 	}
 	return w.tx.Write(files...)
 }

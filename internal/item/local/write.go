@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,9 @@ import (
 type writer struct {
 	*folder
 	tx *lockedstore.Tx
+	by item.Agent // who changes it
+	// undoes is the ID of the change that is being undone.
+	undoes string
 	// elsewhere returns a number, not less than one, that no other branch or worktree
 	// has given out; nil if nobody can tell.
 	elsewhere func(least item.ID) item.ID
@@ -213,41 +217,83 @@ func (w *writer) add(config *ticfile.Config, it item.Item) error {
 		return err
 	}
 	// In this order a number is lost at worst.
-	if err := w.tx.Write(lockedstore.File{Name: configName, Data: []byte(config.Text())}, file); err != nil {
+	made := item.NewChange(item.Created, it.ID, w.by, it.Created)
+	log, err := w.logFile(&it, &made, "")
+	if err != nil {
+		return err
+	}
+	if err := w.tx.Write(lockedstore.File{Name: configName, Data: []byte(config.Text())}, log, file); err != nil {
 		return err
 	}
 	w.noteBirth(it)
 	return nil
 }
 
-func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
+func (w *writer) update(ctx context.Context, id item.ID, p item.Patch) (item.Item, error) {
 	config, err := w.configuration()
 	if err != nil {
 		return item.Item{}, err
 	}
-	before := config.Text()
 	if p, err = config.Values().Check(p); err != nil {
 		return item.Item{}, err
 	}
-	content, old, err := w.open(w.tx.Root(), itemsFolder, id)
+	content, before, err := w.open(w.tx.Root(), itemsFolder, id)
 	if err != nil {
 		return item.Item{}, err
 	}
+	before.Link = readLink(w.tx.Root(), before.Created)
 	if err := item.CheckRelations(w.find, id, p.Parent, p.DependsOn); err != nil {
 		return item.Item{}, err
 	}
-	if err := content.Update(id, p, w.after(old.Updated)); err != nil {
-		return item.Item{}, unchangeable(id, err)
+	finishes, err := w.finishes(&before.Summary, p)
+	if err != nil {
+		return item.Item{}, err
+	}
+	if !finishes {
+		return w.write(config, content, before, p, "")
+	}
+	var it item.Item
+	err = w.finishing(ctx, &before.Summary, p.Steal, func(stolen string) error {
+		it, err = w.write(config, content, before, p, stolen)
+		return err
+	})
+	return it, err
+}
+
+// finishes reports whether a patch makes an item done that is not.
+func (w *writer) finishes(before *item.Summary, p item.Patch) (bool, error) {
+	if p.Status == nil {
+		return false, nil
+	}
+	config, err := w.readConfig()
+	return err == nil && config.Done(*p.Status) && !config.Done(before.Status), err
+}
+
+// write writes an item with the values of a patch, and from whom it was stolen for that.
+func (w *writer) write(config *ticfile.Config, content *ticfile.File, before item.Item, p item.Patch, stolen string) (item.Item, error) {
+	was := config.Text()
+	if err := content.Update(before.ID, p, w.after(before.Updated)); err != nil {
+		return item.Item{}, unchangeable(before.ID, err)
 	}
 	if p.Iteration != nil && *p.Iteration != "" {
 		if err := config.AddIteration(*p.Iteration); err != nil {
 			return item.Item{}, configError(err)
 		}
-		if err := w.saveConfig(config, before); err != nil {
+		if err := w.saveConfig(config, was); err != nil {
 			return item.Item{}, err
 		}
 	}
-	it, err := w.save(id, content)
+	after, _, err := content.Item()
+	if err != nil {
+		return item.Item{}, itemfolder.Broken(itemsFolder, before.ID, err)
+	}
+	after.ID, after.Link = before.ID, before.Link.With(p)
+	var change *item.Change
+	if made, any := item.NewUpdate(&before, &after, w.by); any {
+		made.StolenFrom = stolen
+		change = &made
+	}
+	it, err := w.saveChange(&before, content, change)
 	if err != nil {
 		return item.Item{}, err
 	}
@@ -260,29 +306,17 @@ func unchangeable(id item.ID, err error) error {
 	return itemfolder.Broken(itemsFolder, id, fmt.Errorf("cannot be changed: %w", err))
 }
 
-// save writes the changed file of an item, and returns what it has now.
-func (w *writer) save(id item.ID, content *ticfile.File) (item.Item, error) {
-	file, err := fileOf(itemsFolder, id, content)
-	if err != nil {
-		return item.Item{}, err
-	}
-	it, _, err := content.Item()
-	if err != nil {
-		return item.Item{}, itemfolder.Broken(itemsFolder, id, err)
-	}
-	return it, w.tx.Write(file)
-}
-
 func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
-	content, old, err := w.open(w.tx.Root(), itemsFolder, id)
+	content, before, err := w.open(w.tx.Root(), itemsFolder, id)
 	if err != nil {
 		return item.Comment{}, err
 	}
-	c.Date = w.after(old.Updated)
+	c.Date = w.after(before.Updated)
 	if err := content.AddComment(id, c); err != nil {
 		return item.Comment{}, unchangeable(id, err)
 	}
-	_, err = w.save(id, content)
+	change := item.NewComment(id, c, w.by)
+	_, err = w.saveChange(&before, content, &change)
 	return c, err
 }
 

@@ -23,7 +23,9 @@
 // one that is free in all trees, and what its side wrote about it follows: parents,
 // dependencies, and mentions such as #10 in texts that are new on that side.
 //
-// Links merge field by field, too, with the same rule for what both sides changed.
+// Links merge field by field, too, with the same rule for what both sides changed. Of two
+// claims that of their side counts, unless it has ended: the side that is published. Histories
+// have the changes of both sides.
 //
 // Files that are no items (templates, items that cannot be read) merge as texts.
 package merge
@@ -31,11 +33,14 @@ package merge
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changelog"
+	"github.com/copse-dev/copse/internal/item/claimfile"
 	"github.com/copse-dev/copse/internal/item/merge/prose"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
@@ -298,6 +303,10 @@ func (m *merger) mergeOthers() {
 			text = ours
 		case strings.HasPrefix(name, LinksFolder+"/"):
 			text = mergeLink(base, ours, theirs)
+		case strings.HasPrefix(name, claimfile.Folder+"/"):
+			text = claimfile.Merge(path.Base(name), ours, theirs, m.options.Now)
+		case strings.HasPrefix(name, changelog.Folder+"/"):
+			text = changelog.Merge(ours, theirs)
 		default:
 			text, _ = prose.Merge(base, ours, theirs)
 		}

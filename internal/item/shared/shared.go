@@ -27,6 +27,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changelog"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/merge"
 )
@@ -61,6 +62,9 @@ type Result struct {
 	// as far as is known here.
 	Waiting int
 }
+
+// counts reports whether a file counts in a Result: a history changes with its item.
+func counts(name string) bool { return path.Dir(name) != changelog.Folder }
 
 // Sync brings store, branch and remote together.
 func (s *Syncer) Sync(ctx context.Context) (Result, error) {
@@ -149,7 +153,7 @@ func (s *Syncer) once(ctx context.Context, r *Result) error {
 		r.Offline = unreachable
 		return s.countWaiting(ctx, r, next)
 	}
-	sent, err := s.Branch.Differences(ctx, theirs, next)
+	sent, err := s.Branch.Differences(ctx, theirs, next, counts)
 	r.Sent, r.Waiting = r.Sent+sent, 0
 	return errors.Join(err, s.published(ctx, next))
 }
@@ -162,7 +166,7 @@ func (s *Syncer) Waiting(ctx context.Context) (waiting int, err error) {
 		if !s.Branch.Has(ctx, published) {
 			published = ""
 		}
-		n, err := s.Branch.Changes(ctx, published, sidebranch.Tree(files))
+		n, err := s.Branch.Changes(ctx, published, sidebranch.Tree(files), counts)
 		waiting = n
 		return files, text, err
 	})
@@ -175,7 +179,7 @@ func (s *Syncer) countWaiting(ctx context.Context, r *Result, next sidebranch.Co
 	if !s.Branch.Has(ctx, published) {
 		published = ""
 	}
-	r.Waiting, err = s.Branch.Differences(ctx, published, next)
+	r.Waiting, err = s.Branch.Differences(ctx, published, next, counts)
 	return err
 }
 
@@ -223,7 +227,7 @@ func (s *Syncer) exchange(ctx context.Context, r *Result, tip, theirs sidebranch
 			}
 		}
 		if now != own {
-			received, err := s.Branch.Differences(ctx, own, now)
+			received, err := s.Branch.Differences(ctx, own, now, counts)
 			if err != nil {
 				return nil, "", err
 			}

@@ -1,0 +1,80 @@
+// Package claimfile has the format of the files that keep the claims of a store: one for each
+// claim, named by [Name] after the item and its time of creation, with the JSON of a [Record].
+//
+// A file that is damaged, or that does not have its own name, is no claim. Strings of other
+// machines are cut to a length; whoever shows them makes them clean.
+package claimfile
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// Folder is the directory of claims in a store that clones share.
+const Folder = "claims"
+
+const (
+	// Extension ends the name of a file.
+	Extension = ".json"
+	// MaxSize is the size of the largest file that is read.
+	MaxSize = 64 << 10
+	// maxStamp is how many characters of a time of creation are in a name.
+	maxStamp = 64
+)
+
+// Record is the claim of an item.
+type Record struct {
+	Item item.ID `json:"item"`
+	// Created is the item's time of creation, as its file has it: a number can be given to
+	// another item, by a merge or on another branch.
+	Created string `json:"created"`
+	item.Claim
+}
+
+// Name returns the name of the file for the claim of an item, without its directory.
+func Name(id item.ID, created string) string { return Key(id, created) + Extension }
+
+// Key returns a text that names an item for all time, for the names of files.
+func Key(id item.ID, created string) string {
+	stamp := strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return -1
+	}, created)
+	return id.String() + "-" + stamp[:min(len(stamp), maxStamp)]
+}
+
+// Text returns the content of a file.
+func (r Record) Text() (string, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return "", fmt.Errorf("write a claim: %w", err)
+	}
+	return string(data) + "\n", nil
+}
+
+// Parse reads a file that has a name; false if it has no claim.
+func Parse(name, text string) (Record, bool) {
+	var r Record
+	if len(text) > MaxSize || json.Unmarshal([]byte(text), &r) != nil || Name(r.Item, r.Created) != name {
+		return Record{}, false
+	}
+	if r.Expires.Sub(r.Renewed) > item.MaxLease { // nobody can have asked for that
+		r.Expires = r.Renewed.Add(item.MaxLease)
+	}
+	return r, true
+}
+
+// Merge returns which of two claims of an item counts, when two clones have one each: that
+// which others know already, unless it has ended. theirs is the one that is published.
+func Merge(name, ours, theirs string, now time.Time) string {
+	if r, ok := Parse(name, theirs); ok && !r.Ended(now) {
+		return theirs
+	}
+	return ours
+}

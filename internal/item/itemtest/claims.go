@@ -1,0 +1,273 @@
+package itemtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/xec/family"
+)
+
+// isHeld checks that an error names who holds an item, and until when.
+func isHeld(t *testing.T, what string, err error, holder string) {
+	t.Helper()
+	held, ok := errors.AsType[*item.HeldError](err)
+	if !ok || held.Claim.Holder.Name != holder {
+		t.Errorf("%s: got %v, want that %s holds it", what, err, holder)
+		return
+	}
+	for _, part := range []string{`"` + holder + `" in /work/` + holder, fmt.Sprintf("process %d on here", os.Getpid()), held.Claim.Expires.UTC().Format(time.RFC3339)} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%s: %q does not name %q", what, err, part)
+		}
+	}
+}
+
+func testClaim(t *testing.T, p Project) {
+	ada, bob := p.two(t)
+	it := ada.create(item.Draft{Title: "x"})
+	begin := time.Now()
+	got := ada.claim(item.ClaimRequest{ID: 1})
+	diff(t, "the item", it, got.Item)
+	diff(t, "the holder", ada.Agent, got.Claim.Holder)
+	if lease := got.Claim.Expires.Sub(begin); got.Claim.Lease() != item.DefaultLease || lease < item.DefaultLease-time.Minute || lease > item.DefaultLease+time.Minute {
+		t.Errorf("it is claimed until %s, for %s", got.Claim.Expires, got.Claim.Lease())
+	}
+	for _, a := range []agent{ada, bob} {
+		diff(t, "claims", map[item.ID]string{1: "ada"}, a.held())
+		diff(t, "ready items", 0, len(a.snapshot().List(a.config(), item.Filter{Ready: true})))
+	}
+	_, err := bob.Claim(bob.ctx, item.ClaimRequest{ID: 1})
+	isHeld(t, "claim", err, "ada")
+	_, err = bob.Update(bob.ctx, 1, item.Patch{Status: new("done")})
+	isHeld(t, "finish", err, "ada")
+	_, _, err = bob.Release(bob.ctx, 1, false)
+	isHeld(t, "release", err, "ada")
+	diff(t, "the item", it, bob.item(1))
+
+	// Only finishing is the holder's.
+	bob.change(1, item.Patch{Status: new("todo"), Labels: new([]string{"l"})})
+	if _, err := bob.AddComment(bob.ctx, 1, "", "text"); err != nil {
+		t.Error(err)
+	}
+
+	again := ada.claim(item.ClaimRequest{ID: 1, Lease: 5 * time.Minute})
+	if again.Claim.Lease() != 5*time.Minute || !again.Claim.Since.Equal(got.Claim.Since) {
+		t.Errorf("claimed again: %+v", again.Claim)
+	}
+	c, was, err := ada.Release(ada.ctx, 1, false)
+	if err != nil || !was || c.Holder != ada.Agent {
+		t.Errorf("released: %+v, %v, %v", c, was, err)
+	}
+	if _, was, err := bob.Release(bob.ctx, 1, false); was || err != nil {
+		t.Errorf("released twice: %v, %v", was, err)
+	}
+	diff(t, "claims", map[item.ID]string{}, bob.held())
+	bob.claim(item.ClaimRequest{ID: 1})
+}
+
+func testClaimBest(t *testing.T, p Project) {
+	ada, bob := p.two(t)
+	for _, d := range []item.Draft{
+		{Title: "1", Priority: "low"},
+		{Title: "2", Priority: "critical", Iteration: "later"},
+		{Title: "3", Priority: "critical"}, // has an open child
+		{Title: "4", Priority: "medium", Parent: 3},
+		{Title: "5", Priority: "medium"},
+		{Title: "6", Priority: "high"},
+		{Title: "7", Priority: "critical", DependsOn: []item.ID{6}},
+		{Title: "8", Priority: "critical", Status: "done"},
+		{Title: "9", Priority: "critical", Status: "todo", Assignee: "eve"},
+		{Title: "10", Priority: "high", Status: "todo"},
+	} {
+		ada.create(d)
+	}
+	var got []item.ID
+	for i := range 7 {
+		got = append(got, []agent{ada, bob}[i%2].claim(item.ClaimRequest{}).Item.ID)
+	}
+	diff(t, "order", []item.ID{6, 10, 4, 5, 1, 3, 2}, got)
+	_, err := ada.Claim(ada.ctx, item.ClaimRequest{})
+	nothing, ok := errors.AsType[*item.NothingToClaimError](err)
+	if !ok || nothing.Claimed != 7 || nothing.Next.IsZero() {
+		t.Errorf("nothing is left: %v", err)
+	}
+	ada.change(6, item.Patch{Status: new("done")})
+	diff(t, "next", item.ID(7), bob.claim(item.ClaimRequest{}).Item.ID)
+}
+
+// An agent can claim what nobody recommends.
+func testClaimFree(t *testing.T, p Project) {
+	ada, bob := p.two(t)
+	ada.create(item.Draft{Title: "1"})
+	ada.create(item.Draft{Title: "2", DependsOn: []item.ID{1}})
+	ada.create(item.Draft{Title: "3", Status: "todo", Assignee: "eve"})
+	for id := item.ID(2); id <= 3; id++ {
+		bob.claim(item.ClaimRequest{ID: id})
+	}
+	diff(t, "claims", map[item.ID]string{2: "bob", 3: "bob"}, ada.held())
+}
+
+func testClaimRefused(t *testing.T, p Project) {
+	ada, _ := p.two(t)
+	ada.create(item.Draft{Title: "1", Status: "done"})
+	ada.create(item.Draft{Title: "2"})
+	for want, r := range map[string]item.ClaimRequest{
+		"Work item #7 not found": {ID: 7},
+		`Work item #1 is "done". Set another status before claiming it`: {ID: 1},
+		"Only an item that is named can be stolen. Give its id":         {Steal: true},
+		"Invalid lease of 59s. A lease has 1 to 1440 minutes":           {ID: 2, Lease: 59 * time.Second},
+		"Invalid lease of 24h0m1s. A lease has 1 to 1440 minutes":       {ID: 2, Lease: 24*time.Hour + time.Second},
+	} {
+		_, err := ada.Claim(ada.ctx, r)
+		diff(t, "message", want, message(err))
+	}
+	if _, err := ada.Claim(t.Context(), item.ClaimRequest{ID: 2}); err == nil {
+		t.Error("nobody claimed it")
+	}
+	diff(t, "claims", map[item.ID]string{}, ada.held())
+	if _, _, err := ada.Release(ada.ctx, 7, false); !item.IsNotFound(err) {
+		t.Errorf("released: %v", err)
+	}
+}
+
+func testClaimsEnd(t *testing.T, p Project) {
+	ada, bob := p.two(t)
+	for range 4 {
+		ada.create(item.Draft{Title: "x"})
+	}
+	for id := item.ID(1); id <= 4; id++ {
+		ada.claim(item.ClaimRequest{ID: id, Lease: time.Duration(id) * 10 * time.Minute})
+	}
+	ada.change(4, item.Patch{Status: new("done")})
+	diff(t, "after it is done", map[item.ID]string{1: "ada", 2: "ada", 3: "ada"}, bob.held())
+	ada.delete(3)
+	if ada.Capabilities().Deletion != item.Final {
+		ada.restore(3)
+	}
+	diff(t, "after it is deleted", map[item.ID]string{1: "ada", 2: "ada"}, bob.held())
+
+	p.Pass(t, 9*time.Minute)
+	if err := bob.Renew(bob.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := ada.Renew(ada.ctx); err != nil {
+		t.Fatal(err)
+	}
+	p.Pass(t, 9*time.Minute)
+	diff(t, "renewed by the holder", map[item.ID]string{1: "ada", 2: "ada"}, bob.held())
+	p.Pass(t, 2*time.Minute)
+	diff(t, "after the lease of one", map[item.ID]string{2: "ada"}, bob.held())
+	bob.claim(item.ClaimRequest{ID: 1, Lease: 24 * time.Hour})
+	_, err := ada.Update(ada.ctx, 1, item.Patch{Status: new("done")})
+	isHeld(t, "finished too late", err, "bob")
+	p.Pass(t, 10*time.Minute)
+	bob.change(2, item.Patch{Status: new("done")})
+}
+
+func testClaimsStolen(t *testing.T, p Project) {
+	ada, bob := p.two(t)
+	ada.create(item.Draft{Title: "1"})
+	ada.create(item.Draft{Title: "2"})
+	ada.claim(item.ClaimRequest{ID: 1})
+	ada.claim(item.ClaimRequest{ID: 2})
+	got := bob.claim(item.ClaimRequest{ID: 1, Steal: true})
+	diff(t, "the holder", bob.Agent, got.Claim.Holder)
+	diff(t, "stolen from", ada.Agent.String(), got.Claim.StolenFrom)
+	diff(t, "claims", map[item.ID]string{1: "bob", 2: "ada"}, ada.held())
+	bob.change(2, item.Patch{Status: new("done"), Steal: true})
+	for id, kind := range map[item.ID]item.Kind{1: item.Stolen, 2: item.Updated} {
+		log := ada.history(id)
+		last := log[len(log)-1]
+		if last.Kind != kind || last.By.Name != "bob" || last.StolenFrom != ada.Agent.String() {
+			t.Errorf("the history of %d ends with %+v", id, last)
+		}
+	}
+	if _, was, err := ada.Release(ada.ctx, 1, true); !was || err != nil {
+		t.Errorf("release with steal: %v, %v", was, err)
+	}
+	diff(t, "claims", map[item.ID]string{}, ada.held())
+}
+
+func testDeadHolders(t *testing.T, p Project) {
+	_, bob := p.two(t)
+	for range 3 {
+		bob.create(item.Draft{Title: "x"})
+	}
+	dead := Agent("dead")
+	dead.Process.Start = "another one, whose number was given to this process"
+	far := dead
+	far.Name, far.Host = "far", "there"
+	p.as(t, dead).claim(item.ClaimRequest{ID: 1})
+	p.as(t, dead).claim(item.ClaimRequest{ID: 2})
+	p.as(t, far).claim(item.ClaimRequest{ID: 3})
+
+	// The first to look for work finds that the process is gone.
+	for id := item.ID(1); id <= 3; id++ {
+		_, err := bob.Claim(bob.ctx, item.ClaimRequest{ID: id})
+		if _, held := errors.AsType[*item.HeldError](err); !held {
+			t.Errorf("claim %d: %v", id, err)
+		}
+	}
+	// The same client, started again, goes on with it.
+	p.as(t, Agent("dead")).claim(item.ClaimRequest{ID: 2})
+	p.Pass(t, item.ClaimGrace+time.Second)
+	diff(t, "claims", map[item.ID]string{2: "dead", 3: "far"}, bob.held())
+	diff(t, "free", item.ID(1), bob.claim(item.ClaimRequest{}).Item.ID)
+	if dead.Process.Gone() == (family.Process{}).Gone() {
+		t.Error("the process runs")
+	}
+}
+
+// Claimers is how many agents claim items at the same time, and Items how many there are.
+const (
+	Claimers   = 64
+	Items      = 1000
+	shortItems = 200
+)
+
+// 64 claimers on 1,000 items get each item once.
+func testManyClaimers(t *testing.T, p Project) {
+	items := Items
+	if testing.Short() {
+		items = shortItems
+	}
+	first := p.as(t, Agent("first"))
+	for i := range items {
+		first.create(item.Draft{Title: fmt.Sprint("item ", i)})
+	}
+	var mu sync.Mutex
+	got := map[item.ID]string{}
+	var all sync.WaitGroup
+	for n := range Claimers {
+		a := p.as(t, Agent(fmt.Sprint("agent", n)))
+		all.Go(func() {
+			for {
+				c, err := a.Claim(a.ctx, item.ClaimRequest{})
+				if _, none := errors.AsType[*item.NothingToClaimError](err); none {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if by, twice := got[c.Item.ID]; twice {
+					t.Errorf("#%d was claimed by %s and %s", c.Item.ID, by, a.Name)
+				}
+				got[c.Item.ID] = a.Name
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if len(got) != items {
+		t.Errorf("%d of %d items were claimed", len(got), items)
+	}
+	diff(t, "claims", got, first.held())
+}

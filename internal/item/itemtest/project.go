@@ -1,0 +1,121 @@
+package itemtest
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/xec/family"
+)
+
+// Project is a project as [Run] has it that several agents use at the same time.
+type Project struct {
+	// Open returns what one more program opens.
+	Open func(t *testing.T) item.Backend
+	// Pass makes the claims of the project older, as if this time had passed.
+	Pass func(t *testing.T, d time.Duration)
+
+	numbers *numbering
+}
+
+// RunFleet tests what several agents need: claims, and the history of items.
+func RunFleet(t *testing.T, create func(t *testing.T) Project) {
+	t.Helper()
+	for name, test := range map[string]func(*testing.T, Project){
+		"claim":              testClaim,
+		"claim the best":     testClaimBest,
+		"claim what is free": testClaimFree,
+		"claim refused":      testClaimRefused,
+		"claims end":         testClaimsEnd,
+		"claims are stolen":  testClaimsStolen,
+		"dead holders":       testDeadHolders,
+		"many claimers":      testManyClaimers,
+		"history":            testHistory,
+		"bounded history":    testHistoryBounded,
+		"undo":               testUndo,
+		"undo refused":       testUndoRefused,
+		"undo in turn":       testUndoInTurn,
+		"others":             testOthers,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := create(t)
+			p.numbers = new(numbering)
+			test(t, p)
+		})
+	}
+}
+
+// Agent returns an agent of this process, in a worktree of its own.
+func Agent(name string) item.Agent {
+	return item.Agent{Name: name, Worktree: "/work/" + name, Host: "here", Process: family.Identify(os.Getpid())}
+}
+
+// agent is a backend as an agent uses it. Its calls must not fail.
+type agent struct {
+	backend
+	item.Agent
+	ctx context.Context //nolint:containedctx // whose calls these are
+}
+
+// as returns what an agent has opened.
+func (p Project) as(t *testing.T, a item.Agent) agent {
+	t.Helper()
+	return agent{newBackend(t, p.Open(t), p.numbers), a, item.WithAgent(t.Context(), a)}
+}
+
+// two returns what two agents have opened.
+func (p Project) two(t *testing.T) (ada, bob agent) {
+	t.Helper()
+	return p.as(t, Agent("ada")), p.as(t, Agent("bob"))
+}
+
+func (a agent) claim(r item.ClaimRequest) item.Claimed {
+	a.t.Helper()
+	got, err := a.Claim(a.ctx, r)
+	if err != nil {
+		a.t.Fatalf("claim %+v: %v", r, err)
+	}
+	return got
+}
+
+func (a agent) change(id item.ID, p item.Patch) item.Item {
+	a.t.Helper()
+	it, err := a.Update(a.ctx, id, p)
+	if err != nil {
+		a.t.Fatalf("update %d: %v", id, err)
+	}
+	return it
+}
+
+func (a agent) history(id item.ID) []item.Change {
+	a.t.Helper()
+	log, err := a.History(a.ctx, id)
+	if err != nil {
+		a.t.Fatalf("history of %d: %v", id, err)
+	}
+	return log
+}
+
+func (a agent) undo(id item.ID, change string) item.Change {
+	a.t.Helper()
+	c, err := a.Undo(a.ctx, id, change)
+	if err != nil {
+		a.t.Fatalf("undo %q of %d: %v", change, id, err)
+	}
+	return c
+}
+
+// held returns who holds which items, as a snapshot has it.
+func (a agent) held() map[item.ID]string {
+	a.t.Helper()
+	s := a.snapshot()
+	held := map[item.ID]string{}
+	for _, it := range s.Claims() {
+		c, _ := s.Claim(it.ID)
+		held[it.ID] = c.Holder.Name
+	}
+	return held
+}
