@@ -3,7 +3,7 @@
 // Whatever finds a secret adds it to the program's [Set]; what leaves the program
 // goes through [Set.Redact], [Set.JSON] or a [Writer], which put [Mask] in its
 // place. A secret is found in each form in which a service or a program repeats
-// it: as it is, escaped in JSON or in a URL, and in base64, also as a part of a
+// it: as it is, escaped in JSON, HTML or a URL, and in base64, also as a part of a
 // longer text such as the header of basic authentication.
 //
 // A secret of fewer than 8 characters is too much like a word to be taken out
@@ -18,6 +18,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"html"
 	"net/url"
 	"slices"
 	"strconv"
@@ -134,7 +135,9 @@ func written(text string) []string {
 	}
 	// JSON in a string of JSON.
 	nested := marshal(all[len(all)-1])
-	return append(all, nested[1:len(nested)-1], strings.ReplaceAll(all[1], "+", "%20"))
+	// html/template escapes a plus sign, too.
+	page := html.EscapeString(text)
+	return append(all, nested[1:len(nested)-1], strings.ReplaceAll(all[1], "+", "%20"), page, strings.ReplaceAll(page, "+", "&#43;"))
 }
 
 func marshal(text string) string {

@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
+	"html/template"
 	"io"
 	"log/slog"
 	"net/url"
@@ -25,6 +27,16 @@ func known(login, text string) *secret.Set {
 	return s
 }
 
+// templated returns HTML as html/template writes it, which escapes more than package html.
+func templated(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	if err := template.Must(template.New("").Parse(`<td title="{{.}}">{{.}}</td>`)).Execute(&b, text); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	basic := base64.StdEncoding.EncodeToString([]byte("ada:" + token))
@@ -39,6 +51,8 @@ func TestRedact(t *testing.T) {
 		{"URL", "ada", odd, "https://" + url.UserPassword("ada", odd).String() + "@host/x"},
 		{"query", "", odd, "?a=" + url.QueryEscape(odd)},
 		{"quoted", "", odd, strconv.Quote(odd)},
+		{"HTML", "", odd, "<td>" + html.EscapeString(odd) + "</td>"},
+		{"HTML of a template", "", odd, templated(t, odd)},
 		{"short, in Basic", "ada", "1234", "Basic " + base64.StdEncoding.EncodeToString([]byte("ada:1234"))},
 		{"short, with its login", "ada", "1234", "https://ada:1234@host/x"},
 	} {
