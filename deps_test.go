@@ -50,6 +50,7 @@ var layers = []struct {
 		"internal/settings",
 		"internal/spread",
 		"internal/sqlitefile",
+		"internal/turn",
 		"internal/userdir",
 		"internal/watch",
 		"internal/xec",

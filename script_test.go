@@ -97,6 +97,7 @@ func scripts(mcp func(ts *testscript.TestScript, neg bool, args []string)) tests
 			"mcp":      mcp,
 			"generate": generate,
 			"github":   fakes.GitHub,
+			"requests": fakes.Requests,
 			"jira":     fakes.Jira,
 		},
 	}
@@ -123,6 +124,7 @@ func setup(env *testscript.Env) error {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return err
 	}
+	env.Values[fakes.Key{}] = &fakes.Last{}
 	const when = "2026-01-02T03:04:05Z"
 	for k, v := range map[string]string{
 		"HOME":                home,

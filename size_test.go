@@ -23,9 +23,10 @@ var sizes = map[string]struct {
 	most int
 	why  string
 }{
-	"internal/spread":       {60, "four packages divide work over goroutines, and none of them is the place for it"},
-	"internal/hostenv":      {120, "both the programs and the tests need it before anything else runs"},
-	"internal/cli/progress": {60, "what shows progress must not know what it shows"},
+	"internal/spread":                    {60, "four packages divide work over goroutines, and none of them is the place for it"},
+	"internal/hostenv":                   {120, "both the programs and the tests need it before anything else runs"},
+	"internal/cli/progress":              {60, "what shows progress must not know what it shows"},
+	"internal/branch/source/pullrequest": {60, "a source is a package"},
 	"internal/workflow/tasks": {
 		120, "the layer that surfaces ask; what a task may do is decided in recipe",
 	},
@@ -43,7 +44,7 @@ var sizes = map[string]struct {
 	"internal/item/yamlmap":      {1600, "one parser"},
 	"internal/mcpserver":         {3000, "the one importer of the protocol library"},
 	"internal/recipe":            {2000, "reading a justfile and running it share what was read"},
-	"internal/workflow/verdict":  {1500, "the facts of a branch and the judgement over them"},
+	"internal/workflow/verdict":  {1700, "the facts of a branch and the judgement over them"},
 	"internal/toolset/items":     {1900, "fourteen tools over one form of an item"},
 }
 

@@ -55,6 +55,14 @@ func (e Env) CacheDir() string { return e.cacheDir("http") }
 // environment names no place for it.
 func (e Env) ConflictsDir() string { return e.cacheDir("conflicts") }
 
+// PullsDir returns the directory for the lists of open pull requests; "" if the environment
+// names no place for it.
+func (e Env) PullsDir() string { return e.cacheDir("pulls") }
+
+// TurnsDir returns the directory for the locks and notes of those that ask services; "" if
+// the environment names no place for it.
+func (e Env) TurnsDir() string { return e.cacheDir("turns") }
+
 func (e Env) cacheDir(name string) string {
 	switch e.GOOS {
 	case "windows":

@@ -45,6 +45,10 @@ type Fact[T any] struct {
 	// Reason is why the fact is unavailable, and Hint what to do about it.
 	Reason string `json:"reason,omitempty"`
 	Hint   string `json:"hint,omitempty"`
+	// Unasked says that nobody was asked, as where there is nobody to ask. Retry is how long
+	// the source asked to be left alone.
+	Unasked bool          `json:"-"`
+	Retry   time.Duration `json:"-"`
 }
 
 // Known returns a fact with a value.

@@ -2,6 +2,7 @@ package github
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,18 +74,24 @@ func (c *Client) batch(ctx context.Context, r Repo, heads []Head) []fact.Fact[St
 	return found
 }
 
+// usualPause is how long GitHub wants to be left alone where it does not say.
+const usualPause = time.Minute
+
 // failed returns the facts that nothing is known of branches.
 func failed(heads []Head, err error) []fact.Fact[Status] {
 	reason, hint := err.Error(), ""
 	if errors.Is(err, remote.ErrNotCached) {
 		reason = fact.NotFetched
 	}
-	if e := (*remote.Error)(nil); errors.As(err, &e) && e.RetryAfter > 0 {
-		hint = fmt.Sprintf("Retry after %s.", e.RetryAfter.Round(time.Second))
+	var retry time.Duration
+	if e := (*remote.Error)(nil); errors.As(err, &e) && e.Kind == remote.RateLimited {
+		retry = cmp.Or(e.RetryAfter, usualPause)
+		hint = fmt.Sprintf("Retry after %s.", retry.Round(time.Second))
 	}
 	out := make([]fact.Fact[Status], len(heads))
 	for i := range out {
 		out[i] = fact.Unavailable[Status](reason, hint)
+		out[i].Unasked, out[i].Retry = errors.Is(err, remote.ErrNotCached), retry
 	}
 	return out
 }
@@ -134,7 +141,7 @@ func (c *Client) askBatch(ctx context.Context, r Repo, heads []Head) ([]fact.Fac
 			return nil, c.unlessFinal(ctx, err)
 		}
 		if a.Data.Repository == nil {
-			refused, smaller := c.refusedBatch(a, r)
+			refused, smaller := c.refusedBatch(a, r, remote.RetryAfter(resp))
 			if smaller && queue {
 				c.noQueue.Store(true)
 				last = refused
@@ -156,7 +163,7 @@ func (c *Client) askBatch(ctx context.Context, r Repo, heads []Head) ([]fact.Fac
 
 // refusedBatch returns why an answer has nothing, and whether a smaller question may have
 // more.
-func (c *Client) refusedBatch(a batchReply, r Repo) (err error, smaller bool) {
+func (c *Client) refusedBatch(a batchReply, r Repo, pause time.Duration) (err error, smaller bool) {
 	if len(a.Errors) == 0 {
 		return &unavailableError{malformed("a repository with pull requests")}, false
 	}
@@ -166,7 +173,7 @@ func (c *Client) refusedBatch(a batchReply, r Repo) (err error, smaller bool) {
 	case "NOT_FOUND":
 		return &remote.Error{Service: service, Kind: remote.NotFound, Credential: c.source, Detail: fmt.Sprintf("there is no repository %s", r)}, false
 	case "RATE_LIMITED", "RATE_LIMIT":
-		return &remote.Error{Service: service, Kind: remote.RateLimited, Credential: c.source, Detail: message}, false
+		return &remote.Error{Service: service, Kind: remote.RateLimited, RetryAfter: pause, Credential: c.source, Detail: message}, false
 	}
 	return &unavailableError{errors.New(message)}, first.unknownField()
 }
@@ -229,14 +236,42 @@ func (c *Client) keepEach(resp *http.Response, r Repo, heads []Head, queue bool,
 				one.Errors = append(one.Errors, e)
 			}
 		}
-		req, err := c.batchRequest(resp.Request.Context(), r, []Head{h}, queue)
-		if err != nil {
-			continue
-		}
-		if raw, err := json.Marshal(one); err == nil {
-			c.transport.KeepAs(req, resp, raw)
+		c.keepOne(resp, r, h, queue, one)
+		if number, raw := a.open(i, h, r); raw != nil {
+			// Whoever knows the number by then asks for that.
+			one.Data.Repository = map[string]json.RawMessage{numberAlias + "0": raw}
+			c.keepOne(resp, r, Head{Branch: h.Branch, Number: number}, queue, one)
 		}
 	}
+}
+
+// keepOne keeps the answer about a branch.
+func (c *Client) keepOne(resp *http.Response, r Repo, h Head, queue bool, one batchReply) {
+	req, err := c.batchRequest(resp.Request.Context(), r, []Head{h}, queue)
+	if err != nil {
+		return
+	}
+	if raw, err := json.Marshal(one); err == nil {
+		c.transport.KeepAs(req, resp, raw)
+	}
+}
+
+// open returns the open pull request of branch i as it came, nil if it was not found by name.
+func (a batchReply) open(i int, h Head, r Repo) (number int, raw json.RawMessage) {
+	var found nodeList[json.RawMessage]
+	p := a.pick(i, h, r)
+	if p == nil || json.Unmarshal(a.Data.Repository[openAlias+strconv.Itoa(i)], &found) != nil {
+		return 0, nil
+	}
+	for _, raw := range found.Nodes {
+		var n struct {
+			Number int `json:"number"`
+		}
+		if raw != nil && json.Unmarshal(*raw, &n) == nil && n.Number == p.Number {
+			return p.Number, *raw
+		}
+	}
+	return 0, nil
 }
 
 // alias returns the prefix of the field of a batch that the error is about, if it is that

@@ -74,6 +74,10 @@ func TestOfBranches(t *testing.T) {
 	if diff := cmp.Diff(append(kept, "unavailable "+fact.NotFetched), brief(cached)); diff != "" {
 		t.Errorf("from the cache, -want +got:\n%s", diff)
 	}
+	numbered := github.New(o).OfBranches(remote.WithCachedOnly(t.Context()), repo, []github.Head{{Branch: "b", Number: 2}})
+	if diff := cmp.Diff(want[1:2], brief(numbered)); diff != "" {
+		t.Errorf("from the cache, by number, -want +got:\n%s", diff)
+	}
 	if cached[0].AsOf != got[0].AsOf || got[0].AsOf.IsZero() || len(s.Requests()) != 1 {
 		t.Errorf("got %v and %v after %d requests", cached[0].AsOf, got[0].AsOf, len(s.Requests()))
 	}

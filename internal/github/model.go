@@ -53,6 +53,8 @@ type PullRequest struct {
 	// HeadRepo is the owner/name that Head is a branch of; empty if it was deleted.
 	HeadRepo string `json:"-"`
 	Merged   bool   `json:"-"`
+	// Stack is its place in one of GitHub's own stacks, in lists; nil for none.
+	Stack *StackPlace `json:"-"`
 	// MergeState is GitHub's verdict: clean, has_hooks, unstable, behind, blocked,
 	// dirty, draft or unknown; empty in lists.
 	MergeState string `json:"-"`
@@ -63,6 +65,14 @@ type PullRequest struct {
 	Decided  bool   `json:"-"`
 	// Rules are what the base demands.
 	Rules Rules `json:"-"`
+}
+
+// StackPlace is a place in a stack of pull requests that GitHub keeps.
+type StackPlace struct {
+	ID int64
+	// Position is 1 at the bottom. Base is the branch that the stack is to be merged into.
+	Position int
+	Base     string
 }
 
 // AutoMerge is a merge that GitHub makes by itself.
@@ -173,6 +183,23 @@ type wirePull struct {
 		EnabledBy *wireUser `json:"enabled_by"`
 		Method    string    `json:"merge_method"`
 	} `json:"auto_merge"`
+	Stack wireStack `json:"stack"`
+}
+
+// wireStack is a place in a stack. Another shape than the documented one reads as none: the
+// field is a preview.
+type wireStack struct{ place *StackPlace }
+
+func (s *wireStack) UnmarshalJSON(data []byte) error {
+	var w struct {
+		ID       int64   `json:"id"`
+		Position int     `json:"position"`
+		Base     wireRef `json:"base"`
+	}
+	if json.Unmarshal(data, &w) == nil && w.ID != 0 && w.Position > 0 {
+		s.place = &StackPlace{ID: w.ID, Position: w.Position, Base: cleantext.Line(w.Base.Ref)}
+	}
+	return nil
 }
 
 // wireLabels are the names of labels. Another shape than the documented one reads as
@@ -214,6 +241,7 @@ func (p wirePull) model(asOf time.Time) PullRequest {
 		HeadSHA:    p.Head.SHA,
 		Merged:     p.Merged || p.MergedAt != nil,
 		MergeState: p.MergeableState,
+		Stack:      p.Stack.place,
 
 		URL:    cleantext.Line(p.HTMLURL),
 		Body:   cleantext.Block(p.Body),

@@ -42,7 +42,7 @@ func CheckResponse(service, credential string, resp *http.Response) error {
 		e.Kind = Refused
 	case http.StatusTooManyRequests:
 		e.Kind = RateLimited
-		e.RetryAfter = retryAfter(resp)
+		e.RetryAfter = RetryAfter(resp)
 	case http.StatusForbidden:
 		e.Kind = Refused
 		limited := resp.Header.Get("Retry-After") != "" || resp.Header.Get("X-RateLimit-Remaining") == "0"
@@ -51,7 +51,7 @@ func CheckResponse(service, credential string, resp *http.Response) error {
 		burst := strings.Contains(string(said.Documentation), "rate-limit")
 		if limited || burst {
 			e.Kind = RateLimited
-			e.RetryAfter = retryAfter(resp)
+			e.RetryAfter = RetryAfter(resp)
 		}
 		if burst && e.RetryAfter == 0 {
 			e.RetryAfter = unstatedPause
@@ -86,8 +86,8 @@ func DecodeJSON(service string, resp *http.Response, body []byte, v any) error {
 // longestWait is what a longer pause is taken for: no limit of these services lasts longer.
 const longestWait = 24 * time.Hour
 
-// retryAfter reads how long to wait, at most longestWait.
-func retryAfter(resp *http.Response) time.Duration {
+// RetryAfter reads how long to wait, at most a day.
+func RetryAfter(resp *http.Response) time.Duration {
 	return min(statedPause(resp), longestWait)
 }
 

@@ -35,6 +35,7 @@ type User struct {
 	Commands Commands  `yaml:"commands"`
 	Items    UserItems `yaml:"items"`
 	Jira     Jira      `yaml:"jira"`
+	Stacks   Stacks    `yaml:"stacks"`
 	Tasks    Tasks     `yaml:"tasks"`
 }
 
@@ -83,6 +84,16 @@ const (
 // Jira are the settings of Jira.
 type Jira struct {
 	Host string `yaml:"host" form:"host or URL" doc:"The Jira server, if $JIRA_HOST is not set."`
+}
+
+// Stacks are the settings of branch stacks.
+type Stacks struct {
+	Sources []string `yaml:"sources" form:"list of sources" default:"twig, git-spice, graphite, git-town, git-machete, gh-stack, github-stack, pull-request, upstream, reflog" doc:"Whose record of a branch's parent counts before that of others. Sources that the list leaves out follow in the default order."`
+}
+
+// Sources returns all that stacks.sources can name, in the default order.
+func Sources() []string {
+	return []string{"twig", "git-spice", "graphite", "git-town", "git-machete", "gh-stack", "github-stack", "pull-request", "upstream", "reflog"}
 }
 
 // Tasks are the settings of recipes.
@@ -204,6 +215,11 @@ func (u User) check() error {
 	case "", SyncManual, SyncAfterChange:
 	default:
 		return fmt.Errorf("items.sync is %q; use %s or %s", string(s), SyncManual, SyncAfterChange)
+	}
+	for _, name := range u.Stacks.Sources {
+		if !slices.Contains(Sources(), name) {
+			return fmt.Errorf("stacks.sources has %q; use %s", name, strings.Join(Sources(), ", "))
+		}
 	}
 	for repository, dir := range u.Items.Directory {
 		for _, path := range []string{repository, dir} {

@@ -39,11 +39,11 @@ func (p printed) String() string { return fmt.Sprintf("%+v", p.v) }
 
 func TestUser(t *testing.T) {
 	t.Parallel()
-	const all = "commands.runner, items.branch, items.directory, items.done, items.sync, jira.host, tasks.pass_credentials"
+	const all = "commands.runner, items.branch, items.directory, items.done, items.sync, jira.host, stacks.sources, tasks.pass_credentials"
 	for text, want := range map[string]string{
-		"":            "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[] Branch: Sync:} Jira:{Host:} Tasks:{PassCredentials:false}}",
-		"# nothing\n": "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[] Branch: Sync:} Jira:{Host:} Tasks:{PassCredentials:false}}",
-		"commands: {runner: deno}\nitems:\n  done: [shipped]\n  directory: {~/src/a: ~/notes, /b: /c}\njira: {host: j.example}\ntasks: {pass_credentials: true}\n": "{Commands:{Runner:deno} Items:{Items:{Done:[shipped]} Directory:map[/b:/c ~/src/a:~/notes] Branch: Sync:} Jira:{Host:j.example} Tasks:{PassCredentials:true}}",
+		"":            "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[] Branch: Sync:} Jira:{Host:} Stacks:{Sources:[]} Tasks:{PassCredentials:false}}",
+		"# nothing\n": "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[] Branch: Sync:} Jira:{Host:} Stacks:{Sources:[]} Tasks:{PassCredentials:false}}",
+		"commands: {runner: deno}\nitems:\n  done: [shipped]\n  directory: {~/src/a: ~/notes, /b: /c}\njira: {host: j.example}\ntasks: {pass_credentials: true}\n": "{Commands:{Runner:deno} Items:{Items:{Done:[shipped]} Directory:map[/b:/c ~/src/a:~/notes] Branch: Sync:} Jira:{Host:j.example} Stacks:{Sources:[]} Tasks:{PassCredentials:true}}",
 		"commands:\n  runner: node\n":           `FILE cannot be used: commands.runner is "node"; use native or deno`,
 		"commands: [":                           "FILE cannot be used: line 1: sequence end token ']' not found",
 		"commands:\n  runner: [a, b]\n":         "FILE cannot be used: line 2: want text, got a list",
@@ -52,8 +52,8 @@ func TestUser(t *testing.T) {
 		"items:\n  directory: {/a: ../b}\n":     `FILE cannot be used: items.directory has the path "../b"; write an absolute path, or one that begins with ~/`,
 		"items:\n  sync: often\n":               `FILE cannot be used: items.sync is "often"; use manual or after-change`,
 		"- a\n":                                 "FILE cannot be used: line 1: want a mapping, got a list",
-		"jira:\n  token: x\nother: {a: 1}\n":    "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[] Branch: Sync:} Jira:{Host:} Tasks:{PassCredentials:false}}\nFILE:2: jira.token is ignored, because there is no such setting; use " + all + "\nFILE:3: other is ignored, because there is no such setting; use " + all,
-		"jira.host: x\n":                        "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[] Branch: Sync:} Jira:{Host:} Tasks:{PassCredentials:false}}\nFILE:1: \"jira.host\" is ignored, because there is no such setting; use " + all,
+		"jira:\n  token: x\nother: {a: 1}\n":    "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[] Branch: Sync:} Jira:{Host:} Stacks:{Sources:[]} Tasks:{PassCredentials:false}}\nFILE:2: jira.token is ignored, because there is no such setting; use " + all + "\nFILE:3: other is ignored, because there is no such setting; use " + all,
+		"jira.host: x\n":                        "{Commands:{Runner:} Items:{Items:{Done:[]} Directory:map[] Branch: Sync:} Jira:{Host:} Stacks:{Sources:[]} Tasks:{PassCredentials:false}}\nFILE:1: \"jira.host\" is ignored, because there is no such setting; use " + all,
 	} {
 		path := filepath.Join(t.TempDir(), settings.UserName)
 		write(t, path, text)

@@ -1,7 +1,9 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,31 +12,43 @@ import (
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
-// maxNotes bounds the disagreements that are told, and the notes of one record.
+// maxNotes bounds the disagreements that are reported, and the notes of one record.
 const maxNotes = 5
 
-// Merged is what several records come to.
+// Merged is the result of joining several records.
 type Merged struct {
 	State *twig.State
-	// Notes name disagreements, and what of the records cannot be used.
+	// Notes name disagreements, and the parts of records that cannot be used.
 	Notes []string
 }
 
-// Merge joins records. The first record that has an edge for a branch decides; later ones
-// that disagree are noted. Branches that do not exist have no edge, and a branch whose
-// parent does not exist hangs under the next branch below that does: the parent's own
-// parent, according to the same record first.
-func Merge(records []Record, exists func(string) bool) Merged {
-	m := merger{exists: exists, edges: map[string]sourced{}}
-	for _, r := range records {
+// Merge joins records, in the order in which they count. The record named [Twig] stands for
+// own, twig's state, which is nil if there is none.
+//
+// The first record that has an edge for a branch decides; later ones that disagree are
+// noted. If they agree, a base commit and a pull request of a later record count as well.
+// Branches that do not exist have no edge. A branch whose parent does not exist hangs under
+// the next branch below that does, according to the same record. Edges of own stay as they
+// are, because a state shows what is missing. No edge of another record closes a circle.
+func Merge(own *twig.State, records []Record, exists func(string) bool) Merged {
+	m := merger{own: own, exists: exists, edges: map[string]sourced{}}
+	for rank, r := range records {
 		for _, note := range r.Notes[:min(len(r.Notes), maxNotes)] {
 			m.note("%s: %s", r.Source, note)
 		}
 		if more := len(r.Notes) - maxNotes; more > 0 {
 			m.note("%s: and %d more of the same kind", r.Source, more)
 		}
-		m.add(r)
+		if r.Source == Twig {
+			m.addOwn(rank)
+		} else {
+			m.add(r, rank)
+		}
 	}
+	if more := m.told - maxNotes; more > 0 {
+		m.note("%d more parents differ between the records", more)
+	}
+	m.cutCircles()
 	return Merged{State: m.state(records), Notes: m.notes}
 }
 
@@ -42,12 +56,13 @@ func Merge(records []Record, exists func(string) bool) Merged {
 type sourced struct {
 	Edge
 	source string
+	rank   int // of the record
 }
 
 type merger struct {
+	own    *twig.State
 	exists func(string) bool
 	edges  map[string]sourced // by child
-	order  []string
 	notes  []string
 	told   int
 }
@@ -56,7 +71,34 @@ func (m *merger) note(format string, args ...any) {
 	m.notes = append(m.notes, cleantext.Line(fmt.Sprintf(format, args...)))
 }
 
-func (m *merger) add(r Record) {
+// addOwn adds the first edge of each branch of twig's state.
+func (m *merger) addOwn(rank int) {
+	if m.own == nil {
+		return
+	}
+	edges := make([]Edge, 0, len(m.own.Dependencies))
+	for _, d := range m.own.Dependencies {
+		edges = append(edges, Edge{Child: d.Child, Parent: d.Parent})
+	}
+	line := newLineage(edges, nil, m.exists)
+	seen := make(map[string]bool, len(edges))
+	for _, e := range edges {
+		if seen[e.Child] {
+			continue
+		}
+		seen[e.Child] = true
+		first, known := m.edges[e.Child]
+		if !known {
+			m.edges[e.Child] = sourced{e, Twig, rank}
+			continue
+		}
+		if living, ok := line.living(e.Child); ok {
+			m.compare(first, living, Twig)
+		}
+	}
+}
+
+func (m *merger) add(r Record, rank int) {
 	edges, trunks := r.Edges, r.Trunks
 	if len(edges) > MaxEdges || len(trunks) > MaxEdges {
 		m.note("%s: only the first %d branches count", r.Source, MaxEdges)
@@ -65,7 +107,7 @@ func (m *merger) add(r Record) {
 	line := newLineage(edges, trunks, m.exists)
 	seen := make(map[string]bool, len(edges))
 	for _, e := range edges {
-		if seen[e.Child] || line.trunks[e.Child] || !m.exists(e.Child) {
+		if seen[e.Child] || line.trunks[e.Child] || !m.exists(e.Child) || m.own != nil && m.own.IsRoot(e.Child) {
 			continue
 		}
 		seen[e.Child] = true
@@ -74,25 +116,77 @@ func (m *merger) add(r Record) {
 			continue
 		}
 		if parent != e.Parent {
+			e.Stale, e.Parent = e.Parent, parent
 			e.BaseHash = "" // it is that of the branch that is gone
 		}
-		e.Parent = parent
-		first, known := m.edges[e.Child]
-		if !known {
-			m.edges[e.Child] = sourced{e, r.Source}
-			m.order = append(m.order, e.Child)
-			continue
+		m.put(e, r.Source, rank)
+	}
+}
+
+// put adds an edge of a branch, or what of it counts beside the one that is known.
+func (m *merger) put(e Edge, source string, rank int) {
+	first, known := m.edges[e.Child]
+	if !known {
+		m.edges[e.Child] = sourced{e, source, rank}
+		return
+	}
+	first.PR = cmp.Or(first.PR, e.PR)
+	if first.Parent == e.Parent {
+		first.BaseHash = cmp.Or(first.BaseHash, e.BaseHash)
+	}
+	m.edges[e.Child] = first
+	m.compare(first, e.Parent, source)
+}
+
+// compare notes that a later record has another parent.
+func (m *merger) compare(first sourced, parent, source string) {
+	if first.Parent == parent || first.source == Twig && slices.Contains(m.own.Parents(first.Child), parent) {
+		return
+	}
+	if first.source == Twig && !m.exists(first.Parent) {
+		return // the state is behind, and says so itself
+	}
+	if m.told++; m.told <= maxNotes {
+		m.note("parent of %s: %s says %s, %s says %s; the first counts", first.Child, first.source, first.Parent, source, parent)
+	}
+}
+
+// cutCircles removes, from each circle of edges, the one whose record counts least. Circles
+// within one record stay if they are twig's, because a state shows what it says.
+func (m *merger) cutCircles() {
+	done := make(map[string]bool, len(m.edges))
+	for _, start := range slices.Sorted(maps.Keys(m.edges)) {
+		var path []string
+		at := start
+		place := map[string]int{}
+		for !done[at] {
+			if first, again := place[at]; again {
+				m.cut(path[first:])
+				break
+			}
+			e, ok := m.edges[at]
+			if !ok {
+				break
+			}
+			place[at] = len(path)
+			path = append(path, at)
+			at = e.Parent
 		}
-		if first.PR == 0 {
-			first.PR = e.PR
-			m.edges[e.Child] = first
+		for _, name := range path {
+			done[name] = true
 		}
-		if first.Parent == e.Parent {
-			continue
-		}
-		if m.told++; m.told <= maxNotes {
-			m.note("parent of %s: %s says %s, %s says %s; the first counts", e.Child, first.source, first.Parent, r.Source, e.Parent)
-		}
+	}
+}
+
+func (m *merger) cut(circle []string) {
+	least := slices.MaxFunc(circle, func(a, b string) int { return cmp.Compare(m.edges[a].rank, m.edges[b].rank) })
+	e := m.edges[least]
+	if e.source == Twig {
+		return
+	}
+	delete(m.edges, least)
+	if m.told++; m.told <= maxNotes {
+		m.note("parent of %s: %s says %s, which is stacked on it; this does not count", least, e.source, e.Parent)
 	}
 }
 
@@ -167,18 +261,52 @@ func (l lineage) below(child string) string {
 	return below
 }
 
-// state returns the edges as a state.
+// state returns the edges as a state: own where nothing is added to it.
 func (m *merger) state(records []Record) *twig.State {
 	doc := twig.Document{Version: 1, Branches: map[string]twig.Branch{}}
-	slices.Sort(m.order)
-	for _, child := range m.order {
-		e := m.edges[child]
-		doc.Dependencies = append(doc.Dependencies, twig.Dependency{Child: e.Child, Parent: e.Parent, Source: e.source, BaseHash: e.BaseHash})
-		if e.PR != 0 {
-			doc.Branches[child] = twig.Branch{Branch: child, GitHubPR: e.PR}
+	same := m.own != nil
+	if same {
+		doc = m.own.Document
+		doc.Branches, doc.Dependencies, doc.Roots = maps.Clone(doc.Branches), nil, slices.Clone(doc.Roots)
+		met := make(map[string]bool, len(m.own.Dependencies))
+		for _, d := range m.own.Dependencies {
+			first := m.edges[d.Child]
+			if first.source != Twig {
+				same = false
+				continue // another record counts before it
+			}
+			if !met[d.Child] && first.BaseHash != "" {
+				d.BaseHash, same = first.BaseHash, false
+			}
+			met[d.Child] = true
+			doc.Dependencies = append(doc.Dependencies, d)
 		}
 	}
+	for _, child := range slices.Sorted(maps.Keys(m.edges)) {
+		e := m.edges[child]
+		if e.source != Twig {
+			same = false
+			doc.Dependencies = append(doc.Dependencies, twig.Dependency{Child: e.Child, Parent: e.Parent, Source: e.source, BaseHash: e.BaseHash, Stale: e.Stale})
+		}
+		if linked := doc.Branches[child]; e.PR != 0 && linked.GitHubPR == 0 {
+			same = false
+			linked.Branch, linked.GitHubPR = child, e.PR
+			doc.Branches[child] = linked
+		}
+	}
+	if same {
+		return m.own
+	}
+	m.roots(&doc, records)
+	return twig.NewState(doc)
+}
+
+// roots adds the trunks of records.
+func (m *merger) roots(doc *twig.Document, records []Record) {
 	roots := map[string]bool{}
+	for _, r := range doc.Roots {
+		roots[r.Branch] = true
+	}
 	for _, r := range records {
 		for _, trunk := range r.Trunks[:min(len(r.Trunks), MaxEdges)] {
 			if _, stacked := m.edges[trunk]; stacked || roots[trunk] || !m.exists(trunk) {
@@ -188,7 +316,6 @@ func (m *merger) state(records []Record) *twig.State {
 			doc.Roots = append(doc.Roots, twig.Root{Branch: trunk, IsDefault: len(doc.Roots) == 0})
 		}
 	}
-	return twig.NewState(doc)
 }
 
 // Valid reports whether a record's text can be the name of a branch.

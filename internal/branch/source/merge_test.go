@@ -28,7 +28,7 @@ func edges(s *twig.State) map[string]string {
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	hash := strings.Repeat("a", 40)
-	m := source.Merge([]source.Record{
+	m := source.Merge(nil, []source.Record{
 		{Source: "one", Trunks: []string{"main"}, Edges: []source.Edge{
 			{Child: "a", Parent: "main", BaseHash: hash}, {Child: "c", Parent: "gone", BaseHash: hash}, {Child: "gone", Parent: "a"},
 			{Child: "dead", Parent: "main"}, {Child: "x", Parent: "y-gone"}, {Child: "y-gone", Parent: "x"}, {Child: "main", Parent: "a"},
@@ -74,13 +74,21 @@ func TestMergeIsSound(t *testing.T) {
 			return source.Record{Source: "s", Edges: rapid.SliceOfN(edge, 0, 8).Draw(t, "edges"), Trunks: rapid.SliceOfN(name, 0, 2).Draw(t, "trunks")}
 		})
 		exists := among(rapid.SliceOfDistinct(name, func(s string) string { return s }).Draw(t, "exists")...)
-		m := source.Merge(rapid.SliceOfN(record, 0, 3).Draw(t, "records"), exists)
+		m := source.Merge(nil, rapid.SliceOfN(record, 0, 3).Draw(t, "records"), exists)
 		seen := map[string]bool{}
 		for _, d := range m.State.Dependencies {
 			if seen[d.Child] || d.Child == d.Parent || !exists(d.Child) || !exists(d.Parent) {
 				t.Fatalf("got %+v", m.State.Dependencies)
 			}
 			seen[d.Child] = true
+		}
+		for child := range seen { // no chain of parents comes back
+			steps := 0
+			for at, more := child, true; more; at, more = m.State.Parent(at) {
+				if steps++; steps > len(seen)+1 {
+					t.Fatalf("circle in %+v", m.State.Dependencies)
+				}
+			}
 		}
 	})
 }
@@ -99,7 +107,7 @@ func TestLongChains(t *testing.T) {
 		r.Edges = append(r.Edges, source.Edge{Child: fmt.Sprintf("here-%d", i), Parent: "gone-0"})
 	}
 	asked := 0
-	m := source.Merge([]source.Record{r}, func(name string) bool {
+	m := source.Merge(nil, []source.Record{r}, func(name string) bool {
 		asked++
 		return strings.HasPrefix(name, "here-")
 	})
@@ -115,7 +123,7 @@ func TestLongChains(t *testing.T) {
 func TestManyNotes(t *testing.T) {
 	t.Parallel()
 	r := source.Record{Source: "x", Notes: slices.Repeat([]string{"odd"}, 1000)}
-	if m := source.Merge([]source.Record{r}, among()); len(m.Notes) > 10 || !strings.Contains(m.Notes[len(m.Notes)-1], "995 more") {
+	if m := source.Merge(nil, []source.Record{r}, among()); len(m.Notes) > 10 || !strings.Contains(m.Notes[len(m.Notes)-1], "995 more") {
 		t.Errorf("got %d notes: %q", len(m.Notes), m.Notes)
 	}
 }

@@ -2,8 +2,8 @@
 // commit that it was stacked on, and its pull request.
 //
 // A [Reader] reads the record of one tool; each is a package below this one. [Merge]
-// joins what several found into one [twig.State]. Readers never start the tools, whose
-// commands for reading write as well, and they change nothing.
+// joins what several found, and twig's own state, into one [twig.State]. Readers never
+// start the tools, whose commands for reading write as well, and they change nothing.
 //
 // A record is a file that a stranger may have put there. Readers bound what they read,
 // and a reader that fails says so in a note, while the others still answer.
@@ -22,8 +22,17 @@ import (
 type Repo interface {
 	// CommonDir is git's directory, which all worktrees share.
 	CommonDir() string
+	// Root is the root of the worktree, "" for a bare repository.
+	Root() string
 	// Program runs git.
 	Program() program.Git
+	// DefaultBranch returns the branch that others start from, "" if there is none.
+	DefaultBranch(ctx context.Context) (string, error)
+	// Remotes returns the names of the remotes.
+	Remotes(ctx context.Context) ([]string, error)
+	// Unrecorded returns the branches whose parents no other record has, for readers that
+	// infer parents. Other readers ignore it.
+	Unrecorded() []string
 }
 
 // Edge says that a branch is stacked on another.
@@ -34,7 +43,13 @@ type Edge struct {
 	BaseHash string
 	// PR is the number of Child's pull request, 0 if the tool records none.
 	PR uint32
+	// Stale is the recorded parent if git does not have it. Parent is then the next branch
+	// below that exists. Readers leave it to [Merge].
+	Stale string
 }
+
+// Twig is the source of the edges in twig's own state.
+const Twig = "twig"
 
 // Record is what one tool knows of a repository.
 type Record struct {
@@ -52,7 +67,8 @@ type Reader interface {
 	// Name returns the tool's name.
 	Name() string
 	// Files returns the files and directories that Read depends on. While none of them
-	// changes, the record does not.
+	// changes, the record does not. A directory counts with all directories below it, and
+	// the names in them.
 	Files(Repo) []string
 	// Read returns the record, an empty one where the tool is not used.
 	Read(context.Context, Repo) (Record, error)

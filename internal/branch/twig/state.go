@@ -30,9 +30,12 @@ type Branch struct {
 // Dependency says that Child is stacked on Parent.
 type Dependency struct {
 	ID, Child, Parent, CreatedAt string
-	// Source is the tool that recorded it and BaseHash the commit of Parent that Child was
-	// last stacked on. Both are "" for twig's own.
+	// Source is the tool that recorded it, "" for twig, and BaseHash the commit of Parent
+	// that Child was last stacked on, "" if no tool recorded it.
 	Source, BaseHash string
+	// Stale is the parent that Source recorded, if git does not have it and Parent is the
+	// next branch below that exists.
+	Stale string
 }
 
 // Root is a branch that stacks end at.

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
-	"github.com/copse-dev/copse/internal/branch/source/records"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/track"
 )
 
@@ -73,7 +73,7 @@ func (c *cli) run(do func(ctx context.Context, p place, args []string) error) fu
 }
 
 func (c *cli) find(ctx context.Context) (place, error) {
-	return c.open(ctx, wiring.New(wiring.Options{Program: "copse", Env: c.env, Repo: c.repo, Recorded: records.New()}))
+	return c.open(ctx, wiring.New(wiring.Options{Program: "copse", Env: c.env, Repo: c.repo, Recorded: workspace.Recorded(c.env)}))
 }
 
 func (c *cli) open(ctx context.Context, sources *wiring.Sources) (place, error) {

@@ -84,6 +84,9 @@ pull request, separated by tabs.`,
 		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
 			state, err := p.State(ctx)
+			if found, unread := p.Branches.State(ctx); unread == nil && !tracked {
+				state, err = found, nil
+			}
 			if err != nil {
 				return err
 			}

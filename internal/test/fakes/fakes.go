@@ -4,6 +4,7 @@
 package fakes
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -36,6 +37,27 @@ func GitHub(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Defer(server.Close)
 	ts.Setenv("GITHUB_API_URL", server.URL)
+	if last, ok := ts.Value(Key{}).(*Last); ok {
+		last.server = server
+	}
+}
+
+// Key is that of a script's value for a [Last].
+type Key struct{}
+
+// Last is the fake that a script started last.
+type Last struct{ server *githubtest.Server }
+
+// Requests is the command "requests": it prints the requests that the last fake GitHub got,
+// with their answers.
+func Requests(ts *testscript.TestScript, neg bool, args []string) {
+	last, ok := ts.Value(Key{}).(*Last)
+	if neg || len(args) != 0 || !ok || last.server == nil {
+		ts.Fatalf("usage: requests, after github")
+	}
+	for _, r := range last.server.Requests() {
+		fmt.Fprintln(ts.Stdout(), r.Method, r.URI, r.Status)
+	}
 }
 
 // failures are the names that scripts give to what a Jira can do wrong.

@@ -80,7 +80,7 @@ func (t *Tools) GetBranchStack(ctx context.Context, in StackIn) (StackOut, error
 	if err != nil {
 		return StackOut{}, err
 	}
-	out := StackOut{Stack: stack, Note: t.branches.Note(ctx)}
+	out := StackOut{Stack: stack, Note: t.branches.NoteOn(ctx, stack[0].Branch)}
 	if n := page.Fit(stack, page.Size, page.DefaultBudget); n < len(stack) {
 		out.Stack = stack[:n]
 		out.Showing = fmt.Sprintf("%d of %d; for the rest pass branch %q", n, len(stack), stack[n].Branch)

@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/branch/source/openpulls"
 	"github.com/copse-dev/copse/internal/branch/source/records"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/runner"
@@ -43,9 +44,11 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/stackstatus"
 	toolworkspace "github.com/copse-dev/copse/internal/toolset/workspace"
 	toolworktrees "github.com/copse-dev/copse/internal/toolset/worktrees"
+	"github.com/copse-dev/copse/internal/turn"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/itemsync"
+	workopen "github.com/copse-dev/copse/internal/workflow/openpulls"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 	"github.com/copse-dev/copse/internal/workflow/pull"
@@ -78,7 +81,7 @@ type Workspace struct {
 
 // Open returns the workspace of the options. Little is read yet.
 func Open(ctx context.Context, o wiring.Options) *Workspace {
-	o.Recorded = records.New()
+	o.Recorded = Recorded(o.Env)
 	sources := wiring.New(o)
 	worktree := sources.Session.Worktree(ctx)
 	w := &Workspace{
@@ -101,6 +104,21 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 		})
 	})
 	return w
+}
+
+// Recorded returns what stack tools record about the branches of a repository.
+func Recorded(env app.Env) *records.Records {
+	user := settings.OpenUser(env.SettingsFile())
+	return records.New(records.Options{
+		Pulls: openpulls.Dir(env.PullsDir()),
+		First: func() []string {
+			s, err := user.Get()
+			if err != nil {
+				return nil // whoever shows the settings says so
+			}
+			return s.Stacks.Sources
+		},
+	})
 }
 
 // Find returns the workspace that a command of copse is run in, or that of repo.
@@ -368,6 +386,8 @@ func (w *Workspace) Verdicts(store item.Store) *verdict.Verdicts {
 	}
 	if !slices.Contains(w.disabled, "github") {
 		o.Pulls = pulls{w.Pulls, w.Words}
+		o.Turns = turn.Dir(w.env.TurnsDir())
+		o.Opened = workopen.Lists{Session: w.Session, Pulls: w.Pulls, Dir: openpulls.Dir(w.env.PullsDir()), Now: w.env.Now}
 	}
 	return verdict.New(o)
 }

@@ -134,10 +134,14 @@ func (d *Doctor) state(ctx context.Context) Finding {
 	case err != nil:
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "Correct the file, or restore it from a backup."}
 	}
-	if note := d.Branches.Note(ctx); note != "" {
+	if note := d.Branches.TwoStates(ctx); note != "" {
 		return Finding{Verdict: Failed, Text: note}
 	}
-	return Finding{Verdict: OK, Text: fmt.Sprintf("%d branches with links", len(state.Branches))}
+	text := fmt.Sprintf("%d branches with links", len(state.Branches))
+	if note := d.Branches.Note(ctx); note != "" {
+		text += "; " + note
+	}
+	return Finding{Verdict: OK, Text: text}
 }
 
 func (d *Doctor) github(ctx context.Context) Finding {

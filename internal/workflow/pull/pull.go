@@ -104,6 +104,7 @@ func (r *Requests) OfBranches(ctx context.Context, heads []github.Head, w failur
 	out := make([]fact.Fact[github.Status], len(heads))
 	for i := range out {
 		out[i] = fact.Unavailable[github.Status](e.Message(w), e.Hint(w))
+		out[i].Unasked = true
 	}
 	return out
 }
@@ -147,10 +148,24 @@ func (r *Requests) Newest(ctx context.Context) ([]github.PullRequest, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.newest(ctx, repo, github.All)
+}
+
+// Opened is Newest for the open ones, with the repository that origin names.
+func (r *Requests) Opened(ctx context.Context) (github.Repo, []github.PullRequest, error) {
+	repo, err := r.Repository(ctx, "")
+	if err != nil {
+		return github.Repo{}, nil, err
+	}
+	found, err := r.newest(ctx, repo, github.Open)
+	return repo, found, err
+}
+
+func (r *Requests) newest(ctx context.Context, repo github.Repo, state github.State) ([]github.PullRequest, error) {
 	var found []github.PullRequest
 	from := github.Cursor{}
 	for read := 0; read < newest; {
-		page, err := r.List(ctx, repo, github.All, from, pageSize)
+		page, err := r.List(ctx, repo, state, from, pageSize)
 		if err != nil {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ func (b *Branches) bases(ctx context.Context, v *session.View, name string) (par
 	if trunk, err = v.Default(ctx); err != nil {
 		return "", "", err
 	}
-	if state, err := b.stateOf(ctx, v); err == nil {
+	if state, err := b.stateAround(ctx, v, name); err == nil {
 		if state.IsRoot(name) {
 			return "", "", nil
 		}

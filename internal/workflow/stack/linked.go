@@ -96,7 +96,7 @@ func (b *Branches) checkedOut(ctx context.Context, argument string) (twig.Metada
 				Do:   provide(argument),
 			}
 		}
-		state, err := b.stateOf(ctx, v)
+		state, err := b.stateAround(ctx, v, name)
 		if err != nil {
 			return twig.Metadata{}, err
 		}

@@ -6,6 +6,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,45 +32,105 @@ type Branches struct {
 
 // Recorded knows what other tools than twig record about branches.
 type Recorded interface {
-	// State returns it as a state, for the branches that exist, and what is wrong with
-	// the records.
-	State(ctx context.Context, repo *git.Repo, exists func(string) bool) (*twig.State, []string, error)
+	// Join returns the state, nil for none, together with what other tools record about
+	// the branches that exist, and notes on disagreements and on what cannot be read. names
+	// returns these branches, sorted by bytes. With guess, parents that no tool recorded are
+	// inferred. The result is the state itself if nothing is added to it.
+	Join(ctx context.Context, repo *git.Repo, own *twig.State, names func() ([]string, error), guess bool) (*twig.State, []string, error)
+	// OwnFirst reports whether the state counts before all records.
+	OwnFirst() bool
 }
 
-// New returns the branches of a session's repository. Where it has no state, what other
-// tools recorded takes its place; recorded can be nil.
+// New returns the branches of a session's repository. What other tools recorded counts as
+// well; recorded can be nil.
 func New(s *session.Session, recorded Recorded) *Branches {
 	return &Branches{session: s, recorded: recorded}
 }
 
-// stateOf returns the state, or what stands for it.
+// stateOf returns the state, with what other tools record. What is inferred counts only
+// where there is no state.
 func (b *Branches) stateOf(ctx context.Context, v *session.View) (*twig.State, error) {
 	state, err := v.State(ctx)
-	if b.recorded == nil || !errors.Is(err, twig.ErrNoState) {
+	none := errors.Is(err, twig.ErrNoState)
+	if b.recorded == nil || err != nil && !none {
 		return state, err
 	}
-	if found, _, ok := b.records(ctx, v); ok && len(found.Dependencies) > 0 {
-		return found, nil
+	own := state
+	if none {
+		own = nil
 	}
-	return state, err
+	found, _, failed := b.join(ctx, v, own, none)
+	if failed != nil || none && len(found.Dependencies) == 0 {
+		return state, err // the state alone is better than nothing
+	}
+	return found, nil
 }
 
-// records returns what other tools recorded, and whether it could be read.
-func (b *Branches) records(ctx context.Context, v *session.View) (*twig.State, []string, bool) {
+// stateAround is stateOf for the branches below one. Records are not read if the state has
+// all that is asked about these branches.
+func (b *Branches) stateAround(ctx context.Context, v *session.View, name string) (*twig.State, error) {
+	state, err := v.State(ctx)
+	if err == nil && (b.recorded == nil || b.recorded.OwnFirst() && whole(state, name)) {
+		return state, nil
+	}
+	return b.stateOf(ctx, v)
+}
+
+// whole reports whether a state has the parents of a branch down to a root, and their pull
+// requests.
+func whole(state *twig.State, name string) bool {
+	met := map[string]bool{}
+	for at, more := name, true; more && !met[at]; at, more = state.Parent(at) {
+		if state.IsRoot(at) {
+			return true
+		}
+		if state.Branches[at].GitHubPR == 0 {
+			return false
+		}
+		met[at] = true
+	}
+	return false
+}
+
+// join returns what other tools recorded together with the state, nil for none.
+func (b *Branches) join(ctx context.Context, v *session.View, state *twig.State, guess bool) (*twig.State, []string, error) {
 	repo, err := v.Repo(ctx)
 	if err != nil {
-		return nil, nil, false
+		return nil, nil, err
 	}
-	names, err := v.Branches(ctx)
+	return b.recorded.Join(ctx, repo, state, func() ([]string, error) {
+		names, err := v.Branches(ctx)
+		if current := v.Current(ctx); err == nil && current != "" {
+			if at, known := slices.BinarySearch(names, current); !known { // before its first commit
+				names = slices.Insert(slices.Clone(names), at, current)
+			}
+		}
+		return names, err
+	}, guess)
+}
+
+// Whole returns the state together with all that is recorded or can be inferred, an empty
+// one for nothing, and notes on disagreements and on what cannot be read.
+func (b *Branches) Whole(ctx context.Context) (*twig.State, []string, error) {
+	v := b.session.View()
+	state, err := v.State(ctx)
+	if errors.Is(err, twig.ErrNoState) {
+		state, err = nil, nil
+	}
 	if err != nil {
-		return nil, nil, false
+		return nil, nil, err
 	}
-	current := v.Current(ctx)
-	found, notes, err := b.recorded.State(ctx, repo, func(name string) bool {
-		_, ok := slices.BinarySearch(names, name)
-		return ok || name == current && name != ""
-	})
-	return found, notes, err == nil
+	if b.recorded == nil {
+		if state == nil {
+			state = &twig.State{}
+		}
+		return state, nil, nil
+	}
+	found, notes, err := b.join(ctx, v, state, true)
+	if err != nil {
+		return nil, nil, session.Explain(err)
+	}
+	return found, notes, nil
 }
 
 // Recorded returns what other tools than twig record about the branches, whether or not
@@ -78,8 +139,8 @@ func (b *Branches) Recorded(ctx context.Context) *twig.State {
 	if b.recorded == nil {
 		return nil
 	}
-	found, _, ok := b.records(ctx, b.session.View())
-	if !ok || len(found.Dependencies) == 0 {
+	found, _, err := b.join(ctx, b.session.View(), nil, false)
+	if err != nil || len(found.Dependencies) == 0 {
 		return nil
 	}
 	return found
@@ -112,7 +173,7 @@ func (b *Branches) Current(ctx context.Context) (Checkout, error) {
 			return Checkout{}, detached(going, "Not on any branch (detached HEAD state)", "Check out a branch, or use a tool that takes one.")
 		}
 		out := Checkout{Metadata: twig.Metadata{Branch: name}, Operation: going}
-		if state, err := b.stateOf(ctx, v); err == nil {
+		if state, err := b.stateAround(ctx, v, name); err == nil {
 			out.Metadata = state.Metadata(name)
 		}
 		return out, nil
@@ -153,30 +214,49 @@ func (b *Branches) State(ctx context.Context) (*twig.State, error) {
 	return b.stateOf(ctx, b.session.View())
 }
 
-// Note returns what a reader of the state should know, "" for nothing: two programs kept
-// two states in one repository, of which only one counts here.
+// Note returns what a reader of the branches should know, "" for nothing: two programs kept
+// two states in one repository, of which only one counts here, or records of tools disagree
+// or cannot be read.
 func (b *Branches) Note(ctx context.Context) string {
+	return cmp.Or(b.TwoStates(ctx), b.recordNote(ctx, b.session.View()))
+}
+
+// NoteOn is Note for the branches below one.
+func (b *Branches) NoteOn(ctx context.Context, name string) string {
+	if note := b.TwoStates(ctx); note != "" || b.recorded == nil {
+		return note
+	}
 	v := b.session.View()
-	dir, hides, err := v.StatePlace(ctx)
-	if err != nil {
+	if state, err := v.State(ctx); err == nil && b.recorded.OwnFirst() && whole(state, name) {
 		return ""
 	}
-	if hides == "" {
-		return b.recordNote(ctx, v)
+	return b.recordNote(ctx, v)
+}
+
+// TwoStates says that there are two states, "" if there are not.
+func (b *Branches) TwoStates(ctx context.Context) string {
+	dir, hides, err := b.session.View().StatePlace(ctx)
+	if err != nil || hides == "" {
+		return ""
 	}
 	return cleantext.Line(fmt.Sprintf("There are two states: %s counts in this worktree and hides that of %s. Keep one and delete the other.",
 		twig.Path(dir), hides))
 }
 
-// recordNote says what is wrong with the records that stand for a state.
+// recordNote says where records disagree, or cannot be read.
 func (b *Branches) recordNote(ctx context.Context, v *session.View) string {
 	if b.recorded == nil {
 		return ""
 	}
-	if _, err := v.State(ctx); !errors.Is(err, twig.ErrNoState) {
+	state, err := v.State(ctx)
+	none := errors.Is(err, twig.ErrNoState)
+	if err != nil && !none {
 		return ""
 	}
-	_, notes, _ := b.records(ctx, v)
+	if none {
+		state = nil
+	}
+	_, notes, _ := b.join(ctx, v, state, none) // an error is that of the answer itself
 	return cleantext.Line(strings.Join(notes, "; "))
 }
 
@@ -303,7 +383,7 @@ func (b *Branches) Stack(ctx context.Context, start string) ([]branch.Entry, err
 				return nil, detached(going, "Not on any branch (detached HEAD)", "Pass a branch.")
 			}
 		}
-		state, err := b.stateOf(ctx, v)
+		state, err := b.stateAround(ctx, v, start)
 		if err != nil {
 			return nil, err
 		}

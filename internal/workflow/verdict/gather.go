@@ -20,25 +20,28 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
 )
 
-// recent is how old GitHub's last answers can be for Recent.
-const recent = time.Minute
-
 // Stack returns the verdict on the stack of a branch, of the one that is worked on if start
 // is "".
 func (v *Verdicts) Stack(ctx context.Context, start string, asking Asking) (Status, error) {
 	return session.Read(ctx, v.o.Branches.Session(), func(ctx context.Context, view *session.View) (Status, error) {
-		return v.stack(ctx, view, start, asking)
+		out, changed, err := v.stack(ctx, view, start, asking)
+		if changed && err == nil {
+			// GitHub knows of other stacks than before; its answers are recent.
+			out, _, err = v.stack(ctx, view, start, Recent)
+		}
+		return out, err
 	})
 }
 
-func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, asking Asking) (Status, error) {
+// stack returns the verdict, and whether the records that it is based on have changed.
+func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, asking Asking) (out Status, changed bool, err error) {
 	repo, err := view.Repo(ctx)
 	if err != nil {
-		return Status{}, err
+		return Status{}, false, err
 	}
 	s, err := v.shape(ctx, view, start)
 	if err != nil {
-		return Status{}, err
+		return Status{}, false, err
 	}
 	current := view.Current(ctx)
 	for i := range s.branches {
@@ -46,7 +49,7 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 	}
 	t, err := readTips(ctx, repo, s)
 	if err != nil {
-		return Status{}, session.Explain(err)
+		return Status{}, false, session.Explain(err)
 	}
 	var notes notes
 	var g errgroup.Group
@@ -58,21 +61,24 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 	})
 	pulls := make([]fact.Fact[github.Status], len(s.branches))
 	g.Go(func() error {
-		pulls = v.ask(ctx, s, t, asking)
+		pulls, changed = v.ask(ctx, repo, s, t, asking)
 		return nil
 	})
 	if err := g.Wait(); err != nil {
-		return Status{}, session.Explain(err)
+		return Status{}, false, session.Explain(err)
 	}
-	out := Status{Trunk: s.trunk, Branches: s.branches}
+	out = Status{Trunk: s.trunk, Branches: s.branches}
 	out.GitHub = v.take(s.branches, pulls, s.trunk, &notes)
-	notes.add(v.o.Branches.Note(ctx))
+	notes.add(v.o.Branches.TwoStates(ctx))
+	for _, note := range s.notes {
+		notes.add(note)
+	}
 	out.Notes = notes.list
 	out.conclude()
 	if s.left > 0 {
 		out.Showing = fmt.Sprintf("%d of %d branches; for others pass one of them as branch", len(s.branches), len(s.branches)+s.left)
 	}
-	return out.fit(), nil
+	return out.fit(), changed, nil
 }
 
 // conclude draws the verdict.
@@ -164,56 +170,6 @@ func (v *Verdicts) items(ctx context.Context, s shape) error {
 	return nil
 }
 
-// ask asks GitHub for the pull requests of all branches at once.
-func (v *Verdicts) ask(ctx context.Context, s shape, t tips, asking Asking) []fact.Fact[github.Status] {
-	out := make([]fact.Fact[github.Status], len(s.branches))
-	if v.o.Pulls == nil {
-		for i := range out {
-			out[i] = fact.Unavailable[github.Status]("the github toolset is switched off", "")
-		}
-		return out
-	}
-	heads := make([]github.Head, len(s.branches))
-	for i := range s.branches {
-		b := &s.branches[i]
-		heads[i] = github.Head{Branch: b.Branch, Number: b.PullRequest.Number, Commit: t.of(b.Branch)}
-		if at := t.published[b.Branch]; at != "" {
-			heads[i].Branch = shortOf(at)
-		}
-	}
-	if len(heads) == 0 {
-		return nil
-	}
-	var kept []fact.Fact[github.Status]
-	if asking != Fresh {
-		kept = v.o.Pulls.OfBranches(remote.WithCachedOnly(ctx), heads)
-		if asking == Cached || v.recent(kept) {
-			return kept
-		}
-	}
-	found := v.o.Pulls.OfBranches(ctx, heads)
-	for i := range found {
-		// What GitHub said last is better than that it does not answer, and has its age.
-		if found[i].State == fact.StateUnavailable && i < len(kept) && kept[i].State != fact.StateUnavailable {
-			reason := found[i].Reason
-			found[i] = kept[i]
-			found[i].Reason = reason
-		}
-	}
-	return found
-}
-
-// recent reports whether all answers are known and young.
-func (v *Verdicts) recent(all []fact.Fact[github.Status]) bool {
-	now := v.o.Now()
-	for _, f := range all {
-		if f.State == fact.StateUnavailable || now.Sub(f.AsOf) > recent {
-			return false
-		}
-	}
-	return true
-}
-
 // take puts the pull requests into the branches, and returns how GitHub answered.
 func (v *Verdicts) take(branches []Branch, pulls []fact.Fact[github.Status], trunk string, notes *notes) GitHub {
 	all := GitHub{State: string(fact.StateKnown)}
@@ -230,7 +186,7 @@ func (v *Verdicts) take(branches []Branch, pulls []fact.Fact[github.Status], tru
 		case fact.StateNone:
 		default:
 			pr.State, pr.Number = PullFailed, branches[i].PullRequest.Number
-			if v.o.Pulls == nil || f.Reason == fact.NotFetched {
+			if f.Unasked {
 				pr.State = PullUnknown
 			}
 			if all.State != PullFailed {

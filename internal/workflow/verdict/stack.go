@@ -1,8 +1,8 @@
 package verdict
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +21,7 @@ type shape struct {
 	branches []Branch
 	trunk    string
 	left     int // branches that are left out
+	notes    []string
 }
 
 // edges are the first edges of branches, by child.
@@ -38,10 +39,8 @@ func edgesOf(state *twig.State) edges {
 
 // shape returns the stack of start, of the branch that is worked on if it is "".
 func (v *Verdicts) shape(ctx context.Context, view *session.View, start string) (shape, error) {
-	state, err := v.o.Branches.State(ctx)
-	if errors.Is(err, twig.ErrNoState) {
-		state, err = &twig.State{}, nil // a branch without records has a pull request, too
-	}
+	// A branch without any record has a pull request, too.
+	state, notes, err := v.o.Branches.Whole(ctx)
 	if err != nil {
 		return shape{}, err
 	}
@@ -57,18 +56,25 @@ func (v *Verdicts) shape(ctx context.Context, view *session.View, start string) 
 			return shape{}, failure.New(failure.NotFound, "Not on any branch (detached HEAD)", "Pass a branch.")
 		}
 	}
-	exists, err := view.HasBranch(ctx, start)
+	names, err := view.Branches(ctx)
 	if err != nil {
 		return shape{}, err
 	}
-	if !exists && !state.Known(start) {
+	current := view.Current(ctx) // also before its first commit
+	has := func(name string) bool {
+		_, ok := slices.BinarySearch(names, name)
+		return ok || name == current && name != ""
+	}
+	if !has(start) && !state.Known(start) {
 		refs, err := view.Refs(ctx)
 		if err != nil {
 			return shape{}, err
 		}
 		return shape{}, stackNotFound(branch.NotFound(state, refs, start))
 	}
-	return walk(state, standard, start, func(name string) (bool, error) { return view.HasBranch(ctx, name) })
+	out := walk(state, standard, start, has)
+	out.notes = notes
+	return out, nil
 }
 
 func stackNotFound(err *branch.NotFoundError) error {
@@ -79,17 +85,21 @@ func stackNotFound(err *branch.NotFoundError) error {
 	return failure.New(failure.NotFound, fmt.Sprintf("Branch '%s' not found", err.Branch), do)
 }
 
-// walker follows the edges of a state.
+// walker follows the edges of a state. Branches that git does not have are passed over, but
+// for the one that was asked for.
 type walker struct {
 	state    *twig.State
 	first    edges
 	standard string // the branch that git takes for the trunk
+	has      func(string) bool
+	// found is the next branch below one that git does not have.
+	found map[string]string
 }
 
 // walk follows the edges from start down to the trunk, and from there up through start to
 // all that is stacked on it.
-func walk(state *twig.State, standard, start string, has func(string) (bool, error)) (shape, error) {
-	w := walker{state, edgesOf(state), standard}
+func walk(state *twig.State, standard, start string, has func(string) bool) shape {
+	w := walker{state: state, first: edgesOf(state), standard: standard, has: has, found: map[string]string{}}
 	var out shape
 	var names []string
 	out.trunk, names = w.down(start)
@@ -102,15 +112,9 @@ func walk(state *twig.State, standard, start string, has func(string) (bool, err
 		names = names[:MaxBranches]
 	}
 	for _, name := range names {
-		exists, err := has(name)
-		if err != nil {
-			return shape{}, err
-		}
-		b := w.branch(name)
-		b.Missing = !exists
-		out.branches = append(out.branches, b)
+		out.branches = append(out.branches, w.branch(name))
 	}
-	return out, nil
+	return out
 }
 
 // root reports whether a stack ends at a branch.
@@ -119,20 +123,58 @@ func (w walker) root(name string) bool {
 	return w.state.IsRoot(name) || name == w.standard && !stacked
 }
 
+// parent returns the next branch below one that git has, or that is a root, "" if there is
+// none; and the recorded parent, if that is another one.
+func (w walker) parent(name string) (parent, stale string) {
+	edge, ok := w.first[name]
+	if !ok {
+		return "", ""
+	}
+	parent = w.living(edge.Parent)
+	switch {
+	case parent == name:
+		return "", edge.Parent
+	case parent != edge.Parent:
+		return parent, edge.Parent
+	}
+	return parent, edge.Stale
+}
+
+// living returns a branch itself if git has it, or it is a root, and otherwise the next one
+// below that is so; the trunk if there is none.
+func (w walker) living(name string) string {
+	var passed []string
+	at := name
+	for !w.root(at) && !w.has(at) {
+		if below, known := w.found[at]; known {
+			at = below
+			break
+		}
+		w.found[at] = w.standard // if it is met again, or nothing is below it
+		passed = append(passed, at)
+		edge, ok := w.first[at]
+		if !ok {
+			at = w.standard
+			break
+		}
+		at = edge.Parent
+	}
+	for _, p := range passed {
+		w.found[p] = at
+	}
+	return at
+}
+
 // down returns the trunk, "" if there is none, and the branches from there up to start.
 func (w walker) down(start string) (trunk string, names []string) {
 	if w.root(start) {
 		return start, nil
 	}
 	met := map[string]bool{}
-	for at := start; !met[at]; {
+	for at := start; at != "" && !met[at]; {
 		met[at] = true
 		names = append(names, at)
-		edge, ok := w.first[at]
-		if !ok {
-			break
-		}
-		if at = edge.Parent; w.root(at) {
+		if at, _ = w.parent(at); at != "" && w.root(at) {
 			trunk = at
 			break
 		}
@@ -143,6 +185,17 @@ func (w walker) down(start string) (trunk string, names []string) {
 
 // up adds the branches that are stacked on start, each before those on it.
 func (w walker) up(start, trunk string, names []string) []string {
+	children := make(map[string][]string, len(w.first))
+	met := make(map[string]bool, len(w.first))
+	for _, d := range w.state.Dependencies {
+		if met[d.Child] || w.root(d.Child) || !w.has(d.Child) {
+			continue
+		}
+		met[d.Child] = true
+		if parent, _ := w.parent(d.Child); parent != "" {
+			children[parent] = append(children[parent], d.Child)
+		}
+	}
 	seen := map[string]bool{trunk: true}
 	for _, name := range names {
 		seen[name] = true
@@ -154,8 +207,8 @@ func (w walker) up(start, trunk string, names []string) []string {
 			seen[at] = true
 			names = append(names, at)
 		}
-		for _, child := range slices.Backward(w.state.Children(at)) {
-			if w.first[child].Parent == at && !seen[child] && !w.root(child) {
+		for _, child := range slices.Backward(children[at]) {
+			if !seen[child] {
 				todo = append(todo, child)
 			}
 		}
@@ -165,11 +218,12 @@ func (w walker) up(start, trunk string, names []string) []string {
 
 // branch returns what the state says of a branch.
 func (w walker) branch(name string) Branch {
-	b := Branch{Branch: name}
+	b := Branch{Branch: name, Missing: !w.has(name)}
 	if edge, ok := w.first[name]; ok {
-		b.Parent, b.Source, b.base = edge.Parent, edge.Source, edge.BaseHash
-		if b.Source == "" {
-			b.Source = "twig"
+		b.Parent, b.Stale = w.parent(name)
+		b.Source = cmp.Or(edge.Source, source)
+		if b.Stale == "" {
+			b.base = edge.BaseHash
 		}
 	}
 	meta := w.state.Metadata(name)
@@ -179,3 +233,6 @@ func (w walker) branch(name string) Branch {
 	b.PullRequest.Number = int(meta.PRNumber)
 	return b
 }
+
+// source is that of an edge without one.
+const source = "twig"

@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/turn"
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
@@ -27,6 +28,10 @@ type Options struct {
 	Branches *stack.Branches
 	// Pulls ask for the pull requests of branches; nil if GitHub is switched off.
 	Pulls Pulls
+	// Opened keeps the list of open pull requests up to date; nil for nothing.
+	Opened Opened
+	// Turns is where the processes of the user take turns to ask GitHub.
+	Turns turn.Dir
 	// Services know the issue of a branch.
 	Services stack.Services
 	// Items are the work items; nil for none.
@@ -40,6 +45,13 @@ type Options struct {
 type Pulls interface {
 	// OfBranches returns what is known of the pull request of each branch, in their order.
 	OfBranches(ctx context.Context, heads []github.Head) []fact.Fact[github.Status]
+}
+
+// Opened keeps the list of open pull requests up to date.
+type Opened interface {
+	// Refresh asks for the list unless it is younger than age, and reports whether it is
+	// another one than before.
+	Refresh(ctx context.Context, age time.Duration) (changed bool, err error)
 }
 
 // Items are the work items of the repository.
@@ -128,7 +140,10 @@ type Branch struct {
 	Branch string `json:"branch"`
 	Parent string `json:"parent,omitempty"`
 	// Source is the tool that recorded the parent.
-	Source  string `json:"source,omitempty"`
+	Source string `json:"source,omitempty"`
+	// Stale is the parent that Source recorded, if git does not have it. Parent is then the
+	// next branch below that exists.
+	Stale   string `json:"stale,omitempty"`
 	Current bool   `json:"current,omitempty"`
 	// Missing says that git does not have the branch.
 	Missing     bool        `json:"missing,omitempty"`

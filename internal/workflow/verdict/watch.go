@@ -9,30 +9,30 @@ import (
 )
 
 const (
-	// pollEvery is how often GitHub's answers are looked at. They are shared by all processes
-	// of the user, and one that is younger than this is not asked for again: the processes
-	// that watch together send no more requests than one.
+	// pollEvery is how often GitHub's answers are looked at. The processes of the user share
+	// them and take turns, and one that is younger than this is not asked for again: those
+	// that watch one stack together send no more requests than one.
 	pollEvery = recent + time.Second
-	// pollAfterFailure is how long GitHub is left alone after it gave no answer, as where a
-	// rate limit was reached.
-	pollAfterFailure = 10 * time.Minute
+	// pollAfterFailure is how long GitHub is left alone after it gave no answer. Where it said
+	// for how long, every process of the user waits for that, see package turn.
+	pollAfterFailure = 5 * time.Minute
 )
 
 // Watch calls changed whenever something of the stack of a branch is different, until ctx
 // ends: a check, a review, a commit, a worktree. The age of an answer is not a difference.
 func (v *Verdicts) Watch(ctx context.Context, start string, changed func(Status)) error {
 	w := watcher{changed: changed}
-	look := func(asking Asking) string {
+	look := func(asking Asking) (answered bool) {
 		s, err := v.Stack(ctx, start, asking)
 		if err != nil {
-			return err.Error() // the next look may find it again
+			return false // the next look may find it again
 		}
 		w.report(s)
-		return s.GitHub.State
+		return s.GitHub.State != PullFailed
 	}
 	look(Recent)
 	var polling sync.WaitGroup
-	polling.Go(func() { poll(ctx, func() bool { return look(Recent) != PullFailed }) })
+	polling.Go(func() { poll(ctx, func() bool { return look(Recent) }) })
 	defer polling.Wait()
 	return v.o.Branches.Watch(ctx, func() string {
 		look(Cached)

@@ -30,7 +30,11 @@ func (s Status) Lines() []foreign.Line {
 func (b Branch) line() foreign.Line {
 	line := foreign.Own("- ").Name(b.Branch)
 	if b.Parent != "" {
-		line = line.Own(" on ").Name(b.Parent).Own(" (").Name(b.Source).Own(")")
+		line = line.Own(" on ").Name(b.Parent).Own(" (").Name(b.Source)
+		if b.Stale != "" {
+			line = line.Own(", recorded on ").Name(b.Stale).Own(", which git does not have")
+		}
+		line = line.Own(")")
 	}
 	switch {
 	case b.PullRequest.known():

@@ -26,10 +26,11 @@ func (Reader) Name() string { return "gh-stack" }
 // maxWorktrees is how many worktrees' files are read.
 const maxWorktrees = 200
 
-// Files returns the file of each worktree, whether it exists or not.
+// Files returns the file of each worktree, whether it exists or not, and the directory that
+// new worktrees are in.
 func (Reader) Files(r source.Repo) []string {
-	files := []string{filepath.Join(r.CommonDir(), "gh-stack")}
 	worktrees := filepath.Join(r.CommonDir(), "worktrees")
+	files := []string{filepath.Join(r.CommonDir(), "gh-stack"), worktrees}
 	listed, err := os.ReadDir(worktrees)
 	if err != nil { // most repositories have no linked worktrees
 		return files

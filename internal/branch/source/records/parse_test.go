@@ -70,6 +70,19 @@ func TestGitTown(t *testing.T) {
 	}
 }
 
+func TestGitTownFile(t *testing.T) {
+	t.Parallel()
+	got, ok := gittown.Trunks([]byte("[branches]\nmain = \"main\"\nperennials = [\"rel\", \"a b\"]\nperennial-regex = \"x\"\n"))
+	if diff := cmp.Diff([]string{"main", "rel"}, got); diff != "" || !ok {
+		t.Errorf("%v, -want +got:\n%s", ok, diff)
+	}
+	for _, text := range []string{"[branches", "branches = 1", "[branches]\nmain = 7"} {
+		if _, ok := gittown.Trunks([]byte(text)); ok {
+			t.Errorf("%q is read", text)
+		}
+	}
+}
+
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte("main\n\ta PR #1\n"))
 	f.Add([]byte(`{"base":{"name":"a","hash":"` + hash + `"}}`))

@@ -1,8 +1,9 @@
-// Package records reads what all stack tools record about a repository, and keeps it while
-// their files do not change.
+// Package records reads what all stack tools record about a repository, and keeps the
+// record of each while its files do not change.
 //
-// The order of the readers is that in which they count: what a tool was told comes before
-// what git's configuration suggests.
+// [Names] is the order in which records count: what a tool was told comes before what a
+// server says, that before git's configuration, and what is inferred comes last. The user
+// can put some first.
 package records
 
 import (
@@ -10,79 +11,238 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
+	"reflect"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/copse-dev/copse/internal/branch/source"
 	"github.com/copse-dev/copse/internal/branch/source/ghstack"
+	"github.com/copse-dev/copse/internal/branch/source/githubstack"
 	"github.com/copse-dev/copse/internal/branch/source/gitspice"
 	"github.com/copse-dev/copse/internal/branch/source/gittown"
 	"github.com/copse-dev/copse/internal/branch/source/graphite"
 	"github.com/copse-dev/copse/internal/branch/source/machete"
+	"github.com/copse-dev/copse/internal/branch/source/openpulls"
 	"github.com/copse-dev/copse/internal/branch/source/plain"
+	"github.com/copse-dev/copse/internal/branch/source/pullrequest"
+	"github.com/copse-dev/copse/internal/branch/source/reflog"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 )
 
-// readers are in the order in which they count.
-func readers() []source.Reader {
+// readers returns the readers in the order in which they count.
+func readers(pulls openpulls.Dir) []source.Reader {
 	return []source.Reader{
-		gitspice.Reader{}, graphite.Reader{}, gittown.Reader{}, machete.Reader{}, ghstack.Reader{}, plain.Upstream{},
+		gitspice.Reader{}, graphite.Reader{}, gittown.Reader{}, machete.Reader{}, ghstack.Reader{},
+		githubstack.Reader{Pulls: pulls}, pullrequest.Reader{Pulls: pulls},
+		plain.Upstream{},
+		reflog.Reader{},
 	}
+}
+
+// inferred reports whether a source guesses, so that it is asked only about branches that no
+// other source knows.
+func inferred(name string) bool { return name == reflog.Name }
+
+// Names returns the sources in the order in which they count, twig among them.
+func Names() []string {
+	names := []string{source.Twig}
+	for _, r := range readers("") {
+		names = append(names, r.Name())
+	}
+	return names
+}
+
+// Options are what Records work with.
+type Options struct {
+	// Pulls is where the open pull requests are kept; "" for nowhere.
+	Pulls openpulls.Dir
+	// First returns the sources that count before the others; nil for none. Names that are no
+	// source are passed over.
+	First func() []string
 }
 
 // Records are those of one repository. They are safe for concurrent use.
 type Records struct {
-	mu    sync.Mutex
-	kept  []source.Record
-	print string // of the files that kept was read from
+	o Options
+
+	mu     sync.Mutex
+	kept   map[string]*kept // by source
+	joined map[bool]joined  // by whether it has what is inferred
+}
+
+// kept is a record with what it was read from.
+type kept struct {
+	record     source.Record
+	stamps     stamps
+	unrecorded []string // the branches that it was asked about
+}
+
+// joined is what records came to.
+type joined struct {
+	own     *twig.State
+	records []*kept
+	order   []string
+	names   []string
+	merged  source.Merged
 }
 
 // New returns the records. Nothing is read yet.
-func New() *Records { return &Records{} }
+func New(o Options) *Records {
+	return &Records{o: o, kept: map[string]*kept{}, joined: map[bool]joined{}}
+}
 
-// State returns what the records come to, for branches that exist, and notes on
-// disagreements and on records that cannot be read.
-func (r *Records) State(ctx context.Context, repo *git.Repo, exists func(string) bool) (*twig.State, []string, error) {
-	all, err := r.read(ctx, repo)
+// order returns the names of the sources in the order in which they count.
+func (r *Records) order() []string {
+	names := Names()
+	if r.o.First == nil {
+		return names
+	}
+	var order []string
+	for _, name := range append(r.o.First(), names...) {
+		if slices.Contains(names, name) && !slices.Contains(order, name) {
+			order = append(order, name)
+		}
+	}
+	return order
+}
+
+// OwnFirst reports whether twig's state counts before all records.
+func (r *Records) OwnFirst() bool { return r.order()[0] == source.Twig }
+
+// Join returns twig's state, nil for none, together with what other tools record, and notes
+// on disagreements and on records that cannot be read. names returns the branches that
+// exist, sorted by bytes. With guess, parents that no tool recorded are inferred. The result
+// is the state itself where no record adds to it.
+func (r *Records) Join(ctx context.Context, repo *git.Repo, own *twig.State, names func() ([]string, error), guess bool) (*twig.State, []string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	order := r.order()
+	explicit, err := r.read(ctx, repo, nil, func(name string) bool { return !inferred(name) })
 	if err != nil {
 		return nil, nil, err
 	}
-	m := source.Merge(all, exists)
-	return m.State, m.Notes, nil
+	if own != nil && !guess && !slices.ContainsFunc(explicit, says) {
+		return own, nil, nil
+	}
+	exist, err := names()
+	if err != nil {
+		return nil, nil, err
+	}
+	all := explicit
+	if guess {
+		asked, err := r.unrecorded(ctx, repo, own, explicit, order, exist)
+		if err != nil {
+			return nil, nil, err
+		}
+		guessed, err := r.read(ctx, repo, asked, inferred)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(slices.Clone(explicit), guessed...)
+	}
+	known := r.joined[guess]
+	if known.own == own && slices.Equal(known.records, all) && slices.Equal(known.order, order) && slices.Equal(known.names, exist) && known.merged.State != nil {
+		return known.merged.State, known.merged.Notes, nil
+	}
+	merged := merge(own, all, order, exist)
+	r.joined[guess] = joined{own, all, order, slices.Clone(exist), merged}
+	return merged.State, merged.Notes, nil
 }
 
-func (r *Records) read(ctx context.Context, repo source.Repo) ([]source.Record, error) {
-	all := readers()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	print := fingerprint(all, repo)
-	if r.kept != nil && r.print == print {
-		return r.kept, nil
+// says reports whether a record has anything.
+func says(k *kept) bool {
+	return len(k.record.Edges) > 0 || len(k.record.Notes) > 0
+}
+
+func merge(own *twig.State, all []*kept, order, names []string) source.Merged {
+	var records []source.Record
+	for _, name := range order {
+		if name == source.Twig {
+			records = append(records, source.Record{Source: source.Twig})
+			continue
+		}
+		if i := slices.IndexFunc(all, func(k *kept) bool { return k.record.Source == name }); i >= 0 {
+			records = append(records, all[i].record)
+		}
 	}
-	found := make([]source.Record, len(all))
+	return source.Merge(own, records, func(name string) bool {
+		_, ok := slices.BinarySearch(names, name)
+		return ok
+	})
+}
+
+// unrecorded returns the branches whose parents are to be inferred: those of which no other
+// record has one, or all if the user puts a source that infers before others.
+func (r *Records) unrecorded(ctx context.Context, repo *git.Repo, own *twig.State, explicit []*kept, order, names []string) ([]string, error) {
+	standard, err := repo.DefaultBranch(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read stacks: %w", err)
+	}
+	if !inferred(order[len(order)-1]) {
+		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == standard }), nil
+	}
+	state := merge(own, explicit, order, names).State
+	var asked []string
+	for _, name := range names {
+		if _, known := state.Parent(name); !known && !state.IsRoot(name) && name != standard {
+			asked = append(asked, name)
+		}
+	}
+	return asked, nil
+}
+
+// asking is a repository with the branches whose parents are looked for.
+type asking struct {
+	*git.Repo
+	unrecorded []string
+}
+
+func (a asking) Unrecorded() []string { return a.unrecorded }
+
+// read returns the records of the sources that are wanted, in the order of readers.
+func (r *Records) read(ctx context.Context, repo *git.Repo, unrecorded []string, wanted func(string) bool) ([]*kept, error) {
+	all := slices.DeleteFunc(readers(r.o.Pulls), func(reader source.Reader) bool { return !wanted(reader.Name()) })
+	found := make([]*kept, len(all))
 	reading, rctx := errgroup.WithContext(ctx)
 	for i, reader := range all {
+		known := r.kept[reader.Name()]
+		if known != nil && slices.Equal(known.unrecorded, unrecorded) && known.stamps.hold() {
+			found[i] = known
+			continue
+		}
 		reading.Go(func() error {
-			record, err := reader.Read(rctx, repo)
-			if err != nil {
-				// Whatever is wrong with one record, the others answer.
-				record = source.Record{Source: reader.Name(), Notes: []string{"its record cannot be read: " + cause(err)}}
-			}
-			found[i] = record
+			found[i] = readOne(rctx, reader, asking{repo, unrecorded})
 			return ctx.Err()
 		})
 	}
 	if err := reading.Wait(); err != nil {
 		return nil, fmt.Errorf("read stacks: %w", err)
 	}
-	r.kept, r.print = found, print
+	for i, reader := range all {
+		if known := r.kept[reader.Name()]; known != nil && reflect.DeepEqual(known.record, found[i].record) {
+			known.stamps, known.unrecorded = found[i].stamps, found[i].unrecorded
+			found[i] = known // what was joined with it holds
+		}
+		r.kept[reader.Name()] = found[i]
+	}
 	return found, nil
+}
+
+// readOne reads a record. If that fails, the record says so and the others still answer.
+func readOne(ctx context.Context, reader source.Reader, repo asking) *kept {
+	k := &kept{stamps: stampsOf(reader.Files(repo)), unrecorded: repo.unrecorded}
+	record, err := reader.Read(ctx, repo)
+	if err != nil {
+		record = source.Record{Notes: []string{"its record cannot be read: " + cause(err)}}
+	}
+	record.Source = reader.Name()
+	k.record = record
+	return k
 }
 
 // cause returns what an error says without the paths of this machine.
@@ -91,44 +251,4 @@ func cause(err error) string {
 		return filepath.Base(e.Path) + ": " + e.Err.Error()
 	}
 	return cleantext.Cut(cleantext.Line(err.Error()), 200)
-}
-
-// maxEntries bounds the files of a directory that count for its fingerprint.
-const maxEntries = 10_000
-
-// fingerprint returns a text that is another one after a change of any file.
-func fingerprint(all []source.Reader, repo source.Repo) string {
-	var b strings.Builder
-	for _, reader := range all {
-		for _, path := range reader.Files(repo) {
-			sign(&b, path)
-		}
-	}
-	return b.String()
-}
-
-func sign(b *strings.Builder, path string) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		b.WriteString("-\n")
-		return
-	}
-	write(b, info)
-	if !info.IsDir() {
-		return
-	}
-	left := maxEntries
-	filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error { //nolint:errcheck // what cannot be walked has no entries
-		if left--; left < 0 || err != nil {
-			return filepath.SkipAll
-		}
-		if info, err := d.Info(); err == nil {
-			write(b, info)
-		}
-		return nil
-	})
-}
-
-func write(b *strings.Builder, info fs.FileInfo) {
-	fmt.Fprintf(b, "%s %d %d %o\n", info.Name(), info.Size(), info.ModTime().UnixNano(), info.Mode())
 }

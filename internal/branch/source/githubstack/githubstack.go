@@ -1,0 +1,62 @@
+// Package githubstack reads GitHub's own stacks of pull requests, in which each has a
+// position from the bottom up.
+//
+// GitHub is not asked. The list is the one that the last verdict on a stack left in the
+// user's cache. A member that is merged is no longer in it, so that the next one rests on
+// what is below.
+package githubstack
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/branch/source/openpulls"
+)
+
+// Reader reads the stacks.
+type Reader struct{ Pulls openpulls.Dir }
+
+// Name returns the name of the source.
+func (Reader) Name() string { return "github-stack" }
+
+// Files returns the file of the list.
+func (g Reader) Files(r source.Repo) []string { return g.Pulls.Files(r) }
+
+// Read reads the stacks.
+func (g Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
+	list, err := g.Pulls.Read(r.CommonDir())
+	if err != nil {
+		return source.Record{}, err
+	}
+	return Stacks(list), nil
+}
+
+// Stacks returns the edges of a list.
+func Stacks(list openpulls.List) source.Record {
+	var members []openpulls.Pull
+	heads := map[string]bool{}
+	for _, p := range list.Pulls {
+		if p.Stack != nil && source.Valid(p.Head) && source.Valid(p.Stack.Base) && !heads[p.Head] {
+			heads[p.Head] = true
+			members = append(members, p)
+		}
+	}
+	slices.SortStableFunc(members, func(a, b openpulls.Pull) int {
+		return cmp.Or(cmp.Compare(a.Stack.ID, b.Stack.ID), cmp.Compare(a.Stack.Position, b.Stack.Position))
+	})
+	var record source.Record
+	for i, p := range members {
+		parent := p.Stack.Base
+		if i > 0 && members[i-1].Stack.ID == p.Stack.ID {
+			parent = members[i-1].Head
+		} else if !heads[parent] && !slices.Contains(record.Trunks, parent) {
+			record.Trunks = append(record.Trunks, parent)
+		}
+		if parent != p.Head {
+			record.Edges = append(record.Edges, source.Edge{Child: p.Head, Parent: parent, PR: p.Number})
+		}
+	}
+	return record
+}

@@ -1,0 +1,112 @@
+// Package openpulls keeps a repository's open pull requests in the user's cache, so that
+// what GitHub knows of a stack is a record like any other: a small file, read without
+// network and without a login.
+//
+// The file has names of branches and numbers, and nothing of what people wrote. [Dir.Write]
+// replaces it whole; the readers in packages pullrequest and githubstack read it.
+package openpulls
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/userdir"
+)
+
+// version changes when what is kept means something else.
+const version = 1
+
+const (
+	// MaxPulls is how many pull requests are kept.
+	MaxPulls = 1000
+	// maxFile is the size of the largest file that is read.
+	maxFile = 4 << 20
+)
+
+// List is the open pull requests of a repository, newest first.
+type List struct {
+	Version int `json:"version"`
+	// Repository is the host, owner and name at GitHub.
+	Repository string `json:"repository"`
+	// AsOf is when GitHub gave the list.
+	AsOf  time.Time `json:"as_of"`
+	Pulls []Pull    `json:"pulls"`
+}
+
+// Pull is a pull request from a branch of the repository itself.
+type Pull struct {
+	Number uint32 `json:"number"`
+	Head   string `json:"head"`
+	Base   string `json:"base"`
+	// Stack is GitHub's own stack that it is in, nil for none.
+	Stack *Stack `json:"stack,omitempty"`
+}
+
+// Stack is a place in one of GitHub's stacks.
+type Stack struct {
+	ID int64 `json:"id"`
+	// Position is 1 at the bottom. Members that are merged keep theirs.
+	Position int `json:"position"`
+	// Base is the branch that the stack is to be merged into.
+	Base string `json:"base"`
+}
+
+// Dir is the directory of the files, one for each repository; "" for none.
+type Dir string
+
+// Path returns the file of the repository with a git directory.
+func (d Dir) Path(commonDir string) string {
+	return userdir.Dir(d).Path(name(commonDir))
+}
+
+func name(commonDir string) string {
+	const digits = 32
+	sum := sha256.Sum256([]byte(commonDir))
+	return hex.EncodeToString(sum[:])[:digits] + ".json"
+}
+
+// Files returns the file as something that a record depends on.
+func (d Dir) Files(r source.Repo) []string {
+	if d == "" {
+		return nil
+	}
+	return []string{d.Path(r.CommonDir())}
+}
+
+// Read returns what was kept, an empty list if nothing was.
+func (d Dir) Read(commonDir string) (List, error) {
+	data, err := userdir.Dir(d).Read(name(commonDir), maxFile)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, userdir.ErrUnusable) {
+		return List{}, nil
+	}
+	if err != nil {
+		return List{}, err
+	}
+	var l List
+	if err := source.JSON(data, &l); err != nil {
+		return List{}, errors.New("the list of open pull requests is damaged; `copse stack --fresh` replaces it")
+	}
+	if l.Version != version {
+		return List{}, nil
+	}
+	l.Pulls = l.Pulls[:min(len(l.Pulls), MaxPulls)]
+	return l, nil
+}
+
+// Write keeps a list.
+func (d Dir) Write(commonDir string, l List) error {
+	if d == "" {
+		return nil
+	}
+	l.Version, l.Pulls = version, l.Pulls[:min(len(l.Pulls), MaxPulls)]
+	data, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return userdir.Dir(d).Replace(name(commonDir), data)
+}

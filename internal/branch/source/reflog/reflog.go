@@ -1,0 +1,256 @@
+// Package reflog infers the parents of branches from git's logs: where a branch was made,
+// and what it was rebased onto last. It is the last resort for branches of which no tool
+// recorded a parent.
+//
+// A branch without a log, or whose log names a commit and no branch, has no parent here.
+// Logs end after some months, and are deleted with their branch.
+package reflog
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/branch/source"
+	"github.com/copse-dev/copse/internal/git/history"
+	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+// Name is the name of the source.
+const Name = "reflog"
+
+const (
+	// maxBranches is how many branches are looked for.
+	maxBranches = 1000
+	// maxWorktrees is how many worktrees' logs of HEAD are read.
+	maxWorktrees = 200
+	// maxHead is the size of the largest log of HEAD that is read.
+	maxHead = 16 << 20
+)
+
+// Reader reads the logs.
+type Reader struct{}
+
+// Name returns the name of the source.
+func (Reader) Name() string { return Name }
+
+// Files returns the logs of the branches that are looked for. The log of HEAD changes with
+// each commit and does not count: git writes it with that of the branch.
+func (Reader) Files(r source.Repo) []string {
+	var files []string
+	for _, name := range asked(r) {
+		files = append(files, filepath.Join(r.CommonDir(), "logs", "refs", "heads", filepath.FromSlash(name)))
+	}
+	return files
+}
+
+func asked(r source.Repo) []string {
+	names := r.Unrecorded()
+	return names[:min(len(names), maxBranches)]
+}
+
+// Read infers the parents of the branches that no other source knows.
+func (Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
+	names := asked(r)
+	if len(names) == 0 {
+		return source.Record{}, nil
+	}
+	trunk, err := r.DefaultBranch(ctx)
+	if err != nil {
+		return source.Record{}, err
+	}
+	remotes, err := r.Remotes(ctx)
+	if err != nil {
+		return source.Record{}, err
+	}
+	l := logs{dir: r.CommonDir(), trunk: trunk, remotes: remotes, known: map[string]history.Log{}}
+	var record source.Record
+	if source.Valid(trunk) {
+		record.Trunks = []string{trunk}
+	}
+	if more := len(r.Unrecorded()) - len(names); more > 0 {
+		record.Notes = append(record.Notes, "only the first 1000 branches without a record are looked at")
+	}
+	for _, name := range names {
+		if ctx.Err() != nil {
+			return record, ctx.Err()
+		}
+		if parent := l.parent(name, names); parent != name && source.Valid(parent) {
+			record.Edges = append(record.Edges, source.Edge{Child: name, Parent: parent})
+		}
+	}
+	return record, nil
+}
+
+// logs are those of one repository.
+type logs struct {
+	dir     string
+	trunk   string
+	remotes []string
+	known   map[string]history.Log // by branch
+	heads   []checkout             // nil until it is needed
+	read    bool                   // heads is known
+}
+
+func (l *logs) of(branch string) history.Log {
+	log, ok := l.known[branch]
+	if !ok {
+		log = history.ReadLog(l.dir, branch)
+		l.known[branch] = log
+	}
+	return log
+}
+
+// parent returns the branch that another was made from, or rebased onto since, "" if that
+// is not known.
+func (l *logs) parent(name string, all []string) string {
+	log := l.of(name)
+	for _, onto := range log.Onto {
+		if !log.Held[onto] { // not a rebase within the branch
+			return l.holder(name, onto, all)
+		}
+	}
+	if from := l.branch(name, log.From, all); from != "" {
+		return from
+	}
+	// The log of the branch has the name that it was given first.
+	was := name
+	if n := len(log.Names); n > 0 {
+		was = log.Names[n-1]
+	}
+	if from := l.branch(name, l.checkedOut(was, log.Commit), all); from != "" {
+		return from
+	}
+	if log.Commit == "" {
+		return ""
+	}
+	return l.holder(name, log.Commit, all)
+}
+
+// holder returns the trunk if it had a commit as its tip, else the one branch that had it.
+func (l *logs) holder(name, commit string, all []string) string {
+	if _, held := l.of(l.trunk).Held[commit]; held || l.atRemote(commit) {
+		return l.trunk
+	}
+	var found []string
+	for _, other := range all {
+		log := l.of(other)
+		if _, held := log.Held[commit]; held && other != name && log.Commit != commit {
+			found = append(found, other)
+		}
+	}
+	if len(found) == 1 {
+		return found[0]
+	}
+	return ""
+}
+
+// atRemote reports whether the trunk of origin had a commit as its tip.
+func (l *logs) atRemote(commit string) bool {
+	file, err := regular.Open(filepath.Join(l.dir, "logs", "refs", "remotes", "origin", filepath.FromSlash(l.trunk)), maxHead)
+	if err != nil {
+		return false // most repositories have none
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if fields := strings.SplitN(lines.Text(), " ", 3); len(fields) == 3 && fields[1] == commit {
+			return true
+		}
+	}
+	return false
+}
+
+// branch returns the branch that a text in a log means, "" if it means none: that of a remote
+// stands for the local one, and one that was renamed for what it is called now. It can be
+// gone.
+func (l *logs) branch(name, from string, all []string) string {
+	from = strings.TrimPrefix(from, refstore.BranchPrefix)
+	switch {
+	case from == "" || !source.Valid(from) || commit.MatchString(from):
+		return ""
+	case from == l.trunk || l.exists("heads/"+from):
+		return from
+	}
+	if remote, short, ok := strings.Cut(from, "/"); ok && slices.Contains(l.remotes, remote) {
+		return short
+	}
+	for _, other := range append([]string{l.trunk}, all...) {
+		if other != name && slices.Contains(l.of(other).Names, from) {
+			return other
+		}
+	}
+	if l.isTag(from) {
+		return ""
+	}
+	return from
+}
+
+// commit is a text that is the name of a commit rather than that of a branch.
+var commit = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+
+// exists reports whether a ref has a log, as every branch has that was made in a worktree.
+func (l *logs) exists(ref string) bool {
+	info, err := os.Lstat(filepath.Join(l.dir, "logs", "refs", filepath.FromSlash(ref)))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// isTag reports whether there is a tag of a name.
+func (l *logs) isTag(name string) bool {
+	if _, err := os.Lstat(filepath.Join(l.dir, "refs", "tags", filepath.FromSlash(name))); err == nil {
+		return true
+	}
+	packed, err := regular.Read(filepath.Join(l.dir, "packed-refs"), maxHead)
+	return err == nil && strings.Contains(string(packed), " refs/tags/"+name+"\n")
+}
+
+// checkout is an entry in a log of HEAD.
+type checkout struct{ from, to, commit string }
+
+// checkedOut returns the branch that HEAD was at when another was made from it.
+func (l *logs) checkedOut(name, commit string) string {
+	if commit == "" {
+		return ""
+	}
+	if !l.read {
+		l.read = true
+		l.heads = checkouts(l.dir)
+	}
+	for _, c := range l.heads {
+		if c.to == name && c.commit == commit {
+			return c.from
+		}
+	}
+	return ""
+}
+
+// checkouts reads the logs of HEAD of all worktrees.
+func checkouts(dir string) []checkout {
+	paths := []string{filepath.Join(dir, "logs", "HEAD")}
+	if linked, err := os.ReadDir(filepath.Join(dir, "worktrees")); err == nil {
+		for _, d := range linked[:min(len(linked), maxWorktrees)] {
+			paths = append(paths, filepath.Join(dir, "worktrees", d.Name(), "logs", "HEAD"))
+		}
+	}
+	var found []checkout
+	for _, path := range paths {
+		file, err := regular.Open(path, maxHead)
+		if err != nil {
+			continue // a worktree need not have one
+		}
+		for lines := bufio.NewScanner(file); lines.Scan(); {
+			head, why, _ := strings.Cut(lines.Text(), "\t")
+			fields := strings.SplitN(head, " ", 3)
+			names, ok := strings.CutPrefix(why, "checkout: moving from ")
+			if from, to, both := strings.Cut(names, " to "); ok && both && len(fields) == 3 {
+				found = append(found, checkout{from, to, fields[1]})
+			}
+		}
+		_ = file.Close()
+	}
+	return found
+}

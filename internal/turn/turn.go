@@ -1,0 +1,75 @@
+// Package turn lets the processes of one user ask a service one after the other, so that
+// each finds the answer that the one before it left, and remembers until when a service
+// asked to be left alone.
+//
+// Use a [Dir]. [Dir.Take] waits for the turn; the system ends that of a process that was
+// killed. [Dir.Rest] and [Dir.Resting] are about a rate limit. A directory that
+// others can enter is not used; then nobody waits for anybody, and nothing is remembered.
+package turn
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/copse-dev/copse/internal/userdir"
+)
+
+// Dir is the directory of the locks; "" for none.
+type Dir string
+
+const (
+	// retry is the time between two tries to take a turn.
+	retry = 50 * time.Millisecond
+	// maxNote is the size of the largest note that is read.
+	maxNote = 100
+	// longest is how long a service can ask to be left alone.
+	longest = 24 * time.Hour
+)
+
+// file returns the name of a file about something.
+func file(about, ending string) string {
+	const digits = 32
+	sum := sha256.Sum256([]byte(about))
+	return hex.EncodeToString(sum[:])[:digits] + ending
+}
+
+// Take waits until no other process has the turn for something, or ctx ends, and returns
+// what gives it back. Where there is no lock to be had, it returns at once.
+func (d Dir) Take(ctx context.Context, about string) (release func()) {
+	if !userdir.Dir(d).Make() {
+		return func() {}
+	}
+	lock := flock.New(userdir.Dir(d).Path(file(about, ".lock")), flock.SetPermissions(0o600))
+	if held, err := lock.TryLockContext(ctx, retry); err != nil || !held {
+		return func() {}
+	}
+	return func() { _ = lock.Close() } // the lock ends with it
+}
+
+// Rest notes that something is not to be asked about until a time.
+func (d Dir) Rest(about string, until time.Time) error {
+	return userdir.Dir(d).Replace(file(about, ".rest"), []byte(until.UTC().Format(time.RFC3339)))
+}
+
+// Resting returns until when something is not to be asked about, and whether that is after
+// now.
+func (d Dir) Resting(about string, now time.Time) (until time.Time, resting bool) {
+	if d == "" {
+		return time.Time{}, false
+	}
+	text, err := userdir.Dir(d).Read(file(about, ".rest"), maxNote)
+	if err != nil {
+		return time.Time{}, false // nobody asked for it
+	}
+	until, err = time.Parse(time.RFC3339, string(text))
+	if err != nil || !until.After(now) || until.Sub(now) > longest {
+		_ = os.Remove(userdir.Dir(d).Path(file(about, ".rest")))
+		return time.Time{}, false
+	}
+	return until, true
+}

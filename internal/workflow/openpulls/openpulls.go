@@ -1,0 +1,63 @@
+// Package openpulls keeps the list of a repository's open pull requests up to date, from
+// which the records of stacks are read, without network, by every surface.
+//
+// Use a [Lists]. [Lists.Refresh] asks GitHub; the list that it leaves is as old as its
+// caller allows.
+package openpulls
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/branch/source/openpulls"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/session"
+)
+
+// Pulls ask GitHub.
+type Pulls interface {
+	// Opened returns the open pull requests of the repository that origin names, newest first.
+	Opened(ctx context.Context) (github.Repo, []github.PullRequest, error)
+}
+
+// Lists are the lists of one session's repository.
+type Lists struct {
+	Session *session.Session
+	Pulls   Pulls
+	Dir     openpulls.Dir
+	Now     func() time.Time
+}
+
+// Refresh asks for the open pull requests, unless the list is younger than age, and reports
+// whether it has others than before.
+func (l Lists) Refresh(ctx context.Context, age time.Duration) (changed bool, err error) {
+	repo, err := l.Session.Repo(ctx)
+	if err != nil || l.Dir == "" {
+		return false, err
+	}
+	before, err := l.Dir.Read(repo.CommonDir())
+	if err == nil && l.Now().Sub(before.AsOf) < age {
+		return false, nil
+	}
+	at, found, err := l.Pulls.Opened(ctx)
+	if err != nil {
+		return false, err
+	}
+	list := openpulls.List{Repository: at.Host + "/" + at.String(), AsOf: l.Now().UTC().Truncate(time.Second)}
+	for _, pr := range found {
+		if !strings.EqualFold(pr.HeadRepo, at.String()) {
+			continue
+		}
+		p := openpulls.Pull{Number: uint32(pr.Number), Head: pr.Head, Base: pr.Base} //nolint:gosec // GitHub counts from 1
+		if pr.Stack != nil {
+			p.Stack = &openpulls.Stack{ID: pr.Stack.ID, Position: pr.Stack.Position, Base: pr.Stack.Base}
+		}
+		list.Pulls = append(list.Pulls, p)
+	}
+	if err := l.Dir.Write(repo.CommonDir(), list); err != nil {
+		return false, err
+	}
+	return !reflect.DeepEqual(before.Pulls, list.Pulls), nil
+}

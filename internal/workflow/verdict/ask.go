@@ -1,0 +1,121 @@
+package verdict
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/remote"
+)
+
+// recent is how old GitHub's last answers can be for Recent.
+const recent = time.Minute
+
+// ask asks GitHub for the pull requests of all branches at once, and for those that are
+// open. It reports whether the latter are others than before. Processes ask one after the
+// other, and one that had to wait takes what the one before it learned.
+func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, asking Asking) (found []fact.Fact[github.Status], changed bool) {
+	if v.o.Pulls == nil {
+		return unasked(len(s.branches), "the github toolset is switched off"), false
+	}
+	heads := make([]github.Head, len(s.branches))
+	for i := range s.branches {
+		b := &s.branches[i]
+		heads[i] = github.Head{Branch: b.Branch, Number: b.PullRequest.Number, Commit: t.of(b.Branch)}
+		if at := t.published[b.Branch]; at != "" {
+			heads[i].Branch = shortOf(at)
+		}
+	}
+	var kept []fact.Fact[github.Status]
+	look := func() bool {
+		if asking == Fresh || len(heads) == 0 {
+			return false
+		}
+		kept = v.o.Pulls.OfBranches(remote.WithCachedOnly(ctx), heads)
+		return asking == Cached || v.recent(kept)
+	}
+	if look() || asking == Cached {
+		return kept, false
+	}
+	if until, resting := v.o.Turns.Resting(repo.CommonDir(), v.o.Now()); resting {
+		return or(unasked(len(heads), fmt.Sprintf("GitHub asked to be left alone until %s", until.UTC().Format("15:04 UTC"))), kept), false
+	}
+	defer v.o.Turns.Take(ctx, repo.CommonDir())()
+	if look() {
+		return kept, false
+	}
+	var listing sync.WaitGroup
+	listing.Go(func() { changed = v.list(ctx, asking) })
+	if len(heads) > 0 {
+		found = or(v.o.Pulls.OfBranches(ctx, heads), kept)
+	}
+	listing.Wait()
+	v.rest(repo, found)
+	return found, changed
+}
+
+// unasked returns that nobody was asked.
+func unasked(n int, reason string) []fact.Fact[github.Status] {
+	out := make([]fact.Fact[github.Status], n)
+	for i := range out {
+		out[i] = fact.Unavailable[github.Status](reason, "")
+		out[i].Unasked = true
+	}
+	return out
+}
+
+// or returns what was found, and what was kept where nothing was found: what GitHub said
+// last is better than that it does not answer, and has its age.
+func or(found, kept []fact.Fact[github.Status]) []fact.Fact[github.Status] {
+	for i := range found {
+		if found[i].State == fact.StateUnavailable && i < len(kept) && kept[i].State != fact.StateUnavailable {
+			reason := found[i].Reason
+			retry := found[i].Retry
+			found[i] = kept[i]
+			found[i].Reason, found[i].Retry = reason, retry
+		}
+	}
+	return found
+}
+
+// list asks for the open pull requests, and reports whether they are others than before.
+func (v *Verdicts) list(ctx context.Context, asking Asking) bool {
+	if v.o.Opened == nil {
+		return false
+	}
+	age := recent
+	if asking == Fresh {
+		age = 0
+	}
+	changed, err := v.o.Opened.Refresh(ctx, age)
+	if err != nil {
+		return false // the answers about the branches say why
+	}
+	return changed
+}
+
+// rest notes how long GitHub asked to be left alone.
+func (v *Verdicts) rest(repo *git.Repo, found []fact.Fact[github.Status]) {
+	var pause time.Duration
+	for _, f := range found {
+		pause = max(pause, f.Retry)
+	}
+	if pause > 0 {
+		_ = v.o.Turns.Rest(repo.CommonDir(), v.o.Now().Add(pause)) // then the next one asks again
+	}
+}
+
+// recent reports whether all answers are known and young.
+func (v *Verdicts) recent(all []fact.Fact[github.Status]) bool {
+	now := v.o.Now()
+	for _, f := range all {
+		if f.State == fact.StateUnavailable || now.Sub(f.AsOf) > recent {
+			return false
+		}
+	}
+	return true
+}
