@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/merge/follow"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/xec"
@@ -34,7 +35,7 @@ const slack = 24 * time.Hour
 // original is named by "git cherry-pick -x", or it has the author, the time and the
 // subject of the copy. Merges follow, as a copy of what either side changed: where only one
 // side changed an item, git takes over its numbers.
-func (r *Repo) Copied(ctx context.Context, since string) (head string, found []merge.Copied, err error) {
+func (r *Repo) Copied(ctx context.Context, since string) (head string, found []follow.Copy, err error) {
 	// What was fetched last has no other name, if it was fetched by a path.
 	known, err := r.commits(ctx, "HEAD", since, "FETCH_HEAD", "ORIG_HEAD")
 	if err != nil {
@@ -70,7 +71,7 @@ func (r *Repo) Copied(ctx context.Context, since string) (head string, found []m
 }
 
 // readCopies reads what commits and their originals changed.
-func (r *Repo) readCopies(ctx context.Context, copies []*copiedCommit) ([]merge.Copied, error) {
+func (r *Repo) readCopies(ctx context.Context, copies []*copiedCommit) ([]follow.Copy, error) {
 	// First the files that the commits change, then the items that these refer to.
 	if err := r.fill(ctx, copies); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (r *Repo) readCopies(ctx context.Context, copies []*copiedCommit) ([]merge.
 	if err := r.fill(ctx, copies); err != nil {
 		return nil, err
 	}
-	found := make([]merge.Copied, len(copies))
+	found := make([]follow.Copy, len(copies))
 	for i, c := range copies {
 		found[i].Change = c.changes[0].Change
 		for _, original := range c.changes[1:] {
@@ -317,13 +318,13 @@ type copiedCommit struct {
 
 // readChange is what is read of one commit.
 type readChange struct {
-	merge.Change
+	follow.Change
 	before, after string   // commits
 	wanted        []string // names of files to read
 }
 
 func newChange(before, after string) *readChange {
-	return &readChange{before: before, after: after, Change: merge.Change{Before: merge.Tree{}, After: merge.Tree{}}}
+	return &readChange{before: before, after: after, Change: follow.Change{Before: merge.Tree{}, After: merge.Tree{}}}
 }
 
 // copyOf returns a copy with its originals. files are those that each original changed: an
@@ -389,7 +390,7 @@ func (c *copiedCommit) wantReferences() {
 	var names []string
 	for _, change := range c.changes[1:] {
 		for name, text := range change.After {
-			for _, id := range merge.Numbers(name, text) {
+			for _, id := range follow.Numbers(name, text) {
 				for _, folder := range []string{merge.ItemsFolder, merge.TrashFolder} {
 					name := fmt.Sprintf("%s/%d.md", folder, id)
 					if _, read := c.changes[0].After[name]; !read && !slices.Contains(names, name) {

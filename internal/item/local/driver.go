@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/copse-dev/copse/internal/item/gitmerge"
-	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/merge/driver"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
 )
@@ -33,7 +33,7 @@ func (s *Store) RegisterDriver(ctx context.Context, command string) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s cannot be read: %w", attributesName, lockedstore.WithoutPath(err))
 		}
-		text := merge.WithAttributes(string(old))
+		text := driver.WithAttributes(string(old))
 		if text == string(old) {
 			return nil
 		}
@@ -42,7 +42,7 @@ func (s *Store) RegisterDriver(ctx context.Context, command string) error {
 	if err != nil {
 		return err
 	}
-	return repo.SetDriver(ctx, merge.DriverName, command)
+	return repo.SetDriver(ctx, driver.Name, command)
 }
 
 // InRepository reports whether the store is in a git worktree, so that it can be

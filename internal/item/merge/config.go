@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/merge/fields"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
@@ -30,7 +29,7 @@ func (m *merger) mergeConfig() error {
 }
 
 func (m *merger) mergedConfig() (*ticfile.Config, error) {
-	base, ours, theirs := m.base.config, m.ours.config, m.theirs.config
+	base, ours, theirs := m.base.Config, m.ours.Config, m.theirs.Config
 	switch {
 	case ours == nil && theirs == nil:
 		return nil, nil
@@ -46,7 +45,7 @@ func (m *merger) mergedConfig() (*ticfile.Config, error) {
 	slices.SortFunc(list, func(a, b *ticfile.Config) int {
 		// What one side alone changed keeps all of its bytes.
 		unchanged := func(c *ticfile.Config) int {
-			if m.base.config != nil && c.Text() == base.Text() {
+			if m.base.Config != nil && c.Text() == base.Text() {
 				return 1
 			}
 			return 0
@@ -57,55 +56,8 @@ func (m *merger) mergedConfig() (*ticfile.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := mergeValues(merged, base, ours, theirs); err != nil {
+	if err := fields.Config(merged, base, ours, theirs); err != nil {
 		return nil, fmt.Errorf("merge %s: %w", ConfigName, err)
 	}
 	return merged, nil
-}
-
-func mergeValues(merged, base, ours, theirs *ticfile.Config) error {
-	b, o, t := base.Values(), ours.Values(), theirs.Values()
-	current, _ := mergeScalar(b.CurrentIteration, o.CurrentIteration, t.CurrentIteration, nil)
-	err := merged.SetValues(item.Config{
-		Types:            mergeSet(b.Types, o.Types, t.Types, strings.Compare),
-		Statuses:         mergeStatuses(b.Statuses, o.Statuses, t.Statuses),
-		Iterations:       mergeSet(b.Iterations, o.Iterations, t.Iterations, strings.Compare),
-		CurrentIteration: current,
-	})
-	if err != nil {
-		return err
-	}
-	if err := merged.SetNextID(max(ours.NextID(), theirs.NextID())); err != nil {
-		return err
-	}
-	keys := slices.Concat(ours.RawKeys(), theirs.RawKeys())
-	slices.Sort(keys)
-	for _, key := range slices.Compact(keys) {
-		raw := func(c *ticfile.Config) string {
-			if c == base && base.Values().Types == nil {
-				return ""
-			}
-			lines, _ := c.Raw(key)
-			return lines
-		}
-		value, _ := mergeScalar(raw(base), raw(ours), raw(theirs), nil)
-		if err := merged.SetRaw(key, value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// mergeStatuses merges the lists of statuses. The last one means done, so what was
-// added goes before it.
-func mergeStatuses(base, ours, theirs []string) []string {
-	merged := mergeSet(base, ours, theirs, strings.Compare)
-	if slices.Equal(merged, ours) || slices.Equal(merged, theirs) || len(base) == 0 {
-		return merged
-	}
-	last := base[len(base)-1]
-	if i := slices.Index(merged, last); i >= 0 {
-		merged = append(slices.Delete(slices.Clone(merged), i, i+1), last)
-	}
-	return merged
 }

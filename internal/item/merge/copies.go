@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/merge/match"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 )
 
@@ -15,8 +16,8 @@ import (
 // records of the tree connect. The files that Once joins are among the reports; without
 // any, the result is the tree itself.
 func Once(tree Tree, o Options) (Result, error) {
-	s, loadErr := load(tree)
-	if _, _, found := s.copies(o); !found {
+	s, loadErr := match.Load(tree)
+	if _, _, found := copies(s, o); !found {
 		return Result{Tree: tree}, nil // also with a configuration that cannot be used
 	}
 	if loadErr != nil {
@@ -25,21 +26,21 @@ func Once(tree Tree, o Options) (Result, error) {
 	return once(s, o)
 }
 
-func once(s side, o Options) (Result, error) {
-	all := Result{Tree: s.tree}
+func once(s match.Side, o Options) (Result, error) {
+	all := Result{Tree: s.Tree}
 	for {
-		kept, copied, found := s.copies(o)
+		kept, copied, found := copies(s, o)
 		if !found {
 			return all, nil
 		}
-		base, ours, theirs := maps.Clone(s.tree), maps.Clone(s.tree), maps.Clone(s.tree)
-		delete(base, kept.name())
-		delete(base, copied.name())
-		delete(ours, copied.name())
-		delete(theirs, kept.name())
+		base, ours, theirs := maps.Clone(s.Tree), maps.Clone(s.Tree), maps.Clone(s.Tree)
+		delete(base, kept.Name())
+		delete(base, copied.Name())
+		delete(ours, copied.Name())
+		delete(theirs, kept.Name())
 		options := o
 		options.Rank = func(b Birth) int {
-			if b == (Birth{ID: kept.id, Created: kept.it.Created}) {
+			if b == (Birth{ID: kept.ID, Created: kept.Item.Created}) {
 				return 0
 			}
 			return 1
@@ -48,48 +49,40 @@ func once(s side, o Options) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		before := len(s.versions)
-		if s, err = load(joined.Tree); err != nil {
+		before := len(s.Versions)
+		if s, err = match.Load(joined.Tree); err != nil {
 			return Result{}, err
 		}
-		if len(s.versions) >= before {
+		if len(s.Versions) >= before {
 			return all, nil // they are two after all
 		}
 		all.Tree = joined.Tree
 		all.Renumbered = append(all.Renumbered, joined.Renumbered...)
 		all.Reports = append(append(all.Reports, joined.Reports...), Report{
-			Kind: Joined, File: ItemsFolder + "/" + kept.id.String() + extension, Text: "has a second file, " + copied.name(),
+			Kind: Joined, File: ItemsFolder + "/" + kept.ID.String() + match.Extension, Text: "has a second file, " + copied.Name(),
 		})
 	}
 }
 
-func (v *version) name() string {
-	folder := ItemsFolder
-	if v.trashed {
-		folder = TrashFolder
-	}
-	return folder + "/" + v.id.String() + extension
-}
-
 // copies returns two files of one item, first the one whose number it is to keep.
-func (s *side) copies(o Options) (kept, copied *version, found bool) {
-	byCreated := map[string][]*version{}
-	for _, v := range s.versions {
-		if v.it.Created != "" {
-			byCreated[v.it.Created] = append(byCreated[v.it.Created], v)
+func copies(s match.Side, o Options) (kept, copied *match.Version, found bool) {
+	byCreated := map[string][]*match.Version{}
+	for _, v := range s.Versions {
+		if v.Item.Created != "" {
+			byCreated[v.Item.Created] = append(byCreated[v.Item.Created], v)
 		}
 	}
 	for _, created := range slices.Sorted(maps.Keys(byCreated)) {
 		list := byCreated[created]
 		for i, b := range list {
 			for _, a := range list[:i] {
-				if a.id == b.id {
-					if !bornApart(a, b, o) {
+				if a.ID == b.ID {
+					if !match.BornApart(a, b, o.BornApart) {
 						return a, b, true
 					}
 					continue
 				}
-				first, second, connected := s.connected(a, b)
+				first, second, connected := connected(s.Records, a, b)
 				if connected && o.alike(a, b) {
 					return first, second, true
 				}
@@ -101,15 +94,15 @@ func (s *side) copies(o Options) (kept, copied *version, found bool) {
 
 // connected reports whether the records connect the numbers of two items with one birth,
 // and returns first the one with the number to keep.
-func (s *side) connected(a, b *version) (kept, copied *version, ok bool) {
-	created := a.it.Created
+func connected(records []renumbered.Record, a, b *match.Version) (kept, copied *match.Version, ok bool) {
+	created := a.Item.Created
 	switch {
-	case leadsTo(s.records, created, b.id, a.id):
+	case leadsTo(records, created, b.ID, a.ID):
 		return a, b, true
-	case leadsTo(s.records, created, a.id, b.id):
+	case leadsTo(records, created, a.ID, b.ID):
 		return b, a, true
-	case sameOrigin(s.records, created, a.id, b.id):
-		if b.id < a.id {
+	case sameOrigin(records, created, a.ID, b.ID):
+		if b.ID < a.ID {
 			a, b = b, a
 		}
 		return a, b, true
@@ -120,10 +113,10 @@ func (s *side) connected(a, b *version) (kept, copied *version, ok bool) {
 // alike reports whether two items with one birth are more than born at the same moment.
 // Numbers prove less within a tree than between two: one of them can have been given to
 // keep two items apart.
-func (o Options) alike(a, b *version) bool {
-	return a.it.Title == b.it.Title ||
-		o.Retitled != nil && o.Retitled(a.it.Created, [2]item.ID{a.id, b.id}, [2]string{a.it.Title, b.it.Title}) ||
-		slices.ContainsFunc(a.it.Comments, func(c item.Comment) bool { return slices.Contains(b.it.Comments, c) })
+func (o Options) alike(a, b *match.Version) bool {
+	return a.Item.Title == b.Item.Title ||
+		o.Retitled != nil && o.Retitled(a.Item.Created, [2]item.ID{a.ID, b.ID}, [2]string{a.Item.Title, b.Item.Title}) ||
+		slices.ContainsFunc(a.Item.Comments, func(c item.Comment) bool { return slices.Contains(b.Item.Comments, c) })
 }
 
 // leadsTo reports whether an item that had one number got the other later.

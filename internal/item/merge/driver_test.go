@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/merge/driver"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
@@ -18,24 +18,24 @@ func TestFile(t *testing.T) {
 	a.update(1, 1, item.Patch{Status: new("todo")})
 	b.update(1, 2, item.Patch{Status: new("review"), Parent: new(item.ID(8))})
 	const file = "items/1.md"
-	got, err := merge.File(file, base.tree[file], a.tree[file], b.tree[file], ticfile.NewConfig)
+	got, err := driver.Merge(file, base.tree[file], a.tree[file], b.tree[file], ticfile.NewConfig)
 	if err != nil || got != b.tree[file] {
 		t.Errorf("%v\n%s", err, got)
 	}
 	other := newStore(t)
 	other.create(1, "another", 5)
-	if _, err := merge.File(file, "", a.tree[file], other.tree[file], ""); !errors.Is(err, merge.ErrApart) {
+	if _, err := driver.Merge(file, "", a.tree[file], other.tree[file], ""); !errors.Is(err, driver.ErrApart) {
 		t.Errorf("two items: %v", err)
 	}
-	if _, err := merge.File(file, "", a.tree[file], "text", ""); err == nil {
+	if _, err := driver.Merge(file, "", a.tree[file], "text", ""); err == nil {
 		t.Error("a text was merged with an item")
 	}
-	config, err := merge.File("config.yml", ticfile.NewConfig, strings.Replace(ticfile.NewConfig, "next_id: 1", "next_id: 4", 1),
+	config, err := driver.Merge("config.yml", ticfile.NewConfig, strings.Replace(ticfile.NewConfig, "next_id: 1", "next_id: 4", 1),
 		strings.Replace(ticfile.NewConfig, "next_id: 1", "next_id: 9", 1), "")
 	if err != nil || !strings.Contains(config, "next_id: 9\n") {
 		t.Errorf("configuration: %v\n%s", err, config)
 	}
-	both := merge.BothVersions(a.tree[file], other.tree[file])
+	both := driver.BothVersions(a.tree[file], other.tree[file])
 	if ours, theirs, ok := ticfile.Versions(both); !ok || ours != a.tree[file] || theirs != other.tree[file] {
 		t.Errorf("both versions: %s", both)
 	}
@@ -70,13 +70,13 @@ func TestFileOfDeletedItem(t *testing.T) {
 		base, ours, theirs string
 		want               error
 	}{
-		"changed there":   {was, deleted(was), is, merge.ErrDeleted},
-		"changed here":    {was, is, deleted(was), merge.ErrDeleted},
+		"changed there":   {was, deleted(was), is, driver.ErrDeleted},
+		"changed here":    {was, is, deleted(was), driver.ErrDeleted},
 		"left alone":      {was, deleted(was), was, nil},
 		"deleted by both": {was, deleted(was), deleted(is), nil},
 		"restored":        {deleted(was), was, deleted(was), nil},
 	} {
-		if _, err := merge.File(file, test.base, test.ours, test.theirs, ""); !errors.Is(err, test.want) {
+		if _, err := driver.Merge(file, test.base, test.ours, test.theirs, ""); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", name, err, test.want)
 		}
 	}
@@ -85,13 +85,13 @@ func TestFileOfDeletedItem(t *testing.T) {
 func TestWithAttributes(t *testing.T) {
 	t.Parallel()
 	for old, want := range map[string]string{
-		"":                                merge.Attributes,
-		merge.Attributes:                  merge.Attributes,
-		"* -text":                         "* -text\n" + merge.Attributes,
-		"* -text\n":                       "* -text\n" + merge.Attributes,
-		merge.Attributes + "*.md -crlf\n": "*.md -crlf\n" + merge.Attributes,
+		"":                                 driver.Attributes,
+		driver.Attributes:                  driver.Attributes,
+		"* -text":                          "* -text\n" + driver.Attributes,
+		"* -text\n":                        "* -text\n" + driver.Attributes,
+		driver.Attributes + "*.md -crlf\n": "*.md -crlf\n" + driver.Attributes,
 	} {
-		if got := merge.WithAttributes(old); got != want {
+		if got := driver.WithAttributes(old); got != want {
 			t.Errorf("%q becomes %q, want %q", old, got, want)
 		}
 	}
@@ -107,7 +107,7 @@ func TestLinks(t *testing.T) {
 	want := item.Link{Branch: "ours", Worktree: "/theirs", PullRequest: "3"}.Text(4)
 	const name = "links/20261121T120000000Z.txt"
 	for range 2 {
-		got, err := merge.File(name, base.Text(3), ours.Text(3), theirs.Text(4), "")
+		got, err := driver.Merge(name, base.Text(3), ours.Text(3), theirs.Text(4), "")
 		if err != nil || got != want {
 			t.Errorf("got %q, %v, want %q", got, err, want)
 		}

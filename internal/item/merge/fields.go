@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/merge/fields"
+	"github.com/copse-dev/copse/internal/item/merge/match"
 	"github.com/copse-dev/copse/internal/item/merge/prose"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
@@ -40,17 +42,17 @@ func (m *merger) content(e *entry) (string, error) {
 // untouched returns the text of an item that both sides have alike, and that no change
 // of another touches.
 func (m *merger) untouched(e *entry) (text string, ok bool) {
-	if e.ours == nil || e.theirs == nil || e.ours.text != e.theirs.text || e.state != stateOf(e.ours) ||
-		e.id != e.ours.id || e.id != e.theirs.id || e.state == trashed {
+	if e.Ours == nil || e.Theirs == nil || e.Ours.Text != e.Theirs.Text || e.state != stateOf(e.Ours) ||
+		e.id != e.Ours.ID || e.id != e.Theirs.ID || e.state == trashed {
 		return "", false
 	}
 	parent, dependsOn := m.related(e)
-	return e.ours.text, parent == e.ours.it.Parent && slices.Equal(dependsOn, e.ours.it.DependsOn)
+	return e.Ours.Text, parent == e.Ours.Item.Parent && slices.Equal(dependsOn, e.Ours.Item.DependsOn)
 }
 
 // related are the numbers of what an item refers to in the result.
 func (m *merger) related(e *entry) (parent item.ID, dependsOn []item.ID) {
-	if e.parent != (key{}) {
+	if e.parent != (match.Key{}) {
 		parent = m.idOf(e.parent)
 	}
 	for _, k := range e.dependsOn {
@@ -69,27 +71,27 @@ func (m *merger) reportState(e *entry) {
 
 // preferred are the versions whose file the result can be written to, the best first.
 // A file that one side alone changed keeps all of its bytes.
-func (e *entry) preferred() []*version {
+func (e *entry) preferred() []*match.Version {
 	switch {
-	case e.ours == nil && e.theirs == nil:
-		return []*version{e.base}
-	case e.ours == nil:
-		return []*version{e.theirs}
-	case e.theirs == nil, e.base != nil && e.theirs.text == e.base.text:
-		return []*version{e.ours}
-	case e.base != nil && e.ours.text == e.base.text:
-		return []*version{e.theirs}
+	case e.Ours == nil && e.Theirs == nil:
+		return []*match.Version{e.Base}
+	case e.Ours == nil:
+		return []*match.Version{e.Theirs}
+	case e.Theirs == nil, e.Base != nil && e.Theirs.Text == e.Base.Text:
+		return []*match.Version{e.Ours}
+	case e.Base != nil && e.Ours.Text == e.Base.Text:
+		return []*match.Version{e.Theirs}
 	}
-	list := []*version{e.ours, e.theirs}
-	slices.SortFunc(list, func(a, b *version) int {
-		return cmp.Or(compareTimes(b.it.Updated, a.it.Updated), cmp.Compare(b.text, a.text))
+	list := []*match.Version{e.Ours, e.Theirs}
+	slices.SortFunc(list, func(a, b *match.Version) int {
+		return cmp.Or(fields.CompareTimes(b.Item.Updated, a.Item.Updated), cmp.Compare(b.Text, a.Text))
 	})
 	return list
 }
 
 // writeTo writes the result over one of its versions.
-func (m *merger) writeTo(e *entry, v *version, merged item.Item) (string, error) {
-	file, err := ticfile.Parse(v.text)
+func (m *merger) writeTo(e *entry, v *match.Version, merged item.Item) (string, error) {
+	file, err := ticfile.Parse(v.Text)
 	if err != nil {
 		return "", err
 	}
@@ -114,9 +116,9 @@ func (m *merger) setDeletion(e *entry, file *ticfile.File) error {
 		return file.Restore()
 	}
 	at := ""
-	for _, v := range e.versions() {
-		if v != nil && v.trashed && v.file.Deleted() != "" && (at == "" || v.file.Deleted() < at) {
-			at = v.file.Deleted()
+	for _, v := range e.Versions() {
+		if v != nil && v.Trashed && v.File.Deleted() != "" && (at == "" || v.File.Deleted() < at) {
+			at = v.File.Deleted()
 		}
 	}
 	noted := ticfile.Lost{Children: m.ids(e.lost.children), Dependents: m.ids(e.lost.dependents)}
@@ -135,7 +137,7 @@ func sameIDs(a, b []item.ID) bool {
 }
 
 // ids are the numbers of items in the result, sorted.
-func (m *merger) ids(keys []key) []item.ID {
+func (m *merger) ids(keys []match.Key) []item.ID {
 	var ids []item.ID
 	for _, k := range keys {
 		if id := m.idOf(k); id != 0 {
@@ -147,9 +149,9 @@ func (m *merger) ids(keys []key) []item.ID {
 }
 
 // idOf is the number of an item in the result; 0 if it is not there.
-func (m *merger) idOf(k key) item.ID {
-	if k.dangles() {
-		return k.born
+func (m *merger) idOf(k match.Key) item.ID {
+	if k.Dangles() {
+		return k.Born
 	}
 	if e := m.entries[k]; e != nil && e.state != absent {
 		return e.id
@@ -159,20 +161,20 @@ func (m *merger) idOf(k key) item.ID {
 
 // fields merges all that copse knows of an item.
 func (m *merger) fields(e *entry) item.Item {
-	base, ours, theirs := m.readable(e, e.base), m.readable(e, e.ours), m.readable(e, e.theirs)
+	base, ours, theirs := m.readable(e, e.Base), m.readable(e, e.Ours), m.readable(e, e.Theirs)
 	var it item.Item
 	switch {
-	case e.ours == nil && e.theirs == nil:
+	case e.Ours == nil && e.Theirs == nil:
 		it = base
-	case e.ours == nil:
+	case e.Ours == nil:
 		it = theirs
-	case e.theirs == nil:
+	case e.Theirs == nil:
 		it = ours
 	default:
 		it = m.mergeItem(e, base, ours, theirs)
 	}
 	it.ID = e.id
-	it.Created = e.key.created
+	it.Created = e.Key.Created
 	it.Parent, it.DependsOn = m.related(e)
 	return it
 }
@@ -193,7 +195,7 @@ func (m *merger) mergeItem(e *entry, base, ours, theirs item.Item) item.Item {
 		{"priority", base.Priority, ours.Priority, theirs.Priority, item.Priorities(), &it.Priority},
 		{"assignee", base.Assignee, ours.Assignee, theirs.Assignee, nil, &it.Assignee},
 	} {
-		merged, conflict := mergeScalar(field.base, field.ours, field.theirs, field.order)
+		merged, conflict := fields.Scalar(field.base, field.ours, field.theirs, field.order)
 		*field.to = merged
 		if conflict {
 			other := field.ours
@@ -203,12 +205,12 @@ func (m *merger) mergeItem(e *entry, base, ours, theirs item.Item) item.Item {
 			m.report(ChoseValue, e, "has the %s %q; the other side had %q", field.name, merged, other)
 		}
 	}
-	it.Updated = later(ours.Updated, theirs.Updated)
-	it.Labels = mergeSet(base.Labels, ours.Labels, theirs.Labels, strings.Compare)
+	it.Updated = fields.Later(ours.Updated, theirs.Updated)
+	it.Labels = fields.Set(base.Labels, ours.Labels, theirs.Labels, strings.Compare)
 	it.Description = m.mergeDescription(e, base, ours, theirs)
-	it.Comments = mergeComments(base.Comments, ours.Comments, theirs.Comments)
+	it.Comments = fields.Comments(base.Comments, ours.Comments, theirs.Comments)
 	for _, v := range []item.Item{ours, theirs} {
-		if v.Title != it.Title && (e.base == nil || v.Title != base.Title) {
+		if v.Title != it.Title && (e.Base == nil || v.Title != base.Title) {
 			it.Comments = addNote(it, v.Title)
 		}
 	}
@@ -222,64 +224,24 @@ func addNote(it item.Item, title string) []item.Comment {
 	if slices.Contains(it.Comments, note) {
 		return it.Comments
 	}
-	return sortComments(append(slices.Clone(it.Comments), note))
+	return fields.SortComments(append(slices.Clone(it.Comments), note))
 }
 
 // statuses are those of the result's configuration.
 func (m *merger) statuses() []string {
 	var lists [3][]string
 	for i, s := range m.sides() {
-		if s.config != nil {
-			lists[i] = s.config.Values().Statuses
+		if s.Config != nil {
+			lists[i] = s.Config.Values().Statuses
 		}
 	}
-	return mergeStatuses(lists[0], lists[1], lists[2])
-}
-
-// mergeScalar merges a value. Where both sides changed it, that is the greater one.
-func mergeScalar(base, ours, theirs string, order []string) (merged string, conflict bool) {
-	switch {
-	case ours == theirs, theirs == base:
-		return ours, false
-	case ours == base:
-		return theirs, false
-	}
-	if cmp.Or(slices.Index(order, ours)-slices.Index(order, theirs), cmp.Compare(ours, theirs)) > 0 {
-		return ours, true
-	}
-	return theirs, true
-}
-
-// mergeLink merges the file that says where the work on an item is.
-func mergeLink(base, ours, theirs string) string {
-	b, o, t := item.ParseLink(base), item.ParseLink(ours), item.ParseLink(theirs)
-	var merged item.Link
-	for _, field := range []struct {
-		base, ours, theirs string
-		to                 *string
-	}{
-		{b.Branch, o.Branch, t.Branch, &merged.Branch},
-		{b.Worktree, o.Worktree, t.Worktree, &merged.Worktree},
-		{b.PullRequest, o.PullRequest, t.PullRequest, &merged.PullRequest},
-	} {
-		*field.to, _ = mergeScalar(field.base, field.ours, field.theirs, nil)
-	}
-	// The number is for people. It is the higher one: an item that gives way to another
-	// gets a number that is free.
-	return merged.Text(max(item.LinkedItem(ours), item.LinkedItem(theirs)))
-}
-
-func later(a, b string) string {
-	if compareTimes(a, b) > 0 && b != "" {
-		return a
-	}
-	return cmp.Or(b, a)
+	return fields.Statuses(lists[0], lists[1], lists[2])
 }
 
 func (m *merger) mergeDescription(e *entry, base, ours, theirs item.Item) string {
 	var merged string
 	var both bool
-	if e.base == nil {
+	if e.Base == nil {
 		merged, both = prose.MergeUnrelated(ours.Description, theirs.Description)
 	} else {
 		merged, both = prose.Merge(base.Description, ours.Description, theirs.Description)
@@ -290,96 +252,22 @@ func (m *merger) mergeDescription(e *entry, base, ours, theirs item.Item) string
 	return item.Text(merged)
 }
 
-// mergeComments merges comments. One is the same if its author, time and text are; of
-// two of base's whose text alone was changed, the change counts.
-func mergeComments(base, ours, theirs []item.Comment) []item.Comment {
-	switch {
-	case slices.Equal(ours, theirs), slices.Equal(theirs, base):
-		return ours
-	case slices.Equal(ours, base):
-		return theirs
-	}
-	var merged []item.Comment
-	ourEdits, theirEdits := edits(base, ours), edits(base, theirs)
-	for _, c := range base {
-		mine, inOurs := ourEdits[c]
-		other, inTheirs := theirEdits[c]
-		switch {
-		case inOurs && inTheirs && mine == c:
-			merged = append(merged, other)
-		case inOurs && inTheirs && other == c:
-			merged = append(merged, mine)
-		case inOurs && inTheirs:
-			merged = append(merged, mine, other)
-		case inOurs && mine != c:
-			merged = append(merged, mine) // removed there, changed here
-		case inTheirs && other != c:
-			merged = append(merged, other)
-		}
-	}
-	for _, side := range []struct {
-		comments []item.Comment
-		edits    map[item.Comment]item.Comment
-	}{{ours, ourEdits}, {theirs, theirEdits}} {
-		edited := map[item.Comment]bool{}
-		for _, c := range side.edits {
-			edited[c] = true
-		}
-		for _, c := range side.comments {
-			if !edited[c] {
-				merged = append(merged, c)
-			}
-		}
-	}
-	return sortComments(merged)
-}
-
-// edits finds the comments of base in a version: the same ones, and those that differ
-// in the text alone.
-func edits(base, version []item.Comment) map[item.Comment]item.Comment {
-	found := map[item.Comment]item.Comment{}
-	rest := slices.Clone(version)
-	for _, same := range []func(a, b item.Comment) bool{
-		func(a, b item.Comment) bool { return a == b },
-		func(a, b item.Comment) bool { return a.Author == b.Author && a.Date == b.Date },
-	} {
-		for _, c := range base {
-			if _, ok := found[c]; ok {
-				continue
-			}
-			if i := slices.IndexFunc(rest, func(v item.Comment) bool { return same(c, v) }); i >= 0 {
-				found[c] = rest[i]
-				rest = slices.Delete(rest, i, i+1)
-			}
-		}
-	}
-	return found
-}
-
-// sortComments puts comments in the order of time, each once.
-func sortComments(comments []item.Comment) []item.Comment {
-	slices.SortFunc(comments, func(a, b item.Comment) int {
-		return cmp.Or(compareTimes(a.Date, b.Date), cmp.Compare(a.Author, b.Author), cmp.Compare(a.Body, b.Body))
-	})
-	return slices.Compact(comments)
-}
-
 // setUnknown merges the keys of the front matter that copse does not know.
 func (m *merger) setUnknown(e *entry, file *ticfile.File) error {
-	if e.ours == nil || e.theirs == nil {
+	if e.Ours == nil || e.Theirs == nil {
 		return nil
 	}
-	raw := func(v *version, key string) string {
+	raw := func(v *match.Version, key string) string {
 		if v == nil {
 			return ""
 		}
-		lines, _ := v.file.Raw(key)
+		lines, _ := v.File.Raw(key)
 		return lines
 	}
-	keys := slices.Concat(e.ours.file.UnknownKeys(), e.theirs.file.UnknownKeys())
+	keys := slices.Concat(e.Ours.File.UnknownKeys(), e.Theirs.File.UnknownKeys())
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
-		merged, _ := mergeScalar(raw(e.base, key), raw(e.ours, key), raw(e.theirs, key), nil)
+		merged, _ := fields.Scalar(raw(e.Base, key), raw(e.Ours, key), raw(e.Theirs, key), nil)
 		if err := file.SetRaw(key, merged); err != nil {
 			return err
 		}

@@ -41,22 +41,23 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/changelog"
 	"github.com/copse-dev/copse/internal/item/claimfile"
+	"github.com/copse-dev/copse/internal/item/merge/fields"
+	"github.com/copse-dev/copse/internal/item/merge/match"
+	"github.com/copse-dev/copse/internal/item/merge/mention"
 	"github.com/copse-dev/copse/internal/item/merge/prose"
 	"github.com/copse-dev/copse/internal/item/renumbered"
-	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
 // Names of what is in a tree.
 const (
-	ConfigName  = "config.yml"
-	ItemsFolder = "items"
-	TrashFolder = "trash"
-	LinksFolder = "links"
-	extension   = ".md"
+	ConfigName  = match.ConfigName
+	ItemsFolder = match.ItemsFolder
+	TrashFolder = match.TrashFolder
+	LinksFolder = match.LinksFolder
 )
 
 // Tree is the files of a store: text by name, relative to the store and with slashes.
-type Tree map[string]string
+type Tree = match.Tree
 
 // Birth names an item that has a number in a tree.
 type Birth struct {
@@ -135,16 +136,16 @@ func Stores(base, ours, theirs Tree, o Options) (Result, error) {
 	for _, s := range []struct {
 		name string
 		tree Tree
-		side *side
+		side *match.Side
 	}{{"the common base", base, &m.base}, {"our side", ours, &m.ours}, {"their side", theirs, &m.theirs}} {
-		if *s.side, err = load(s.tree); err != nil {
+		if *s.side, err = match.Load(s.tree); err != nil {
 			return Result{}, fmt.Errorf("%s of %s %w", ConfigName, s.name, err)
 		}
 		if err := m.joinCopies(s.side); err != nil {
 			return Result{}, err
 		}
 	}
-	m.identify()
+	m.find()
 	m.settle()
 	m.number()
 	m.findMoves()
@@ -156,7 +157,7 @@ func Stores(base, ours, theirs Tree, o Options) (Result, error) {
 }
 
 // joinCopies makes the copies of an item in one of the trees one item again.
-func (m *merger) joinCopies(s *side) error {
+func (m *merger) joinCopies(s *match.Side) error {
 	joined, err := once(*s, m.options)
 	if err != nil || len(joined.Reports) == 0 {
 		return err
@@ -165,101 +166,37 @@ func (m *merger) joinCopies(s *side) error {
 		m.result.Renumbered = append(m.result.Renumbered, joined.Renumbered...)
 		m.result.Reports = append(m.result.Reports, joined.Reports...)
 	}
-	*s, err = load(joined.Tree)
+	*s, err = match.Load(joined.Tree)
 	return err
 }
 
 // merger is a merge that is going on.
 type merger struct {
+	*match.Items
 	options            Options
-	base, ours, theirs side
+	base, ours, theirs match.Side
 	records            []renumbered.Record
-	entries            map[key]*entry
-	sorted             []*entry // by key
-	moved              [3]moves // by side
+	entries            map[match.Key]*entry
+	sorted             []*entry         // by key
+	moved              [3]mention.Moves // by side
 	result             Result
 }
 
-func (m *merger) sides() []*side { return []*side{&m.base, &m.ours, &m.theirs} }
+func (m *merger) sides() []*match.Side { return []*match.Side{&m.base, &m.ours, &m.theirs} }
+
+// find finds out which items of the trees are the same.
+func (m *merger) find() {
+	m.Items = match.Find(&m.base, &m.ours, &m.theirs, m.options.BornApart)
+	m.records, m.entries = m.Records, make(map[match.Key]*entry, len(m.Entries))
+	for _, e := range m.Sorted {
+		known := &entry{Entry: e}
+		m.entries[e.Key] = known
+		m.sorted = append(m.sorted, known)
+	}
+}
 
 func (m *merger) report(kind Kind, e *entry, format string, args ...any) {
 	m.result.Reports = append(m.result.Reports, Report{Kind: kind, File: e.name(), Text: fmt.Sprintf(format, args...)})
-}
-
-// side is one of the three trees.
-type side struct {
-	tree     Tree
-	versions []*version
-	others   []string // names of files that are no items
-	config   *ticfile.Config
-	records  []renumbered.Record
-	numbers  map[item.ID]*version // the item that a number means
-}
-
-// version is an item in one tree.
-type version struct {
-	side    int // as in merger.sides
-	id      item.ID
-	trashed bool
-	text    string
-	file    *ticfile.File
-	it      item.Item
-	key     key
-}
-
-// load reads a tree.
-func load(tree Tree) (side, error) {
-	s := side{tree: tree, numbers: map[item.ID]*version{}}
-	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		switch name {
-		case ConfigName, renumbered.Name:
-			continue
-		}
-		if v := readVersion(name, tree[name]); v != nil {
-			s.versions = append(s.versions, v)
-			if s.numbers[v.id] == nil || !v.trashed {
-				s.numbers[v.id] = v
-			}
-			continue
-		}
-		s.others = append(s.others, name)
-	}
-	s.records = renumbered.Parse(tree[renumbered.Name])
-	text, ok := tree[ConfigName]
-	if !ok {
-		return s, nil
-	}
-	var err error
-	s.config, err = ticfile.ParseConfig(text)
-	return s, err
-}
-
-// numberOf is the number that the name of a file is for.
-func numberOf(name string) (id item.ID, trashed, ok bool) {
-	folder, file, found := strings.Cut(name, "/")
-	if !found || folder != ItemsFolder && folder != TrashFolder || !strings.HasSuffix(file, extension) {
-		return 0, false, false
-	}
-	id, err := item.ParseID(strings.TrimSuffix(file, extension))
-	return id, folder == TrashFolder, err == nil
-}
-
-// readVersion reads the file of an item; nil if it is none that can be merged.
-func readVersion(name, text string) *version {
-	id, trashed, ok := numberOf(name)
-	if !ok {
-		return nil
-	}
-	file, err := ticfile.Parse(text)
-	if err != nil {
-		return nil
-	}
-	it, problems, err := file.Item()
-	if err != nil || len(problems) > 0 && it.ID == 0 {
-		return nil
-	}
-	it.ID = id
-	return &version{id: id, trashed: trashed, text: text, file: file, it: it}
 }
 
 // write puts the files of the result together.
@@ -285,14 +222,14 @@ func (m *merger) write() error {
 func (m *merger) mergeOthers() {
 	names := map[string]bool{}
 	for _, s := range m.sides() {
-		for _, name := range s.others {
+		for _, name := range s.Others {
 			names[name] = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		base, inBase := m.base.tree[name]
-		ours, inOurs := m.ours.tree[name]
-		theirs, inTheirs := m.theirs.tree[name]
+		base, inBase := m.base.Tree[name]
+		ours, inOurs := m.ours.Tree[name]
+		theirs, inTheirs := m.theirs.Tree[name]
 		var text string
 		switch {
 		case !inOurs && !inTheirs, !inOurs && inBase && theirs == base, !inTheirs && inBase && ours == base:
@@ -302,7 +239,7 @@ func (m *merger) mergeOthers() {
 		case !inTheirs:
 			text = ours
 		case strings.HasPrefix(name, LinksFolder+"/"):
-			text = mergeLink(base, ours, theirs)
+			text = fields.Link(base, ours, theirs)
 		case strings.HasPrefix(name, claimfile.Folder+"/"):
 			text = claimfile.Merge(path.Base(name), ours, theirs, m.options.Now)
 		case strings.HasPrefix(name, changelog.Folder+"/"):
@@ -312,9 +249,9 @@ func (m *merger) mergeOthers() {
 		}
 		if _, taken := m.result.Tree[name]; taken {
 			// An item that can be read on one side only: the other text stays beside it.
-			name = strings.TrimSuffix(name, extension) + ".unreadable" + extension
+			name = strings.TrimSuffix(name, match.Extension) + ".unreadable" + match.Extension
 		}
-		if _, _, numbered := numberOf(name); numbered || strings.Contains(name, ".unreadable") {
+		if _, _, numbered := match.NumberOf(name); numbered || strings.Contains(name, ".unreadable") {
 			m.result.Reports = append(m.result.Reports, Report{Unreadable, name, "cannot be read as an item and was merged as a text"})
 		}
 		m.result.Tree[name] = text

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/merge/fields"
+	"github.com/copse-dev/copse/internal/item/merge/match"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 )
 
@@ -13,8 +15,8 @@ import (
 func (m *merger) number() {
 	taken := map[item.ID]*entry{}
 	for _, s := range m.sides()[1:] {
-		for _, name := range s.others {
-			if id, _, ok := numberOf(name); ok {
+		for _, name := range s.Others {
+			if id, _, ok := match.NumberOf(name); ok {
 				taken[id] = &entry{}
 			}
 		}
@@ -35,7 +37,9 @@ func (m *merger) number() {
 		}
 		without = append(without, list...)
 	}
-	slices.SortFunc(without, func(a, b *entry) int { return cmp.Or(compareTimes(a.key.created, b.key.created), a.key.compare(b.key)) })
+	slices.SortFunc(without, func(a, b *entry) int {
+		return cmp.Or(fields.CompareTimes(a.Key.Created, b.Key.Created), a.Key.Compare(b.Key))
+	})
 	next := m.largest() + 1
 	for _, e := range without {
 		for _, id := range m.candidates(e)[1:] {
@@ -55,18 +59,18 @@ func (m *merger) number() {
 // gave to it since the base, then what else it has.
 func (m *merger) candidates(e *entry) []item.ID {
 	switch {
-	case e.ours == nil && e.theirs == nil:
-		return []item.ID{e.base.id}
-	case e.ours == nil:
-		return []item.ID{e.theirs.id}
-	case e.theirs == nil, e.ours.id == e.theirs.id:
-		return []item.ID{e.ours.id}
-	case e.base != nil && e.base.id == e.ours.id:
-		return []item.ID{e.theirs.id, e.ours.id}
-	case e.base != nil && e.base.id == e.theirs.id:
-		return []item.ID{e.ours.id, e.theirs.id}
+	case e.Ours == nil && e.Theirs == nil:
+		return []item.ID{e.Base.ID}
+	case e.Ours == nil:
+		return []item.ID{e.Theirs.ID}
+	case e.Theirs == nil, e.Ours.ID == e.Theirs.ID:
+		return []item.ID{e.Ours.ID}
+	case e.Base != nil && e.Base.ID == e.Ours.ID:
+		return []item.ID{e.Theirs.ID, e.Ours.ID}
+	case e.Base != nil && e.Base.ID == e.Theirs.ID:
+		return []item.ID{e.Ours.ID, e.Theirs.ID}
 	}
-	list := []item.ID{e.ours.id, e.theirs.id}
+	list := []item.ID{e.Ours.ID, e.Theirs.ID}
 	slices.SortFunc(list, func(a, b item.ID) int { return cmp.Or(m.rank(a, e)-m.rank(b, e), cmp.Compare(a, b)) })
 	return list
 }
@@ -75,7 +79,7 @@ func (m *merger) rank(id item.ID, e *entry) int {
 	if m.options.Rank == nil {
 		return 0
 	}
-	return m.options.Rank(Birth{ID: id, Created: e.key.created})
+	return m.options.Rank(Birth{ID: id, Created: e.Key.Created})
 }
 
 // precedence orders two items by their claim to a number.
@@ -83,8 +87,8 @@ func (m *merger) precedence(id item.ID, a, b *entry) int {
 	return cmp.Or(
 		m.rank(id, a)-m.rank(id, b),
 		held(b, id)-held(a, id),
-		compareTimes(a.key.created, b.key.created),
-		a.key.compare(b.key),
+		fields.CompareTimes(a.Key.Created, b.Key.Created),
+		a.Key.Compare(b.Key),
 	)
 }
 
@@ -92,43 +96,25 @@ func (m *merger) precedence(id item.ID, a, b *entry) int {
 // there before what either side made.
 func held(e *entry, id item.ID) int {
 	n := 0
-	for _, v := range e.versions() {
-		if e.base != nil && v != nil && v.id == id {
+	for _, v := range e.Versions() {
+		if e.Base != nil && v != nil && v.ID == id {
 			n++
 		}
 	}
 	return n
 }
 
-// compareTimes compares two times as items have them. One that cannot be read is last.
-func compareTimes(a, b string) int {
-	if a == b {
-		return 0
-	}
-	at, aErr := time.Parse(time.RFC3339, a)
-	bt, bErr := time.Parse(time.RFC3339, b)
-	switch {
-	case aErr == nil && bErr == nil:
-		return cmp.Or(at.Compare(bt), cmp.Compare(a, b))
-	case aErr == nil:
-		return -1
-	case bErr == nil:
-		return 1
-	}
-	return cmp.Compare(a, b)
-}
-
 // largest is the largest number that is or was in use.
 func (m *merger) largest() item.ID {
 	largest := m.options.Taken
 	for _, s := range m.sides() {
-		for name := range s.tree {
-			if id, _, ok := numberOf(name); ok {
+		for name := range s.Tree {
+			if id, _, ok := match.NumberOf(name); ok {
 				largest = max(largest, id)
 			}
 		}
-		if s.config != nil {
-			largest = max(largest, s.config.NextID()-1)
+		if s.Config != nil {
+			largest = max(largest, s.Config.NextID()-1)
 		}
 	}
 	for _, r := range m.records {
@@ -142,17 +128,17 @@ func (m *merger) record() {
 	on := m.options.Now.UTC().Format(time.DateOnly)
 	var added []renumbered.Record
 	for _, e := range m.sorted {
-		for _, v := range []*version{e.ours, e.theirs} {
-			if e.state == absent || v == nil || v.id == e.id {
+		for _, v := range []*match.Version{e.Ours, e.Theirs} {
+			if e.state == absent || v == nil || v.ID == e.id {
 				continue
 			}
-			r := renumbered.Record{From: v.id, To: e.id, Created: e.key.created, On: on}
+			r := renumbered.Record{From: v.ID, To: e.id, Created: e.Key.Created, On: on}
 			known := slices.ContainsFunc(m.records, func(old renumbered.Record) bool {
 				return old.From == r.From && old.To == r.To && old.Created == r.Created
 			})
 			if !known && !slices.Contains(added, r) {
 				added = append(added, r)
-				m.result.Renumbered = append(m.result.Renumbered, Renumbering{r, e.title()})
+				m.result.Renumbered = append(m.result.Renumbered, Renumbering{r, e.Title()})
 			}
 		}
 	}

@@ -4,15 +4,17 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/merge/fields"
+	"github.com/copse-dev/copse/internal/item/merge/match"
 )
 
 // lost is what the deletion of an item took from others.
-type lost struct{ children, dependents []key }
+type lost struct{ children, dependents []match.Key }
 
 // relations are what an item refers to in one tree.
 type relations struct {
-	parent    key // zero for none
-	dependsOn []key
+	parent    match.Key // zero for none
+	dependsOn []match.Key
 }
 
 // relate merges the relations of all items.
@@ -21,20 +23,20 @@ func (m *merger) relate() {
 		if e.state == absent {
 			continue
 		}
-		base, ours, theirs := m.relationsOf(e, e.base), m.relationsOf(e, e.ours), m.relationsOf(e, e.theirs)
+		base, ours, theirs := m.relationsOf(e, e.Base), m.relationsOf(e, e.Ours), m.relationsOf(e, e.Theirs)
 		switch {
-		case e.ours == nil:
+		case e.Ours == nil:
 			e.parent, e.dependsOn = theirs.parent, theirs.dependsOn
-		case e.theirs == nil:
+		case e.Theirs == nil:
 			e.parent, e.dependsOn = ours.parent, ours.dependsOn
 		default:
 			e.parent = mergeParent(base.parent, ours.parent, theirs.parent)
-			e.dependsOn = mergeSet(base.dependsOn, ours.dependsOn, theirs.dependsOn, key.compare)
+			e.dependsOn = fields.Set(base.dependsOn, ours.dependsOn, theirs.dependsOn, match.Key.Compare)
 		}
-		for _, v := range e.versions() {
-			if v != nil && v.trashed {
-				e.lost.children = append(e.lost.children, m.keys(v, v.file.Lost().Children)...)
-				e.lost.dependents = append(e.lost.dependents, m.keys(v, v.file.Lost().Dependents)...)
+		for _, v := range e.Versions() {
+			if v != nil && v.Trashed {
+				e.lost.children = append(e.lost.children, m.keys(v, v.File.Lost().Children)...)
+				e.lost.dependents = append(e.lost.dependents, m.keys(v, v.File.Lost().Dependents)...)
 			}
 		}
 	}
@@ -46,34 +48,34 @@ func (m *merger) relate() {
 	m.breakCircles()
 }
 
-func (m *merger) keys(v *version, ids []item.ID) []key {
-	var keys []key
+func (m *merger) keys(v *match.Version, ids []item.ID) []match.Key {
+	var keys []match.Key
 	for _, id := range ids {
-		keys = append(keys, m.meaning(v, id))
+		keys = append(keys, m.Meaning(v, id))
 	}
 	return keys
 }
 
 // relationsOf are the relations of an item in the tree of v, with those that only a
 // deletion took away which does not hold.
-func (m *merger) relationsOf(e *entry, v *version) relations {
+func (m *merger) relationsOf(e *entry, v *match.Version) relations {
 	if v == nil {
 		return relations{}
 	}
-	r := relations{dependsOn: m.keys(v, v.it.DependsOn)}
-	if v.it.Parent != 0 {
-		r.parent = m.meaning(v, v.it.Parent)
+	r := relations{dependsOn: m.keys(v, v.Item.DependsOn)}
+	if v.Item.Parent != 0 {
+		r.parent = m.Meaning(v, v.Item.Parent)
 	}
-	if v.side == 0 || e.base == nil {
+	if v.Side == 0 || e.Base == nil {
 		return r
 	}
-	if parent := e.base.it.Parent; r.parent == (key{}) && parent != 0 {
-		if k := m.meaning(e.base, parent); m.revived(k, v.side) {
+	if parent := e.Base.Item.Parent; r.parent == (match.Key{}) && parent != 0 {
+		if k := m.Meaning(e.Base, parent); m.revived(k, v.Side) {
 			r.parent = k
 		}
 	}
-	for _, id := range e.base.it.DependsOn {
-		if k := m.meaning(e.base, id); !slices.Contains(r.dependsOn, k) && m.revived(k, v.side) {
+	for _, id := range e.Base.Item.DependsOn {
+		if k := m.Meaning(e.Base, id); !slices.Contains(r.dependsOn, k) && m.revived(k, v.Side) {
 			r.dependsOn = append(r.dependsOn, k)
 		}
 	}
@@ -81,50 +83,26 @@ func (m *merger) relationsOf(e *entry, v *version) relations {
 }
 
 // revived reports whether a side deleted an item that the result has.
-func (m *merger) revived(k key, side int) bool {
+func (m *merger) revived(k match.Key, side int) bool {
 	e := m.entries[k]
-	return e != nil && e.state == live && stateOf(e.base) == live && stateOf(e.versions()[side]) != live
+	return e != nil && e.state == live && stateOf(e.Base) == live && stateOf(e.Versions()[side]) != live
 }
 
-func mergeParent(base, ours, theirs key) key {
+func mergeParent(base, ours, theirs match.Key) match.Key {
 	switch {
 	case ours == theirs, theirs == base:
 		return ours
 	case ours == base:
 		return theirs
-	case ours.dangles() != theirs.dangles():
-		if ours.dangles() {
+	case ours.Dangles() != theirs.Dangles():
+		if ours.Dangles() {
 			return theirs
 		}
 		return ours
-	case ours.compare(theirs) > 0: // none is the least
+	case ours.Compare(theirs) > 0: // none is the least
 		return ours
 	}
 	return theirs
-}
-
-// mergeSet merges lists whose order means little: if one side changed its list, that
-// is the result; else what base had comes first, then what was added, sorted.
-func mergeSet[T comparable](base, ours, theirs []T, compare func(a, b T) int) []T {
-	switch {
-	case slices.Equal(ours, theirs), slices.Equal(theirs, base):
-		return ours
-	case slices.Equal(ours, base):
-		return theirs
-	}
-	var merged, added []T
-	for _, v := range base {
-		if slices.Contains(ours, v) && slices.Contains(theirs, v) && !slices.Contains(merged, v) {
-			merged = append(merged, v)
-		}
-	}
-	for _, v := range slices.Concat(ours, theirs) {
-		if !slices.Contains(base, v) && !slices.Contains(added, v) {
-			added = append(added, v)
-		}
-	}
-	slices.SortFunc(added, compare)
-	return append(merged, added...)
 }
 
 // dropImpossible takes out what refers to an item that is not among the live ones. In
@@ -133,40 +111,40 @@ func (m *merger) dropImpossible(e *entry) {
 	if e.state == trashed {
 		return
 	}
-	if e.parent != (key{}) && !m.possible(e, e.parent) {
+	if e.parent != (match.Key{}) && !m.possible(e, e.parent) {
 		if target := m.entries[e.parent]; target != nil && target.state == trashed {
-			target.lost.children = append(target.lost.children, e.key)
+			target.lost.children = append(target.lost.children, e.Key)
 		}
-		e.parent = key{}
+		e.parent = match.Key{}
 	}
-	e.dependsOn = slices.DeleteFunc(slices.Clone(e.dependsOn), func(k key) bool {
+	e.dependsOn = slices.DeleteFunc(slices.Clone(e.dependsOn), func(k match.Key) bool {
 		if m.possible(e, k) {
 			return false
 		}
 		if target := m.entries[k]; target != nil && target.state == trashed {
-			target.lost.dependents = append(target.lost.dependents, e.key)
+			target.lost.dependents = append(target.lost.dependents, e.Key)
 		}
 		return true
 	})
 }
 
 // possible reports whether an item can refer to another in the result.
-func (m *merger) possible(e *entry, k key) bool {
-	if k.dangles() {
+func (m *merger) possible(e *entry, k match.Key) bool {
+	if k.Dangles() {
 		// It stays what it is, a reference to nothing, unless the number means
 		// something now.
 		for _, other := range m.sorted {
-			if other.id == k.born && other.state != absent {
-				m.report(DroppedRelation, e, "does not refer to #%d, which is another item now", k.born)
+			if other.id == k.Born && other.state != absent {
+				m.report(DroppedRelation, e, "does not refer to #%d, which is another item now", k.Born)
 				return false
 			}
 		}
 		return true
 	}
 	target := m.entries[k]
-	if k == e.key || target == nil || target.state == absent {
-		if target != nil && k != e.key {
-			m.report(DroppedRelation, e, "does not refer to %q, which is not here", target.title())
+	if k == e.Key || target == nil || target.state == absent {
+		if target != nil && k != e.Key {
+			m.report(DroppedRelation, e, "does not refer to %q, which is not here", target.Title())
 		}
 		return false
 	}
@@ -175,18 +153,18 @@ func (m *merger) possible(e *entry, k key) bool {
 
 // breakCircles drops relations that neither tree had in a circle but the result has.
 func (m *merger) breakCircles() {
-	parents := func(e *entry) []key { return []key{e.parent} }
-	dependencies := func(e *entry) []key { return e.dependsOn }
+	parents := func(e *entry) []match.Key { return []match.Key{e.parent} }
+	dependencies := func(e *entry) []match.Key { return e.dependsOn }
 	for _, e := range slices.Backward(m.sorted) {
 		if e.state != live {
 			continue
 		}
-		if e.parent != (key{}) && !m.had(e, e.parent, parentOf) && m.reaches(e.parent, e.key, parents) {
+		if e.parent != (match.Key{}) && !m.had(e, e.parent, parentOf) && m.reaches(e.parent, e.Key, parents) {
 			m.report(DroppedRelation, e, "has no parent: #%d is below it", m.entries[e.parent].id)
-			e.parent = key{}
+			e.parent = match.Key{}
 		}
-		e.dependsOn = slices.DeleteFunc(e.dependsOn, func(k key) bool {
-			if m.had(e, k, dependenciesOf) || !m.reaches(k, e.key, dependencies) {
+		e.dependsOn = slices.DeleteFunc(e.dependsOn, func(k match.Key) bool {
+			if m.had(e, k, dependenciesOf) || !m.reaches(k, e.Key, dependencies) {
 				return false
 			}
 			m.report(DroppedRelation, e, "does not depend on #%d, which depends on it", m.entries[k].id)
@@ -195,18 +173,18 @@ func (m *merger) breakCircles() {
 	}
 }
 
-func parentOf(r relations) []key       { return []key{r.parent} }
-func dependenciesOf(r relations) []key { return r.dependsOn }
+func parentOf(r relations) []match.Key       { return []match.Key{r.parent} }
+func dependenciesOf(r relations) []match.Key { return r.dependsOn }
 
 // had reports whether a relation is as old as the base, or the only version there is.
-func (m *merger) had(e *entry, k key, of func(relations) []key) bool {
-	return e.base != nil && slices.Contains(of(m.relationsOf(e, e.base)), k)
+func (m *merger) had(e *entry, k match.Key, of func(relations) []match.Key) bool {
+	return e.Base != nil && slices.Contains(of(m.relationsOf(e, e.Base)), k)
 }
 
 // reaches reports whether next leads from one item to another.
-func (m *merger) reaches(from, target key, next func(*entry) []key) bool {
-	seen := map[key]bool{}
-	for queue := []key{from}; len(queue) > 0; {
+func (m *merger) reaches(from, target match.Key, next func(*entry) []match.Key) bool {
+	seen := map[match.Key]bool{}
+	for queue := []match.Key{from}; len(queue) > 0; {
 		k := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		if k == target {

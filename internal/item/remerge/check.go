@@ -77,7 +77,7 @@ func checkVanished(ctx context.Context, files Reader, repo *gitmerge.Repo, since
 	}
 	var found []item.Warning
 	for _, past := range merges {
-		for _, it := range merge.Lost(past.Base, past.Ours, past.Theirs, past.Left, tree) {
+		for _, it := range lostItems(past.Base, past.Ours, past.Theirs, past.Left, tree) {
 			found = append(found, item.Warning{
 				File: merge.ItemsFolder, Reason: fmt.Sprintf("have lost %q in a merge that git made without a conflict; run doctor --repair to bring it back", it[0]),
 			})

@@ -24,6 +24,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
 	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/merge/follow"
 )
 
 // Files is a store that nobody else changes meanwhile.
@@ -157,7 +158,7 @@ func (m *merging) rewritten(repo *gitmerge.Repo) error {
 		return err
 	}
 	if len(branch) > 0 {
-		changed, reports, err := merge.FollowRewritten(base, branch, m.tree)
+		changed, reports, err := follow.Rewritten(base, branch, m.tree)
 		if err != nil {
 			return err
 		}
@@ -197,11 +198,11 @@ func (m *merging) copied(repo *gitmerge.Repo) error {
 
 // followCopied returns a tree with the references corrected that came with commits which
 // git copied from elsewhere.
-func followCopied(copies []merge.Copied, tree merge.Tree) (merge.Tree, []merge.Report, error) {
+func followCopied(copies []follow.Copy, tree merge.Tree) (merge.Tree, []merge.Report, error) {
 	corrected := maps.Clone(tree)
 	var reports []merge.Report
 	for _, c := range copies {
-		changed, more, err := merge.FollowCopied(c, corrected)
+		changed, more, err := follow.Copied(c, corrected)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -316,4 +317,3 @@ func andOthers(n int) string {
 	}
 	return fmt.Sprintf(", and %d other files", n)
 }
-

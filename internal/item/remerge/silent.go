@@ -83,7 +83,7 @@ func (m *merging) vanished(repo *gitmerge.Repo) error {
 		return err
 	}
 	for _, past := range merges {
-		lost := merge.Lost(past.Base, past.Ours, past.Theirs, past.Left, m.tree)
+		lost := lostItems(past.Base, past.Ours, past.Theirs, past.Left, m.tree)
 		if len(lost) == 0 {
 			continue
 		}
@@ -223,7 +223,7 @@ func buried(ctx context.Context, repo *gitmerge.Repo, since string, read func(na
 		return nil, nil, err
 	}
 	for _, past := range merges {
-		for _, b := range merge.Buried(past.Base, past.Ours, past.Theirs, past.Left) {
+		for _, b := range buriedItems(past.Base, past.Ours, past.Theirs, past.Left) {
 			file := itemfolder.FileName(b.ID)
 			text := read(merge.TrashFolder + "/" + file)
 			// Somebody who deletes the item afterwards has seen it.

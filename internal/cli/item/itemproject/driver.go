@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/input"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/merge/driver"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
@@ -30,7 +31,7 @@ func (c cli) mergeDriver() *cobra.Command {
 	return &cobra.Command{
 		Use:     "merge-driver BASE OURS THEIRS PATH",
 		Short:   "Merge one file of a store for git",
-		Example: "  git config merge." + merge.DriverName + ".driver '" + c.driverCommand() + " %O %A %B %P'",
+		Example: "  git config merge." + driver.Name + ".driver '" + c.driverCommand() + " %O %A %B %P'",
 		Hidden:  true,
 		Args:    app.Args(4, 4, "BASE OURS THEIRS PATH"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -47,9 +48,9 @@ func (c cli) mergeDriver() *cobra.Command {
 				return fmt.Errorf("%s is no file of a store of work items", args[3])
 			}
 			config := c.storeConfig(store)
-			merged, mergeErr := merge.File(name, texts[0], texts[1], texts[2], config)
+			merged, mergeErr := driver.Merge(name, texts[0], texts[1], texts[2], config)
 			if mergeErr != nil {
-				merged = merge.BothVersions(texts[1], texts[2])
+				merged = driver.BothVersions(texts[1], texts[2])
 			}
 			if err := os.WriteFile(c.path(args[1]), []byte(merged), 0o600); err != nil {
 				return err
@@ -104,7 +105,7 @@ func (c cli) offerDriver(ctx context.Context, s *local.Store, cmd *cobra.Command
 			return nil
 		}
 		c.Env.Note("Git merges the lines of these files, not their fields. A merge driver merges fields. To register it")
-		c.Env.Note("writes .tic/.gitattributes, to be committed, and merge." + merge.DriverName + " in .git/config of this clone.")
+		c.Env.Note("writes .tic/.gitattributes, to be committed, and merge." + driver.Name + " in .git/config of this clone.")
 		yes, err := input.Yes(c.Env, "Register it?")
 		if err != nil {
 			return err
@@ -119,5 +120,5 @@ func (c cli) offerDriver(ctx context.Context, s *local.Store, cmd *cobra.Command
 	}
 	return c.Out().Line(`Registered the merge driver %s in this clone. Commit .tic/.gitattributes. Git does not clone
 configuration: in every other clone, run "%s --merge-driver" once. Without it, "%s --repair" finishes a merge.`,
-		merge.DriverName, c.InitCommand, strings.TrimSuffix(c.InitCommand, "init")+"doctor")
+		driver.Name, c.InitCommand, strings.TrimSuffix(c.InitCommand, "init")+"doctor")
 }

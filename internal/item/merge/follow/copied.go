@@ -1,4 +1,4 @@
-package merge
+package follow
 
 import (
 	"maps"
@@ -6,63 +6,61 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/merge/match"
+	"github.com/copse-dev/copse/internal/item/merge/mention"
 )
 
-// Copied is a commit that git made again on top of another one, as a cherry-pick and each
+// Copy is a commit that git made again on top of another one, as a cherry-pick and each
 // step of a rebase do. The trees need only the files that the commit changed and the
 // items that Numbers finds in them.
-type Copied struct {
+type Copy struct {
 	Change
 	// Originals are what it was made from, the oldest first: a copy can have copies.
 	Originals []Change
 }
 
 // Change is the store before and after a commit.
-type Change struct{ Before, After Tree }
+type Change struct{ Before, After merge.Tree }
 
 // Numbers returns the numbers that the text of an item refers to: its parent, its
 // dependencies, and mentions such as #10. A file that is not an item refers to none.
 func Numbers(name, text string) []item.ID {
-	v := readVersion(name, text)
+	v := match.Read(name, text)
 	if v == nil {
 		return nil
 	}
-	numbers := referred(v)
-	for _, match := range mention().FindAllStringSubmatch(text, -1) {
-		if id, err := item.ParseID(match[2]); err == nil {
-			numbers = append(numbers, id)
-		}
-	}
+	numbers := append(referred(v), mention.Numbers(text)...)
 	slices.Sort(numbers)
 	return slices.Compact(numbers)
 }
 
-func referred(v *version) []item.ID {
-	numbers := slices.Clone(v.it.DependsOn)
-	if v.it.Parent != 0 {
-		numbers = append(numbers, v.it.Parent)
+func referred(v *match.Version) []item.ID {
+	numbers := slices.Clone(v.Item.DependsOn)
+	if v.Item.Parent != 0 {
+		numbers = append(numbers, v.Item.Parent)
 	}
 	return numbers
 }
 
-// FollowCopied corrects references in now, a store that has the copy of a commit. A
+// Copied corrects references in now, a store that has the copy of a commit. A
 // clean copy takes over what the original says in numbers, and where it arrives the same
 // number can be that of another item. A reference that the original made and the copy
 // took over gets the number that its item has in now; without that item it goes. Text
 // keeps its number then. The result has the files that changed.
-func FollowCopied(c Copied, now Tree) (Tree, []Report, error) {
-	changed := Tree{}
-	var reports []Report
+func Copied(c Copy, now merge.Tree) (merge.Tree, []merge.Report, error) {
+	changed := merge.Tree{}
+	var reports []merge.Report
 	settled := map[reference]bool{}
 	for _, original := range c.Originals {
-		more, err := followOriginal(original, c.Change, now, settled)
+		m, err := followOriginal(original, c.Change, now, settled)
 		if err != nil {
 			return nil, nil, err
 		}
 		now = maps.Clone(now)
-		maps.Copy(now, more.Tree)
-		maps.Copy(changed, more.Tree)
-		reports = append(reports, more.Reports...)
+		maps.Copy(now, m.changed)
+		maps.Copy(changed, m.changed)
+		reports = append(reports, m.reports...)
 	}
 	return changed, reports, nil
 }
@@ -76,39 +74,39 @@ type reference struct {
 
 // followOriginal corrects what the copy took over from one original, but for what is
 // settled: the oldest original that has a reference knows what it means.
-func followOriginal(original, copy Change, now Tree, settled map[reference]bool) (Result, error) {
-	m := &merger{result: Result{Tree: Tree{}}}
-	var before, onto side
+func followOriginal(original, copy Change, now merge.Tree, settled map[reference]bool) (*follower, error) {
+	m := &follower{changed: merge.Tree{}}
+	var before, onto match.Side
 	for _, s := range []struct {
-		tree Tree
-		side *side
+		tree merge.Tree
+		side *match.Side
 	}{{copy.After, &m.base}, {original.After, &m.ours}, {now, &m.theirs}, {original.Before, &before}, {copy.Before, &onto}} {
 		var err error
-		if *s.side, err = load(without(s.tree, ConfigName)); err != nil {
-			return Result{}, err
+		if *s.side, err = loadItems(s.tree); err != nil {
+			return nil, err
 		}
 	}
 	m.identify()
-	for _, e := range m.sorted {
-		if e.base == nil || e.ours == nil {
+	for _, e := range m.Sorted {
+		if e.Base == nil || e.Ours == nil {
 			continue
 		}
-		f := copied{merger: m, e: e, before: before.find(e.ours), onto: onto.find(e.base), sides: [2]*side{&before, &onto}, settled: settled}
+		f := copied{follower: m, e: e, before: find(&before, e.Ours), onto: find(&onto, e.Base), sides: [2]*match.Side{&before, &onto}, settled: settled}
 		to := f.corrections()
-		if e.theirs == nil || e.theirs.trashed {
+		if e.Theirs == nil || e.Theirs.Trashed {
 			continue
 		}
-		if err := m.correct(e, m.result.Tree, to, "refers to items by the numbers that they have here: git took over those of another branch"); err != nil {
-			return Result{}, err
+		if err := m.correct(e, to, "refers to items by the numbers that they have here: git took over those of another branch"); err != nil {
+			return nil, err
 		}
 	}
-	return m.result, nil
+	return m, nil
 }
 
 // find returns the version of an item that a side has; nil if it has none.
-func (s *side) find(v *version) *version {
-	for _, other := range s.versions {
-		if other.id == v.id && other.it.Created == v.it.Created {
+func find(s *match.Side, v *match.Version) *match.Version {
+	for _, other := range s.Versions {
+		if other.ID == v.ID && other.Item.Created == v.Item.Created {
 			return other
 		}
 	}
@@ -117,18 +115,18 @@ func (s *side) find(v *version) *version {
 
 // copied is one item of a commit that was copied.
 type copied struct {
-	*merger
-	e            *entry
-	before, onto *version // nil without one
-	sides        [2]*side // of before and onto
+	*follower
+	e            *match.Entry
+	before, onto *match.Version // nil without one
+	sides        [2]*match.Side // of before and onto
 	settled      map[reference]bool
 }
 
 // corrections returns what the item is to say now.
 func (f *copied) corrections() item.Item {
 	var it item.Item
-	if f.e.theirs != nil {
-		it = f.e.theirs.it
+	if f.e.Theirs != nil {
+		it = f.e.Theirs.Item
 	}
 	parents := f.mistakes("parent", func(it *item.Item) []item.ID { return []item.ID{it.Parent} })
 	dependencies := f.mistakes("depends on", func(it *item.Item) []item.ID { return it.DependsOn })
@@ -148,7 +146,7 @@ func (f *copied) corrections() item.Item {
 
 // settle reports whether nothing older has decided about a reference, and decides.
 func (f *copied) settle(kind string, number item.ID) bool {
-	r := reference{f.e.base.name(), kind, number}
+	r := reference{f.e.Base.Name(), kind, number}
 	if f.settled[r] {
 		return false
 	}
@@ -159,23 +157,23 @@ func (f *copied) settle(kind string, number item.ID) bool {
 // mistake is a number of the copy that means another item than in the original.
 type mistake struct {
 	number item.ID
-	is     *version // nil if the number means nothing in the copy
-	meant  key
+	is     *match.Version // nil if the number means nothing in the copy
+	meant  match.Key
 }
 
 // mistakes returns what the copy took over wrongly.
 func (f *copied) mistakes(kind string, of func(*item.Item) []item.ID) []mistake {
 	var list []mistake
-	for _, number := range of(&f.e.ours.it) {
-		meant, is := f.ours.numbers[number], f.base.numbers[number]
-		if number == 0 || meant == nil || !slices.Contains(of(&f.e.base.it), number) {
+	for _, number := range of(&f.e.Ours.Item) {
+		meant, is := f.ours.Numbers[number], f.base.Numbers[number]
+		if number == 0 || meant == nil || !slices.Contains(of(&f.e.Base.Item), number) {
 			continue
 		}
 		if had(f.sides[0], f.before, of, number, meant) || had(f.sides[1], f.onto, of, number, is) {
 			continue // the commit did not make the reference
 		}
-		if f.settle(kind, number) && (is == nil || is.key != meant.key) {
-			list = append(list, mistake{number, is, meant.key})
+		if f.settle(kind, number) && (is == nil || is.Key != meant.Key) {
+			list = append(list, mistake{number, is, meant.Key})
 		}
 	}
 	return list
@@ -184,12 +182,12 @@ func (f *copied) mistakes(kind string, of func(*item.Item) []item.ID) []mistake 
 // right returns the number that a reference of now is to have; 0 if its item is not there.
 func (f *copied) right(id item.ID, mistakes []mistake) item.ID {
 	for _, wrong := range mistakes {
-		here := f.theirs.numbers[id]
-		if wrong.is == nil && id != wrong.number || wrong.is != nil && (here == nil || here.key != wrong.is.key) {
+		here := f.theirs.Numbers[id]
+		if wrong.is == nil && id != wrong.number || wrong.is != nil && (here == nil || here.Key != wrong.is.Key) {
 			continue // somebody corrected it already
 		}
-		if now := f.entries[wrong.meant].theirs; now != nil && !now.trashed {
-			return now.id
+		if now := f.Entries[wrong.meant].Theirs; now != nil && !now.Trashed {
+			return now.ID
 		}
 		return 0
 	}
@@ -204,40 +202,40 @@ func (f *copied) texts(it *item.Item) {
 	}
 	var before, onto item.Item
 	if f.before != nil {
-		before = f.before.it
+		before = f.before.Item
 	}
 	if f.onto != nil {
-		onto = f.onto.it
+		onto = f.onto.Item
 	}
-	added := addedLines(f.e.ours.it.Description, before.Description, onto.Description)
-	it.Description = renumber(it.Description, linesBut(it.Description, added), moved.since(f.e.ours.it.Updated))
+	added := addedLines(f.e.Ours.Item.Description, before.Description, onto.Description)
+	it.Description = mention.Renumber(it.Description, linesBut(it.Description, added), moved.Since(f.e.Ours.Item.Updated))
 	it.Comments = slices.Clone(it.Comments)
 	for i, c := range it.Comments {
-		if slices.Contains(f.e.ours.it.Comments, c) && !slices.Contains(before.Comments, c) && !slices.Contains(onto.Comments, c) {
-			it.Comments[i].Body = renumber(c.Body, nil, moved.since(c.Date))
+		if slices.Contains(f.e.Ours.Item.Comments, c) && !slices.Contains(before.Comments, c) && !slices.Contains(onto.Comments, c) {
+			it.Comments[i].Body = mention.Renumber(c.Body, nil, moved.Since(c.Date))
 		}
 	}
 }
 
 // had reports whether a version of an item referred to another by its number.
-func had(s *side, v *version, kind func(*item.Item) []item.ID, number item.ID, to *version) bool {
-	if v == nil || !slices.Contains(kind(&v.it), number) {
+func had(s *match.Side, v *match.Version, kind func(*item.Item) []item.ID, number item.ID, to *match.Version) bool {
+	if v == nil || !slices.Contains(kind(&v.Item), number) {
 		return false
 	}
-	target := s.numbers[number]
-	return target == nil && to == nil || target != nil && to != nil && target.it.Created == to.it.Created
+	target := s.Numbers[number]
+	return target == nil && to == nil || target != nil && to != nil && target.Item.Created == to.Item.Created
 }
 
 // moved are the numbers of the original that mean other items in the copy, and what they
 // are in now.
-func (f *copied) moved() moves {
-	var list moves
-	for id, meant := range f.ours.numbers {
-		if is := f.base.numbers[id]; is != nil && is.key == meant.key {
+func (f *copied) moved() mention.Moves {
+	var list mention.Moves
+	for id, meant := range f.ours.Numbers {
+		if is := f.base.Numbers[id]; is != nil && is.Key == meant.Key {
 			continue
 		}
-		if now := f.entries[meant.key].theirs; now != nil && now.id != id {
-			list = append(list, move{id, now.id, meant.it.Created})
+		if now := f.Entries[meant.Key].Theirs; now != nil && now.ID != id {
+			list = append(list, mention.Move{From: id, To: now.ID, Created: meant.Item.Created})
 		}
 	}
 	return list

@@ -1,10 +1,13 @@
-package merge
+// Package driver is the merge driver of git: it merges one file of a store, seeing no other.
+package driver
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/merge/match"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
@@ -17,31 +20,31 @@ var ErrApart = errors.New("two items have this number; run doctor --repair")
 // takes another file than the deleted one.
 var ErrDeleted = errors.New("one side deleted this item and the other changed it; run doctor --repair")
 
-// File merges one file of a store, as a merge driver of git must: it sees no other file.
+// Merge merges one file of a store, as a merge driver of git must: it sees no other file.
 // config is the configuration, "" if it is unknown. The error is [ErrApart] or [ErrDeleted],
 // or says that a version is no such file; then nothing is merged.
-func File(name, base, ours, theirs, config string) (string, error) {
-	trees := [3]Tree{{}, {}, {}}
+func Merge(name, base, ours, theirs, config string) (string, error) {
+	trees := [3]merge.Tree{{}, {}, {}}
 	for i, text := range []string{base, ours, theirs} {
-		if _, _, isItem := numberOf(name); text != "" || i > 0 {
-			if isItem && readVersion(name, text) == nil {
+		if _, _, isItem := match.NumberOf(name); text != "" || i > 0 {
+			if isItem && match.Read(name, text) == nil {
 				return "", errors.New("is no work item that can be read")
 			}
 			trees[i][name] = text
 		}
-		if config != "" && name != ConfigName {
-			trees[i][ConfigName] = config
+		if config != "" && name != merge.ConfigName {
+			trees[i][merge.ConfigName] = config
 		}
 	}
-	if _, trashed, _ := numberOf(name); trashed && deletedOnce(base, ours, theirs) {
+	if _, trashed, _ := match.NumberOf(name); trashed && deletedOnce(base, ours, theirs) {
 		return "", ErrDeleted
 	}
-	r, err := Stores(trees[0], trees[1], trees[2], Options{})
+	r, err := merge.Stores(trees[0], trees[1], trees[2], merge.Options{})
 	if err != nil {
 		return "", err
 	}
 	for other := range r.Tree {
-		if other != name && other != ConfigName {
+		if other != name && other != merge.ConfigName {
 			return "", ErrApart
 		}
 	}
@@ -73,17 +76,17 @@ func BothVersions(ours, theirs string) string {
 	return fmt.Sprintf("<<<<<<< ours\n%s=======\n%s>>>>>>> theirs\n", ended(ours), ended(theirs))
 }
 
-// DriverName is what git calls the merge driver.
-const DriverName = "copse-items"
+// Name is what git calls the merge driver.
+const Name = "copse-items"
 
 // Attributes is the file of a store that tells git which files the driver merges. The
 // records of changed numbers are lines of their own, which git can merge without it.
 const Attributes = `# Work items merge field by field. Git never clones the configuration of a merge
 # driver: run "copse item init --merge-driver" once in each clone.
-` + ConfigName + ` merge=` + DriverName + `
-` + ItemsFolder + `/*.md merge=` + DriverName + `
-` + TrashFolder + `/*.md merge=` + DriverName + `
-` + LinksFolder + `/*.txt merge=` + DriverName + `
+` + merge.ConfigName + ` merge=` + Name + `
+` + merge.ItemsFolder + `/*.md merge=` + Name + `
+` + merge.TrashFolder + `/*.md merge=` + Name + `
+` + merge.LinksFolder + `/*.txt merge=` + Name + `
 ` + renumbered.Name + ` merge=union
 `
 

@@ -1,0 +1,33 @@
+package merge
+
+import (
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/merge/match"
+)
+
+// entry is an item of any of the trees, and what becomes of it.
+type entry struct {
+	*match.Entry
+	state     state
+	id        item.ID   // in the result
+	parent    match.Key // in the result
+	dependsOn []match.Key
+	lost      lost
+}
+
+// state is where an item is.
+type state int
+
+const (
+	absent state = iota
+	live
+	trashed
+)
+
+func (e *entry) name() string {
+	folder := ItemsFolder
+	if e.state == trashed {
+		folder = TrashFolder
+	}
+	return folder + "/" + e.id.String() + match.Extension
+}

@@ -1,0 +1,57 @@
+package fields
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+)
+
+// Config merges the values of configurations into one of them.
+func Config(merged, base, ours, theirs *ticfile.Config) error {
+	b, o, t := base.Values(), ours.Values(), theirs.Values()
+	current, _ := Scalar(b.CurrentIteration, o.CurrentIteration, t.CurrentIteration, nil)
+	err := merged.SetValues(item.Config{
+		Types:            Set(b.Types, o.Types, t.Types, strings.Compare),
+		Statuses:         Statuses(b.Statuses, o.Statuses, t.Statuses),
+		Iterations:       Set(b.Iterations, o.Iterations, t.Iterations, strings.Compare),
+		CurrentIteration: current,
+	})
+	if err != nil {
+		return err
+	}
+	if err := merged.SetNextID(max(ours.NextID(), theirs.NextID())); err != nil {
+		return err
+	}
+	keys := slices.Concat(ours.RawKeys(), theirs.RawKeys())
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		raw := func(c *ticfile.Config) string {
+			if c == base && base.Values().Types == nil {
+				return ""
+			}
+			lines, _ := c.Raw(key)
+			return lines
+		}
+		value, _ := Scalar(raw(base), raw(ours), raw(theirs), nil)
+		if err := merged.SetRaw(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Statuses merges the lists of statuses. The last one means done, so what was
+// added goes before it.
+func Statuses(base, ours, theirs []string) []string {
+	merged := Set(base, ours, theirs, strings.Compare)
+	if slices.Equal(merged, ours) || slices.Equal(merged, theirs) || len(base) == 0 {
+		return merged
+	}
+	last := base[len(base)-1]
+	if i := slices.Index(merged, last); i >= 0 {
+		merged = append(slices.Delete(slices.Clone(merged), i, i+1), last)
+	}
+	return merged
+}
