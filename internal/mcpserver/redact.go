@@ -54,6 +54,9 @@ func (s *Server) redactCall(r *mcp.CallToolResult) {
 	if data, ok := r.StructuredContent.(json.RawMessage); ok {
 		r.StructuredContent = json.RawMessage(s.secrets.JSON(data))
 	}
+	if html, ok := r.Meta[drawing].(string); ok {
+		r.Meta[drawing] = s.secrets.Redact(html)
+	}
 }
 
 // redactText returns text without secrets. JSON stays JSON.

@@ -93,7 +93,13 @@ func New(o Options) *Server {
 		offered.serve(s.mcp)
 		completions.templates[skillTemplate] = []toolset.Argument{{Name: "name", Complete: offered.complete}}
 	}
-	s.mcp.AddReceivingMiddleware(newTools(s, served.tools, served.located).middleware)
+	tools := newTools(s, served.tools, served.located)
+	s.mcp.AddReceivingMiddleware(tools.middleware)
+	if len(served.pages) > 0 {
+		shown := &views{served.pages}
+		shown.serve(s)
+		s.mcp.AddReceivingMiddleware(shown.middleware(tools.linked))
+	}
 	if len(served.jobs) > 0 {
 		s.tasks = &tasks{server: s, source: served.jobs}
 		s.tasks.serve(s.mcp)
@@ -127,6 +133,7 @@ type served struct {
 	offers             []offer
 	skills             []func(context.Context) []toolset.Skill
 	jobs               jobs
+	pages              map[string]toolset.Page // by URI
 	prompts, resources bool
 	located            map[string]bool // tools that declare the argument "worktree"
 	follows            bool
@@ -134,7 +141,7 @@ type served struct {
 
 // collect returns what the toolsets of o have, without the tools that o leaves out.
 func collect(o Options) served {
-	all := served{watchable: make(map[string]toolset.Resource), located: make(map[string]bool), follows: o.Places != nil && o.Places.Follows()}
+	all := served{watchable: make(map[string]toolset.Resource), located: make(map[string]bool), pages: make(map[string]toolset.Page), follows: o.Places != nil && o.Places.Follows()}
 	for _, set := range o.Toolsets {
 		for _, t := range set.Tools {
 			if t.Hints.ReadOnly || !o.ReadOnly {
@@ -153,6 +160,9 @@ func collect(o Options) served {
 		if set.Skills != nil {
 			all.skills = append(all.skills, set.Skills)
 		}
+		for _, p := range set.Pages {
+			all.pages[p.URI] = p
+		}
 		if set.Jobs != nil && !o.ReadOnly {
 			all.jobs = append(all.jobs, set.Jobs)
 		}
@@ -169,7 +179,7 @@ func (s served) capabilities() *mcp.ServerCapabilities {
 	if s.prompts || changes {
 		caps.Prompts = &mcp.PromptCapabilities{ListChanged: changes}
 	}
-	if s.resources || changes || len(s.skills) > 0 {
+	if s.resources || changes || len(s.skills) > 0 || len(s.pages) > 0 {
 		caps.Resources = &mcp.ResourceCapabilities{ListChanged: changes}
 	}
 	if len(s.tools) > 0 {
@@ -177,6 +187,9 @@ func (s served) capabilities() *mcp.ServerCapabilities {
 	}
 	if len(s.skills) > 0 {
 		caps.AddExtension(skillsExtension, nil)
+	}
+	if len(s.pages) > 0 {
+		caps.AddExtension(viewsExtension, nil)
 	}
 	if len(s.jobs) > 0 {
 		caps.AddExtension(tasksExtension, nil)

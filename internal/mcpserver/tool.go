@@ -26,6 +26,7 @@ const levelTrace = -8
 type tools struct {
 	server *Server
 	list   func() []*mcp.Tool
+	linked func() []*mcp.Tool // the list for clients that show views
 	byName map[string]*lateTool
 }
 
@@ -48,6 +49,13 @@ func newTools(s *Server, all []toolset.Tool, located map[string]bool) *tools {
 		told := false
 		for i, tool := range all {
 			defs[i] = definition(tool, worktreeInput(located[tool.Name], &told))
+		}
+		return defs
+	})
+	t.linked = sync.OnceValue(func() []*mcp.Tool {
+		defs := slices.Clone(t.list())
+		for i, tool := range all {
+			defs[i] = link(defs[i], tool.View)
 		}
 		return defs
 	})
@@ -106,7 +114,7 @@ func (s *Server) addTool(t toolset.Tool) {
 		ctx, by := known(ctx, req.ClientInfo())
 		ctx = s.withProgress(ctx, req)
 		if s.places == nil {
-			return s.answer(ctx, t, req.Params.Arguments, by, ""), nil
+			return s.answer(ctx, req, t, req.Params.Arguments, by, ""), nil
 		}
 		asked, args := "", req.Params.Arguments
 		if !own() {
@@ -125,19 +133,19 @@ func (s *Server) addTool(t toolset.Tool) {
 		if !ok {
 			at = t
 		}
-		return s.answer(ctx, at, args, by, place.name()), nil
+		return s.answer(ctx, req, at, args, by, place.name()), nil
 	})
 }
 
 // answer runs a tool and returns its result for a host, in which the place is named. A call
 // that becomes a task has no result yet.
-func (s *Server) answer(ctx context.Context, t toolset.Tool, args json.RawMessage, by host, place string) *mcp.CallToolResult {
+func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset.Tool, args json.RawMessage, by host, place string) *mcp.CallToolResult {
 	res, job := s.call(ctx, t, args)
 	if job != nil {
 		beginningOf(ctx).task = taskOf(*job, by)
 		return &mcp.CallToolResult{}
 	}
-	return wireResult(by.fitted(locate(res, place)))
+	return s.drawn(ctx, req, t, res, wireResult(by.fitted(locate(res, place))))
 }
 
 // worktreeInput describes the argument "worktree" of a tool that is located, in full once.

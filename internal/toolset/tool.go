@@ -21,6 +21,8 @@ type Tool struct {
 	// Begin, if set, runs the tool like Call for a client that can wait on its own: a call
 	// that takes long returns a job instead of a result. See [Lasting].
 	Begin func(ctx context.Context, arguments json.RawMessage) (Result, *Job)
+	// View, if set, is how clients that show views show the answers.
+	View *View
 	// Fail writes an error in the toolset's shape, for what goes wrong around
 	// the call.
 	Fail func(err error) Result

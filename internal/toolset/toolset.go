@@ -25,6 +25,8 @@ type Toolset struct {
 	// Skills, if set, returns the skills for clients with the Skills extension. It is called
 	// whenever a client looks at skills. Their names are unique.
 	Skills func(ctx context.Context) []Skill
+	// Pages are for clients that show views; those that the Views of Tools name are among them.
+	Pages []Page
 	// Jobs, if set, are what calls of the tools can become; see [Lasting].
 	Jobs Jobs
 }

@@ -279,6 +279,12 @@ func (w *Workspace) noted(sets []toolset.Toolset) []toolset.Toolset {
 				w.seen(toolset.Client(ctx), name)
 				return call(ctx, arguments)
 			}
+			if begin := t.Begin; begin != nil {
+				t.Begin = func(ctx context.Context, arguments json.RawMessage) (toolset.Result, *toolset.Job) {
+					w.seen(toolset.Client(ctx), name)
+					return begin(ctx, arguments)
+				}
+			}
 		}
 	}
 	return sets
@@ -352,11 +358,11 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	files := w.Files()
 	project := toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset()
 	project.Tools = append(project.Tools, searchall.Tool(w.Words, w.Search(s.store, s.tasks, files)))
-	s.Toolsets = w.noted(toolset.Without(append(w.stacked(w.readers(s.store), s.store),
+	s.Toolsets = w.shown(w.noted(toolset.Without(append(w.stacked(w.readers(s.store), s.store),
 		w.itemTools(s.store),
 		commands.New(w.Commands()).Toolset(),
 		project,
-	), w.disabled))
+	), w.disabled)))
 	return s
 }
 
@@ -415,7 +421,7 @@ func (w *Workspace) stacked(sets []toolset.Toolset, store item.Store) []toolset.
 // ServeItems returns the toolset of work items alone.
 func (w *Workspace) ServeItems(logger *slog.Logger) *Served {
 	s := w.served(logger)
-	s.Toolsets = []toolset.Toolset{w.itemTools(s.store)}
+	s.Toolsets = w.shown([]toolset.Toolset{w.itemTools(s.store)})
 	return s
 }
 

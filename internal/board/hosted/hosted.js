@@ -1,0 +1,138 @@
+// The view asks its host, which asks the server. What it shows is HTML that the server has
+// made and escaped; where there is none, the text of the answer.
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const root = document.documentElement;
+  let sent = 0;
+  const waiting = new Map();
+  const post = (message) => parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
+  const notify = (method, params) => post({ method, params });
+  const request = (method, params) => new Promise((resolve, reject) => {
+    waiting.set(++sent, { resolve, reject });
+    post({ id: sent, method, params });
+  });
+
+  // ---- what the view is about ----
+  let tool = document.body.dataset.tool;
+  let args = {};
+  let statuses = null;
+
+  const say = (text) => { byId("notice").textContent = text; };
+  const text = (result) => (result.content || []).filter((c) => c.type === "text").map((c) => c.text).join("\n");
+  const show = (result) => {
+    say("");
+    const html = result._meta?.["copse/html"];
+    if (result.isError) { say(text(result)); return; }
+    if (typeof html !== "string") {
+      const pre = document.createElement("pre");
+      pre.className = "out";
+      pre.textContent = text(result);
+      byId("list").replaceChildren(pre);
+      byId("list").removeAttribute("aria-busy");
+      return;
+    }
+    const t = document.createElement("template");
+    t.innerHTML = html;
+    for (const part of [...t.content.children]) byId(part.id)?.replaceWith(part);
+    offer();
+  };
+  const call = async (name, given) => {
+    try {
+      return await request("tools/call", { name, arguments: given });
+    } catch (err) {
+      say(String(err.message || "The host did not answer."));
+      return null;
+    }
+  };
+  const ask = async (name, given) => {
+    const result = await call(name, given);
+    if (result) show(result);
+    return result;
+  };
+  const again = (more) => ask(tool, tool === "get_stack_status" ? { ...args, cached: undefined, fresh: true } : { ...args, ...more });
+  // offer fills in what an item's status can become.
+  const offer = async () => {
+    const select = document.querySelector("select[data-change]");
+    if (!select) return;
+    if (!statuses) statuses = (await call("get_config", {}))?.structuredContent?.statuses || [];
+    for (const status of statuses) {
+      if (status === select.dataset.now) continue;
+      const option = document.createElement("option");
+      option.textContent = status;
+      select.append(option);
+    }
+  };
+
+  document.addEventListener("click", async (event) => {
+    const at = event.target.closest("button, a[data-item]");
+    if (!at) return;
+    event.preventDefault();
+    const { item, cursor, comment } = at.dataset;
+    if (item) { await ask("show_item", { id: Number(item) }); byId("item").scrollIntoView({ block: "nearest" }); }
+    if ("refresh" in at.dataset) await again();
+    if (cursor) await again({ cursor });
+    if ("close" in at.dataset) byId("item").replaceChildren();
+    if (comment && byId("comment").value.trim()) {
+      const done = await call("add_comment", { id: Number(comment), text: byId("comment").value });
+      if (done?.isError) { say(text(done)); return; }
+      if (done) await ask("show_item", { id: Number(comment) });
+    }
+  });
+  document.addEventListener("change", async (event) => {
+    const id = event.target.dataset?.change;
+    if (!id) return;
+    const done = await call("update_item", { id: Number(id), status: event.target.value });
+    if (done?.isError) { event.target.value = event.target.dataset.now; say(text(done)); return; }
+    if (done) { await again(); await ask("show_item", { id: Number(id) }); }
+  });
+  document.addEventListener("input", (event) => {
+    if (event.target.id !== "filter") return;
+    const wanted = event.target.value.toLowerCase();
+    for (const row of document.querySelectorAll("[data-row]")) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+  });
+
+  // ---- the host ----
+  const colors = {
+    "--page": "--color-background-primary", "--surface": "--color-background-secondary", "--ink": "--color-text-primary",
+    "--ink2": "--color-text-secondary", "--line": "--color-border-secondary", "--line2": "--color-border-primary",
+    "--mono": "--font-mono",
+  };
+  const dress = (context) => {
+    if (context.theme === "light" || context.theme === "dark") root.dataset.theme = context.theme;
+    const given = context.styles?.variables || {};
+    for (const [own, theirs] of Object.entries(colors)) if (given[theirs]) root.style.setProperty(own, given[theirs]);
+    if (given["--font-sans"]) document.body.style.fontFamily = given["--font-sans"];
+    if (context.toolInfo?.tool?.name) tool = context.toolInfo.tool.name;
+  };
+  const answers = {
+    "ui/notifications/tool-input": (params) => { args = params.arguments || {}; },
+    "ui/notifications/tool-result": show,
+    "ui/notifications/tool-cancelled": (params) => say(params.reason ? `The call was cancelled: ${params.reason}` : "The call was cancelled."),
+    "ui/notifications/host-context-changed": dress,
+  };
+  addEventListener("message", (event) => {
+    const message = event.data;
+    if (event.source !== parent || message?.jsonrpc !== "2.0") return;
+    if (!message.method) {
+      const one = waiting.get(message.id);
+      waiting.delete(message.id);
+      if (message.error) one?.reject(message.error); else one?.resolve(message.result);
+      return;
+    }
+    if (message.id === undefined) { answers[message.method]?.(message.params || {}); return; }
+    if (message.method === "ping" || message.method === "ui/resource-teardown") post({ id: message.id, result: {} });
+    else post({ id: message.id, error: { code: -32601, message: "The view does not have this method" } });
+  });
+  let height = 0;
+  new ResizeObserver(() => {
+    const now = Math.ceil(document.querySelector("main").getBoundingClientRect().height);
+    if (now !== height) notify("ui/notifications/size-changed", { height: height = now });
+  }).observe(document.querySelector("main"));
+  request("ui/initialize", {
+    protocolVersion: "2026-01-26", appInfo: { name: "copse", version: "1" }, appCapabilities: {},
+  }).then((result) => {
+    dress(result.hostContext || {});
+    notify("ui/notifications/initialized", {});
+  }, (err) => say(String(err.message)));
+})();

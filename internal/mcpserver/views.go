@@ -1,0 +1,92 @@
+package mcpserver
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// The extension MCP Apps (SEP-1865): a client that declares it shows a page beside the answers
+// of a tool. Other clients see nothing of it: neither the pages nor what tools say of them.
+const (
+	viewsExtension = "io.modelcontextprotocol/ui"
+	pageScheme     = "ui://"
+	pageMIMEType   = "text/html;profile=mcp-app"
+	// drawing is the key of the HTML in the metadata of a result, which clients do not show
+	// to a model.
+	drawing = "copse/html"
+)
+
+// views serves the extension.
+type views struct{ pages map[string]toolset.Page }
+
+// serve registers the pages.
+func (v *views) serve(s *Server) {
+	for _, p := range v.pages {
+		def := &mcp.Resource{URI: p.URI, Name: p.Name, Title: p.Title, Description: p.Description, MIMEType: pageMIMEType}
+		s.mcp.AddResource(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
+			defer s.recovered(ctx, "resource "+p.URI, &err)
+			if !declares(req.ClientCapabilities(), viewsExtension) {
+				return nil, mcp.ResourceNotFoundError(p.URI)
+			}
+			// A page without domains cannot load anything from anywhere.
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
+				Text: p.HTML(), Meta: mcp.Meta{"ui": map[string]any{"prefersBorder": false}},
+			}}}, nil
+		})
+	}
+}
+
+// middleware leaves the pages out of what other clients list, and links the tools with their
+// pages for clients with the extension.
+func (v *views) middleware(linked func() []*mcp.Tool) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			res, err := next(ctx, method, req)
+			if err != nil {
+				return res, err
+			}
+			switch req := req.(type) {
+			case *mcp.ListToolsRequest:
+				if list, ok := res.(*mcp.ListToolsResult); ok && declares(req.ClientCapabilities(), viewsExtension) {
+					list.Tools = linked()
+				}
+			case *mcp.ListResourcesRequest:
+				if list, ok := res.(*mcp.ListResourcesResult); ok && !declares(req.ClientCapabilities(), viewsExtension) {
+					list.Resources = slices.DeleteFunc(list.Resources, func(r *mcp.Resource) bool { return strings.HasPrefix(r.URI, pageScheme) })
+				}
+			}
+			return res, nil
+		}
+	}
+}
+
+// link returns the definition of a tool with its page.
+func link(def *mcp.Tool, v *toolset.View) *mcp.Tool {
+	if v == nil || v.URI == "" {
+		return def
+	}
+	with := *def
+	with.Meta = mcp.Meta{"ui": map[string]any{"resourceUri": v.URI}}
+	return &with
+}
+
+// drawn adds the drawing of a tool's result to what goes out.
+func (s *Server) drawn(ctx context.Context, req *mcp.CallToolRequest, t toolset.Tool, res toolset.Result, wire *mcp.CallToolResult) *mcp.CallToolResult {
+	if t.View == nil || res.IsError || res.Structured == nil || !declares(req.ClientCapabilities(), viewsExtension) {
+		return wire
+	}
+	html, err := t.View.Draw(res.Structured)
+	if err != nil {
+		s.logger.WarnContext(ctx, "a view cannot be drawn", "tool", t.Name, "error", err)
+		return wire
+	}
+	if html != "" {
+		wire.Meta = mcp.Meta{drawing: html}
+	}
+	return wire
+}

@@ -1,0 +1,42 @@
+package workspace
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/copse-dev/copse/internal/board/hosted"
+	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/toolset"
+)
+
+// shown returns the toolsets with views for clients that show them.
+func (w *Workspace) shown(sets []toolset.Toolset) []toolset.Toolset {
+	drawn := hosted.New(markup.NewKit(markup.Options{Now: w.env.Now, Redact: w.env.Secrets.Redact}))
+	for i := range sets {
+		var page hosted.Page
+		var draw map[string]func(json.RawMessage) (string, error)
+		linked := []string{"get_stack_status", "list_items", "get_item_tree"}
+		switch sets[i].Name {
+		case "branches":
+			page, draw = hosted.Stack(), map[string]func(json.RawMessage) (string, error){"get_stack_status": drawn.DrawStack}
+		case "items":
+			page, draw = hosted.Items(), map[string]func(json.RawMessage) (string, error){
+				"list_items": drawn.DrawItems, "get_item_tree": drawn.DrawTree, "show_item": drawn.DrawItem,
+			}
+		default:
+			continue
+		}
+		sets[i].Pages = []toolset.Page{{URI: page.URI, Name: page.Name, Title: page.Title, Description: page.Description, HTML: page.HTML}}
+		for j := range sets[i].Tools {
+			t := &sets[i].Tools[j]
+			if draw[t.Name] == nil {
+				continue
+			}
+			t.View = &toolset.View{Draw: draw[t.Name]}
+			if slices.Contains(linked, t.Name) {
+				t.View.URI = page.URI
+			}
+		}
+	}
+	return sets
+}
