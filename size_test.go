@@ -41,7 +41,7 @@ var sizes = map[string]struct {
 	"internal/item/local":        {3800, "all of it shares one lock, and the rule of what a writer has read"},
 	"internal/item/ticfile":      {1400, "one format, with the splice that keeps what a person wrote"},
 	"internal/item/yamlmap":      {1600, "one parser"},
-	"internal/mcpserver":         {3000, "the one importer of the protocol library"},
+	"internal/mcpserver":         {3300, "the one importer of the protocol library, with a file for each extension"},
 	"internal/recipe":            {2000, "reading a justfile and running it share what was read"},
 	"internal/workflow/verdict":  {1700, "the facts of a branch and the judgement over them"},
 	"internal/toolset/items":     {1900, "fourteen tools over one form of an item"},
