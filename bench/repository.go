@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 )
 
@@ -16,35 +15,24 @@ const when = "2026-01-02T03:04:05Z"
 // loose refs, and a state file that links each to an issue and a pull request.
 // Ten branches make a stack, so that there are depth and width.
 func repository(ctx context.Context, dir string, n int) error {
-	git := func(stdin []byte, args ...string) error {
-		cmd := exec.CommandContext(ctx, "git", args...)
-		cmd.Dir = dir
-		cmd.Stdin = bytes.NewReader(stdin)
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-			"GIT_AUTHOR_NAME=b", "GIT_AUTHOR_EMAIL=b@example.com", "GIT_COMMITTER_NAME=b", "GIT_COMMITTER_EMAIL=b@example.com")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("git %v: %w: %s", args, err, out)
-		}
-		return nil
-	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := git(nil, "init", "-q", "-b", "main"); err != nil {
+	if err := git(ctx, dir, "", "init", "-q", "-b", "main"); err != nil {
 		return err
 	}
-	if err := git(nil, "commit", "-q", "--allow-empty", "-m", "start"); err != nil {
+	if err := git(ctx, dir, "", "commit", "-q", "--allow-empty", "-m", "start"); err != nil {
 		return err
 	}
 	var refs bytes.Buffer
 	for i := range n {
 		fmt.Fprintf(&refs, "create refs/heads/%s HEAD\n", branch(i))
 	}
-	if err := git(refs.Bytes(), "update-ref", "--stdin"); err != nil {
+	if err := git(ctx, dir, refs.String(), "update-ref", "--stdin"); err != nil {
 		return err
 	}
 	if n > 0 {
-		if err := git(nil, "symbolic-ref", "HEAD", "refs/heads/"+branch(min(n-1, 9))); err != nil {
+		if err := git(ctx, dir, "", "symbolic-ref", "HEAD", "refs/heads/"+branch(min(n-1, 9))); err != nil {
 			return err
 		}
 	}

@@ -252,11 +252,12 @@ func TestOnlyOurQueriesLeave(t *testing.T) {
 	t.Parallel()
 	s := start(t, holding(githubtest.PullRequest{Number: 42}))
 	transport := connect(t, s).Transport()
-	try := func(method, at, query string) error {
+	try := func(method, at, query string, variables ...map[string]any) error {
 		t.Helper()
-		body, err := json.Marshal(map[string]any{"query": query, "variables": map[string]any{
+		one := map[string]any{
 			"owner": "acme", "name": "app", "number": 42, "core": true, "withReviews": true, "withThreads": true, "withChecks": true,
-		}})
+		}
+		body, err := json.Marshal(map[string]any{"query": query, "variables": append(variables, one)[0]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,19 +281,29 @@ func TestOnlyOurQueriesLeave(t *testing.T) {
 		}
 	}
 	ours := documents[0]
+	branches := map[string]any{"owner": "acme", "name": "app", "h0": "a", "n1": 42}
+	batch := github.BatchDocument(branches)
+	if err := try(http.MethodPost, s.URL+"/graphql", batch, branches); err != nil || strings.Contains(batch, "mutation") {
+		t.Errorf("a batch of ours: %v", err)
+	}
 	for name, err := range map[string]error{
-		"a mutation":         try(http.MethodPost, s.URL+"/graphql", `mutation{closePullRequest(input:{pullRequestId:"x"}){clientMutationId}}`),
-		"ours and a suffix":  try(http.MethodPost, s.URL+"/graphql", ours+` mutation{x}`),
-		"another host":       try(http.MethodPost, "http://elsewhere.example/graphql", ours),
-		"another path":       try(http.MethodPost, s.URL+"/repos/acme/app/pulls", ours),
-		"another method":     try(http.MethodPut, s.URL+"/graphql", ours),
-		"the Enterprise one": try(http.MethodPost, s.URL+"/api/graphql", ours),
+		"a mutation":                       try(http.MethodPost, s.URL+"/graphql", `mutation{closePullRequest(input:{pullRequestId:"x"}){clientMutationId}}`),
+		"ours and a suffix":                try(http.MethodPost, s.URL+"/graphql", ours+` mutation{x}`),
+		"another host":                     try(http.MethodPost, "http://elsewhere.example/graphql", ours),
+		"another path":                     try(http.MethodPost, s.URL+"/repos/acme/app/pulls", ours),
+		"another method":                   try(http.MethodPut, s.URL+"/graphql", ours),
+		"the Enterprise one":               try(http.MethodPost, s.URL+"/api/graphql", ours),
+		"a batch and a suffix":             try(http.MethodPost, s.URL+"/graphql", batch+` mutation{x}`, branches),
+		"a batch that asks for more":       try(http.MethodPost, s.URL+"/graphql", strings.Replace(batch, "isDraft", "isDraft body", 1), branches),
+		"a batch that opens another field": try(http.MethodPost, s.URL+"/graphql", strings.Replace(batch, "{\nrepository(", "{\nviewer{login} repository(", 1), branches),
+		"a batch for other branches":       try(http.MethodPost, s.URL+"/graphql", batch, map[string]any{"owner": "acme", "name": "app", "h0": "a"}),
+		"a batch whose variables are text": try(http.MethodPost, s.URL+"/graphql", batch, map[string]any{"h0){x}mutation(": 1}),
 	} {
 		if !errors.Is(err, remote.ErrNotAllowed) {
 			t.Errorf("%s: got error %v, want ErrNotAllowed", name, err)
 		}
 	}
-	if n := len(s.Requests()); n != len(documents) {
-		t.Errorf("got %d requests, want %d", n, len(documents))
+	if n := len(s.Requests()); n != len(documents)+1 {
+		t.Errorf("got %d requests, want %d", n, len(documents)+1)
 	}
 }

@@ -5,6 +5,9 @@ import "net/http"
 // Transport is what every request of the client goes through.
 func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
 
+// BatchDocument is the text of the document with such variables.
+func BatchDocument(variables map[string]any) string { return batchDocument(variables, true) }
+
 // Documents are the texts of all GraphQL documents that are sent.
 func Documents() []string {
 	var all []string

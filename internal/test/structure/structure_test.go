@@ -2,9 +2,11 @@ package structure
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -148,6 +150,9 @@ func TestForeignTextStaysText(t *testing.T) {
 			for what, got := range newPlace(t, text).answers(t, text) {
 				expected := want[what]
 				if what == "stack-status" { // how many branches fit depends on their names
+					if err := ourWords(got, expected); err != nil {
+						t.Errorf("%s: %v", what, err)
+					}
 					got, expected = withoutVerdicts(got), withoutVerdicts(expected)
 				}
 				if err := same(got, expected); err != nil {
@@ -162,10 +167,40 @@ func TestForeignTextStaysText(t *testing.T) {
 }
 
 // verdicts are the lines of branches in the verdict on a stack, and the line that counts those
-// that were left out. With long names fewer fit, and with fewer details.
-var verdicts = regexp.MustCompile(`(?m)^- .* \| #7 .*\n|^Showing the lowest .*\n\n?`)
+// that were left out. With long names fewer fit, and with fewer details. There is no next
+// step where a name in it would not be what it looks like.
+var verdicts = regexp.MustCompile(`(?m)^- .* \| #7 .*\n|^Showing the lowest .*\n\n?|^Next step, .*\n`)
 
 func withoutVerdicts(text string) string { return verdicts.ReplaceAllString(text, "") }
+
+// ourWords checks that each of these lines is one line, of which the words outside of code
+// are among those of harmless names.
+func ourWords(got, want string) error {
+	word := regexp.MustCompile(`[\pL\pN]+`)
+	known := map[string]bool{}
+	for _, w := range word.FindAllString(mdshape.Lines(strings.Join(verdicts.FindAllString(want, -1), "")), -1) {
+		known[w] = true
+	}
+	for _, w := range strings.Fields("Showing the lowest of branches for others pass one them as branch recorded on which git does not have in needs a restack no pull request unknown") {
+		known[w] = true
+	}
+	lines := verdicts.FindAllString(got, -1)
+	if len(lines) == 0 {
+		return errors.New("no branch is shown")
+	}
+	for _, line := range lines {
+		shown := mdshape.Lines(line)
+		if strings.Count(strings.TrimSpace(shown), "\n") > 0 {
+			return fmt.Errorf("a branch takes several lines: %q", shown)
+		}
+		for _, w := range word.FindAllString(shown, -1) {
+			if _, err := strconv.Atoi(w); !known[w] && err != nil {
+				return fmt.Errorf("%q is not ours in %q", w, line)
+			}
+		}
+	}
+	return nil
+}
 
 // same compares the structure of two Markdown texts.
 func same(got, want string) error {

@@ -10,7 +10,7 @@ import (
 const (
 	// smallStack is how many branches smallBudget is for.
 	smallStack  = 5
-	smallBudget = 2<<10 - 64 // without what a surface puts around it
+	smallBudget = 2<<10 - 192 // without what a surface puts around it, such as the path of the worktree
 	// fewNames and nameLength bound the failing checks that are named where there are many.
 	fewNames, nameLength = 2, 40
 )
