@@ -23,14 +23,14 @@ var documented = []string{
 	"init --all", "item create First --labels a,b", "item create Second --parent 1", "item comment 1 Seen", "item update 1 --status todo",
 	"item list", "item ready", "item search First", "item tree", "item link 1 --branch main", "item start 1", "item show 1", "item delete 2 --yes", "item trash list", "item restore 2", "item create Third", "item delete 3 --yes", "item trash purge 3 --yes",
 	"item init", "item iteration list", "item iteration set next", "item config get", "item config set current_iteration next", "item doctor",
-	"branch list", "branch root list", "branch adopt --yes", "branch prune --offline", "branch tree", "branch stack", "branch status", "stack --offline",
-	"command list", "command search commit", "command show git write commit-message", "command check", "command export --client claude-code",
+	"branch list", "branch trunk list", "branch adopt --yes", "branch prune --offline", "branch parent", "branch tree", "branch stack", "branch status", "stack --offline",
+	"prompt list", "prompt search commit", "prompt show git write commit-message", "prompt check", "prompt export --client claude-code",
 	"conflicts", "worktrees", "search First", "context", "repo list", "version", "task list", "task ps",
 }
 
 // elsewhere are commands whose JSON is held to the reference by a script, since they need
 // a program beside them.
-var elsewhere = []string{"copse mcp doctor", "copse status", "copse item sync", "copse task show"}
+var elsewhere = []string{"copse mcp doctor", "copse status", "copse server status", "copse item sync", "copse task show"}
 
 // TestJSONIsAsDocumented holds what the commands print with --json against the form that
 // the reference gives.

@@ -57,7 +57,7 @@ func TestServersTellAPersonWhatTheyAreFor(t *testing.T) {
 		if _, err := person.WriteString("\x04"); err != nil { // the end of the input
 			t.Fatal(err)
 		}
-		if got := run(program); !strings.Contains(got, "To tell one of it: ") || !strings.Contains(got, "Ctrl-D") {
+		if got := run(program); !strings.Contains(got, "To register it: ") || !strings.Contains(got, "Ctrl-D") {
 			t.Errorf("%v says at a terminal: %q", argv, got)
 		}
 		nothing, err := os.Open(os.DevNull)
@@ -71,7 +71,7 @@ func TestServersTellAPersonWhatTheyAreFor(t *testing.T) {
 	}
 }
 
-// What adopt proposes is written down after a yes, and only then.
+// Adopt applies its proposals after a yes, and only then.
 func TestAdoptAsksAPerson(t *testing.T) {
 	t.Parallel()
 	bin := build(t)
@@ -91,7 +91,7 @@ func TestAdoptAsksAPerson(t *testing.T) {
 		if err := cmd.Run(); err != nil {
 			t.Fatalf("%v\n%s", err, &stderr)
 		}
-		if !strings.Contains(stdout.String(), "feature/login") || !strings.Contains(stderr.String(), "Write this down? [y/N]") {
+		if !strings.Contains(stdout.String(), "feature/login") || !strings.Contains(stderr.String(), "Apply these proposals? [y/N]") {
 			t.Errorf("asked %q about %q", &stderr, &stdout)
 		}
 		text, err := os.ReadFile(state)

@@ -1,10 +1,9 @@
-// Package app is what the programs have in common: the environment they run
-// in, as one value that tests can make, how they end, and how they log.
+// Package app is the common part of the programs: their environment, as one value that tests
+// can create, their exit codes, their logs, and their help.
 //
-// A main function is os.Exit(app.Main(name.Run)); a program is a function of a
-// context and an [Env] to an exit code. Programs write results and protocol to
-// Env.Stdout, everything else to Env.Stderr, and read nothing of the process
-// but their Env.
+// A main function is os.Exit(app.Main(name.Run)); a program is a function from a context and
+// an [Env] to an exit code. Programs write results and protocol to Env.Stdout and everything
+// else to Env.Stderr. They read nothing of the process except their Env.
 package app
 
 import (
@@ -31,9 +30,9 @@ import (
 const (
 	// OK is success.
 	OK = 0
-	// Failed is for work that could not be done; stderr says why.
+	// Failed means that the command failed; stderr says why.
 	Failed = 1
-	// Usage is for a command line that could not be understood.
+	// Usage means an invalid command line.
 	Usage = 2
 )
 
@@ -47,7 +46,7 @@ type Env struct {
 	// Environ is the environment in the form KEY=value; for a key that occurs
 	// twice, the last one counts.
 	Environ []string
-	// Dir is the working folder, absolute.
+	// Dir is the current directory, absolute.
 	Dir string
 	// Self starts this very program again, also after its file was replaced: on Linux it
 	// is a link of the kernel. It is "" if the program cannot start itself.
@@ -57,7 +56,7 @@ type Env struct {
 	Executable string
 	// Hostname is the name of this machine; "" if it is not known.
 	Hostname string
-	// GOOS chooses where files are looked for.
+	// GOOS selects the places of files.
 	GOOS string
 	Now  func() time.Time
 	// Secrets are what Execute keeps out of Stdout and Stderr. What finds a login
@@ -77,11 +76,11 @@ func (e Env) Interactive() bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// ExplainStdio explains a server on standard input to a person who started it in a terminal:
-// what it is for, and which command registers it with a client.
+// ExplainStdio explains a server on standard input to a person who started it in a terminal,
+// with the command that registers it with a client.
 func (e Env) ExplainStdio(register string) {
 	if e.Interactive() {
-		fmt.Fprintf(e.Stderr, "This is for an MCP client, which starts it and writes requests to it. To tell one of it: %s\nIt ends with its input: Ctrl-D.\n", register)
+		fmt.Fprintf(e.Stderr, "This server waits for requests of an MCP client on standard input. To register it: %s\nTo stop it, press Ctrl-D.\n", register)
 	}
 }
 
@@ -96,7 +95,7 @@ func (e Env) Getenv(key string) string {
 	return ""
 }
 
-// Home returns the user's home folder, "" if the environment does not tell.
+// Home returns the user's home directory, "" if the environment names none.
 func (e Env) Home() string {
 	switch e.GOOS {
 	case "windows":
@@ -134,7 +133,7 @@ func spareCollector() *atomic.Pointer[[ballastSize]byte] {
 	return ballast
 }
 
-// self returns the path of this program. On Linux it goes on meaning this very file when an
+// self returns the path of this program. On Linux it still means this very file after an
 // update replaces it.
 func self() string {
 	const link = "/proc/self/exe"
@@ -150,7 +149,7 @@ func self() string {
 	return path
 }
 
-// Main runs a program in the environment of this process and gives its exit
+// Main runs a program in the environment of this process and returns its exit
 // code. SIGINT, SIGTERM and SIGHUP end the context; a program that has not
 // returned a second later is left behind, and a second signal kills at once.
 func Main(run func(context.Context, Env) int) int {
@@ -159,7 +158,7 @@ func Main(run func(context.Context, Env) int) int {
 	defer stop()
 	dir, err := os.Getwd()
 	if err != nil {
-		// The folder was deleted. Programs that need one say so themselves.
+		// The directory was deleted. Programs that need one report it.
 		dir = ""
 	}
 	env := Env{

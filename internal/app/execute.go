@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,14 +16,14 @@ type UsageError string
 
 func (e UsageError) Error() string { return string(e) }
 
-// ExitCode ends a program with another program's exit code and no word of its own.
+// ExitCode ends a program with another program's exit code, and prints nothing.
 type ExitCode int
 
 func (e ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// Execute makes a command for env, runs it, and gives the exit code. Errors go to
-// stderr in one line, behind the command's name; nobody but main exits. The command's
-// Stdout and Stderr leave out the secrets of its Env.
+// Execute builds a command for env, runs it, and returns the exit code. An error goes to
+// stderr as one line that starts with the command's name; only main exits. The command's
+// Stdout and Stderr omit the secrets of its Env.
 func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int {
 	env, flush := env.guarded()
 	defer flush()
@@ -36,7 +34,11 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 	cmd.SetErr(env.Stderr)
 	cmd.SilenceErrors = true
 	cmd.SilenceUsage = true
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return UsageError(err.Error()) })
+	cmd.SetFlagErrorFunc(flagError)
+	cmd.SetHelpFunc(printHelp)
+	if cmd.HasSubCommands() {
+		cmd.SetHelpCommand(helpCommand())
+	}
 	ran, err := cmd.ExecuteContextC(ctx)
 	if err == nil {
 		return OK
@@ -51,7 +53,7 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 		env.Note(ran.CommandPath() + ": " + err.Error())
 	}
 	if _, usage := errors.AsType[UsageError](err); usage {
-		fmt.Fprintf(env.Stderr, "Run '%s --help' for what is allowed.\n", ran.CommandPath())
+		fmt.Fprintf(env.Stderr, "Run '%s --help' for usage.\n", ran.CommandPath())
 		return Usage
 	}
 	return Failed
@@ -73,11 +75,11 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 }
 
 // Args returns a check for between minimum and maximum arguments. Another number is a usage
-// error that says what the command takes.
+// error that names the arguments of the command.
 func Args(minimum, maximum int, usage string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if n := len(args); n < minimum || n > maximum {
-			return UsageError(fmt.Sprintf("got %s, want %s", counted(n), usage))
+			return UsageError(fmt.Sprintf("got %s, expected %s", counted(n), usage))
 		}
 		return nil
 	}
@@ -93,34 +95,3 @@ func counted(n int) string {
 		return fmt.Sprintf("%d arguments", n)
 	}
 }
-
-// Subcommands is the Args of a command that only groups others: a word that is
-// none of them is a usage error.
-func Subcommands(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	message := fmt.Sprintf("unknown command %q", args[0])
-	cmd.SuggestionsMinimumDistance = 2
-	if same := below(cmd, args[0]); len(same) > 0 {
-		message += "; did you mean " + strings.Join(same, ", ") + "?"
-	} else if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		message += fmt.Sprintf("; did you mean %q?", near[0])
-	}
-	return UsageError(message)
-}
-
-// below returns the paths of the commands below cmd that have a name, quoted.
-func below(cmd *cobra.Command, name string) []string {
-	var same []string
-	for _, c := range cmd.Commands() {
-		if c.Name() == name && c.IsAvailableCommand() {
-			same = append(same, strconv.Quote(c.CommandPath()))
-		}
-		same = append(same, below(c, name)...)
-	}
-	return same
-}
-
-// Help is the RunE of a command that only groups others.
-func Help(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -23,10 +23,10 @@ func (c *cli) init() *cobra.Command {
 	var root string
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Begin to keep the branches of a repository",
-		Long: `Begin to keep the branches of a repository: make .twig/state.json with the default root,
-which is found by itself. Nothing changes where that is done already.`,
-		Example: "  copse branch init\n  copse branch init --root develop",
+		Short: "Start to track the branches of a repository",
+		Long: `Start to track the branches of a repository: create .twig/state.json with the default trunk.
+copse finds the trunk itself. You can run the command again; it changes nothing then.`,
+		Example: "  copse branch init\n  copse branch init --trunk develop",
 		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
 			name, changed, err := p.Begin(ctx, root)
@@ -34,18 +34,23 @@ which is found by itself. Nothing changes where that is done already.`,
 				return err
 			}
 			if !changed {
-				return c.out().Line("the branches are kept already; the default root is %s", name)
+				return c.out().Line("copse already tracks the branches; the default trunk is %s", name)
 			}
-			return c.out().Line("the branches are kept now; the default root is %s. Next: copse branch adopt", name)
+			return c.out().Line("copse now tracks the branches; the default trunk is %s. Next: copse branch adopt", name)
 		}),
 	}
-	cmd.Flags().StringVar(&root, "root", "", "the `branch` that stacks end at (default: the one that others start from)")
-	c.completeFlag(cmd, "root")
+	f := cmd.Flags()
+	for _, name := range []string{"trunk", "root"} { // "root" is the earlier name
+		f.StringVar(&root, name, "", "the `branch` that stacks end at (default: the one that others start from)")
+		c.completeFlag(cmd, name)
+	}
+	f.Lookup("root").Hidden = true
+	cmd.MarkFlagsMutuallyExclusive("trunk", "root")
 	return cmd
 }
 
-// Init begins to keep the branches of the repository of sources, for "copse init". It
-// returns the default root, and false if they are kept already.
+// Init starts to track the branches of the repository of sources, for "copse init". It
+// returns the default trunk, and false if copse tracks them already.
 func Init(ctx context.Context, env app.Env, sources *wiring.Sources) (root string, changed bool, err error) {
 	c := &cli{env: env}
 	p, err := c.open(ctx, sources)
@@ -68,7 +73,7 @@ func (c *cli) show(found []adopt.Proposal) error {
 			}
 		}
 	}
-	return c.out().Table([]output.Column{{Name: "branch", Flexible: true}, {Name: "what"}, {Name: "value", Flexible: true}, {Name: "because", Flexible: true}}, cells)
+	return c.out().Table([]output.Column{{Name: "branch", Flexible: true}, {Name: "fact"}, {Name: "value", Flexible: true}, {Name: "reason", Flexible: true}}, cells)
 }
 
 // adopted is the outcome in JSON.
@@ -83,12 +88,12 @@ func (c *cli) adopt() *cobra.Command {
 	var parents, skip []string
 	cmd := &cobra.Command{
 		Use:   "adopt [BRANCH...]",
-		Short: "Propose parents, issues and pull requests for branches that have none",
-		Long: `Propose, for all branches or for those that are named, what is not written down yet:
-parents and pull requests that another stack tool records, parents from how the branches grew and from the pull requests that they have, Jira
-issues from names and commits, pull requests from GitHub. Each comes with the reason
-for it. At a terminal it asks before it writes them down, for all of them or for each
-branch; elsewhere pass --yes, and choose with --parent and --skip.`,
+		Short: "Propose parents, issues, and pull requests for branches that have none",
+		Long: `Propose what copse does not track yet, for all branches or for the named ones: parents from
+other stack tools, from the history, and from pull requests; Jira issues from names and commits;
+pull requests from GitHub. Each proposal has a reason. At a terminal, the command asks before it
+writes, for all branches or for each one. Elsewhere, pass --yes, and choose with --parent and
+--skip. In a pipe, each line has branch, fact, value, and reason, separated by tabs.`,
 		Example:           "  copse branch adopt\n  copse branch adopt --parent feature/tests=main --skip old --yes\n  copse branch adopt feature/login --yes\n  copse branch adopt --offline --json",
 		ValidArgsFunction: c.completeBranches(maxCompletions),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
@@ -114,9 +119,9 @@ branch; elsewhere pass --yes, and choose with --parent and --skip.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&yes, "yes", "y", false, "write it down without asking")
-	f.BoolVar(&offline, "offline", false, "do not look for pull requests")
-	f.StringArrayVar(&parents, "parent", nil, "stack a branch on another parent than the proposed one: `BRANCH=PARENT`; can be repeated")
+	f.BoolVarP(&yes, "yes", "y", false, "apply the proposals without asking")
+	f.BoolVar(&offline, "offline", false, "do not ask GitHub for pull requests")
+	f.StringArrayVar(&parents, "parent", nil, "set another parent than the proposed one: `BRANCH=PARENT`; can be repeated")
 	f.StringArrayVar(&skip, "skip", nil, "leave out a `branch`; can be repeated")
 	output.JSONFlag[adopted](cmd, &asJSON)
 	return cmd
@@ -138,7 +143,7 @@ func (p place) existing(ctx context.Context, args []string) ([]string, error) {
 	return names, nil
 }
 
-// adoptJSON prints proposals as JSON, after writing them down if yes.
+// adoptJSON prints proposals as JSON, after applying them if yes.
 func (c *cli) adoptJSON(ctx context.Context, p place, a track.Answer, yes bool) error {
 	if yes {
 		var err error
@@ -149,32 +154,29 @@ func (c *cli) adoptJSON(ctx context.Context, p place, a track.Answer, yes bool) 
 	return c.out().JSON(adopted{append([]adopt.Proposal{}, a.Proposals...), yes, unasked(p, a)})
 }
 
-// adoptFor shows a person proposals, and writes them down if yes or if the person agrees.
+// adoptFor shows a person proposals, and applies them if yes or if the person agrees.
 func (c *cli) adoptFor(ctx context.Context, p place, a track.Answer, yes bool) (err error) {
 	c.note(unasked(p, a))
 	if len(a.Proposals) == 0 {
-		return c.out().Line("nothing to propose: each branch has what can be found")
+		return c.out().Line("nothing to propose: copse tracks everything that it can find")
 	}
 	if err := c.show(a.Proposals); err != nil {
 		return err
 	}
 	if !yes && c.env.Interactive() {
-		answer, err := input.Line(c.env, "Write this down? [y/N], or c to choose for each branch: ")
+		answer, err := input.Choose(c.env, "Apply these proposals? [y/N], or c to choose for each branch: ", "n", "y", "c")
 		if err != nil {
 			return err
 		}
-		switch strings.ToLower(answer) {
-		case "y", "yes":
-			yes = true
-		case "c", "choose":
-			yes = true
+		yes = answer != "n"
+		if answer == "c" {
 			if a.Proposals, err = c.choose(ctx, p, a.Proposals); err != nil {
 				return err
 			}
 		}
 	}
 	if !yes {
-		c.env.Note("nothing was written down; --yes does it")
+		c.env.Note("No changes made. Run it again with --yes to apply them.")
 		return nil
 	}
 	written, err := p.Apply(ctx, a.Proposals)
@@ -185,12 +187,11 @@ func (c *cli) adoptFor(ctx context.Context, p place, a track.Answer, yes bool) (
 	return nil
 }
 
-// choose asks a person about each proposal: to take it, to leave it out, or to take another
-// parent.
+// choose asks a person about each proposal: to apply it, to skip it, or to set another parent.
 func (c *cli) choose(ctx context.Context, p place, found []adopt.Proposal) ([]adopt.Proposal, error) {
 	var chosen []adopt.Proposal
 	for _, one := range found {
-		question := one.Branch + ": write this down? [Y/n] "
+		question := one.Branch + ": apply this? [Y/n] "
 		if one.Parent != nil {
 			question = fmt.Sprintf("%s on %s? [Y/n, or another parent] ", one.Branch, one.Parent.Value)
 		}
@@ -217,10 +218,10 @@ func (c *cli) choose(ctx context.Context, p place, found []adopt.Proposal) ([]ad
 	return chosen, nil
 }
 
-// wrote tells a person what was written down.
+// wrote reports what was applied.
 func (c *cli) wrote(found []adopt.Proposal) {
 	if len(found) == 0 {
-		c.note("nothing was written down: all of it was there already")
+		c.note("nothing changed: copse tracks all of it already")
 		return
 	}
 	for _, one := range found {
@@ -234,7 +235,7 @@ func (c *cli) wrote(found []adopt.Proposal) {
 		if one.PR != nil {
 			what = append(what, "#"+one.PR.Value)
 		}
-		c.env.Note(cleantext.Line(fmt.Sprintf("wrote %s: %s", one.Branch, strings.Join(what, ", "))))
+		c.env.Note(cleantext.Line(fmt.Sprintf("tracked %s: %s", one.Branch, strings.Join(what, ", "))))
 	}
 }
 
@@ -263,7 +264,7 @@ func (p place) parents(ctx context.Context, values []string) (map[string]string,
 	return said, nil
 }
 
-// asking shows a person that GitHub is asked, until stop is called.
+// asking shows a person that copse asks GitHub, until stop is called.
 func (c *cli) asking(offline bool) (stop func()) {
 	if offline {
 		return func() {}
@@ -271,12 +272,12 @@ func (c *cli) asking(offline bool) (stop func()) {
 	return progress.Show(c.env, "asking GitHub for pull requests")
 }
 
-// unasked returns why pull requests were not looked for, "" if they were.
+// unasked returns why copse did not look for pull requests, "" if it did.
 func unasked(p place, a track.Answer) string {
 	if a.Unasked == nil {
 		return ""
 	}
-	return "pull requests were not looked for: " + failure.Of(a.Unasked).Message(p.Words)
+	return "copse did not look for pull requests: " + failure.Of(a.Unasked).Message(p.Words)
 }
 
 func (c *cli) note(text string) {
@@ -289,12 +290,11 @@ func (c *cli) track() *cobra.Command {
 	var parent string
 	cmd := &cobra.Command{
 		Use:   "track [BRANCH]",
-		Short: "Write a branch down, with the parent, issue and pull request that are found",
-		Long: `Write a branch down, by default the one that is checked out: under the parent that you
-name, else under the one that is found, and with the issue and the pull request that
-are found. It is "adopt" for one branch, without a question.`,
+		Short: "Track a branch with its parent, issue, and pull request",
+		Long: `Track a branch, by default the current one, with the parent that you name, or with the parent,
+issue, and pull request that copse finds. It is "adopt" for one branch, without a question.`,
 		Example: "  copse branch track\n  copse branch track feature/tests --parent feature/login",
-		Args:    app.Args(0, 1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			name, err := p.named(ctx, args)
 			if err == nil {
@@ -316,12 +316,12 @@ are found. It is "adopt" for one branch, without a question.`,
 			}
 			c.note(unasked(p, answer))
 			if len(answer.Proposals) == 0 {
-				return c.out().Line("%s is written down already, with all that can be found", name)
+				return c.out().Line("copse already tracks %s, with everything that it can find", name)
 			}
 			return c.show(answer.Proposals)
 		}),
 	}
-	cmd.Flags().StringVar(&parent, "parent", "", "the `branch` that it is stacked on")
+	cmd.Flags().StringVar(&parent, "parent", "", "the parent `branch`")
 	c.completeFlag(cmd, "parent")
 	return cmd
 }

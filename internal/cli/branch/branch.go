@@ -1,8 +1,7 @@
-// Package branch is "copse branch": which branches there are, how they are stacked, and
-// what they are linked to, and the keeping of it in .twig/state.json, which the program
-// twig keeps too.
+// Package branch is "copse branch": the branches of a repository, their parents and trunks, and
+// their links. copse tracks them in .twig/state.json, a file that it shares with the program twig.
 //
-// Commands that show are those of the tools, for a person; commands that change go
+// Commands that show give a person the answers of the tools; commands that change go
 // through package track. Results go to stdout: tables at a terminal, tab-separated values in
 // a pipe, JSON with --json.
 package branch
@@ -26,22 +25,34 @@ func Command(env app.Env) *cobra.Command {
 	c := &cli{env: env}
 	cmd := &cobra.Command{
 		Use:   "branch",
-		Short: "See and keep how branches are stacked, and what they belong to",
-		Long: `See and keep how branches are stacked, and which Jira issue and pull request each
-belongs to. It is kept in .twig/state.json, which the program twig reads and writes
-too. A linked worktree without such a file shares that of the main worktree.
-No command here changes a branch of git or anything at GitHub or Jira.`,
-		Example: `  copse branch init                  # once in a repository
-  copse branch adopt                 # propose parents, issues and pull requests
-  copse branch depend feature/tests feature/login
+		Short: "Track the parents, Jira issues, and pull requests of branches",
+		Long: `Track how branches are stacked, and the Jira issue and pull request of each. The data is in
+.twig/state.json, which copse shares with the program twig. A linked worktree without this file
+uses the file of the main worktree. These commands never change a git branch, GitHub, or Jira.`,
+		Example: `  copse branch init                  # once in each repository
+  copse branch adopt                 # propose parents, issues, and pull requests
+  copse branch parent feature/tests feature/login
   copse branch link --jira PROJ-12 --pr 34
   copse branch tree`,
-		Args: app.Subcommands,
+		Args: app.Expect(map[string]string{
+			"create new add":                   "copse never changes your branches: use `git switch -c BRANCH`, then `copse branch track`",
+			"checkout switch co":               "copse never changes your branches: use `git switch BRANCH`",
+			"delete rm remove":                 "copse never changes your branches: use `git branch -d BRANCH`, then `copse branch prune`",
+			"rename move mv":                   "copse never changes your branches: use `git branch -m NEW`, then `copse branch prune`",
+			"restack rebase onto sync up down": "copse never changes your branches: use git or your stack tool; `copse stack` names the next command",
+			"submit push merge squash":         "copse never changes your branches: use git, `gh pr`, or your stack tool; `copse stack` names the next command",
+			"pr pull-request":                  "use `copse branch status` or `copse stack` to see pull requests, and `copse branch link --pr NUMBER` to link one",
+			"issue jira":                       "use `copse branch link --jira KEY`",
+			"ls":                               "did you mean \"copse branch list\"?",
+			"show view info":                   "did you mean \"copse branch status\"?",
+			"log":                              "did you mean \"copse branch tree\" or \"copse branch stack\"?",
+			"edit update set-parent base":      "did you mean \"copse branch parent\" or \"copse branch link\"?",
+		}),
 		RunE: app.Help,
 	}
-	cmd.PersistentFlags().StringVar(&c.repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
+	cmd.PersistentFlags().StringVar(&c.repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
 	cmd.AddCommand(
-		c.init(), c.list(), c.tree(), c.stack(), c.status(), c.track(), c.depend(), c.undepend(), c.root(), c.link(), c.unlink(), c.adopt(), c.untrack(), c.prune(),
+		c.init(), c.list(), c.tree(), c.stack(), c.status(), c.track(), c.parent(), c.depend(), c.undepend(), c.trunk(), c.link(), c.unlink(), c.adopt(), c.untrack(), c.prune(),
 	)
 	return cmd
 }
@@ -87,12 +98,12 @@ func explain(err error) error {
 		return app.UsageError(err.Error())
 	}
 	if stacked, ok := errors.AsType[*track.StackedError](err); ok {
-		return fmt.Errorf("%w; `copse branch depend --replace` moves it, and `--add` gives it one more parent", stacked)
+		return fmt.Errorf("%w; `copse branch parent %s PARENT` moves it, and `--add` adds a parent", stacked, stacked.Branch)
 	}
 	return output.Explain(err)
 }
 
-// named is the one branch of the arguments: "." and none are the current one.
+// named returns the first branch of the arguments. "." and no argument are the current one.
 func (p place) named(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 || args[0] == "." {
 		return p.Current(ctx)

@@ -24,11 +24,12 @@ func (c *cli) prune() *cobra.Command {
 	var yes, offline, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Bring tracked branches up to date after merges, renames and deletions",
-		Long: `Bring the tracked branches up to date with git: a branch whose parent is merged or gone
-moves to the parent of that one, a renamed branch gets its new name, and a branch that
-is gone is no longer tracked. Each change comes with the reason for it. At a terminal
-prune asks before it writes; elsewhere pass --yes. No branch of git is changed.`,
+		Short: "Update tracked branches after merges, renames, and deletions",
+		Long: `Update the tracked branches: a branch whose parent was merged or deleted moves to the next
+branch below, a renamed branch gets its new name, and copse stops tracking a deleted branch. Each
+change has a reason. At a terminal, the command asks before it writes; elsewhere, pass --yes. No
+git branch changes. In a pipe, each line has change, branch, from, to, and reason, separated by
+tabs.`,
 		Example: "  copse branch prune\n  copse branch prune --offline --yes\n  copse branch prune --json",
 		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
@@ -85,7 +86,7 @@ func (c *cli) changes(list []prune.Change) error {
 		cells = append(cells, []string{string(change.Kind), change.Branch, change.From, change.To, change.Evidence})
 	}
 	return c.out().Table([]output.Column{
-		{Name: "change"}, {Name: "branch", Flexible: true}, {Name: "from", Flexible: true}, {Name: "to", Flexible: true}, {Name: "because", Flexible: true},
+		{Name: "change"}, {Name: "branch", Flexible: true}, {Name: "from", Flexible: true}, {Name: "to", Flexible: true}, {Name: "reason", Flexible: true},
 	}, cells)
 }
 
@@ -93,9 +94,8 @@ func (c *cli) untrack() *cobra.Command {
 	return &cobra.Command{
 		Use:   "untrack BRANCH...",
 		Short: "Stop tracking branches",
-		Long: `Stop tracking branches: their parents and links are dropped. Branches that are stacked
-on one of them move to its parent. No branch of git is changed. "." is the branch that
-is checked out.`,
+		Long: `Stop tracking branches: remove their parents and links. Branches that are stacked on one of
+them move to its parent. "." is the current branch. No git branch changes.`,
 		Example: "  copse branch untrack feature/old\n  copse branch untrack .",
 		Args:    app.Args(1, maxUntracked, "BRANCH..."), ValidArgsFunction: c.completeBranches(maxCompletions),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
@@ -113,10 +113,10 @@ is checked out.`,
 			}
 			for _, m := range moves {
 				if m.To == "" {
-					c.note(m.Branch + " has no parent now")
+					c.note(m.Branch + " now has no parent")
 					continue
 				}
-				c.note(m.Branch + " is stacked on " + m.To + " now")
+				c.note(m.Branch + " is now stacked on " + m.To)
 			}
 			return c.out().Line("no longer tracked: %s", strings.Join(names, ", "))
 		}),

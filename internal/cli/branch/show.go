@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,31 +30,38 @@ type row struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
-// cells are the columns of a branch; for a person with what is special about it.
+// notes returns what is special about a branch.
+func notes(current, trunk, missing bool) string {
+	var list []string
+	if current {
+		list = append(list, "current")
+	}
+	if trunk {
+		list = append(list, "trunk")
+	}
+	if missing {
+		list = append(list, "not in git")
+	}
+	return strings.Join(list, ", ")
+}
+
+// cells returns the columns of a branch. A person sees a dash for a missing value.
 func (r row) cells(person bool) []string {
 	pr := ""
 	if r.PRNumber != 0 {
 		pr = fmt.Sprintf("#%d", r.PRNumber)
 	}
 	cells := []string{r.Branch, r.ParentBranch, r.JiraIssue, pr}
-	if !person {
-		return cells
-	}
-	for i, c := range cells {
-		cells[i] = cmp.Or(c, "-")
-	}
-	var notes []string
-	for note, is := range map[string]bool{"root": r.Root, "here": r.Current, "not in git": r.Missing} {
-		if is {
-			notes = append(notes, note)
+	if person {
+		for i, c := range cells {
+			cells[i] = cmp.Or(c, "-")
 		}
 	}
-	slices.Sort(notes)
-	return append(cells, strings.Join(notes, ", "))
+	return append(cells, notes(r.Current, r.Root, r.Missing))
 }
 
 var columns = []output.Column{
-	{Name: "branch", Flexible: true}, {Name: "parent", Flexible: true}, {Name: "jira"}, {Name: "pr"}, {Name: "", Flexible: true},
+	{Name: "branch", Flexible: true}, {Name: "parent", Flexible: true}, {Name: "jira"}, {Name: "pr"}, {Name: "note"},
 }
 
 func (c *cli) print(rows []row, asJSON bool) error {
@@ -66,20 +73,17 @@ func (c *cli) print(rows []row, asJSON bool) error {
 	for _, r := range rows {
 		cells = append(cells, r.cells(o.Terminal()))
 	}
-	if o.Terminal() {
-		return o.Table(columns, cells)
-	}
-	return o.Table(columns[:4], cells)
+	return o.Table(columns, cells)
 }
 
 func (c *cli) list() *cobra.Command {
 	var tracked, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the branches with their parents, issues and pull requests",
-		Long: `List the local branches, and those that are written down and gone from git, with their
-parents, issues and pull requests. In a pipe each line has branch, parent, issue and
-pull request, separated by tabs.`,
+		Short: "List branches with their parents, issues, and pull requests",
+		Long: `List the local branches with their parents, issues, and pull requests. The list includes
+tracked branches that no longer exist in git. In a pipe, each line has branch, parent, issue,
+pull request, and notes ("current", "trunk", "not in git"), separated by tabs.`,
 		Example: "  copse branch list --tracked\n  copse branch list --json",
 		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
@@ -103,10 +107,13 @@ pull request, separated by tabs.`,
 			for i, name := range names {
 				rows[i] = row{Metadata: state.Metadata(name), Root: state.IsRoot(name), Current: name == current, Missing: !refs.Exists(name)}
 			}
+			if len(rows) == 0 {
+				c.note("no branch is tracked; `copse branch adopt` proposes what to track")
+			}
 			return c.print(rows, asJSON)
 		}),
 	}
-	cmd.Flags().BoolVar(&tracked, "tracked", false, "only those that are written down")
+	cmd.Flags().BoolVar(&tracked, "tracked", false, "list only tracked branches")
 	output.JSONFlag[[]row](cmd, &asJSON)
 	return cmd
 }
@@ -114,10 +121,11 @@ pull request, separated by tabs.`,
 func (c *cli) tree() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "tree [ROOT]",
+		Use:     "tree [BRANCH]",
 		Short:   "Show branches below their parents",
+		Long:    "Show branches below their parents, from the default trunk or from BRANCH. In a pipe, the tree\nis drawn, too; programs can use --json.",
 		Example: "  copse branch tree\n  copse branch tree feature/login --json",
-		Args:    app.Args(0, 1, "none or ROOT"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			root := ""
 			if len(args) > 0 {
@@ -145,7 +153,7 @@ func (c *cli) tree() *cobra.Command {
 	return cmd
 }
 
-// forest is the tree of the first root, with those of the other roots, in JSON.
+// forest is the tree of the first trunk, with those of the other trunks, in JSON.
 type forest struct {
 	branch.Node
 	OtherRoots []*branch.Node `json:"other_roots,omitempty"`
@@ -155,9 +163,10 @@ func (c *cli) stack() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "stack [BRANCH]",
-		Short:   "List a branch and the branches that it is stacked on, up to the root",
+		Short:   "List a branch and its ancestors, down to the trunk",
+		Long:    "List a branch, by default the current one, and the branches below it in the stack, down to the\ntrunk. In a pipe, the columns are those of \"copse branch list\".",
 		Example: "  copse branch stack\n  copse branch stack feature/tests --json",
-		Args:    app.Args(0, 1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			rows, err := c.rows(ctx, p, args)
 			if err != nil {
@@ -205,13 +214,14 @@ func (c *cli) status() *cobra.Command {
 	var fresh, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status [BRANCH]",
-		Short: "Show how a stack stands: commits, issues, pull requests and checks",
-		Long: `Show, for a branch and those that it is stacked on, how many commits it has that its
-parent has not and the other way round, and the state of its issue and pull request.
-Issues and pull requests come from the last answers of their services and say how
-old they are; --fresh asks again.`,
+		Short: "Show commits, issues, pull requests, and checks of a stack",
+		Long: `Show, for a branch and its ancestors, the commits ahead of and behind the parent, and the state
+of the Jira issue and the pull request. copse shows the last answers of GitHub and Jira with
+their age; --fresh asks again. In a pipe, each line has branch, parent, commits ahead, commits
+behind, issue, state of the issue, pull request, state of the pull request, and notes, separated
+by tabs.`,
 		Example: "  copse branch status --fresh",
-		Args:    app.Args(0, 1, "none or BRANCH"), ValidArgsFunction: c.completeBranches(1),
+		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
 			stack, err := c.rows(ctx, p, args)
 			if err != nil {
@@ -221,7 +231,7 @@ old they are; --fresh asks again.`,
 			if !fresh {
 				asking = remote.WithCachedOnly(ctx)
 			}
-			stop := progress.Show(c.env, "asking how the stack stands")
+			stop := progress.Show(c.env, "asking GitHub and Jira")
 			defer stop()
 			all, err := p.standings(ctx, asking, stack)
 			if err != nil {
@@ -231,10 +241,13 @@ old they are; --fresh asks again.`,
 			if asJSON {
 				return c.out().JSON(all)
 			}
+			if o := c.out(); !o.Terminal() {
+				return o.Table(make([]output.Column, statusColumns), c.statusRows(all))
+			}
 			return c.out().Drawn(strings.ReplaceAll(c.drawStatus(all), "fresh=true", "--fresh"))
 		}),
 	}
-	cmd.Flags().BoolVar(&fresh, "fresh", false, "ask GitHub and Jira instead of showing their last answers")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "ask GitHub and Jira instead of showing the last answers")
 	output.JSONFlag[[]standing](cmd, &asJSON)
 	return cmd
 }
@@ -264,6 +277,30 @@ func (p place) standings(ctx, asking context.Context, stack []row) ([]standing, 
 	return all, group.Wait()
 }
 
+// statusColumns is the number of columns in a pipe.
+const statusColumns = 9
+
+// statusRows returns a line for each branch, for a program.
+func (c *cli) statusRows(all []standing) [][]string {
+	rows := make([][]string, len(all))
+	for i, s := range all {
+		row := make([]string, statusColumns)
+		row[0], row[1], row[8] = s.Branch, s.ParentBranch, notes(s.Current, s.Root, s.Missing)
+		if s.Ahead != nil && s.Behind != nil {
+			row[2], row[3] = strconv.Itoa(*s.Ahead), strconv.Itoa(*s.Behind)
+		}
+		plain := func(text string) string { return strings.ReplaceAll(text, "fresh=true", "--fresh") }
+		if s.JiraIssue != "" {
+			row[4], row[5] = s.JiraIssue, plain(wording.Issue(s.Jira, c.env.Now()).Plain())
+		}
+		if s.PRNumber != 0 {
+			row[6], row[7] = fmt.Sprintf("#%d", s.PRNumber), plain(wording.PullRequest(s.PullRequest, c.env.Now()).Plain())
+		}
+		rows[i] = row
+	}
+	return rows
+}
+
 func (c *cli) drawStatus(all []standing) string {
 	o := c.out()
 	var b strings.Builder
@@ -271,14 +308,14 @@ func (c *cli) drawStatus(all []standing) string {
 		var notes []string
 		switch {
 		case s.Missing:
-			notes = append(notes, "not in git any more")
+			notes = append(notes, "no longer in git")
 		case s.Ahead != nil:
 			notes = append(notes, fmt.Sprintf("%s ahead of %s, %d behind", history.Count(*s.Ahead), s.ParentBranch, *s.Behind))
 		case s.Root:
-			notes = append(notes, "root")
+			notes = append(notes, "trunk")
 		}
 		if s.Current {
-			notes = append(notes, "here")
+			notes = append(notes, "current")
 		}
 		line := o.Bold(cleantext.Line(s.Branch))
 		if len(notes) > 0 {

@@ -1,5 +1,5 @@
-// Package command is "copse command": the registry of prompt commands for a
-// person.
+// Package command is "copse prompt": the registry of prompts for a person. The registry calls
+// a prompt a command, and so do the files and the tools.
 package command
 
 import (
@@ -21,22 +21,36 @@ import (
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
-// Command is "copse command".
+// Command is "copse prompt".
 func Command(env app.Env) *cobra.Command {
 	c := &cli{env: env}
 	cmd := &cobra.Command{
-		Use:   "command",
-		Short: "Find, run and keep prompt commands",
-		Long: `Find, run and keep the prompt commands of an agent's registry,
-.agent/<agent>/registry.json in the workspace, else in the home folder. A command is
-named by three words: domain, action and target.`,
-		Example: `  copse command init
-  copse command search "commit message"
-  copse command run git write commit-message --uv style=short`,
-		Args: app.Subcommands,
+		Use:     "prompt",
+		Aliases: []string{"command"},
+		Short:   "Find, run, and maintain prompts",
+		Long: `Find, run, and maintain prompts: reusable instructions for an assistant, such as how to write
+a commit message in this project. Three words name a prompt: a domain, an action, and a target
+(c1, c2, and c3 in the files), for example "git write commit-message". A prompt can have
+variables, several editions (templates for different inputs), and adaptations (variants of an
+edition).
+
+The prompts of an agent are in .agent/<agent>/registry.json, in the project or in your home
+directory.`,
+		Example: `  copse prompt init
+  copse prompt search "commit message"
+  copse prompt run git write commit-message --uv style=short`,
+		Args: app.Expect(map[string]string{
+			"ls":                                   "did you mean \"copse prompt list\"?",
+			"find":                                 "did you mean \"copse prompt search\"?",
+			"describe view cat info":               "did you mean \"copse prompt show\"?",
+			"exec execute render":                  "did you mean \"copse prompt run\"?",
+			"new add create edit rm remove delete": "prompts are files below .agent/<agent>/prompts: change them there, then run `copse prompt index`",
+			"reload build":                         "did you mean \"copse prompt index\"?",
+			"validate lint doctor":                 "did you mean \"copse prompt check\"?",
+		}),
 		RunE: app.Help,
 	}
-	cmd.PersistentFlags().StringVar(&c.agent, "agent", library.DefaultAgent, "the `agent` whose registry it is")
+	cmd.PersistentFlags().StringVar(&c.agent, "agent", library.DefaultAgent, "the `agent` whose registry to use")
 	cmd.AddCommand(c.list(), c.search(), c.show(), c.run(), c.index(), c.check(), c.init(), c.export())
 	return cmd
 }
@@ -58,7 +72,7 @@ func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error
 	if unread, ok := errors.AsType[*library.LoadError](err); ok {
 		hint := ""
 		if unread.Details() == "File not found" {
-			hint = "; `copse command init` makes one"
+			hint = "; `copse prompt init` creates one"
 		}
 		return nil, nil, &registryError{text: fmt.Sprintf("registry %s: %s%s", unread.Path, unread.Details(), hint), cause: unread}
 	}
@@ -83,7 +97,7 @@ func (c *cli) find(ctx context.Context, words []string) (*library.Catalog, *runn
 	id := command.ID{C1: words[0], C2: words[1], C3: words[2]}
 	found, ok := catalog.Find(id)
 	if !ok {
-		return nil, nil, command.Command{}, fmt.Errorf("there is no command %q in %s; `copse command search` finds those that there are", id.String(), catalog.Path)
+		return nil, nil, command.Command{}, fmt.Errorf("there is no prompt %q in %s; `copse prompt list` shows the prompts", id.String(), catalog.Path)
 	}
 	return catalog, run, found, nil
 }
@@ -91,7 +105,7 @@ func (c *cli) find(ctx context.Context, words []string) (*library.Catalog, *runn
 // threeWords takes the name of a command.
 func threeWords(_ *cobra.Command, args []string) error {
 	if len(args) != 3 {
-		return app.UsageError(fmt.Sprintf("got %d words, want domain, action and target", len(args)))
+		return app.UsageError(fmt.Sprintf("expected three words, a domain, an action, and a target, but got %d; `copse prompt list` shows the prompts", len(args)))
 	}
 	return nil
 }
@@ -133,7 +147,7 @@ func (c *cli) print(rows []row, asJSON, scored bool) error {
 	if asJSON {
 		return c.out().JSON(append([]row{}, rows...))
 	}
-	columns := []output.Column{{Name: "command"}, {Name: "description", Flexible: true}}
+	columns := []output.Column{{Name: "prompt", Flexible: true}, {Name: "description", Flexible: true}}
 	if scored {
 		columns = append([]output.Column{{Name: "score", Right: true}}, columns...)
 	}
@@ -152,8 +166,8 @@ func (c *cli) list() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the commands",
-		Example: "  copse command list --json",
+		Short:   "List the prompts",
+		Example: "  copse prompt list --json",
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			catalog, _, err := c.open(cmd.Context())
@@ -163,6 +177,9 @@ func (c *cli) list() *cobra.Command {
 			var rows []row
 			for _, one := range catalog.Commands {
 				rows = append(rows, row{C1: one.C1, C2: one.C2, C3: one.C3, Description: one.Description})
+			}
+			if len(rows) == 0 && !asJSON {
+				c.env.Note("the registry has no prompts; `copse prompt index` builds it from the templates")
 			}
 			return c.print(rows, asJSON, false)
 		},
@@ -178,11 +195,12 @@ func (c *cli) search() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:     "search WORDS...",
-		Short:   "Find commands for what is to be done, the best first",
-		Example: "  copse command search commit message",
+		Short:   "Find prompts for a job, best match first",
+		Long:    "Find prompts for a job, best match first. In a pipe, each line has score, prompt, and description,\nseparated by tabs.",
+		Example: "  copse prompt search commit message",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return app.UsageError("nothing to search for: give some words")
+				return app.UsageError("name some words to search for")
 			}
 			return nil
 		},
@@ -198,11 +216,14 @@ func (c *cli) search() *cobra.Command {
 			for _, m := range catalog.Search(strings.Join(args, " "), limit) {
 				rows = append(rows, row{m.Command.C1, m.Command.C2, m.Command.C3, m.Command.Description, m.Score})
 			}
+			if len(rows) == 0 && !asJSON {
+				c.env.Note("no prompt matches; `copse prompt list` shows all prompts")
+			}
 			return c.print(rows, asJSON, true)
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&limit, "limit", 5, "at most so many")
+	f.IntVar(&limit, "limit", 5, "show at most this `number` of prompts")
 	output.JSONFlag[[]row](cmd, &asJSON)
 	return cmd
 }
@@ -211,8 +232,8 @@ func (c *cli) show() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "show C1 C2 C3",
-		Short:   "Show what a command does and takes",
-		Example: "  copse command show git write commit-message",
+		Short:   "Show what a prompt does, and its options and variables",
+		Example: "  copse prompt show git write commit-message",
 		Args:    threeWords, ValidArgsFunction: c.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, _, found, err := c.find(cmd.Context(), args)
@@ -235,12 +256,12 @@ func (c *cli) show() *cobra.Command {
 			for _, o := range []struct {
 				does bool
 				name string
-			}{{found.Options.Stdin, "a text on standard input"}, {found.Options.File, "--input-file"}, {found.Options.Destination, "--destination"}} {
+			}{{found.Options.Stdin, "text on standard input"}, {found.Options.File, "--input-file"}, {found.Options.Destination, "--destination"}} {
 				if o.does {
 					takes = append(takes, o.name)
 				}
 			}
-			add("takes", strings.Join(takes, ", "))
+			add("accepts", strings.Join(takes, ", "))
 			for _, v := range found.UV {
 				lines = append(lines, strings.TrimSpace("--uv "+v.Name+"=… "+v.Description))
 			}
@@ -251,7 +272,7 @@ func (c *cli) show() *cobra.Command {
 	return cmd
 }
 
-// reason words why a command made no prompt.
+// reason explains to a person why there is no prompt.
 func reason(err error) error {
 	if refused, ok := errors.AsType[*render.Error](err); ok {
 		return errors.New(strings.ReplaceAll(refused.Reason, "\n", "; "))

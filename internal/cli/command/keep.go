@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/command/catalog"
 	"github.com/copse-dev/copse/internal/command/export"
@@ -34,10 +35,10 @@ func (c *cli) index() *cobra.Command {
 	return &cobra.Command{
 		Use:     "index",
 		Short:   "Build registry.json from the front matter of the templates",
-		Example: "  copse command index",
+		Example: "  copse prompt index",
 		Long: `Build .agent/<agent>/registry.json from the front matter of the templates in
-.agent/<agent>/prompts, the same bytes as the original's generator. Templates that give
-no command are named on stderr.`,
+.agent/<agent>/prompts. The result is identical to the one of climpt's generator. Templates that
+define no prompt are reported on stderr.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			root, dir, err := c.workspace(cmd.Context())
@@ -58,9 +59,9 @@ no command are named on stderr.`,
 			}
 			what := "is up to date"
 			if changed {
-				what = "was written"
+				what = "is written"
 			}
-			return c.out().Line("%s %s: %d entries", catalog.RegistryFile(c.agent), what, len(built.Entries))
+			return c.out().Line("%s %s: %s", catalog.RegistryFile(c.agent), what, cleantext.Count(len(built.Entries), "prompt"))
 		},
 	}
 }
@@ -69,11 +70,11 @@ func (c *cli) check() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "check",
-		Short:   "Find what is wrong with the registry and its templates",
-		Example: "  copse command check --json",
-		Long: `Find entries that are not what the templates say, commands that the profile's
-patterns reject, templates that are missing, and variables that are not described, not
-declared or not used. Ends with 1 if something was found.`,
+		Short:   "Report problems of the registry and its templates",
+		Example: "  copse prompt check --json",
+		Long: `Report entries that differ from their templates, prompts that the patterns of the profile
+reject, missing templates, and variables that are not described, not declared, or not used. The
+exit code is 1 if there is a problem. In a pipe, each line has a file and a message.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opened, run, err := c.open(cmd.Context())
@@ -97,11 +98,11 @@ declared or not used. Ends with 1 if something was found.`,
 					err = errors.Join(err, o.Line("%s %s", f.File, f.Message))
 				}
 				if len(found) == 0 {
-					err = o.Line("nothing is wrong with %d commands", len(opened.Commands))
+					err = o.Line("no problems in %s", cleantext.Count(len(opened.Commands), "prompt"))
 				}
 			}
 			if err == nil && len(found) > 0 {
-				return fmt.Errorf("%d findings", len(found))
+				return fmt.Errorf("found %s", cleantext.Count(len(found), "problem"))
 			}
 			return err
 		},
@@ -113,29 +114,29 @@ declared or not used. Ends with 1 if something was found.`,
 func (c *cli) init() *cobra.Command {
 	return &cobra.Command{
 		Use:     "init",
-		Short:   "Make a registry with one command in it",
-		Example: "  copse command init",
-		Long: `Make a small registry for the agent climpt that works: configuration, one template,
-registry.json. What is there stays as it is.`,
+		Short:   "Create a registry with one prompt",
+		Example: "  copse prompt init",
+		Long: `Create a small registry for the agent climpt: a configuration, one template, and
+registry.json. Existing files do not change.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			made, err := catalog.Init(cmd.Context(), workspace.Find(cmd.Context(), c.env, "").Workspace())
 			o := c.out()
 			for _, name := range made {
-				err = errors.Join(err, o.Line("made %s", name))
+				err = errors.Join(err, o.Line("created %s", name))
 			}
 			if err == nil && len(made) == 0 {
-				return o.Line("everything is there already")
+				return o.Line("the registry exists already; `copse prompt list` shows its prompts")
 			}
 			if err == nil {
-				return o.Line("Try: copse command run git write commit-message --uv style=short")
+				return o.Line("Try: copse prompt run git write commit-message --uv style=short")
 			}
 			return err
 		},
 	}
 }
 
-// exportOptions are the flags of "copse command export".
+// exportOptions are the flags of "copse prompt export".
 type exportOptions struct {
 	client string
 	check  bool
@@ -152,30 +153,30 @@ func (c *cli) export() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Write the commands where a client or its model looks for them",
-		Long: `Write each command as a file into the directory in which a client looks for commands,
-with its variables as the client's arguments.
+		Short: "Write the prompts as slash commands or skills of a client",
+		Long: `Write each prompt to a file in the directory where a client looks for slash commands. The
+variables become the arguments of the client.
 
-With --client skills each command becomes an agent skill, .agents/skills/NAME/SKILL.md, which
-Codex, Gemini CLI, opencode, Copilot CLI, and Qwen Code read; Claude Code reads those of
---client claude-skills. With --client agents-md a section of AGENTS.md, between two marks,
-tells every assistant about copse and lists the commands; the rest of the file stays as it is.
+With --client skills, each prompt becomes an agent skill, .agents/skills/NAME/SKILL.md, for
+Codex, Gemini CLI, opencode, Copilot CLI, and Qwen Code. Claude Code reads the skills of --client
+claude-skills. With --client agents-md, copse writes a section of AGENTS.md, between two markers,
+that describes copse and lists the prompts for every assistant. The rest of the file does not
+change.
 
-A file or section that was changed by hand is left alone; files of commands that are no more
-are removed. --remove removes what was written. --check only says what is out of date, and
-ends with 1 if something is.`,
-		Example: `  copse command export --client claude-code
-  copse command export --client skills
-  copse command export --client agents-md
-  copse command export --client gemini --check`,
+copse keeps a file or section that you edited, and removes the files of deleted prompts. --check
+reports what is out of date, and its exit code is 1 if something is.`,
+		Example: `  copse prompt export --client claude-code
+  copse prompt export --client skills
+  copse prompt export --client agents-md
+  copse prompt export --client gemini --check`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.runExport(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.client, "client", "", "the `client`: "+strings.Join(names, ", "))
-	f.BoolVar(&o.check, "check", false, "write nothing, say what is out of date")
-	f.BoolVar(&o.force, "force", false, "replace files that were changed by hand")
-	f.BoolVar(&o.remove, "remove", false, "remove what was written for the client")
+	f.BoolVar(&o.check, "check", false, "report what is out of date, and write nothing")
+	f.BoolVar(&o.force, "force", false, "replace files that you edited")
+	f.BoolVar(&o.remove, "remove", false, "remove the files that copse wrote for the client")
 	output.JSONFlag[[]export.File](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is there
@@ -206,7 +207,7 @@ func (c *cli) runExport(ctx context.Context, o exportOptions) error {
 		}
 	}
 	if err == nil && o.check && plan.Stale() {
-		return errors.New("the files are out of date")
+		return errors.New("the files are out of date; run it without --check to update them")
 	}
 	return err
 }
@@ -216,7 +217,7 @@ func (c *cli) plan(ctx context.Context, client export.Client, remove bool) (*exp
 	base := workspace.Find(ctx, c.env, "").Workspace()
 	if client.Home {
 		if base = c.env.Home(); base == "" {
-			return nil, errors.New("there is no home folder")
+			return nil, errors.New("the environment names no home directory; set HOME")
 		}
 	}
 	if remove {
@@ -232,7 +233,7 @@ func (c *cli) plan(ctx context.Context, client export.Client, remove bool) (*exp
 	return export.New(ctx, client, base, c.exported(opened, run))
 }
 
-// words says what was done, or is to be done.
+// words returns what happened to a file, or what would happen.
 func words(f export.File, o exportOptions) string {
 	part := ""
 	if f.Section {
@@ -246,7 +247,7 @@ func words(f export.File, o exportOptions) string {
 	case f.State == export.Gone, f.State == export.Edited && o.force:
 		return "removed" + part
 	case f.State == export.Edited:
-		return "left alone, as it was changed by hand:"
+		return "kept, because it was edited:"
 	}
 	return "current"
 }

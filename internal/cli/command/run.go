@@ -12,7 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/render"
 )
 
-// runOptions are the flags of "copse command run".
+// runOptions are the flags of "copse prompt run".
 type runOptions struct {
 	options render.Options
 	uv      []string
@@ -23,11 +23,11 @@ func (c *cli) run() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run C1 C2 C3",
-		Short: "Print the prompt of a command",
-		Long: `Print the prompt of a command, with the given values in it. Standard input is read
-as the input text if it is a file or a pipe; one that is silent for a second is left
-alone. Variables without a value stay as they are, and are named on stderr.`,
-		Example: "  git diff --staged | copse command run git write commit-message --uv style=short",
+		Short: "Print a prompt with its variables filled in",
+		Long: `Print a prompt with the given values of its variables. If standard input is a file or a pipe,
+it is the input text; after a second without input, copse continues without it. Variables without
+a value stay as they are, and stderr names them.`,
+		Example: "  git diff --staged | copse prompt run git write commit-message --uv style=short",
 		Args:    threeWords, ValidArgsFunction: c.complete,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			catalog, run, found, err := c.find(cmd.Context(), args)
@@ -43,7 +43,7 @@ alone. Variables without a value stay as they are, and are named on stderr.`,
 			}
 			text := ""
 			if found.Options.Stdin && !o.stdin {
-				if text, err = input.Try(cmd.Context(), c.env, render.MaxInput, input.Patience, "--no-input does so at once"); err != nil {
+				if text, err = input.Try(cmd.Context(), c.env, render.MaxInput, input.Patience, "--no-input skips the wait"); err != nil {
 					return err
 				}
 			}
@@ -52,18 +52,18 @@ alone. Variables without a value stay as they are, and are named on stderr.`,
 				return reason(err)
 			}
 			if len(res.Missing) > 0 {
-				c.env.Notef("without a value: %s", strings.Join(res.Missing, ", "))
+				c.env.Notef("no value for: %s", strings.Join(res.Missing, ", "))
 			}
 			_, err = io.WriteString(c.env.Stdout, res.Prompt)
 			return err
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.options.Edition, "edition", "", "the `edition` of the template")
-	f.StringVar(&o.options.Adaptation, "adaptation", "", "the `adaptation` of the template")
-	f.StringVar(&o.options.InputFile, "input-file", "", "the `path` of a file to work on")
-	f.StringVar(&o.options.Destination, "destination", "", "the `path` to write to")
-	f.StringArrayVar(&o.uv, "uv", nil, "a variable as `name=value`; may be repeated")
-	f.BoolVar(&o.stdin, "no-input", false, "do not read standard input")
+	f.StringVar(&o.options.Edition, "edition", "", "the `edition`: a template for a kind of input")
+	f.StringVar(&o.options.Adaptation, "adaptation", "", "the `adaptation`: a variant of the edition")
+	f.StringVar(&o.options.InputFile, "input-file", "", "the `path` of the input file")
+	f.StringVar(&o.options.Destination, "destination", "", "the `path` that the result is for")
+	f.StringArrayVar(&o.uv, "uv", nil, "set a variable: `name=value`; can be repeated")
+	f.BoolVar(&o.stdin, "no-input", false, "ignore standard input")
 	return cmd
 }

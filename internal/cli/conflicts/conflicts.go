@@ -1,5 +1,5 @@
-// Package conflicts is "copse conflicts": which branches and worktrees in flight cannot be
-// merged with each other or with the trunk.
+// Package conflicts is "copse conflicts": the branches and worktrees that conflict with each
+// other or with the trunk.
 package conflicts
 
 import (
@@ -30,16 +30,17 @@ func Command(env app.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "conflicts [BRANCH...]",
-		Short: "Find branches and worktrees that conflict with each other or with the trunk",
-		Long: `Find branches and worktrees that conflict with each other or with the trunk, file by
-file, before anybody merges them. Uncommitted changes count.
+		Short: "Find conflicts between branches, worktrees, and the trunk",
+		Long: `Find conflicts between branches, worktrees, and the trunk, file by file, before a merge.
+Uncommitted changes count. With arguments, list only the conflicts of those branches.
 
-Compared are all worktrees, the local branches whose last commit is at most 30 days
-old, and the branches of a stack. Branches that the trunk already has are left out. With
-arguments, only the conflicts of those branches are listed.
+copse compares all worktrees, the local branches whose last commit is at most 30 days old, and the
+branches of a stack. It omits branches that the trunk already contains. It tries the merges
+outside the repository: no file in it changes, and no hook, filter, or merge driver runs. A
+repeated call tries only what changed.
 
-The merges are tried outside of the repository: nothing in it changes, and no hook,
-filter or merge driver runs. A repeated call tries only what changed.`,
+In a pipe, each line has branch, other branch, file, kind of conflict, and holders, separated by
+tabs.`,
 		Example: "  copse conflicts\n  copse conflicts feature/login\n  copse conflicts --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			here := workspace.Find(cmd.Context(), env, repo)
@@ -56,7 +57,7 @@ filter or merge driver runs. A repeated call tries only what changed.`,
 			return show(env, found)
 		},
 	}
-	cmd.Flags().StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
+	cmd.Flags().StringVar(&repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
 	output.JSONFlag[view](cmd, &asJSON)
 	return cmd
 }
@@ -68,7 +69,7 @@ func show(env app.Env, found conflicts.Report) error {
 	}
 	o := output.New(env)
 	if len(found.Conflicts) == 0 && o.Terminal() {
-		return o.Line("no conflicts among %d branches and worktrees in flight", found.Compared)
+		return o.Line("no conflicts among %d branches and worktrees", found.Compared)
 	}
 	var rows [][]string
 	for _, c := range found.Conflicts {

@@ -1,5 +1,5 @@
-// Package context is the command "copse context": what an assistant is told about the
-// place where the command is run, for a person to read.
+// Package context is the command "copse context": the context that an assistant gets, for a
+// person to read.
 package context
 
 import (
@@ -38,16 +38,16 @@ func Command(env app.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "context",
-		Short: "Show what an assistant is told about this project",
-		Long: `Show where you are and what is going on: branch and stack, the issues and pull
-requests in it, work items, changes, the last task, containers in trouble, tasks,
-recent commits and files. It is the answer of the tool get_project_context.
+		Short: "Show the context that an assistant gets",
+		Long: `Show the context of your work: branch and stack with issues and pull requests, work items,
+changes, the last task, failing containers, tasks, recent commits, and files. The tool
+get_project_context gives an assistant the same Markdown text.
 
-Issues and pull requests come from the last answers of their services and say how
-old they are; nothing is fetched unless you ask for it with --fresh.
+copse shows the last answers of GitHub and Jira with their age. It sends requests only with
+--fresh.
 
-The last line has a token. With --since TOKEN you see only what changed since then: "new:"
-begins what is new, "now:" what is different, and "gone:" what is no longer there.`,
+The last line has a token. With --since TOKEN, the command shows only what changed since then:
+"new:" marks new lines, "now:" changed lines, and "gone:" lines that no longer exist.`,
 		Example: `  copse context
   copse context --fresh --sections stack
   copse context --max-tokens 8000
@@ -57,11 +57,11 @@ begins what is new, "now:" what is different, and "gone:" what is no longer ther
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), env, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.repo, "repo", "", "the `path` of the project (default: found from the working folder upwards)")
+	f.StringVar(&o.repo, "repo", "", "the `path` of the project (default: the one that contains the current directory)")
 	f.StringSliceVar(&o.sections, "sections", nil, "show only these `sections`, separated by commas: "+strings.Join(projectcontext.Names(), ", "))
-	f.IntVar(&o.maxTokens, "max-tokens", projectcontext.DefaultTokens, "cut the sections so that all of it has at most so `many` tokens of four bytes")
-	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira instead of showing their last answers")
-	f.StringVar(&o.since, "since", "", "show only what changed since an earlier answer, whose last line has the `token`")
+	f.IntVar(&o.maxTokens, "max-tokens", projectcontext.DefaultTokens, "cut the sections to this `number` of tokens of four bytes")
+	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira instead of showing the last answers")
+	f.StringVar(&o.since, "since", "", "show only what changed since the answer with this `token`")
 	output.JSONFlag[view](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("sections", cobra.FixedCompletions(projectcontext.Names(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
@@ -91,12 +91,12 @@ func run(ctx context.Context, env app.Env, o options) error {
 	}
 	here := workspace.Find(ctx, env, o.repo)
 	if info, err := os.Stat(here.Workspace()); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no folder %s", cleantext.Line(here.Workspace()))
+		return fmt.Errorf("there is no directory %s", cleantext.Line(here.Workspace()))
 	}
 	here.Warn()
 	store, tasks := here.Items(), here.Tasks()
 	defer tasks.Close()
-	stop := progress.Show(env, "looking around")
+	stop := progress.Show(env, "gathering the context")
 	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, request)
 	stop()
 	if err = errors.Join(err, store.Close()); err != nil {

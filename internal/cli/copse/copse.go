@@ -36,25 +36,25 @@ func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Co
 func Command(env app.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "copse",
-		Short: "The developer's working context, for AI assistants and people",
-		Long: `copse gives an AI assistant, and you, the context that you work in: the branch and its
-stack, the Jira issue behind it, the pull request and its checks, the work items, files,
-tasks and prompts of the project.
+		Short: "Working context for you and your AI assistant",
+		Long: `copse gives you and your AI assistant the context of your work: the branch and its stack, the
+Jira issue, the pull request and its checks, and the work items, files, tasks, and prompts of the
+project.
 
-Results go to stdout: tables at a terminal, tab-separated values in a pipe, JSON with
---json. It ends with 0 for success, 1 when something could not be done, and 2 for a
-command line that could not be understood.`,
-		Example: `  copse init                        # set up the repository that you are in
-  copse context                     # what an assistant would be told
-  copse mcp doctor                  # does everything between it and copse work?`,
+Results go to stdout. A table is aligned at a terminal and tab-separated in a pipe; trees and
+the context are the same text in both. --json prints JSON. The exit code is 0 for success, 1 for
+a failure, and 2 for an invalid command line.`,
+		Example: `  copse init                        # set up the current repository
+  copse context                     # show what an assistant sees
+  copse mcp doctor                  # diagnose the connection to your assistant`,
 		Version: app.Version(),
-		Args:    app.Subcommands,
+		Args:    app.Expect(expected()),
 		RunE:    app.Help,
 	}
 	for _, g := range []struct {
 		id, title string
 	}{
-		{"begin", "To begin:"}, {"work", "To see and keep:"}, {"serve", "To serve each worktree over HTTP:"},
+		{"begin", "Getting started:"}, {"work", "Core commands:"}, {"serve", "HTTP servers for worktrees:"},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 	}
@@ -89,7 +89,7 @@ func nouns(env app.Env) []noun {
 		one("begin", "init", setup.Command),
 		one("begin", "mcp", mcp.Command),
 		one("work", "branch", branch.Command),
-		one("work", "command", command.Command),
+		{"work", []string{"prompt", "command"}, func() []*cobra.Command { return []*cobra.Command{command.Command(env)} }},
 		one("work", "conflicts", conflicts.Command),
 		one("work", "context", contextcmd.Command),
 		one("work", "item", items),
@@ -99,8 +99,35 @@ func nouns(env app.Env) []noun {
 		one("work", "stack", stack.Command),
 		one("work", "task", task.Command),
 		one("work", "worktrees", worktrees.Command),
-		{"serve", []string{"up", "board", "open", "close", "status", "down"}, func() []*cobra.Command { return up.Commands(env) }},
+		{"serve", []string{"up", "board", "open", "close", "status", "down", "server"}, func() []*cobra.Command { return up.Commands(env) }},
 		one("", "version", version),
+	}
+}
+
+// expected returns advice for words that people try because other programs have such a
+// command.
+func expected() map[string]string {
+	return map[string]string{
+		"pr prs pull pull-request":                     "`copse stack` and `copse branch status` show pull requests; to change one, use `gh pr`",
+		"issue issues jira":                            "`copse branch status` shows the Jira issue of a branch, and `copse branch link --jira KEY` links one",
+		"create checkout switch":                       "copse never changes your branches: use `git switch -c BRANCH`; `copse item create` creates a work item",
+		"commit push submit restack rebase merge sync": "copse never changes your branches: use git or your stack tool; `copse stack` names the next command",
+		"ls list":            "did you mean \"copse branch list\", \"copse item list\", \"copse task list\", or \"copse prompt list\"?",
+		"new add":            "did you mean \"copse item create\", \"copse branch track\", or \"copse repo add\"?",
+		"edit update":        "did you mean \"copse item update\" or \"copse item open\"?",
+		"rm remove delete":   "did you mean \"copse item delete\", \"copse branch untrack\", or \"copse repo remove\"?",
+		"done finish":        "did you mean \"copse item update ID --status done\"?",
+		"show view":          "did you mean \"copse context\", \"copse item show\", or \"copse branch status\"?",
+		"log":                "did you mean \"copse branch stack\" or \"copse context\"?",
+		"run exec":           "did you mean \"copse task run\" or \"copse prompt run\"?",
+		"serve start":        "did you mean \"copse mcp serve\" or \"copse up\"?",
+		"stop":               "did you mean \"copse down\" or \"copse task stop\"?",
+		"install setup":      "did you mean \"copse init\" or \"copse mcp install\"?",
+		"config settings":    "did you mean \"copse mcp config\" or \"copse item config\"? The settings are a file; see docs/settings.md",
+		"doctor check":       "did you mean \"copse mcp doctor\"?",
+		"todo todos backlog": "did you mean \"copse item list\"?",
+		"worktree":           "did you mean \"copse worktrees\"?",
+		"search find":        "did you mean \"copse item search\" or \"copse prompt search\"?",
 	}
 }
 

@@ -21,7 +21,7 @@ func version(env app.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version and where it comes from",
+		Short:   "Print the version and its origin",
 		Example: "  copse version --json",
 		Args:    app.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -38,7 +38,7 @@ func version(env app.Env) *cobra.Command {
 	return cmd
 }
 
-// String is the version in one line, and in a second one where it comes from.
+// String returns the version, and its origin on a second line.
 func (b build) String() string {
 	from := []string{"built by " + b.By}
 	if b.Source != "" {
@@ -48,7 +48,7 @@ func (b build) String() string {
 		from = append(from, "at "+b.Revision)
 	}
 	if b.Modified {
-		from = append(from, "with changes on top")
+		from = append(from, "with uncommitted changes")
 	}
 	if b.Time != "" {
 		from = append(from, "of "+b.Time)

@@ -1,6 +1,6 @@
-// Package input reads texts from standard input, which may be a terminal, a file, a
-// pipe that somebody writes to, or a pipe that nobody does: programs leave the last
-// to those that they start, and waiting for its end would hang them.
+// Package input reads standard input: a terminal, a file, a pipe with a writer, or a pipe
+// that nobody writes to. A program that starts copse can leave it such a pipe, and waiting
+// for its end would hang both.
 package input
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/copse-dev/copse/internal/foreign"
 )
 
-// How long a silent pipe is waited for: where a text may be meant to come from it,
-// where there is enough to do without, and where nothing can be done without.
+// How long to wait for a silent pipe: if a text may come from it, if the command can work
+// without one, and if it cannot.
 const (
 	Patience = time.Second
 	Glance   = 200 * time.Millisecond
@@ -36,8 +36,8 @@ func readAll(r io.Reader, limit int) (string, error) {
 	return string(data), nil
 }
 
-// Try is Read if something comes within wait; else, and from a terminal, it returns
-// nothing. That a pipe was left alone is said on stderr, with advice.
+// Try is Read if something comes within wait. Otherwise, and from a terminal, it returns "",
+// and reports on stderr that it did not wait for the pipe, with advice.
 func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice string) (string, error) {
 	if env.Interactive() {
 		return "", nil
@@ -62,36 +62,83 @@ func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice
 		}
 		return readAll(io.MultiReader(bytes.NewReader(c.data), env.Stdin), limit)
 	case <-time.After(wait):
-		env.Note("note: nothing came on standard input, so it was left alone; " + advice)
+		env.Note("note: nothing came on standard input, so copse ignored it; " + advice)
 		return "", nil
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
 }
 
-// Yes asks a person at a terminal a question that is answered with yes or no, on stderr.
-// No answer is no.
+// ErrEnd means that standard input ended before a person answered.
+var ErrEnd = errors.New("standard input ended before an answer")
+
+// answers are the words that a letter of a question abbreviates.
+var answers = map[string]string{"y": "yes", "n": "no", "c": "choose"}
+
+// Choose asks a person at a terminal, on stderr, for one of some letters, and returns it. The
+// words of [answers] count as well. An empty line is fallback; after any other answer, Choose
+// asks again.
+func Choose(env app.Env, question, fallback string, others ...string) (string, error) {
+	letters := append([]string{fallback}, others...)
+	for {
+		answer, err := Line(env, question)
+		if err != nil {
+			return "", err
+		}
+		if answer == "" {
+			return fallback, nil
+		}
+		for _, l := range letters {
+			if strings.EqualFold(answer, l) || strings.EqualFold(answer, answers[l]) {
+				return l, nil
+			}
+		}
+		env.Notef("%q is not an answer; answer with %s", answer, strings.Join(letters, ", "))
+	}
+}
+
+// Confirm asks a person a question with the answers yes and no. An empty line is fallback.
+func Confirm(env app.Env, question string, fallback bool) (bool, error) {
+	if fallback {
+		answer, err := Choose(env, question+" [Y/n] ", "y", "n")
+		return answer == "y", err
+	}
+	answer, err := Choose(env, question+" [y/N] ", "n", "y")
+	return answer == "y", err
+}
+
+// Yes is [Confirm] for what must not happen without a person's word: an empty line and the end
+// of the input are no.
 func Yes(env app.Env, question string) (bool, error) {
-	answer, err := Line(env, question+" [y/N] ")
-	answer = strings.ToLower(answer)
-	return answer == "y" || answer == "yes", err
+	yes, err := Confirm(env, question, false)
+	if errors.Is(err, ErrEnd) {
+		err = nil
+	}
+	return yes, err
 }
 
 // Line asks a person at a terminal for a line, on stderr, and returns it without spaces at
-// its ends.
+// its ends. It returns [ErrEnd] if the input ends first.
 func Line(env app.Env, question string) (string, error) {
 	fmt.Fprint(env.Stderr, foreign.Notice(question))
-	// A byte at a time: what comes after the line is for the next question.
+	// A byte at a time: what follows the line belongs to the next question.
 	var line []byte
 	for buf := make([]byte, 1); ; {
 		n, err := env.Stdin.Read(buf)
-		if n > 0 && buf[0] == '\n' || errors.Is(err, io.EOF) {
+		if n > 0 && buf[0] == '\n' {
+			break
+		}
+		line = append(line, buf[:n]...)
+		if errors.Is(err, io.EOF) {
+			if len(line) == 0 {
+				fmt.Fprintln(env.Stderr)
+				return "", ErrEnd
+			}
 			break
 		}
 		if err != nil {
 			return "", fmt.Errorf("read the answer: %w", err)
 		}
-		line = append(line, buf[:n]...)
 	}
 	return strings.TrimSpace(string(line)), nil
 }

@@ -1,5 +1,5 @@
-// Package item is the command line of the work-item tracker, which two programs
-// have: "tic item list" is "copse item list".
+// Package item is the command line of the work-item tracker, in two programs: "tic item list"
+// is "copse item list".
 //
 // [Items] is the group of commands about items; those about deleted ones are in package
 // itemtrash, and those about the project in package itemproject. A command is an options
@@ -24,12 +24,12 @@ func Items(env app.Env, program, initCommand string, flags *itemcmd.Flags) *cobr
 	c := cli{itemcmd.Base{Env: env, Program: program, InitCommand: initCommand, Flags: flags}}
 	cmd := &cobra.Command{
 		Use:   "item",
-		Short: "Create, list, search and change work items",
+		Short: "Create, list, search, and change work items",
 		Example: strings.ReplaceAll(`  PROGRAM create "Show the login form" --type issue --labels ui,login
   PROGRAM list --ready
   PROGRAM update 3 --status done
   echo "Seen on Firefox, too." | PROGRAM comment 3`, "PROGRAM", program),
-		Args: app.Subcommands,
+		Args: app.Expect(expected(program)),
 		RunE: app.Help,
 	}
 	cmd.AddCommand(
@@ -37,6 +37,27 @@ func Items(env app.Env, program, initCommand string, flags *itemcmd.Flags) *cobr
 	)
 	cmd.AddCommand(itemtrash.Commands(c.Base)...)
 	return cmd
+}
+
+// expected returns advice for words that people try because other trackers have such a
+// command.
+func expected(program string) map[string]string {
+	mean := func(command string) string { return "did you mean \"" + program + " " + command + "\"?" }
+	return map[string]string{
+		"ls":                         mean("list"),
+		"new add":                    mean("create TITLE"),
+		"rm remove del":              mean("delete ID"),
+		"edit":                       mean("open ID") + " To change a field, use \"" + program + " update ID\"",
+		"close done finish complete": mean("update ID --status done"),
+		"reopen":                     mean("update ID --status") + " with the first status of the project",
+		"set status assign move mv":  mean("update ID"),
+		"view cat get":               mean("show ID"),
+		"note":                       mean("comment ID"),
+		"find":                       mean("search TEXT"),
+		"next":                       mean("ready"),
+		"undelete undo":              mean("restore ID"),
+		"branch":                     mean("start ID"),
+	}
 }
 
 // cli is what all commands have.

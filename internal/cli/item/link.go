@@ -28,17 +28,17 @@ func (c cli) link() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "link ID",
-		Short: "Say on which branch, in which worktree and in which pull request an item is done",
-		Long: `Say on which branch, in which worktree and in which pull request an item is done.
-Without flags, show it. An empty value clears it. It is kept beside the item, in
-.tic/links, where the original leaves it alone.`,
+		Short: "Link an item to a branch, a worktree, and a pull request",
+		Long: `Link an item to the branch, the worktree, and the pull request of the work on it. Without flags,
+show the links. An empty value clears a link. The links are in .tic/links, which the original
+program tic ignores.`,
 		Example: fmt.Sprintf("  %[1]s link 3 --branch login --pr 12\n  %[1]s link 3 --worktree \"\"", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
-	f.StringVar(&branch, "branch", "", "its `branch`; empty for none")
-	f.StringVar(&worktree, "worktree", "", "the `directory` of its worktree; empty for none")
-	f.StringVar(&pullRequest, "pr", "", "its pull request: a `number`, owner/name#12 or an address; empty for none")
+	f.StringVar(&branch, "branch", "", "set the `branch`; empty clears it")
+	f.StringVar(&worktree, "worktree", "", "set the `directory` of the worktree; empty clears it")
+	f.StringVar(&pullRequest, "pr", "", "set the pull request: a `number`, owner/name#12, or a URL; empty clears it")
 	output.JSONFlag[linked](cmd, &asJSON)
 	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
@@ -89,18 +89,17 @@ func (c cli) start() *cobra.Command {
 	var run, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "start ID",
-		Short: "Propose a branch for an item, and print the git command that makes it",
-		Long: `Propose a branch for an item, and print the git command that makes it: from the
-current commit, in this worktree or with --worktree in a new one. With --run, run the
-command, link the item with the branch, and set it in progress if it was not begun
-and the project has a status in-progress. An item that is linked keeps its branch.
-No hook and no filter of the repository runs.`,
+		Short: "Propose a branch for an item, and print the git command",
+		Long: `Propose a branch for an item, and print the git command that creates it from the current commit,
+in this worktree, or in a new one with --worktree. With --run, also run the command, link the item
+to the branch, and set the item in progress if it is not started and the project has a status
+in-progress. A linked item keeps its branch. No hook or filter of the repository runs.`,
 		Example: fmt.Sprintf("  %[1]s start 3\n  %[1]s start 3 --worktree --run", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Branch, "branch", "", "another `name` for the branch")
-	f.BoolVar(&o.NewWorktree, "worktree", false, "in a new worktree, .worktrees/<branch> beside the main one")
+	f.StringVar(&o.Branch, "branch", "", "use another `name` for the branch")
+	f.BoolVar(&o.NewWorktree, "worktree", false, "create a new worktree, .worktrees/<branch> in the main one")
 	f.BoolVar(&run, "run", false, "run the command")
 	output.JSONFlag[started](cmd, &asJSON)
 	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
@@ -132,7 +131,7 @@ No hook and no filter of the repository runs.`,
 	return cmd
 }
 
-// shellLine is a command as a person would type it.
+// shellLine returns a command as a person would type it.
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {

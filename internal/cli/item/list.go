@@ -29,19 +29,19 @@ type listOptions struct {
 // add adds the flags to a command.
 func (o *listOptions) add(c cli, cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.filter.Status, "status", "", "only items of this `status`")
-	f.StringVar(&o.filter.Type, "type", "", "only items of this `type`")
-	f.StringVar(&o.filter.Priority, "priority", "", "only items of this `priority`")
-	f.StringVar(&o.filter.Assignee, "assignee", "", "only items of this `person`")
-	f.StringVar(&o.filter.Label, "label", "", "only items with this `label`")
-	f.StringVar(&o.filter.Iteration, "iteration", "", "only items of this `iteration` (default: the current one)")
-	f.BoolVar(&o.filter.All, "all", false, "items of all iterations")
+	f.StringVar(&o.filter.Status, "status", "", "list only items with this `status`")
+	f.StringVar(&o.filter.Type, "type", "", "list only items of this `type`")
+	f.StringVar(&o.filter.Priority, "priority", "", "list only items with this `priority`")
+	f.StringVar(&o.filter.Assignee, "assignee", "", "list only items of this `person`")
+	f.StringVar(&o.filter.Label, "label", "", "list only items with this `label`")
+	f.StringVar(&o.filter.Iteration, "iteration", "", "list the items of this `iteration` (default: the current one)")
+	f.BoolVar(&o.filter.All, "all", false, "list the items of all iterations")
 	c.CompleteFields(cmd)
 }
 
-// addReady adds the flag for what can be worked on.
+// addReady adds the flag for items that can be started.
 func (o *listOptions) addReady(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.filter.Ready, "ready", false, "only items that are not done and wait for no other")
+	cmd.Flags().BoolVar(&o.filter.Ready, "ready", false, "list only items that are not done and not blocked")
 }
 
 // read reads the items, and warns of what is wrong with them.
@@ -63,9 +63,9 @@ func (o *listOptions) sayNone(c cli, v backlog.View, text string) {
 	everywhere := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations()))
 	switch {
 	case o.filter.All || in == "":
-		c.Env.Note("no item matches")
+		c.Env.Notef("no item matches; '%s create TITLE' creates one", c.Program)
 	case everywhere == 0:
-		c.Env.Notef("no item matches in iteration %q or in any other", cleantext.Line(in))
+		c.Env.Notef("no item matches in iteration %q or in any other; '%s create TITLE' creates one", cleantext.Line(in), c.Program)
 	default:
 		c.Env.Notef("no item matches in iteration %q; --all finds %d in all iterations", cleantext.Line(in), everywhere)
 	}
@@ -75,9 +75,9 @@ func (o *listOptions) sayNone(c cli, v backlog.View, text string) {
 // if there is one, select.
 func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 	o.add(c, cmd)
-	cmd.Flags().IntVar(&o.limit, "limit", 0, "at most so many items (default: all)")
-	cmd.Flags().BoolVar(&o.merged, "merged", false, "name open items whose pull request is merged, as far as the cache knows")
-	cmd.Flags().BoolVar(&o.headers, "headers", false, "begin with a line of column names in a pipe, too")
+	cmd.Flags().IntVar(&o.limit, "limit", 0, "list at most this `number` of items (default: all)")
+	cmd.Flags().BoolVar(&o.merged, "merged", false, "report open items whose pull request is merged, according to GitHub's last answers")
+	cmd.Flags().BoolVar(&o.headers, "headers", false, "print a header in a pipe, too")
 	output.JSONFlag[[]row](cmd, &o.asJSON)
 	cmd.RunE = c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, args []string) error {
 		if o.limit < 0 {
@@ -126,9 +126,8 @@ func (c cli) list() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List items, by default of the current iteration",
-		Long: `List items by their numbers, by default those of the current iteration.
-In a pipe each line has id, type, status, priority, title and iteration, separated
-by tabs.`,
+		Long: `List items by ID, by default the items of the current iteration. In a pipe, each line has ID,
+type, status, priority, title, and iteration, separated by tabs.`,
 		Example: "  " + c.Program + " list --status todo --label ui\n  " + c.Program + " list --all --json",
 		Args:    app.NoArgs,
 	}
@@ -140,7 +139,7 @@ func (c cli) ready() *cobra.Command {
 	o := listOptions{filter: item.Filter{Ready: true}}
 	return o.listing(c, &cobra.Command{
 		Use:     "ready",
-		Short:   "List what can be worked on: not done, and waiting for nothing",
+		Short:   "List items that can be started: not done and not blocked",
 		Example: "  " + c.Program + " ready --assignee ada",
 		Args:    app.NoArgs,
 	})
@@ -150,7 +149,7 @@ func (c cli) search() *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
 		Use:     "search TEXT",
-		Short:   "Find items by a text in their titles and descriptions",
+		Short:   "Find items by text in titles and descriptions",
 		Example: "  " + c.Program + ` search "session cookie" --all`,
 		Args:    app.Args(1, 1, "TEXT"),
 	}
@@ -167,8 +166,9 @@ func (c cli) tree() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "tree [ID]",
 		Short:             "Show items below their parents",
+		Long:              "Show items below their parents. In a pipe, the tree is drawn, too; programs can use --json.",
 		Example:           "  " + c.Program + " tree --all\n  " + c.Program + " tree 12",
-		Args:              app.Args(0, 1, "none or ID"),
+		Args:              app.Args(0, 1, "no argument, or ID"),
 		ValidArgsFunction: c.CompleteItem,
 		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			var root item.ID
@@ -204,7 +204,7 @@ func (c cli) tree() *cobra.Command {
 		}),
 	}
 	o.add(c, cmd)
-	cmd.Flags().IntVar(&o.limit, "limit", treeLimit, "at most so many items; 0 for all")
+	cmd.Flags().IntVar(&o.limit, "limit", treeLimit, "show at most this `number` of items; 0 for all")
 	output.JSONFlag[[]backlog.Node](cmd, &o.asJSON)
 	o.addReady(cmd)
 	return cmd
@@ -227,7 +227,7 @@ func drawTree(o *output.Writer, t item.Tree) error {
 func more(n int) string { return fmt.Sprintf("%d more; --limit 0 shows all", n) }
 
 func label(o *output.Writer, n *item.Node) string {
-	return fmt.Sprintf("#%d %s %s", n.ID, cleantext.Line(n.Title), o.Faint(cleantext.Line(n.Type+", "+n.Status)))
+	return fmt.Sprintf("#%d %s %s", n.ID, cleantext.Line(n.Title), o.Faint("["+cleantext.Line(n.Type+", "+n.Status)+"]"))
 }
 
 func drawBelow(b *strings.Builder, o *output.Writer, indent string, n *item.Node) {

@@ -22,10 +22,9 @@ func (c cli) show() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show an item with its description and comments",
-		Long: `Show an item with its description and comments. In a pipe, the command prints a line
-for each field, with its name and value separated by a tab, and a line for each
-comment, with "comment", author, date and text. An empty line and the description
-follow.`,
+		Long: `Show an item with its description and comments. In a pipe, the command prints a line for each
+field, with its name and value separated by a tab, and a line for each comment, with "comment",
+author, date, and text. An empty line and the description follow.`,
 		Example:           "  " + c.Program + " show 3",
 		Args:              app.Args(1, 1, "ID"),
 		ValidArgsFunction: c.CompleteItem,

@@ -22,10 +22,9 @@ import (
 )
 
 // textHelp says where a description comes from.
-const textHelp = `The description is that of --description ("-" reads it from standard input), or what
-you write in an editor with --edit ($VISUAL, else $EDITOR), or what comes on
-standard input if that is a file or a pipe. A pipe that is silent for a second is
-left alone, and that is said.`
+const textHelp = `The description comes from --description ("-" reads standard input), from your editor with
+--edit ($VISUAL or $EDITOR), or from standard input if it is a file or a pipe. After a second
+without input, the command continues without it, and says so.`
 
 // textOptions are the flags that give a long text.
 type textOptions struct {
@@ -36,7 +35,7 @@ type textOptions struct {
 
 func (o *textOptions) add(f *pflag.FlagSet, name string) {
 	o.name = name
-	f.StringVarP(&o.text, name, "d", "", "its `"+name+"`; - reads it from standard input")
+	f.StringVarP(&o.text, name, "d", "", "set the `"+name+"`; - reads it from standard input")
 	o.addEdit(f)
 }
 
@@ -57,7 +56,7 @@ func (o *textOptions) read(ctx context.Context, env app.Env, f *pflag.FlagSet, p
 		text, err := input.Read(env, item.MaxText)
 		return text, err == nil, err
 	}
-	text, err = input.Try(ctx, env, item.MaxText, wait, "--description - waits for it")
+	text, err = input.Try(ctx, env, item.MaxText, wait, "--description - waits for input")
 	return text, strings.TrimSpace(text) != "", err
 }
 
@@ -65,19 +64,19 @@ func (o *textOptions) read(ctx context.Context, env app.Env, f *pflag.FlagSet, p
 func edit(ctx context.Context, env app.Env, present string) (string, error) {
 	dir, err := os.MkdirTemp("", "tic-")
 	if err != nil {
-		return "", fmt.Errorf("make a file for the editor: %w", err)
+		return "", fmt.Errorf("create a file for the editor: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "text.md")
 	if err := os.WriteFile(path, []byte(present), 0o600); err != nil {
-		return "", fmt.Errorf("make a file for the editor: %w", err)
+		return "", fmt.Errorf("create a file for the editor: %w", err)
 	}
 	if err := openEditor(ctx, env, path); err != nil {
 		return "", err
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("read what was written: %w", err)
+		return "", fmt.Errorf("read the text from the editor: %w", err)
 	}
 	return string(data), nil
 }
@@ -117,8 +116,8 @@ func (c cli) open() *cobra.Command {
 	return &cobra.Command{
 		Use:   "open ID",
 		Short: "Open an item's file in your editor",
-		Long: `Open the file of an item in your editor ($VISUAL, else $EDITOR), and say afterwards
-if it can still be read.`,
+		Long: `Open the file of an item in your editor ($VISUAL or $EDITOR). When you close the editor, copse
+checks that it can still read the file.`,
 		Example: "  EDITOR=\"code --wait\" " + c.Program + " open 3",
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 		RunE: c.RunFiles(func(ctx context.Context, s *local.Store, args []string) error {

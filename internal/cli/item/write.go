@@ -24,14 +24,14 @@ type writeOptions struct {
 
 func (o *writeOptions) add(c cli, cmd *cobra.Command, clear string) {
 	f := cmd.Flags()
-	f.StringVar(&o.kind, "type", "", "its `type`")
-	f.StringVar(&o.status, "status", "", "its `status`")
-	f.StringVar(&o.priority, "priority", "", "its `priority`: low, medium, high or critical")
-	f.StringVar(&o.assignee, "assignee", "", "the `person` who works on it"+clear)
-	f.StringVar(&o.labels, "labels", "", "its `labels`, separated by commas"+clear)
-	f.StringVar(&o.iteration, "iteration", "", "its `iteration`")
-	f.StringVar(&o.parent, "parent", "", "the `id` of its parent"+clear)
-	f.StringVar(&o.dependsOn, "depends-on", "", "the `ids` of what it waits for, separated by commas"+clear)
+	f.StringVar(&o.kind, "type", "", "set the `type`")
+	f.StringVar(&o.status, "status", "", "set the `status`")
+	f.StringVar(&o.priority, "priority", "", "set the `priority`: low, medium, high, or critical")
+	f.StringVar(&o.assignee, "assignee", "", "set the `person` who works on the item"+clear)
+	f.StringVar(&o.labels, "labels", "", "set the `labels`, separated by commas"+clear)
+	f.StringVar(&o.iteration, "iteration", "", "set the `iteration`")
+	f.StringVar(&o.parent, "parent", "", "set the `ID` of the parent"+clear)
+	f.StringVar(&o.dependsOn, "depends-on", "", "set the `IDs` of the items that block it, separated by commas"+clear)
 	o.text.add(f, "description")
 	output.JSONFlag[backlog.Document](cmd, &o.asJSON)
 	c.CompleteFields(cmd)
@@ -50,8 +50,9 @@ func (c cli) create() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create TITLE",
 		Short: "Create an item",
-		Long: `Create an item. What is not given comes from the project: the first status, type
-task if there is one, the current iteration.
+		Long: `Create an item. The defaults come from the project: the first status, the type task if there is
+one, and the current iteration.
+
 ` + textHelp,
 		Example: fmt.Sprintf("  %[1]s create \"Show the login form\" --type issue --labels ui,login\n"+
 			"  %[1]s create \"Crash at start\" --edit\n  git log -1 --format=%%b | %[1]s create \"Follow up\"", c.Program),
@@ -72,7 +73,7 @@ task if there is one, the current iteration.
 		if d.DependsOn, err = itemcmd.ParseIDs(o.dependsOn); err != nil {
 			return err
 		}
-		// Not before all else is right: nobody wants to write for nothing.
+		// Checked before a person writes a long text.
 		config, err := s.Config(ctx)
 		if err != nil {
 			return err
@@ -99,14 +100,15 @@ func (c cli) update() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update ID",
 		Short: "Change fields of an item",
-		Long: `Change the given fields of an item, nothing else. An empty value clears assignee,
-labels, parent, depends-on and description.
+		Long: `Change the given fields of an item. An empty value clears the assignee, labels, parent,
+dependencies, or description.
+
 ` + textHelp,
 		Example: fmt.Sprintf("  %[1]s update 3 --status done\n  %[1]s update 3 --parent \"\" --labels \"\"\n  %[1]s update 3 --edit", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
-	cmd.Flags().StringVar(&o.title, "title", "", "its `title`")
-	o.add(c, cmd, "; empty for none")
+	cmd.Flags().StringVar(&o.title, "title", "", "set the `title`")
+	o.add(c, cmd, "; empty clears it")
 	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
@@ -130,7 +132,7 @@ labels, parent, depends-on and description.
 			p.Description = &text
 		}
 		if p == (item.Patch{}) {
-			return app.UsageError("nothing to change: give at least one field")
+			return app.UsageError("nothing to change: set at least one field, for example --status done")
 		}
 		if it, err = s.Update(ctx, id, p); err != nil {
 			return err
@@ -186,14 +188,14 @@ func (c cli) comment() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "comment ID [TEXT]",
 		Short: "Add a comment to an item",
-		Long: `Add a comment to an item: TEXT, or what comes on standard input, or what you write
-in an editor with --edit.`,
+		Long: `Add a comment to an item. The text is TEXT, standard input, or what you write in your editor
+with --edit.`,
 		Example:           fmt.Sprintf("  %[1]s comment 3 \"Seen on Firefox, too.\" --author ada\n  make test 2>&1 | tail | %[1]s comment 3", c.Program),
-		Args:              app.Args(1, 2, "ID or ID and TEXT"),
+		Args:              app.Args(1, 2, "ID, or ID and TEXT"),
 		ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
-	f.StringVar(&author, "author", "", "who says it (default: "+item.Anonymous+")")
+	f.StringVar(&author, "author", "", "set the `author` (default: "+item.Anonymous+")")
 	output.JSONFlag[backlog.Comment](cmd, &asJSON)
 	text.addEdit(f)
 	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
@@ -212,7 +214,7 @@ in an editor with --edit.`,
 			if body, given, err = text.read(ctx, c.Env, f, "", input.Forever); err != nil {
 				return err
 			} else if !given {
-				return app.UsageError("nothing to say: give TEXT, or something on standard input, or use --edit")
+				return app.UsageError("the comment is empty: pass TEXT or standard input, or use --edit")
 			}
 		}
 		said, err := s.AddComment(ctx, id, author, body)

@@ -56,11 +56,11 @@ const (
 
 func (o *clientOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&o.clients, "client", nil, "the `client`: "+strings.Join(clientconfig.IDs(), ", "))
-	f.StringVar(&o.transport, "transport", "", "stdio, where the client starts copse, or http, where `copse up` runs")
+	f.StringSliceVar(&o.clients, "client", nil, "the `clients`, separated by commas: "+strings.Join(clientconfig.IDs(), ", "))
+	f.StringVar(&o.transport, "transport", "", "the `transport`: stdio, where the client starts copse, or http, for the servers of copse up")
 	f.StringVar(&o.name, "name", "copse", "the `name` of the entry")
-	f.StringVar(&o.scope, "scope", string(clientconfig.User), "user, or project: the file that the `project`'s people share")
-	f.StringVar(&o.repo, "repo", "", "serve the repository at this `path` wherever the client is started")
+	f.StringVar(&o.scope, "scope", string(clientconfig.User), "the `scope`: user, or project for the file that the people of the project share")
+	f.StringVar(&o.repo, "repo", "", "always serve the repository at this `path`")
 	for flag, values := range map[string][]string{
 		"client": clientconfig.IDs(), "transport": {overStdio, overHTTP}, "scope": {string(clientconfig.User), string(clientconfig.Project)},
 	} {
@@ -73,7 +73,7 @@ func (o *clientOptions) flags(cmd *cobra.Command) {
 // serving adds the flags that choose what the client is served.
 func (o *clientOptions) serving(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.readOnly, "read-only", false, "serve only tools that change nothing")
+	f.BoolVar(&o.readOnly, "read-only", false, "serve only read-only tools")
 	f.StringSliceVar(&o.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(workspace.ToolsetNames(), ", ")+" (default all)")
 }
 
@@ -82,7 +82,7 @@ func (o *clientOptions) check(needsClient bool) error {
 	case len(o.clients) == 0 && needsClient:
 		return app.UsageError("name a client with --client, or several with commas: " + strings.Join(clientconfig.IDs(), ", "))
 	case len(o.clients) > 1 && !needsClient:
-		return app.UsageError("clients have forms of their own: name one with --client")
+		return app.UsageError("each client has its own format: name one with --client")
 	case o.transport != "" && o.transport != overStdio && o.transport != overHTTP:
 		return app.UsageError(fmt.Sprintf("invalid value %q for --transport: use stdio or http", o.transport))
 	case o.scope != string(clientconfig.User) && o.scope != string(clientconfig.Project):
@@ -90,7 +90,7 @@ func (o *clientOptions) check(needsClient bool) error {
 	case strings.TrimSpace(o.name) == "":
 		return app.UsageError("--name is empty")
 	case o.transport == overHTTP && (o.readOnly || len(o.toolsets) > 0):
-		return app.UsageError("over http, copse up decides what is served: give it --read-only and --toolsets")
+		return app.UsageError("over http, copse up decides what to serve: pass --read-only and --toolsets to copse up")
 	}
 	for _, id := range o.clients {
 		if _, err := clientconfig.Lookup(id); err != nil {
@@ -107,10 +107,10 @@ func configCommand(env app.Env) *cobra.Command {
 	o := clientOptions{env: env}
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Print what to write into a client's configuration",
-		Long: `Print the entry of copse in a client's own format; without a client, the form that most
-of them read. Over http it has the address and the token of the server that answers for all
-worktrees, or with --repo of that worktree's own: show it to nobody.`,
+		Short: "Print the entry for a client's configuration",
+		Long: `Print the entry of copse in the format of a client; without --client, in the format that most
+clients read. Over http, the entry has the URL and the token of the server for all worktrees, or
+with --repo of the server for that worktree. Do not share it.`,
 		Example: `  copse mcp config --client codex
   copse mcp config --client vscode --transport http`,
 		Args: app.NoArgs,
@@ -146,16 +146,17 @@ func installCommand(env app.Env) *cobra.Command {
 	o := clientOptions{env: env}
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Write copse into a client's configuration",
-		Long: `Write the entry of copse into a client's configuration and show the change. Everything
-else in the file stays as it is, and so does what you have added to the entry. What the
-file was before is kept beside it, with .copse-backup in its name.
+		Short: "Add copse to a client's configuration",
+		Long: `Add the entry of copse to the configuration of a client, and show the change. The rest of the
+file and what you added to the entry do not change. copse backs up the file next to it, with
+.copse-backup in the name.
 
-Some clients start servers without your shell's variables. Their entries refer to those
-that copse needs by name; values are never written.
+Some clients start servers without the variables of your shell. For these clients, the entry
+refers to the variables that copse needs by name. It never contains their values.
 
-With --hooks a session starts informed: Claude Code, Codex, Gemini CLI and Copilot CLI run
-copse mcp hook when a session starts and after it was compacted. Uninstall removes that, too.`,
+With --hooks, Claude Code, Codex, Gemini CLI, and Copilot CLI run copse mcp hook when a session
+starts and after the client compacts it, so that each session starts with the context.
+"uninstall" removes the hooks, too.`,
 		Example: `  copse mcp install --client claude-code,codex
   copse mcp install --client gemini --read-only --toolsets branches,items
   copse mcp install --client cursor --scope project
@@ -167,8 +168,8 @@ copse mcp hook when a session starts and after it was compacted. Uninstall remov
 	}
 	o.flags(cmd)
 	o.serving(cmd)
-	cmd.Flags().BoolVar(&o.hooks, "hooks", false, "let the client tell each session about the project when it starts")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change and write nothing")
+	cmd.Flags().BoolVar(&o.hooks, "hooks", false, "give each session of the client the context when it starts")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the changes, and write nothing")
 	return cmd
 }
 
@@ -176,7 +177,7 @@ func uninstallCommand(env app.Env) *cobra.Command {
 	o := clientOptions{env: env}
 	cmd := &cobra.Command{
 		Use:     "uninstall",
-		Short:   "Take copse out of a client's configuration",
+		Short:   "Remove copse from a client's configuration",
 		Example: "  copse mcp uninstall --client claude-code",
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -185,12 +186,12 @@ func uninstallCommand(env app.Env) *cobra.Command {
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change and write nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the changes, and write nothing")
 	return cmd
 }
 
-// takeOut removes the entry of that name, and those that lead to a server of copse over HTTP,
-// whatever their names: they hold tokens.
+// takeOut removes the entry of that name, and all entries of a server of copse over HTTP,
+// because they hold tokens.
 func (o *clientOptions) takeOut(ctx context.Context) editing {
 	checker := o.checker(ctx)
 	return func(c clientconfig.Client, text []byte, _ []clientconfig.Named) ([]byte, error) {

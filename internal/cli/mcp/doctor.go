@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/supervisor/control"
@@ -34,8 +33,8 @@ func Examine(ctx context.Context, env app.Env, repo string, online bool) []docto
 	commands, _ := here.Commands()
 	d := doctor.Doctor{
 		Words: doctor.Words{
-			Errors: here.Words, Install: "copse mcp install", InitItems: "tic init", CheckItems: "tic doctor",
-			InitCommands: "copse command init", IndexCommands: "copse command index",
+			Errors: here.Words, Install: "copse mcp install", InitItems: "copse item init", CheckItems: "copse item doctor",
+			InitCommands: "copse prompt init", IndexCommands: "copse prompt index",
 		},
 		Version: app.Version(), Executable: env.Executable, Environ: xec.Env(env.Environ), Getenv: env.Getenv, Online: online,
 		Session: here.Session, Worktree: here.Worktree, Branches: here.Branches, Pulls: here.Pulls, Issues: here.Issues,
@@ -53,19 +52,19 @@ func doctorCommand(env app.Env) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check everything between a client and what copse knows",
-		Long: `Check everything between a client and what copse knows: the program, the handshake, the
-clients' configurations, git, branch state, credentials, work items, prompt commands,
-tasks, containers and copse up. Each line says what was found and what to do. What is
-"none" is not there, which is fine if you do not need it.
+		Short: "Diagnose the connection to your assistant",
+		Long: `Diagnose the connection to your assistant: the program, the handshake, the configurations of
+clients, git, tracked branches, logins, work items, prompts, tasks, containers, and copse up. Each
+line has a verdict, a check, and a finding with the next step. The verdict "none" means that
+something optional is not set up. In a pipe, tabs separate the columns.
 
-Nothing is asked of GitHub and Jira unless you say --online. The exit code is 1 if
-something fails.`,
+The command sends no request to GitHub and Jira without --online. The exit code is 1 if a check
+fails, and 0 if only optional things are missing.`,
 		Example: `  copse mcp doctor
   copse mcp doctor --online`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			stop := progress.Show(env, "checking")
+			stop := progress.Show(env, "running the checks")
 			found := Examine(cmd.Context(), env, repo, online)
 			stop()
 			if err := report(env, found, asJSON); err != nil {
@@ -80,8 +79,8 @@ something fails.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&repo, "repo", "", "the `path` of the project (default: found from the working folder upwards)")
-	f.BoolVar(&online, "online", false, "ask GitHub and Jira whether they take the credentials")
+	f.StringVar(&repo, "repo", "", "the `path` of the project (default: the one that contains the current directory)")
+	f.BoolVar(&online, "online", false, "check the logins with GitHub and Jira")
 	output.JSONFlag[[]doctor.Finding](cmd, &asJSON)
 	return cmd
 }
@@ -102,13 +101,13 @@ func report(env app.Env, found []doctor.Finding, asJSON bool) error {
 	if !out.Terminal() {
 		return out.Table([]output.Column{{Name: "verdict"}, {Name: "check"}, {Name: "finding"}}, rows)
 	}
-	// Not cut: what to do stands at the end of the line.
+	// Wrapped, not cut: the next step is at the end.
 	for _, r := range rows {
 		mark := fmt.Sprintf("%-4s", r[0])
 		if r[0] == string(doctor.Failed) {
 			mark = out.Bold(mark)
 		}
-		if err := out.Drawn(fmt.Sprintf("%s  %-12s  %s\n", mark, r[1], cleantext.Line(r[2]))); err != nil {
+		if err := out.Hang(fmt.Sprintf("%s  %-12s  ", mark, r[1]), r[2]); err != nil {
 			return err
 		}
 	}

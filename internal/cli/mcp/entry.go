@@ -46,7 +46,7 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 		return nil, err
 	}
 	if status.Guarded && o.scope == string(clientconfig.Project) {
-		return nil, errors.New("the file of a project is for everybody, and the token is not: use --scope user, or --transport stdio")
+		return nil, errors.New("the file of a project is shared, and the token must not be: use --scope user, or --transport stdio")
 	}
 	here, err := o.served(ctx, status)
 	if err != nil {
@@ -57,7 +57,7 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 	}
 	switch {
 	case here == nil:
-		return nil, errors.New("the copse up that runs is of an older version; stop it with `copse down` and start it again")
+		return nil, errors.New("the running copse up is an older version; run `copse down`, then `copse up`")
 	case !here.MCP.ServerRunning:
 		return nil, errors.New(here.MCP.LastError)
 	}

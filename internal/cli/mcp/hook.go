@@ -43,12 +43,11 @@ func hookCommand(env app.Env) *cobra.Command {
 	var client, name string
 	cmd := &cobra.Command{
 		Use:   "hook",
-		Short: "Tell a client's session about the project when it starts",
-		Long: `Print what copse context shows, in 600 tokens, in the form that a client's hook hands to
-its model. Clients run this command when a session starts and after they have compacted it;
-copse mcp install --hooks sets that up. The event is read from standard input.
-
-It never fails a session: where there is nothing to say it prints nothing.`,
+		Short: "Print the context for a client's session hook",
+		Long: `Print the context, in 600 tokens, in the format of a client's hook. Clients run this command
+when a session starts and after they compact it; "copse mcp install --hooks" sets it up. The
+command reads the event from standard input. If there is nothing to report, it prints nothing and
+succeeds.`,
 		Example: "  copse mcp hook --client claude-code </dev/null",
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,7 +59,7 @@ It never fails a session: where there is nothing to say it prints nothing.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&client, "client", "claude-code", "the `client` that runs the hook: claude-code, codex, gemini or copilot")
-	f.StringVar(&name, "event", "", "the `event`, where the client does not say it")
+	f.StringVar(&name, "event", "", "the `event`, for clients that do not send it")
 	return cmd
 }
 

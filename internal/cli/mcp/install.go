@@ -24,8 +24,8 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/clients"
 )
 
-// Install writes the entry that starts copse into the file of a client of the user's, for
-// "copse init". It returns the file, and false if that was as it should be.
+// Install writes the entry that starts copse into the user's file of a client, for "copse
+// init". It returns the file, and false if the file was up to date.
 func Install(ctx context.Context, env app.Env, client string) (path string, changed bool, err error) {
 	o := clientOptions{env: env, transport: overStdio, name: "copse", scope: string(clientconfig.User)}
 	done, err := o.write(ctx, client, set)
@@ -33,7 +33,7 @@ func Install(ctx context.Context, env app.Env, client string) (path string, chan
 }
 
 // Present lists the clients that this user has, by their configuration: its file, or the
-// folder that it is in.
+// directory that it is in.
 func Present(env app.Env) []string {
 	home := env.Home()
 	var found []string
@@ -46,10 +46,10 @@ func Present(env app.Env) []string {
 		if err != nil {
 			continue
 		}
-		folder := filepath.Dir(path)
+		dir := filepath.Dir(path)
 		_, noFile := os.Lstat(path)
-		_, noFolder := os.Lstat(folder)
-		if noFile == nil || noFolder == nil && folder != filepath.Clean(home) {
+		_, noDir := os.Lstat(dir)
+		if noFile == nil || noDir == nil && dir != filepath.Clean(home) {
 			found = append(found, id)
 		}
 	}
@@ -121,7 +121,7 @@ func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
 		return err
 	}
 	if id == "codex" && !o.remove && !o.dryRun && done.diff != nil {
-		fmt.Fprintln(o.env.Stderr, "Codex runs a new hook when you trust it: open /hooks in it once")
+		fmt.Fprintln(o.env.Stderr, "Codex runs a new hook after you trust it: open /hooks in Codex once")
 	}
 	return o.show("", done)
 }
@@ -131,25 +131,25 @@ func (o *clientOptions) show(id string, done written) error {
 	var text bytes.Buffer
 	switch {
 	case done.diff == nil:
-		fmt.Fprintf(&text, "%s is as it should be\n", done.path)
+		fmt.Fprintf(&text, "%s is already up to date\n", done.path)
 	case o.dryRun:
 		fmt.Fprintf(&text, "%s would change:\n%s", done.path, hideToken(done.diff))
 	default:
 		fmt.Fprintf(&text, "%s changed:\n%s", done.path, hideToken(done.diff))
 	}
 	if done.backup != "" {
-		fmt.Fprintf(&text, "The file as it was: %s\n", done.backup)
+		fmt.Fprintf(&text, "Backup: %s\n", done.backup)
 	}
 	if done.tightened && o.dryRun {
-		o.env.Notef("other users can read %s; it would become readable by you alone, because it would hold a token", done.path)
+		o.env.Notef("other users can read %s; copse would make it private, because it would contain a token", done.path)
 	} else if done.tightened {
-		o.env.Notef("other users could read %s; it is now readable by you alone, because it holds a token", done.path)
+		o.env.Notef("other users could read %s; copse made it private, because it contains a token", done.path)
 	}
 	if id == "claude-desktop" && o.transport == overStdio && done.diff != nil && !o.dryRun && !o.remove {
 		if o.repo == "" {
-			o.env.Note("Claude Desktop starts copse outside of your projects: name one with --repo")
+			o.env.Note("Claude Desktop starts copse outside your projects: name one with --repo")
 		}
-		o.env.Note("Claude Desktop passes none of your shell's variables on: keep logins in ~/.netrc or with `gh auth login`, and jira.host in your settings")
+		o.env.Note("Claude Desktop does not pass on the variables of your shell: use `gh auth login` or ~/.netrc for logins, and set jira.host in your settings")
 	}
 	_, err := o.env.Stdout.Write(text.Bytes())
 	return err
@@ -158,7 +158,7 @@ func (o *clientOptions) show(id string, done written) error {
 // written is what became of a file.
 type written struct {
 	path string
-	diff []byte // nil if it was as it should be
+	diff []byte // nil if it was up to date
 	// backup has what the file was; "" if there was nothing to keep.
 	backup string
 	// tightened says that others could read the file, which holds a token now.
@@ -227,7 +227,7 @@ func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Forei
 // explainFile says what to do about a file that cannot be used.
 func explainFile(path string, err error) error {
 	if errors.Is(err, rooted.ErrOutside) {
-		return fmt.Errorf("%s is reached over a symbolic link that leads out of the project, and is not touched; replace the link with a file, or use --scope user", path)
+		return fmt.Errorf("%s is behind a symbolic link that leads out of the project, so copse does not change it; replace the link with a file, or use --scope user", path)
 	}
 	return fmt.Errorf("read %s: %w", path, err)
 }
@@ -308,7 +308,7 @@ func (o *clientOptions) keep(ctx context.Context, path string, content []byte, k
 		kept.path, kept.content = at, content
 		return nil
 	}
-	return fmt.Errorf("%s has %d backups beside it; remove those that you do not need", path, maxBackups)
+	return fmt.Errorf("%s already has %d backups; remove some of them", path, maxBackups)
 }
 
 // hideToken keeps the token off the screen.

@@ -25,10 +25,17 @@ const About = "The developer's working context. A result that was cut says so an
 func Command(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "mcp",
-		Short:   "Serve MCP clients, and hook copse into them",
+		Short:   "Connect MCP clients: install, serve, diagnose",
 		Example: "  copse mcp install --client claude-code\n  copse mcp doctor",
-		Args:    app.Subcommands,
-		RunE:    app.Help,
+		Args: app.Expect(map[string]string{
+			"start run server":   "did you mean \"copse mcp serve\"?",
+			"add new setup":      "did you mean \"copse mcp install\"?",
+			"rm remove delete":   "did you mean \"copse mcp uninstall\"?",
+			"ls list status":     "did you mean \"copse mcp doctor\" or \"copse status\"?",
+			"test check tools":   "did you mean \"copse mcp doctor\"?",
+			"up down open close": "these are commands of \"copse server\"",
+		}),
+		RunE: app.Help,
 	}
 	cmd.AddCommand(serve(env), configCommand(env), installCommand(env), uninstallCommand(env), doctorCommand(env), hookCommand(env))
 	return cmd
@@ -45,8 +52,8 @@ type Choice struct {
 // Flags adds the flags that choose.
 func (c *Choice) Flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&c.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(workspace.ToolsetNames(), ", ")+" (default all)")
-	f.StringSliceVar(&c.disabled, "disable", nil, "leave out `toolsets`, or \"prompts\"")
-	f.BoolVar(&c.ReadOnly, "read-only", false, "serve only tools that change nothing")
+	f.StringSliceVar(&c.disabled, "disable", nil, "do not serve these `toolsets`, or \"prompts\"")
+	f.BoolVar(&c.ReadOnly, "read-only", false, "serve only read-only tools")
 }
 
 // Check refuses names that there are not.
@@ -84,11 +91,11 @@ func serve(env app.Env) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Answer one MCP client on standard input and output",
-		Long: `Answer one MCP client on standard input and output, until its input ends.
+		Short: "Serve one MCP client on standard input and output",
+		Long: `Serve one MCP client on standard input and output, until the input ends.
 
-Clients start this command themselves: register it once, as in the examples.
-It speaks every protocol revision from 2024-11-05 to 2026-07-28.`,
+Clients start this command themselves: register it once, as in the examples. The server supports
+every revision of the protocol from 2024-11-05 to 2026-07-28.`,
 		Example: `  claude mcp add copse -- copse mcp serve
   copse mcp serve --toolsets branches,github
   copse mcp serve --repo ~/src/app -v`,
@@ -97,10 +104,10 @@ It speaks every protocol revision from 2024-11-05 to 2026-07-28.`,
 	}
 	f := cmd.Flags()
 	o.choice.Flags(f)
-	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
-	f.StringVar(&o.name, "name", "copse", "the `name` by which the server introduces itself")
-	f.DurationVar(&o.timeout, "timeout", 0, "limit for one request to GitHub or Jira (default 15s)")
-	f.CountVarP(&o.verbosity, "verbose", "v", "log more: once for information, twice for debugging, three times for everything")
+	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
+	f.StringVar(&o.name, "name", "copse", "the `name` of the server in the protocol")
+	f.DurationVar(&o.timeout, "timeout", 0, "the time limit of a request to GitHub or Jira (default 15s)")
+	f.CountVarP(&o.verbosity, "verbose", "v", "log more: -v for information, -vv for debugging, -vvv for everything")
 	return cmd
 }
 

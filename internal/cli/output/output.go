@@ -1,11 +1,10 @@
-// Package output writes results to stdout in the form that its reader wants:
-// aligned tables for a person at a terminal, tab-separated values for a pipe,
-// JSON for a program.
+// Package output writes results to stdout in the form that the reader needs: aligned tables
+// at a terminal, tab-separated values in a pipe, JSON for a program.
 //
-// Make a [Writer] of an environment, and hand it what there is; it knows who
-// reads. Values are cleaned, so that nothing in them can steer a terminal or break
-// a line: a tab or line break becomes a space. Colours are used at a terminal
-// only, and not where NO_COLOR is set, CLICOLOR is 0 or TERM is dumb.
+// [New] returns the [Writer] of an environment, which knows who reads. It cleans all values,
+// so that they cannot control a terminal or break a line: a tab or line break becomes a
+// space. It uses colors only at a terminal, and not if NO_COLOR is set, CLICOLOR is 0, or
+// TERM is dumb.
 package output
 
 import (
@@ -13,56 +12,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/secret"
 )
 
-// Screen is an output that knows how wide it is, as a terminal does.
-type Screen interface {
-	io.Writer
-	// Width is in columns.
-	Width() int
-}
-
 // Writer writes results.
 type Writer struct {
-	w      io.Writer
-	width  int // of the terminal, 0 if there is none
-	colour bool
+	w     io.Writer
+	width int // of the terminal, 0 if there is none
+	color bool
 }
-
-// usualWidth is that of a terminal that does not tell.
-const usualWidth = 80
 
 // New returns the writer for env's stdout.
 func New(env app.Env) *Writer {
-	o := &Writer{w: env.Stdout}
-	switch w := secret.Raw(env.Stdout).(type) {
-	case Screen:
-		o.width = w.Width()
-	case *os.File:
-		if term.IsTerminal(int(w.Fd())) {
-			o.width = usualWidth
-			if width, _, err := term.GetSize(int(w.Fd())); err == nil && width > 0 {
-				o.width = width
-			}
-		}
-	}
-	o.colour = o.width > 0 && env.Getenv("NO_COLOR") == "" && env.Getenv("CLICOLOR") != "0" && env.Getenv("TERM") != "dumb"
+	o := &Writer{w: env.Stdout, width: app.Width(env.Stdout)}
+	o.color = o.width > 0 && env.Getenv("NO_COLOR") == "" && env.Getenv("CLICOLOR") != "0" && env.Getenv("TERM") != "dumb"
 	return o
 }
 
-// Terminal reports whether a person reads.
+// Terminal reports whether stdout is a terminal.
 func (o *Writer) Terminal() bool { return o.width > 0 }
 
 // jsonFlag is the flag --json of a command whose JSON is a T.
@@ -125,14 +102,14 @@ func (o *Writer) Drawn(text string) error {
 	return err
 }
 
-// Bold is a text that stands out at a terminal.
+// Bold returns a text that is emphasized at a terminal.
 func (o *Writer) Bold(text string) string { return o.style("1", text) }
 
-// Faint is a text that stands back at a terminal.
+// Faint returns a text that is subdued at a terminal.
 func (o *Writer) Faint(text string) string { return o.style("2", text) }
 
 func (o *Writer) style(code, text string) string {
-	if !o.colour || text == "" {
+	if !o.color || text == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
@@ -143,19 +120,22 @@ type Column struct {
 	Name string
 	// Right aligns numbers.
 	Right bool
-	// Flexible columns are cut where the table is wider than the terminal; the
-	// others keep what they have.
+	// Flexible columns are cut if the table is wider than the terminal.
 	Flexible bool
 }
 
-// gap is between two columns of a table.
-const gap = 2
+const (
+	// gap is the space between two columns of a table.
+	gap = 2
+	// narrowest is the least width that a flexible column is cut to.
+	narrowest = 12
+	// indent is the indentation of continued lines.
+	indent = 4
+)
 
-// narrowest is how far a flexible column is cut.
-const narrowest = 12
-
-// Table writes rows: with a header and aligned at a terminal, tab-separated and
-// without one in a pipe. Each row has a cell for each column.
+// Table writes rows: with a header and aligned at a terminal, tab-separated and without a
+// header in a pipe. Each row has a cell for each column. If a terminal is too narrow for
+// the table, each row is a short paragraph instead.
 func (o *Writer) Table(columns []Column, rows [][]string) error {
 	for _, row := range rows {
 		for i := range row {
@@ -177,7 +157,10 @@ func (o *Writer) Table(columns []Column, rows [][]string) error {
 	for i, c := range columns {
 		header[i] = strings.ToUpper(c.Name)
 	}
-	widths := o.fit(columns, append([][]string{header}, rows...))
+	widths, fits := o.fit(columns, append([][]string{header}, rows...))
+	if !fits {
+		return o.records(columns, rows)
+	}
 	line := func(row []string, style func(string) string) {
 		var cells []string
 		for i, cell := range row {
@@ -200,10 +183,71 @@ func (o *Writer) Table(columns []Column, rows [][]string) error {
 	return err
 }
 
-// fit returns the widths of columns, such that a line fits the terminal if the
-// flexible ones can be made narrow enough.
-func (o *Writer) fit(columns []Column, rows [][]string) []int {
-	widths := make([]int, len(columns))
+// records writes each row as a line that ends with its first flexible cell, and a line with
+// the other cells that are not empty. Both are wrapped.
+func (o *Writer) records(columns []Column, rows [][]string) error {
+	head := 1 + max(0, slices.IndexFunc(columns, func(c Column) bool { return c.Flexible }))
+	for _, row := range rows {
+		var fields []string
+		for i, cell := range row[head:] {
+			if cell != "" && cell != "-" {
+				fields = append(fields, columns[head+i].Name+" "+cell)
+			}
+		}
+		err := o.Hang("", strings.Join(row[:head], " "))
+		if err == nil && len(fields) > 0 {
+			err = o.Hang(strings.Repeat(" ", indent), strings.Join(fields, ", "))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Hang writes a text behind a prefix, cleaned and wrapped to the width of the terminal, with a
+// hanging indent. The prefix can be styled.
+func (o *Writer) Hang(prefix, text string) error {
+	text = cleantext.Line(text)
+	if !o.Terminal() {
+		return o.Drawn(prefix + text + "\n")
+	}
+	column := displaywidth.String(cleantext.Line(prefix))
+	hang := indent
+	if 0 < column && column < o.width/2 {
+		hang = column
+	}
+	var b strings.Builder
+	b.WriteString(prefix)
+	for i, word := range strings.Fields(text) {
+		n := displaywidth.String(word)
+		switch {
+		case i > 0 && column+1+n > o.width:
+			b.WriteString("\n" + strings.Repeat(" ", hang))
+			column = hang
+		case i > 0:
+			b.WriteString(" ")
+			column++
+		}
+		for column+n > o.width && o.width > hang+1 { // a word that is longer than a line
+			part := displaywidth.TruncateString(word, max(1, o.width-column), "")
+			if part == "" {
+				break
+			}
+			b.WriteString(part + "\n" + strings.Repeat(" ", hang))
+			column, word = hang, word[len(part):]
+			n = displaywidth.String(word)
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return o.Drawn(b.String() + "\n")
+}
+
+// fit returns the widths of columns, and whether a line fits the terminal with them. The
+// flexible ones are made narrow first.
+func (o *Writer) fit(columns []Column, rows [][]string) (widths []int, fits bool) {
+	widths = make([]int, len(columns))
 	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], displaywidth.String(cell))
@@ -227,5 +271,5 @@ func (o *Writer) fit(columns []Column, rows [][]string) []int {
 		widths[widest]--
 		excess--
 	}
-	return widths
+	return widths, excess <= 0
 }

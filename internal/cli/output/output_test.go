@@ -59,13 +59,25 @@ func TestTable(t *testing.T) {
 	if wide := table(t, 200, "NO_COLOR=1"); strings.Contains(wide, "…") {
 		t.Errorf("cut without need:\n%s", wide)
 	}
-	// Where nothing helps, the columns keep what they need to be of use.
-	if narrow := table(t, 5, "NO_COLOR=1"); !strings.Contains(narrow, "in-progress") || !strings.Contains(narrow, "A title tha…") {
-		t.Errorf("too narrow:\n%s", narrow)
+	// If the columns do not fit, each row is a paragraph, and nothing is lost.
+	narrow := `1 Short
+    status done
+12 A title that is
+    rather long for
+    a terminal
+    status
+    in-progress
+300
+    日本語の題名も幅
+    を持つものである
+    status todo
+`
+	if diff := cmp.Diff(narrow, table(t, 20, "NO_COLOR=1")); diff != "" {
+		t.Error(diff)
 	}
 }
 
-func TestColour(t *testing.T) {
+func TestColor(t *testing.T) {
 	t.Parallel()
 	for want, environs := range map[bool][][]string{
 		true:  {nil, {"TERM=xterm"}, {"NO_COLOR="}},
@@ -73,7 +85,7 @@ func TestColour(t *testing.T) {
 	} {
 		for _, environ := range environs {
 			if got := strings.Contains(table(t, 80, environ...), "\x1b["); got != want {
-				t.Errorf("%v: colours %v, want %v", environ, got, want)
+				t.Errorf("%v: colors %v, want %v", environ, got, want)
 			}
 		}
 	}
@@ -84,7 +96,7 @@ func TestPipe(t *testing.T) {
 	var b bytes.Buffer
 	o := output.New(app.Env{Stdout: &b})
 	if o.Terminal() {
-		t.Error("a buffer is taken for a terminal")
+		t.Error("a buffer counts as a terminal")
 	}
 	if err := o.Table(columns, [][]string{{"1", "a\tb\nc \x1b[31mred\x1b[0m \u202eevil", "todo"}}); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package promptline is the command "copse prompt-line": where you are, on one line, for the
-// prompt of a shell and for the status line of a client.
+// Package promptline is the command "copse prompt-line": the branch and its links on one
+// line, for the prompt of a shell and for the status line of a client.
 package promptline
 
 import (
@@ -30,12 +30,11 @@ func Command(env app.Env) *cobra.Command {
 	var statusLine bool
 	cmd := &cobra.Command{
 		Use:   "prompt-line",
-		Short: "Show where you are on one line, for a shell's prompt",
-		Long: `Show the branch, what it is stacked on, its issue and its pull request, and the git
-command that stopped halfway, on one line. It reads files of git alone, and prints nothing
-outside of a repository.
+		Short: "Print the branch and its links on one line, for a shell prompt",
+		Long: `Print the branch, its parent, issue, and pull request, and an unfinished git command, on one
+line. The command reads only files of git, and prints nothing outside a repository.
 
-With --status-line it reads what Claude Code writes to the command of its status line.`,
+With --status-line, it reads the input that Claude Code gives to a status line command.`,
 		Example: `  PS1='$(copse prompt-line) \$ '
   "statusLine": {"type": "command", "command": "copse prompt-line --status-line"}`,
 		Args: app.NoArgs,

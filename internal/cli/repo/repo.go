@@ -24,12 +24,16 @@ import (
 func Command(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repo",
-		Short: "Keep the list of your repositories",
-		Long: `Keep the list of your repositories, which assistants see with list_repositories. It is
-the one that twig keeps.`,
+		Short: "Manage the list of your repositories",
+		Long: `Manage the list of your repositories, which assistants see with list_repositories. copse shares
+the list with the program twig.`,
 		Example: `  copse repo add .
   copse repo list`,
-		Args: app.Subcommands,
+		Args: app.Expect(map[string]string{
+			"ls":                    "did you mean \"copse repo list\"?",
+			"new create clone init": "clone or create the repository with git, then run `copse repo add PATH`",
+			"rm delete":             "did you mean \"copse repo remove\"?",
+		}),
 		RunE: app.Help,
 	}
 	cmd.AddCommand(list(env), add(env), remove(env))
@@ -43,6 +47,7 @@ func list(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the repositories",
+		Long:    "List the repositories. In a pipe, each line has name, path, and last fetch, separated by tabs.",
 		Example: "  copse repo list --json",
 		Args:    app.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -52,6 +57,9 @@ func list(env app.Env) *cobra.Command {
 			}
 			if asJSON {
 				return output.New(env).JSON(rows(found))
+			}
+			if len(found) == 0 {
+				env.Note("note: the list is empty; `copse repo add PATH` adds a repository")
 			}
 			var cells [][]string
 			for _, r := range found {
@@ -82,9 +90,9 @@ func rows(found []repolist.Repository) []row {
 func add(env app.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "add [PATH]",
-		Short:   "Add a repository, by default the one you are in",
+		Short:   "Add a repository, by default the current one",
 		Example: "  copse repo add ~/src/app",
-		Args:    app.Args(0, 1, "none or PATH"),
+		Args:    app.Args(0, 1, "no argument, or PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, err := rootOf(cmd.Context(), env, args)
 			if err != nil {
@@ -99,9 +107,9 @@ func add(env app.Env) *cobra.Command {
 				return err
 			}
 			if !added {
-				return output.New(env).Line("%s is in the list already", root)
+				return output.New(env).Line("%s is already in the list", root)
 			}
-			return output.New(env).Line("%s is in the list now", root)
+			return output.New(env).Line("added %s to the list", root)
 		},
 	}
 }
@@ -109,9 +117,9 @@ func add(env app.Env) *cobra.Command {
 func remove(env app.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "remove [PATH]",
-		Short:   "Take a repository out of the list; nothing else happens to it",
+		Short:   "Remove a repository from the list, and change nothing else",
 		Example: "  copse repo remove ~/src/old",
-		Args:    app.Args(0, 1, "none or PATH"),
+		Args:    app.Args(0, 1, "no argument, or PATH"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			found, _ := repolist.New(env.GOOS, env.Getenv, env.Home()).Load() // without any there is nothing to offer
 			var paths []cobra.Completion
@@ -135,9 +143,9 @@ func remove(env app.Env) *cobra.Command {
 				return err
 			}
 			if !removed {
-				return fmt.Errorf("%s is not in the list; `copse repo list` shows it", cleantext.Line(root))
+				return fmt.Errorf("%s is not in the list; `copse repo list` shows the list", cleantext.Line(root))
 			}
-			return output.New(env).Line("%s is not in the list any more", root)
+			return output.New(env).Line("removed %s from the list", root)
 		},
 	}
 }
@@ -157,11 +165,11 @@ func absolute(env app.Env, args []string) string {
 func rootOf(ctx context.Context, env app.Env, args []string) (string, error) {
 	dir := absolute(env, args)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("there is no folder %s", cleantext.Line(dir))
+		return "", fmt.Errorf("there is no directory %s", cleantext.Line(dir))
 	}
 	repo, err := git.Discover(ctx, dir, git.Options{Env: env.Environ, Named: len(args) > 0})
 	if errors.Is(err, git.ErrNotRepository) {
-		return "", fmt.Errorf("%s is in no git repository", cleantext.Line(dir))
+		return "", fmt.Errorf("%s is not in a git repository", cleantext.Line(dir))
 	}
 	if err != nil {
 		return "", err

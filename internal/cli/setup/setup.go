@@ -1,8 +1,9 @@
-// Package setup is "copse init": the first run in a repository, which sets up what the
-// person wants of branches, items, commands and clients.
+// Package setup is "copse init": the first run in a repository, which sets up branches, work
+// items, prompts, and clients.
 //
-// At a terminal it asks for what no flag speaks of; elsewhere it asks nothing, and does
-// what nobody else would notice. It can be run again: what is there stays as it is.
+// At a terminal without flags, it asks, summarizes what it will change, and asks for
+// consent. Elsewhere, it asks nothing, and changes only what no other person sees. A second
+// run changes nothing.
 package setup
 
 import (
@@ -22,15 +23,16 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/command/catalog"
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
 // options are the flags.
 type options struct {
-	env                       app.Env
-	branches, items, commands bool
-	clients                   []string
-	all, asJSON               bool
+	env                      app.Env
+	branches, items, prompts bool
+	clients                  []string
+	all, asJSON              bool
 }
 
 // Command is "copse init".
@@ -38,17 +40,16 @@ func Command(env app.Env) *cobra.Command {
 	o := options{env: env}
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Set up a repository: branches, work items, commands, and your assistant",
-		Long: `Set up the repository that you are in, as far as you want: the state of its branches, a
-project of work items, a registry of prompt commands, and the entry of copse in the
-configurations of your MCP clients.
+		Short: "Set up a repository and your MCP clients",
+		Long: `Set up the current repository: tracked branches, a store of work items, a registry of
+prompts, and the entry of copse in the configuration of your MCP clients.
 
-At a terminal it asks; flags answer beforehand. Elsewhere it asks nothing: without a
-flag it sets up the branches alone, which is seen by nobody else. It can be run
-again; what is there stays as it is.`,
+At a terminal without flags, the command asks, shows what it will change, and asks you to confirm.
+Elsewhere, it asks nothing. Without flags, it then sets up only branches, in a file that git
+ignores. You can run it again: it keeps what exists.`,
 		Example: `  copse init
   copse init --branches --items --client claude-code
-  copse init --all                  # everything, and all clients that you have`,
+  copse init --all                  # everything, and all clients that copse finds`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, id := range o.clients {
@@ -60,11 +61,14 @@ again; what is there stays as it is.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.branches, "branches", false, "begin to keep the branches (.twig/state.json, hidden from git)")
-	f.BoolVar(&o.items, "items", false, "make a project of work items (.tic, which can be committed)")
-	f.BoolVar(&o.commands, "commands", false, "make a registry of prompt commands (.agent, which can be committed)")
-	f.StringSliceVar(&o.clients, "client", nil, "write copse into the configuration of this `client`, or several: "+strings.Join(clientconfig.IDs(), ", "))
-	f.BoolVar(&o.all, "all", false, "all of it, and all clients that you have")
+	f.BoolVar(&o.branches, "branches", false, "track branches (.twig/state.json, hidden from git)")
+	f.BoolVar(&o.items, "items", false, "create a store of work items (.tic, which you can commit)")
+	for _, name := range []string{"prompts", "commands"} { // "commands" is the earlier name
+		f.BoolVar(&o.prompts, name, false, "create a registry of prompts (.agent, which you can commit)")
+	}
+	f.Lookup("commands").Hidden = true
+	f.StringSliceVar(&o.clients, "client", nil, "add copse to the configuration of these `clients`, separated by commas: "+strings.Join(clientconfig.IDs(), ", "))
+	f.BoolVar(&o.all, "all", false, "set up everything, and all clients that copse finds")
 	output.JSONFlag[[]outcome](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(clientconfig.IDs(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the flag is defined above
@@ -90,8 +94,12 @@ type outcome struct {
 // part is something that can be set up.
 type part struct {
 	name, question string
-	wanted         bool
-	// quiet parts are set up where nobody can be asked and nothing was said.
+	// plan is what setting it up does, for the summary.
+	plan   string
+	wanted bool
+	// usual parts are the ones that a person gets by pressing Enter.
+	usual bool
+	// quiet parts are set up if nobody can be asked and no flag was given.
 	quiet bool
 	flag  string
 	do    func(context.Context) (what string, changed bool, err error)
@@ -100,31 +108,45 @@ type part struct {
 func (o *options) parts(here *workspace.Workspace) []part {
 	env := o.env
 	list := []part{
-		{"branches", "Keep how branches are stacked, in .twig (hidden from git)?", o.branches, true, "--branches", func(ctx context.Context) (string, bool, error) {
-			root, changed, err := branch.Init(ctx, env, here.Sources)
-			return "the default root is " + root + "; copse branch adopt proposes the rest", changed, err
-		}},
-		{"items", "Keep work items, in .tic (to commit)?", o.items, false, "--items", func(ctx context.Context) (string, bool, error) {
-			root := *here
-			root.Dir = root.Workspace()
-			store := root.Items()
-			defer store.Close()
-			changed, err := store.Init(ctx)
-			return ".tic; copse item create makes the first", changed, err
-		}},
-		{"commands", "Keep prompt commands, in .agent (to commit)?", o.commands, false, "--commands", func(ctx context.Context) (string, bool, error) {
-			made, err := catalog.Init(ctx, here.Workspace())
-			return ".agent; copse command list shows them", len(made) > 0, err
-		}},
+		{
+			name: "branches", question: "Track the parents, issues, and pull requests of branches, in .twig (hidden from git)?",
+			plan: "create .twig/state.json, hidden from git", wanted: o.branches, usual: true, quiet: true, flag: "--branches",
+			do: func(ctx context.Context) (string, bool, error) {
+				root, changed, err := branch.Init(ctx, env, here.Sources)
+				return "the default trunk is " + root + "; next: copse branch adopt", changed, err
+			},
+		},
+		{
+			name: "items", question: "Track work items, in .tic (to commit)?", plan: "create .tic, a store of work items",
+			wanted: o.items, flag: "--items",
+			do: func(ctx context.Context) (string, bool, error) {
+				root := *here
+				root.Dir = root.Workspace()
+				store := root.Items()
+				defer store.Close()
+				changed, err := store.Init(ctx)
+				return ".tic; next: copse item create TITLE", changed, err
+			},
+		},
+		{
+			name: "prompts", question: "Create a registry of prompts, in .agent (to commit)?", plan: "create .agent, with one prompt",
+			wanted: o.prompts, flag: "--prompts",
+			do: func(ctx context.Context) (string, bool, error) {
+				made, err := catalog.Init(ctx, here.Workspace())
+				return ".agent; next: copse prompt list", len(made) > 0, err
+			},
+		},
 	}
 	clients := o.clients
 	if len(clients) == 0 {
 		clients = mcp.Present(env)
 	}
 	for _, id := range clients {
-		list = append(list, part{id, "Let " + title(id) + " use copse?", slices.Contains(o.clients, id), false, "--client " + id, func(ctx context.Context) (string, bool, error) {
-			return mcp.Install(ctx, env, id)
-		}})
+		list = append(list, part{
+			name: id, question: "Add copse to " + title(id) + "?", plan: "add copse to " + title(id) + configuration(env, id),
+			wanted: slices.Contains(o.clients, id), usual: true, flag: "--client " + id,
+			do: func(ctx context.Context) (string, bool, error) { return mcp.Install(ctx, env, id) },
+		})
 	}
 	return list
 }
@@ -137,21 +159,47 @@ func title(id string) string {
 	return client.Title
 }
 
+// configuration returns the file of a client for the summary, "" if it has none here.
+func configuration(env app.Env, id string) string {
+	client, err := clientconfig.Lookup(id)
+	if err != nil {
+		return ""
+	}
+	path, err := client.Path(clientconfig.User, mcp.ClientFiles(env, ""))
+	if err != nil {
+		return ""
+	}
+	return ", in " + path
+}
+
 func (o *options) run(ctx context.Context) error {
-	said := o.branches || o.items || o.commands || len(o.clients) > 0 || o.all
+	said := o.branches || o.items || o.prompts || len(o.clients) > 0 || o.all
 	ask := !said && !o.asJSON && o.env.Interactive()
+	here := workspace.Find(ctx, o.env, "")
+	parts := o.parts(here)
+	switch {
+	case ask:
+		agreed, err := o.ask(ctx, here, parts)
+		if errors.Is(err, input.ErrEnd) || err == nil && !agreed {
+			o.env.Note("No changes made.")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	default:
+		for i, p := range parts {
+			parts[i].wanted = p.wanted || o.all || !said && p.quiet
+		}
+		if !o.asJSON && len(o.clients) == 0 {
+			o.absent(parts)
+		}
+	}
 	var outcomes []outcome
 	var errs []error
-	for _, p := range o.parts(workspace.Find(ctx, o.env, "")) {
-		wanted := p.wanted || o.all || !said && !ask && p.quiet
-		if ask {
-			var err error
-			if wanted, err = input.Yes(o.env, p.question); err != nil {
-				return err
-			}
-		}
-		out := outcome{Part: p.name, Outcome: skipped, Detail: "copse init " + p.flag + " does it"}
-		if wanted {
+	for _, p := range parts {
+		out := outcome{Part: p.name, Outcome: skipped, Detail: "to set it up: copse init " + p.flag}
+		if p.wanted {
 			what, changed, err := p.do(ctx)
 			switch out.Detail = what; {
 			case err != nil:
@@ -172,6 +220,52 @@ func (o *options) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// ask asks a person which parts to set up, and reports whether the person agrees to the
+// summary.
+func (o *options) ask(ctx context.Context, here *workspace.Workspace, parts []part) (bool, error) {
+	_, err := here.Session.Repo(ctx)
+	outside := errors.Is(err, git.ErrNotRepository)
+	o.env.Notef("copse init sets up %s. Press Enter for the default answer.", here.Workspace())
+	if outside {
+		o.env.Note("This directory is not in a git repository, so there are no branches to track.")
+	}
+	o.absent(parts)
+	var plans []string
+	for i, p := range parts {
+		if outside && p.name == "branches" {
+			continue
+		}
+		yes, err := input.Confirm(o.env, p.question, p.usual)
+		if err != nil {
+			return false, err
+		}
+		if parts[i].wanted = yes; yes {
+			plans = append(plans, p.plan)
+		}
+	}
+	if len(plans) == 0 {
+		return false, nil
+	}
+	o.env.Note("copse will:")
+	for _, plan := range plans {
+		o.env.Note("  - " + plan)
+	}
+	return input.Confirm(o.env, "Continue?", true)
+}
+
+// absent names the clients that are not among the parts.
+func (o *options) absent(parts []part) {
+	var missing []string
+	for _, id := range clientconfig.IDs() {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == id }) {
+			missing = append(missing, title(id))
+		}
+	}
+	if len(missing) > 0 {
+		o.env.Notef("MCP clients not found: %s. To add copse to one of them, run `copse mcp install --client NAME`.", strings.Join(missing, ", "))
+	}
+}
+
 func (o *options) print(outcomes []outcome) error {
 	w := output.New(o.env)
 	if o.asJSON {
@@ -181,11 +275,11 @@ func (o *options) print(outcomes []outcome) error {
 	for _, out := range outcomes {
 		rows = append(rows, []string{out.Part, out.Outcome, out.Detail})
 	}
-	if err := w.Table([]output.Column{{Name: "part"}, {Name: "outcome"}, {Name: "", Flexible: true}}, rows); err != nil {
+	if err := w.Table([]output.Column{{Name: "part"}, {Name: "outcome"}, {Name: "detail", Flexible: true}}, rows); err != nil {
 		return err
 	}
 	if w.Terminal() {
-		return w.Drawn("\nTo check all of it: copse mcp doctor\n")
+		return w.Drawn("\nTo check the result: copse mcp doctor\n")
 	}
 	return nil
 }

@@ -31,27 +31,26 @@ func Command(env app.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "stack [BRANCH]",
-		Short: "Show a stack of branches, what blocks it, and the next step",
-		Long: `Show the stack of a branch, by default of the current one, from the bottom up: for each
-branch its pull request, review, checks, distance from its parent, commits that are not
-pushed, worktree and work item. Then come the first blocker from the bottom and the next
-step, as a command of the tool that keeps the stack. copse never runs it.
+		Short: "Show a stack, what blocks it, and the next step",
+		Long: `Show the stack of a branch, by default of the current one, from the bottom up: the pull
+request, review, checks, commits ahead of and behind the parent, unpushed commits, worktree, and
+work items of each branch. Then the command names the first blocker and the next step, as a
+command of your stack tool. copse never runs it.
 
-The stack can be kept by twig, git-spice, Graphite, git-town, git-machete, gh-stack or git
-itself. GitHub is asked once for all branches if its last answers are older than a minute.
+copse reads the stacks of twig, git-spice, Graphite, git-town, git-machete, gh-stack, and git. It
+asks GitHub once for all branches if the last answers are older than a minute.
 
-In a pipe each line has branch, parent, source, pull request, its state, review, checks,
-restack, ahead, behind, unpushed, worktree, dirty files, items and issue, separated by
-tabs.`,
+In a pipe, each line has branch, parent, source, pull request, its state, review, checks, restack,
+ahead, behind, unpushed, worktree, dirty files, items, and issue, separated by tabs.`,
 		Example: "  copse stack\n  copse stack feature/tests --offline\n  copse stack --json",
-		Args:    app.Args(0, 1, "none or BRANCH"),
+		Args:    app.Args(0, 1, "no argument, or BRANCH"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), env, o, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: found from the current directory upwards)")
-	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira even if their last answers are young")
-	f.BoolVar(&o.offline, "offline", false, "use no network, and show the last answers")
-	f.BoolVar(&o.watch, "watch", false, "show the stack again whenever something of it changes, until you stop it")
+	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
+	f.BoolVar(&o.fresh, "fresh", false, "ask GitHub and Jira even if the last answers are recent")
+	f.BoolVar(&o.offline, "offline", false, "use no network; show the last answers")
+	f.BoolVar(&o.watch, "watch", false, "show the stack again after each change, until you stop the command")
 	cmd.MarkFlagsMutuallyExclusive("fresh", "offline")
 	cmd.MarkFlagsMutuallyExclusive("watch", "offline")
 	output.JSONFlag[verdict.Status](cmd, &o.asJSON)
@@ -77,7 +76,7 @@ func run(ctx context.Context, env app.Env, o options, args []string) (err error)
 		start = args[0]
 	}
 	verdicts := here.Verdicts(store)
-	stop := progress.Show(env, "asking how the stack stands")
+	stop := progress.Show(env, "asking GitHub and Jira")
 	found, err := verdicts.Stack(ctx, start, o.asking())
 	stop()
 	if err != nil {
@@ -88,7 +87,7 @@ func run(ctx context.Context, env app.Env, o options, args []string) (err error)
 	}
 	return output.Explain(verdicts.Watch(ctx, start, func(s verdict.Status) {
 		fmt.Fprintln(env.Stdout)
-		_ = show(env, s, o.asJSON) // whoever reads is gone, which ends the program
+		_ = show(env, s, o.asJSON) // a reader that has closed the pipe ends the program
 	}))
 }
 

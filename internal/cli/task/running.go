@@ -19,9 +19,9 @@ func ps(env app.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "ps",
-		Short: "List the tasks that run, in every project",
-		Long: `List your tasks that run at present: those of this project and of every other one,
-whether an assistant or "copse task run" started them.`,
+		Short: "List running tasks of all projects",
+		Long: `List your running tasks in all projects, started by an assistant or by "copse task run". In a
+pipe, each line has ID, task, client, duration, and project, separated by tabs.`,
 		Example: "  copse task ps --json",
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -30,12 +30,15 @@ whether an assistant or "copse task run" started them.`,
 			if asJSON {
 				return out.JSON(append([]running.Task{}, tasks...))
 			}
+			if len(tasks) == 0 {
+				env.Note("note: no task is running; `copse task show` shows the latest run")
+			}
 			var cells [][]string
 			for _, t := range tasks {
 				call := strings.Join(append([]string{t.Name}, t.Args...), " ")
 				cells = append(cells, []string{t.ID, cleantext.Line(call), t.Client, env.Now().Sub(t.Started).Round(time.Second).String(), cleantext.Line(t.Root)})
 			}
-			return out.Table([]output.Column{{Name: "id"}, {Name: "task", Flexible: true}, {Name: "started by"}, {Name: "for"}, {Name: "project"}}, cells)
+			return out.Table([]output.Column{{Name: "id"}, {Name: "task", Flexible: true}, {Name: "started by"}, {Name: "for"}, {Name: "project", Flexible: true}}, cells)
 		},
 	}
 	output.JSONFlag[[]running.Task](cmd, &asJSON)
@@ -51,8 +54,8 @@ func show(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [ID]",
 		Short: "Show the state and the last output of a task run",
-		Long: `Show the state of a task run and the end of its output, whoever started it, in any
-project. Without an ID, show the latest run. copse keeps the last 100 runs for three days.
+		Long: `Show the state and the end of the output of a task run, in any project, started by an assistant
+or by "copse task run". Without an ID, show the latest run. copse keeps the last 100 runs for three days.
 The state is running, done, failed, stopped, or lost if the process that ran the task was
 killed.`,
 		Example: `  copse task show
@@ -68,7 +71,7 @@ killed.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if tail < 1 || wait < 0 {
-				return app.UsageError("--tail takes a number of lines from 1 on, and --wait a positive duration, such as 5m")
+				return app.UsageError("invalid value for --tail or --wait: use at least 1 line, and a positive duration, such as 5m")
 			}
 			tasks := open(cmd.Context(), env)
 			id := ""
@@ -131,8 +134,8 @@ func stop(env app.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop ID...",
 		Short: "Stop running tasks",
-		Long: `Stop tasks that run, with everything that they have started. "copse task ps" lists their
-IDs. Whoever waits for a task is told that it was stopped.`,
+		Long: `Stop running tasks and their child processes. "copse task ps" lists their IDs. An assistant that
+waits for the task learns that it was stopped.`,
 		Example: "  copse task stop k3j9x2m4ab",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

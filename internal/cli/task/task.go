@@ -25,12 +25,19 @@ import (
 func Command(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "task",
-		Short: "List, run and stop the tasks of the project's justfile",
-		Long: `List and run the recipes of the justfile in the project root, as an assistant does
-with run_just_task. It takes the program just; see https://just.systems.`,
+		Short: "List, run, and stop the tasks of the project",
+		Long: `List, run, and stop the recipes of the justfile in the project's root directory, as an assistant
+does with run_just_task. This requires the program just; see https://just.systems.`,
 		Example: `  copse task list
   copse task run test ./internal/...`,
-		Args: app.Subcommands,
+		Args: app.Expect(map[string]string{
+			"ls":                       "did you mean \"copse task list\"?",
+			"start exec":               "did you mean \"copse task run\"?",
+			"log logs output":          "did you mean \"copse task show\"?",
+			"kill cancel":              "did you mean \"copse task stop\"?",
+			"status":                   "did you mean \"copse task ps\" or \"copse task show\"?",
+			"new add edit create init": "tasks are recipes of the justfile: change them there",
+		}),
 		RunE: app.Help,
 	}
 	cmd.AddCommand(list(env), run(env), ps(env), show(env), stop(env))
@@ -48,7 +55,8 @@ func list(env app.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List the tasks that can be run",
+		Short:   "List the tasks",
+		Long:    "List the tasks. In a pipe, each line has task, groups, and description, separated by tabs.",
 		Example: "  copse task list --json",
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,7 +72,7 @@ func list(env app.Env) *cobra.Command {
 			for _, r := range recipes {
 				cells = append(cells, []string{r.Usage(), strings.Join(r.Groups, ", "), r.Doc})
 			}
-			return out.Table([]output.Column{{Name: "task"}, {Name: "groups"}, {Name: "description", Flexible: true}}, cells)
+			return out.Table([]output.Column{{Name: "task", Flexible: true}, {Name: "groups"}, {Name: "description", Flexible: true}}, cells)
 		},
 	}
 	output.JSONFlag[[]recipe.Recipe](cmd, &asJSON)
@@ -79,10 +87,9 @@ func run(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run TASK [ARGUMENT...]",
 		Short: "Run a task",
-		Long: `Run a task and print what it prints, both of its streams on standard output. The exit
-code is the task's, 1 if it was stopped. A task runs once at a time, whoever started
-it. What it printed last is remembered for
-"copse context" and the assistants of this project.`,
+		Long: `Run a task, and print its output and errors on standard output. The exit code is the task's, or
+1 if the task was stopped. A task that already runs does not start again. "copse context" and the
+assistants of the project see the end of the output.`,
 		Example: `  copse task run build
   copse task run --yes deploy staging`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -129,7 +136,7 @@ it. What it printed last is remembered for
 	f := cmd.Flags()
 	f.SetInterspersed(false) // what follows the task is the task's
 	f.DurationVar(&timeout, "timeout", recipe.DefaultTimeout, "stop the task after this `duration`")
-	f.BoolVar(&yes, "yes", false, "answer yes where a task asks before it runs")
+	f.BoolVar(&yes, "yes", false, "answer yes if the task asks for confirmation")
 	return cmd
 }
 

@@ -30,10 +30,9 @@ func serve(env app.Env) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Answer one MCP client on standard input and output",
-		Long: `Answer one MCP client on standard input and output, until its input ends, with
-the work items of the working folder's project. Clients start this command
-themselves: register it once, as in the example.`,
+		Short: "Serve one MCP client on standard input and output",
+		Long: `Serve the work items of the current project to one MCP client on standard input and output, until
+the input ends. Clients start this command themselves: register it once, as in the example.`,
 		Example: `  claude mcp add tic -- tic mcp serve`,
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -56,7 +55,7 @@ themselves: register it once, as in the example.`,
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&readOnly, "read-only", false, "serve only tools that change nothing")
-	f.CountVarP(&verbosity, "verbose", "v", "log more: once for information, twice for debugging, three times for everything")
+	f.BoolVar(&readOnly, "read-only", false, "serve only read-only tools")
+	f.CountVarP(&verbosity, "verbose", "v", "log more: -v for information, -vv for debugging, -vvv for everything")
 	return cmd
 }

@@ -1,7 +1,6 @@
-// Package tic is the command line of tic, the work-item tracker. Everything in
-// it is in copse, too: "tic item list" is "copse item list", and "tic mcp serve"
-// is "copse mcp serve --toolsets items", for those who have another tic, the
-// compiler of terminal descriptions, on their path.
+// Package tic is the command line of tic, the work-item tracker. copse has the same commands:
+// "tic item list" is "copse item list", and "tic mcp serve" is "copse mcp serve --toolsets
+// items". They are for systems where tic is the compiler of terminal descriptions.
 package tic
 
 import (
@@ -22,15 +21,14 @@ func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Co
 func Command(env app.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tic",
-		Short: "Work items in files beside the code",
-		Long: `tic keeps work items in a folder .tic of a project, one Markdown file for each, for
-people and for their assistants: any number of processes can change them at once,
-git can merge them, and an editor can open them.
+		Short: "Track work items in files next to the code",
+		Long: `tic tracks work items in the directory .tic of a project, as one Markdown file for each item.
+Several processes can change the items at the same time, git can merge them, and you can edit
+them with any editor.
 
-Another program has this name, too: the compiler of terminal descriptions that comes
-with ncurses. All commands are in copse as well: "copse item list" is "tic item list",
-"copse item init" is "tic init", and "copse mcp serve --toolsets items" is "tic mcp
-serve".`,
+The compiler of terminal descriptions in ncurses is also named tic. copse has all commands of this
+program under other names: "tic item list" is "copse item list", "tic init" is "copse item init",
+and "tic mcp serve" is "copse mcp serve --toolsets items".`,
 		Example: `  tic init
   tic item create "Show the login form" --type issue
   tic item list

@@ -34,10 +34,10 @@ func Command(env app.Env) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "twig-mcp",
-		Short: "Read-only MCP server for branch stacks, GitHub PRs and Jira issues",
-		Long: `twig-mcp answers an MCP client on its standard input and output from the git
-repository it is started in: branches, stacks and worktrees, pull requests with
-reviews and checks, and Jira issues. It changes nothing.`,
+		Short: "Read-only MCP server for branch stacks, GitHub PRs, and Jira issues",
+		Long: `twig-mcp serves one MCP client on standard input and output. It answers for the current git
+repository: branches, stacks, and worktrees; pull requests with reviews and checks; and Jira
+issues. It is read-only.`,
 		Example: `  twig-mcp                          # as a client starts it
   twig-mcp --repo ~/src/app -v      # another repository, with log lines
   claude mcp add twig-mcp -- twig-mcp`,
@@ -66,9 +66,9 @@ reviews and checks, and Jira issues. It changes nothing.`,
 		},
 	}
 	f := cmd.Flags()
-	f.CountVarP(&verbosity, "verbose", "v", "log more: once for information, twice for debugging, three times for everything")
-	f.StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
-	f.StringArrayVar(&disabled, "disable", nil, "leave out a `group`: github, jira or prompts; may be repeated")
-	f.DurationVar(&timeout, "timeout", 0, "limit for one request to GitHub or Jira (default 15s)")
+	f.CountVarP(&verbosity, "verbose", "v", "log more: -v for information, -vv for debugging, -vvv for everything")
+	f.StringVar(&repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
+	f.StringArrayVar(&disabled, "disable", nil, "do not serve a `group`: github, jira, or prompts; can be repeated")
+	f.DurationVar(&timeout, "timeout", 0, "the time limit of a request to GitHub or Jira (default 15s)")
 	return cmd
 }

@@ -36,7 +36,7 @@ func ask(env app.Env) (*control.Client, servers.Files, error) {
 func openCommand(env app.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "open PATH",
-		Short:   "Serve one more worktree, of any repository",
+		Short:   "Serve another worktree, of any repository",
 		Example: "  copse open ~/src/other",
 		Args:    app.Args(1, 1, "PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,7 +71,7 @@ func closeCommand(env app.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.New(env).Line("%s is not served any more", state.Path)
+			return output.New(env).Line("%s is no longer served", state.Path)
 		},
 	}
 }
@@ -79,7 +79,7 @@ func closeCommand(env app.Env) *cobra.Command {
 func downCommand(env app.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "down",
-		Short:   "Stop the copse up that runs",
+		Short:   "Stop all servers",
 		Example: "  copse down",
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -95,7 +95,7 @@ func downCommand(env app.Env) *cobra.Command {
 					return nil
 				}
 			}
-			return errors.New("copse up was asked to stop and has not yet")
+			return errors.New("copse up has not stopped yet; run `copse status` to see whether it still runs")
 		},
 	}
 }
@@ -107,14 +107,14 @@ func statusCommand(env app.Env) *cobra.Command {
 	var asJSON, watch bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show which worktrees are served",
-		Long: `Show which worktrees are served, where, to how many clients, and what went wrong last.
-With --json each server has its tools, too. A client counts while it has a connection, and
-for 30 seconds afterwards. The command also reports how many changes of a shared store
-of work items wait for a sync, and why the last sync failed.
+		Short: "Show the running servers and their clients",
+		Long: `Show the servers of copse up: the URL, the worktree, the number of clients, and the last error.
+With --json, each server also lists its tools. A client counts while it is connected, and for 30
+seconds after that. The command also reports how many changes of a shared store of work items wait
+for a sync, and why the last sync failed.
 
-The exit code is 1 if a worktree is not served, or if a client's entry leads to a port that
-is not copse's or holds another token.`,
+The exit code is 1 if a worktree is not served, or if the entry of a client has a port or a token
+that is not copse's. In a pipe, each line has URL, branch, worktree, and state, separated by tabs.`,
 		Example: `  copse status
   copse status --watch
   copse status --json`,
@@ -154,7 +154,7 @@ is not copse's or holds another token.`,
 	}
 	f := cmd.Flags()
 	output.JSONFlag[control.Status](cmd, &asJSON)
-	f.BoolVar(&watch, "watch", false, "go on, and print again whenever something changes")
+	f.BoolVar(&watch, "watch", false, "print the status again after each change, until you stop the command")
 	return cmd
 }
 
@@ -206,7 +206,7 @@ func printStatus(env app.Env, s control.Status) error {
 		if !s.Shared.MCP.ServerRunning {
 			where, state = "-", cleantext.Line(s.Shared.MCP.LastError)
 		}
-		rows = append(rows, []string{where, "", "all of them", state})
+		rows = append(rows, []string{where, "", "all worktrees", state})
 	}
 	err := out.Table([]output.Column{{Name: "url"}, {Name: "branch"}, {Name: "worktree", Flexible: true}, {Name: "state", Flexible: true}}, rows)
 	if err == nil && s.Guarded && out.Terminal() && len(s.Worktrees) > 0 {
@@ -229,7 +229,7 @@ func problems(ctx context.Context, env app.Env, running *control.Status, files s
 		}
 	}
 	if running != nil && running.Shared != nil && running.Shared.MCP.LastError != "" {
-		found = append(found, cleantext.Line("the server of all worktrees does not run: "+running.Shared.MCP.LastError))
+		found = append(found, cleantext.Line("the server for all worktrees is not running: "+running.Shared.MCP.LastError))
 	}
 	for _, p := range entries.New(files.Ports, files.Tokens, running).Problems(ctx, mcp.ClientFiles(env, dir)) {
 		found = append(found, cleantext.Line(p))
@@ -266,14 +266,14 @@ func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
 // tellSync writes that of one store. The doctor reports what is wrong with it.
 func tellSync(ctx context.Context, env app.Env, here *workspace.Workspace, store *local.Store) {
 	if n, err := here.Sync(store).Waiting(ctx); err == nil && n > 0 {
-		env.Note("note: changes in " + countFiles(n) + " of work items wait for the next sync; 'copse item sync' sends them")
+		env.Note("note: changes in " + countFiles(n) + " of work items wait for the next sync; run `copse item sync`")
 	}
 	failed, err := store.SyncProblems(ctx)
 	if err != nil {
 		return
 	}
 	for _, w := range failed {
-		env.Note("note: work items " + cleantext.Line(w.Reason) + "; 'copse item sync' tries again")
+		env.Note("note: work items " + cleantext.Line(w.Reason) + "; run `copse item sync` to try again")
 	}
 }
 

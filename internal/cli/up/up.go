@@ -43,9 +43,35 @@ type options struct {
 	verbosity int
 }
 
-// Commands are all of them.
+// Commands returns the commands, and "server", which groups them.
 func Commands(env app.Env) []*cobra.Command {
-	return []*cobra.Command{upCommand(env), boardCommand(env), openCommand(env), closeCommand(env), statusCommand(env), downCommand(env)}
+	short := commands(env, "copse ")
+	group := &cobra.Command{
+		Use:   "server",
+		Short: "Start, inspect, and stop the HTTP servers: the long forms",
+		Long: `Start, inspect, and stop the HTTP servers of worktrees. Each command here has a short form:
+"copse server status" is "copse status".`,
+		Example: "  copse server up --detach\n  copse server status\n  copse server down",
+		Args: app.Expect(map[string]string{
+			"start serve run": "did you mean \"copse server up\"?",
+			"stop kill":       "did you mean \"copse server down\"?",
+			"ls list ps":      "did you mean \"copse server status\"?",
+			"add":             "did you mean \"copse server open\"?",
+			"rm remove":       "did you mean \"copse server close\"?",
+			"restart":         "run \"copse server down\", then \"copse server up\"",
+		}),
+		RunE: app.Help,
+	}
+	group.AddCommand(commands(env, "copse server ")...)
+	return append(short, boardCommand(env), group)
+}
+
+func commands(env app.Env, program string) []*cobra.Command {
+	list := []*cobra.Command{upCommand(env), openCommand(env), closeCommand(env), statusCommand(env), downCommand(env)}
+	for _, c := range list {
+		c.Example = strings.ReplaceAll(c.Example, "copse ", program)
+	}
+	return list
 }
 
 func upCommand(env app.Env) *cobra.Command {
@@ -53,18 +79,18 @@ func upCommand(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Serve each worktree of the repository over HTTP",
-		Long: `Serve each worktree of the repository over HTTP, on ports from 3000 upwards, until you stop
-it. Worktrees that git adds, moves or removes are followed. If copse up runs already, the
+		Long: `Serve each worktree of the repository over HTTP, on ports from 3000 upward, until you stop the
+command. It follows worktrees that git adds, moves, or removes. If copse up runs already, the
 repository joins it.
 
-Each worktree has its own bearer token, which opens no other; "copse status" shows where it
-is kept. A worktree keeps its port: while another program holds it, the worktree is not
-served, because its clients would send their token to that program. Stop the program, or
-use --new-port, which also makes a new token; then run "copse mcp install" again.
+Each worktree has its own bearer token, which opens no other worktree; "copse status" shows where
+the tokens are. A worktree keeps its port. If another program has taken the port, copse does not
+serve the worktree, because its clients would send their token to that program. Stop the program, or
+use --new-port, which also creates a new token; then run "copse mcp install" again.
 
-copse up listens on this machine alone. With --listen it listens on other addresses as
-well, without encryption: the token and everything else can be read on the way. Prefer a
-tunnel, such as "ssh -L 3000:localhost:3000 HOST".`,
+copse up listens only on this machine. With --listen, it also listens on other addresses, without
+encryption: the token and all data can be read on the way. Use a tunnel instead, such as
+"ssh -L 3000:localhost:3000 HOST".`,
 		Example: `  copse up
   copse up --detach
   copse up --print-unit > ~/.config/systemd/user/copse.service
@@ -74,16 +100,16 @@ tunnel, such as "ssh -L 3000:localhost:3000 HOST".`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), env, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: the working folder)")
+	f.StringVar(&o.repo, "repo", "", "the `path` of the repository (default: the current directory)")
 	f.IntVar(&o.port, "port", supervisor.FirstPort, "the first `port`")
-	f.StringSliceVar(&o.listen, "listen", nil, "listen on these `addresses` too, in clear text; demands a token")
-	f.StringSliceVar(&o.origins, "allow-origin", nil, "let pages of these `origins` use the servers, such as http://localhost:5173")
-	f.BoolVar(&o.noToken, "no-token", false, "demand no token: every program of this machine can use the servers")
-	f.BoolVar(&o.rotate, "rotate-token", false, "make new tokens for all worktrees, which count at once, and end")
-	f.BoolVar(&o.newPort, "new-port", false, "give worktrees whose port another program holds a new port and a new token")
-	f.BoolVar(&o.detach, "detach", false, "go on in the background")
-	f.BoolVar(&o.printUnit, "print-unit", false, "print a unit for systemd, or a plist for launchd, and end")
-	f.CountVarP(&o.verbosity, "verbose", "v", "log more: once for information, twice for debugging, three times for everything")
+	f.StringSliceVar(&o.listen, "listen", nil, "also listen on these `addresses`, without encryption; requires a token")
+	f.StringSliceVar(&o.origins, "allow-origin", nil, "let web pages of these `origins` use the servers, such as http://localhost:5173")
+	f.BoolVar(&o.noToken, "no-token", false, "require no token: every program on this machine can use the servers")
+	f.BoolVar(&o.rotate, "rotate-token", false, "create new tokens for all worktrees, valid at once, and exit")
+	f.BoolVar(&o.newPort, "new-port", false, "assign a new port and a new token to worktrees whose port another program has taken")
+	f.BoolVar(&o.detach, "detach", false, "run in the background")
+	f.BoolVar(&o.printUnit, "print-unit", false, "print a systemd unit or a launchd plist, and exit")
+	f.CountVarP(&o.verbosity, "verbose", "v", "log more: -v for information, -vv for debugging, -vvv for everything")
 	o.choice.Flags(f)
 	return cmd
 }
@@ -167,14 +193,14 @@ func rotate(ctx context.Context, env app.Env, files servers.Files) error {
 		return err
 	}
 	if err := control.NewClient(files.Runtime).Reload(ctx); err != nil && !errors.Is(err, control.ErrNotRunning) {
-		return fmt.Errorf("there are new tokens, but copse up still demands the old ones: %w", err)
+		return fmt.Errorf("the tokens are new, but copse up still requires the old ones: %w", err)
 	}
-	what := fmt.Sprintf("There are %d new tokens, one for each server. Clients need them from now on; `copse mcp install` writes them.", n)
+	what := fmt.Sprintf("Created %d new tokens, one for each server. Clients need them from now on; `copse mcp install` writes them.", n)
 	switch n {
 	case 0:
-		what = "No server has a token yet; `copse up` makes them."
+		what = "No server has a token yet; `copse up` creates them."
 	case 1:
-		what = "There is 1 new token. Clients need it from now on; `copse mcp install` writes it."
+		what = "Created 1 new token. Clients need it from now on; `copse mcp install` writes it."
 	}
 	_, err = fmt.Fprintln(env.Stdout, what)
 	return err
@@ -195,7 +221,7 @@ func join(ctx context.Context, env app.Env, files servers.Files, dir string, new
 	if err != nil {
 		return err
 	}
-	env.Notef("joined the copse up that runs as process %d; how that was started counts", status.PID)
+	env.Notef("joined the running server (PID %d); its options apply", status.PID)
 	return showStatus(ctx, env, status, files, dir)
 }
 
@@ -225,7 +251,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	var answering sync.WaitGroup
 	answering.Go(func() {
 		if err := control.Serve(socket, fleet, control.Options{Guarded: !o.noToken, Stop: stop, Reload: gate.Reload, Board: linker(fleet, repository, pages)}); err != nil {
-			logger.Warn("copse status and its like are not answered", "error", err)
+			logger.Warn("the control socket does not answer", "error", err)
 		}
 	})
 	err := fleet.Join(ctx, dir)
@@ -259,7 +285,7 @@ func warnOfClearText(env app.Env, listen []string) {
 	for _, host := range listen {
 		if ip := net.ParseIP(host); !ip.IsLoopback() {
 			env.Notef("WARNING: --listen %s sends the tokens, your files and all answers over the network in clear text.", host)
-			fmt.Fprint(env.Stderr, "Whoever can watch the network can use these servers as you. Leave --listen out and use a tunnel:\n"+
+			fmt.Fprint(env.Stderr, "Anyone who can read the network traffic can use these servers as you. Use a tunnel instead of --listen:\n"+
 				"  ssh -N -L 3000:localhost:3000 THIS-MACHINE\n")
 		}
 	}
@@ -285,7 +311,7 @@ func start(ctx context.Context, env app.Env, files servers.Files, dir string, ar
 		return control.Status{}, err
 	}
 	if err := os.MkdirAll(filepath.Dir(files.Log), 0o700); err != nil {
-		return control.Status{}, fmt.Errorf("make a folder for the log: %w", err)
+		return control.Status{}, fmt.Errorf("create a directory for the log: %w", err)
 	}
 	log, err := os.OpenFile(files.Log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -307,7 +333,7 @@ func start(ctx context.Context, env app.Env, files servers.Files, dir string, ar
 	return control.Status{}, fmt.Errorf("copse up did not start; its log is %s: %s", files.Log, strings.TrimSpace(string(text)))
 }
 
-// withoutFlag are arguments without a flag that has no value.
+// withoutFlag returns arguments without a flag that has no value.
 func withoutFlag(args []string, flag string) []string {
 	var kept []string
 	for _, a := range args {

@@ -1,4 +1,5 @@
-// Package worktrees is "copse worktrees": who is where, and which worktrees can be removed.
+// Package worktrees is "copse worktrees": the worktrees, the clients and tasks in them, and
+// whether they are safe to remove.
 package worktrees
 
 import (
@@ -22,14 +23,17 @@ func Command(env app.Env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "worktrees",
-		Short: "Show who is where: the worktrees, what is changed in them, and who works there",
-		Long: `Show the worktrees of the repository: the branch of each and how it stands to its
-upstream, what is not committed, the pull request and the work item behind it, the MCP
-clients and tasks that work there, and whether it is safe to remove.
+		Short: "List worktrees: changes, clients, and what is safe to remove",
+		Long: `List the worktrees of the repository: the branch and its upstream, uncommitted changes, the pull
+request and the work item, the MCP clients and tasks that work there, and whether the worktree is
+safe to remove.
 
-A worktree is safe to remove if it is merged, clean, and has nothing that was not pushed,
-and if nobody works there. Pull requests come from the last answers of GitHub. A client
-is shown until its server ends, or until ten minutes after its last call.`,
+A worktree is safe to remove if it is merged, clean, and pushed, and no client or task works there.
+Pull requests come from the last answers of GitHub. A client appears until its server ends, or
+until ten minutes after its last call.
+
+In a pipe, each line has path, branch, changes, upstream, last commit, pull request, item, clients,
+and removal, separated by tabs.`,
 		Example: "  copse worktrees\n  copse worktrees --json",
 		Args:    app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,7 +50,7 @@ is shown until its server ends, or until ten minutes after its last call.`,
 			return show(env, all)
 		},
 	}
-	cmd.Flags().StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
+	cmd.Flags().StringVar(&repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
 	output.JSONFlag[[]worktrees.Worktree](cmd, &asJSON)
 	return cmd
 }

@@ -270,7 +270,7 @@ func TestCheck(t *testing.T) {
 	const registry = ".agent/climpt/registry.json"
 	want := []string{
 		".agent/climpt/prompts/loose.md has no front matter, so it is no command",
-		registry + " is not what the templates say; `copse command index` builds it anew",
+		registry + " is not what the templates say; `copse prompt index` builds it anew",
 		".agent/climpt/prompts/git/write/commit-message/f_default.md describes git write commit-message otherwise than .agent/climpt/prompts/git/write/commit-message/f_alt.md, whose description is used",
 	}
 	if diff := cmp.Diff(want, check(t, root, dir)); diff != "" {

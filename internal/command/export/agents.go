@@ -49,7 +49,7 @@ func section(commands []Command) string {
 	if len(commands) > 0 {
 		lines = append(
 			lines, foreign.Line{},
-			own("The project has instructions for recurring work. Get those of a command with the tool `execute`, or with `copse command run`, and follow them:"),
+			own("The project has instructions for recurring work. Get those of a command with the tool `execute`, or with `copse prompt run`, and follow them:"),
 			foreign.Line{},
 		)
 	}
@@ -60,7 +60,7 @@ func section(commands []Command) string {
 			line = line.Own(": ").Name(cleantext.Cut(text, 120))
 		}
 		if room -= len(line.Markdown()) + 1; room < 0 {
-			lines = append(lines, own("- ").Int(len(commands)-i).Own(" more: the tool `search`, or `copse command search`"))
+			lines = append(lines, own("- ").Int(len(commands)-i).Own(" more: the tool `search`, or `copse prompt search`"))
 			break
 		}
 		lines = append(lines, line)

@@ -39,7 +39,7 @@ var (
 	// ErrTaken says that another process supervises.
 	ErrTaken = errors.New("copse up runs already")
 	// ErrNotRunning says that none does.
-	ErrNotRunning = errors.New("copse up does not run; start it with `copse up`")
+	ErrNotRunning = errors.New("copse up is not running; start it with `copse up`")
 )
 
 // Status is what the supervisor tells of itself.

@@ -42,7 +42,7 @@ var Tools = map[string]string{
 // commands are the command lines that are tried, too.
 var commands = []string{
 	"copse context", "copse mcp doctor", "copse mcp install --client cursor --scope project", "copse mcp install --client cursor --scope user",
-	"copse branch tree", "copse task list", "copse command list", "copse item list", "tic item list", "copse status", "copse search plan", "copse mcp config --client cursor",
+	"copse branch tree", "copse task list", "copse prompt list", "copse item list", "tic item list", "copse status", "copse search plan", "copse mcp config --client cursor",
 }
 
 // New makes a world in an empty directory. bin has the programs.

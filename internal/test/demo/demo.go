@@ -93,7 +93,7 @@ func New(tb testing.TB) *Demo {
 		"XDG_CACHE_HOME="+filepath.Join(g.Home, "cache"), "XDG_STATE_HOME="+filepath.Join(g.Home, "state"), "TERM=xterm")
 	for _, line := range [][]string{
 		{"branch", "init"}, {"branch", "adopt", "--yes"}, {"repo", "add"},
-		{"item", "init"}, {"command", "init"},
+		{"item", "init"}, {"prompt", "init"},
 		{"item", "create", "Passkeys everywhere", "--type", "epic", "--priority", "high"},
 		{"item", "create", "Session cookie", "--parent", "1", "--status", "in-progress", "--assignee", "ada", "--labels", "login,security"},
 		{"item", "create", "Log out everywhere", "--parent", "1", "--depends-on", "2", "--labels", "login"},

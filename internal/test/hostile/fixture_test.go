@@ -88,7 +88,7 @@ func newLab(t *testing.T) *lab {
 		tic item create Build --parent 1
 		tic item create Test
 		for title in Ship Sell Keep Drop Shut Wait; do tic item create $title; done
-		copse command init
+		copse prompt init
 		git add .
 		git commit -qm items
 		git checkout -qb topic

@@ -41,6 +41,8 @@ var commands = []invocation{
 	{program: "copse", args: "branch adopt --json"},
 	{program: "copse", args: "branch init"},
 	{program: "copse", args: "branch track topic --parent main"},
+	{program: "copse", args: "branch parent topic"},
+	{program: "copse", args: "branch parent topic feature/login --add"},
 	{program: "copse", args: "branch depend topic feature/login --add"},
 	{program: "copse", args: "branch undepend topic feature/login"},
 	{program: "copse", args: "branch unlink topic --pr"},
@@ -54,9 +56,9 @@ var commands = []invocation{
 	{program: "copse", args: "branch tree"},
 	{program: "copse", args: "branch stack"},
 	{program: "copse", args: "branch status --fresh"},
-	{program: "copse", args: "branch root add topic"},
-	{program: "copse", args: "branch root list"},
-	{program: "copse", args: "branch root remove topic"},
+	{program: "copse", args: "branch trunk add topic"},
+	{program: "copse", args: "branch trunk list"},
+	{program: "copse", args: "branch trunk remove topic"},
 	{program: "copse", args: "conflicts"},
 	{program: "copse", args: "worktrees --json"},
 	{program: "copse", args: "conflicts topic --json"},
@@ -67,16 +69,16 @@ var commands = []invocation{
 	{program: "copse", args: "repo add ."},
 	{program: "copse", args: "repo list"},
 	{program: "copse", args: "repo remove ."},
-	{program: "copse", args: "command init"},
-	{program: "copse", args: "command index"},
-	{program: "copse", args: "command list"},
-	{program: "copse", args: "command search commit message"},
-	{program: "copse", args: "command show git write commit-message"},
-	{program: "copse", args: "command run git write commit-message --no-input"},
-	{program: "copse", args: "command check", fails: "style"},
-	{program: "copse", args: "command export --client claude-code"},
-	{program: "copse", args: "command export --client skills"},
-	{program: "copse", args: "command export --client agents-md"},
+	{program: "copse", args: "prompt init"},
+	{program: "copse", args: "prompt index"},
+	{program: "copse", args: "prompt list"},
+	{program: "copse", args: "prompt search commit message"},
+	{program: "copse", args: "prompt show git write commit-message"},
+	{program: "copse", args: "prompt run git write commit-message --no-input"},
+	{program: "copse", args: "prompt check", fails: "style"},
+	{program: "copse", args: "prompt export --client claude-code"},
+	{program: "copse", args: "prompt export --client skills"},
+	{program: "copse", args: "prompt export --client agents-md"},
 	{program: "copse", args: "task list"},
 	{program: "copse", args: "task run {recipe}"},
 	{program: "copse", args: "task ps"},
@@ -142,15 +144,17 @@ var commands = []invocation{
 var sharing = []invocation{
 	{program: "copse", args: "item init --shared"},
 	{program: "copse", args: "item create First"},
-	{program: "copse", args: "item sync", connects: true, fails: "wait for it"},
+	{program: "copse", args: "item sync", connects: true, fails: "waiting"},
 	{program: "tic", args: "item create Second"},
-	{program: "tic", args: "sync", connects: true, fails: "wait for it"},
+	{program: "tic", args: "sync", connects: true, fails: "waiting"},
 }
 
 // served are the commands that run until they are stopped, or need one that does: the
 // sessions below and [up] try them.
 var served = []string{
 	"copse mcp serve", "tic mcp serve", "twig-mcp", "copse up", "copse board", "copse down", "copse open", "copse close", "copse status",
+	// The long forms are the same functions.
+	"copse server up", "copse server down", "copse server open", "copse server close", "copse server status",
 }
 
 // tools are the arguments of each tool, in an order that works. A tool that has several

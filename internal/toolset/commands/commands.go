@@ -213,7 +213,7 @@ func (t *Tools) Execute(ctx context.Context, in ExecuteIn) (ExecuteOut, error) {
 	if len(res.Prompt) > toolset.RoomFor(ctx, len(res.Prompt)) {
 		var cut int
 		out.Prompt, cut = page.Head(res.Prompt, toolset.RoomFor(ctx, len(res.Prompt)))
-		out.Cut = fmt.Sprintf("… %d of %d bytes shown, because your client passes no more on; `copse command run` prints all of it", len(res.Prompt)-cut, len(res.Prompt))
+		out.Cut = fmt.Sprintf("… %d of %d bytes shown, because your client passes no more on; `copse prompt run` prints all of it", len(res.Prompt)-cut, len(res.Prompt))
 	}
 	return out, nil
 }
@@ -265,10 +265,10 @@ func document(err error) json.RawMessage {
 	} else if unread, ok := errors.AsType[*library.LoadError](err); ok {
 		doc = failure{Error: "Failed to load registry", Path: unread.Path, Details: unread.Details(), Hint: "Correct the file."}
 		if errors.Is(err, fs.ErrNotExist) {
-			doc.Hint = "`copse command init` makes a registry; check the name of the agent."
+			doc.Hint = "`copse prompt init` makes a registry; check the name of the agent."
 		}
 	} else if failed, ok := errors.AsType[*executionError](err); ok {
-		doc = failure{Error: "Execution failed", Command: failed.Command, Stderr: failed.Stderr, Hint: "describe tells what the command takes; `copse command check` finds what is wrong with its template."}
+		doc = failure{Error: "Execution failed", Command: failed.Command, Stderr: failed.Stderr, Hint: "describe tells what the command takes; `copse prompt check` finds what is wrong with its template."}
 	} else if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
 		doc = failure{Error: arg.Message, Hint: arg.Hint}
 	}

@@ -33,8 +33,8 @@ func (d *Doctor) program(context.Context) Finding {
 	found, err := d.Environ.LookPath("copse")
 	if err != nil {
 		return Finding{
-			Verdict: Failed, Text: fmt.Sprintf("copse %s is %s, which is not on the PATH", d.Version, self),
-			Remedy: "Clients that start it by its name do not find it: add its folder to the PATH, or use `" + d.Words.Install + "`, which writes the whole path.",
+			Verdict: Failed, Text: fmt.Sprintf("copse %s is at %s, which is not on the PATH", d.Version, self),
+			Remedy: "Clients that start copse by name do not find it. Add its directory to the PATH, or run `" + d.Words.Install + "`, which writes the full path.",
 		}
 	}
 	if a, b := real(found), real(self); a != b {
@@ -56,7 +56,7 @@ func (d *Doctor) handshake(ctx context.Context) Finding {
 	if err != nil {
 		return Finding{Verdict: Failed, Text: "`copse mcp serve` does not answer: " + cleantext.Line(err.Error())}
 	}
-	return Finding{Verdict: OK, Text: fmt.Sprintf("`copse mcp serve` answers with %d tools", tools)}
+	return Finding{Verdict: OK, Text: "`copse mcp serve` offers " + cleantext.Count(tools, "tool")}
 }
 
 // clients looks for copse in the configurations.
@@ -90,9 +90,9 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 	slices.Sort(wrong)
 	switch wrong, uses = slices.Compact(wrong), slices.Compact(uses); {
 	case len(wrong) > 0:
-		return Finding{Verdict: Failed, Text: strings.Join(wrong, "; "), Remedy: "`" + d.Words.Install + " --client …` corrects an entry of copse."}
+		return Finding{Verdict: Failed, Text: strings.Join(wrong, "; "), Remedy: "To correct an entry of copse, run `" + d.Words.Install + " --client NAME`."}
 	case len(uses) == 0:
-		return Finding{Verdict: None, Text: "no client is told of copse", Remedy: "`" + d.Words.Install + " --client …` does it: " + strings.Join(clientconfig.IDs(), ", ") + "."}
+		return Finding{Verdict: None, Text: "no MCP client is configured", Remedy: "Run `" + d.Words.Install + " --client NAME` with one of " + strings.Join(clientconfig.IDs(), ", ") + "."}
 	}
 	return Finding{Verdict: OK, Text: strings.Join(uses, ", ")}
 }
@@ -114,7 +114,7 @@ func (d *Doctor) git(ctx context.Context) Finding {
 	repo, err := d.Session.Repo(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
-		return Finding{Verdict: None, Text: fmt.Sprintf("git %s; %s is in no repository", version, d.Worktree.Dir), Remedy: "Go to one, or pass --repo."}
+		return Finding{Verdict: None, Text: fmt.Sprintf("git %s; %s is not in a git repository", version, d.Worktree.Dir), Remedy: "Run the command in a repository, or pass --repo."}
 	case err != nil:
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
 	}
@@ -128,16 +128,16 @@ func (d *Doctor) state(ctx context.Context) Finding {
 	state, err := d.Branches.State(ctx)
 	switch {
 	case errors.Is(err, git.ErrNotRepository):
-		return Finding{Verdict: None, Text: "no repository"}
+		return Finding{Verdict: None, Text: "not in a git repository"}
 	case errors.Is(err, twig.ErrNoState):
-		return Finding{Verdict: None, Text: "no .twig/state.json: stacks and links of branches are not known"}
+		return Finding{Verdict: None, Text: "no branch is tracked", Remedy: "Run `" + d.Words.Errors.Track + "`."}
 	case err != nil:
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "Correct the file, or restore it from a backup."}
 	}
 	if note := d.Branches.TwoStates(ctx); note != "" {
 		return Finding{Verdict: Failed, Text: note}
 	}
-	text := fmt.Sprintf("%d branches with links", len(state.Branches))
+	text := cleantext.Count(len(state.Names()), "tracked branch")
 	if note := d.Branches.Note(ctx); note != "" {
 		text += "; " + note
 	}
@@ -152,8 +152,8 @@ func (d *Doctor) github(ctx context.Context) Finding {
 	login, err := d.Finder.GitHub(ctx, origin.Host)
 	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
 		return Finding{
-			Verdict: Failed, Text: fmt.Sprintf("no credentials for %s; looked at %s", origin.Host, strings.Join(missing.Tried, ", ")),
-			Remedy: "Log in with `gh auth login`, or add the machine to ~/.netrc.",
+			Verdict: None, Text: fmt.Sprintf("no login for %s; looked at %s", origin.Host, strings.Join(missing.Tried, ", ")),
+			Remedy: "To see pull requests, log in with `gh auth login`, or add the host to ~/.netrc.",
 		}
 	}
 	if err != nil {
@@ -161,12 +161,12 @@ func (d *Doctor) github(ctx context.Context) Finding {
 	}
 	text := fmt.Sprintf("%s, with %s", origin, login.Source)
 	if !d.Online {
-		return Finding{Verdict: OK, Text: text + " (not asked; --online does)"}
+		return Finding{Verdict: OK, Text: text + " (not tried; --online does)"}
 	}
 	if _, err := d.Pulls.List(ctx, origin, github.Open, github.Cursor{}, 1); err != nil {
 		return Finding{Verdict: Failed, Text: text + ": " + d.message(err), Remedy: failure.Of(err).Hint(d.Words.Errors)}
 	}
-	return Finding{Verdict: OK, Text: text + ", which GitHub takes"}
+	return Finding{Verdict: OK, Text: text + ", accepted by GitHub"}
 }
 
 // message returns what an error says in copse's words.
@@ -178,7 +178,7 @@ func (d *Doctor) jira(ctx context.Context) Finding {
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
 	}
 	if raw == "" {
-		return Finding{Verdict: None, Text: "neither JIRA_HOST nor jira.host in your settings is set"}
+		return Finding{Verdict: None, Text: "no Jira host is set", Remedy: "To see issues, set JIRA_HOST, or jira.host in your settings."}
 	}
 	host, err := jira.ParseHost(raw)
 	if err != nil {
@@ -187,8 +187,8 @@ func (d *Doctor) jira(ctx context.Context) Finding {
 	login, err := d.Finder.Jira(ctx, host.Machines(), host.Atlassian())
 	if missing, ok := errors.AsType[*credential.MissingError](err); ok {
 		return Finding{
-			Verdict: Failed, Text: fmt.Sprintf("no credentials for %s; looked at %s", missing.Host, strings.Join(missing.Tried, ", ")),
-			Remedy: "Set JIRA_EMAIL and JIRA_TOKEN, or JIRA_PAT, or add the machine to ~/.netrc.",
+			Verdict: None, Text: fmt.Sprintf("no login for %s; looked at %s", missing.Host, strings.Join(missing.Tried, ", ")),
+			Remedy: "To see issues, set JIRA_EMAIL and JIRA_TOKEN, or JIRA_PAT, or add the host to ~/.netrc.",
 		}
 	}
 	if err != nil {
@@ -196,16 +196,16 @@ func (d *Doctor) jira(ctx context.Context) Finding {
 	}
 	text := fmt.Sprintf("%s, with %s", host.URL(), login.Source)
 	if !d.Online {
-		return Finding{Verdict: OK, Text: text + " (not asked; --online does)"}
+		return Finding{Verdict: OK, Text: text + " (not tried; --online does)"}
 	}
 	key, err := d.Branches.LinkedIssue(ctx)
 	if err != nil {
-		return Finding{Verdict: OK, Text: text + " (not asked: no issue is linked to the branch)"}
+		return Finding{Verdict: OK, Text: text + " (not tried: no issue is linked to the branch)"}
 	}
 	if _, err := d.Issues.Get(ctx, key); err != nil {
 		return Finding{Verdict: Failed, Text: text + ": " + d.message(err), Remedy: failure.Of(err).Hint(d.Words.Errors)}
 	}
-	return Finding{Verdict: OK, Text: text + ", which Jira takes"}
+	return Finding{Verdict: OK, Text: text + ", accepted by Jira"}
 }
 
 func (d *Doctor) items(ctx context.Context) Finding {
@@ -214,27 +214,27 @@ func (d *Doctor) items(ctx context.Context) Finding {
 	all, err := store.Snapshot(ctx)
 	switch {
 	case errors.Is(err, item.ErrNoProject):
-		return Finding{Verdict: None, Text: "no .tic folder", Remedy: "`" + d.Words.InitItems + "` makes one."}
+		return Finding{Verdict: None, Text: "no .tic directory", Remedy: "To track work items, run `" + d.Words.InitItems + "`."}
 	case err != nil:
-		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "`" + d.Words.CheckItems + "` tells more."}
+		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
 	case len(all.Warnings) > 0:
-		return Finding{Verdict: Failed, Text: fmt.Sprintf("%d items, %d problems", all.Len(), len(all.Warnings)), Remedy: "`" + d.Words.CheckItems + "` names them."}
+		return Finding{Verdict: Failed, Text: cleantext.Count(all.Len(), "item") + ", " + cleantext.Count(len(all.Warnings), "problem"), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
 	}
-	return Finding{Verdict: OK, Text: fmt.Sprintf("%d items", all.Len())}
+	return Finding{Verdict: OK, Text: cleantext.Count(all.Len(), "item")}
 }
 
 func (d *Doctor) commands(context.Context) Finding {
 	catalog, err := d.Commands.Open(library.DefaultAgent)
 	if unread, ok := errors.AsType[*library.LoadError](err); ok {
 		if unread.Details() == "File not found" {
-			return Finding{Verdict: None, Text: "no registry of prompt commands", Remedy: "`" + d.Words.InitCommands + "` makes one."}
+			return Finding{Verdict: None, Text: "no registry of prompts", Remedy: "To use prompts, run `" + d.Words.InitCommands + "`."}
 		}
-		return Finding{Verdict: Failed, Text: unread.Path + ": " + unread.Details(), Remedy: "`" + d.Words.IndexCommands + "` writes it anew."}
+		return Finding{Verdict: Failed, Text: unread.Path + ": " + unread.Details(), Remedy: "To build it again from the templates, run `" + d.Words.IndexCommands + "`."}
 	}
 	if err != nil {
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
 	}
-	return Finding{Verdict: OK, Text: fmt.Sprintf("%d prompt commands in %s", len(catalog.Commands), catalog.Path)}
+	return Finding{Verdict: OK, Text: cleantext.Count(len(catalog.Commands), "prompt") + " in " + catalog.Path}
 }
 
 func (d *Doctor) tasks(ctx context.Context) Finding {
@@ -245,7 +245,7 @@ func (d *Doctor) tasks(ctx context.Context) Finding {
 	if err != nil {
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
 	}
-	return Finding{Verdict: OK, Text: fmt.Sprintf("%d tasks", len(list))}
+	return Finding{Verdict: OK, Text: cleantext.Count(len(list), "task")}
 }
 
 func (d *Doctor) containers(ctx context.Context) Finding {
@@ -256,13 +256,13 @@ func (d *Doctor) containers(ctx context.Context) Finding {
 	case err != nil:
 		return Finding{Verdict: Failed, Text: err.Error(), Remedy: "Start the engine, or correct DOCKER_HOST."}
 	}
-	return Finding{Verdict: OK, Text: fmt.Sprintf("%d containers", len(list))}
+	return Finding{Verdict: OK, Text: cleantext.Count(len(list), "container")}
 }
 
 func (d *Doctor) up(ctx context.Context) Finding {
 	status, err := d.Status(ctx)
 	if errors.Is(err, control.ErrNotRunning) {
-		return Finding{Verdict: None, Text: "it does not run"}
+		return Finding{Verdict: None, Text: "not running"}
 	}
 	if err != nil {
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
@@ -280,5 +280,5 @@ func (d *Doctor) up(ctx context.Context) Finding {
 			return Finding{Verdict: Failed, Text: w.Path + ": " + w.MCP.LastError}
 		}
 	}
-	return Finding{Verdict: OK, Text: fmt.Sprintf("%d worktrees are served", len(status.Worktrees))}
+	return Finding{Verdict: OK, Text: cleantext.Count(len(status.Worktrees), "worktree") + " served"}
 }

@@ -1,4 +1,4 @@
-// Package doctor checks everything between an MCP client and what copse knows.
+// Package doctor diagnoses the connection between an MCP client and the sources of copse.
 //
 // Fill in a [Doctor] and call [Doctor.Examine]. Each check has one [Finding]: whether the
 // thing works, what was found, and what to do about it. Commands that a remedy names are
@@ -35,7 +35,7 @@ type Verdict string
 // The verdicts.
 const (
 	OK     Verdict = "ok"
-	None   Verdict = "none" // not there, and nothing is wrong about that
+	None   Verdict = "none" // something optional is not set up
 	Failed Verdict = "FAIL"
 )
 
@@ -111,7 +111,7 @@ type check struct {
 func (d *Doctor) Examine(ctx context.Context) []Finding {
 	return examine(ctx, limit, []check{
 		{"program", d.program}, {"handshake", d.handshake}, {"clients", d.clients}, {"settings", d.settings}, {"git", d.git}, {"branch state", d.state},
-		{"GitHub", d.github}, {"Jira", d.jira}, {"work items", d.items}, {"commands", d.commands}, {"tasks", d.tasks},
+		{"GitHub", d.github}, {"Jira", d.jira}, {"work items", d.items}, {"prompts", d.commands}, {"tasks", d.tasks},
 		{"containers", d.containers}, {"copse up", d.up},
 	})
 }
@@ -126,7 +126,7 @@ func examine(ctx context.Context, limit time.Duration, all []check) []Finding {
 			found[i] = c.look(ctx)
 			found[i].Check = c.name
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				found[i] = Finding{c.name, Failed, fmt.Sprintf("no answer within %s", limit), "See what holds it up."}
+				found[i] = Finding{c.name, Failed, fmt.Sprintf("no answer within %s", limit), "Run the command again; if the check is slow again, look at that part of the machine."}
 			}
 		})
 	}

@@ -39,7 +39,7 @@ func TestWords(t *testing.T) {
 		remedy  string
 	}{
 		"a program that is not on the PATH": {d.program, nil, Failed, "`INSTALL`"},
-		"no client":                         {d.clients, nil, None, "`INSTALL --client …`"},
+		"no client":                         {d.clients, nil, None, "`INSTALL --client NAME`"},
 		"no store":                          {d.items, item.ErrNoProject, None, "`INIT`"},
 		"a broken store":                    {d.items, errors.New("it is broken"), Failed, "`CHECK`"},
 		"no copse up":                       {d.up, nil, None, ""},

@@ -71,11 +71,11 @@ func (d *Doctor) starts(ctx context.Context, f clients.File, s clientconfig.Serv
 func (d *Doctor) commandOf(f clients.File, s clientconfig.Server) (xec.Command, error) {
 	env := xec.Env(f.Client.Environ(d.Environ, s))
 	if strings.ContainsAny(s.Command, `/\`) && !filepath.IsAbs(s.Command) {
-		return xec.Command{}, fmt.Errorf("starts %s, which is another program in each directory; write its whole path", s.Command)
+		return xec.Command{}, fmt.Errorf("starts %s, which is another program in each directory; write the full path", s.Command)
 	}
 	path, err := env.LookPath(s.Command)
 	if err != nil {
-		return xec.Command{}, fmt.Errorf("starts %s, which is not there", s.Command)
+		return xec.Command{}, fmt.Errorf("starts %s, which does not exist", s.Command)
 	}
 	dir := d.Worktree.Dir
 	if s.Dir != "" && f.Client.StartsIn() {

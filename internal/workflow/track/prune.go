@@ -133,7 +133,7 @@ func (t *Tracker) Untrack(ctx context.Context, names []string) ([]prune.Change, 
 				return failure.New(failure.NotFound, fmt.Sprintf("%s is not tracked", name), "`copse branch list --tracked` lists the branches that are.")
 			}
 			if d.Before().IsRoot(name) {
-				return failure.New(failure.Invalid, fmt.Sprintf("%s is a root", name), fmt.Sprintf("`copse branch root remove %s` makes it a branch like others.", name))
+				return failure.New(failure.Invalid, fmt.Sprintf("%s is a trunk", name), fmt.Sprintf("Run `copse branch trunk remove %s` first.", name))
 			}
 			moved, err := untrack(d, name)
 			if err != nil {

@@ -1,9 +1,9 @@
-// Package track keeps what is written down about branches: how they are stacked, which of
-// them are roots, and what they are linked to. It is what "copse branch" changes.
+// Package track changes what copse tracks about branches: their parents, which of them are
+// trunks, and their links. "copse branch" uses it.
 //
-// Use [Open]. [Tracker.Begin] starts to keep a repository's branches, [Tracker.Propose]
-// finds what could be written down, [Tracker.Apply] writes it, and [Tracker.Change] makes
-// any other change. It writes, so the read-only program must not link it.
+// Use [Open]. [Tracker.Begin] starts to track a repository's branches, [Tracker.Propose]
+// finds what could be tracked, [Tracker.Apply] writes it, and [Tracker.Change] makes any
+// other change. It writes, so the read-only program must not link it.
 package track
 
 import (
@@ -24,13 +24,13 @@ import (
 )
 
 // ErrNoBranch means that a branch must be named, because none is checked out.
-var ErrNoBranch = errors.New("no branch is checked out: name one")
+var ErrNoBranch = errors.New("no branch is checked out; name one")
 
 // StackedError means that a branch has another parent already.
 type StackedError struct{ Branch, Parent string }
 
 func (e *StackedError) Error() string {
-	return fmt.Sprintf("%s is stacked on %s already", e.Branch, e.Parent)
+	return fmt.Sprintf("%s is already stacked on %s", e.Branch, e.Parent)
 }
 
 // PullRequests lists the newest pull requests of the repository.

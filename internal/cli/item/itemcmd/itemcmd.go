@@ -1,5 +1,5 @@
-// Package itemcmd has what all commands about work items share: the store that they open,
-// their flags, completions, and the table of items.
+// Package itemcmd is the common part of all commands about work items: the store that they
+// open, their flags, completions, and the table of items.
 package itemcmd
 
 import (
@@ -44,7 +44,7 @@ type Flags struct {
 func (f *Flags) Add(cmd *cobra.Command) {
 	p := cmd.PersistentFlags()
 	p.BoolVar(&f.json, "json", false, "print JSON")
-	p.BoolVar(&f.quiet, "quiet", false, "print nothing but errors")
+	p.BoolVar(&f.quiet, "quiet", false, "print only errors")
 	if err := p.MarkHidden("json"); err != nil { // only if there is no such flag
 		panic(err)
 	}
@@ -93,7 +93,7 @@ func (c Base) syncChange(ctx context.Context, here *workspace.Workspace, s item.
 		return
 	}
 	if err := here.Sync(s).AfterChange(ctx); err != nil {
-		c.Env.Notef("warning: not synced: %v; '%s sync' tries again", err, strings.TrimSuffix(c.InitCommand, " init"))
+		c.Env.Notef("warning: not synced: %v; run '%s sync' to try again", err, strings.TrimSuffix(c.InitCommand, " init"))
 	}
 }
 
@@ -106,7 +106,7 @@ func (c Base) explain(err error) error {
 		return fmt.Errorf("not a tic project (no .tic/ directory found). Run '%s' first", c.InitCommand)
 	}
 	if _, changed := errors.AsType[*item.ChangedError](err); changed {
-		return errors.New("the item, or one that it affects, has changed meanwhile; look at it again")
+		return errors.New("the item or a related item has changed in the meantime; run the command again")
 	}
 	return err
 }

@@ -45,7 +45,7 @@ func (c cli) mergeDriver() *cobra.Command {
 			}
 			store, name, ok := splitStore(args[3])
 			if !ok {
-				return fmt.Errorf("%s is no file of a store of work items", args[3])
+				return fmt.Errorf("%s is not a file of a store of work items", args[3])
 			}
 			config := c.storeConfig(store)
 			merged, mergeErr := driver.Merge(name, texts[0], texts[1], texts[2], config)

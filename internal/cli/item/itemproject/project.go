@@ -1,5 +1,5 @@
-// Package itemproject is the commands about the project that work items are in: they make
-// it, configure it, repair it and sync it.
+// Package itemproject is the commands about a project of work items: they create, configure,
+// repair, and sync it.
 package itemproject
 
 import (
@@ -66,21 +66,20 @@ func (c cli) init() *cobra.Command {
 	var cmd *cobra.Command
 	cmd = &cobra.Command{
 		Use:     "init",
-		Short:   "Make a project in the working folder",
+		Short:   "Create a project in the current directory",
 		Example: "  " + c.InitCommand,
-		Long: `Make a project in the working directory: a directory .tic. If there is one already,
-here or above, it stays as it is. There are three ways to keep the items:
+		Long: `Create a project in the current directory: a directory .tic. An existing project, here or in a
+parent directory, does not change. There are three ways to store the items:
 
   committed  Commit .tic. The items are versioned with the code: each branch and each
-             worktree has its own state of them, and git merges them.
-  private    Leave .tic out of git. The worktrees of the repository share it, and it
+             worktree has its own version of them, and git merges them.
+  private    Exclude .tic from git. The worktrees of the repository share it, and it
              stays on this machine.
-  shared     --shared makes one store for all worktrees, in git's directory, outside of
-             their trees. Its history is on a branch of its own that is never checked
-             out, and "sync" exchanges it with a remote. Items that this worktree has
-             in .tic are copied.
+  shared     --shared creates one store for all worktrees, in git's directory. Its
+             history is on a separate branch that is never checked out, and "sync"
+             exchanges it with a remote. copse copies the items of this worktree.
 
-"doctor" says which one is active.`,
+"doctor" shows the active mode.`,
 		Args: app.NoArgs,
 		RunE: c.Run(func(ctx context.Context, store item.Store, _ []string) error {
 			s, ok := store.(*local.Store)
@@ -109,15 +108,15 @@ here or above, it stays as it is. There are three ways to keep the items:
 				return errors.Join(c.Out().Line("Already initialized in .tic/"), c.offerDriver(ctx, s, cmd, driver))
 			}
 			return errors.Join(
-				c.Out().Line("Initialized .tic/. Next: %s item create \"What is to be done\"", strings.TrimSuffix(strings.TrimSuffix(c.InitCommand, " init"), " item")),
+				c.Out().Line("Initialized .tic/. Next: %s item create \"TITLE\"", strings.TrimSuffix(strings.TrimSuffix(c.InitCommand, " init"), " item")),
 				c.explainModes(ctx, s),
 				c.offerDriver(ctx, s, cmd, driver),
 			)
 		}),
 	}
-	cmd.Flags().BoolVar(&driver, "merge-driver", false, "register a merge driver for this clone, so that git merges fields")
-	cmd.Flags().BoolVar(&share, "shared", false, "make one store for all worktrees of the repository, with a history of its own")
-	cmd.Flags().StringVar(&chosen, "backend", backend, "where items are kept: "+backend)
+	cmd.Flags().BoolVar(&driver, "merge-driver", false, "register a merge driver for this clone, so that git merges single fields")
+	cmd.Flags().BoolVar(&share, "shared", false, "create one store for all worktrees of the repository, with a separate history")
+	cmd.Flags().StringVar(&chosen, "backend", backend, "the store of the items: "+backend)
 	output.JSONFlag[initialized](cmd, &asJSON)
 	return cmd
 }
@@ -150,7 +149,7 @@ func (c cli) initDatabase(ctx context.Context, s item.Store, asJSON, files bool)
 	case !created:
 		return c.Out().Line("The project is in the database already")
 	}
-	return c.Out().Line("Made the project in the database. Next: %s create \"What is to be done\"", c.Program)
+	return c.Out().Line("Made the project in the database. Next: %s create \"TITLE\"", c.Program)
 }
 
 // initShared makes the store that all worktrees share.
@@ -169,7 +168,7 @@ func (c cli) initShared(ctx context.Context, s *local.Store, asJSON bool) error 
 	}
 	err = o.Line("Initialized a shared store for all worktrees of this repository. '%s' commits it to its branch and exchanges it with a remote", sync)
 	if from != "" {
-		err = errors.Join(err, o.Line("It has a copy of the items in %s, which is not used any longer: remove it, with `git rm -r` if it is committed", from))
+		err = errors.Join(err, o.Line("It contains a copy of the items in %s, which is no longer used. Remove that directory, with `git rm -r` if it is committed", from))
 	}
 	return err
 }
@@ -177,7 +176,7 @@ func (c cli) initShared(ctx context.Context, s *local.Store, asJSON bool) error 
 func (c cli) iteration() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "iteration",
-		Short:   "List iterations and choose the current one",
+		Short:   "List iterations, or set the current one",
 		Example: c.Project("iteration set sprint-2"),
 		Args:    app.Subcommands,
 		RunE:    app.Help,
@@ -221,7 +220,7 @@ func (c cli) iterationSet() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "set NAME",
-		Short:   "Choose the current iteration; an unknown name becomes a new one",
+		Short:   "Set the current iteration; a new name adds an iteration",
 		Example: c.Project("iteration set sprint-2"),
 		Args:    app.Args(1, 1, "NAME"),
 		ValidArgsFunction: c.CompleteConfig(func(config item.Config) []string {
@@ -308,7 +307,7 @@ func unknownKey(key string) error {
 func (c cli) config() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
-		Short:   "Show and change the project's configuration",
+		Short:   "Show or change the configuration of the project",
 		Example: c.Project("config get statuses"),
 		Args:    app.Subcommands,
 		RunE:    app.Help,
@@ -321,12 +320,12 @@ func (c cli) configGet() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "get [KEY]",
-		Short: "Show one value, or all of them",
-		Long: `Show one value, or all of them. Of one key it prints the value, a list with a line for
-each entry; with --json an object of that key alone.`,
+		Short: "Show one value or all values",
+		Long: `Show one value or all values. For one key, the command prints the value, with a line for each
+entry of a list; with --json, it prints an object with that key.`,
 		Example:   c.Project("config get statuses"),
 		ValidArgs: keys(),
-		Args:      app.Args(0, 1, "none or KEY"),
+		Args:      app.Args(0, 1, "no argument, or KEY"),
 		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			if len(args) > 0 && !slices.Contains(keys(), args[0]) {
 				return unknownKey(args[0])
@@ -384,7 +383,7 @@ func (c cli) configSet() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:       "set KEY VALUE",
-		Short:     "Change current_iteration or done_statuses; the others are edited in .tic/config.yml",
+		Short:     "Set current_iteration or done_statuses; edit the rest in .tic/config.yml",
 		Example:   c.Project("config set current_iteration sprint-2") + "\n" + c.Project("config set done_statuses done,wontfix"),
 		ValidArgs: []string{"current_iteration", "done_statuses"},
 		Args:      app.Args(2, 2, "KEY and VALUE"),
@@ -423,19 +422,19 @@ func (c cli) doctor() *cobra.Command {
 	var repair, add, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Find what a merge or an editor broke, and repair it",
-		Long: `Find what is wrong with the project's files: what cannot be read, was not merged, or
-refers to what does not exist. With --repair, correct what needs no decision: finish
-a merge, rebase or cherry-pick of the items that git has open, field by field; give
-one of two items with the same number another; take out references to nothing.
-Then print the git commands that finish the merge; with --add, run the first of them,
-git add. Ends with 1 if something is left.`,
+		Short: "Find and repair problems after a merge or an edit",
+		Long: `Find problems in the files of the project: files that cannot be read or were not merged, and
+references to items that do not exist. With --repair, repair what needs no decision: finish an
+open merge, rebase, or cherry-pick of the items, field by field; give one of two items with the
+same ID a new ID; and remove references to items that do not exist. Then the command prints the
+git commands that finish the merge; with --add, it runs the first one, git add. The exit code is 1
+if problems remain.`,
 		Example: "  " + strings.TrimSuffix(c.InitCommand, "init") + "doctor --repair",
 		Args:    app.NoArgs,
 		RunE: c.RunFiles(func(ctx context.Context, s *local.Store, _ []string) error {
 			report := report{Mode: s.Mode(ctx), repairs: repair}
 			if add && !repair {
-				return errors.New("--add is for --repair: use both")
+				return errors.New("--add requires --repair")
 			}
 			if repair {
 				done, err := s.Repair(ctx)
@@ -460,8 +459,8 @@ git add. Ends with 1 if something is left.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&repair, "repair", false, "correct what needs no decision")
-	f.BoolVar(&add, "add", false, "with --repair: run git add when a merge is finished")
+	f.BoolVar(&repair, "repair", false, "repair what needs no decision")
+	f.BoolVar(&add, "add", false, "with --repair, run git add after a finished merge")
 	output.JSONFlag[report](cmd, &asJSON)
 	return cmd
 }
@@ -504,9 +503,9 @@ type finding struct {
 func explained(m local.Mode) string {
 	switch m {
 	case local.Committed:
-		return "mode: committed. The items are versioned with the code; each branch and each worktree has its own state of them"
+		return "mode: committed. The items are versioned with the code; each branch and each worktree has its own version of them"
 	case local.InCommon:
-		return "mode: shared. All worktrees use one store, whose history is on a branch of its own"
+		return "mode: shared. All worktrees use one store, with its history on a separate branch"
 	}
 	return "mode: private. The items are not in git; the worktrees of this repository share them on this machine"
 }

@@ -46,23 +46,22 @@ func (c cli) sync() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sync",
 		Short: "Exchange the shared store with a remote",
-		Long: `Commit the shared store to its branch, copse-items, fetch that branch of a remote,
-merge it, and push. The command tries again while others push. Nothing is checked
-out: index, working trees and other branches stay as they are.
+		Long: `Commit the shared store to its branch, copse-items, fetch that branch from a remote, merge it, and
+push. If others push at the same time, the command tries again. It checks nothing out: the index,
+the working trees, and other branches do not change.
 
-Without a remote, or while it cannot be reached, the changes are committed here, and
-the command says how many wait. With --watch it goes on after each change here, and
-looks at the remote at an interval.
+Without a reachable remote, the command commits locally, and reports how many changes wait. With
+--watch, it syncs after each local change, and fetches from the remote at an interval.
 
-The address of the remote comes from the repository. Credentials, SSH commands and
-helpers come from your own git configuration only.`,
+The URL of the remote comes from the repository. Logins, SSH commands, and helpers come only from
+your own git configuration.`,
 		Example: c.Project("sync") + "\n" + c.Project("sync --watch --interval 10s"),
 		Args:    app.NoArgs,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.remote, "remote", "", "`name` or address of the remote (default: origin, else the only one)")
-	f.BoolVar(&o.watch, "watch", false, "go on until interrupted")
-	f.DurationVar(&o.interval, "interval", 30*time.Second, "how often --watch looks at the remote")
+	f.StringVar(&o.remote, "remote", "", "the `name` or URL of the remote (default: origin, or the only one)")
+	f.BoolVar(&o.watch, "watch", false, "keep syncing until you stop the command")
+	f.DurationVar(&o.interval, "interval", 30*time.Second, "how often --watch fetches from the remote")
 	output.JSONFlag[synced](cmd, &o.asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if o.interval < time.Second {
@@ -71,7 +70,7 @@ helpers come from your own git configuration only.`,
 		return c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, _ []string) error {
 			syncer, err := here.Sync(s).Open(ctx, o.remote)
 			if errors.Is(err, itemsync.ErrNotShared) {
-				return fmt.Errorf("%w; '%s --shared' makes one", err, c.InitCommand)
+				return fmt.Errorf("%w; '%s --shared' creates one", err, c.InitCommand)
 			}
 			if err != nil {
 				return err
@@ -96,11 +95,11 @@ helpers come from your own git configuration only.`,
 func waiting(r shared.Result) string {
 	switch r.Waiting {
 	case 0:
-		return "nothing here waits for it"
+		return "no local changes are waiting"
 	case 1:
-		return "1 file here waits for it"
+		return "1 changed file is waiting"
 	}
-	return fmt.Sprintf("%d files here wait for it", r.Waiting)
+	return fmt.Sprintf("%d changed files are waiting", r.Waiting)
 }
 
 // told prints what a sync did.
@@ -122,7 +121,7 @@ func (c cli) told(r shared.Result, remote, asJSON bool) error {
 	var err error
 	switch {
 	case !remote:
-		err = o.Line("Committed here. There is no remote to push to")
+		err = o.Line("Committed locally. There is no remote to push to")
 	case r.Offline == nil:
 		err = o.Line("Received %d, sent %d", r.Received, r.Sent)
 	}

@@ -1,5 +1,5 @@
 // Package itemtrash is the commands that delete work items, restore them, and remove
-// deleted ones for good.
+// deleted ones permanently.
 package itemtrash
 
 import (
@@ -37,9 +37,9 @@ func (c cli) delete() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delete ID",
 		Short: "Delete an item",
-		Long: `Delete an item: it goes to the trash of the project, its children lose their parent,
-and what depends on it does so no more. "restore" brings all of it back.
-At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
+		Long: `Move an item to the trash of the project. Its children lose their parent, and other items no
+longer depend on it. "restore" restores the item and these relations. At a terminal, the command
+shows the effects and asks; elsewhere, pass --yes.`,
 		Example: "  " + c.Program + " delete 3 --yes",
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
@@ -62,11 +62,11 @@ At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
 			if asJSON {
 				return c.Out().JSON(deleted{id})
 			}
-			return c.Out().Line("Deleted item %d. '%s restore %d' brings it back.", id, c.Program, id)
+			return c.Out().Line("Deleted item %d. To restore it, run '%s restore %d'.", id, c.Program, id)
 		}),
 	}
 	f := cmd.Flags()
-	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
+	f.BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	output.JSONFlag[deleted](cmd, &asJSON)
 	return cmd
 }
@@ -74,7 +74,7 @@ At a terminal it shows what would happen and asks; elsewhere it needs --yes.`,
 // confirm shows what a deletion would do, and asks.
 func (c cli) confirm(p item.Preview) error {
 	if !c.Env.Interactive() {
-		return app.UsageError("deleting needs --yes where nobody can be asked")
+		return app.UsageError("refusing to delete without confirmation; pass --yes")
 	}
 	name := func(s *item.Summary) string { return fmt.Sprintf("#%d %s", s.ID, cleantext.Line(s.Title)) }
 	w := c.Env.Stderr
@@ -85,9 +85,9 @@ func (c cli) confirm(p item.Preview) error {
 	for _, s := range p.Dependents {
 		fmt.Fprintf(w, "  %s no longer depends on it\n", name(s))
 	}
-	yes, err := input.Yes(c.Env, "Sure?")
+	yes, err := input.Yes(c.Env, "Continue?")
 	if err == nil && !yes {
-		err = errors.New("nothing was deleted")
+		err = errors.New("no changes made")
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (c cli) restore() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "restore ID",
-		Short:   "Bring a deleted item back, with its relations",
+		Short:   "Restore a deleted item with its relations",
 		Example: "  " + c.Program + " restore 3",
 		Args:    app.Args(1, 1, "ID"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -31,7 +31,7 @@ type purged struct {
 func (c cli) trash() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "trash",
-		Short:   "List deleted items, or remove them for good",
+		Short:   "List deleted items, or remove them permanently",
 		Example: fmt.Sprintf("  %[1]s trash list\n  %[1]s trash purge 3", c.Program),
 		Args:    app.Subcommands,
 		RunE:    app.Help,
@@ -45,8 +45,8 @@ func (c cli) trashList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List deleted items",
-		Long: `List deleted items by their numbers. In a pipe each line has id, time of deletion,
-type, status and title, separated by tabs. "restore" brings an item back.`,
+		Long: `List deleted items by ID. "restore" restores an item. In a pipe, each line has ID, time of
+deletion, type, status, and title, separated by tabs.`,
 		Example: "  " + c.Program + " trash list",
 		Args:    app.NoArgs,
 		RunE: c.Run(func(ctx context.Context, s item.Store, _ []string) error {
@@ -83,15 +83,15 @@ func (c cli) trashPurge() *cobra.Command {
 	var all, yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "purge [ID...]",
-		Short: "Remove deleted items for good",
-		Long: `Remove deleted items for good: the given ones, or with --all every one. They cannot
-be restored afterwards, and their numbers are not used again. At a terminal the
-command lists the items and asks; elsewhere it needs --yes.`,
+		Short: "Remove deleted items permanently",
+		Long: `Remove deleted items permanently: the given ones, or all with --all. You cannot restore them
+later, and their IDs are not used again. At a terminal, the command lists the items and asks;
+elsewhere, pass --yes.`,
 		Example: fmt.Sprintf("  %[1]s trash purge 3\n  %[1]s trash purge --all --yes", c.Program),
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: c.CompleteDeleted,
 		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			if all == (len(args) > 0) {
-				return app.UsageError("give the IDs of deleted items, or --all")
+				return app.UsageError("name the IDs of deleted items, or pass --all; 'trash list' shows them")
 			}
 			deleted, _, err := s.Deleted(ctx)
 			if err != nil {
@@ -116,8 +116,8 @@ command lists the items and asks; elsewhere it needs --yes.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&all, "all", false, "all deleted items")
-	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
+	f.BoolVar(&all, "all", false, "remove all deleted items")
+	f.BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
 	output.JSONFlag[purged](cmd, &asJSON)
 	return cmd
 }
@@ -125,9 +125,9 @@ command lists the items and asks; elsewhere it needs --yes.`,
 // removed says how many deleted items are gone.
 func removed(n int) string {
 	if n == 1 {
-		return "Removed 1 deleted item for good"
+		return "Removed 1 deleted item permanently"
 	}
-	return fmt.Sprintf("Removed %d deleted items for good", n)
+	return fmt.Sprintf("Removed %d deleted items permanently", n)
 }
 
 // chosenOf are the numbers that were given, or of all deleted items.
@@ -154,19 +154,19 @@ func chosenOf(deleted []item.Trashed, args []string) ([]item.ID, error) {
 // confirmPurge shows what would be removed, and asks.
 func (c cli) confirmPurge(deleted []item.Trashed, ids []item.ID) error {
 	if !c.Env.Interactive() {
-		return app.UsageError("purging needs --yes where nobody can be asked")
+		return app.UsageError("refusing to remove items without confirmation; pass --yes")
 	}
 	titles := map[item.ID]string{}
 	for _, it := range deleted {
 		titles[it.ID] = cleantext.Line(it.Title)
 	}
-	c.Env.Note("Remove for good?")
+	c.Env.Note("Remove these items permanently?")
 	for _, id := range ids {
 		c.Env.Notef("  #%d %s", id, titles[id])
 	}
-	yes, err := input.Yes(c.Env, "Sure?")
+	yes, err := input.Yes(c.Env, "Continue?")
 	if err == nil && !yes {
-		err = errors.New("nothing was removed")
+		err = errors.New("no changes made")
 	}
 	return err
 }

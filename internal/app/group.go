@@ -1,0 +1,118 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Subcommands is the Args of a command that only groups others: an unknown word is a usage
+// error.
+func Subcommands(cmd *cobra.Command, args []string) error { return Expect(nil)(cmd, args) }
+
+// Expect is [Subcommands] with advice for words that people try because other programs
+// have such a command. The keys of advice can be several words, separated by spaces.
+func Expect(advice map[string]string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		for words, text := range advice {
+			for word := range strings.FieldsSeq(words) {
+				if word == args[0] {
+					return UsageError(fmt.Sprintf("unknown command %q; %s", args[0], text))
+				}
+			}
+		}
+		return UsageError(unknown(cmd, args[0]))
+	}
+}
+
+// unknown returns a message about a word that is not a command below cmd, with the commands
+// that it may be a slip of.
+func unknown(cmd *cobra.Command, word string) string {
+	message := fmt.Sprintf("unknown command %q", word)
+	cmd.SuggestionsMinimumDistance = 2
+	if same := below(cmd, word); len(same) > 0 {
+		message += "; did you mean " + strings.Join(same, ", ") + "?"
+	} else if near := cmd.SuggestionsFor(word); len(near) > 0 {
+		message += fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	return message
+}
+
+// below returns the paths of the commands below cmd that have a name, quoted.
+func below(cmd *cobra.Command, name string) []string {
+	var same []string
+	for _, c := range cmd.Commands() {
+		if c.Name() == name && c.IsAvailableCommand() {
+			same = append(same, strconv.Quote(c.CommandPath()))
+		}
+		if !c.Hidden {
+			same = append(same, below(c, name)...)
+		}
+	}
+	return same
+}
+
+// Help is the RunE of a command that only groups others.
+func Help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// helpCommand returns the command "help". A topic that does not exist is a usage error, with
+// the advice that the word would get as a command.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND...]",
+		Short: "Show help for a command",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			var names []cobra.Completion
+			if about, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, c := range about.Commands() {
+					if c.IsAvailableCommand() {
+						names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return UsageError(err.Error())
+			}
+			if len(rest) > 0 && about.HasSubCommands() {
+				return about.ValidateArgs(rest)
+			}
+			if len(rest) > 0 {
+				return UsageError(fmt.Sprintf("%q has no command %q", about.CommandPath(), rest[0]))
+			}
+			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
+}
+
+// flagError words the error of a flag. For an unknown one it suggests the nearest flag.
+func flagError(cmd *cobra.Command, err error) error {
+	missing, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return UsageError(err.Error())
+	}
+	text, name := err.Error(), missing.GetSpecifiedName()
+	// The names of flags are compared as the names of commands are.
+	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	if near := flags.SuggestionsFor(name); missing.GetSpecifiedShortnames() == "" && len(near) > 0 {
+		text += "; did you mean --" + near[0] + "?"
+	}
+	return UsageError(text)
+}
