@@ -27,31 +27,46 @@ func (w *writer) birth(id item.ID) string {
 	if err != nil {
 		noted = "" // the items still count
 	}
-	born := w.bornBefore(id)
-	at := w.now()
-	for born[timestamp(at)] || strings.Contains(noted, " "+timestamp(at)+"\n") {
+	known, at := w.birthsBefore(id), w.now()
+	if born := timestamp(at); !slices.Contains(known, born) && !strings.Contains(noted, " "+born+"\n") {
+		return born
+	}
+	taken := map[string]bool{}
+	for _, born := range known {
+		taken[born] = true
+	}
+	for line := range strings.Lines(noted) {
+		_, born, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		taken[born] = true
+	}
+	for taken[timestamp(at)] {
 		at = at.Add(time.Millisecond)
 	}
 	return timestamp(at)
 }
 
-// bornBefore returns the births of the items that are in memory or, without any, of the
-// item before a new one. Those that were created here are noted in birthsName as well.
-func (w *writer) bornBefore(id item.ID) map[string]bool {
-	born := map[string]bool{}
+// birthsBefore returns the births of the items that are in memory or, without any, of the item
+// before a new one. Those of items that were created here are noted in birthsName as well.
+func (w *writer) birthsBefore(id item.ID) []string {
+	var all []*item.Summary
 	w.mu.Lock()
-	index := w.index
+	loaded := w.index != nil
+	if loaded {
+		all = w.index.Snapshot().List(item.Config{}, item.Filter{All: true})
+	}
 	w.mu.Unlock()
-	if index == nil {
-		if it, err := w.find(id - 1); err == nil {
-			born[it.Created] = true
+	if !loaded {
+		it, err := w.find(id - 1)
+		if err != nil {
+			return nil
 		}
-		return born
+		all = []*item.Summary{it}
 	}
-	for _, it := range index.Snapshot().List(item.Config{}, item.Filter{All: true}) {
-		born[it.Created] = true
+	births := make([]string, len(all))
+	for i, it := range all {
+		births[i] = it.Created
 	}
-	return born
+	return births
 }
 
 // noteBirth notes the birth of a new item. The note is a help for finding damage,
