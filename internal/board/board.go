@@ -40,6 +40,7 @@ const (
 	Tasks      Source = "tasks"
 	Prompts    Source = "prompts"
 	Servers    Source = "servers"
+	Conflicts  Source = "conflicts" // a report of the radar
 )
 
 // View is one of the pages of a board. It must be safe for concurrent use.

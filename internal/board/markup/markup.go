@@ -178,6 +178,7 @@ func (k *Kit) funcs() template.FuncMap {
 		"shell": ShellWord,
 		"empty": func(title, text, command string) Empty { return Empty{title, text, command} },
 		"join":  strings.Join,
+		"deref": func(n *int) int { return *n },
 	}
 }
 

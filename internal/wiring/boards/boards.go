@@ -5,21 +5,29 @@ package boards
 import (
 	"context"
 	"crypto/rand"
+	"html/template"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/entry"
 	"github.com/copse-dev/copse/internal/board/health"
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/board/stacks"
 	"github.com/copse-dev/copse/internal/board/worktrees"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/doctor"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
 // Options say what the boards show.
@@ -54,12 +62,32 @@ type sources struct {
 	kit   *markup.Kit
 	store item.Store
 	tasks *tasks.Tasks
+
+	verdicts *verdict.Verdicts
+	radar    *radar
+
+	mu     sync.Mutex
+	github verdict.GitHub // how GitHub's answers on the last page of stacks were
+	asked  verdict.GitHub // how GitHub answered when it was asked last
 }
 
 // views returns the views of a board, in the order of the navigation.
 func (s *sources) views() []board.View {
 	trees := s.Workspace.Worktrees(s.store)
 	return []board.View{
+		stacks.New(s.kit, stacks.Options{
+			All: func(ctx context.Context, q verdict.Selection) (verdict.Overview, error) {
+				all, err := s.verdicts.All(ctx, q, verdict.Cached)
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.github = all.GitHub
+				if all.GitHub.AsOf.IsZero() && s.asked.Reason != "" {
+					s.github = s.asked // why there is nothing at hand
+				}
+				return all, err
+			},
+			Conflicts: s.radar.latest, Clients: s.Clients, Now: s.Env.Now,
+		}),
 		worktrees.New(s.kit, worktrees.Options{Worktrees: trees, Runs: s.tasks, Root: s.Workspace.Workspace(), Now: s.Env.Now}),
 		health.New(s.kit, health.Options{
 			Examine: func(ctx context.Context) []doctor.Finding { return s.Examine(ctx, s.Workspace.Workspace()) },
@@ -74,9 +102,11 @@ func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*
 		Options: o, Workspace: here, store: here.Items(), tasks: here.Tasks(),
 		kit: markup.NewKit(markup.Options{Now: o.Env.Now, Redact: o.Env.Secrets.Redact, Field: entry.TokenField, Token: p}),
 	}
+	s.verdicts, s.radar = here.Verdicts(s.store), newRadar(here.Radar().Report)
 	return board.New(s.kit, board.Options{
 		Views: s.views(), Summary: s.summary, Watch: s.watch, ReadOnly: o.ReadOnly, Words: here.Words, Now: o.Env.Now, Logger: o.Logger,
 		Close: func() {
+			s.radar.close()
 			s.tasks.Close()
 			_ = s.store.Close() // nothing is written at its end
 		},
@@ -87,10 +117,49 @@ func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*
 func (s *sources) summary(ctx context.Context) board.Summary {
 	root := s.Workspace.Workspace()
 	out := board.Summary{Name: filepath.Base(root)}
+	var parts []string
 	if repo, err := s.Pulls.Repository(ctx, ""); err == nil {
-		out.Line = repo.Owner + "/" + repo.Name
-		return out
+		parts = append(parts, repo.String())
 	}
-	out.Line = filepath.Dir(root)
+	here := map[string]bool{root: true}
+	if repo, err := s.Session.Repo(ctx); err == nil {
+		if list, err := repo.Checkouts(ctx); err == nil {
+			for _, w := range list {
+				here[w.Path] = true
+			}
+			parts = append(parts, counted(len(list), "worktree"))
+		}
+	}
+	agents := 0
+	for _, c := range s.Clients(ctx) {
+		if here[c.Worktree] {
+			agents++
+		}
+	}
+	parts = append(parts, counted(agents, "agent"))
+	out.Line = strings.Join(parts, " · ")
+	out.Fresh = s.fresh()
 	return out
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// fresh says how old GitHub's answers are, or how to get some.
+func (s *sources) fresh() template.HTML {
+	s.mu.Lock()
+	github := s.github
+	s.mu.Unlock()
+	switch {
+	case slices.Contains(s.Disabled, "github") || github.State == "":
+		return ""
+	case !github.AsOf.IsZero():
+		return "GitHub " + s.kit.Ago(github.AsOf)
+	}
+	why := cleantext.Line(strings.TrimSuffix(github.Reason, ".") + ". " + github.Hint)
+	return template.HTML(`<span class="tipped" tabindex="0">GitHub: not connected<span class="tip end" role="tooltip">` + template.HTMLEscapeString(why) + `</span></span>`)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/watch"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
 const (
@@ -33,7 +34,12 @@ func (s *sources) watch(ctx context.Context, ready func(), changed func(board.So
 		once := sync.OnceFunc(started.Done)
 		all.Go(func() {
 			defer once()
-			s.follow(ctx, paths, once, func() { changed(source) })
+			s.follow(ctx, paths, once, func() {
+				if source == board.Repository {
+					s.radar.look()
+				}
+				changed(source)
+			})
 		})
 	}
 	run(board.Repository, func() watch.Paths { return s.repository(ctx) })
@@ -56,6 +62,8 @@ func (s *sources) watch(ctx context.Context, ready func(), changed func(board.So
 	run(board.Prompts, func() watch.Paths {
 		return watch.Paths{Trees: []string{filepath.Join(s.Workspace.Workspace(), ".agent")}}
 	})
+	all.Go(func() { s.radar.watch(ctx, func() { changed(board.Conflicts) }) })
+	all.Go(func() { s.poll(ctx, func() { changed(board.Remote) }) })
 	started.Wait()
 	ready()
 	all.Wait()
@@ -101,6 +109,27 @@ func poll(ctx context.Context, every time.Duration, do func()) {
 		}
 	}
 }
+
+// remoteEvery is how often GitHub is asked while a page is open. Answers are shared by all
+// processes of the user, and one that is younger is not asked for again.
+const remoteEvery = 61 * time.Second
+
+// poll asks GitHub about the stacks on the first page, until ctx ends.
+func (s *sources) poll(ctx context.Context, changed func()) {
+	ask := func() {
+		if all, err := s.verdicts.All(ctx, verdict.Selection{Limit: asked}, verdict.Recent); err == nil {
+			s.mu.Lock()
+			s.asked = all.GitHub
+			s.mu.Unlock()
+			changed()
+		}
+	}
+	ask()
+	poll(ctx, remoteEvery, ask)
+}
+
+// asked is how many branches GitHub is asked about.
+const asked = 100
 
 // repository returns where git and people change the repository.
 func (s *sources) repository(ctx context.Context) watch.Paths {

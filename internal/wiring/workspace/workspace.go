@@ -242,6 +242,9 @@ func (w *Workspace) clients(ctx context.Context) []presence.Client {
 	})
 }
 
+// Clients returns the clients of all servers of the user.
+func (w *Workspace) Clients(ctx context.Context) []presence.Client { return w.clients(ctx) }
+
 // unnamed is the name of a client that does not say what it is called.
 const unnamed = "an MCP client"
 

@@ -179,6 +179,7 @@ func (v *Verdicts) take(branches []Branch, pulls []fact.Fact[github.Status], tru
 		case fact.StateKnown:
 			found := pullOf(f.Value, branches[i], trunk)
 			found.Reason, found.AsOf = pr.Reason, pr.AsOf
+			found.Found = &pulls[i].Value
 			pr = found
 			for _, note := range f.Value.Notes {
 				notes.add(note)

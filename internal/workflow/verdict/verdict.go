@@ -205,6 +205,9 @@ type PullRequest struct {
 	AutoMerge  string             `json:"auto_merge,omitempty"`
 	MergeQueue *github.QueueEntry `json:"merge_queue,omitempty"`
 
+	// Found is all that GitHub said, nil if that is nothing.
+	Found *github.Status `json:"-"`
+
 	blockers []string
 	waits    bool // GitHub does not allow the merge
 }

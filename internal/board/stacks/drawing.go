@@ -1,0 +1,339 @@
+package stacks
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/presence"
+	"github.com/copse-dev/copse/internal/workflow/conflicts"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
+)
+
+// drawing makes the sections of one page.
+type drawing struct {
+	markup.Renderer
+	selected string
+	now      time.Time
+	agents   map[string][]presence.Client
+	github   verdict.GitHub
+	collides map[string][]string // branches that conflict, by branch
+}
+
+// collide notes which branches conflict.
+func (d *drawing) collide(r conflicts.Report) {
+	d.collides = map[string][]string{}
+	for _, c := range r.Conflicts {
+		if len(c.Branches) == 2 {
+			a, b := c.Branches[0], c.Branches[1]
+			d.collides[a] = append(d.collides[a], b)
+			d.collides[b] = append(d.collides[b], a)
+		}
+	}
+}
+
+// row is what a row shows.
+type row struct {
+	verdict.Branch
+	Link     string
+	Title    string // of the pull request
+	Restack  bool
+	Conflict []string
+	Pull     field
+	Review   field
+	Checks   checks
+	Agents   []agent
+	Graph    template.HTML
+	Trunk    bool
+}
+
+// field is a word with a tone, and a reason.
+type field struct {
+	Text string
+	Tone markup.Tone
+	Why  string
+	URL  string
+}
+
+// checks are the checks of a pull request.
+type checks struct {
+	All     []check
+	Summary string
+	More    int
+}
+
+type check struct {
+	Name, State string
+	Tone        markup.Tone
+	URL         string
+}
+
+type agent struct {
+	Name   string
+	At     time.Time
+	Silent bool
+}
+
+// silent is how long an agent says nothing until it is marked.
+const silent = 5 * time.Minute
+
+// maxMarks is how many checks are drawn.
+const maxMarks = 12
+
+// stack makes the section of a stack: the branches from the top down, and the trunk.
+func (d *drawing) stack(s verdict.Status) board.Section {
+	bottom := s.Branches[0].Branch
+	class := "stack"
+	if tone := tones[s.Verdict]; tone != markup.Plain {
+		class += " is-" + string(tone)
+	}
+	blocking := s.Blocking()
+	out := board.Section{
+		Key: "stack " + bottom, Class: class, Label: "Stack " + titleOf(bottom),
+		Head: d.HTML("stack", struct {
+			Title, Source, Jira string
+			Count               int
+		}{titleOf(bottom), sources(s.Branches), jiraOf(s.Branches), len(s.Branches)}),
+		Foot: d.HTML("verdict", struct {
+			verdict.Status
+			Link string
+		}{s, link(blocking)}),
+	}
+	g := layout(s)
+	for i, b := range slices.Backward(s.Branches) {
+		outcome, _ := s.Of(b)
+		tone, filled := toneOf(outcome), false
+		if b.Branch == blocking && s.Verdict != verdict.Unknown {
+			tone, filled = tones[s.Verdict], true
+		}
+		r := d.row(b)
+		r.Graph = g.draw(i, tone, filled, b.Current)
+		out.Rows = append(out.Rows, board.Row{Key: b.Branch, Selected: b.Branch == d.selected, HTML: d.HTML("row", r)})
+	}
+	out.Rows = append(out.Rows, board.Row{Key: "trunk", Class: "trunk", HTML: d.HTML("trunk", struct {
+		Name  string
+		Graph template.HTML
+	}{s.Trunk, g.trunk()})})
+	return out
+}
+
+// tones are the colors of outcomes. An unknown one has none.
+var tones = map[verdict.Outcome]markup.Tone{verdict.Blocked: markup.Red, verdict.Waiting: markup.Amber, verdict.Ready: markup.Green}
+
+// toneOf returns the color of a branch that is not the one that blocks its stack.
+func toneOf(o verdict.Outcome) markup.Tone {
+	switch o {
+	case verdict.Blocked, verdict.Waiting:
+		return markup.Amber
+	case verdict.Ready:
+		return markup.Green
+	}
+	return markup.Plain
+}
+
+// sources names the tools that recorded the parents.
+func sources(branches []verdict.Branch) string {
+	var names []string
+	for _, b := range branches {
+		if b.Source != "" && !slices.Contains(names, b.Source) {
+			names = append(names, b.Source)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// loose makes the section of the branches that are stacked on nothing.
+func (d *drawing) loose(all verdict.Overview) board.Section {
+	out := board.Section{Key: "loose", Class: "stack", Label: "Branches without a parent", Head: d.HTML("loose", len(all.Loose))}
+	for _, b := range all.Loose {
+		r := d.row(b)
+		r.Graph = dot(markup.Plain, false, b.Current)
+		out.Rows = append(out.Rows, board.Row{Key: b.Branch, Selected: b.Branch == d.selected, HTML: d.HTML("row", r)})
+	}
+	return out
+}
+
+// conflicts makes the section of what collides.
+func (d *drawing) conflicts(r conflicts.Report) board.Section {
+	out := board.Section{Key: "conflicts", Class: "conflicts", Label: "Conflicts ahead", Head: d.HTML("conflicts", len(r.Conflicts))}
+	for i, c := range r.Conflicts {
+		if i == 20 || len(c.Branches) != 2 {
+			break
+		}
+		uncommitted := map[string]int{}
+		for _, h := range c.Holders {
+			uncommitted[h.Branch] = h.Uncommitted
+		}
+		out.Rows = append(out.Rows, board.Row{Key: c.Branches[0] + " " + c.Branches[1], HTML: d.HTML("conflict", struct {
+			A, B                       string
+			LinkA, LinkB               string
+			UncommittedA, UncommittedB int
+			Files                      []string
+			Count                      int
+		}{c.Branches[0], c.Branches[1], link(c.Branches[0]), link(c.Branches[1]), uncommitted[c.Branches[0]], uncommitted[c.Branches[1]], c.Files, len(c.Files) + c.MoreFiles})})
+	}
+	return out
+}
+
+func (d *drawing) row(b verdict.Branch) row {
+	r := row{Branch: b, Link: link(b.Branch), Restack: b.NeedsRestack != nil && *b.NeedsRestack, Conflict: d.collides[b.Branch]}
+	if f := b.PullRequest.Found; f != nil {
+		r.Title = f.PullRequest.Title
+	}
+	r.Pull, r.Review, r.Checks = d.pull(b.PullRequest), d.review(b.PullRequest), checksOf(b.PullRequest)
+	if b.Worktree != nil {
+		for _, c := range d.agents[b.Worktree.Path()] {
+			r.Agents = append(r.Agents, agent{c.Name, c.At, d.now.Sub(c.At) > silent})
+		}
+	}
+	return r
+}
+
+// pull words the state of a pull request.
+func (d *drawing) pull(pr verdict.PullRequest) field {
+	f := field{}
+	number := ""
+	if pr.Number > 0 {
+		number = fmt.Sprintf("#%d ", pr.Number)
+	}
+	if pr.Found != nil {
+		f.URL = pr.Found.PullRequest.URL
+	}
+	switch pr.State {
+	case verdict.PullNone:
+		return field{Text: "no PR"}
+	case verdict.PullUnknown, verdict.PullFailed:
+		f.Text, f.Why = number+"unknown", cmp.Or(pr.Reason, d.github.Reason, "GitHub has not been asked")
+	case string(github.Open):
+		f.Text, f.Tone = number+"open", markup.Blue
+		switch {
+		case pr.MergeQueue != nil:
+			f.Text, f.Tone = number+"queued", markup.Green
+		case pr.Draft:
+			f.Text = number + "draft"
+		}
+	default:
+		f.Text = number + pr.State
+	}
+	return f
+}
+
+// review words how the review stands.
+func (d *drawing) review(pr verdict.PullRequest) field {
+	if pr.State != string(github.Open) {
+		return field{}
+	}
+	switch pr.ReviewDecision {
+	case github.ChangesRequested:
+		return field{Text: "changes requested", Tone: markup.Red}
+	case github.Approved:
+		return field{Text: "approved", Tone: markup.Green}
+	}
+	if pr.Found != nil && len(pr.Found.PullRequest.RequestedReviewers) > 0 {
+		names := pr.Found.PullRequest.RequestedReviewers
+		text := "waiting for " + names[0]
+		if len(names) > 1 {
+			text += fmt.Sprintf(" +%d", len(names)-1)
+		}
+		return field{Text: text, Tone: markup.Amber, Why: strings.Join(names, ", ")}
+	}
+	if pr.ReviewDecision == github.ReviewRequired {
+		return field{Text: "waits for review", Tone: markup.Amber}
+	}
+	return field{Text: "no review yet"}
+}
+
+// checksOf returns the checks of a pull request, the failing ones first.
+func checksOf(pr verdict.PullRequest) checks {
+	if pr.Found == nil || pr.State != string(github.Open) {
+		return checks{}
+	}
+	var out checks
+	count := map[string]int{}
+	for _, c := range pr.Found.Checks {
+		one := check{Name: c.Name, State: "unknown", URL: c.URL}
+		switch {
+		case c.Failing():
+			one.State, one.Tone = "failed", markup.Red
+		case c.Passed():
+			one.State, one.Tone = "passed", markup.Green
+		case c.Status != "completed":
+			one.State, one.Tone = "running", markup.Amber
+		}
+		count[one.State]++
+		if len(out.All) == maxMarks {
+			out.More++
+			continue
+		}
+		out.All = append(out.All, one)
+	}
+	var parts []string
+	for _, state := range []string{"failed", "running", "unknown", "passed"} {
+		if n := count[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	out.Summary = strings.Join(parts, ", ")
+	return out
+}
+
+// detail makes the panel of the selected branch, nil if it is not on the page.
+func (d *drawing) detail(all verdict.Overview) *board.Detail {
+	for _, s := range all.Stacks {
+		for _, b := range s.Branches {
+			if b.Branch == d.selected {
+				return d.panel(s, b)
+			}
+		}
+	}
+	for _, b := range all.Loose {
+		if b.Branch == d.selected {
+			return d.panel(verdict.Status{Trunk: "", Branches: []verdict.Branch{b}}, b)
+		}
+	}
+	return nil
+}
+
+func (d *drawing) panel(s verdict.Status, b verdict.Branch) *board.Detail {
+	r := d.row(b)
+	out := &board.Detail{Title: b.Branch, Mono: true, Sub: d.HTML("sub", r), Close: "stacks"}
+	add := func(key string, data any) {
+		if html := d.HTML("detail-"+key, data); strings.TrimSpace(string(html)) != "" {
+			out.Blocks = append(out.Blocks, board.Row{Key: key, HTML: html})
+		}
+	}
+	outcome, why := s.Of(b)
+	next := ""
+	if s.Blocking() == b.Branch {
+		next = s.Next
+	}
+	add("verdict", struct {
+		Outcome verdict.Outcome
+		Tone    markup.Tone
+		Why     string
+	}{outcome, tones[outcome], why})
+	if f := b.PullRequest.Found; f != nil {
+		add("threads", f.UnresolvedThreads)
+	}
+	add("checks", r.Checks)
+	add("branch", struct {
+		row
+		Stack verdict.Status
+		AsOf  time.Time
+	}{r, s, cmpTime(b.PullRequest.AsOf, d.github.AsOf)})
+	add("next", struct{ Next, Switch, URL string }{next, b.Branch, r.Pull.URL})
+	return out
+}
+
+func cmpTime(a, b time.Time) time.Time {
+	if a.IsZero() {
+		return b
+	}
+	return a
+}

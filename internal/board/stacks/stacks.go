@@ -1,0 +1,202 @@
+// Package stacks is the view of a board that shows branches as stacks: what each waits for,
+// who works on it, the first blocker of each stack, and conflicts between branches.
+package stacks
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"html/template"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/presence"
+	"github.com/copse-dev/copse/internal/workflow/conflicts"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
+)
+
+//go:embed stacks.tmpl
+var files embed.FS
+
+// Options are what the view shows.
+type Options struct {
+	// All returns the stacks of the repository, from what is at hand.
+	All func(ctx context.Context, q verdict.Selection) (verdict.Overview, error)
+	// Conflicts returns the last report of the radar, false if there is none yet. It can be
+	// nil.
+	Conflicts func(ctx context.Context) (conflicts.Report, bool)
+	// Clients returns the clients that work in worktrees.
+	Clients func(ctx context.Context) []presence.Client
+	Now     func() time.Time
+}
+
+// perPage is how many branches a page shows.
+const perPage = 100
+
+// View is the view. Make it with [New].
+type View struct {
+	o         Options
+	kit       *markup.Kit
+	templates *template.Template
+
+	mu      sync.Mutex
+	blocked int // stacks, at the last look at the first page
+	looked  bool
+}
+
+var (
+	_ board.View    = (*View)(nil)
+	_ board.Counter = (*View)(nil)
+)
+
+// New returns the view.
+func New(kit *markup.Kit, o Options) *View {
+	return &View{o: o, kit: kit, templates: kit.Parse(files, "stacks.tmpl")}
+}
+
+// Name is the view's part of the address.
+func (*View) Name() string { return "stacks" }
+
+// Title is the view's name in the navigation.
+func (*View) Title() string { return "Stacks" }
+
+// Watches are the sources of the page.
+func (*View) Watches() []board.Source {
+	return []board.Source{board.Repository, board.Remote, board.Items, board.Agents, board.Conflicts}
+}
+
+// Count returns how many stacks are blocked.
+func (v *View) Count(ctx context.Context) board.Badge {
+	v.mu.Lock()
+	looked := v.looked
+	v.mu.Unlock()
+	if !looked {
+		if all, err := v.o.All(ctx, verdict.Selection{Limit: perPage}); err == nil {
+			v.note(all)
+		}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.blocked == 0 {
+		return board.Badge{}
+	}
+	return board.Badge{Text: strconv.Itoa(v.blocked), Tone: markup.Red}
+}
+
+// note keeps what the navigation shows.
+func (v *View) note(all verdict.Overview) {
+	blocked := 0
+	for _, s := range all.Stacks {
+		if s.Verdict == verdict.Blocked {
+			blocked++
+		}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.blocked, v.looked = blocked, true
+}
+
+// Render makes the page.
+func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) {
+	selected := r.Query.Get("branch")
+	from, err := strconv.Atoi(cmp.Or(r.Query.Get("from"), "0"))
+	if err != nil || from < 0 {
+		return board.Page{}, failure.New(failure.Invalid, "The address has no number after from=", "Open the first page of the stacks.")
+	}
+	all, err := v.o.All(ctx, verdict.Selection{Branch: selected, From: from, Limit: perPage})
+	if err != nil {
+		return board.Page{}, err
+	}
+	if from == 0 {
+		v.note(all)
+	}
+	d := drawing{
+		Renderer: markup.Renderer{Kit: v.kit, Templates: v.templates},
+		selected: selected, now: v.o.Now(), agents: v.agents(ctx), github: all.GitHub,
+	}
+	var report conflicts.Report
+	if v.o.Conflicts != nil {
+		report, _ = v.o.Conflicts(ctx)
+	}
+	d.collide(report)
+	page := board.Page{Title: "Stacks"}
+	if all.Branches == 0 {
+		page.Sections = []board.Section{{Key: "empty", Label: "Nothing is stacked yet", Head: d.HTML("none", nil)}}
+		return page, d.Err
+	}
+	page.Tools = d.HTML("columns", nil)
+	for _, s := range all.Stacks {
+		page.Sections = append(page.Sections, d.stack(s))
+	}
+	if len(all.Loose) > 0 {
+		page.Sections = append(page.Sections, d.loose(all))
+	}
+	if len(report.Conflicts) > 0 {
+		page.Sections = append(page.Sections, d.conflicts(report))
+	}
+	if all.Next > 0 || from > 0 {
+		page.Sections = append(page.Sections, board.Section{Key: "more", Class: "plain", Label: "More stacks", Head: d.HTML("more", struct{ From, Next, Shown, Total int }{from, all.Next, cmp.Or(all.Next, all.Total) - from, all.Total})})
+	}
+	if len(all.Notes) > 0 {
+		page.Sections = append(page.Sections, board.Section{Key: "notes", Label: "Notes", Head: d.HTML("notes", all.Notes)})
+	}
+	if selected != "" {
+		if page.Detail = d.detail(all); page.Detail == nil {
+			return page, failure.New(failure.NotFound, "There is no branch "+selected+" in a stack", "It may have been renamed or deleted. Choose one from the list.")
+		}
+	}
+	return page, d.Err
+}
+
+// agents returns the clients by worktree.
+func (v *View) agents(ctx context.Context) map[string][]presence.Client {
+	by := map[string][]presence.Client{}
+	if v.o.Clients != nil {
+		for _, c := range v.o.Clients(ctx) {
+			by[c.Worktree] = append(by[c.Worktree], c)
+		}
+	}
+	return by
+}
+
+// issueKey is a Jira key at the beginning of a name.
+var issueKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]+-[0-9]+[-_]?`)
+
+// titleOf names a stack after its lowest branch, without directories and issue.
+func titleOf(branch string) string {
+	last := path.Base(branch)
+	if short := issueKey.ReplaceAllString(last, ""); short != "" {
+		last = short
+	}
+	last = strings.NewReplacer("-", " ", "_", " ").Replace(last)
+	first, size := utf8.DecodeRuneInString(last)
+	return string(unicode.ToUpper(first)) + last[size:]
+}
+
+// link returns the address of the page with a branch in the panel.
+func link(branch string) string { return "stacks?" + url.Values{"branch": {branch}}.Encode() }
+
+// jiraOf returns the issues of branches, each once.
+func jiraOf(branches []verdict.Branch) string {
+	var keys []string
+	for _, b := range branches {
+		if b.Jira != nil && !slices.Contains(keys, b.Jira.Key) {
+			keys = append(keys, b.Jira.Key)
+		}
+	}
+	if len(keys) > 3 {
+		keys = append(keys[:3], "…")
+	}
+	return strings.Join(keys, ", ")
+}
