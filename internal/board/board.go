@@ -14,6 +14,7 @@
 package board
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"html/template"
@@ -265,7 +266,7 @@ func (b *Board) problem(v View, err error) Page {
 	if err != nil {
 		b.o.Logger.Error("the board cannot show an error", "error", err)
 	}
-	return Page{Title: v.Title(), Sections: []Section{{Key: "problem", Class: "problem", Label: "What went wrong", Head: html}}}
+	return Page{Title: cmp.Or(v.Title(), "Not found"), Sections: []Section{{Key: "problem", Class: "problem", Label: "What went wrong", Head: html}}}
 }
 
 // navigation returns the entries of the navigation.

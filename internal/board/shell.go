@@ -38,6 +38,7 @@ type document struct {
 	Live         string // that of the stream
 	Version      string
 	Token        string
+	Now          int64 // in milliseconds
 	Notice       template.HTML
 	CSS, Script  string
 	Morph, Icon  string
@@ -143,14 +144,16 @@ func (r *renderer) detail(d *Detail) part {
 }
 
 // page writes a complete page.
-func (s *shell) page(scr screen, base, here string, token string, notice template.HTML) ([]byte, error) {
+func (s *shell) page(scr screen, base, here string, watched bool, token string, notice template.HTML) ([]byte, error) {
 	assets := markup.Assets()
 	asset := func(name string) string { return "asset/" + assets[name].Name }
-	view, query, _ := strings.Cut(here, "?")
-	live := "live/" + view + "?" + query
+	live := ""
+	if watched {
+		live = "live/" + here
+	}
 	var b bytes.Buffer
 	err := s.templates.ExecuteTemplate(&b, "document", document{
-		Title: scr.title, Class: scr.class, App: scr.app.text(), Base: base, Here: here, Live: live, Version: scr.version,
+		Title: scr.title, Class: scr.class, App: scr.app.text(), Base: base, Here: here, Live: live, Version: scr.version, Now: s.kit.Now().UnixMilli(),
 		Token: token, Notice: notice, CSS: asset("board.css"), Script: asset("board.js"), Morph: asset("idiomorph.js"), Icon: asset("icon.svg"),
 	})
 	if err != nil {

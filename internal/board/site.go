@@ -233,7 +233,7 @@ func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *place, ses
 	if notice == "" {
 		notice = template.HTML(session.Notice())
 	}
-	text, err := at.shell.page(scr, at.path, address(v, r), session.Token, notice)
+	text, err := at.shell.page(scr, at.path, address(v, r), len(v.Watches()) > 0, session.Token, notice)
 	if err != nil {
 		at.o.Logger.Error("the board cannot show a page", "view", v.Name(), "error", err)
 		http.Error(w, "the page could not be rendered; the log of copse up says why", http.StatusInternalServerError)

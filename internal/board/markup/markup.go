@@ -101,6 +101,9 @@ type Options struct {
 // NewKit returns a kit.
 func NewKit(o Options) *Kit { return &Kit{o} }
 
+// Now returns the time that ages are counted from.
+func (k *Kit) Now() time.Time { return k.o.Now() }
+
 // Parse returns the templates that match the patterns in files, with the shared ones. Their
 // text is part of the program, so an error in them is a panic.
 func (k *Kit) Parse(files fs.FS, patterns ...string) *template.Template {

@@ -87,7 +87,11 @@
   const take = (doc, url, how) => {
     const app = doc.getElementById("app");
     if (!app) { location.href = url; return; }
-    for (const name of ["board-token", "board-live", "board-version"]) meta(name).content = doc.querySelector(`meta[name="${name}"]`).content;
+    for (const name of ["board-token", "board-live", "board-version"]) {
+      meta(name)?.remove();
+      const now = doc.querySelector(`meta[name="${name}"]`);
+      if (now) document.head.append(now);
+    }
     version = meta("board-version").content;
     document.title = doc.title;
     document.body.className = doc.body.className;
@@ -218,8 +222,10 @@
   });
 
   // ---- small things ----
+  // The server's clock counts: its times are compared with it.
+  let skew = 0;
   const age = (then) => {
-    const minutes = Math.floor((Date.now() - then) / 60000);
+    const minutes = Math.floor((Date.now() + skew - then) / 60000);
     if (minutes < 1) return "just now";
     if (minutes < 60) return `${minutes} min ago`;
     if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
@@ -243,6 +249,7 @@
     if (document.hidden) { stream?.close(); stream = null; } else { tick(); listen(); }
   });
   version = meta("board-version").content;
+  skew = Number(meta("board-now").content) - Date.now();
   polish();
   listen();
 })();

@@ -1,0 +1,169 @@
+package browser_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/copse-dev/copse/internal/test/demo"
+	"github.com/copse-dev/copse/internal/test/need"
+)
+
+// axe is the script that finds what people with a screen reader or a keyboard stumble over.
+func axe(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "clients", "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		need.Skip(t, "axe-core is not installed; run npm ci in internal/test/clients")
+	}
+	return string(text)
+}
+
+// accessible fails the test for each violation that axe-core reports.
+func (b *tab) accessible(script string) {
+	b.t.Helper()
+	found := eval[[]string](b, script+`;
+axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.target + " " + n.failureSummary).join("; ")))`)
+	for _, f := range found {
+		b.t.Errorf("axe-core: %s", f)
+	}
+}
+
+// looks compares the page with a picture, which COPSE_UPDATE=1 makes again. Both are compared
+// in blocks of pixels, because fonts are drawn differently by each version of a browser.
+func (b *tab) looks(name string) {
+	b.t.Helper()
+	eval[bool](b, `document.activeElement.blur(), document.fonts.ready.then(() => true)`)
+	shot, err := png.Decode(bytes.NewReader(get(b, chromedp.CaptureScreenshot())))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	now := halved(shot)
+	path := filepath.Join("testdata", name+".png")
+	if os.Getenv("COPSE_UPDATE") != "" {
+		var out bytes.Buffer
+		if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, now); err != nil {
+			b.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+			b.t.Fatal(err)
+		}
+		return
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	was, err := png.Decode(bytes.NewReader(text))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if was.Bounds() != now.Bounds() {
+		b.t.Fatalf("%s has another size: %v", name, now.Bounds())
+	}
+	if share := differing(was, now); share > tolerance {
+		kept := filepath.Join(b.t.TempDir(), name+".png")
+		b.t.Errorf("%s differs in %.1f%% of its blocks, more than %.0f%%; look at the page, then run COPSE_UPDATE=1 go test ./internal/test/browser (%s)", name, share*100, tolerance*100, kept)
+	}
+}
+
+const (
+	// blockSize is the edge of a block, and tolerance the share of blocks that can differ.
+	blockSize = 6
+	tolerance = 0.06
+	// visible is how different the mean of a block must be to count.
+	visible = 18
+)
+
+// halved returns a picture of half the size.
+func halved(in image.Image) *image.RGBA {
+	size := in.Bounds().Size().Div(2)
+	out := image.NewRGBA(image.Rectangle{Max: size})
+	for y := range size.Y {
+		for x := range size.X {
+			r, g, b := mean(in, x*2, y*2, 2)
+			out.SetRGBA(x, y, color.RGBA{uint8(r), uint8(g), uint8(b), 255}) //nolint:gosec // a mean of bytes
+		}
+	}
+	return out
+}
+
+// mean returns the mean color of a square.
+func mean(in image.Image, x, y, edge int) (r, g, b int) {
+	n := 0
+	for dy := range edge {
+		for dx := range edge {
+			if !(image.Point{x + dx, y + dy}).In(in.Bounds()) {
+				continue
+			}
+			cr, cg, cb, _ := in.At(x+dx, y+dy).RGBA()
+			r, g, b, n = r+int(cr>>8), g+int(cg>>8), b+int(cb>>8), n+1
+		}
+	}
+	return r / n, g / n, b / n
+}
+
+// differing returns the share of blocks that look different.
+func differing(a, b image.Image) float64 {
+	size := a.Bounds().Size()
+	all, bad := 0, 0
+	for y := 0; y < size.Y; y += blockSize {
+		for x := 0; x < size.X; x += blockSize {
+			r1, g1, b1 := mean(a, x, y, blockSize)
+			r2, g2, b2 := mean(b, x, y, blockSize)
+			if all++; max(abs(r1-r2), abs(g1-g2), abs(b1-b2)) > visible {
+				bad++
+			}
+		}
+	}
+	return float64(bad) / float64(all)
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// TestLooks opens each view, wide and narrow, light and dark, and compares it with a picture.
+// None of them has a barrier that axe-core knows.
+func TestLooks(t *testing.T) {
+	chromium(t)
+	script := axe(t)
+	s := serve(t, demo.New(t))
+	b := open(t, s.link("stacks"), chromedp.EmulateViewport(1440, 900))
+	b.until("GitHub has answered", `!!document.querySelector("#top .fresh time") && document.querySelector(".chip.blue") !== null`)
+	base := strings.TrimSuffix(eval[string](b, "document.baseURI"), "/") + "/"
+	for _, page := range []struct {
+		name, address string
+		picture       bool // of pages that are the same each time
+	}{
+		{"stacks", "stacks?branch=feature%2FSHOP-7-login", true},
+		{"worktrees", "worktrees", true},
+		{"health", "health", false},
+		{"keys", "keys", false},
+	} {
+		for _, form := range []struct {
+			name, scheme  string
+			width, height int64
+		}{{"wide", "light", 1440, 900}, {"dark", "dark", 1440, 900}, {"medium", "light", 900, 800}, {"phone", "light", 390, 844}} {
+			t.Run(page.name+"/"+form.name, func(t *testing.T) {
+				b := &tab{t: t, ctx: b.ctx, at: b.at}
+				b.do(chromedp.EmulateViewport(form.width, form.height), media("prefers-color-scheme", form.scheme),
+					chromedp.Navigate(base+page.address), chromedp.WaitVisible(chromedp.CSS("#main h1")))
+				b.live()
+				b.accessible(script)
+				if wide := eval[int](b, "document.documentElement.scrollWidth"); wide > int(form.width) {
+					t.Errorf("the page is %d pixels wide, more than the window", wide)
+				}
+				if page.picture {
+					b.looks(fmt.Sprintf("%s-%s", page.name, form.name))
+				}
+			})
+		}
+	}
+}
