@@ -3,12 +3,10 @@ package verdict
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/session"
@@ -43,85 +41,102 @@ type Overview struct {
 
 // group is a stack before it is looked at.
 type group struct {
-	shape
-	first  bool // it is the selected one
-	held   bool // a worktree has one of its branches
-	bottom string
+	bottom   string
+	members  int
+	selected bool
+	held     bool // a worktree has one of its branches
+	stacked  bool
+}
+
+// grouping is all stacks of a repository.
+type grouping struct {
+	walker
+	groups []group
+	above  map[string][]string // the branches that are stacked on each
+	notes  []string
 }
 
 // All returns the verdicts on the stacks of the repository.
 func (v *Verdicts) All(ctx context.Context, q Selection, asking Asking) (Overview, error) {
 	return session.Read(ctx, v.o.Branches.Session(), func(ctx context.Context, view *session.View) (Overview, error) {
-		return v.all(ctx, view, q, asking)
+		out, changed, err := v.all(ctx, view, q, asking)
+		if changed && err == nil {
+			out, _, err = v.all(ctx, view, q, Recent)
+		}
+		return out, err
 	})
 }
 
-func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, asking Asking) (Overview, error) {
+// all returns the overview, and whether the records that it is based on have changed.
+func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, asking Asking) (out Overview, changed bool, err error) {
 	repo, err := view.Repo(ctx)
 	if err != nil {
-		return Overview{}, err
+		return Overview{}, false, err
 	}
-	groups, err := v.groups(ctx, view, q.Branch)
+	all, err := v.group(ctx, view, q.Branch)
 	if err != nil {
-		return Overview{}, err
+		return Overview{}, false, err
 	}
-	out := Overview{Total: len(groups)}
-	for _, g := range groups {
-		out.Branches += len(g.branches) + g.left
+	out.Total = len(all.groups)
+	for _, g := range all.groups {
+		out.Branches += g.members
 	}
-	shown := groups[min(q.From, len(groups)):]
+	var shown []shape
 	count := 0
-	for i, g := range shown {
-		if count += len(g.branches); count > cmp.Or(q.Limit, MaxBranches) && i > 0 {
-			shown = shown[:i]
-			out.Next = q.From + i
+	for i := q.From; i < len(all.groups); i++ {
+		if count += min(all.groups[i].members, MaxBranches); count > cmp.Or(q.Limit, MaxBranches) && i > q.From {
+			out.Next = i
 			break
 		}
+		shown = append(shown, all.shape(all.groups[i]))
 	}
 	// Branches with the same trunk are compared with one run of git.
 	byTrunk := map[string]*shape{}
 	var trunks []string
 	for _, g := range shown {
-		all := byTrunk[g.trunk]
-		if all == nil {
-			all = &shape{trunk: g.trunk}
-			byTrunk[g.trunk] = all
+		same := byTrunk[g.trunk]
+		if same == nil {
+			same = &shape{trunk: g.trunk}
+			byTrunk[g.trunk] = same
 			trunks = append(trunks, g.trunk)
 		}
-		all.branches = append(all.branches, g.branches...)
+		same.branches = append(same.branches, g.branches...)
 	}
 	current := view.Current(ctx)
 	var notes notes
 	for _, trunk := range trunks {
-		all := byTrunk[trunk]
-		for i := range all.branches {
-			all.branches[i].Current = all.branches[i].Branch == current
+		same, asked := byTrunk[trunk], false
+		for i := range same.branches {
+			same.branches[i].Current = same.branches[i].Branch == current
 		}
-		t, err := readTips(ctx, repo, *all)
+		t, err := readTips(ctx, repo, *same)
 		if err != nil {
-			return Overview{}, session.Explain(err)
+			return Overview{}, false, session.Explain(err)
 		}
 		var g errgroup.Group
-		g.Go(func() error { return v.compare(ctx, repo, *all, t) })
-		g.Go(func() error { return v.hold(ctx, repo, *all) })
+		g.Go(func() error { return v.compare(ctx, repo, *same, t) })
+		g.Go(func() error { return v.hold(ctx, repo, *same) })
 		g.Go(func() error {
-			v.link(ctx, *all, asking, &notes)
+			v.link(ctx, *same, asking, &notes)
 			return nil
 		})
-		pulls := make([]fact.Fact[github.Status], len(all.branches))
+		pulls := make([]fact.Fact[github.Status], len(same.branches))
 		g.Go(func() error {
-			copy(pulls, v.ask(ctx, *all, t, asking))
+			var found []fact.Fact[github.Status]
+			found, asked = v.ask(ctx, repo, *same, t, asking)
+			copy(pulls, found)
 			return nil
 		})
 		if err := g.Wait(); err != nil {
-			return Overview{}, session.Explain(err)
+			return Overview{}, false, session.Explain(err)
 		}
-		out.GitHub = worse(out.GitHub, v.take(all.branches, pulls, trunk, &notes))
+		changed = changed || asked
+		out.GitHub = worse(out.GitHub, v.take(same.branches, pulls, trunk, &notes))
 	}
 	for _, g := range shown {
-		all := byTrunk[g.trunk]
-		own := all.branches[:len(g.branches):len(g.branches)]
-		all.branches = all.branches[len(g.branches):]
+		rest := byTrunk[g.trunk]
+		own := rest.branches[:len(g.branches):len(g.branches)]
+		rest.branches = rest.branches[len(g.branches):]
 		if len(own) == 1 && own[0].Parent == "" {
 			out.Loose = append(out.Loose, own[0])
 			continue
@@ -130,9 +145,12 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 		s.conclude()
 		out.Stacks = append(out.Stacks, s)
 	}
-	notes.add(v.o.Branches.Note(ctx))
+	notes.add(v.o.Branches.TwoStates(ctx))
+	for _, note := range all.notes {
+		notes.add(note)
+	}
 	out.Notes = notes.list
-	return out, nil
+	return out, changed, nil
 }
 
 // worse returns what holds for two sets of branches together.
@@ -147,93 +165,99 @@ func worse(a, b GitHub) GitHub {
 	return a
 }
 
-// groups returns all stacks, without facts, in the order of an overview.
-func (v *Verdicts) groups(ctx context.Context, view *session.View, selected string) ([]group, error) {
-	state, err := v.o.Branches.State(ctx)
-	if errors.Is(err, twig.ErrNoState) {
-		state, err = &twig.State{}, nil
-	}
+// group returns all stacks, without their branches, in the order of an overview.
+func (v *Verdicts) group(ctx context.Context, view *session.View, selected string) (grouping, error) {
+	state, notes, err := v.o.Branches.Whole(ctx)
 	if err != nil {
-		return nil, err
+		return grouping{}, err
 	}
 	standard, err := view.Default(ctx)
 	if err != nil {
-		return nil, err
+		return grouping{}, err
 	}
 	names, err := view.Branches(ctx)
 	if err != nil {
-		return nil, err
+		return grouping{}, err
 	}
+	held, err := checkedOut(ctx, view)
+	if err != nil {
+		return grouping{}, err
+	}
+	current := view.Current(ctx)
+	has := func(name string) bool {
+		_, ok := slices.BinarySearch(names, name)
+		return ok || name == current && name != ""
+	}
+	out := grouping{notes: notes, walker: walker{state: state, first: edgesOf(state), standard: standard, has: has, found: map[string]string{}}}
+	out.above = out.children()
+	bottoms := map[string]string{} // by branch
+	grouped := map[string]*group{}
+	for _, name := range names {
+		if out.root(name) {
+			continue
+		}
+		bottom := out.bottom(name, bottoms)
+		g := grouped[bottom]
+		if g == nil {
+			below, _ := out.parent(bottom)
+			g = &group{bottom: bottom, stacked: below != ""}
+			grouped[bottom] = g
+		}
+		g.members++
+		g.selected = g.selected || name == cmp.Or(selected, current)
+		g.held = g.held || held[name]
+		g.stacked = g.stacked || g.members > 1
+	}
+	for _, g := range grouped {
+		out.groups = append(out.groups, *g)
+	}
+	rank := func(g group) int {
+		switch {
+		case g.selected:
+			return 0
+		case g.held:
+			return 1
+		case g.stacked:
+			return 2
+		}
+		return 3
+	}
+	slices.SortFunc(out.groups, func(a, b group) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a.bottom, b.bottom)) })
+	return out, nil
+}
+
+// checkedOut returns the branches that a worktree has.
+func checkedOut(ctx context.Context, view *session.View) (map[string]bool, error) {
 	repo, err := view.Repo(ctx)
 	if err != nil {
 		return nil, err
 	}
-	held := map[string]bool{}
 	list, err := repo.Checkouts(ctx)
 	if err != nil {
-		return nil, err
+		return nil, session.Explain(err)
 	}
+	held := make(map[string]bool, len(list))
 	for _, c := range list {
 		held[c.Branch] = true
 		if c.Operation != nil {
 			held[c.Operation.Branch] = true
 		}
 	}
-	if selected == "" {
-		selected = view.Current(ctx)
+	return held, nil
+}
+
+// shape returns the branches of a stack.
+func (all grouping) shape(g group) shape {
+	trunk, names := all.down(g.bottom)
+	names = up(all.above, g.bottom, trunk, names)
+	out := shape{trunk: cmp.Or(trunk, all.standard)}
+	if len(names) > MaxBranches {
+		out.left, names = len(names)-MaxBranches, names[:MaxBranches]
 	}
-	w := walker{state, edgesOf(state), standard}
-	all := slices.Clone(names)
-	for child := range w.first {
-		if _, ok := slices.BinarySearch(names, child); !ok {
-			all = append(all, child) // it is recorded, and gone
-		}
+	for _, name := range names {
+		out.branches = append(out.branches, all.branch(name))
 	}
-	bottoms := map[string]string{} // by branch
-	grouped := map[string]*group{}
-	for _, name := range all {
-		if w.root(name) {
-			continue
-		}
-		bottom := w.bottom(name, bottoms)
-		g := grouped[bottom]
-		if g == nil {
-			g = &group{bottom: bottom}
-			grouped[bottom] = g
-		}
-		g.first = g.first || name == selected
-		g.held = g.held || held[name]
-	}
-	groups := make([]group, 0, len(grouped))
-	for _, g := range grouped {
-		trunk, chain := w.down(g.bottom)
-		stacked := w.up(g.bottom, trunk, chain)
-		g.trunk = cmp.Or(trunk, standard)
-		if len(stacked) > MaxBranches {
-			g.left = len(stacked) - MaxBranches
-			stacked = stacked[:MaxBranches]
-		}
-		for _, name := range stacked {
-			b := w.branch(name)
-			_, exists := slices.BinarySearch(names, name)
-			b.Missing = !exists
-			g.branches = append(g.branches, b)
-		}
-		groups = append(groups, *g)
-	}
-	rank := func(g group) int {
-		switch {
-		case g.first:
-			return 0
-		case g.held:
-			return 1
-		case len(g.branches) > 1 || g.branches[0].Parent != "":
-			return 2
-		}
-		return 3
-	}
-	slices.SortFunc(groups, func(a, b group) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a.bottom, b.bottom)) })
-	return groups, nil
+	return out
 }
 
 // bottom returns the lowest branch of the stack of a branch. It remembers what it finds.
@@ -244,12 +268,12 @@ func (w walker) bottom(name string, known map[string]string) string {
 	for known[at] == "" && !met[at] {
 		met[at] = true
 		path = append(path, at)
-		edge, ok := w.first[at]
-		if !ok || w.root(edge.Parent) {
+		below, _ := w.parent(at)
+		if below == "" || w.root(below) {
 			known[at] = at
 			break
 		}
-		at = edge.Parent
+		at = below
 	}
 	found := known[at]
 	if found == "" { // the edges form a cycle

@@ -103,7 +103,7 @@ func walk(state *twig.State, standard, start string, has func(string) bool) shap
 	var out shape
 	var names []string
 	out.trunk, names = w.down(start)
-	names = w.up(start, out.trunk, names)
+	names = up(w.children(), start, out.trunk, names)
 	if out.trunk == "" {
 		out.trunk = standard
 	}
@@ -183,8 +183,8 @@ func (w walker) down(start string) (trunk string, names []string) {
 	return trunk, names
 }
 
-// up adds the branches that are stacked on start, each before those on it.
-func (w walker) up(start, trunk string, names []string) []string {
+// children returns the branches that are stacked on each branch.
+func (w walker) children() map[string][]string {
 	children := make(map[string][]string, len(w.first))
 	met := make(map[string]bool, len(w.first))
 	for _, d := range w.state.Dependencies {
@@ -196,6 +196,11 @@ func (w walker) up(start, trunk string, names []string) []string {
 			children[parent] = append(children[parent], d.Child)
 		}
 	}
+	return children
+}
+
+// up adds the branches that are stacked on start, each before those on it.
+func up(children map[string][]string, start, trunk string, names []string) []string {
 	seen := map[string]bool{trunk: true}
 	for _, name := range names {
 		seen[name] = true
