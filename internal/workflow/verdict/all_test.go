@@ -21,14 +21,16 @@ func TestAll(t *testing.T) {
 	g := gittest.New(t)
 	dir := g.Init()
 	g.Run(dir, "commit", "-q", "--allow-empty", "-m", "start")
-	state := `{"root_branches": ["main"], "branches": {}, "dependencies": [`
+	const id, at = `"id": "6ba7b810-9dad-11d1-80b4-00c04fd430c8", `, `"created_at": "2026-01-02T03:04:05Z"`
+	state := `{"version": 1, "repo_path": "/r", "created_at": "2026-01-02T03:04:05Z", "branches": {}, "worktrees": [],
+		"root_branches": [{` + id + `"branch": "main", "is_default": true, ` + at + `}], "dependencies": [`
 	for i := range 30 {
 		g.Run(dir, "branch", fmt.Sprintf("a%02d", i))
 		g.Run(dir, "branch", fmt.Sprintf("b%02d", i))
 		if i > 0 {
 			state += ","
 		}
-		state += fmt.Sprintf(`{"parent": "main", "child": "a%02d"}, {"parent": "a%02d", "child": "b%02d"}`, i, i, i)
+		state += fmt.Sprintf(`{%s"parent": "main", "child": "a%02d", %s}, {%s"parent": "a%02d", "child": "b%02d", %s}`, id, i, at, id, i, i, at)
 	}
 	g.Run(dir, "branch", "loose")
 	gittest.Write(t, dir+"/.twig/state.json", state+`]}`)
