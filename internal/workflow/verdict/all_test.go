@@ -22,7 +22,7 @@ func TestAll(t *testing.T) {
 	dir := g.Init()
 	g.Run(dir, "commit", "-q", "--allow-empty", "-m", "start")
 	const id, at = `"id": "6ba7b810-9dad-11d1-80b4-00c04fd430c8", `, `"created_at": "2026-01-02T03:04:05Z"`
-	state := `{"version": 1, "repo_path": "/r", "created_at": "2026-01-02T03:04:05Z", "branches": {}, "worktrees": [],
+	state := `{"version": 1, "repo_path": "/r", "created_at": "2026-01-02T03:04:05Z", "updated_at": "2026-01-02T03:04:05Z", "branches": {}, "worktrees": [],
 		"root_branches": [{` + id + `"branch": "main", "is_default": true, ` + at + `}], "dependencies": [`
 	for i := range 30 {
 		g.Run(dir, "branch", fmt.Sprintf("a%02d", i))
