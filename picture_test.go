@@ -24,7 +24,7 @@ type screen struct{ bytes.Buffer }
 
 func (*screen) Width() int { return pictureWidth }
 
-// TestPicture keeps the picture in the README what the program prints.
+// TestPicture keeps the picture in the README up to date with the program.
 func TestPicture(t *testing.T) {
 	t.Parallel()
 	d := demo.New(t)
@@ -57,7 +57,7 @@ func svg(lines []string) []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%d" viewBox="0 0 %g %d" role="img" aria-label="copse in a terminal">
 <rect width="100%%" height="100%%" rx="8" fill="#1d2430"/>
 <circle cx="20" cy="18" r="6" fill="#e0675a"/><circle cx="40" cy="18" r="6" fill="#e2b14c"/><circle cx="60" cy="18" r="6" fill="#68b35f"/>
-<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="#d5dbe5" xml:space="preserve">
+<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" fill="#d5dbe5">
 `, float64(width), height, float64(width), height)
 	for i, line := range lines {
 		fmt.Fprintf(&b, `<text x="%d" y="%d">`, padding, bar+padding+i*lineHeight+4)
@@ -71,6 +71,8 @@ func svg(lines []string) []byte {
 			if text != "" {
 				// Each piece says how long it is, so that every font has the same columns.
 				n := displaywidth.String(text)
+				// Spaces that no browser collapses.
+				text = strings.ReplaceAll(text, " ", "\u00a0")
 				fmt.Fprintf(&b, `<tspan x="%.2f" textLength="%.2f" lengthAdjust="spacingAndGlyphs"%s>%s</tspan>`,
 					padding+float64(column)*charWidth, float64(n)*charWidth, style, html.EscapeString(text))
 				column += n

@@ -1,7 +1,7 @@
 // Command assets writes what packages carry beside the programs: man pages, and completions
 // for bash, zsh, fish and PowerShell.
 //
-//	go run ./packaging/assets FOLDER
+//	go run ./packaging/assets DIRECTORY
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: assets FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: assets DIRECTORY")
 		os.Exit(2)
 	}
 	if err := write(os.Args[1]); err != nil {
@@ -51,17 +52,30 @@ func pages(folder string, cmd *cobra.Command) error {
 	if cmd.Hidden || cmd.Name() == "help" {
 		return nil
 	}
+	cmd.DisableAutoGenTag = true
+	hideHelp(cmd)
 	var page bytes.Buffer
 	header := &doc.GenManHeader{Section: "1", Source: "copse", Manual: "copse"}
 	if err := doc.GenMan(cmd, header, &page); err != nil {
 		return fmt.Errorf("page of %s: %w", cmd.CommandPath(), err)
 	}
-	errs := []error{zipped(filepath.Join(folder, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1.gz"), page.Bytes())}
+	errs := []error{zipped(filepath.Join(folder, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1.gz"), defaults.ReplaceAll(page.Bytes(), []byte("$1$2")))}
 	for _, sub := range cmd.Commands() {
 		errs = append(errs, pages(folder, sub))
 	}
 	return errors.Join(errs...)
 }
+
+// hideHelp leaves the flag --help out of a page.
+func hideHelp(cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	if f := cmd.Flags().Lookup("help"); f != nil {
+		f.Hidden = true
+	}
+}
+
+// defaults are empty default values behind a flag, such as [=false] and ="".
+var defaults = regexp.MustCompile(`(\\-\\-[a-z-]+|--[a-z-]+)(\\fP)?(\[=[a-z0-9]*\]|=""|=\[\])`)
 
 func completions(folder string, cmd *cobra.Command) error {
 	var errs []error

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -144,6 +145,10 @@ func mcpbBundle(t *testing.T, folder string) {
 		}
 	}
 	listsTools(t, output(t, dir, ask, filepath.Join(dir, "bin", program{goos: runtime.GOOS}.file()), "mcp", "serve"))
+	listsTools(t, configured(t, dir, nil))
+	if n := strings.Count(configured(t, dir, map[string]string{"read_only": "true", "toolsets": "items"}), `"inputSchema"`); n == 0 || n > 10 {
+		t.Errorf("%d read-only tools of items are served", n)
+	}
 	tool := filepath.Join("..", "..", "internal", "test", "clients", "node_modules", ".bin", "mcpb")
 	if _, err := os.Stat(tool); err != nil {
 		need.Skip(t, "mcpb is not installed; run npm ci in internal/test/clients")
@@ -158,6 +163,52 @@ func mcpbBundle(t *testing.T, folder string) {
 	if got := output(t, dir, "", tool, "info", files[0]); !strings.Contains(got, filepath.Base(files[0])) {
 		t.Errorf("got %s", got)
 	}
+}
+
+// configured starts the server of an unpacked bundle as a client does, with the default
+// settings except the given ones, and returns its list of tools.
+func configured(t *testing.T, dir string, settings map[string]string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	fill := func(s string) string {
+		s = strings.ReplaceAll(s, "${__dirname}", dir)
+		for key, o := range m.UserConfig {
+			value, given := settings[key]
+			if !given {
+				value = fmt.Sprint(o.Default)
+			}
+			if key == "repository" {
+				value = dir
+			}
+			s = strings.ReplaceAll(s, "${user_config."+key+"}", value)
+		}
+		if strings.Contains(s, "${") {
+			t.Errorf("%q refers to a setting that does not exist", s)
+		}
+		return s
+	}
+	var args []string
+	for _, a := range m.Server.MCPConfig.Args {
+		args = append(args, fill(a))
+	}
+	cmd := exec.CommandContext(t.Context(), fill(m.Server.MCPConfig.Command), args...)
+	cmd.Stdin = strings.NewReader(ask)
+	cmd.Env = append(os.Environ(), "HOME="+dir)
+	for name, value := range m.Server.MCPConfig.Env {
+		cmd.Env = append(cmd.Env, name+"="+fill(value))
+	}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }
 
 // registryEntry holds server.json against the schema that the registry checks with.

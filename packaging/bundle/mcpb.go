@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/wiring"
@@ -43,8 +44,9 @@ type server struct {
 	Type       string `json:"type"`
 	EntryPoint string `json:"entry_point"`
 	MCPConfig  struct {
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
+		Command string            `json:"command"`
+		Args    []string          `json:"args"`
+		Env     map[string]string `json:"env"`
 	} `json:"mcp_config"`
 }
 
@@ -69,6 +71,43 @@ type option struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	Required    bool   `json:"required"`
+	Default     any    `json:"default,omitempty"`
+	Sensitive   bool   `json:"sensitive,omitempty"`
+}
+
+// options are the settings of a bundle. A client asks for them when a person installs it.
+// The server needs only the repository; an empty login counts as none.
+func options() map[string]option {
+	all := map[string]option{
+		"repository": {Type: "directory", Title: "Repository", Description: "The git repository or worktree that the server answers for", Required: true},
+		"read_only":  {Type: "boolean", Title: "Read-only", Description: "Serve only read-only tools", Default: false},
+		"toolsets": {
+			Type: "string", Title: "Toolsets", Default: strings.Join(workspace.ToolsetNames(), ","),
+			Description: "The toolsets to serve, separated by commas",
+		},
+	}
+	for key, v := range logins() {
+		all[key] = option{Type: "string", Title: v.title, Description: v.Description, Default: "", Sensitive: v.IsSecret}
+	}
+	return all
+}
+
+// login is an environment variable with the title of its setting.
+type login struct {
+	variable
+	title string
+}
+
+// logins returns the settings that become environment variables, by their keys.
+func logins() map[string]login {
+	titles := map[string]string{
+		"GITHUB_TOKEN": "GitHub token", "JIRA_HOST": "Jira host", "JIRA_EMAIL": "Jira email address", "JIRA_TOKEN": "Jira API token", "JIRA_PAT": "Jira personal access token",
+	}
+	all := map[string]login{}
+	for _, v := range variables() {
+		all[strings.ToLower(v.Name)] = login{v, titles[v.Name]}
+	}
+	return all
 }
 
 // writeMCPB writes a bundle for each platform.
@@ -81,13 +120,17 @@ func writeMCPB(folder, version string, programs []program) ([]bundle, error) {
 			Author: map[string]string{"name": "The copse authors"}, License: "MIT",
 			Repository: map[string]string{"type": "git", "url": repository},
 			Tools:      tools, Prompts: prompts, Compatibility: compatibility{[]string{nodeOS[p.goos]}},
-			UserConfig: map[string]option{"repository": {
-				Type: "directory", Title: "Repository", Description: "The git repository, or one of its worktrees, to answer for", Required: true,
-			}},
+			UserConfig: options(),
 		}
 		m.Server.Type, m.Server.EntryPoint = "binary", "bin/"+p.file()
 		m.Server.MCPConfig.Command = "${__dirname}/bin/" + p.file()
-		m.Server.MCPConfig.Args = []string{"mcp", "serve", "--repo", "${user_config.repository}"}
+		m.Server.MCPConfig.Args = []string{
+			"mcp", "serve", "--repo", "${user_config.repository}", "--read-only=${user_config.read_only}", "--toolsets=${user_config.toolsets}",
+		}
+		m.Server.MCPConfig.Env = map[string]string{}
+		for key, v := range logins() {
+			m.Server.MCPConfig.Env[v.Name] = "${user_config." + key + "}"
+		}
 		text, err := json.MarshalIndent(m, "", "  ")
 		if err != nil {
 			return nil, err

@@ -40,10 +40,15 @@ type variable struct {
 	IsSecret    bool   `json:"isSecret,omitempty"`
 }
 
-// variables are what the server can be told by its environment; it needs none of them.
-var variables = []variable{
-	{Name: "GITHUB_TOKEN", Description: "A token for GitHub, if neither ~/.netrc nor the gh program has one", IsSecret: true},
-	{Name: "JIRA_HOST", Description: "The address of your Jira, such as https://acme.atlassian.net; the login is taken from ~/.netrc"},
+// variables returns the environment variables of the server. All of them are optional.
+func variables() []variable {
+	return []variable{
+		{Name: "GITHUB_TOKEN", Description: "A token for GitHub, if neither ~/.netrc nor gh has a login", IsSecret: true},
+		{Name: "JIRA_HOST", Description: "The URL of your Jira, such as https://acme.atlassian.net"},
+		{Name: "JIRA_EMAIL", Description: "Jira Cloud: the email address of your account"},
+		{Name: "JIRA_TOKEN", Description: "Jira Cloud: an API token", IsSecret: true},
+		{Name: "JIRA_PAT", Description: "Jira Data Center: a personal access token", IsSecret: true},
+	}
 }
 
 // writeRegistry writes the entry of the MCP registry: the npm package, the image, and a
@@ -58,16 +63,16 @@ func writeRegistry(path, version string, bundles []bundle) error {
 		Packages: []pkg{
 			{
 				RegistryType: "npm", Identifier: scope + "/" + name, Version: version, RuntimeHint: "npx", Transport: stdio,
-				PackageArguments: serve, EnvironmentVariables: variables,
+				PackageArguments: serve, EnvironmentVariables: variables(),
 			},
 			{
 				RegistryType: "oci", Identifier: image + ":" + version, RuntimeHint: "docker", Transport: stdio,
 				RuntimeArguments: []argument{{
 					Type: "named", Name: "--mount", Value: "type=bind,src={repository},dst=/repository", IsRequired: true,
 					Description: "Gives the server the repository to answer for",
-					Variables:   map[string]variable{"repository": {Description: "The repository's folder", Format: "filepath", IsRequired: true}},
+					Variables:   map[string]variable{"repository": {Description: "The directory of the repository", Format: "filepath", IsRequired: true}},
 				}},
-				EnvironmentVariables: variables,
+				EnvironmentVariables: variables(),
 			},
 		},
 	}
