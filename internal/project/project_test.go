@@ -180,9 +180,13 @@ func TestRead(t *testing.T) {
 		{"pdf", lines{}, "error: pdf is a binary file (application/pdf) of 11 bytes"},
 		{"latin", lines{}, "error: latin is not UTF-8 text of 5 bytes"},
 		{"utf16", lines{}, "error: utf16 is UTF-16 text, and only UTF-8 is shown of 6 bytes"},
-		{"long", lines{}, "x" + long[:2*131071] + "|… line 1 is cut after 262143 of 400001 bytes."},
+		{"long", lines{}, "x" + long[:2*131071] + "|… line 1: bytes 1 to 262143 of 400001 shown; continue it with offset=1, column=262144"},
 		{"then-long", lines{}, "a\n|… 1 of 3 lines shown; continue with offset=2"},
-		{"then-long", lines{From: 2}, long[:2*131072] + "|… line 2 is cut after 262144 of 400001 bytes.\n… 1 of 3 lines shown; continue with offset=3"},
+		{"then-long", lines{From: 2}, long[:2*131072] + "|… line 2: bytes 1 to 262144 of 400001 shown; continue it with offset=2, column=262145\n… 1 of 3 lines shown; continue with offset=3"},
+		{"then-long", lines{From: 2, Column: 262145, Max: 1}, long[2*131072:] + "\n|… 1 of 3 lines shown; continue with offset=3"},
+		{"then-long", lines{From: 2, Column: 262144, Max: 1}, long[2*131072:] + "\n|… 1 of 3 lines shown; continue with offset=3"},
+		{"then-long", lines{From: 2, Column: 400002}, "error: then-long has 400001 bytes in line 2; column is 400002: use a smaller one"},
+		{"three", lines{From: 2, Column: 2}, "\nc\n|… lines 2 to 3 of 3 shown, the last ones"},
 	} {
 		if got := read(t, p, tt.name, tt.lines); got != tt.want {
 			t.Errorf("%s %v: %.200q, want %.200q", tt.name, tt.lines, got, tt.want)

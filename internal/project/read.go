@@ -25,6 +25,8 @@ const (
 type Lines struct {
 	// From is the first one, from 1; 0 is 1.
 	From int
+	// Column is the byte of the first line to begin at, from 1; 0 is 1.
+	Column int
 	// Max is how many; 0 is all that fit.
 	Max int
 	// Bytes is how many bytes fit; 0 is MaxText.
@@ -60,7 +62,7 @@ func (p *Project) Read(ctx context.Context, asked string, lines Lines) (Text, er
 	if err != nil {
 		return Text{}, explain(asked, err)
 	}
-	r := reader{from: max(lines.From, 1), max: lines.Max, bytes: min(cmp.Or(lines.Bytes, MaxText), MaxText), size: info.Size(), count: info.Size() <= maxCounted}
+	r := reader{from: max(lines.From, 1), skip: max(lines.Column, 1) - 1, max: lines.Max, bytes: min(cmp.Or(lines.Bytes, MaxText), MaxText), size: info.Size(), count: info.Size() <= maxCounted}
 	if err := r.read(ctx, file); err != nil {
 		return Text{}, explain(asked, bare(err))
 	}
@@ -81,6 +83,7 @@ func bare(err error) error {
 // reader goes through a file once.
 type reader struct {
 	from, max int
+	skip      int // bytes of the first line
 	bytes     int // at most
 	size      int64
 	count     bool // all lines are counted
@@ -91,6 +94,7 @@ type reader struct {
 	line  int   // lines begun so far
 	full  bool  // no more lines fit
 	cut   int64 // the length of a line that alone was too long
+	past  int64 // the length of the first line, if it ends before skip
 }
 
 const headSize = 512
@@ -142,6 +146,18 @@ func (r *reader) take(chunk []byte, end bool, length int64) {
 		}
 		return
 	}
+	if before := length - int64(len(chunk)); r.line == r.from && before < int64(r.skip) {
+		chunk = chunk[min(int64(r.skip)-before, int64(len(chunk))):]
+		for len(chunk) > 0 && !utf8.RuneStart(chunk[0]) { // a place within a character
+			chunk, r.skip = chunk[1:], r.skip+1
+		}
+		if len(chunk) == 0 {
+			if end {
+				r.past, r.full = length, true
+			}
+			return
+		}
+	}
 	room := r.bytes - r.text.Len()
 	if len(chunk) <= room {
 		r.text.Write(chunk)
@@ -184,6 +200,11 @@ func wholeRunes(text []byte) []byte {
 
 // result words what was read.
 func (r *reader) result(asked string) (Text, error) {
+	if r.past > 0 {
+		return Text{}, &KindError{
+			Path: asked, Problem: fmt.Sprintf("has %d bytes in line %d", r.past, r.from), Remedy: fmt.Sprintf("column is %d: use a smaller one", r.skip+1),
+		}
+	}
 	if r.shown == 0 && r.from > 1 {
 		return Text{}, &KindError{Path: asked, Problem: fmt.Sprintf("has %d lines", r.line), Remedy: fmt.Sprintf("offset is %d: use a smaller one", r.from)}
 	}
@@ -195,7 +216,8 @@ func (r *reader) result(asked string) (Text, error) {
 	last := r.from + r.shown - 1
 	var notes []string
 	if r.cut > 0 {
-		notes = append(notes, fmt.Sprintf("… line %d is cut after %d of %d bytes.", last, len(t.Content), r.cut))
+		end := r.skip + len(t.Content)
+		notes = append(notes, fmt.Sprintf("… line %d: bytes %d to %d of %d shown; continue it with offset=%d, column=%d", last, r.skip+1, end, r.cut, last, end+1))
 	}
 	switch {
 	case !r.count && r.full:

@@ -13,7 +13,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -184,13 +186,15 @@ type ExecuteIn struct {
 	C2      string  `json:"c2"`
 	C3      string  `json:"c3"`
 	Options Options `json:"options,omitzero" description:"edition, adaptation, input_text, input_file, destination, uv: {name: value}."`
+	// Offset is where to go on in a prompt that was cut.
+	Offset int `json:"offset,omitempty" min:"0" description:"As the answer says."`
 }
 
 // ExecuteOut is a prompt.
 type ExecuteOut struct {
 	Prompt  string   `json:"prompt"`
 	Missing []string `json:"missing,omitempty"`
-	// Cut says how much of a prompt is missing that is too long for the client.
+	// Cut says which part of a prompt this is that is too long for the client.
 	Cut string `json:"cut,omitempty"`
 }
 
@@ -209,11 +213,25 @@ func (t *Tools) Execute(ctx context.Context, in ExecuteIn) (ExecuteOut, error) {
 	if err != nil {
 		return ExecuteOut{}, err
 	}
-	out := ExecuteOut{Prompt: res.Prompt, Missing: res.Missing}
-	if len(res.Prompt) > toolset.RoomFor(ctx, len(res.Prompt)) {
-		var cut int
-		out.Prompt, cut = page.Head(res.Prompt, toolset.RoomFor(ctx, len(res.Prompt)))
-		out.Cut = fmt.Sprintf("… %d of %d bytes shown, because your client passes no more on; `copse prompt run` prints all of it", len(res.Prompt)-cut, len(res.Prompt))
+	if in.Offset > len(res.Prompt) || in.Offset < len(res.Prompt) && !utf8.RuneStart(res.Prompt[in.Offset]) {
+		return ExecuteOut{}, &toolset.ArgumentError{
+			Name: "offset", Message: fmt.Sprintf(`Argument "offset" is no place in the prompt, which has %d bytes`, len(res.Prompt)),
+			Hint: "Pass the offset that an earlier answer names, or leave it out.",
+		}
+	}
+	out := ExecuteOut{Prompt: res.Prompt[in.Offset:], Missing: res.Missing}
+	room := toolset.RoomFor(ctx, math.MaxInt)
+	if len(out.Prompt) <= room && in.Offset == 0 {
+		return out, nil
+	}
+	var left int
+	if len(out.Prompt) > room {
+		out.Prompt, left = page.Head(out.Prompt, room)
+	}
+	end := len(res.Prompt) - left
+	out.Cut = fmt.Sprintf("… bytes %d to %d of %d shown", in.Offset, end, len(res.Prompt))
+	if left > 0 {
+		out.Cut += fmt.Sprintf(", because your client passes no more on; continue with offset=%d", end)
 	}
 	return out, nil
 }

@@ -132,3 +132,51 @@ func TestEachErrorIsJSON(t *testing.T) {
 		t.Errorf("got %s", res.Text[0])
 	}
 }
+
+// A prompt that is too long for a client comes in parts, which are the prompt together.
+func TestLongPromptComesInParts(t *testing.T) {
+	t.Parallel()
+	tools, file := registry(t, 1)
+	if err := os.WriteFile(file, []byte(`{"tools":{"commands":[{"c1":"git","c2":"create","c3":"issue"}]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	prompt := strings.Repeat("Write ünicode \"well\".\n\n", 1000) + "End\n"
+	for name, content := range map[string]string{
+		"config/git-app.yml":                    "working_dir: .agent/climpt\napp_prompt:\n  base_dir: prompts/git\napp_schema:\n  base_dir: schema/git\n",
+		"config/git-user.yml":                   "params:\n  two:\n    directiveType:\n      pattern: \"^create$\"\n    layerType:\n      pattern: \"^issue$\"\n",
+		"prompts/git/create/issue/f_default.md": prompt,
+	} {
+		path := filepath.Join(filepath.Dir(file), filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const room = 5000
+	ctx := toolset.WithRoom(t.Context(), toolset.Room{Bytes: room})
+	var all strings.Builder
+	for range 20 {
+		out, err := tools.Execute(ctx, commands.ExecuteIn{Agent: "climpt", C1: "git", C2: "create", C3: "issue", Offset: all.Len()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := json.Marshal(out.Prompt); err != nil || len(data) > room+10 {
+			t.Fatalf("%d bytes, %v", len(data), err)
+		}
+		if !strings.Contains(out.Cut, "continue with offset=") {
+			all.WriteString(out.Prompt)
+			break
+		}
+		all.WriteString(strings.TrimSuffix(out.Prompt, "…"))
+	}
+	if all.String() != prompt {
+		t.Errorf("the parts have %d bytes, the prompt %d", all.Len(), len(prompt))
+	}
+	for _, offset := range []int{len(prompt) + 1, strings.Index(prompt, "ü") + 1} {
+		if _, err := tools.Execute(ctx, commands.ExecuteIn{Agent: "climpt", C1: "git", C2: "create", C3: "issue", Offset: offset}); err == nil {
+			t.Errorf("offset %d is accepted", offset)
+		}
+	}
+}

@@ -115,6 +115,8 @@ func commentOf(c item.Comment) Comment {
 // they were not asked for.
 type section struct {
 	description, comments *int
+	// comment is where to begin in the first of the comments.
+	comment int
 	// room is how many bytes a long text may take that was asked for.
 	room int
 }
@@ -128,12 +130,12 @@ const (
 
 // sectionOf returns the section for a caller. Of two texts that are asked for at once each has
 // half of the caller's room.
-func sectionOf(ctx context.Context, description, comments *int) section {
+func sectionOf(ctx context.Context, description, comments *int, comment int) section {
 	room := max(toolset.RoomFor(ctx, askedText+besides)-besides, besides)
 	if description != nil && comments != nil && room < askedText {
 		room /= 2
 	}
-	return section{description: description, comments: comments, room: room}
+	return section{description: description, comments: comments, comment: comment, room: room}
 }
 
 // itemOf returns an item, cut to a section.
@@ -161,7 +163,7 @@ func itemOf(it *item.Item, part section) Item {
 	room := answerBudget - shown(out, 0)
 	forDescription := max(room/2, room-needed)
 	out.describe(it.Description, part.description, forDescription, part.room)
-	out.comment(comments, part.comments, room-min(forDescription, encoded(out.Description)), part.room)
+	out.comment(comments, part, room-min(forDescription, encoded(out.Description)))
 	return out
 }
 
@@ -222,16 +224,16 @@ func characterAt(text string, at int) int {
 func commentSize(c Comment) int { return shown(c, 2) }
 
 // comment shows those of all comments from an offset on, else the last ones.
-func (out *Item) comment(all []Comment, offset *int, room, asked int) {
-	if offset != nil {
-		out.commentsFrom(all, min(*offset, len(all)), asked)
+func (out *Item) comment(all []Comment, part section, room int) {
+	if part.comments != nil {
+		out.commentsFrom(all, min(*part.comments, len(all)), part.comment, part.room)
 		return
 	}
 	begin := len(all) - page.Fit(backward(all), commentSize, room)
 	out.Comments = append(out.Comments, all[begin:]...)
 	if last := len(all) - 1; begin == last && commentSize(all[last]) > room {
 		out.Comments[0].Body = cutText(all[last].Body, room)
-		out.Showing = append(out.Showing, fmt.Sprintf("comments: the beginning of the last of %d; comments_offset=%d has all of it, comments_offset=0 those before", len(all), last))
+		out.Showing = append(out.Showing, fmt.Sprintf("comments: the beginning of the last of %d; comments_offset=%d has more of it, comments_offset=0 those before", len(all), last))
 		return
 	}
 	if begin > 0 {
@@ -245,16 +247,32 @@ func backward[T any](all []T) []T {
 	return all
 }
 
-// commentsFrom shows comments that were asked for; a single one is never cut.
-func (out *Item) commentsFrom(all []Comment, begin, asked int) {
+// commentsFrom shows comments that were asked for, the first one from a byte on. A single
+// one is cut if it alone is too long.
+func (out *Item) commentsFrom(all []Comment, begin, from, asked int) {
 	end := begin + page.Fit(all[begin:], commentSize, asked)
 	out.Comments = append(out.Comments, all[begin:end]...)
+	if begin < end && (from > 0 || commentSize(all[begin]) > asked) {
+		out.partOfComment(all[begin].Body, begin, from, asked)
+	}
 	if begin == 0 && end == len(all) {
 		return
 	}
 	note := fmt.Sprintf("comments: %d to %d of %d", begin, end, len(all))
 	if end < len(all) {
 		note += fmt.Sprintf("; continue with comments_offset=%d", end)
+	}
+	out.Showing = append(out.Showing, note)
+}
+
+// partOfComment shows a part of the first comment that is shown.
+func (out *Item) partOfComment(body string, number, from, room int) {
+	from = characterAt(body, min(from, len(body)))
+	end := characterAt(body, fitting(body, from, room))
+	out.Comments[0].Body = body[from:end]
+	note := fmt.Sprintf("comment %d: bytes %d to %d of %d", number, from, end, len(body))
+	if end < len(body) {
+		note += fmt.Sprintf("; continue with comments_offset=%d, comment_offset=%d", number, end)
 	}
 	out.Showing = append(out.Showing, note)
 }

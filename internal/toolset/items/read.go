@@ -274,6 +274,8 @@ type ShowIn struct {
 	ID          item.ID `json:"id"`
 	Description *int    `json:"description_offset,omitempty" min:"0" description:"As the answer says."`
 	Comments    *int    `json:"comments_offset,omitempty" min:"0" description:"Likewise."`
+	// Comment is where to go on in the first of the comments.
+	Comment int `json:"comment_offset,omitempty" min:"0" description:"Likewise."`
 }
 
 // ShowItem reads one item.
@@ -282,5 +284,5 @@ func (t *Tools) ShowItem(ctx context.Context, in ShowIn) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	return itemOf(&it, sectionOf(ctx, in.Description, in.Comments)), nil
+	return itemOf(&it, sectionOf(ctx, in.Description, in.Comments, in.Comment)), nil
 }

@@ -37,7 +37,10 @@ func (talks) Report(ctx context.Context, _ string, _ time.Duration) (runlog.Repo
 	return runlog.Report{Output: strings.ReplaceAll(out.String(), "\t", strings.Repeat("\t", 60))}, err
 }
 
-var onward = regexp.MustCompile(`continue with offset=(\d+)`)
+var (
+	onward   = regexp.MustCompile(`continue with offset=(\d+)`)
+	sideways = regexp.MustCompile(`continue it with offset=1, column=(\d+)`)
+)
 
 // What a client would cut is cut here, and says where it goes on.
 func TestAnswersFitTheRoomOfAClient(t *testing.T) {
@@ -88,11 +91,24 @@ func TestAnswersFitTheRoomOfAClient(t *testing.T) {
 		if all.String() != text.String() {
 			t.Errorf("the parts of a file are not the file in a room of %+v", room)
 		}
-		long, err := tools.ReadFile(ctx, workspace.ReadIn{Path: "line.txt"})
-		if err != nil || !strings.Contains(long.Notice, "line 1 is cut after") {
-			t.Errorf("a long line: %v, %s", err, long.Notice)
+		// A line that is too long by itself comes in parts, too.
+		var line strings.Builder
+		for column, calls := 0, 0; ; calls++ {
+			long, err := tools.ReadFile(ctx, workspace.ReadIn{Path: "line.txt", Column: column})
+			if err != nil || calls > 50 {
+				t.Fatal(err, calls)
+			}
+			fits("a long line", long.Text)
+			line.WriteString(long.Text)
+			next := sideways.FindStringSubmatch(long.Notice)
+			if next == nil {
+				break
+			}
+			column, _ = strconv.Atoi(next[1])
 		}
-		fits("a long line", long.Text)
+		if line.String() != strings.Repeat(`"`, 100_000) {
+			t.Errorf("the parts of a line have %d bytes in a room of %+v", line.Len(), room)
+		}
 		task, err := tools.RunJustTask(ctx, workspace.RunIn{TaskName: "talk"})
 		if err != nil || task.Truncated == 0 || !strings.Contains(task.Output, "9999") || !strings.HasPrefix(task.Output, "0 ") {
 			t.Errorf("%v, %d bytes left out", err, task.Truncated)

@@ -87,6 +87,7 @@ type ReadIn struct {
 	Path   string `json:"path" description:"Relative to the project root."`
 	Offset int    `json:"offset,omitempty" min:"1" description:"First line."`
 	Limit  int    `json:"limit,omitempty" min:"1" description:"Lines."`
+	Column int    `json:"column,omitempty" min:"1" description:"Byte of the first line to begin at."`
 }
 
 // TextOut is a text, and what there is to say about it.
@@ -97,7 +98,7 @@ type TextOut struct {
 
 // ReadFile reads lines of a file.
 func (t *Tools) ReadFile(ctx context.Context, in ReadIn) (TextOut, error) {
-	lines := project.Lines{From: in.Offset, Max: toolset.RoomForLines(ctx, in.Limit)}
+	lines := project.Lines{From: in.Offset, Column: in.Column, Max: toolset.RoomForLines(ctx, in.Limit)}
 	var found project.Text
 	err := fit(ctx, func(bytes int) (shown string, err error) {
 		lines.Bytes = min(bytes, project.MaxText)
