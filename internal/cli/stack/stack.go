@@ -106,6 +106,9 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 			return err
 		}
 		env.Note(summary(s))
+		for _, c := range s.Conflicts {
+			env.Note(conflict(c))
+		}
 		return nil
 	}
 	var cells [][]string
@@ -122,12 +125,24 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 	if text := asked(s.GitHub); text != "" {
 		lines = append(lines, out.Faint(cleantext.Line(text)))
 	}
+	for _, c := range s.Conflicts {
+		lines = append(lines, cleantext.Line(conflict(c)))
+	}
 	for _, note := range append(s.Notes, s.Showing) {
 		if note != "" {
 			lines = append(lines, out.Faint(cleantext.Line("Note: "+note)))
 		}
 	}
 	return out.Drawn(strings.Join(lines, "\n") + "\n")
+}
+
+// conflict is a conflict in one line.
+func conflict(c verdict.Conflict) string {
+	text := fmt.Sprintf("Conflict: %s and %s in %s", c.Branches[0], c.Branches[1], strings.Join(c.Files, ", "))
+	if c.MoreFiles > 0 {
+		text += fmt.Sprintf(" and %d more files", c.MoreFiles)
+	}
+	return text
 }
 
 // summary is the verdict in one line.

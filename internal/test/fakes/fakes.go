@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -49,15 +50,18 @@ type Key struct{}
 type Last struct{ server *githubtest.Server }
 
 // Requests is the command "requests": it prints the requests that the last fake GitHub got,
-// with their answers.
+// with their answers, sorted.
 func Requests(ts *testscript.TestScript, neg bool, args []string) {
 	last, ok := ts.Value(Key{}).(*Last)
 	if neg || len(args) != 0 || !ok || last.server == nil {
 		ts.Fatalf("usage: requests, after github")
 	}
+	var lines []string
 	for _, r := range last.server.Requests() {
-		fmt.Fprintln(ts.Stdout(), r.Method, r.URI, r.Status)
+		lines = append(lines, fmt.Sprintln(r.Method, r.URI, r.Status))
 	}
+	slices.Sort(lines) // some are sent at the same time
+	fmt.Fprint(ts.Stdout(), strings.Join(lines, ""))
 }
 
 // failures are the names that scripts give to what a Jira can do wrong.

@@ -388,7 +388,7 @@ func (s *Served) Instructions(about string, readOnly bool) string {
 // Verdicts returns what answers for the stacks of the repository.
 func (w *Workspace) Verdicts(store item.Store) *verdict.Verdicts {
 	o := verdict.Options{
-		Branches: w.Branches, Services: w.Services, Items: store, Now: w.env.Now,
+		Branches: w.Branches, Services: w.Services, Items: store, Now: w.env.Now, Radar: w.Radar(),
 		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
 			return git.Discover(ctx, dir, git.Options{Env: w.env.Environ})
 		},

@@ -50,6 +50,7 @@ type Radar struct {
 
 	opening sync.Mutex
 	repos   map[string]*git.Repo // of worktrees, by root
+	read    *cache               // see reader
 }
 
 // New returns the radar of the repository of o.Branches.

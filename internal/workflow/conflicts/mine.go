@@ -36,15 +36,36 @@ func (r *Radar) last(ctx context.Context) ([]Conflict, time.Time) {
 	if err != nil {
 		return nil, time.Time{}
 	}
-	last := openCache(r.o.CacheDir, repo.CommonDir(), r.o.Now).load().Last
-	if last == nil {
-		return nil, time.Time{}
-	}
+	found, at := r.Last(ctx)
 	var mine []Conflict
-	for _, c := range last.Conflicts {
+	for _, c := range found {
 		if slices.ContainsFunc(c.Holders, func(h Holder) bool { return h.Worktree == repo.Root() }) {
 			mine = append(mine, c)
 		}
 	}
-	return mine, last.At
+	return mine, at
+}
+
+// Last returns the conflicts that the last whole report found, of whichever process of the
+// user, and when; nothing is compared.
+func (r *Radar) Last(ctx context.Context) ([]Conflict, time.Time) {
+	repo, err := r.o.Branches.Session().Repo(ctx)
+	if err != nil {
+		return nil, time.Time{}
+	}
+	last := r.reader(repo.CommonDir()).load().Last
+	if last == nil {
+		return nil, time.Time{}
+	}
+	return last.Conflicts, last.At
+}
+
+// reader returns the cache for those who only read it, which need not wait for a report.
+func (r *Radar) reader(commonDir string) *cache {
+	r.opening.Lock()
+	defer r.opening.Unlock()
+	if r.read == nil {
+		r.read = openCache(r.o.CacheDir, commonDir, r.o.Now)
+	}
+	return r.read
 }

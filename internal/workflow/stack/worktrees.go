@@ -20,6 +20,8 @@ type Worktree struct {
 	Branch string `json:"branch"`
 	// Missing says that the directory is gone, or is no worktree of this repository.
 	Missing bool `json:"missing,omitempty"`
+	// Locked says that somebody locked it, as "git worktree lock" does.
+	Locked bool `json:"locked,omitempty"`
 	// Operation is the git command that stopped halfway there. While it rebases or
 	// bisects, Branch is the branch that it is about.
 	Operation *operation.Operation `json:"operation,omitempty"`
@@ -62,7 +64,7 @@ func (b *Branches) Worktrees(ctx context.Context) ([]Worktree, error) {
 }
 
 func worktree(w git.Worktree) Worktree {
-	out := Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch, Missing: w.Prunable, Operation: w.Operation}
+	out := Worktree{Name: w.Name, Path: w.Path, Branch: w.Branch, Missing: w.Prunable, Locked: w.Locked, Operation: w.Operation}
 	switch {
 	case w.Bare:
 		out.Branch = "(bare)"

@@ -24,8 +24,10 @@ func (s Status) fit() Status {
 	}
 	for _, cut := range []func(){
 		func() {},
+		func() { s.nameFiles(1) },
 		func() { s.nameChecks(fewNames) },
 		func() { s.nameChecks(0) },
+		func() { s.Conflicts = nil },
 		s.shorten,
 	} {
 		if cut(); page.Size(s) <= budget {
@@ -38,6 +40,16 @@ func (s Status) fit() Status {
 		s.Showing = fmt.Sprintf("the lowest %d of %d branches; for others pass one of them as branch", n, all)
 	}
 	return s
+}
+
+// nameFiles leaves at most n names of files for each conflict.
+func (s Status) nameFiles(n int) {
+	for i := range s.Conflicts {
+		c := &s.Conflicts[i]
+		files := c.Files[:min(n, len(c.Files))]
+		c.MoreFiles += len(c.Files) - len(files)
+		c.Files = files
+	}
 }
 
 // nameChecks leaves at most n names of failing checks for each branch.

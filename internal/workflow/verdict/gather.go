@@ -74,11 +74,39 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 		notes.add(note)
 	}
 	out.Notes = notes.list
+	out.Conflicts = v.conflicts(ctx, s)
 	out.conclude()
 	if s.left > 0 {
 		out.Showing = fmt.Sprintf("%d of %d branches; for others pass one of them as branch", len(s.branches), len(s.branches)+s.left)
 	}
 	return out.fit(), changed, nil
+}
+
+// remembered is how long what the radar found is shown.
+const remembered = 5 * time.Minute
+
+// maxConflicts bounds the conflicts of a status, and the files of each that are named.
+const maxConflicts = 5
+
+// conflicts returns the conflicts of the branches of a stack.
+func (v *Verdicts) conflicts(ctx context.Context, s shape) []Conflict {
+	if v.o.Radar == nil {
+		return nil
+	}
+	all, at := v.o.Radar.Last(ctx)
+	if v.o.Now().Sub(at) > remembered {
+		return nil
+	}
+	var found []Conflict
+	for _, c := range all {
+		in := slices.ContainsFunc(s.branches, func(b Branch) bool { return slices.Contains(c.Branches, b.Branch) })
+		if !in || len(c.Branches) != 2 || len(found) == maxConflicts {
+			continue
+		}
+		files := c.Files[:min(len(c.Files), maxConflicts)]
+		found = append(found, Conflict{[2]string(c.Branches), files, c.MoreFiles + len(c.Files) - len(files)})
+	}
+	return found
 }
 
 // conclude draws the verdict.

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/turn"
+	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	Opened Opened
 	// Turns is where the processes of the user take turns to ask GitHub.
 	Turns turn.Dir
+	// Radar looks for conflicts; nil for nobody.
+	Radar Radar
 	// Services know the issue of a branch.
 	Services stack.Services
 	// Items are the work items; nil for none.
@@ -52,6 +55,13 @@ type Opened interface {
 	// Refresh asks for the list unless it is younger than age, and reports whether it is
 	// another one than before.
 	Refresh(ctx context.Context, age time.Duration) (changed bool, err error)
+}
+
+// Radar looks for conflicts between what is in flight.
+type Radar interface {
+	Report(ctx context.Context, q conflicts.Request) (conflicts.Report, error)
+	// Last returns what the last report found, and when that was.
+	Last(ctx context.Context) ([]conflicts.Conflict, time.Time)
 }
 
 // Items are the work items of the repository.
@@ -118,8 +128,11 @@ type Status struct {
 	GitHub GitHub `json:"github"`
 	// Branches are from the bottom up, a parent before what is stacked on it.
 	Branches []Branch `json:"branches"`
-	Showing  string   `json:"showing,omitempty"`
-	Notes    []string `json:"notes,omitempty"`
+	// Conflicts are those of the stack's branches that the radar found within the last
+	// minutes. Nobody need have looked.
+	Conflicts []Conflict `json:"conflicts,omitempty"`
+	Showing   string     `json:"showing,omitempty"`
+	Notes     []string   `json:"notes,omitempty"`
 
 	line foreign.Line // Blocker
 }
@@ -133,6 +146,14 @@ type GitHub struct {
 	Age    string    `json:"age,omitempty"`
 	Reason string    `json:"reason,omitempty"`
 	Hint   string    `json:"hint,omitempty"`
+}
+
+// Conflict is a branch of the stack and another one that cannot be merged without a person.
+type Conflict struct {
+	Branches [2]string `json:"branches"`
+	Files    []string  `json:"files,omitempty"`
+	// MoreFiles counts those that Files leaves out.
+	MoreFiles int `json:"more_files,omitempty"`
 }
 
 // Branch is a branch of a stack. What is absent is not known.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/copse-dev/copse/internal/workflow/conflicts"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 )
 
 // Watch calls changed whenever something of the stack of a branch is different, until ctx
-// ends: a check, a review, a commit, a worktree. The age of an answer is not a difference.
+// ends: a check, a review, a commit, a worktree, a conflict. The age of an answer is not a difference.
 func (v *Verdicts) Watch(ctx context.Context, start string, changed func(Status)) error {
 	w := watcher{changed: changed}
 	look := func(asking Asking) (answered bool) {
@@ -30,14 +32,27 @@ func (v *Verdicts) Watch(ctx context.Context, start string, changed func(Status)
 		w.report(s)
 		return s.GitHub.State != PullFailed
 	}
+	v.survey(ctx)
 	look(Recent)
 	var polling sync.WaitGroup
-	polling.Go(func() { poll(ctx, func() bool { return look(Recent) }) })
+	polling.Go(func() {
+		poll(ctx, func() bool {
+			v.survey(ctx)
+			return look(Recent)
+		})
+	})
 	defer polling.Wait()
 	return v.o.Branches.Watch(ctx, func() string {
 		look(Cached)
 		return ""
 	}, func() {})
+}
+
+// survey looks for conflicts again. What it finds is read with the rest.
+func (v *Verdicts) survey(ctx context.Context) {
+	if v.o.Radar != nil {
+		_, _ = v.o.Radar.Report(ctx, conflicts.Request{}) // without it there are none to show
+	}
 }
 
 // poll calls look at intervals until ctx ends, at longer ones after it failed.

@@ -20,6 +20,21 @@ func (s Status) Lines() []foreign.Line {
 	for _, b := range s.Branches {
 		lines = append(lines, b.line())
 	}
+	for _, c := range s.Conflicts {
+		line := foreign.Own("Conflict: ").Name(c.Branches[0]).Own(" and ").Name(c.Branches[1])
+		for i, file := range c.Files {
+			if i == 0 {
+				line = line.Own(" in ")
+			} else {
+				line = line.Own(", ")
+			}
+			line = line.Name(file)
+		}
+		if c.MoreFiles > 0 {
+			line = line.Own(", more files: ").Int(c.MoreFiles)
+		}
+		lines = append(lines, line)
+	}
 	if s.Showing != "" {
 		lines = append(lines, foreign.Own("Showing ").Word(s.Showing))
 	}

@@ -167,6 +167,7 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 		}
 	}
 	add(main, "it is the main worktree")
+	add(w.Locked, "it is locked")
 	add(h.Unknown, "its files could not be compared")
 	n := h.Changed + h.Untracked + h.Conflicted
 	add(n == 1, "1 uncommitted file")
