@@ -30,7 +30,7 @@ var documented = []string{
 
 // elsewhere are commands whose JSON is held to the reference by a script, since they need
 // a program beside them.
-var elsewhere = []string{"copse mcp doctor", "copse status", "copse server status", "copse item sync", "copse task show"}
+var elsewhere = []string{"copse mcp doctor", "copse status", "copse server status", "copse item sync", "copse item migrate", "copse item move", "copse task show"}
 
 // TestJSONIsAsDocumented holds what the commands print with --json against the form that
 // the reference gives.

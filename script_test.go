@@ -21,6 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/test/fakes"
 	"github.com/copse-dev/copse/internal/test/mcptext"
+	"github.com/copse-dev/copse/internal/test/postgrestest"
 	"github.com/copse-dev/copse/internal/xec"
 	"github.com/copse-dev/copse/internal/xec/guard"
 )
@@ -39,8 +40,14 @@ func TestMain(m *testing.M) {
 		commands[name] = func() { os.Exit(app.Main(run)) }
 	}
 	commands[guard.Name] = guard.Main
-	testscript.Main(m, commands)
+	testscript.Main(withPostgres{m}, commands)
 }
+
+// withPostgres stops the database server that scripts started.
+type withPostgres struct{ m *testing.M }
+
+// Run is of testscript.TestingM.
+func (w withPostgres) Run() int { return postgrestest.Main(w.m) }
 
 // TestScript runs the programs from end to end. A new behaviour is a new file in
 // testdata/script; besides testscript's own commands there are
@@ -99,6 +106,7 @@ func scripts(mcp func(ts *testscript.TestScript, neg bool, args []string)) tests
 			"github":   fakes.GitHub,
 			"requests": fakes.Requests,
 			"jira":     fakes.Jira,
+			"postgres": postgrestest.Script,
 		},
 	}
 }
@@ -111,6 +119,9 @@ func condition(cond string) (bool, error) {
 		return false, fmt.Errorf("unknown condition %q", cond)
 	}
 	_, err := xec.Env(os.Environ()).LookPath(name)
+	if name == "postgres" && postgrestest.Programs() != "" {
+		err = nil // Debian has it where nobody finds it
+	}
 	if err != nil && os.Getenv("COPSE_TEST_NO_SKIP") != "" {
 		return false, fmt.Errorf("%s must be installed here: %w", name, err)
 	}
@@ -152,7 +163,7 @@ func setup(env *testscript.Env) error {
 var inherited = []string{
 	"HOME", "USERPROFILE", "PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "JIRA_EMAIL", "JIRA_TOKEN", "JIRA_PAT", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST",
 	"GITHUB_API_URL", "GITHUB_SERVER_URL", "JIRA_HOST", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "SYSTEMROOT", "TMPDIR",
-	"DOCKER_HOST",
+	"COPSE_ITEMS", "DOCKER_HOST",
 }
 
 var (

@@ -11,7 +11,7 @@ func (e Env) guarded() (_ Env, flush func()) {
 	if e.Secrets == nil {
 		e.Secrets = secret.New(e.netrc)
 	}
-	for _, name := range []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "JIRA_PAT"} {
+	for _, name := range []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "JIRA_PAT", "PGPASSWORD"} {
 		e.Secrets.Add(e.Getenv(name))
 	}
 	e.Secrets.AddLogin(e.Getenv("JIRA_EMAIL"), e.Getenv("JIRA_TOKEN"))

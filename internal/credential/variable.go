@@ -7,7 +7,7 @@ import "strings"
 func Variable(name string) bool {
 	name = strings.ToUpper(name) // Windows has them in any case
 	switch name {
-	case "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "NETRC", "COPSE_ITEMS":
+	case "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "NETRC", "COPSE_ITEMS", "PGPASSWORD", "PGPASSFILE":
 		return true
 	}
 	return strings.HasPrefix(name, "JIRA_") || strings.HasPrefix(name, "COPSE_") && strings.HasSuffix(name, "TOKEN")

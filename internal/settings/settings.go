@@ -62,12 +62,15 @@ const (
 type Items struct {
 	// Done is nil if the file does not say.
 	Done []string `yaml:"done" form:"list of statuses" default:"the last status, and done, closed, completed, resolved, cancelled, canceled, wontfix" doc:"The statuses that mean that an item is finished. done_statuses in .tic/config.yml counts first, then the repository's list, then yours."`
+	// Project is "" if the file does not say.
+	Project string `yaml:"project" form:"name" default:"the name of the repository's directory" doc:"The project of this repository in the database that you chose with COPSE_ITEMS or items.database. The address counts first, then the repository's file, then yours."`
 }
 
 // UserItems are the settings of work items that a user can have.
 type UserItems struct {
 	Items     `yaml:",inline"`
 	Directory map[string]string `yaml:"directory" form:"mapping from a repository's path to a directory" doc:"Where the work items of a repository are, if not in its .tic directory. Paths are absolute or begin with ~/."`
+	Database  map[string]string `yaml:"database" form:"mapping from a repository's path, or a directory above it, to an address" doc:"The PostgreSQL database with the work items of a repository: postgres://USER@HOST/DATABASE?project=NAME. The longest path counts. Passwords belong in ~/.pgpass. COPSE_ITEMS counts before it."`
 	Branch    string            `yaml:"branch" form:"name of a branch" default:"copse-items" doc:"The branch with the history of a shared store of work items. It is never checked out."`
 	Sync      Sync              `yaml:"sync" form:"manual or after-change" default:"manual" doc:"When a shared store of work items is synced with its remote: when you say so, or after each change."`
 }
@@ -228,7 +231,38 @@ func (u User) check() error {
 			}
 		}
 	}
+	for repository := range u.Items.Database {
+		if _, ok := expand(repository, "/"); !ok {
+			return fmt.Errorf("items.database has the path %q; write an absolute path, or one that begins with ~/", repository)
+		}
+	}
 	return nil
+}
+
+// DatabaseOf returns the address of the database with the work items of the repository whose
+// worktree is at one of roots, and false if the user does not say. home is the user's home
+// directory.
+func (i UserItems) DatabaseOf(home string, roots ...string) (string, bool) {
+	longest, address := "", ""
+	for path, to := range i.Database {
+		at, ok := expand(path, home)
+		if !ok {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(at); err == nil && !slices.ContainsFunc(roots, func(root string) bool { return within(root, at) }) {
+			at = real
+		}
+		if len(at) > len(longest) && slices.ContainsFunc(roots, func(root string) bool { return within(root, at) }) {
+			longest, address = at, to
+		}
+	}
+	return address, longest != ""
+}
+
+// within reports whether a path is a directory, or below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // DirectoryOf returns where the user keeps the work items of the repository whose

@@ -60,25 +60,30 @@ func (s *Store) Exchange(ctx context.Context, decide func(files Files, note stri
 		if err != nil {
 			return err
 		}
-		x := exchange{Write: map[string][]byte{}, Note: newNote}
-		for name, text := range after {
-			if !isStoreFile(name) {
-				return fmt.Errorf("%q is no name for a file of a store", name)
-			}
-			if old, ok := before[name]; !ok || old != text {
-				x.Write[name] = []byte(text)
-			}
-		}
-		for name := range before {
-			if _, ok := after[name]; !ok {
-				x.Remove = append(x.Remove, name)
-			}
-		}
-		if len(x.Write) == 0 && len(x.Remove) == 0 && newNote == note {
-			return nil
-		}
-		return w.begin(x)
+		return w.replace(before, after, note, newNote)
 	})
+}
+
+// replace puts files, and a note, in the place of others.
+func (w *writer) replace(before, after Files, note, newNote string) error {
+	x := exchange{Write: map[string][]byte{}, Note: newNote}
+	for name, text := range after {
+		if !isStoreFile(name) {
+			return fmt.Errorf("%q is no name for a file of a store", name)
+		}
+		if old, ok := before[name]; !ok || old != text {
+			x.Write[name] = []byte(text)
+		}
+	}
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			x.Remove = append(x.Remove, name)
+		}
+	}
+	if len(x.Write) == 0 && len(x.Remove) == 0 && newNote == note {
+		return nil
+	}
+	return w.begin(x)
 }
 
 // Synchronize calls do while no other process calls Synchronize for the store. Changes

@@ -324,5 +324,6 @@ func isRule(err error) bool {
 	_, held := errors.AsType[*item.HeldError](err)
 	_, nothing := errors.AsType[*item.NothingToClaimError](err)
 	_, undo := errors.AsType[*item.UndoError](err)
-	return invalid || changed || broken || config || held || nothing || undo || item.IsNotFound(err)
+	_, store := errors.AsType[*item.StoreError](err)
+	return store || invalid || changed || broken || config || held || nothing || undo || item.IsNotFound(err)
 }

@@ -21,6 +21,10 @@ const linksFolder = "links"
 
 const linkExtension = ".txt"
 
+// LinkName returns the name of the file of the link of an item that was created then; false
+// if that is no name for a file.
+func LinkName(created string) (string, bool) { return linkName(created) }
+
 // linkName is the file of the link of an item that was created then; false if that is
 // no name for a file.
 func linkName(created string) (string, bool) {

@@ -128,7 +128,7 @@ func (s *Store) Config(ctx context.Context) (item.Config, error) {
 	}
 	config, err := f.readConfig()
 	if err == nil {
-		config.Warnings = append(slices.Clip(config.Warnings), s.afterRebase(ctx, f)...)
+		config.Warnings = slices.Concat(config.Warnings, s.afterRebase(ctx, f), f.movedWarning())
 	}
 	return config, err
 }

@@ -18,7 +18,9 @@ import (
 type writer struct {
 	*folder
 	tx *lockedstore.Tx
-	by item.Agent // who changes it
+	// entering says that items come from another store, also to one that they had left.
+	entering bool
+	by       item.Agent // who changes it
 	// undoes is the ID of the change that is being undone.
 	undoes string
 	// elsewhere returns a number, not less than one, that no other branch or worktree
@@ -28,6 +30,11 @@ type writer struct {
 
 // prepare makes what the private folder needs, and finishes what was begun.
 func (w *writer) prepare() error {
+	if !w.entering {
+		if err := w.checkMoved(); err != nil {
+			return err
+		}
+	}
 	if _, err := w.tx.Root().Lstat(ignoreName); errors.Is(err, fs.ErrNotExist) {
 		if err := w.tx.Write(lockedstore.File{Name: ignoreName, Data: []byte(ignoreText)}); err != nil {
 			return err

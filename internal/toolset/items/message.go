@@ -13,7 +13,10 @@ import (
 // message words an error for a model, which has the tools and not the program.
 func message(err error) string {
 	_, busy := errors.AsType[*lockedstore.BusyError](err)
+	missing, inDatabase := errors.AsType[*item.NoProjectError](err)
 	switch {
+	case inDatabase:
+		return "Not a tic project: " + missing.Error() + ". Use the init_project tool first."
 	case errors.Is(err, item.ErrNoProject):
 		return "Not a tic project. Use the init_project tool first."
 	case isRule(err):

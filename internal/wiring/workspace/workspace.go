@@ -140,32 +140,6 @@ func (w *Workspace) Warn() {
 	}
 }
 
-// Items returns the store of work items: the directory that the user's settings name, else
-// the .tic directory in the workspace or above, up to the root of its git worktree, else
-// that of the main worktree. None of them need exist. Close it after use.
-func (w *Workspace) Items() item.Store {
-	elsewhere := func() (string, bool, error) {
-		s, err := w.Settings.User.Get()
-		path, ok := s.Items.DirectoryOf(w.env.Home(), w.Workspace(), w.Main)
-		return path, ok, err
-	}
-	done := func() ([]string, error) {
-		if s, err := w.Settings.Repository.Get(); err != nil || s.Items.Done != nil {
-			return s.Items.Done, err
-		}
-		s, err := w.Settings.User.Get()
-		return s.Items.Done, err
-	}
-	shared := ""
-	if w.Common != "" {
-		shared = filepath.Join(w.Common, "copse", "tic")
-	}
-	return local.New(local.Location{
-		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere, Done: done,
-		Caches: w.env.ItemsCacheDir(),
-	}, w.env.Now).InGit(git.Options{Env: w.env.Environ})
-}
-
 // Sync returns what keeps a shared store in step with its branch and a remote.
 func (w *Workspace) Sync(store item.Store) *itemsync.Sync {
 	files, _ := store.(*local.Store)

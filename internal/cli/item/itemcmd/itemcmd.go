@@ -60,6 +60,9 @@ func (c Base) Run(do func(ctx context.Context, s item.Store, args []string) erro
 // errNoFiles is the error of a command about files where there are none.
 var errNoFiles = errors.New("the items of this project are in a database, and this command is about the files of a .tic directory")
 
+// ErrNoDatabase is the error of a command about a database where items are in files.
+var ErrNoDatabase = errors.New("the items of this project are in files; choose a database with COPSE_ITEMS, or items.database in your settings")
+
 // RunFiles opens the store for a command about its files.
 func (c Base) RunFiles(do func(ctx context.Context, s *local.Store, args []string) error) func(*cobra.Command, []string) error {
 	return c.Run(func(ctx context.Context, s item.Store, args []string) error {

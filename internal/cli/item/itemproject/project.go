@@ -17,14 +17,15 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/remerge"
 )
 
-// Commands returns the commands: init, iteration, config, doctor, sync, and the merge
-// driver that git calls.
+// Commands returns the commands: init, iteration, config, doctor, sync, migrate, move, and
+// the merge driver that git calls.
 func Commands(b itemcmd.Base) []*cobra.Command {
 	c := cli{b}
-	return []*cobra.Command{c.init(), c.iteration(), c.config(), c.doctor(), c.sync(), c.mergeDriver()}
+	return []*cobra.Command{c.init(), c.iteration(), c.config(), c.doctor(), c.sync(), c.migrate(), c.move(), c.mergeDriver()}
 }
 
 // cli is what all commands have.
@@ -57,6 +58,8 @@ type (
 		Backend          string   `json:"backend,omitempty"`
 		CurrentIteration string   `json:"current_iteration,omitempty"`
 		DoneStatuses     []string `json:"done_statuses,omitzero"`
+		Types            []string `json:"types,omitempty"`
+		Statuses         []string `json:"statuses,omitempty"`
 	}
 )
 
@@ -383,9 +386,9 @@ func (c cli) configSet() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:       "set KEY VALUE",
-		Short:     "Set current_iteration or done_statuses; edit the rest in .tic/config.yml",
+		Short:     "Set current_iteration or done_statuses; in a database types and statuses, too",
 		Example:   c.Project("config set current_iteration sprint-2") + "\n" + c.Project("config set done_statuses done,wontfix"),
-		ValidArgs: []string{"current_iteration", "done_statuses"},
+		ValidArgs: []string{"current_iteration", "done_statuses", "types", "statuses"},
 		Args:      app.Args(2, 2, "KEY and VALUE"),
 		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			var set configured
@@ -400,6 +403,8 @@ func (c cli) configSet() *cobra.Command {
 			case key == "backend":
 				set.Backend = args[1]
 				err = checkBackend(args[1])
+			case key == "types" || key == "statuses":
+				set.Types, set.Statuses, err = setValues(ctx, s, key, item.SplitLabels(args[1]))
 			case slices.Contains(keys(), key):
 				err = fmt.Errorf("config key %q is read-only; edit .tic/config.yml", key)
 			default:
@@ -418,6 +423,21 @@ func (c cli) configSet() *cobra.Command {
 	return cmd
 }
 
+// setValues changes the types or the statuses of a project in a database.
+func setValues(ctx context.Context, s item.Store, key string, values []string) (types, statuses []string, err error) {
+	db, ok := s.(*postgres.Store)
+	if !ok {
+		return nil, nil, fmt.Errorf("config key %q is read-only; edit .tic/config.yml", key)
+	}
+	if err := db.SetValues(ctx, key, values); err != nil {
+		return nil, nil, err
+	}
+	if key == "types" {
+		return values, nil, nil
+	}
+	return nil, values, nil
+}
+
 func (c cli) doctor() *cobra.Command {
 	var repair, add, asJSON bool
 	cmd := &cobra.Command{
@@ -431,7 +451,11 @@ git commands that finish the merge; with --add, it runs the first one, git add. 
 if problems remain.`,
 		Example: "  " + strings.TrimSuffix(c.InitCommand, "init") + "doctor --repair",
 		Args:    app.NoArgs,
-		RunE: c.RunFiles(func(ctx context.Context, s *local.Store, _ []string) error {
+		RunE: c.Run(func(ctx context.Context, store item.Store, _ []string) error {
+			s, ok := store.(*local.Store)
+			if !ok {
+				return c.examine(ctx, store, repair || add, asJSON)
+			}
 			report := report{Mode: s.Mode(ctx), repairs: repair}
 			if add && !repair {
 				return errors.New("--add requires --repair")
@@ -463,6 +487,26 @@ if problems remain.`,
 	f.BoolVar(&add, "add", false, "with --repair, run git add after a finished merge")
 	output.JSONFlag[report](cmd, &asJSON)
 	return cmd
+}
+
+// inDatabase is the mode of a project in a database.
+const inDatabase local.Mode = "database"
+
+// examine reports what is wrong with a project in a database, where there is nothing that
+// could be repaired without a decision.
+func (c cli) examine(ctx context.Context, s item.Store, repair, asJSON bool) error {
+	if repair {
+		return app.UsageError("--repair is for items in files, and those of this project are in a database")
+	}
+	found, err := s.Check(ctx)
+	if err != nil {
+		return err
+	}
+	report := report{Mode: inDatabase}
+	for _, w := range found {
+		report.Found = append(report.Found, finding{w.File, w.Reason})
+	}
+	return c.report(report, asJSON)
 }
 
 // finish returns the git commands that finish a merge which was repaired.
@@ -504,6 +548,8 @@ func explained(m local.Mode) string {
 	switch m {
 	case local.Committed:
 		return "mode: committed. The items are versioned with the code; each branch and each worktree has its own version of them"
+	case inDatabase:
+		return "mode: database. The items are in a database, for every machine that has its address"
 	case local.InCommon:
 		return "mode: shared. All worktrees use one store, with its history on a separate branch"
 	}

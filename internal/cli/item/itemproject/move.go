@@ -1,0 +1,91 @@
+package itemproject
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/postgres/address"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/itemmove"
+)
+
+// inFiles is what --to calls the store of files.
+const inFiles = "local"
+
+// errThere is the error of a move to where the items are.
+var errThere = errors.New("the items are there already")
+
+func (c cli) move() *cobra.Command {
+	var to string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "move --to ADDRESS",
+		Short: "Move the items to a database, or back to files",
+		Long: `Move all items of the project, with their numbers, histories and comments, and with the
+trash, to the database with an address, or to a directory .tic with --to local. The
+command compares the copy with the items before it counts, and nobody can change them
+meanwhile. The old store stays as it is; it takes no changes any longer and says where
+the items are. A move that was interrupted goes on when the command runs again.
+
+Claims cannot be moved: release them first. Afterwards choose the new store with
+COPSE_ITEMS, or with items.database in your settings.`,
+		Example: c.Project("move --to postgres://ada@db.example/team?project=shop") + "\n" + c.Project("move --to local"),
+		Args:    app.NoArgs,
+	}
+	cmd.Flags().StringVar(&to, "to", "", "`address` of the database, or "+inFiles)
+	if err := cmd.MarkFlagRequired("to"); err != nil { // only if there is no such flag
+		panic(err)
+	}
+	output.JSONFlag[itemmove.Done](cmd, &asJSON)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, _ []string) error {
+			target, err := place(here, to)
+			if err != nil {
+				return err
+			}
+			defer target.Store.Close()
+			source := itemmove.Place{Store: s, Name: here.ItemsPlace()}
+			if _, files := s.(*local.Store); files && to == inFiles || source.Name == target.Name {
+				return errThere
+			}
+			done, err := itemmove.Move(ctx, source, target)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return c.Out().JSON(done)
+			}
+			return errors.Join(
+				c.Out().Line("Moved %d items, %d deleted items and %d comments to %s, and compared them", done.Items, done.Deleted, done.Comments, done.To),
+				c.Out().Line("%s", nextAfterMove(to, target.Name)),
+			)
+		})(cmd, nil)
+	}
+	return cmd
+}
+
+// place returns the store that --to names.
+func place(here *workspace.Workspace, to string) (itemmove.Place, error) {
+	if to == inFiles {
+		return itemmove.Place{Store: here.FilesOfItems(), Name: workspace.FilesPlace}, nil
+	}
+	if _, err := address.Parse(to); err != nil {
+		return itemmove.Place{}, app.UsageError("the value of --to " + err.Error() + ", or " + inFiles)
+	}
+	store, name := here.ItemsAt(to), here.PlaceOf(to)
+	return itemmove.Place{Store: store, Name: name}, nil
+}
+
+// nextAfterMove says what makes the new store count.
+func nextAfterMove(to, name string) string {
+	if to == inFiles {
+		return "Next: unset COPSE_ITEMS, and remove the repository from items.database in your settings"
+	}
+	return "Next: set COPSE_ITEMS='" + name + "', or items.database in your settings"
+}

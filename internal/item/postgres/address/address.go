@@ -1,0 +1,203 @@
+// Package address reads the address of a database of work items.
+//
+// An address is a URL as other PostgreSQL programs take it, with the name of a project in
+// the parameter project: postgres://ada@db.example/team?project=shop. What it leaves out
+// comes from where those programs find it: the PG variables, a service file, .pgpass.
+//
+// Two things are stricter than elsewhere. The server of a host other than this one must
+// prove who it is unless the user chose another sslmode, and a .pgpass file that others
+// can read is refused. No error has a password in it.
+package address
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgservicefile"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Environment is where an address finds what it leaves out. pgx itself looks at the
+// variables of the process.
+type Environment struct {
+	Getenv func(string) string
+	Home   string
+	GOOS   string
+}
+
+// parameter is the parameter with the name of the project.
+const parameter = "project"
+
+// Address is the address of a project. The project is "" if the address names none.
+type Address struct {
+	Project string
+
+	url url.URL // without the project
+}
+
+// ErrForm says that a text is no address. It does not repeat the text, which can have a
+// password anywhere.
+var ErrForm = errors.New("is not the address of a database; write postgres://USER@HOST/DATABASE?project=NAME")
+
+// Parse reads an address.
+func Parse(text string) (Address, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Fragment != "" || u.Opaque != "" {
+		return Address{}, ErrForm
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return Address{}, ErrForm
+	}
+	a := Address{Project: query.Get(parameter), url: *u}
+	query.Del(parameter)
+	a.url.RawQuery = query.Encode()
+	return a, nil
+}
+
+// Login returns the user and the password that the address has, "" for none.
+func (a Address) Login() (user, password string) {
+	password, _ = a.url.User.Password()
+	if password == "" {
+		password = a.url.Query().Get("password")
+	}
+	return a.url.User.Username(), password
+}
+
+// String returns the address without a password.
+func (a Address) String() string {
+	u := a.url
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	query := u.Query()
+	query.Del("password")
+	if a.Project != "" {
+		query.Set(parameter, a.Project)
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// connectTimeout is how long connecting takes at most if the user does not say.
+const connectTimeout = 5 * time.Second
+
+// Config returns how to connect.
+func (a Address) Config(env Environment) (*pgxpool.Config, error) {
+	config, err := a.parse()
+	if err != nil {
+		return nil, err
+	}
+	service, err := a.service(env)
+	if err != nil {
+		return nil, err
+	}
+	query := a.url.Query()
+	chosen := query.Has("sslmode") || query.Has("ssl") || env.Getenv("PGSSLMODE") != "" || service["sslmode"] != ""
+	if !chosen && slices.ContainsFunc(hosts(config), remote) {
+		query.Set("sslmode", "verify-full")
+		a.url.RawQuery = query.Encode()
+		if config, err = a.parse(); err != nil {
+			return nil, err
+		}
+	}
+	if _, password := a.Login(); password == "" && env.Getenv("PGPASSWORD") == "" && service["password"] == "" && config.ConnConfig.Password != "" {
+		if err := checkPassfile(a.passfile(env, service), env.GOOS); err != nil {
+			return nil, err
+		}
+	}
+	c := config.ConnConfig
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTimeout
+	}
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "copse"
+	}
+	// A pooler can give each transaction another session, where no prepared statement is.
+	c.DefaultQueryExecMode = pgx.QueryExecModeExec
+	c.StatementCacheCapacity, c.DescriptionCacheCapacity = 0, 0
+	return config, nil
+}
+
+func (a Address) parse() (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(a.url.String())
+	if err != nil {
+		return nil, explain(err)
+	}
+	return config, nil
+}
+
+// explain words an error of pgx, which repeats the address, without it.
+func explain(err error) error {
+	inner := errors.Unwrap(err)
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("the address of the database cannot be used: %w", path)
+	}
+	if inner != nil && strings.Contains(inner.Error(), "service") {
+		return errors.New("the address of the database names a service that the service file does not have; look into ~/.pg_service.conf or $PGSERVICEFILE")
+	}
+	return errors.New("the address of the database, or a PG variable, has a value that is not allowed; look at the port, sslmode and the other parameters")
+}
+
+// hosts returns all hosts that can be connected to.
+func hosts(c *pgxpool.Config) []string {
+	list := []string{c.ConnConfig.Host}
+	for _, f := range c.ConnConfig.Fallbacks {
+		list = append(list, f.Host)
+	}
+	return list
+}
+
+// remote reports whether a host is another machine.
+func remote(host string) bool {
+	if strings.HasPrefix(host, "/") || filepath.IsAbs(host) || strings.HasPrefix(host, "@") || host == "localhost" {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return ip == nil || !ip.IsLoopback()
+}
+
+// service returns what the service says that the address or the environment names.
+func (a Address) service(env Environment) (map[string]string, error) {
+	query := a.url.Query()
+	name := cmp.Or(query.Get("service"), env.Getenv("PGSERVICE"))
+	if name == "" {
+		return nil, nil
+	}
+	file, err := pgservicefile.ReadServicefile(cmp.Or(query.Get("servicefile"), env.Getenv("PGSERVICEFILE"), filepath.Join(env.Home, ".pg_service.conf")))
+	if err != nil {
+		return nil, errors.New("the service file cannot be read; look at ~/.pg_service.conf or $PGSERVICEFILE")
+	}
+	found, err := file.GetService(name)
+	if err != nil {
+		return nil, fmt.Errorf("the service file has no service %q", name)
+	}
+	return found.Settings, nil
+}
+
+// passfile returns the path of the file with passwords.
+func (a Address) passfile(env Environment, service map[string]string) string {
+	return cmp.Or(a.url.Query().Get("passfile"), service["passfile"], env.Getenv("PGPASSFILE"), filepath.Join(env.Home, ".pgpass"))
+}
+
+// checkPassfile refuses a file of passwords that others can read, as psql does.
+func checkPassfile(path, goos string) error {
+	if goos == "windows" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return nil //nolint:nilerr // pgx found the password elsewhere then
+	}
+	return fmt.Errorf("other users can read %s, so its passwords are not used; run 'chmod 600 %s'", path, path)
+}

@@ -1,0 +1,58 @@
+package postgres_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemtest"
+	"github.com/copse-dev/copse/internal/item/postgres"
+	"github.com/copse-dev/copse/internal/item/postgres/address"
+	"github.com/copse-dev/copse/internal/test/postgrestest"
+)
+
+func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
+
+// open returns the store of a project at an address.
+func open(tb testing.TB, at, project string) *postgres.Store {
+	tb.Helper()
+	s := postgres.New(postgres.Options{
+		Connect: func() (*pgxpool.Config, error) {
+			a, err := address.Parse(at)
+			if err != nil {
+				return nil, err
+			}
+			return a.Config(address.Environment{Getenv: func(string) string { return "" }, GOOS: "linux"})
+		},
+		Project: func() (string, error) { return project, nil },
+	})
+	tb.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// make makes a project as the suite has it, in a database with tables, and returns its store.
+func makeProject(tb testing.TB, at, name string) *postgres.Store {
+	tb.Helper()
+	s := open(tb, at, name)
+	ctx := context.Background()
+	if created, err := s.Init(ctx); err != nil || !created {
+		tb.Fatalf("made %t: %v", created, err)
+	}
+	if err := s.SetValues(ctx, "statuses", []string{"backlog", "todo", "done"}); err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// nameOf returns a name for the project of a test.
+func nameOf(t *testing.T) string { return strings.ReplaceAll(t.Name(), "/", " ") }
+
+func TestBackend(t *testing.T) {
+	t.Parallel()
+	_, at := postgrestest.Shared(t)
+	itemtest.Run(t, func(t *testing.T) item.Backend { return makeProject(t, at, nameOf(t)) })
+}

@@ -1,0 +1,215 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// project is the row of a project.
+type project struct {
+	id      int64
+	name    string
+	version int64
+	config  item.Config
+	moved   string    // the store that the items are in now; "" for this one
+	now     time.Time // of the database
+}
+
+const projectColumns = "p.id, p.version, p.next_id, p.types, p.statuses, p.done_statuses, p.iterations, p.current_iteration, p.moved, clock_timestamp()"
+
+// fields are what projectColumns are scanned into.
+func (p *project) fields() []any {
+	c := &p.config
+	return []any{
+		&p.id, &p.version, &c.NextID, &c.Types, &c.Statuses, &c.DoneStatuses, &c.Iterations, &c.CurrentIteration,
+		&p.moved, &p.now,
+	}
+}
+
+// decode turns the texts of a scanned project into its own.
+func (p *project) decode() {
+	c := &p.config
+	for _, list := range []*[]string{&c.Types, &c.Statuses, &c.DoneStatuses, &c.Iterations} {
+		*list = originals(*list)
+	}
+	for _, s := range []*string{&c.CurrentIteration, &p.moved} {
+		*s = original(*s)
+	}
+}
+
+// project returns the project.
+func (s *Store) project(ctx context.Context, db querier) (project, error) {
+	name, err := s.name()
+	if err != nil {
+		return project{}, err
+	}
+	p := project{name: name}
+	err = db.QueryRow(ctx, "select "+projectColumns+" from copse.project p where p.name = $1", stored(name)).Scan(p.fields()...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return p, &item.NoProjectError{Name: name}
+	}
+	p.decode()
+	return p, err
+}
+
+// name returns the name of the project.
+func (s *Store) name() (string, error) {
+	name, err := s.o.Project()
+	if err != nil {
+		return "", &item.StoreError{Problem: "the project in the database is not known: " + err.Error(), Next: "Name it in items.project in .copse.yml, or in the address as ?project=NAME."}
+	}
+	return name, nil
+}
+
+// The states of an item.
+const (
+	live    = "live"
+	deleted = "deleted"
+	purged  = "purged"
+)
+
+// row is the row of an item.
+type row struct {
+	item.Item
+	state   string
+	deleted string // when
+	lost    lost
+}
+
+// lost is what the deletion of an item took from others.
+type lost struct{ children, dependents []item.ID }
+
+const itemColumns = `i.id, i.state, i.deleted, i.title, i.type, i.status, i.iteration, i.priority, i.assignee, i.labels, i.parent,
+	i.depends_on, i.description, i.created, i.updated, i.branch, i.worktree, i.pull_request, i.lost_children, i.lost_dependents,
+	i.former, i.former_on`
+
+// scanned is what itemColumns are scanned into.
+type scanned struct {
+	row
+	dependsOn, former, children, dependents []int64
+	formerOn                                []string
+}
+
+func (r *scanned) fields() []any {
+	return []any{
+		&r.ID, &r.state, &r.deleted, &r.Title, &r.Type, &r.Status, &r.Iteration, &r.Priority, &r.Assignee, &r.Labels, &r.Parent,
+		&r.dependsOn, &r.Description, &r.Created, &r.Updated, &r.Link.Branch, &r.Link.Worktree, &r.Link.PullRequest,
+		&r.children, &r.dependents, &r.former, &r.formerOn,
+	}
+}
+
+// decode returns the row of a scanned one.
+func (r *scanned) decode() row {
+	for _, s := range []*string{
+		&r.Title, &r.Type, &r.Status, &r.Iteration, &r.Priority, &r.Assignee, &r.Description, &r.Created, &r.Updated,
+		&r.Link.Branch, &r.Link.Worktree, &r.Link.PullRequest,
+	} {
+		*s = original(*s)
+	}
+	r.Labels = originals(r.Labels)
+	r.DependsOn, r.lost = ids(r.dependsOn), lost{ids(r.children), ids(r.dependents)}
+	for i, id := range r.former {
+		f := item.Former{ID: item.ID(id)}
+		if i < len(r.formerOn) {
+			f.On = r.formerOn[i]
+		}
+		r.Former = append(r.Former, f)
+	}
+	return r.row
+}
+
+// loadItem returns an item in a state, with its comments.
+func loadItem(ctx context.Context, db querier, project int64, id item.ID, state string) (row, error) {
+	var r scanned
+	var authors, dates, bodies []string
+	const comments = " from copse.comment c where c.project_id = i.project_id and c.item_id = i.id order by c.seq)"
+	err := db.QueryRow(ctx, "select "+itemColumns+
+		", array(select c.author"+comments+", array(select c.date"+comments+", array(select c.body"+comments+
+		" from copse.item i where i.project_id = $1 and i.id = $2 and i.state = $3", project, int64(id), state).
+		Scan(append(r.fields(), &authors, &dates, &bodies)...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return row{}, &item.NotFoundError{ID: id}
+	}
+	if err != nil {
+		return row{}, err
+	}
+	for i := range min(len(authors), len(dates), len(bodies)) {
+		r.Comments = append(r.Comments, item.Comment{Author: original(authors[i]), Date: original(dates[i]), Body: original(bodies[i])})
+	}
+	return r.decode(), nil
+}
+
+// loadItems returns the items that a condition selects, by number, without their comments.
+func loadItems(ctx context.Context, db querier, condition string, args ...any) ([]row, error) {
+	found, err := db.Query(ctx, "select "+itemColumns+" from copse.item i where "+condition+" order by i.id", args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(found, func(found pgx.CollectableRow) (row, error) {
+		var r scanned
+		err := found.Scan(r.fields()...)
+		return r.decode(), err
+	})
+}
+
+// A text of the database has no NUL, which a text of an item can have. It is stored as the
+// escape character with a digit, and the escape character itself twice.
+const escape = "\x10"
+
+// stored returns the form of a text in the database.
+func stored(s string) string {
+	if !strings.ContainsAny(s, "\x00"+escape) {
+		return s
+	}
+	return strings.NewReplacer(escape, escape+escape, "\x00", escape+"0").Replace(s)
+}
+
+// original returns the text of a form that stored returned.
+func original(s string) string {
+	if !strings.Contains(s, escape) {
+		return s
+	}
+	return strings.NewReplacer(escape+escape, escape, escape+"0", "\x00").Replace(s)
+}
+
+// originals returns the texts of a list; nil for an empty one.
+func originals(list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	for i, s := range list {
+		list[i] = original(s)
+	}
+	return list
+}
+
+func storedAll(list []string) []string {
+	all := make([]string, len(list))
+	for i, s := range list {
+		all[i] = stored(s)
+	}
+	return all
+}
+
+// ids returns the numbers of a list; nil for an empty one.
+func ids(list []int64) []item.ID {
+	var all []item.ID
+	for _, n := range list {
+		all = append(all, item.ID(n))
+	}
+	return all
+}
+
+func numbers(list []item.ID) []int64 {
+	all := make([]int64, len(list))
+	for i, id := range list {
+		all[i] = int64(id)
+	}
+	return all
+}

@@ -1,0 +1,229 @@
+// Package postgres keeps work items in a PostgreSQL database, for a team of machines.
+//
+// [New] returns a [Store], an [item.Store]. It connects when it is first used, and again
+// whenever a connection was lost. It guarantees that
+//
+//   - a change is one transaction, with its history. It is made once or not at all: where
+//     the answer of a commit was lost, the store looks for the key of the change before it
+//     tries again;
+//   - the changes of a project run one after the other, under the lock of the project's
+//     row. They are numbered in the order of their commits, so that a reader of the changes
+//     after a number skips none;
+//   - numbers of items have no gaps and are never used again;
+//   - reading takes no lock and writes nothing: a role that can only read, and a replica,
+//     can do it;
+//   - no statement depends on the session that it runs in: a pooler may give each
+//     transaction another one.
+//
+// Text of the server is foreign: errors have it clean and short. The tables are made by
+// [Store.Migrate], when a person asks for it.
+package postgres
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// Options say where a project is.
+type Options struct {
+	// Connect returns how to connect. It is called when the store is first used, and again
+	// after an error.
+	Connect func() (*pgxpool.Config, error)
+	// Project returns the name of the project.
+	Project func() (string, error)
+	// Done returns the statuses that mean done where the project does not say; nil is none.
+	Done func() ([]string, error)
+	// Patience is how long a lost connection or a conflict is tried again; 0 is a default.
+	Patience time.Duration
+}
+
+// defaultPatience is longer than most servers take to fail over to another.
+const defaultPatience = 8 * time.Second
+
+// Store is one project in a database. It is safe for concurrent use.
+type Store struct {
+	o Options
+
+	mu      sync.Mutex
+	pool    *pgxpool.Pool
+	ready   atomic.Bool // the tables were looked at
+	reached atomic.Bool // the database answered once
+
+	renewed map[item.Agent]time.Time // when the claims of an agent were looked at
+
+	cached cache
+}
+
+var (
+	_ item.Store     = (*Store)(nil)
+	_ item.Claimer   = (*Store)(nil)
+	_ item.Historian = (*Store)(nil)
+)
+
+// New returns the store of a project. Nothing is connected yet.
+func New(o Options) *Store {
+	if o.Patience == 0 {
+		o.Patience = defaultPatience
+	}
+	return &Store{o: o}
+}
+
+// Close ends the connections. A store that is used again connects again.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool != nil {
+		s.pool.Close()
+		s.pool = nil
+	}
+	return nil
+}
+
+// Config is of item.Backend.
+func (s *Store) Config(ctx context.Context) (item.Config, error) {
+	var p project
+	err := s.read(ctx, func(ctx context.Context, db querier) error {
+		found, err := s.project(ctx, db)
+		p = found
+		return err
+	})
+	if err != nil {
+		return item.Config{}, err
+	}
+	return s.configOf(p)
+}
+
+// configOf returns the configuration of a project, completed by the settings.
+func (s *Store) configOf(p project) (item.Config, error) {
+	c := p.config
+	if p.moved != "" {
+		c.Warnings = []item.Warning{{File: "project " + p.name, Reason: "no longer changes: its items were moved to " + foreign(p.moved) + "; correct COPSE_ITEMS or items.database"}}
+	}
+	if len(c.DoneStatuses) == 0 && s.o.Done != nil {
+		done, err := s.o.Done()
+		if err != nil {
+			return item.Config{}, &item.ConfigError{File: "project " + p.name, Reason: "leaves the done statuses to your settings: " + err.Error()}
+		}
+		c.DoneStatuses = done
+	}
+	return c, nil
+}
+
+// Item is of item.Backend.
+func (s *Store) Item(ctx context.Context, id item.ID) (it item.Item, err error) {
+	err = s.read(ctx, func(ctx context.Context, db querier) error {
+		p, err := s.project(ctx, db)
+		if err != nil {
+			return err
+		}
+		found, err := loadItem(ctx, db, p.id, id, live)
+		it = found.Item
+		return err
+	})
+	return it, err
+}
+
+// Create is of item.Backend.
+func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err error) {
+	id, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
+		it, err = w.create(d)
+		return it.ID, err
+	})
+	return s.again(ctx, it, id, replayed, err)
+}
+
+// Update is of item.Backend.
+func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.Item, err error) {
+	_, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
+		it, err = w.update(id, p)
+		return id, err
+	})
+	return s.again(ctx, it, id, replayed, err)
+}
+
+// again returns what a change made of an item. If the change was found to have been made
+// before, the item is read again.
+func (s *Store) again(ctx context.Context, it item.Item, id item.ID, replayed bool, err error) (item.Item, error) {
+	if err != nil {
+		return item.Item{}, err
+	}
+	if replayed {
+		return s.Item(ctx, id)
+	}
+	return it, nil
+}
+
+// AddComment is of item.Backend.
+func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
+	c, err := item.CheckComment(author, text)
+	if err != nil {
+		return item.Comment{}, err
+	}
+	_, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
+		c, err = w.addComment(id, c)
+		return id, err
+	})
+	if err != nil {
+		return item.Comment{}, err
+	}
+	if replayed {
+		return s.lastComment(ctx, id, c)
+	}
+	return c, nil
+}
+
+// lastComment returns the comment with this author and text that was added last.
+func (s *Store) lastComment(ctx context.Context, id item.ID, c item.Comment) (item.Comment, error) {
+	it, err := s.Item(ctx, id)
+	for _, added := range it.Comments {
+		if added.Author == c.Author && added.Body == c.Body {
+			c = added
+		}
+	}
+	return c, err
+}
+
+// Delete is of item.Backend. The item goes to the trash.
+func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
+	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return id, w.delete(id, seen) })
+	return err
+}
+
+// Restore is of item.Backend. The item comes from the trash.
+func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err error) {
+	_, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
+		it, err = w.restore(id)
+		return id, err
+	})
+	return s.again(ctx, it, id, replayed, err)
+}
+
+// SetIteration is of item.Backend.
+func (s *Store) SetIteration(ctx context.Context, name string) error {
+	if err := item.CheckIteration(name); err != nil {
+		return err
+	}
+	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return 0, w.setIteration(name) })
+	return err
+}
+
+// SetDoneStatuses is of item.Store.
+func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
+	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return 0, w.setDoneStatuses(statuses) })
+	return err
+}
+
+// Purge is of item.Store.
+func (s *Store) Purge(ctx context.Context, ids ...item.ID) error {
+	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return 0, w.purge(ids) })
+	return err
+}
+
+// Capabilities is of item.Backend: the database can do all of it.
+func (s *Store) Capabilities() item.Capabilities { return item.Capabilities{} }

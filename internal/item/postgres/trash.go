@@ -1,0 +1,276 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// delete takes an item out of those that refer to it, and notes in its row which they were.
+func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
+	r, err := loadItem(w.ctx, w.tx, w.id, id, live)
+	if err != nil {
+		return err
+	}
+	others, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'live' and (i.parent = $2 or $2 = any(i.depends_on))", w.id, int64(id))
+	if err != nil {
+		return err
+	}
+	entries := map[item.ID]*item.Entry{}
+	for _, other := range others {
+		entries[other.ID] = item.NewEntry(&other.Item)
+	}
+	preview, err := new(item.Snapshot).With(entries, nil).Preview(r.Item)
+	if err != nil {
+		return err
+	}
+	if seen != "" && seen != preview.Fingerprint {
+		return &item.ChangedError{ID: id}
+	}
+	for _, other := range others {
+		var a assignments
+		if other.Parent == id {
+			a.set("parent", int64(0))
+			r.lost.children = append(r.lost.children, other.ID)
+		}
+		if slices.Contains(other.DependsOn, id) {
+			a.set("depends_on", numbers(slices.DeleteFunc(other.DependsOn, func(d item.ID) bool { return d == id })))
+			r.lost.dependents = append(r.lost.dependents, other.ID)
+		}
+		w.store(other.ID, a)
+	}
+	var a assignments
+	a.set("state", deleted)
+	a.set("deleted", w.timestamp())
+	a.set("lost_children", numbers(r.lost.children))
+	a.set("lost_dependents", numbers(r.lost.dependents))
+	w.store(id, a)
+	w.endClaim(id)
+	change := w.entry(item.Deleted, id)
+	change.Undoes = w.undoes
+	return w.log(change)
+}
+
+// Deleted is of item.Store.
+func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, error) {
+	var found []item.Trashed
+	err := s.read(ctx, func(ctx context.Context, db querier) error {
+		found = nil
+		p, err := s.project(ctx, db)
+		if err != nil {
+			return err
+		}
+		rows, err := loadItems(ctx, db, "i.project_id = $1 and i.state = 'deleted'", p.id)
+		for _, r := range rows {
+			found = append(found, item.Trashed{Summary: r.Summary, At: r.deleted})
+		}
+		return err
+	})
+	return found, nil, err
+}
+
+// purge empties the rows of deleted items. They stay, so that whoever follows the project
+// sees them go.
+func (w *writer) purge(list []item.ID) error {
+	found, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'deleted' and i.id = any($2)", w.id, numbers(list))
+	if err != nil {
+		return err
+	}
+	for _, id := range list {
+		if !slices.ContainsFunc(found, func(r row) bool { return r.ID == id }) {
+			return &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not in the trash", id)}
+		}
+	}
+	for _, table := range []string{"comment", "history"} {
+		w.queue("delete from copse."+table+" where project_id = $1 and item_id = any($2)", w.id, numbers(list))
+	}
+	w.queue(`update copse.item set version = $3, state = 'purged', title = '', type = '', status = '', iteration = '', priority = '',
+		assignee = '', labels = '{}', parent = 0, depends_on = '{}', description = '', branch = '', worktree = '', pull_request = '',
+		lost_children = '{}', lost_dependents = '{}', former = '{}', former_on = '{}', original = ''
+		where project_id = $1 and id = any($2)`, w.id, numbers(list), w.version)
+	return nil
+}
+
+// restore brings an item back, with the relations that it had and that are still possible.
+func (w *writer) restore(id item.ID) (item.Item, error) {
+	if _, err := loadItem(w.ctx, w.tx, w.id, id, live); !item.IsNotFound(err) {
+		if err != nil {
+			return item.Item{}, err
+		}
+		return item.Item{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not deleted", id)}
+	}
+	r := &restoration{writer: w, item: id, rows: map[item.ID]*row{}, changed: map[item.ID]bool{id: true}}
+	it, err := r.open(id)
+	if err != nil {
+		return item.Item{}, err
+	}
+	if it.state != deleted {
+		return item.Item{}, &item.NotFoundError{ID: id}
+	}
+	gone := it.lost
+	it.state, it.deleted, it.lost = live, "", lost{}
+	for _, step := range []func() error{
+		func() error { return r.keepPossible(it) },
+		func() error { return r.each(gone.children, r.adopt) },
+		func() error { return r.each(gone.dependents, r.depend) },
+	} {
+		if err := step(); err != nil {
+			return item.Item{}, err
+		}
+	}
+	for other := range r.changed {
+		o := r.rows[other]
+		var a assignments
+		a.set("state", o.state)
+		a.set("deleted", o.deleted)
+		a.set("parent", int64(o.Parent))
+		a.set("depends_on", numbers(o.DependsOn))
+		a.set("lost_children", numbers(o.lost.children))
+		a.set("lost_dependents", numbers(o.lost.dependents))
+		w.store(other, a)
+	}
+	change := w.entry(item.Restored, id)
+	change.Undoes = w.undoes
+	return it.Item, w.log(change)
+}
+
+// restoration is what rows will be when an item has been restored.
+type restoration struct {
+	*writer
+	item    item.ID
+	rows    map[item.ID]*row
+	changed map[item.ID]bool
+}
+
+// open returns the row of an item, live or deleted. The error can be a
+// [*item.NotFoundError].
+func (r *restoration) open(id item.ID) (*row, error) {
+	if o := r.rows[id]; o != nil {
+		return o, nil
+	}
+	for _, state := range []string{live, deleted} {
+		found, err := loadItem(r.ctx, r.tx, r.project.id, id, state)
+		if item.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.rows[id] = &found
+		return &found, nil
+	}
+	return nil, &item.NotFoundError{ID: id}
+}
+
+// find is an [item.Lookup] of what will be.
+func (r *restoration) find(id item.ID) (*item.Summary, error) {
+	o, err := r.open(id)
+	if err != nil {
+		return nil, err
+	}
+	if o.state != live {
+		return nil, &item.NotFoundError{ID: id}
+	}
+	return &o.Summary, nil
+}
+
+// possible reports whether an item can refer to others. The error is that of the database.
+func (r *restoration) possible(id item.ID, parent *item.ID, dependsOn *[]item.ID) (bool, error) {
+	err := item.CheckRelations(r.find, id, parent, dependsOn)
+	if _, refused := errors.AsType[*item.InvalidError](err); refused {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// keepPossible takes out of the restored item what it cannot refer to. If that is deleted,
+// it is noted there, as if the item had been here when the other was deleted.
+func (r *restoration) keepPossible(it *row) error {
+	if parent := it.Parent; parent != 0 {
+		ok, err := r.possible(r.item, &parent, nil)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			it.Parent = 0
+			if err := r.noteLost(parent, func(l *lost) *[]item.ID { return &l.children }); err != nil {
+				return err
+			}
+		}
+	}
+	for _, dependency := range slices.Clone(it.DependsOn) {
+		ok, err := r.possible(r.item, nil, &[]item.ID{dependency})
+		if err != nil {
+			return err
+		}
+		if ok {
+			continue
+		}
+		it.DependsOn = slices.DeleteFunc(slices.Clone(it.DependsOn), func(id item.ID) bool { return id == dependency })
+		if err := r.noteLost(dependency, func(l *lost) *[]item.ID { return &l.dependents }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteLost adds the restored item to one of the lists of a deleted one.
+func (r *restoration) noteLost(other item.ID, list func(*lost) *[]item.ID) error {
+	o, err := r.open(other)
+	if item.IsNotFound(err) || err == nil && o.state != deleted {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if all := list(&o.lost); !slices.Contains(*all, r.item) {
+		*all = append(*all, r.item)
+		r.changed[other] = true
+	}
+	return nil
+}
+
+// each calls do for each item that still exists.
+func (r *restoration) each(list []item.ID, do func(*row) error) error {
+	for _, id := range list {
+		o, err := r.open(id)
+		if item.IsNotFound(err) {
+			continue
+		}
+		if err == nil {
+			err = do(o)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt makes the restored item the parent of a former child that has none.
+func (r *restoration) adopt(child *row) error {
+	if child.Parent != 0 {
+		return nil
+	}
+	ok, err := r.possible(child.ID, &r.item, nil)
+	if ok {
+		child.Parent, r.changed[child.ID] = r.item, true
+	}
+	return err
+}
+
+// depend makes a former dependent depend on the restored item again.
+func (r *restoration) depend(dependent *row) error {
+	if slices.Contains(dependent.DependsOn, r.item) {
+		return nil
+	}
+	ok, err := r.possible(dependent.ID, nil, &[]item.ID{r.item})
+	if ok {
+		dependent.DependsOn = append(slices.Clone(dependent.DependsOn), r.item)
+		r.changed[dependent.ID] = true
+	}
+	return err
+}

@@ -1,0 +1,159 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+func (w *writer) create(d item.Draft) (item.Item, error) {
+	d, err := w.rules.Complete(d)
+	if err != nil {
+		return item.Item{}, err
+	}
+	if err := w.checkNew(d); err != nil {
+		return item.Item{}, err
+	}
+	now := w.timestamp()
+	it := item.Item{
+		Summary: item.Summary{
+			ID: w.config.NextID, Title: d.Title, Type: d.Type, Status: d.Status, Iteration: d.Iteration, Priority: d.Priority,
+			Assignee: d.Assignee, Labels: d.Labels, Created: now, Updated: now, Parent: d.Parent, DependsOn: d.DependsOn,
+		},
+		Description: d.Description,
+	}
+	if it.ID > item.MaxID {
+		return item.Item{}, fmt.Errorf("no number is left for a new item")
+	}
+	w.queue("update copse.project set next_id = next_id + 1 where id = $1", w.id)
+	w.knowIteration(it.Iteration)
+	w.insert(row{Item: it, state: live})
+	return it, w.log(w.entry(item.Created, it.ID))
+}
+
+// insert adds the row of an item, without its comments.
+func (w *writer) insert(r row) {
+	formerOn := make([]string, len(r.Former))
+	former := make([]int64, len(r.Former))
+	for i, f := range r.Former {
+		former[i], formerOn[i] = int64(f.ID), f.On
+	}
+	w.queue(`insert into copse.item (project_id, version, id, state, deleted, title, type, status, iteration, priority, assignee,
+		labels, parent, depends_on, description, created, updated, branch, worktree, pull_request, lost_children, lost_dependents,
+		former, former_on)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
+		w.id, w.version, int64(r.ID), r.state, r.deleted, stored(r.Title), stored(r.Type), stored(r.Status), stored(r.Iteration),
+		stored(r.Priority), stored(r.Assignee), storedAll(r.Labels), int64(r.Parent), numbers(r.DependsOn), stored(r.Description),
+		stored(r.Created), stored(r.Updated), stored(r.Link.Branch), stored(r.Link.Worktree), stored(r.Link.PullRequest),
+		numbers(r.lost.children), numbers(r.lost.dependents), former, formerOn)
+}
+
+// assignments collects the columns that a statement sets.
+type assignments struct {
+	columns []string
+	values  []any
+}
+
+func (a *assignments) set(column string, value any) {
+	a.values = append(a.values, value)
+	a.columns = append(a.columns, fmt.Sprintf("%s = $%d", column, len(a.values)))
+}
+
+func (a *assignments) setText(column string, value *string) {
+	if value != nil {
+		a.set(column, stored(*value))
+	}
+}
+
+// store queues the change of an item.
+func (w *writer) store(id item.ID, a assignments) {
+	a.set("version", w.version)
+	a.values = append(a.values, w.id, int64(id))
+	w.queue(fmt.Sprintf("update copse.item set %s where project_id = $%d and id = $%d",
+		strings.Join(a.columns, ", "), len(a.values)-1, len(a.values)), a.values...)
+}
+
+func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
+	p, err := w.rules.Check(p)
+	if err != nil {
+		return item.Item{}, err
+	}
+	r, err := loadItem(w.ctx, w.tx, w.id, id, live)
+	if err != nil {
+		return item.Item{}, err
+	}
+	if err := w.checkRelations(id, p.Parent, p.DependsOn); err != nil {
+		return item.Item{}, err
+	}
+	if p.Status != nil && w.rules.Done(*p.Status) {
+		if err := w.finish(id, p.Steal); err != nil {
+			return item.Item{}, err
+		}
+	}
+	before := r.Item
+	var a assignments
+	for _, field := range []struct {
+		column string
+		value  *string
+		into   *string
+	}{
+		{"title", p.Title, &r.Title}, {"type", p.Type, &r.Type}, {"status", p.Status, &r.Status}, {"priority", p.Priority, &r.Priority},
+		{"assignee", p.Assignee, &r.Assignee}, {"iteration", p.Iteration, &r.Iteration}, {"description", p.Description, &r.Description},
+		{"branch", p.Branch, &r.Link.Branch}, {"worktree", p.Worktree, &r.Link.Worktree}, {"pull_request", p.PullRequest, &r.Link.PullRequest},
+	} {
+		if a.setText(field.column, field.value); field.value != nil {
+			*field.into = *field.value
+		}
+	}
+	if p.Labels != nil {
+		a.set("labels", storedAll(*p.Labels))
+		r.Labels = *p.Labels
+	}
+	if p.Parent != nil {
+		a.set("parent", int64(*p.Parent))
+		r.Parent = *p.Parent
+	}
+	if p.DependsOn != nil {
+		a.set("depends_on", numbers(*p.DependsOn))
+		r.DependsOn = *p.DependsOn
+	}
+	r.Updated = w.timestamp()
+	a.setText("updated", &r.Updated)
+	w.store(id, a)
+	if p.Iteration != nil {
+		w.knowIteration(*p.Iteration)
+	}
+	if change, ok := item.NewUpdate(&before, &r.Item, w.by); ok {
+		change.Undoes = w.undoes
+		return r.Item, w.log(change)
+	}
+	return r.Item, nil
+}
+
+func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
+	if _, err := loadItem(w.ctx, w.tx, w.id, id, live); err != nil {
+		return item.Comment{}, err
+	}
+	c.Date = w.timestamp()
+	w.queue(`insert into copse.comment (project_id, item_id, seq, author, date, body)
+		select $1, $2, coalesce(max(seq), 0) + 1, $3, $4, $5 from copse.comment where project_id = $1 and item_id = $2`,
+		w.id, int64(id), stored(c.Author), c.Date, stored(c.Body))
+	var a assignments
+	a.set("updated", c.Date)
+	w.store(id, a)
+	return c, w.log(item.NewComment(id, c, w.by))
+}
+
+func (w *writer) setDoneStatuses(statuses []string) error {
+	for _, status := range statuses {
+		if !slices.Contains(w.config.Statuses, status) {
+			return &item.InvalidError{
+				Field: "done_statuses", Problem: fmt.Sprintf("Invalid status %q. Valid statuses: %s", status, strings.Join(w.config.Statuses, ", ")),
+			}
+		}
+	}
+	w.queue("update copse.project set done_statuses = $2 where id = $1", w.id, storedAll(statuses))
+	return nil
+}

@@ -1,0 +1,132 @@
+package workspace
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/postgres"
+	"github.com/copse-dev/copse/internal/item/postgres/address"
+)
+
+// filesOnly is the value of COPSE_ITEMS for the store of files, whatever the settings say.
+const filesOnly = "local"
+
+// Items returns the store of work items: the database that COPSE_ITEMS or the user's
+// settings name, else the directory that these name, else the .tic directory in the
+// workspace or above, up to the root of its git worktree, else that of the main worktree.
+// None of them need exist. Close it after use.
+func (w *Workspace) Items() item.Store {
+	if at, ok := w.database(); ok {
+		return w.ItemsAt(at)
+	}
+	return w.FilesOfItems()
+}
+
+// database returns the address of the database that the user chose, and false if the items
+// are in files. Settings that cannot be used are reported by the store of files.
+func (w *Workspace) database() (string, bool) {
+	switch at := w.env.Getenv("COPSE_ITEMS"); at {
+	case filesOnly:
+		return "", false
+	default:
+		return at, true
+	case "":
+	}
+	s, err := w.Settings.User.Get()
+	if err != nil {
+		return "", false
+	}
+	return s.Items.DatabaseOf(w.env.Home(), w.Workspace(), w.Main)
+}
+
+// ItemsAt returns the store of work items in the database with an address. The address is
+// looked at when the store is first used.
+func (w *Workspace) ItemsAt(at string) *postgres.Store {
+	a, formErr := address.Parse(at)
+	w.env.Secrets.AddLogin(a.Login())
+	return postgres.New(postgres.Options{
+		Connect: func() (*pgxpool.Config, error) {
+			if formErr != nil {
+				return nil, formErr
+			}
+			config, err := a.Config(address.Environment{Getenv: w.env.Getenv, Home: w.env.Home(), GOOS: w.env.GOOS})
+			if err != nil {
+				return nil, err
+			}
+			w.env.Secrets.AddLogin(config.ConnConfig.User, config.ConnConfig.Password)
+			return config, nil
+		},
+		Project: func() (string, error) { return w.projectOf(a) },
+		Done:    w.done,
+	})
+}
+
+// projectOf returns the name of the project in a database.
+func (w *Workspace) projectOf(a address.Address) (string, error) {
+	if a.Project != "" {
+		return a.Project, nil
+	}
+	repository, err := w.Settings.Repository.Get()
+	if err != nil {
+		return "", err
+	}
+	user, err := w.Settings.User.Get()
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(repository.Items.Project, user.Items.Project, filepath.Base(cmp.Or(w.Main, w.Workspace()))), nil
+}
+
+// done returns the statuses that the settings say mean done.
+func (w *Workspace) done() ([]string, error) {
+	if s, err := w.Settings.Repository.Get(); err != nil || s.Items.Done != nil {
+		return s.Items.Done, err
+	}
+	s, err := w.Settings.User.Get()
+	return s.Items.Done, err
+}
+
+// FilesOfItems returns the store of work items in files, whatever the user chose.
+func (w *Workspace) FilesOfItems() *local.Store {
+	elsewhere := func() (string, bool, error) {
+		s, err := w.Settings.User.Get()
+		path, ok := s.Items.DirectoryOf(w.env.Home(), w.Workspace(), w.Main)
+		return path, ok, err
+	}
+	shared := ""
+	if w.Common != "" {
+		shared = filepath.Join(w.Common, "copse", "tic")
+	}
+	return local.New(local.Location{
+		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere, Done: w.done,
+		Caches: w.env.ItemsCacheDir(),
+	}, w.env.Now).InGit(git.Options{Env: w.env.Environ})
+}
+
+// FilesPlace is what people call the store of files.
+const FilesPlace = "the directory .tic"
+
+// ItemsPlace returns what people call the store that Items returns, without a password.
+func (w *Workspace) ItemsPlace() string {
+	if at, ok := w.database(); ok {
+		return w.PlaceOf(at)
+	}
+	return FilesPlace
+}
+
+// PlaceOf returns the address of a project in a database, without a password.
+func (w *Workspace) PlaceOf(at string) string {
+	a, err := address.Parse(at)
+	if err != nil {
+		return "a database"
+	}
+	if a.Project == "" {
+		a.Project, _ = w.projectOf(a)
+	}
+	return a.String()
+}

@@ -1,0 +1,148 @@
+// Package itemmove moves the work items of a project between files and a database.
+//
+// [Move] copies everything that the store keeps, compares the copy with it, and notes in the
+// store that it was left, all while nobody else changes that store. A move that is killed has
+// done nothing, or has made the copy: then it goes on when it is called again.
+package itemmove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/archive"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/postgres"
+)
+
+// Place is a store, and what people call it.
+type Place struct {
+	// Store is a *local.Store or a *postgres.Store.
+	Store item.Store
+	Name  string
+}
+
+// Done is what was moved.
+type Done struct {
+	Items    int    `json:"items"`
+	Deleted  int    `json:"deleted"`
+	Comments int    `json:"comments"`
+	From     string `json:"from"`
+	To       string `json:"to"`
+}
+
+// Move moves all items of one place to another.
+func Move(ctx context.Context, from, to Place) (Done, error) {
+	all, err := from.Store.Snapshot(ctx)
+	if err != nil {
+		return Done{}, err
+	}
+	if held := all.Claims(); len(held) > 0 {
+		c, _ := all.Claim(held[0].ID)
+		return Done{}, fmt.Errorf("%d work items are claimed, such as #%d by %s; claims cannot be moved: release them first", len(held), held[0].ID, c.Holder)
+	}
+	done := Done{From: from.Name, To: to.Name}
+	leave := func(all archive.Archive) (string, error) {
+		for _, r := range all.Records {
+			done.Comments += len(r.Comments)
+			if r.InTrash {
+				done.Deleted++
+			} else {
+				done.Items++
+			}
+		}
+		return to.Name, enter(ctx, to.Store, all)
+	}
+	switch source := from.Store.(type) {
+	case *local.Store:
+		err = source.Leave(ctx, func(files local.Files, h local.Histories) (string, error) {
+			all, err := archive.Read(files, h, local.LinkName)
+			if err != nil {
+				return "", err
+			}
+			return leave(all)
+		})
+	case *postgres.Store:
+		err = source.Leave(ctx, func(all archive.Archive) (string, error) {
+			done = Done{From: from.Name, To: to.Name} // it can be called again
+			return leave(all)
+		})
+	default:
+		err = errors.New("items can be moved between files and a database")
+	}
+	if err != nil {
+		return Done{}, err
+	}
+	return done, nil
+}
+
+// enter makes a store of an archive.
+func enter(ctx context.Context, to item.Store, all archive.Archive) error {
+	switch target := to.(type) {
+	case *postgres.Store:
+		return target.Enter(ctx, all)
+	case *local.Store:
+		return enterFiles(ctx, target, all)
+	}
+	return errors.New("items can be moved between files and a database")
+}
+
+// enterFiles puts an archive into files, and compares what is read of them with it.
+func enterFiles(ctx context.Context, to *local.Store, all archive.Archive) error {
+	if _, err := to.Config(ctx); errors.Is(err, item.ErrNoProject) {
+		if _, err := to.Init(ctx); err != nil {
+			return err
+		}
+	}
+	files, err := all.Write(local.LinkName)
+	if err != nil {
+		return err
+	}
+	histories := make(local.Histories)
+	for _, r := range all.Records {
+		if len(r.History) > 0 {
+			histories[r.ID] = r.History
+		}
+	}
+	if err := same(all, files, histories); err != nil {
+		return err
+	}
+	err = to.Enter(ctx, func(old local.Files, had local.Histories, moved bool) (local.Files, local.Histories, error) {
+		before, err := archive.Read(old, had, local.LinkName)
+		if !moved && (err != nil || !before.Empty() && fields(before).Compare(fields(all)) != nil) {
+			return nil, nil, &item.StoreError{
+				Problem: "the directory .tic has items of its own (" + before.Count() + ")",
+				Next:    "Move it away first.",
+			}
+		}
+		return files, histories, nil
+	})
+	if err != nil {
+		return err
+	}
+	return to.View(ctx, func(files local.Files, histories local.Histories) error { return same(all, files, histories) })
+}
+
+// same returns an error if files say something else than an archive.
+func same(all archive.Archive, files local.Files, histories local.Histories) error {
+	found, err := archive.Read(files, histories, local.LinkName)
+	if err == nil {
+		err = fields(all).Compare(fields(found))
+	}
+	if err != nil {
+		return fmt.Errorf("the copy in files is not the same, so that nothing was moved: %w", err)
+	}
+	return nil
+}
+
+// fields is an archive without the texts of files, which change with the fields.
+func fields(a archive.Archive) archive.Archive {
+	records := make([]archive.Record, len(a.Records))
+	for i, r := range a.Records {
+		r.Text = ""
+		records[i] = r
+	}
+	a.Records, a.ConfigText = records, ""
+	return a
+}
