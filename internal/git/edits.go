@@ -25,7 +25,19 @@ type Edit struct {
 	// Commit is the commit of a submodule.
 	Commit    string `json:"commit,omitempty"`
 	Untracked bool   `json:"untracked,omitempty"`
+	// LineEnds is what attributes say about the file's line ends; see [LineEnds].
+	LineEnds LineEnds `json:"line_ends,omitempty"`
 }
+
+// LineEnds says whether git commits the line ends CR LF of a file as LF. Empty means as
+// [Edits.CRLF] says.
+type LineEnds string
+
+// What attributes say.
+const (
+	Converted LineEnds = "converted"
+	AsTheyAre LineEnds = "as they are"
+)
 
 // Edits are all files that differ, deleted ones first.
 type Edits struct {

@@ -93,7 +93,8 @@ func (s *stream) edit(root *rooted.Root, w Worktree, e git.Edit) {
 		if !ok {
 			return
 		}
-		if w.Edits.CRLF && mode != git.ModeLink && bytes.IndexByte(data, 0) < 0 {
+		convert := w.Edits.CRLF && e.LineEnds == "" || e.LineEnds == git.Converted
+		if convert && mode != git.ModeLink && bytes.IndexByte(data, 0) < 0 {
 			data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 		}
 		fmt.Fprintf(s, "M %s inline %s\ndata %d\n", mode, quote(e.Path), len(data))

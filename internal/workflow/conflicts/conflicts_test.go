@@ -374,3 +374,36 @@ func TestUnresolved(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+// Line ends that git would convert are no difference, and no filter runs to find out.
+func TestLineEnds(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	canary := filepath.Join(w.Home, "canary")
+	w.Run(w.root, "config", "filter.evil.clean", "touch "+canary)
+	w.commit(t, w.root, ".gitattributes", "*.txt text eol=crlf filter=evil\n*.raw -text\n")
+	if err := os.Remove(canary); err != nil { // git ran it
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.txt", "c.raw"} {
+		w.write(t, w.root, name, "1\n2\n3\n4\n5\n6\n7\n")
+	}
+	w.Run(w.root, "-c", "filter.evil.clean=cat", "add", "-A")
+	w.Run(w.root, "commit", "-q", "-m", "more")
+	one, two := w.worktree("one"), w.worktree("two")
+	for _, name := range []string{"a.txt", "c.raw"} {
+		w.write(t, one, name, "begin\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7\r\n")
+		w.write(t, two, name, "1\n2\n3\n4\n5\n6\nend\n")
+	}
+	_ = os.Remove(canary)
+	var got []string
+	for _, c := range report(t, w.radar(), conflicts.Request{}).Conflicts {
+		got = append(got, strings.Join(c.Branches, " ")+": "+strings.Join(c.Files, " "))
+	}
+	if diff := cmp.Diff([]string{"one two: c.raw"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if _, err := os.Lstat(canary); err == nil {
+		t.Error("a filter ran")
+	}
+}

@@ -86,6 +86,9 @@ func (g *survey) readState(ctx context.Context, s *side) (*state, error) {
 	if found.Edits, err = repo.Edits(ctx); err != nil {
 		return nil, err
 	}
+	if err := lineEnds(ctx, repo, &found.Edits); err != nil {
+		return nil, err
+	}
 	untracked := 0
 	for _, e := range found.Edits.Files {
 		if e.Untracked {
