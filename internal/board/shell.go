@@ -90,9 +90,12 @@ func names(nav []navigation) string {
 	return b.String()
 }
 
+// attribute returns text as the value of an attribute in quotes.
+func attribute(text string) string { return template.HTMLEscapeString(markup.Harmless(text)) }
+
 // sections makes the list of sections.
 func (r *renderer) sections(p Page) part {
-	list := part{id: "sections", list: true, before: `<div id="sections" class="` + template.HTMLEscapeString(p.Class) + `">`, after: `</div>`}
+	list := part{id: "sections", list: true, before: `<div id="sections" class="` + attribute(p.Class) + `">`, after: `</div>`}
 	for _, one := range p.Sections {
 		id := idOf(one.Key)
 		rows := part{id: id + "-rows", list: true, before: `<ul id="` + id + `-rows" class="rows">`, after: `</ul>`}
@@ -101,7 +104,7 @@ func (r *renderer) sections(p Page) part {
 		}
 		frame := part{
 			id:     id,
-			before: `<section id="` + id + `" class="card ` + template.HTMLEscapeString(one.Class) + `" aria-label="` + template.HTMLEscapeString(markup.Harmless(one.Label)) + `">`,
+			before: `<section id="` + id + `" class="card ` + attribute(one.Class) + `" aria-label="` + attribute(one.Label) + `">`,
 			after:  `</section>`,
 			parts: []part{
 				{id: id + "-head", html: `<header id="` + id + `-head">` + string(one.Head) + `</header>`},
@@ -124,7 +127,7 @@ func (r *renderer) row(of string, row Row) part {
 	if row.Selected {
 		class, current = class+" selected", ` aria-current="true"`
 	}
-	return part{id: id, html: `<li id="` + id + `" class="` + template.HTMLEscapeString(strings.TrimSpace(class)) + `"` + current + ` data-row>` + string(row.HTML) + `</li>`}
+	return part{id: id, html: `<li id="` + id + `" class="` + attribute(strings.TrimSpace(class)) + `"` + current + ` data-row>` + string(row.HTML) + `</li>`}
 }
 
 // detail makes the panel.
@@ -133,11 +136,11 @@ func (r *renderer) detail(d *Detail) part {
 	if d == nil {
 		return frame
 	}
-	frame.before = `<aside id="detail" aria-label="` + template.HTMLEscapeString(markup.Harmless(d.Title)) + `">`
+	frame.before = `<aside id="detail" aria-label="` + attribute(d.Title) + `">`
 	blocks := part{id: "blocks", list: true, before: `<div id="blocks">`, after: `</div>`}
 	for _, block := range d.Blocks {
 		id := idOf("blocks", block.Key)
-		blocks.parts = append(blocks.parts, part{id: id, html: `<section id="` + id + `" class="block ` + template.HTMLEscapeString(block.Class) + `">` + string(block.HTML) + `</section>`})
+		blocks.parts = append(blocks.parts, part{id: id, html: `<section id="` + id + `" class="block ` + attribute(block.Class) + `">` + string(block.HTML) + `</section>`})
 	}
 	frame.parts = []part{r.leaf("detail-head", "detail-head", d), blocks}
 	return frame

@@ -1,0 +1,295 @@
+package board_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/board/entry"
+	"github.com/copse-dev/copse/internal/board/markup"
+)
+
+// hostile is text that does everything that text of strangers must not do.
+const hostile = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\x1b]0;title\x07\x1b[31mred\u202eevil\u2066\x9b2J"
+
+// view shows foreign text in every place that it has, and counts changes.
+type view struct {
+	kit     *markup.Kit
+	changes int
+}
+
+func (*view) Name() string            { return "fake" }
+func (*view) Title() string           { return "Fake" }
+func (*view) Watches() []board.Source { return []board.Source{board.Items} }
+
+func (v *view) Render(context.Context, board.Request) (board.Page, error) {
+	files := fstest.MapFS{"v.tmpl": {Data: []byte(`{{define "all"}}<a href="{{.}}" title="{{.}}">{{line .}}</a><pre>{{lines .}}</pre>{{.}}{{chip "red" .}}{{template "command" .}}<form method="post" action="fake/do">{{token}}</form>{{end}}`)}}
+	html, err := v.kit.Render(v.kit.Parse(files, "*.tmpl"), "all", hostile)
+	row := board.Row{Key: hostile, Class: hostile, HTML: html}
+	return board.Page{
+		Title: hostile, Aside: hostile, Tools: html, Class: hostile,
+		Sections: []board.Section{{Key: hostile, Class: hostile, Label: hostile, Head: html, Foot: html, Rows: []board.Row{row}}},
+		Detail:   &board.Detail{Title: hostile, Sub: html, Close: hostile, Blocks: []board.Row{row}},
+	}, err
+}
+
+func (v *view) Count(context.Context) board.Badge { return board.Badge{Text: hostile, Tone: hostile} }
+
+func (v *view) Act(context.Context, board.Request, string, url.Values) (board.Outcome, error) {
+	v.changes++
+	if v.changes > 1 {
+		return board.Outcome{}, errors.New(hostile)
+	}
+	return board.Outcome{To: "//evil.example/" + hostile, Notice: "<p>Done.</p>"}, nil
+}
+
+// stand is a site with a board, and a browser.
+type stand struct {
+	t       *testing.T
+	site    *board.Site
+	server  *httptest.Server
+	view    *view
+	now     time.Time
+	browser *http.Client
+}
+
+func newStand(t *testing.T) *stand {
+	t.Helper()
+	s := &stand{t: t, now: time.Now()}
+	clock := func() time.Time { return s.now }
+	s.site = board.NewSite("PLACEHOLDER", board.SiteOptions{
+		Now: clock, Key: func(context.Context) (string, error) { return "secret", nil },
+		Open: func(_ context.Context, _ string, p markup.Placeholder) (*board.Board, error) {
+			kit := markup.NewKit(markup.Options{Now: clock, Field: entry.TokenField, Token: p})
+			s.view = &view{kit: kit}
+			return board.New(kit, board.Options{
+				Views: []board.View{s.view}, Now: clock, Logger: slog.New(slog.DiscardHandler),
+				Summary: func(context.Context) board.Summary { return board.Summary{Name: hostile, Line: hostile} },
+			}), nil
+		},
+	})
+	s.server = httptest.NewServer(s.site)
+	t.Cleanup(func() { s.site.Close(); s.server.Close() })
+	s.browser = s.newBrowser()
+	return s
+}
+
+func (s *stand) newBrowser() *http.Client {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &http.Client{Jar: jar}
+}
+
+func (s *stand) link(root string, readOnly bool) string {
+	s.t.Helper()
+	path, err := s.site.Link(s.t.Context(), root, readOnly)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.server.URL + path
+}
+
+// do sends a request and returns the status and the body.
+func (s *stand) do(c *http.Client, method, address, body string, header ...string) (int, string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+		r.Header.Add(header[i], header[i+1])
+	}
+	res, err := c.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	for _, name := range []string{"Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "Cross-Origin-Resource-Policy"} {
+		if res.Header.Get(name) == "" {
+			s.t.Errorf("%s %s has no %s", method, address, name)
+		}
+	}
+	if csp := res.Header.Get("Content-Security-Policy"); strings.Contains(csp, "unsafe") || !strings.Contains(csp, "default-src 'none'") {
+		s.t.Errorf("the policy is %q", csp)
+	}
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}
+
+// Without a login there is one page, which says how to get one, on every route and method.
+func TestNothingWithoutLogin(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	link := s.link("/a", false)
+	base, _, _ := strings.Cut(link, "enter?")
+	var asset string
+	for _, a := range markup.Assets() {
+		asset = a.Name
+	}
+	check := func(what string, c *http.Client, header ...string) {
+		t.Helper()
+		for _, route := range []string{"", "fake", "fake/do", "keys", "nowhere", "asset/" + asset, "live/fake", "leave", "enter", "enter?key=", "enter?key=x", "../x/", "%2e%2e/", "fake?x=<script>"} {
+			for _, method := range []string{"GET", "POST", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"} {
+				status, body := s.do(c, method, base+route, "", header...)
+				if status != http.StatusUnauthorized || method == "GET" && !strings.Contains(body, "copse board") || strings.Contains(body, "Fake") || strings.Contains(body, "<script") {
+					t.Errorf("%s: %s %s: %d %.200s", what, method, route, status, body)
+				}
+			}
+		}
+	}
+	check("no cookie", s.newBrowser())
+	check("a wrong cookie", s.newBrowser(), "Cookie", "copse_board=x")
+	check("an empty cookie", s.newBrowser(), "Cookie", "copse_board=")
+	other := s.newBrowser()
+	if status, _ := s.do(other, "GET", s.link("/b", false), ""); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	check("the cookie of another board", other)
+	if status, body := s.do(s.browser, "HEAD", link, ""); status != http.StatusUnauthorized {
+		t.Errorf("a program that looks at links uses one: %d %s", status, body)
+	}
+	if status, _ := s.do(s.browser, "GET", link, ""); status != http.StatusOK {
+		t.Errorf("the link does not open: %d", status)
+	}
+	if status, _ := s.do(s.newBrowser(), "GET", link, ""); status != http.StatusUnauthorized {
+		t.Errorf("the link opens twice: %d", status)
+	}
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookies := s.browser.Jar.Cookies(u)
+	check("the cookie under another name of this machine", s.newBrowser(), "Cookie", cookies[0].String(), "Host", "127.0.0.2:1")
+	if got := s.browser.Jar.Cookies(&url.URL{Scheme: "http", Host: u.Host, Path: "/mcp"}); len(got) > 0 {
+		t.Errorf("the cookie is sent elsewhere: %v", got)
+	}
+	late := s.link("/a", false)
+	s.now = s.now.Add(entry.LinkTime)
+	if status, _ := s.do(s.newBrowser(), "GET", late, ""); status != http.StatusUnauthorized {
+		t.Errorf("the link opens after a minute: %d", status)
+	}
+	s.now = s.now.Add(entry.Idle + time.Second)
+	check("a session that was not used for long", s.browser)
+}
+
+// A change needs a session that may change, the token, and an origin that is the page's own.
+func TestChangesAreChecked(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	link := s.link("/a", false)
+	base, _, _ := strings.Cut(link, "enter?")
+	_, page := s.do(s.browser, "GET", link, "")
+	_, rest, _ := strings.Cut(page, `name="board-token" content="`)
+	token, _, _ := strings.Cut(rest, `"`)
+	if len(token) < 20 || strings.Contains(page, "PLACEHOLDER") || strings.Count(page, token) < 2 {
+		t.Fatalf("the page has no token in its forms: %s", page)
+	}
+	const form = "application/x-www-form-urlencoded"
+	origin := s.server.URL
+	good := entry.TokenField + "=" + token
+	for what, header := range map[string][]string{
+		"no origin":          {"Content-Type", form},
+		"a foreign origin":   {"Content-Type", form, "Origin", "http://evil.example"},
+		"the null origin":    {"Content-Type", form, "Origin", "null"},
+		"another port":       {"Content-Type", form, "Origin", "http://127.0.0.1:1"},
+		"two origins":        {"Content-Type", form, "Origin", origin, "Origin", "http://evil.example"},
+		"a foreign page":     {"Content-Type", form, "Origin", origin, "Sec-Fetch-Site", "cross-site"},
+		"another port's":     {"Content-Type", form, "Origin", origin, "Sec-Fetch-Site", "same-site"},
+		"text":               {"Content-Type", "text/plain", "Origin", origin},
+		"a form with files":  {"Content-Type", "multipart/form-data; boundary=x", "Origin", origin},
+		"a body without any": {"Origin", origin},
+	} {
+		if status, _ := s.do(s.browser, "POST", base+"fake/do", good, header...); status != http.StatusForbidden && status != http.StatusUnsupportedMediaType {
+			t.Errorf("%s: %d", what, status)
+		}
+	}
+	for what, body := range map[string]string{"no token": "", "a wrong token": entry.TokenField + "=x", "the cookie": entry.TokenField + "=" + s.browser.Jar.Cookies(mustParse(t, base))[0].Value} {
+		if status, _ := s.do(s.browser, "POST", base+"fake/do?"+good, body, "Content-Type", form, "Origin", origin); status != http.StatusForbidden {
+			t.Errorf("%s: %d", what, status)
+		}
+	}
+	reader := s.newBrowser()
+	_, page = s.do(reader, "GET", s.link("/a", true), "")
+	_, rest, _ = strings.Cut(page, `name="board-token" content="`)
+	token, _, _ = strings.Cut(rest, `"`)
+	if status, body := s.do(reader, "POST", base+"fake/do", entry.TokenField+"="+token, "Content-Type", form, "Origin", origin); status != http.StatusForbidden || !strings.Contains(body, "read-only") {
+		t.Errorf("a session that only reads: %d %s", status, body)
+	}
+	if s.view.changes != 0 {
+		t.Fatalf("%d changes were made", s.view.changes)
+	}
+	s.browser.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		if r.URL.Host != mustParse(t, base).Host || !strings.HasPrefix(r.URL.Path, mustParse(t, base).Path) {
+			t.Errorf("a change leads to %s", r.URL)
+		}
+		return nil
+	}
+	if status, body := s.do(s.browser, "POST", base+"fake/do", good, "Content-Type", form, "Origin", origin); status != http.StatusOK || s.view.changes != 1 || !strings.Contains(body, "<p>Done.</p>") {
+		t.Errorf("a good change: %d, %d changes", status, s.view.changes)
+	}
+	status, body := s.do(s.browser, "POST", base+"fake/do", "", "Content-Type", form, "Origin", origin, entry.TokenHeader, strings.TrimPrefix(good, entry.TokenField+"="))
+	if status != http.StatusUnprocessableEntity {
+		t.Errorf("a change that fails: %d", status)
+	}
+	harmless(t, "an error", body)
+}
+
+func mustParse(t *testing.T, address string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// harmless checks that foreign text in a page is text.
+func harmless(t *testing.T, what, page string) {
+	t.Helper()
+	page = strings.ReplaceAll(page, `<script src="asset/`, "") // ours
+	for _, bad := range []string{"<script", "<img", "\x1b", "\x07", "\u202e", "\u2066", "\u009b", `href="javascript`} {
+		if strings.Contains(page, bad) {
+			t.Errorf("%s contains %q:\n%s", what, bad, page)
+		}
+	}
+}
+
+// Foreign text is text in every place of a page, of an update and of an error.
+func TestForeignText(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	link := s.link("/a", false)
+	base, _, _ := strings.Cut(link, "enter?")
+	_, page := s.do(s.browser, "GET", link, "")
+	if !strings.Contains(page, "evil") {
+		t.Fatalf("the page shows no foreign text: %s", page)
+	}
+	harmless(t, "the page", page)
+	_, page = s.do(s.browser, "GET", base+"fake?"+url.QueryEscape(hostile)+"="+url.QueryEscape(hostile), "")
+	harmless(t, "a page with a hostile address", page)
+	_, page = s.do(s.browser, "GET", base+url.PathEscape(hostile), "")
+	harmless(t, "a page that is missing", page)
+	_, page = s.do(s.newBrowser(), "GET", base+url.PathEscape(hostile)+"?"+url.QueryEscape(hostile), "")
+	harmless(t, "the page before the login", page)
+	if got := markup.Harmless("<b>\x1b[31m\u202ea\u200f\n\t</b>"); got != "<b>[31ma\n\t</b>" {
+		t.Errorf("got %q", got)
+	}
+}
