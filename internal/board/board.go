@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"html/template"
 	"log/slog"
+	"maps"
 	"net/url"
 	"runtime/debug"
 	"slices"
@@ -228,11 +229,7 @@ func (b *Board) count(ctx context.Context) map[string]Badge {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	counts := make(map[string]Badge, len(b.counts))
-	for name, badge := range b.counts {
-		counts[name] = badge
-	}
-	return counts
+	return maps.Clone(b.counts)
 }
 
 // render makes the parts of a page. They hold for all sessions that may change as much.

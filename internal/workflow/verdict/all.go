@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/session"
 )
@@ -105,33 +106,16 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 	current := view.Current(ctx)
 	var notes notes
 	for _, trunk := range trunks {
-		same, asked := byTrunk[trunk], false
+		same := byTrunk[trunk]
 		for i := range same.branches {
 			same.branches[i].Current = same.branches[i].Branch == current
 		}
-		t, err := readTips(ctx, repo, *same)
+		found, asked, err := v.look(ctx, repo, *same, asking, &notes)
 		if err != nil {
 			return Overview{}, false, session.Explain(err)
 		}
-		var g errgroup.Group
-		g.Go(func() error { return v.compare(ctx, repo, *same, t) })
-		g.Go(func() error { return v.hold(ctx, repo, *same) })
-		g.Go(func() error {
-			v.link(ctx, *same, asking, &notes)
-			return nil
-		})
-		pulls := make([]fact.Fact[github.Status], len(same.branches))
-		g.Go(func() error {
-			var found []fact.Fact[github.Status]
-			found, asked = v.ask(ctx, repo, *same, t, asking)
-			copy(pulls, found)
-			return nil
-		})
-		if err := g.Wait(); err != nil {
-			return Overview{}, false, session.Explain(err)
-		}
 		changed = changed || asked
-		out.GitHub = worse(out.GitHub, v.take(same.branches, pulls, trunk, &notes))
+		out.GitHub = worse(out.GitHub, found)
 	}
 	for _, g := range shown {
 		rest := byTrunk[g.trunk]
@@ -151,6 +135,30 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 	}
 	out.Notes = notes.list
 	return out, changed, nil
+}
+
+// look fills in the facts of branches with the same trunk, and returns how GitHub answered.
+func (v *Verdicts) look(ctx context.Context, repo *git.Repo, s shape, asking Asking, notes *notes) (found GitHub, changed bool, err error) {
+	t, err := readTips(ctx, repo, s)
+	if err != nil {
+		return GitHub{}, false, err
+	}
+	var g errgroup.Group
+	g.Go(func() error { return v.compare(ctx, repo, s, t) })
+	g.Go(func() error { return v.hold(ctx, repo, s) })
+	g.Go(func() error {
+		v.link(ctx, s, asking, notes)
+		return nil
+	})
+	var pulls []fact.Fact[github.Status]
+	g.Go(func() error {
+		pulls, changed = v.ask(ctx, repo, s, t, asking)
+		return nil
+	})
+	if err := g.Wait(); err != nil {
+		return GitHub{}, false, err
+	}
+	return v.take(s.branches, pulls, s.trunk, notes), changed, nil
 }
 
 // worse returns what holds for two sets of branches together.
