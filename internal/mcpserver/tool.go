@@ -140,12 +140,21 @@ func (s *Server) addTool(t toolset.Tool) {
 // answer runs a tool and returns its result for a host, in which the place is named. A call
 // that becomes a task has no result yet.
 func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset.Tool, args json.RawMessage, by host, place string) *mcp.CallToolResult {
+	views := t.View != nil && declares(req.ClientCapabilities(), viewsExtension)
+	var drawing *toolset.Drawing
+	if views {
+		ctx, drawing = toolset.WithDrawing(ctx)
+	}
 	res, job := s.call(ctx, t, args)
 	if job != nil {
 		beginningOf(ctx).task = taskOf(*job, by)
 		return &mcp.CallToolResult{}
 	}
-	return s.drawn(ctx, req, t, res, wireResult(by.fitted(locate(res, place))))
+	wire := wireResult(by.fitted(locate(res, place)))
+	if views {
+		s.draw(ctx, t, res, drawing, wire)
+	}
+	return wire
 }
 
 // worktreeInput describes the argument "worktree" of a tool that is located, in full once.

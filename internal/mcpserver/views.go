@@ -75,18 +75,19 @@ func link(def *mcp.Tool, v *toolset.View) *mcp.Tool {
 	return &with
 }
 
-// drawn adds the drawing of a tool's result to what goes out.
-func (s *Server) drawn(ctx context.Context, req *mcp.CallToolRequest, t toolset.Tool, res toolset.Result, wire *mcp.CallToolResult) *mcp.CallToolResult {
-	if t.View == nil || res.IsError || res.Structured == nil || !declares(req.ClientCapabilities(), viewsExtension) {
-		return wire
+// draw adds the drawing of a tool's result to what goes out.
+func (s *Server) draw(ctx context.Context, t toolset.Tool, res toolset.Result, own *toolset.Drawing, wire *mcp.CallToolResult) {
+	if res.IsError || res.Structured == nil {
+		return
 	}
-	html, err := t.View.Draw(res.Structured)
-	if err != nil {
+	html, err := own.HTML()
+	if html == "" && err == nil && t.View.Draw != nil {
+		html, err = t.View.Draw(res.Structured)
+	}
+	switch {
+	case err != nil:
 		s.logger.WarnContext(ctx, "a view cannot be drawn", "tool", t.Name, "error", err)
-		return wire
-	}
-	if html != "" {
+	case html != "":
 		wire.Meta = mcp.Meta{drawing: html}
 	}
-	return wire
 }

@@ -19,8 +19,12 @@ func window(draw func(json.RawMessage) (string, error)) toolset.Toolset {
 		return envelope.Tool(envelope.Form{}, toolset.Spec{Name: name, Title: name, Description: name, Hints: toolset.Hints{ReadOnly: true}},
 			func(_ context.Context, in echoIn) (echoOut, error) { return echoOut(in), nil })
 	}
-	look, peek := tool("look"), tool("peek")
-	look.View, peek.View = &toolset.View{URI: "ui://window", Draw: draw}, &toolset.View{Draw: draw}
+	look := tool("look")
+	look.View = &toolset.View{URI: "ui://window", Draw: draw}
+	peek := envelope.Tool(envelope.Form{}, toolset.Spec{Name: "peek", Title: "peek", Description: "peek", Hints: toolset.Hints{ReadOnly: true}}, toolset.Drawn(
+		func(_ context.Context, in echoIn) (echoOut, error) { return echoOut(in), nil },
+		func(out echoOut) (string, error) { return "<i>" + out.Text + "</i>", nil }))
+	peek.View = &toolset.View{}
 	return toolset.Toolset{
 		Name: "window", Tools: []toolset.Tool{look, peek, tool("echo")},
 		Resources: []toolset.Resource{{URI: "toy://one", Name: "one", Read: func(context.Context) (string, error) { return "1", nil }}},
@@ -67,7 +71,7 @@ func TestViews(t *testing.T) {
 		{"resources/list", "", `"mimeType":"text/html;profile=mcp-app","name":"window","uri":"ui://window"`},
 		{"resources/read", `"uri":"ui://window",`, `"mimeType":"text/html;profile=mcp-app","text":"\u003c!doctype html\u003e"`},
 		{"tools/call", look, `"copse/html":"\u003cb\u003e`},
-		{"tools/call", `"name":"peek","arguments":{},`, `"copse/html":"`},
+		{"tools/call", `"name":"peek","arguments":{"text":"own"},`, `"copse/html":"\u003ci\u003eown`},
 		{"tools/call", `"name":"look","arguments":{"text":"broken"},`, `"content":[{"type":"text","text":"{\"status\":\"ok\",\"data\":{\"text\":\"broken\"}}"}]`},
 	} {
 		got := ask(with, try.method, try.params, declared)

@@ -18,11 +18,13 @@ import (
 	"fmt"
 	"html/template"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/board/stacks"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
@@ -111,11 +113,16 @@ func document(title, tool string) string {
 type Views struct {
 	kit       *markup.Kit
 	templates func() *template.Template
+	stacks    func() *stacks.View
 }
 
 // New returns the views. The templates are read with the first drawing.
-func New(kit *markup.Kit) *Views {
-	return &Views{kit: kit, templates: sync.OnceValue(func() *template.Template { return kit.Parse(files, "hosted.tmpl") })}
+func New(kit *markup.Kit, now func() time.Time) *Views {
+	return &Views{
+		kit:       kit,
+		templates: sync.OnceValue(func() *template.Template { return kit.Parse(files, "hosted.tmpl") }),
+		stacks:    sync.OnceValue(func() *stacks.View { return stacks.New(kit, stacks.Options{Now: now}) }),
+	}
 }
 
 func (v *Views) draw(name string, data any) (string, error) {
@@ -123,76 +130,16 @@ func (v *Views) draw(name string, data any) (string, error) {
 	return string(html), err
 }
 
-// stack is what the view of a stack shows.
-type stack struct {
-	verdict.Status
-	Tone markup.Tone
-	Rows []branch
-}
-
-// branchFacts has a field of its own name.
-type branchFacts = verdict.Branch
-
-// branch is a branch of a stack with what is to be read at once.
-type branch struct {
-	branchFacts
-	Restack           bool
-	Commits           string
-	Dirty, Unresolved int
-}
-
-func branchOf(b verdict.Branch) branch {
-	out := branch{branchFacts: b, Restack: value(b.NeedsRestack), Unresolved: value(b.PullRequest.UnresolvedThreads)}
-	var commits []string
-	if b.Ahead != nil {
-		commits = append(commits, fmt.Sprintf("↑%d", *b.Ahead))
+// DrawStack draws the verdict on a stack, as the page does.
+func (v *Views) DrawStack(s verdict.Status) (string, error) {
+	section, err := v.stacks().Section(s)
+	if err != nil {
+		return "", fmt.Errorf("draw a stack: %w", err)
 	}
-	if b.Behind != nil {
-		commits = append(commits, fmt.Sprintf("↓%d", *b.Behind))
-	}
-	if n := value(b.Unpushed); n > 0 {
-		commits = append(commits, fmt.Sprintf("%d not pushed", n))
-	}
-	if b.Unpulled > 0 {
-		commits = append(commits, fmt.Sprintf("%d to pull", b.Unpulled))
-	}
-	out.Commits = strings.Join(commits, " ")
-	if b.Worktree != nil {
-		out.Dirty = value(b.Worktree.Dirty)
-	}
-	return out
-}
-
-// value returns what p points to, or nothing.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
-// DrawStack draws an answer of get_stack_status. Of an error it draws nothing.
-func (v *Views) DrawStack(data json.RawMessage) (string, error) {
-	var in struct {
-		Data *verdict.Status `json:"data"`
-	}
-	if err := json.Unmarshal(data, &in); err != nil || in.Data == nil || in.Data.Verdict == "" {
-		return "", err
-	}
-	s := stack{Status: *in.Data}
-	switch s.Verdict {
-	case verdict.Blocked:
-		s.Tone = markup.Red
-	case verdict.Waiting:
-		s.Tone = markup.Amber
-	case verdict.Ready:
-		s.Tone = markup.Green
-	case verdict.Unknown:
-	}
-	for _, b := range slices.Backward(s.Branches) { // the trunk is at the bottom
-		s.Rows = append(s.Rows, branchOf(b))
-	}
-	return v.draw("stack", s)
+	return v.draw("stack", struct {
+		board.Section
+		Status verdict.Status
+	}{section, s})
 }
 
 // row is an item of a list.

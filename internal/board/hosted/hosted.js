@@ -65,9 +65,9 @@
   };
 
   document.addEventListener("click", async (event) => {
-    const at = event.target.closest("button, a[data-item]");
+    const at = event.target.closest("button, a");
     if (!at) return;
-    event.preventDefault();
+    event.preventDefault(); // the page's own addresses are not those of the host
     const { item, cursor, comment } = at.dataset;
     if (item) { await ask("show_item", { id: Number(item) }); byId("item").scrollIntoView({ block: "nearest" }); }
     if ("refresh" in at.dataset) await again();

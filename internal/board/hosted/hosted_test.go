@@ -10,18 +10,20 @@ import (
 
 	"github.com/copse-dev/copse/internal/board/hosted"
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
 func views() *hosted.Views {
 	return hosted.New(markup.NewKit(markup.Options{Now: time.Now, Redact: func(html string) string {
 		return strings.ReplaceAll(html, "hunter2hunter2", "***")
-	}}))
+	}}), time.Now)
 }
 
 // attacks are texts that strangers can write.
 var attacks = []string{
 	`<script>pwned()</script>`, `"><img src=x onerror=pwned()>`, `' onmouseover='pwned()`, `</pre></select><svg/onload=pwned()>`,
-	`javascript:pwned()`, `{{.}}`, "\x1b]0;title\x07\u202eevil", "hunter2hunter2",
+	`javascript:pwned()`, `{{.}}`, "\x1b]0;title\x07\u202eevil", "a hunter2hunter2",
 }
 
 // In whatever field a text is, it stays a text.
@@ -43,8 +45,9 @@ func TestForeignText(t *testing.T) {
 		draw func(json.RawMessage) (string, error)
 		data string
 	}{
-		"stack": {v.DrawStack, `{"status":"ok","data":{"verdict":"blocked","blocker":%[1]s,"next":%[1]s,"trunk":%[1]s,"github":{"state":"failed","reason":%[1]s},` +
-			`"branches":[` + branch + `,{"branch":%[1]s,"pull_request":{"state":"failed","reason":%[1]s}}],"showing":%[1]s,"notes":[%[1]s]}}`},
+		"stack": {drawStack(v), `{"status":{"verdict":"blocked","blocker":%[1]s,"next":%[1]s,"trunk":%[1]s,"github":{"state":"failed","reason":%[1]s},` +
+			`"branches":[` + branch + `,{"branch":%[1]s,"pull_request":{"state":"failed","reason":%[1]s}}],"showing":%[1]s,"notes":[%[1]s]},
+			"found":{"pull_request":{"title":%[1]s,"requested_reviewers":[%[1]s]},"checks":[{"name":%[1]s,"status":%[1]s,"url":%[1]s}]}}`},
 		"items": {v.DrawItems, `{"items":[` + row + `,"dependsOn":[2,3]}],"total":5,"next_cursor":%[1]s}`},
 		"tree":  {v.DrawTree, `{"tree":[` + row + `,"children":[` + row + `,"children":[],"omitted":3}]}]}`},
 		"item":  {v.DrawItem, row + `,"description":%[1]s,"comments":[{"author":%[1]s,"date":%[1]s,"body":%[1]s}]}`},
@@ -68,6 +71,21 @@ func TestForeignText(t *testing.T) {
 	}
 }
 
+// drawStack returns how the verdict in data is drawn, with what GitHub said.
+func drawStack(v *hosted.Views) func(data json.RawMessage) (string, error) {
+	return func(data json.RawMessage) (string, error) {
+		var in struct {
+			Status verdict.Status `json:"status"`
+			Found  github.Status  `json:"found"`
+		}
+		if err := json.Unmarshal(data, &in); err != nil {
+			return "", err
+		}
+		in.Status.Branches[0].PullRequest.Found = &in.Found
+		return v.DrawStack(in.Status)
+	}
+}
+
 // tags returns the elements of HTML with the names of their attributes.
 func tags(html string) string {
 	var all []string
@@ -77,10 +95,10 @@ func tags(html string) string {
 	return strings.Join(all, "\n")
 }
 
-// An error draws nothing: the client shows its text.
+// What is no answer is not drawn: the client shows its text.
 func TestNothingToDraw(t *testing.T) {
 	t.Parallel()
-	if html, err := views().DrawStack(json.RawMessage(`{"status":"error","code":"no_twig_state","message":"x"}`)); html != "" || err != nil {
+	if html, err := views().DrawStack(verdict.Status{Verdict: verdict.Unknown}); err != nil || !strings.Contains(html, "Nothing is stacked yet") {
 		t.Errorf("got %q, %v", html, err)
 	}
 	if _, err := views().DrawItems(json.RawMessage(`[]`)); err == nil {

@@ -65,6 +65,17 @@ func New(kit *markup.Kit, o Options) *View {
 	return &View{o: o, kit: kit, templates: kit.Parse(files, "stacks.tmpl")}
 }
 
+// Section draws a stack for whoever shows it without the rest of the page. Links in it are
+// relative to the board.
+func (v *View) Section(s verdict.Status) (board.Section, error) {
+	if len(s.Branches) == 0 {
+		return board.Section{Key: "empty", Label: "Nothing is stacked yet"}, nil
+	}
+	d := drawing{Renderer: markup.Renderer{Kit: v.kit, Templates: v.templates}, now: v.o.Now(), github: s.GitHub}
+	section := d.stack(s)
+	return section, d.Err
+}
+
 // Name is the view's part of the address.
 func (*View) Name() string { return "stacks" }
 

@@ -104,8 +104,8 @@ func TestApps(t *testing.T) {
 	tab = open(t, ctx, h, "get_item_tree")
 	tab.await(`document.querySelectorAll("#list [data-row]").length === 2`)
 	tab = open(t, ctx, h, "get_stack_status")
-	tab.await(`document.querySelector("#list .branches .mono")?.textContent === "feature/<svg/onload=pwned()>"`)
-	tab.is(`document.querySelectorAll("svg, img").length === 0 && typeof pwned === "undefined"`, "no branch became an element")
+	tab.await(`document.querySelector("#list .stack a.open")?.textContent === "feature/<svg/onload=pwned()>"`)
+	tab.is(`document.querySelectorAll("img, [onload], [onerror]").length === 0 && typeof pwned === "undefined"`, "no branch became an element")
 	tab.run(`document.querySelector("#list").dataset.old = ""; document.querySelector("[data-refresh]").click()`)
 	tab.await(`!("old" in document.querySelector("#list").dataset)`)
 }

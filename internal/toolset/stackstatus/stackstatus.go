@@ -21,17 +21,21 @@ const (
 type Tools struct {
 	form     envelope.Form
 	verdicts *verdict.Verdicts
+	draw     func(verdict.Status) (string, error)
 }
 
-// New returns the handlers.
-func New(form envelope.Form, verdicts *verdict.Verdicts) *Tools { return &Tools{form, verdicts} }
+// New returns the handlers. draw makes HTML of a status for clients that show views; nil makes
+// none.
+func New(form envelope.Form, verdicts *verdict.Verdicts, draw func(verdict.Status) (string, error)) *Tools {
+	return &Tools{form, verdicts, draw}
+}
 
 // Extend returns the toolset with the verdict.
 func (t *Tools) Extend(set toolset.Toolset) toolset.Toolset {
 	set.Tools = append(set.Tools, envelope.Tool(t.form, toolset.Spec{
 		Name: "get_stack_status", Hints: toolset.Hints{ReadOnly: true, OpenWorld: true},
 		Description: "What blocks my stack, from the bottom? Per branch: PR, reviews, checks, restack, unpushed, worktree, work item; then the first blocker and the next step.",
-	}, t.GetStackStatus))
+	}, toolset.Drawn(t.GetStackStatus, t.draw)))
 	set.Resources = append(set.Resources, toolset.Resource{
 		URI: uri, Name: "stack", Title: "Stack status", MIMEType: "application/json",
 		Description: "The current stack with its first blocker, from GitHub's last answers",

@@ -9,16 +9,21 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
+// drawings returns what draws answers as views.
+func (w *Workspace) drawings() *hosted.Views {
+	return hosted.New(markup.NewKit(markup.Options{Now: w.env.Now, Redact: w.env.Secrets.Redact}), w.env.Now)
+}
+
 // shown returns the toolsets with views for clients that show them.
 func (w *Workspace) shown(sets []toolset.Toolset) []toolset.Toolset {
-	drawn := hosted.New(markup.NewKit(markup.Options{Now: w.env.Now, Redact: w.env.Secrets.Redact}))
+	drawn := w.drawings()
 	for i := range sets {
 		var page hosted.Page
 		var draw map[string]func(json.RawMessage) (string, error)
 		linked := []string{"get_stack_status", "list_items", "get_item_tree"}
 		switch sets[i].Name {
 		case "branches":
-			page, draw = hosted.Stack(), map[string]func(json.RawMessage) (string, error){"get_stack_status": drawn.DrawStack}
+			page = hosted.Stack() // its handler draws
 		case "items":
 			page, draw = hosted.Items(), map[string]func(json.RawMessage) (string, error){
 				"list_items": drawn.DrawItems, "get_item_tree": drawn.DrawTree, "show_item": drawn.DrawItem,
@@ -29,11 +34,12 @@ func (w *Workspace) shown(sets []toolset.Toolset) []toolset.Toolset {
 		sets[i].Pages = []toolset.Page{{URI: page.URI, Name: page.Name, Title: page.Title, Description: page.Description, HTML: page.HTML}}
 		for j := range sets[i].Tools {
 			t := &sets[i].Tools[j]
-			if draw[t.Name] == nil {
+			isLinked := slices.Contains(linked, t.Name)
+			if draw[t.Name] == nil && !isLinked {
 				continue
 			}
 			t.View = &toolset.View{Draw: draw[t.Name]}
-			if slices.Contains(linked, t.Name) {
+			if isLinked {
 				t.View.URI = page.URI
 			}
 		}

@@ -389,7 +389,7 @@ func (p pulls) OfBranches(ctx context.Context, heads []github.Head) []fact.Fact[
 func (w *Workspace) stacked(sets []toolset.Toolset, store item.Store) []toolset.Toolset {
 	for i, set := range sets {
 		if set.Name == "branches" {
-			sets[i] = stackstatus.New(envelope.Form{Words: w.Words}, w.Verdicts(store)).Extend(set)
+			sets[i] = stackstatus.New(envelope.Form{Words: w.Words}, w.Verdicts(store), w.drawings().DrawStack).Extend(set)
 		}
 	}
 	return sets
