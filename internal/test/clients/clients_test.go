@@ -73,7 +73,7 @@ func run(t *testing.T, dir string, argv ...string) string {
 
 func try(t *testing.T, dir string, argv ...string) (string, int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // a build can wait for others
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
