@@ -95,7 +95,7 @@ func (s *Site) Close() {
 	s.boards, s.closed = nil, true
 	s.mu.Unlock()
 	for _, at := range boards {
-		at.Board.Close()
+		at.Close()
 	}
 }
 

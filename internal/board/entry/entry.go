@@ -36,8 +36,9 @@ const (
 	maxSessions = 64
 
 	cookieName = "copse_board"
-	// TokenField is the form field, and TokenHeader the header, with the token of a change.
-	TokenField  = "board_token"
+	// TokenField is the form field with the token of a change.
+	TokenField = "board_token"
+	// TokenHeader is the header with that token, for scripts.
 	TokenHeader = "X-Board-Token"
 )
 

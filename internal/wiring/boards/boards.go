@@ -73,7 +73,7 @@ type sources struct {
 
 // views returns the views of a board, in the order of the navigation.
 func (s *sources) views() []board.View {
-	trees := s.Workspace.Worktrees(s.store)
+	trees := s.Worktrees(s.store)
 	return []board.View{
 		stacks.New(s.kit, stacks.Options{
 			All: func(ctx context.Context, q verdict.Selection) (verdict.Overview, error) {
