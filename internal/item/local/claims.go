@@ -246,7 +246,7 @@ func (w *writer) claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, 
 		return item.Claimed{}, err
 	}
 	var got item.Claimed
-	err = w.folder.claims.change(ctx, w.tx, func(c claims) error {
+	err = w.claims.change(ctx, w.tx, func(c claims) error {
 		if r.ID != 0 {
 			got, err = w.claimOne(c, config, r)
 		} else {
@@ -359,7 +359,7 @@ func (w *writer) release(ctx context.Context, id item.ID, steal bool) (claim ite
 	if err != nil {
 		return claim, false, err
 	}
-	err = w.folder.claims.change(ctx, w.tx, func(c claims) error {
+	err = w.claims.change(ctx, w.tx, func(c claims) error {
 		now := w.now()
 		old := w.former(c, &it.Summary)
 		if old == nil || old.Ended(now) {
@@ -393,7 +393,7 @@ func (w *writer) forgetClaim(c claims, it *item.Summary) error {
 // finishing does what finishes an item, and ends its claim. If another agent holds the item,
 // nothing is done, unless the patch says so: then stolen names the holder.
 func (w *writer) finishing(ctx context.Context, it *item.Summary, steal bool, do func(stolen string) error) error {
-	return w.folder.claims.change(ctx, w.tx, func(c claims) error {
+	return w.claims.change(ctx, w.tx, func(c claims) error {
 		now, stolen := w.now(), ""
 		old := w.former(c, it)
 		if err := item.CheckHolder(it.ID, old, w.by, now); err != nil {
