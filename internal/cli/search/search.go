@@ -50,8 +50,8 @@ func Command(env app.Env) *cobra.Command {
 issues, work items, prompt commands, recipes of the justfile, and files.
 
 A thing is found if it has each of the words, in any case and also inside of other words:
-in its name or title, in the description of an item or a prompt, or in the directory of a
-file. A number finds the pull request and the item with that number.
+in its name or title, in the description, labels, or assignee of an item, in the description
+of a prompt, or in the directory of a file. A number finds the pull request and the item with that number.
 
 The network is not used. Pull requests and issues are those that GitHub and Jira answered
 with before, to you or to your assistants.`,

@@ -69,6 +69,8 @@ type Hit struct {
 	Agent string `json:"agent,omitempty"`
 	Title string `json:"title,omitempty"`
 	State string `json:"state,omitempty"`
+	// Branch is what a pull request merges.
+	Branch string `json:"branch,omitempty"`
 	// AsOf is when a service confirmed this.
 	AsOf time.Time `json:"as_of,omitzero"`
 

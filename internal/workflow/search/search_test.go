@@ -54,6 +54,12 @@ func (s store) Snapshot(context.Context) (*item.Snapshot, error) {
 	return new(item.Snapshot).With(changes, nil), nil
 }
 
+// tagged gives the first two items a label and an assignee.
+func (s store) tagged() store {
+	s.items[0].Labels, s.items[1].Assignee = []string{"Security"}, "Grace"
+	return s
+}
+
 // justfile is recipes, or an error.
 type justfile struct {
 	recipes []recipe.Recipe
@@ -92,7 +98,7 @@ func shop(t *testing.T) search.Options {
 		Items: store{[]item.Item{
 			work(1, "Login with passkeys", "in-progress", ""), work(2, "Session cookie", "todo", "So that a login lasts."),
 			work(3, "Login page", "done", ""), work(42, "Audit trail", "todo", ""),
-		}},
+		}}.tagged(),
 		Recipes: justfile{recipes: []recipe.Recipe{{Name: "login-smoke", Doc: "Try the login"}, {Name: "test", Doc: "Run all tests"}}},
 		Now:     func() time.Time { return noon },
 	}
@@ -130,6 +136,8 @@ func TestSearch(t *testing.T) {
 		"#42":            {"pull_request 42", "item 42"},
 		"shop-7":         {"issue SHOP-7"},
 		"eve":            {"pull_request 42"},
+		"grace cookie":   {"item 2"},
+		"security":       {"item 1"},
 		"login/se":       {"file login/session.go"},
 		"in/session.go":  {"file login/session.go"},
 		"login readme":   {"file login/README.md"},

@@ -152,7 +152,7 @@ func (s *services) search(ctx context.Context, q query) (found, error) {
 			score -= over
 		}
 		if score += s.kind.prior(); out.wants(score) {
-			out.add(Hit{Kind: s.kind, ID: e.Key, Title: e.Title, State: e.State, AsOf: e.AsOf.UTC(), score: score})
+			out.add(Hit{Kind: s.kind, ID: e.Key, Title: e.Title, State: e.State, Branch: e.Branch, AsOf: e.AsOf.UTC(), score: score})
 		}
 	}
 	return out, nil
@@ -226,10 +226,11 @@ func (i items) search(ctx context.Context, q query) (found, error) {
 	return out, nil
 }
 
-// fitting returns the items that have each word in their title or description, and whether
-// a description has one.
+// fitting returns the items that have each word in their title, description, labels, or
+// assignee, and whether one of the words is not in the title alone.
 func fitting(snapshot *item.Snapshot, config item.Config, q query) map[*item.Summary]bool {
 	var fit map[*item.Summary]bool
+	all := snapshot.List(config, item.Filter{All: true})
 	for i, word := range q.words {
 		hits := snapshot.Search(config, word, item.Filter{All: true})
 		next := make(map[*item.Summary]bool, len(hits))
@@ -238,9 +239,20 @@ func fitting(snapshot *item.Snapshot, config item.Config, q query) map[*item.Sum
 				next[h.Summary] = inBody || h.InDescription
 			}
 		}
+		for _, it := range all {
+			if _, before := fit[it]; (before || i == 0) && tagged(it, word) {
+				next[it] = true
+			}
+		}
 		fit = next
 	}
 	return fit
+}
+
+// tagged reports whether a label or the assignee of an item has a folded word.
+func tagged(it *item.Summary, word string) bool {
+	return strings.Contains(corpus.Fold(it.Assignee), word) ||
+		slices.ContainsFunc(it.Labels, func(l string) bool { return strings.Contains(corpus.Fold(l), word) })
 }
 
 // prompts searches the prompt commands of all agents.
@@ -265,7 +277,7 @@ func (p *prompts) search(_ context.Context, q query) (found, error) {
 		out.notes = append(out.notes, err.Error())
 	}
 	if len(agents) == 0 && err == nil {
-		return found{}, notSetUpError{failure.New(failure.NotFound, "There is no registry", "`copse command init` makes one.")}
+		return found{}, notSetUpError{failure.New(failure.NotFound, "There is no registry", "`copse prompt init` makes one.")}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
