@@ -99,6 +99,9 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 	h.mu.Lock()
 	if t := h.topics[key]; t != nil && t.last.version == "" {
 		t.last = now
+		if t.dirty { // something changed while the page was made
+			h.wake()
+		}
 	} else if t != nil && t.last.version != now.version {
 		t.dirty = true
 		h.wake()

@@ -121,17 +121,23 @@
   };
   const send = async (form, button) => {
     const data = new URLSearchParams(new FormData(form, button));
+    // The answer is the page to show: what changes by this form must not come in between.
+    stream?.close();
+    stream = null;
+    busy?.abort();
+    busy = null;
     try {
       const res = await fetch(button?.formAction && button.hasAttribute("formaction") ? button.formAction : form.action, {
         method: "POST", body: data, headers: { "X-Board-Token": meta("board-token").content },
       });
       const doc = new DOMParser().parseFromString(await res.text(), "text/html");
       const failed = doc.getElementById("failed");
-      if (failed) { say(failed.textContent, true); return; }
+      if (failed) { say(failed.textContent, true); listen(); return; }
       form.closest("dialog")?.close();
       take(doc, res.url, { push: res.url !== location.href });
     } catch {
       say("The server does not answer. Nothing is known to have changed.", true);
+      listen();
     }
   };
   let quiet = 0;
@@ -210,6 +216,7 @@
       case "/": { const find = byId("find") || document.querySelector("#tools input[type=search]"); if (!find) return; find.focus(); find.select(); break; }
       case "j": move(1); break;
       case "k": move(-1); break;
+      case "x": { const box = at.closest?.("[data-row]")?.querySelector("input.pick"); if (!box) return; box.checked = !box.checked; break; }
       case "c": { const create = document.querySelector("[data-create]"); if (!create) return; create.click(); break; }
       default: {
         const n = "123456789".indexOf(event.key);
