@@ -271,9 +271,7 @@ func (b *Board) navigation(ctx context.Context, at View) []navigation {
 	counts := b.count(ctx)
 	var all []navigation
 	for _, v := range b.o.Views {
-		if v.Title() != "" {
-			all = append(all, navigation{Name: v.Name(), Title: v.Title(), Badge: counts[v.Name()], Here: v == at})
-		}
+		all = append(all, navigation{Name: v.Name(), Title: v.Title(), Badge: counts[v.Name()], Here: v == at})
 	}
 	return all
 }

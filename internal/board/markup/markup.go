@@ -6,6 +6,7 @@
 //
 //	{{line .}} {{lines .}}       foreign text on one line, or on several, without control characters
 //	{{ago .At}}                  a time as "12 s ago", with the absolute time on hover
+//	{{until .At}}                a time to come as "for 38 more minutes", likewise
 //	{{chip "red" "text"}}        a word in a colored field; the tones are green, amber, red, blue and ""
 //	{{plural 2 "branch" "branches"}}
 //	{{token}}                    the hidden field that each form with method="post" needs
@@ -168,6 +169,7 @@ func (k *Kit) funcs() template.FuncMap {
 		"line":  cleantext.Line,
 		"lines": cleantext.Block,
 		"ago":   k.Ago,
+		"until": k.Until,
 		"chip":  Chip,
 		"token": func() template.HTML {
 			return template.HTML(`<input type="hidden" name="` + k.o.Field + `" value="` + string(k.o.Token) + `">`)
@@ -193,6 +195,27 @@ func (k *Kit) Ago(at time.Time) template.HTML {
 	}
 	text := fact.Age(at, k.o.Now())
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
+		at.UTC().Format(time.RFC3339), at.Local().Format("2006-01-02 15:04:05 MST"), text))
+}
+
+// Until returns how long it is until a time, with the absolute time on hover. It is empty for
+// the zero time.
+func (k *Kit) Until(at time.Time) template.HTML {
+	if at.IsZero() {
+		return ""
+	}
+	text := "for less than a minute"
+	switch left := at.Sub(k.o.Now()); {
+	case left <= 0:
+		text = "until a moment ago"
+	case left >= 2*time.Hour:
+		text = fmt.Sprintf("for %d more hours", int(left.Hours()))
+	case left >= 2*time.Minute:
+		text = fmt.Sprintf("for %d more minutes", int(left.Minutes()))
+	case left >= time.Minute:
+		text = "for 1 more minute"
+	}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s" data-fixed>%s</time>`,
 		at.UTC().Format(time.RFC3339), at.Local().Format("2006-01-02 15:04:05 MST"), text))
 }
 

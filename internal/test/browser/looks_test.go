@@ -144,6 +144,13 @@ func TestLooks(t *testing.T) {
 	}{
 		{"stacks", "stacks?branch=feature%2FSHOP-7-login", true},
 		{"worktrees", "worktrees", true},
+		{"items", "items/2", true},
+		{"tree", "items?view=tree", false},
+		{"create", "items?new=1", false},
+		{"delete", "items/2?delete=1", false},
+		{"tasks", "tasks", false},
+		{"prompts", "prompts?agent=climpt&c1=git&c2=write&c3=commit-message&render=1", false},
+		{"search", "search?q=login", false},
 		{"health", "health", false},
 		{"keys", "keys", false},
 	} {

@@ -3,6 +3,7 @@
 package boards
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"html/template"
@@ -17,8 +18,12 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/entry"
 	"github.com/copse-dev/copse/internal/board/health"
+	"github.com/copse-dev/copse/internal/board/items"
 	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/board/prompts"
+	"github.com/copse-dev/copse/internal/board/search"
 	"github.com/copse-dev/copse/internal/board/stacks"
+	tasksview "github.com/copse-dev/copse/internal/board/tasks"
 	"github.com/copse-dev/copse/internal/board/worktrees"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
@@ -74,7 +79,8 @@ type sources struct {
 // views returns the views of a board, in the order of the navigation.
 func (s *sources) views() []board.View {
 	trees := s.Worktrees(s.store)
-	return []board.View{
+	library, runner := s.Commands()
+	views := []board.View{
 		stacks.New(s.kit, stacks.Options{
 			All: func(ctx context.Context, q verdict.Selection) (verdict.Overview, error) {
 				all, err := s.verdicts.All(ctx, q, verdict.Cached)
@@ -89,11 +95,34 @@ func (s *sources) views() []board.View {
 			Conflicts: s.radar.latest, Clients: s.Clients, Now: s.Env.Now,
 		}),
 		worktrees.New(s.kit, worktrees.Options{Worktrees: trees, Runs: s.tasks, Root: s.Workspace.Workspace(), Now: s.Env.Now}),
+		items.New(s.kit, items.Options{Store: s.store, Agent: s.person(), Now: s.Env.Now}),
+		tasksview.New(s.kit, tasksview.Options{Tasks: s.tasks, Root: s.Workspace.Workspace(), Now: s.Env.Now}),
+		prompts.New(s.kit, prompts.Options{Library: library, Runner: runner}),
 		health.New(s.kit, health.Options{
 			Examine: func(ctx context.Context) []doctor.Finding { return s.Examine(ctx, s.Workspace.Workspace()) },
 			Servers: s.Servers, Log: s.Options.Files.Log, Now: s.Env.Now,
 		}),
 	}
+	served := func(v board.View) bool {
+		set := map[string]string{"items": "items", "tasks": "workspace", "prompts": "commands"}[v.Name()]
+		return set == "" || !slices.Contains(s.Disabled, set)
+	}
+	views = slices.DeleteFunc(views, func(v board.View) bool { return !served(v) })
+	names := make([]string, len(views))
+	for i, v := range views {
+		names[i] = v.Name()
+	}
+	found := search.Options{Searcher: s.Search(s.store, s.tasks, s.Workspace.Files()), Words: s.Words, Views: names}
+	if !slices.Contains(s.Disabled, "workspace") {
+		found.Files = s.Workspace.Files()
+	}
+	return append(views, search.New(s.kit, found))
+}
+
+// person is who uses the page, as a holder of items.
+func (s *sources) person() item.Agent {
+	name := cmp.Or(s.Env.Getenv("USER"), s.Env.Getenv("USERNAME"), "copse board")
+	return item.Agent{Name: name, Worktree: s.Workspace.Workspace()}
 }
 
 func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*board.Board, error) {

@@ -1,0 +1,248 @@
+package items
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/board/markdown"
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// panel is what the panel about an item shows.
+type panel struct {
+	item.Item
+	// Link is the page of the item, Edit and Delete those with a form.
+	Link, Edit, Delete   string
+	CreatedAt, UpdatedAt time.Time
+
+	Query    string // of the page, for the addresses of forms
+	ReadOnly bool
+	Done     bool
+
+	Statuses, Types, Priorities, Iterations []string
+
+	HasClaims bool
+	Claim     *item.Claim
+	Waits     []reference
+	Blocks    []reference
+	Children  []reference
+	Parent    *reference
+
+	Description template.HTML
+	Cut         bool
+	Said        []comment
+	MoreSaid    int
+
+	HasHistory bool
+	History    []change
+
+	Preview *preview
+}
+
+// reference is another item.
+type reference struct {
+	ID    item.ID
+	Title string
+	Link  string
+	Done  bool
+	Gone  bool
+}
+
+// comment is a comment as HTML.
+type comment struct {
+	Author string
+	At     time.Time
+	Date   string // if At could not be read
+	HTML   template.HTML
+}
+
+// change is an entry of the history.
+type change struct {
+	item.Change
+	At   time.Time
+	What []string
+	Undo bool
+}
+
+// preview is what a deletion would do.
+type preview struct {
+	Fingerprint          item.Fingerprint
+	Children, Dependents []reference
+}
+
+const (
+	// maxComments is how many comments are shown, the latest.
+	maxComments = 50
+	// maxChanges is how many changes of the history are shown, the latest.
+	maxChanges = 30
+	// maxValue is how many characters of a changed value are shown.
+	maxValue = 60
+	// maxRelated is how many related items are shown.
+	maxRelated = 50
+)
+
+// detail makes the panel about an item.
+func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.Detail, error) {
+	it, err := d.view.o.Store.Item(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p := panel{
+		Item: it, Link: d.filter.address(id.String()), Edit: d.filter.address(id.String(), "edit", "1"), Delete: d.filter.address(id.String(), "delete", "1"),
+		CreatedAt: parse(it.Created), UpdatedAt: parse(it.Updated), Query: d.filter.values().Encode(), ReadOnly: d.readOnly, Done: d.config.Done(it.Status),
+		Statuses: with(d.config.Statuses, it.Status), Types: with(d.config.Types, it.Type), Priorities: with(item.Priorities(), it.Priority),
+		Iterations: with(d.config.Iterations, it.Iteration),
+		HasClaims:  d.view.claims != nil, HasHistory: d.view.history != nil,
+		Children: d.references(d.snapshot.Children(id)), Blocks: d.references(d.snapshot.Dependents(id)),
+	}
+	if c, ok := d.snapshot.Claim(id); ok {
+		p.Claim = &c
+	}
+	if it.Parent != 0 {
+		parent := d.reference(it.Parent)
+		p.Parent = &parent
+	}
+	for _, on := range it.DependsOn {
+		p.Waits = append(p.Waits, d.reference(on))
+	}
+	p.Description, p.Cut = markdown.HTML(it.Description)
+	p.MoreSaid = max(0, len(it.Comments)-maxComments)
+	for _, c := range it.Comments[p.MoreSaid:] {
+		html, _ := markdown.HTML(c.Body)
+		p.Said = append(p.Said, comment{Author: c.Author, At: parse(c.Date), Date: c.Date, HTML: html})
+	}
+	if err := d.past(ctx, &p); err != nil {
+		return nil, err
+	}
+	out := &board.Detail{Title: id.String() + " · " + it.Title, Sub: d.HTML("sub", p), Close: d.filter.address("")}
+	add := func(name string) { out.Blocks = append(out.Blocks, board.Row{Key: name, HTML: d.HTML(name, p)}) }
+	switch {
+	case q.Has("delete") && !d.readOnly:
+		seen, err := d.snapshot.Preview(it)
+		if err != nil {
+			return nil, err
+		}
+		p.Preview = &preview{Fingerprint: seen.Fingerprint, Children: d.references(seen.Children), Dependents: d.references(seen.Dependents)}
+		add("delete")
+		return out, nil
+	case q.Has("edit") && !d.readOnly:
+		add("edit")
+		return out, nil
+	}
+	if !d.readOnly {
+		add("actions")
+	}
+	if p.HasClaims {
+		add("claim")
+	}
+	add("description")
+	add("related")
+	add("comments")
+	if p.HasHistory {
+		add("history")
+	}
+	add("where")
+	return out, nil
+}
+
+// with returns the values with one that may be missing.
+func with(values []string, one string) []string {
+	if one == "" || slices.Contains(values, one) {
+		return values
+	}
+	return append(slices.Clone(values), one)
+}
+
+func (d *drawing) references(list []*item.Summary) []reference {
+	var all []reference
+	for _, it := range list[:min(len(list), maxRelated)] {
+		all = append(all, d.reference(it.ID))
+	}
+	return all
+}
+
+func (d *drawing) reference(id item.ID) reference {
+	it, err := d.snapshot.Find(id)
+	if err != nil {
+		return reference{ID: id, Gone: true}
+	}
+	return reference{ID: id, Title: it.Title, Link: d.filter.address(id.String()), Done: d.config.Done(it.Status)}
+}
+
+// past adds the history, the latest change first.
+func (d *drawing) past(ctx context.Context, p *panel) error {
+	if d.view.history == nil {
+		return nil
+	}
+	log, err := d.view.history.History(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	for _, c := range slices.Backward(log) {
+		if len(p.History) == maxChanges {
+			return nil
+		}
+		_, err := item.PlanUndo(&p.Item, false, log, c.ID)
+		refused, _ := errors.AsType[*item.UndoError](err)
+		p.History = append(p.History, change{
+			Change: c, At: parse(c.At), What: what(c),
+			// A new item is deleted in two steps like any other one.
+			Undo: c.ID != "" && c.Kind != item.Created && refused == nil && !d.readOnly,
+		})
+	}
+	return nil
+}
+
+// what returns a change in words.
+func what(c item.Change) []string {
+	var words []string
+	for _, v := range c.Values() {
+		short := func(text string) string {
+			if text == "" {
+				return "none"
+			}
+			return cut(text, maxValue)
+		}
+		if v.Field == "description" {
+			words = append(words, "description")
+			continue
+		}
+		words = append(words, strings.ReplaceAll(v.Field, "_", " ")+": "+short(v.Before)+" → "+short(v.After))
+	}
+	return append(words, c.Cut...)
+}
+
+// parse returns a time of an item, zero if it is none.
+func parse(text string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// create makes the panel with the form for a new item.
+func (d *drawing) create(q url.Values) *board.Detail {
+	p := panel{
+		Query: d.filter.values().Encode(), Statuses: d.config.Statuses, Types: d.config.Types, Priorities: item.Priorities(), Iterations: d.config.Iterations,
+		Item: item.Item{Summary: item.Summary{
+			Status: d.filter.Status, Type: d.filter.Type, Assignee: d.filter.Assignee, Priority: d.filter.Priority, Iteration: d.config.CurrentIteration,
+		}},
+	}
+	if id, err := item.ParseID(q.Get("parent")); err == nil {
+		p.Item.Parent = id
+	}
+	if d.filter.Iteration != "" && d.filter.Iteration != all {
+		p.Iteration = d.filter.Iteration
+	}
+	return &board.Detail{
+		Title: "New item", Close: d.filter.address(""),
+		Blocks: []board.Row{{Key: "create", HTML: d.HTML("create", p)}},
+	}
+}

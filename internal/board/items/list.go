@@ -1,0 +1,310 @@
+package items
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/item"
+)
+
+const (
+	// window is how many items of a column are on a page.
+	window = 30
+	// treeWindow is how many rows of the tree are on a page.
+	treeWindow = 150
+	// maxChoices is how many values a filter offers; others can be typed into an address.
+	maxChoices = 100
+	// maxTitle is how many characters of a title a row shows.
+	maxTitle = 160
+)
+
+// drawing is one page that is being made.
+type drawing struct {
+	markup.Renderer
+	view     *View
+	readOnly bool
+	config   item.Config
+	snapshot *item.Snapshot
+	filter   filter
+}
+
+// selected returns the items that the filter selects, by number.
+func (d *drawing) selected() []*item.Summary {
+	f := item.Filter{
+		Type: d.filter.Type, Status: d.filter.Status, Priority: d.filter.Priority, Assignee: d.filter.Assignee, Label: d.filter.Label,
+		Iteration: d.filter.Iteration, All: d.filter.Iteration == all,
+	}
+	if d.filter.Text == "" {
+		return d.snapshot.List(d.config, f)
+	}
+	var found []*item.Summary
+	for i, word := range strings.Fields(d.filter.Text) {
+		hits := d.snapshot.Search(d.config, word, f)
+		next := make(map[*item.Summary]bool, len(hits))
+		var both []*item.Summary
+		for _, h := range hits {
+			next[h.Summary] = true
+			if i == 0 {
+				both = append(both, h.Summary)
+			}
+		}
+		if i > 0 {
+			for _, it := range found {
+				if next[it] {
+					both = append(both, it)
+				}
+			}
+		}
+		found = both
+	}
+	// A number finds its item, too.
+	if id, err := item.ParseID(strings.TrimPrefix(d.filter.Text, "#")); err == nil {
+		if it, err := d.snapshot.Find(id); err == nil && !slices.Contains(found, it) {
+			found = append([]*item.Summary{it}, found...)
+		}
+	}
+	return found
+}
+
+func (d *drawing) aside(shown, total int) string {
+	if shown == total {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", shown, total)
+}
+
+// choices are the values of a filter.
+type choices struct {
+	Name, Label, Any string
+	Value            string
+	Values           []string
+}
+
+// Missing reports whether the value is none of those that are offered.
+func (c choices) Missing() bool { return c.Value != "" && !slices.Contains(c.Values, c.Value) }
+
+// tools makes the filters.
+func (d *drawing) tools(id item.ID) template.HTML {
+	iteration := "All iterations"
+	if d.config.CurrentIteration != "" {
+		iteration = d.config.CurrentIteration + " (current)"
+	}
+	assignees, labels := map[string]bool{}, map[string]bool{}
+	for _, it := range d.snapshot.List(d.config, item.Filter{All: true}) {
+		if it.Assignee != "" {
+			assignees[it.Assignee] = true
+		}
+		for _, l := range it.Labels {
+			labels[l] = true
+		}
+	}
+	some := func(set map[string]bool) []string {
+		all := slices.Sorted(maps.Keys(set))
+		return all[:min(len(all), maxChoices)]
+	}
+	path := ""
+	if id != 0 {
+		path = id.String()
+	}
+	iterations := slices.DeleteFunc(slices.Clone(d.config.Iterations), func(i string) bool { return i == d.config.CurrentIteration })
+	if d.config.CurrentIteration != "" {
+		iterations = append(iterations, all)
+	}
+	flat, nested := d.filter, d.filter
+	flat.Tree, nested.Tree = false, true
+	return d.HTML("tools", struct {
+		filter
+		Path, Board, AsTree, New string
+		ReadOnly                 bool
+		Filters                  []choices
+		Statuses, Priorities     []string
+		Query                    string
+	}{
+		filter: d.filter, Path: path, Board: flat.address(path), AsTree: nested.address(path), New: d.filter.address("", "new", "1"), ReadOnly: d.readOnly,
+		Filters: []choices{
+			{"iteration", "Iteration", iteration, d.filter.Iteration, iterations},
+			{"assignee", "Assignee", "Anyone", d.filter.Assignee, some(assignees)},
+			{"label", "Label", "Any label", d.filter.Label, some(labels)},
+			{"type", "Type", "Any type", d.filter.Type, d.config.Types},
+			{"priority", "Priority", "Any priority", d.filter.Priority, item.Priorities()},
+		},
+		Statuses: d.config.Statuses, Priorities: item.Priorities(), Query: d.filter.values().Encode(),
+	})
+}
+
+// row is what a row shows.
+type row struct {
+	*item.Summary
+	Title    string
+	Link     string
+	Depth    int
+	Tone     markup.Tone // of the status, in the tree
+	Claim    *item.Claim
+	WaitsFor string // the open items that it depends on
+	ReadOnly bool
+	Bulk     string // the form of its checkbox
+}
+
+func (d *drawing) row(it *item.Summary) row {
+	r := row{
+		Summary: it, Title: cleantext.Cut(cleantext.Line(it.Title), maxTitle), Link: d.filter.address(it.ID.String()), ReadOnly: d.readOnly, Bulk: "bulk",
+		Tone: d.tone(it.Status),
+	}
+	if c, ok := d.snapshot.Claim(it.ID); ok {
+		r.Claim = &c
+	}
+	if !d.config.Done(it.Status) {
+		r.WaitsFor = d.waits(it)
+	}
+	return r
+}
+
+// waits names the open items that one depends on.
+func (d *drawing) waits(it *item.Summary) string {
+	var open []string
+	for _, id := range it.DependsOn {
+		if on, err := d.snapshot.Find(id); err == nil && !d.config.Done(on.Status) {
+			open = append(open, id.String())
+		}
+	}
+	switch {
+	case len(open) == 0:
+		return ""
+	case len(open) > maxWaits:
+		return fmt.Sprintf("waits for %d items", len(open))
+	}
+	return "waits for " + strings.Join(open, ", ")
+}
+
+// maxWaits is how many items that one waits for are named in a row.
+const maxWaits = 3
+
+func (d *drawing) tone(status string) markup.Tone {
+	switch {
+	case d.config.Done(status):
+		return markup.Green
+	case d.config.InProgress(status):
+		return markup.Blue
+	}
+	return markup.Plain
+}
+
+// columns makes the board by status.
+func (d *drawing) columns(selected []*item.Summary, at item.ID) []board.Section {
+	by := map[string][]*item.Summary{}
+	for _, it := range selected {
+		by[it.Status] = append(by[it.Status], it)
+	}
+	statuses := slices.Clone(d.config.Statuses)
+	for _, status := range slices.Sorted(maps.Keys(by)) {
+		if !slices.Contains(statuses, status) {
+			statuses = append(statuses, status)
+		}
+	}
+	var all []board.Section
+	for _, status := range statuses {
+		items := by[status]
+		if d.config.Done(status) {
+			// What was done last is of interest.
+			slices.SortStableFunc(items, func(a, b *item.Summary) int { return strings.Compare(b.Updated, a.Updated) })
+		} else {
+			slices.SortStableFunc(items, func(a, b *item.Summary) int {
+				return cmp.Compare(slices.Index(item.Priorities(), b.Priority), slices.Index(item.Priorities(), a.Priority))
+			})
+		}
+		w := d.window(status, len(items), window)
+		one := board.Section{Key: "status " + status, Class: "status", Label: status, Head: d.HTML("column", w), Foot: d.foot(w)}
+		for _, it := range items[w.From:w.To] {
+			one.Rows = append(one.Rows, board.Row{Key: it.ID.String(), Selected: it.ID == at, HTML: d.HTML("card", d.row(it))})
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// part is the part of a list that is on the page.
+type part struct {
+	Name           string
+	From, To, Of   int
+	Earlier, Later string // addresses, "" for none
+}
+
+// First is the number of the first row, from 1.
+func (p part) First() int { return p.From + 1 }
+
+func (d *drawing) window(name string, of, size int) part {
+	from := min(d.filter.From[name], max(0, of-1)) / size * size
+	p := part{Name: name, From: from, To: min(from+size, of), Of: of}
+	if from > 0 {
+		p.Earlier = d.filter.with(name, from-size).address("")
+	}
+	if p.To < of {
+		p.Later = d.filter.with(name, p.To).address("")
+	}
+	return p
+}
+
+func (d *drawing) foot(p part) template.HTML {
+	if p.Earlier == "" && p.Later == "" {
+		return ""
+	}
+	return d.HTML("foot", p)
+}
+
+// tree makes the tree of the items. One whose parent is not selected is a root.
+func (d *drawing) tree(selected []*item.Summary, at item.ID) []board.Section {
+	known := make(map[item.ID]*item.Summary, len(selected))
+	for _, it := range selected {
+		known[it.ID] = it
+	}
+	below := map[item.ID][]*item.Summary{}
+	var roots []*item.Summary
+	for _, it := range selected {
+		if known[it.Parent] == nil || it.Parent == it.ID {
+			roots = append(roots, it)
+		} else {
+			below[it.Parent] = append(below[it.Parent], it)
+		}
+	}
+	type node struct {
+		*item.Summary
+		depth int
+	}
+	rows := make([]node, 0, len(selected))
+	placed := make(map[item.ID]bool, len(selected))
+	var place func(it *item.Summary, depth int)
+	place = func(it *item.Summary, depth int) {
+		if placed[it.ID] {
+			return
+		}
+		placed[it.ID] = true
+		rows = append(rows, node{it, depth})
+		for _, child := range below[it.ID] {
+			place(child, depth+1)
+		}
+	}
+	for _, it := range roots {
+		place(it, 0)
+	}
+	for _, it := range selected { // those in a circle of parents
+		place(it, 0)
+	}
+	w := d.window("", len(rows), treeWindow)
+	one := board.Section{Key: "tree", Class: "tree", Label: "Tree of items", Foot: d.foot(w)}
+	for _, n := range rows[w.From:w.To] {
+		r := d.row(n.Summary)
+		r.Depth = min(n.depth, maxDepth)
+		one.Rows = append(one.Rows, board.Row{Key: n.ID.String(), Selected: n.ID == at, Class: fmt.Sprintf("depth%d", r.Depth), HTML: d.HTML("branch", r)})
+	}
+	return []board.Section{one}
+}
+
+// maxDepth is how deep rows are indented.
+const maxDepth = 8

@@ -1,0 +1,278 @@
+// Package prompts is the view of a board that finds the prompt commands of all agents,
+// renders one with values, and copies it.
+package prompts
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/board/markup"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/command"
+	"github.com/copse-dev/copse/internal/command/library"
+	"github.com/copse-dev/copse/internal/command/render"
+	"github.com/copse-dev/copse/internal/failure"
+)
+
+//go:embed prompts.tmpl
+var files embed.FS
+
+// Library has the registries of agents.
+type Library interface {
+	Agents() ([]string, error)
+	Open(agent string) (*library.Catalog, error)
+}
+
+// Runner makes prompts of commands.
+type Runner interface {
+	Run(ctx context.Context, from *library.Catalog, r render.Request) (render.Result, error)
+}
+
+// Options are what the view shows.
+type Options struct {
+	Library Library
+	Runner  Runner
+}
+
+// View is the view. Make it with [New].
+type View struct {
+	o         Options
+	kit       *markup.Kit
+	templates *template.Template
+}
+
+var (
+	_ board.View    = (*View)(nil)
+	_ board.Counter = (*View)(nil)
+)
+
+// New returns the view.
+func New(kit *markup.Kit, o Options) *View {
+	return &View{o: o, kit: kit, templates: kit.Parse(files, "prompts.tmpl")}
+}
+
+// Name is the view's part of the address.
+func (*View) Name() string { return "prompts" }
+
+// Title is the view's name in the navigation.
+func (*View) Title() string { return "Prompts" }
+
+// Watches are the sources of the page.
+func (*View) Watches() []board.Source { return []board.Source{board.Prompts} }
+
+// Count returns the number of prompts.
+func (v *View) Count(context.Context) board.Badge {
+	agents, _ := v.o.Library.Agents() // what cannot be read counts nothing
+	n := 0
+	for _, agent := range agents {
+		if catalog, err := v.o.Library.Open(agent); err == nil {
+			n += len(catalog.Commands)
+		}
+	}
+	if n == 0 {
+		return board.Badge{}
+	}
+	return board.Badge{Text: strconv.Itoa(n)}
+}
+
+const (
+	// window is how many prompts are on a page.
+	window = 60
+	// maxText is how many characters of a description a row shows.
+	maxText = 200
+)
+
+// entry is a prompt in the list.
+type entry struct {
+	Agent string
+	command.Command
+	Text string
+	Link string
+}
+
+func key(agent string, id command.ID) url.Values {
+	return url.Values{"agent": {agent}, "c1": {id.C1}, "c2": {id.C2}, "c3": {id.C3}}
+}
+
+// Render makes the page.
+func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) {
+	draw := &markup.Renderer{Kit: v.kit, Templates: v.templates}
+	q := r.Query
+	text := strings.TrimSpace(q.Get("q"))
+	page := board.Page{Title: "Prompts", Tools: draw.HTML("tools", text)}
+	agents, err := v.o.Library.Agents()
+	var notes []string
+	if err != nil {
+		notes = append(notes, err.Error())
+	}
+	var all []entry
+	for _, agent := range agents {
+		catalog, err := v.o.Library.Open(agent)
+		if err != nil {
+			notes = append(notes, err.Error())
+			continue
+		}
+		for _, c := range found(catalog, text) {
+			link := key(agent, c.ID)
+			if text != "" {
+				link.Set("q", text)
+			}
+			all = append(all, entry{Agent: agent, Command: c, Text: cleantext.Cut(cleantext.Line(c.Description), maxText), Link: "prompts?" + link.Encode()})
+		}
+	}
+	section := board.Section{Key: "prompts", Class: "prompts", Label: "Prompts"}
+	from, _ := strconv.Atoi(q.Get("from"))
+	from = max(0, min(from, len(all)-1)) / window * window
+	named := command.ID{C1: q.Get("c1"), C2: q.Get("c2"), C3: q.Get("c3")}
+	for _, one := range all[from:min(from+window, len(all))] {
+		section.Rows = append(section.Rows, board.Row{
+			Key: one.Agent + " " + one.ID.String(), Selected: one.Agent == q.Get("agent") && one.ID == named,
+			HTML: draw.HTML("row", one),
+		})
+	}
+	section.Foot = foot(draw, text, from, len(all))
+	switch {
+	case len(agents) == 0 && len(notes) == 0:
+		section.Head = draw.HTML("none", nil)
+	case len(all) == 0:
+		section.Head = draw.HTML("nothing", text)
+	}
+	page.Sections = []board.Section{section}
+	if len(notes) > 0 {
+		page.Sections = append(page.Sections, board.Section{Key: "notes", Class: "problem", Label: "What cannot be read", Head: draw.HTML("notes", notes)})
+	}
+	if named != (command.ID{}) {
+		if page.Detail, err = v.detail(ctx, draw, q, named); err != nil {
+			return board.Page{}, err
+		}
+	}
+	return page, draw.Err
+}
+
+// found returns the commands of a catalog that fit a text, the best first; without a text all
+// of them.
+func found(catalog *library.Catalog, text string) []command.Command {
+	if text == "" {
+		return catalog.Commands
+	}
+	var all []command.Command
+	known := map[command.ID]bool{}
+	for _, m := range catalog.Search(text, window) {
+		all, known[m.Command.ID] = append(all, m.Command), true
+	}
+	// The beginning of a word that is being typed is no word yet.
+	words := strings.Fields(strings.ToLower(text))
+	for _, c := range catalog.Commands {
+		in := strings.ToLower(c.SearchText())
+		if !known[c.ID] && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(in, w) }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// foot says which part of the list is on the page.
+func foot(draw *markup.Renderer, text string, from, of int) template.HTML {
+	if of <= window {
+		return ""
+	}
+	at := func(n int) string {
+		to := url.Values{"from": {strconv.Itoa(n)}}
+		if text != "" {
+			to.Set("q", text)
+		}
+		return "prompts?" + to.Encode()
+	}
+	data := struct {
+		First, Last, Of int
+		Earlier, Later  string
+	}{First: from + 1, Last: min(from+window, of), Of: of}
+	if from > 0 {
+		data.Earlier = at(from - window)
+	}
+	if data.Last < of {
+		data.Later = at(data.Last)
+	}
+	return draw.HTML("foot", data)
+}
+
+// variable is a variable of a prompt, with the value that it has.
+type variable struct {
+	command.Variable
+	Field, Value string
+}
+
+// panel is what the panel about a prompt shows.
+type panel struct {
+	command.Command
+	Agent, Path, Query         string
+	Edition, Adaptation        string
+	InputText, InputFile, Dest string
+	Variables                  []variable
+	Rendered                   bool
+	Prompt                     string
+	Missing                    []string
+	Refused                    string
+	CommandLine                string
+}
+
+// detail makes the panel about a prompt, with its text if values were sent.
+func (v *View) detail(ctx context.Context, draw *markup.Renderer, q url.Values, id command.ID) (*board.Detail, error) {
+	agent := q.Get("agent")
+	if agent == "" {
+		agent = library.DefaultAgent
+	}
+	missing := failure.New(failure.NotFound, "There is no prompt "+id.String()+" of "+agent, "Choose one from the list.")
+	catalog, err := v.o.Library.Open(agent)
+	if err != nil {
+		return nil, missing
+	}
+	c, ok := catalog.Find(id)
+	if !ok {
+		return nil, missing
+	}
+	p := panel{
+		Command: c, Agent: agent, Path: catalog.Path, Query: q.Get("q"), Edition: q.Get("edition"), Adaptation: q.Get("adaptation"),
+		InputText: q.Get("input_text"), InputFile: q.Get("input_file"), Dest: q.Get("destination"),
+		CommandLine: "copse prompt run " + markup.ShellWord(id.C1) + " " + markup.ShellWord(id.C2) + " " + markup.ShellWord(id.C3),
+	}
+	if agent != library.DefaultAgent {
+		p.CommandLine += " --agent " + markup.ShellWord(agent)
+	}
+	o := render.Options{Edition: p.Edition, Adaptation: p.Adaptation, InputFile: p.InputFile, Destination: p.Dest}
+	for i, uv := range c.UV {
+		one := variable{uv, "uv" + strconv.Itoa(i), q.Get("uv" + strconv.Itoa(i))}
+		p.Variables = append(p.Variables, one)
+		if one.Value != "" {
+			o.Variables = append(o.Variables, render.Value{Name: uv.Name, Value: one.Value})
+		}
+	}
+	if p.Rendered = q.Has("render"); p.Rendered {
+		res, err := v.o.Runner.Run(ctx, catalog, render.Request{Agent: agent, ID: id, Args: o.Args(), InputText: p.InputText})
+		refused, isRefused := errors.AsType[*render.Error](err)
+		switch {
+		case isRefused:
+			p.Refused = refused.Reason
+		case err != nil:
+			p.Refused = err.Error()
+		default:
+			p.Prompt, p.Missing = res.Prompt, res.Missing
+		}
+	}
+	out := &board.Detail{Title: id.String(), Mono: true, Sub: draw.HTML("sub", p), Close: "prompts"}
+	if p.Query != "" {
+		out.Close += "?" + url.Values{"q": {p.Query}}.Encode()
+	}
+	out.Blocks = []board.Row{{Key: "about", HTML: draw.HTML("about", p)}, {Key: "form", HTML: draw.HTML("form", p)}}
+	if p.Rendered {
+		out.Blocks = append(out.Blocks, board.Row{Key: "prompt", HTML: draw.HTML("prompt", p)})
+	}
+	return out, nil
+}
