@@ -81,7 +81,7 @@ func serve(t *testing.T, d *demo.Demo) *site {
 		stop()
 		<-ended
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		env, _ := s.env("status")
 		if copse.Run(t.Context(), env) == app.OK {
 			return s
@@ -219,7 +219,7 @@ func (b *tab) notice(event any) {
 }
 
 // patience is how long a step may take.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // do takes steps, which must succeed.
 func (b *tab) do(steps ...step) {
@@ -256,12 +256,12 @@ func eval[T any](b *tab, expression string) T {
 func (b *tab) until(what, expression string) time.Duration {
 	b.t.Helper()
 	began := time.Now()
-	for deadline := began.Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := began.Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if eval[bool](b, expression) {
 			return time.Since(began)
 		}
 		if time.Now().After(deadline) {
-			b.t.Fatalf("%s: not within 20 s:\n%s", what, eval[string](b, "document.body.outerHTML"))
+			b.t.Fatalf("%s: not within a minute:\n%s", what, eval[string](b, "document.body.outerHTML"))
 		}
 	}
 }

