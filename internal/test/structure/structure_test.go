@@ -181,7 +181,7 @@ func ourWords(got, want string) error {
 	for _, w := range word.FindAllString(mdshape.Lines(strings.Join(verdicts.FindAllString(want, -1), "")), -1) {
 		known[w] = true
 	}
-	for _, w := range strings.Fields("Showing the lowest of branches for others pass one them as branch recorded on which git does not have in needs a restack no pull request unknown") {
+	for w := range strings.FieldsSeq("Showing the lowest of branches for others pass one them as branch recorded on which git does not have in needs a restack no pull request unknown") {
 		known[w] = true
 	}
 	lines := verdicts.FindAllString(got, -1)
