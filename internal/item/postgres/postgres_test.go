@@ -34,7 +34,7 @@ func open(tb testing.TB, at, project string) *postgres.Store {
 	return s
 }
 
-// make makes a project as the suite has it, in a database with tables, and returns its store.
+// makeProject makes a project as the suite has it, in a database with tables, and returns its store.
 func makeProject(tb testing.TB, at, name string) *postgres.Store {
 	tb.Helper()
 	s := open(tb, at, name)
@@ -54,5 +54,17 @@ func nameOf(t *testing.T) string { return strings.ReplaceAll(t.Name(), "/", " ")
 func TestBackend(t *testing.T) {
 	t.Parallel()
 	_, at := postgrestest.Shared(t)
+	itemtest.Run(t, func(t *testing.T) item.Backend { return makeProject(t, at, nameOf(t)) })
+}
+
+// A pooler that gives each transaction another session changes nothing.
+func TestPooler(t *testing.T) {
+	t.Parallel()
+	server, _ := postgrestest.Shared(t)
+	database, err := server.Database(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := server.Pooler(t, database)
 	itemtest.Run(t, func(t *testing.T) item.Backend { return makeProject(t, at, nameOf(t)) })
 }

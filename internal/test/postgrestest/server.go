@@ -34,6 +34,7 @@ type Server struct {
 	bin     string
 	options []string
 	run     *exec.Cmd
+	ended   chan struct{}
 	log     bytes.Buffer
 	mu      sync.Mutex
 	next    int
@@ -107,9 +108,18 @@ func (s *Server) Launch() error {
 	for _, o := range append([]string{"fsync=off", "max_connections=100", "shared_buffers=32MB"}, s.options...) {
 		args = append(args, "-c", o)
 	}
-	s.run = s.command("postgres", args...)
-	s.run.Stdout, s.run.Stderr = &s.log, &s.log
-	if err := s.run.Start(); err != nil {
+	start := func() error {
+		s.run = s.command("postgres", args...)
+		s.run.Stdout, s.run.Stderr = &s.log, &s.log
+		ended := make(chan struct{})
+		s.ended = ended
+		if err := s.run.Start(); err != nil {
+			return err
+		}
+		go func(run *exec.Cmd) { _ = run.Wait(); close(ended) }(s.run)
+		return nil
+	}
+	if err := start(); err != nil {
 		return err
 	}
 	const patience = 30 * time.Second
@@ -124,6 +134,13 @@ func (s *Server) Launch() error {
 		if err == nil {
 			return nil
 		}
+		select {
+		case <-s.ended: // the one before has not ended altogether
+			if err := start(); err != nil {
+				return err
+			}
+		default:
+		}
 	}
 	return fmt.Errorf("the server does not answer: %w\n%s", err, s.log.String())
 }
@@ -133,7 +150,7 @@ func (s *Server) Launch() error {
 func (s *Server) End(signal os.Signal) {
 	if s.run != nil && s.run.Process != nil {
 		_ = s.run.Process.Signal(signal)
-		_ = s.run.Wait()
+		<-s.ended
 		s.run = nil
 	}
 }

@@ -31,7 +31,7 @@ func (c cli) move() *cobra.Command {
 trash, to the database with an address, or to a directory .tic with --to local. The
 command compares the copy with the items before it counts, and nobody can change them
 meanwhile. The old store stays as it is; it takes no changes any longer and says where
-the items are. A move that was interrupted goes on when the command runs again.
+the items are. A move that was interrupted continues when the command runs again.
 
 Claims cannot be moved: release them first. Afterwards choose the new store with
 COPSE_ITEMS, or with items.database in your settings.`,

@@ -55,6 +55,10 @@ func Parse(text string) (Address, error) {
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Fragment != "" || u.Opaque != "" {
 		return Address{}, ErrForm
 	}
+	// An @ after the host is the end of a password with a character that is not escaped.
+	if strings.ContainsAny(strings.TrimPrefix(u.Path, "/"), "@/") || strings.Contains(u.RawQuery, "@") {
+		return Address{}, ErrForm
+	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return Address{}, ErrForm
@@ -86,7 +90,7 @@ func (a Address) String() string {
 		query.Set(parameter, a.Project)
 	}
 	u.RawQuery = query.Encode()
-	return u.String()
+	return text(u)
 }
 
 // connectTimeout is how long connecting takes at most if the user does not say.
@@ -130,11 +134,19 @@ func (a Address) Config(env Environment) (*pgxpool.Config, error) {
 }
 
 func (a Address) parse() (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(a.url.String())
+	config, err := pgxpool.ParseConfig(text(a.url))
 	if err != nil {
 		return nil, explain(err)
 	}
 	return config, nil
+}
+
+// text returns a URL as pgx takes it, also one without a host.
+func text(u url.URL) string {
+	if u.Host == "" && u.User == nil && u.Path == "" {
+		return u.Scheme + "://?" + u.RawQuery
+	}
+	return u.String()
 }
 
 // explain words an error of pgx, which repeats the address, without it.

@@ -1,0 +1,171 @@
+package postgres_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/test/postgrestest"
+)
+
+// storeError returns the error that says a store cannot be used.
+func storeError(t *testing.T, err error) *item.StoreError {
+	t.Helper()
+	failed, ok := errors.AsType[*item.StoreError](err)
+	if !ok {
+		t.Fatalf("got %v", err)
+	}
+	return failed
+}
+
+// A server that crashes in the middle of changes loses none that was acknowledged, makes none
+// twice, and is used again without a new start.
+func TestServerCrash(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Start(t)
+	database, err := server.Database(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := makeProject(t, server.Address(database), "crash")
+	const writers, each = 4, 15
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	acknowledged := map[item.ID]bool{}
+	for range writers {
+		group.Go(func() {
+			for range each {
+				it, err := s.Create(t.Context(), item.Draft{Title: "made"})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if acknowledged[it.ID] {
+					t.Errorf("number %d was given twice", it.ID)
+				}
+				acknowledged[it.ID] = true
+				mu.Unlock()
+			}
+		})
+	}
+	for range 2 {
+		time.Sleep(30 * time.Millisecond)
+		server.End(syscall.SIGQUIT)
+		if err := server.Launch(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	group.Wait()
+	all, err := s.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Len() != writers*each || all.Largest() != writers*each {
+		t.Errorf("%d items, up to %d; %d were made", all.Len(), all.Largest(), writers*each)
+	}
+	for id := range acknowledged {
+		if _, err := all.Find(id); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A role that can only read reads, and is told that it cannot change anything.
+func TestReadOnlyRole(t *testing.T) {
+	t.Parallel()
+	server, at := postgrestest.Shared(t)
+	owner := makeProject(t, at, nameOf(t))
+	if _, err := owner.Create(t.Context(), item.Draft{Title: "seen", Description: "text"}); err != nil {
+		t.Fatal(err)
+	}
+	database := strings.TrimPrefix(strings.Split(at, "?")[0], "postgres://postgres@/")
+	server.Exec(t, database, `create role reader login; grant usage on schema copse to reader; grant select on all tables in schema copse to reader`)
+	s := open(t, strings.Replace(at, "postgres://postgres@", "postgres://reader@", 1), nameOf(t))
+	ctx := t.Context()
+	all, err := s.Snapshot(ctx)
+	if err != nil || all.Len() != 1 {
+		t.Fatalf("snapshot: %v", err)
+	}
+	for what, read := range map[string]func() error{
+		"config":  func() error { _, err := s.Config(ctx); return err },
+		"item":    func() error { _, err := s.Item(ctx, 1); return err },
+		"links":   func() error { _, err := s.Links(ctx); return err },
+		"deleted": func() error { _, _, err := s.Deleted(ctx); return err },
+		"history": func() error { _, err := s.History(ctx, 1); return err },
+		"check":   func() error { _, err := s.Check(ctx); return err },
+		"renew":   func() error { return s.Renew(item.WithAgent(ctx, item.Agent{Name: "a"})) },
+		"init":    func() error { _, err := s.Init(ctx); return err },
+	} {
+		if err := read(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err = s.Create(ctx, item.Draft{Title: "not made"})
+	if failed := storeError(t, err); !strings.Contains(failed.Problem, "your role in the database may not do this") {
+		t.Error(failed)
+	}
+
+	// A replica answers likewise.
+	server.Exec(t, database, "create role replica login in role pg_read_all_data; alter role replica set default_transaction_read_only = on")
+	replica := open(t, strings.Replace(at, "postgres://postgres@", "postgres://replica@", 1), nameOf(t))
+	if _, err := replica.Snapshot(ctx); err != nil {
+		t.Error(err)
+	}
+	_, err = replica.Update(ctx, 1, item.Patch{Title: new("other")})
+	if failed := storeError(t, err); !strings.Contains(failed.Problem, "only allows reading") {
+		t.Error(failed)
+	}
+}
+
+// A snapshot misses no change, in whatever order the transactions of many writers end.
+func TestLateCommits(t *testing.T) {
+	t.Parallel()
+	_, at := postgrestest.Shared(t)
+	owner := makeProject(t, at, nameOf(t))
+	const writers, each = 6, 10
+	done := make(chan struct{})
+	var group sync.WaitGroup
+	for range writers {
+		w := open(t, at, nameOf(t))
+		group.Go(func() {
+			for range each {
+				it, err := w.Create(t.Context(), item.Draft{Title: "new"})
+				if err == nil {
+					_, err = w.Update(t.Context(), it.ID, item.Patch{Title: new("changed")})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	go func() { group.Wait(); close(done) }()
+	for following := true; following; {
+		select {
+		case <-done:
+			following = false
+		default:
+		}
+		if _, err := owner.Snapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := owner.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := all.List(item.Config{}, item.Filter{All: true})
+	for _, it := range changed {
+		if it.Title != "changed" {
+			t.Errorf("item %d is %q: its change was skipped", it.ID, it.Title)
+		}
+	}
+	if len(changed) != writers*each || int(all.Largest()) != len(changed) {
+		t.Errorf("%d items up to number %d", len(changed), all.Largest())
+	}
+}
