@@ -55,7 +55,7 @@ func claims(ctx context.Context, db querier, project int64) (map[item.ID]item.Cl
 
 // claimOf returns the claim of an item, nil if there is none that counts.
 func (w *writer) claimOf(id item.ID) (*item.Claim, error) {
-	_, c, now, err := scanClaim(w.tx.QueryRow(w.ctx, "select "+claimColumns+" from copse.claim k where k.project_id = $1 and k.item_id = $2", w.project.id, int64(id)))
+	_, c, now, err := scanClaim(w.tx.QueryRow(w.ctx, "select "+claimColumns+" from copse.claim k where k.project_id = $1 and k.item_id = $2", w.id, int64(id)))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows) || err == nil && c.Ended(now):
 		return nil, nil
@@ -69,7 +69,7 @@ func (w *writer) claimOf(id item.ID) (*item.Claim, error) {
 // claims it meanwhile.
 func (w *writer) lockItem(id item.ID) error {
 	var found item.ID
-	err := w.tx.QueryRow(w.ctx, "select id from copse.item where project_id = $1 and id = $2 and state = 'live' for no key update", w.project.id, int64(id)).Scan(&found)
+	err := w.tx.QueryRow(w.ctx, "select id from copse.item where project_id = $1 and id = $2 and state = 'live' for no key update", w.id, int64(id)).Scan(&found)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return &item.NotFoundError{ID: id}
 	}
@@ -99,7 +99,7 @@ func (w *writer) finish(id item.ID, steal bool) error {
 }
 
 func (w *writer) endClaim(id item.ID) {
-	w.queue("delete from copse.claim where project_id = $1 and item_id = $2", w.project.id, int64(id))
+	w.queue("delete from copse.claim where project_id = $1 and item_id = $2", w.id, int64(id))
 }
 
 func (w *writer) logTheft(id item.ID, from *item.Claim) error {
@@ -247,7 +247,7 @@ func (s *Store) claimItem(ctx context.Context, r item.ClaimRequest) (claimed ite
 		if err := w.lockItem(r.ID); err != nil {
 			return err
 		}
-		it, err := loadItem(ctx, w.tx, w.project.id, r.ID, live)
+		it, err := loadItem(ctx, w.tx, w.id, r.ID, live)
 		if err != nil {
 			return err
 		}
@@ -284,7 +284,7 @@ func (w *writer) keepClaim(id item.ID, c item.Claim) error {
 		on conflict (project_id, item_id) do update set key = excluded.key, agent = excluded.agent, host = excluded.host,
 			holder = excluded.holder, since = excluded.since, renewed = excluded.renewed, expires = excluded.expires,
 			gone = null, stolen_from = excluded.stolen_from`,
-		w.project.id, int64(id), uuid.NewString(), stored(c.Holder.Name), stored(c.Holder.Host), string(holder), c.Since, c.Renewed, c.Expires, stored(c.StolenFrom))
+		w.id, int64(id), uuid.NewString(), stored(c.Holder.Name), stored(c.Holder.Host), string(holder), c.Since, c.Renewed, c.Expires, stored(c.StolenFrom))
 	return nil
 }
 
@@ -302,7 +302,7 @@ func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
 	return s.claiming(ctx, func(w *writer) error {
 		for _, id := range gone {
 			c, _ := all.Claim(item.ID(id))
-			w.queue("update copse.claim set gone = clock_timestamp() where project_id = $1 and item_id = $2 and gone is null and renewed = $3", w.project.id, id, c.Renewed)
+			w.queue("update copse.claim set gone = clock_timestamp() where project_id = $1 and item_id = $2 and gone is null and renewed = $3", w.id, id, c.Renewed)
 		}
 		return nil
 	})
@@ -344,9 +344,24 @@ func (s *Store) Renew(ctx context.Context) error {
 	if by.Name == "" || !s.toRenew(by) {
 		return nil
 	}
-	due := map[item.ID]item.Claim{}
-	err := s.read(ctx, func(ctx context.Context, db querier) error {
-		clear(due)
+	due, err := s.due(ctx, by)
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	return s.claiming(ctx, func(w *writer) error {
+		for _, id := range due {
+			if err := w.renew(id); err != nil && !item.IsNotFound(err) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// due returns the items whose claims a call of the agent is worth writing down for.
+func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, err error) {
+	err = s.read(ctx, func(ctx context.Context, db querier) error {
+		due = nil
 		p, err := s.project(ctx, db)
 		if err != nil {
 			return err
@@ -363,35 +378,24 @@ func (s *Store) Renew(ctx context.Context) error {
 				return err
 			}
 			if !c.Ended(now) && by.Continues(c.Holder) && (c.Due(now) || c.Holder != by) {
-				due[id] = c
+				due = append(due, id)
 			}
 		}
 		return rows.Err()
 	})
-	if err != nil || len(due) == 0 {
+	return due, err
+}
+
+// renew notes a call of the agent in the claim of an item, if it is its own.
+func (w *writer) renew(id item.ID) error {
+	if err := w.lockItem(id); err != nil {
 		return err
 	}
-	return s.claiming(ctx, func(w *writer) error {
-		for id := range due {
-			if err := w.lockItem(id); err != nil {
-				if item.IsNotFound(err) {
-					continue
-				}
-				return err
-			}
-			c, err := w.claimOf(id)
-			if err != nil {
-				return err
-			}
-			if c == nil || !w.by.Continues(c.Holder) {
-				continue
-			}
-			if err := w.keepClaim(id, c.Renew(w.by, w.now.UTC(), c.Lease())); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	c, err := w.claimOf(id)
+	if err != nil || c == nil || !w.by.Continues(c.Holder) {
+		return err
+	}
+	return w.keepClaim(id, c.Renew(w.by, w.now.UTC(), c.Lease()))
 }
 
 // toRenew reports whether the claims of an agent were not looked at for a while, and notes

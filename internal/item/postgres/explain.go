@@ -63,7 +63,7 @@ func once(text string) string {
 }
 
 func problem(answer *pgconn.PgError) string {
-	what := ""
+	var what string
 	switch answer.Code {
 	case readOnly:
 		what = "the database only allows reading here"

@@ -19,9 +19,9 @@ func (w *writer) log(c item.Change) error {
 	}
 	w.queue(`insert into copse.history (project_id, item_id, seq, at, entry)
 		select $1, $2, coalesce(max(seq), 0) + 1, $3, $4 from copse.history where project_id = $1 and item_id = $2`,
-		w.project.id, int64(c.Item), c.At, string(entry))
+		w.id, int64(c.Item), c.At, string(entry))
 	w.queue(`delete from copse.history where project_id = $1 and item_id = $2 and seq <=
-		(select max(seq) from copse.history where project_id = $1 and item_id = $2) - $3`, w.project.id, int64(c.Item), int64(item.MaxHistory))
+		(select max(seq) from copse.history where project_id = $1 and item_id = $2) - $3`, w.id, int64(c.Item), int64(item.MaxHistory))
 	return nil
 }
 
@@ -93,11 +93,11 @@ func (s *Store) Undo(ctx context.Context, id item.ID, change string) (undone ite
 
 // undo undoes a change of an item.
 func (w *writer) undo(id item.ID, change string) (item.Change, error) {
-	it, err := anyItem(w.ctx, w.tx, w.project.id, id)
+	it, err := anyItem(w.ctx, w.tx, w.id, id)
 	if err != nil {
 		return item.Change{}, err
 	}
-	log, err := historyOf(w.ctx, w.tx, w.project.id, id)
+	log, err := historyOf(w.ctx, w.tx, w.id, id)
 	if err != nil {
 		return item.Change{}, err
 	}
@@ -121,7 +121,7 @@ func (w *writer) undo(id item.ID, change string) (item.Change, error) {
 
 // discard deletes an item that nothing refers to.
 func (w *writer) discard(id item.ID, change string) error {
-	others, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'live' and (i.parent = $2 or $2 = any(i.depends_on))", w.project.id, int64(id))
+	others, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'live' and (i.parent = $2 or $2 = any(i.depends_on))", w.id, int64(id))
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (w *writer) discard(id item.ID, change string) error {
 func (w *writer) takeBack(id item.ID, c item.Comment) error {
 	w.queue(`delete from copse.comment where project_id = $1 and item_id = $2 and seq = (select max(seq) from copse.comment
 		where project_id = $1 and item_id = $2 and author = $3 and date = $4 and body = $5)`,
-		w.project.id, int64(id), stored(c.Author), stored(c.Date), stored(c.Body))
+		w.id, int64(id), stored(c.Author), stored(c.Date), stored(c.Body))
 	var a assignments
 	a.set("updated", w.timestamp())
 	w.store(id, a)

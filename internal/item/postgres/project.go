@@ -66,7 +66,7 @@ func (s *Store) SetValues(ctx context.Context, key string, values []string) erro
 		return &item.InvalidError{Field: key, Problem: fmt.Sprintf("The %s may not be empty", key)}
 	}
 	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) {
-		w.queue("update copse.project set "+key+" = $2 where id = $1", w.project.id, storedAll(values))
+		w.queue("update copse.project set "+key+" = $2 where id = $1", w.id, storedAll(values))
 		return 0, nil
 	})
 	return err

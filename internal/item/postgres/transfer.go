@@ -25,7 +25,7 @@ func (s *Store) Leave(ctx context.Context, do func(archive.Archive) (to string, 
 		if err != nil {
 			return 0, err
 		}
-		w.queue("update copse.project set moved = $2 where id = $1", w.project.id, stored(to))
+		w.queue("update copse.project set moved = $2 where id = $1", w.id, stored(to))
 		return 0, nil
 	})
 	return err
@@ -96,7 +96,7 @@ func (w *writer) makeRoom(s *Store, name string, all archive.Archive) (same bool
 			}
 		}
 	}
-	_, err = w.tx.Exec(w.ctx, "delete from copse.project where id = $1", w.project.id)
+	_, err = w.tx.Exec(w.ctx, "delete from copse.project where id = $1", w.id)
 	return false, err
 }
 
@@ -112,7 +112,7 @@ func (w *writer) enter(name string, all archive.Archive) error {
 	}
 	w.decode()
 	for name, text := range all.Files {
-		w.queue("insert into copse.file (project_id, name, content) values ($1, $2, $3)", w.project.id, stored(name), stored(text))
+		w.queue("insert into copse.file (project_id, name, content) values ($1, $2, $3)", w.id, stored(name), stored(text))
 	}
 	const some = 200 // items are sent at once
 	for i, r := range all.Records {
@@ -135,11 +135,11 @@ func (w *writer) enterRecord(r archive.Record) error {
 	}
 	w.insert(it)
 	if r.Text != "" {
-		w.queue("update copse.item set original = $3 where project_id = $1 and id = $2", w.project.id, int64(r.ID), stored(r.Text))
+		w.queue("update copse.item set original = $3 where project_id = $1 and id = $2", w.id, int64(r.ID), stored(r.Text))
 	}
 	for i, c := range r.Comments {
 		w.queue("insert into copse.comment (project_id, item_id, seq, author, date, body) values ($1, $2, $3, $4, $5, $6)",
-			w.project.id, int64(r.ID), int64(i+1), stored(c.Author), stored(c.Date), stored(c.Body))
+			w.id, int64(r.ID), int64(i+1), stored(c.Author), stored(c.Date), stored(c.Body))
 	}
 	for i, c := range r.History {
 		entry, err := json.Marshal(c)
@@ -147,7 +147,7 @@ func (w *writer) enterRecord(r archive.Record) error {
 			return err
 		}
 		w.queue("insert into copse.history (project_id, item_id, seq, at, entry) values ($1, $2, $3, $4, $5)",
-			w.project.id, int64(r.ID), int64(i+1), stored(c.At), string(entry))
+			w.id, int64(r.ID), int64(i+1), stored(c.At), string(entry))
 	}
 	return nil
 }
@@ -155,11 +155,11 @@ func (w *writer) enterRecord(r archive.Record) error {
 // archive returns everything that the project keeps.
 func (w *writer) archive() (archive.Archive, error) {
 	all := archive.Archive{Config: w.config, Files: map[string]string{}}
-	if err := w.tx.QueryRow(w.ctx, "select original from copse.project where id = $1", w.project.id).Scan(&all.ConfigText); err != nil {
+	if err := w.tx.QueryRow(w.ctx, "select original from copse.project where id = $1", w.id).Scan(&all.ConfigText); err != nil {
 		return all, err
 	}
 	all.ConfigText = original(all.ConfigText)
-	rows, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state <> 'purged'", w.project.id)
+	rows, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state <> 'purged'", w.id)
 	if err != nil {
 		return all, err
 	}
@@ -207,7 +207,7 @@ func (w *writer) archive() (archive.Archive, error) {
 
 // each calls do with the rows of a query about the project.
 func (w *writer) each(query string, do func(id item.ID, a, b, c string)) error {
-	rows, err := w.tx.Query(w.ctx, query, w.project.id)
+	rows, err := w.tx.Query(w.ctx, query, w.id)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package postgrestest
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -24,7 +25,7 @@ func (s *Server) Pooler(tb testing.TB, database string) string {
 			need.Skip(tb, "PgBouncer is not installed; install the package pgbouncer")
 		}
 	}
-	dir, err := os.MkdirTemp("", "copse-pb-")
+	dir, err := os.MkdirTemp("", "copse-pb-") //nolint:usetesting // another account must get there, and a socket's path is short
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -46,7 +47,7 @@ max_client_conn = 200
 	if err := giveAway(dir); err != nil {
 		tb.Fatal(err)
 	}
-	run := exec.Command(program, "-q", file)
+	run := exec.CommandContext(context.WithoutCancel(tb.Context()), program, "-q", file)
 	run.Dir, run.Env = dir, []string{"PATH=/usr/bin:/bin"}
 	asOther(run)
 	if err := run.Start(); err != nil {

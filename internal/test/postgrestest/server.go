@@ -96,7 +96,7 @@ func (s *Server) make() error {
 func (s *Server) data() string { return filepath.Join(s.Dir, "data") }
 
 func (s *Server) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+	cmd := exec.CommandContext(context.Background(), filepath.Join(s.bin, name), args...)
 	cmd.Dir, cmd.Env = s.Dir, []string{"PATH=/usr/bin:/bin", "LC_ALL=C", "TZ=UTC"}
 	asOther(cmd)
 	return cmd
@@ -181,7 +181,7 @@ func (s *Server) exec(database, statements string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	_, err = conn.Exec(ctx, statements)
 	return err
 }
@@ -202,7 +202,7 @@ func (s *Server) Database(tables bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	_, err = schema.Migrate(ctx, conn)
 	return name, err
 }

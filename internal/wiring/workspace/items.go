@@ -30,12 +30,8 @@ func (w *Workspace) Items() item.Store {
 // database returns the address of the database that the user chose, and false if the items
 // are in files. Settings that cannot be used are reported by the store of files.
 func (w *Workspace) database() (string, bool) {
-	switch at := w.env.Getenv("COPSE_ITEMS"); at {
-	case filesOnly:
-		return "", false
-	default:
-		return at, true
-	case "":
+	if at := w.env.Getenv("COPSE_ITEMS"); at != "" {
+		return at, at != filesOnly
 	}
 	s, err := w.Settings.User.Get()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -59,15 +60,7 @@ func Version(ctx context.Context, db Database) (int, error) {
 // is reports whether the server answered with one of the codes.
 func is(err error, codes ...string) bool {
 	answer, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return false
-	}
-	for _, code := range codes {
-		if answer.Code == code {
-			return true
-		}
-	}
-	return false
+	return ok && slices.Contains(codes, answer.Code)
 }
 
 // Applied is a migration that was applied.
