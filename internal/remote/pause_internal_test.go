@@ -16,11 +16,11 @@ func TestRetryAfterIsBounded(t *testing.T) {
 		{"X-Ratelimit-Reset": {"253402300799"}},
 	} {
 		header.Set("Date", "Sat, 21 Nov 2026 10:00:00 GMT")
-		if got := retryAfter(&http.Response{Header: header}); got < 0 || got > 24*time.Hour {
+		if got := RetryAfter(&http.Response{Header: header}); got < 0 || got > 24*time.Hour {
 			t.Errorf("%v: got %v", header, got)
 		}
 	}
-	if got := retryAfter(&http.Response{Header: http.Header{"Retry-After": {"90"}}}); got != 90*time.Second {
+	if got := RetryAfter(&http.Response{Header: http.Header{"Retry-After": {"90"}}}); got != 90*time.Second {
 		t.Errorf("got %v, want 90s", got)
 	}
 }
