@@ -9,6 +9,7 @@ import (
 	"embed"
 	"errors"
 	"html/template"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -246,10 +247,7 @@ func (f filter) everything() string {
 
 // with returns the filter with another beginning of a column.
 func (f filter) with(status string, from int) filter {
-	next := make(map[string]int, len(f.From)+1)
-	for s, n := range f.From {
-		next[s] = n
-	}
+	next := maps.Clone(f.From)
 	next[status] = from
 	f.From = next
 	return f

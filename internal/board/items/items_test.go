@@ -366,7 +366,7 @@ func TestManyItems(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	query := ""
-	for pages := 0; pages < 5; pages++ {
+	for range 5 {
 		page := p.page("", query, false)
 		if size := len(text(page)); size > 40<<10 {
 			t.Fatalf("a page has %d bytes", size)

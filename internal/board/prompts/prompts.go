@@ -133,7 +133,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	named := command.ID{C1: q.Get("c1"), C2: q.Get("c2"), C3: q.Get("c3")}
 	for _, one := range all[from:min(from+window, len(all))] {
 		section.Rows = append(section.Rows, board.Row{
-			Key: one.Agent + " " + one.ID.String(), Selected: one.Agent == q.Get("agent") && one.ID == named,
+			Key: one.Agent + " " + one.String(), Selected: one.Agent == q.Get("agent") && one.ID == named,
 			HTML: draw.HTML("row", one),
 		})
 	}
