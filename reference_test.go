@@ -142,12 +142,13 @@ func TestReferences(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(`# Command line
 
-Generated from the programs; do not edit. Results go to stdout, everything else to
-stderr. Exit codes: 0 for success, 1 when something could not be done, 2 for a
-command line that could not be understood; "task run" ends with the code of the task.
-In a pipe tables are tab-separated, without a header. With --json an error is
-` + "`{\"error\": text}`" + ` on stderr; what a command prints has the form that its entry
-shows, in which "?" marks what may be absent and […] is a list of plain values.
+Generated from the programs; do not edit.
+
+Results go to stdout, and everything else goes to stderr. The exit code is 0 for success, 1 for a
+failure, and 2 for an invalid command line; "task run" returns the exit code of the task. In a pipe,
+tables are tab-separated, without a header. With --json, a command prints JSON in the form that its
+entry shows: "?" marks a member that can be absent, and […] is a list of plain values. An error is
+then ` + "`{\"error\": text}`" + ` on stderr.
 `)
 	for _, c := range []*cobra.Command{copse.Command(app.EmptyEnv()), tic.Command(app.EmptyEnv()), twigmcp.Command(app.EmptyEnv())} {
 		commandReference(&b, c)
@@ -192,19 +193,17 @@ func toolReference(sets []toolset.Toolset) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Tools
 
-Generated from the toolsets; do not edit. In the shapes below "?" marks what may be
-absent.
+Generated from the toolsets; do not edit. In the shapes below, "?" marks a member that can be absent.
 
-The result of a tool of branches, github and jira is
+The result of a tool of branches, github, and jira is
 ` + "`{\"status\":\"ok\",\"data\":…}`" + ` or
-` + "`{\"status\":\"error\",\"error\":{\"code\",\"message\",\"hint\"?}}`" + `, the same as text and as structured
-content. The codes are no_repo, no_twig_state, credentials_missing, not_found,
-invalid_params, network_error, rate_limited and internal. A list that was cut has
-` + "`showing`" + ` and ` + "`next_cursor`" + `.
+` + "`{\"status\":\"error\",\"error\":{\"code\",\"message\",\"hint\"?}}`" + `, the same as text and as structured content. The
+codes are no_repo, no_twig_state, credentials_missing, not_found, invalid_params, network_error,
+rate_limited, and internal. A truncated list has ` + "`showing`" + ` and ` + "`next_cursor`" + `.
 
-The tools of items answer with the object below as structured content, and as
-indented JSON text; the text of a list is its array alone, with a second block for
-what was cut or could not be read. Their errors are text.
+The tools of items return the object below as structured content and as indented JSON text. The text
+of a list is only its array; a second block reports what was cut or could not be read. Their errors
+are text.
 `)
 	for _, set := range sets {
 		fmt.Fprintf(&b, "\n## %s\n", set.Name)
@@ -217,7 +216,7 @@ what was cut or could not be read. Their errors are text.
 			if len(d.Input().Properties) > 0 {
 				b.WriteString("\n")
 			}
-			fmt.Fprintf(&b, "Answers `%s`.\n", d.Result())
+			fmt.Fprintf(&b, "Returns `%s`.\n", d.Result())
 		}
 		if len(set.Prompts) > 0 {
 			b.WriteString("\n### Prompts\n\n")
@@ -234,7 +233,7 @@ what was cut or could not be read. Their errors are text.
 			for _, r := range set.Resources {
 				also := ""
 				if r.Watch != nil {
-					also = " It can be subscribed to."
+					also = " Clients can subscribe to it."
 				}
 				fmt.Fprintf(&b, "- `%s`: %s.%s\n", r.URI, r.Description, also)
 			}
@@ -311,7 +310,12 @@ func commandReference(b *bytes.Buffer, c *cobra.Command) {
 		fmt.Fprintf(b, ": %s\n", usage)
 	})
 	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
+		switch path := sub.CommandPath(); {
+		case !sub.IsAvailableCommand(), strings.HasPrefix(path, "copse server "):
+		case strings.HasPrefix(path, "tic ") && !strings.HasPrefix(path, "tic mcp"):
+			same := "copse item" + strings.TrimPrefix(strings.TrimPrefix(path, "tic"), " item")
+			fmt.Fprintf(b, "\n`%s` is [%s](#%s).\n", path, same, strings.ReplaceAll(same, " ", "-"))
+		default:
 			commandReference(b, sub)
 		}
 	}

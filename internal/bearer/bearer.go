@@ -4,7 +4,7 @@
 // A [Store] has one [File] for each server, so that a token opens one server and no other.
 // [File.Token] reads it, and makes one where there is none; [File.Rotate] makes another.
 // A token has 160 random bits behind [Prefix]. A file that others could read is refused:
-// whoever has seen the token could use it for good.
+// anyone who has seen the token could use it for good.
 package bearer
 
 import (

@@ -1,9 +1,8 @@
 // Package branch answers how the branches of a repository are stacked: the
 // tree of all of them, and the stack from one branch up to its root.
 //
-// Both come from two things that are handed in: what the program twig wrote
-// down (package [github.com/copse-dev/copse/internal/branch/twig]) and what git
-// says ([Refs]). Nothing here reads a file or runs a program.
+// Both come from two arguments: what the program twig has recorded (package
+// [github.com/copse-dev/copse/internal/branch/twig]) and what git says ([Refs]). Nothing here reads a file or runs a program.
 //
 //   - [NewGraph] joins the two, [Graph.Tree] cuts a tree to a [Limit] from it, and
 //     [Node.Text] draws that tree;

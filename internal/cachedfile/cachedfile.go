@@ -2,7 +2,7 @@
 //
 // Make a [File] for every file that is read on each call of something and seldom
 // changes: state, a registry, a configuration. [New] takes a path, [NewIn] a name
-// in a folder that decides what may be reached. A File guarantees that
+// in a directory that decides what may be reached. A File guarantees that
 //
 //   - [File.Get] answers for the content the file has when Get is called, also
 //     after an edit that kept size and modification time, and after one in the

@@ -141,7 +141,7 @@ func (p Place) resolve(title string, parts []string) (string, error) {
 		base[appData] = join(p.Home, "AppData", "Roaming")
 	}
 	if !filepath.IsAbs(base[parts[0]]) {
-		return "", fmt.Errorf("there is no home folder to find %s's configuration in", title)
+		return "", fmt.Errorf("the environment names no home directory, where %s has its configuration; set HOME", title)
 	}
 	return filepath.Join(append([]string{base[parts[0]]}, parts[1:]...)...), nil
 }

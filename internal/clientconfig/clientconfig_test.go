@@ -166,7 +166,7 @@ func TestPath(t *testing.T) {
 		{"copilot", "user", clientconfig.Place{Home: "/h"}, "/h/.copilot/mcp-config.json"},
 		{"qwen", "project", clientconfig.Place{Dir: "/p"}, "/p/.qwen/settings.json"},
 		{"windsurf", "project", clientconfig.Place{Dir: "/p"}, "Windsurf has no configuration for a project; use the user's"},
-		{"cursor", "user", clientconfig.Place{}, "there is no home folder to find Cursor's configuration in"},
+		{"cursor", "user", clientconfig.Place{}, "there is no home directory to find Cursor's configuration in"},
 	} {
 		got, err := lookup(t, tt.id).Path(tt.scope, tt.place)
 		if err != nil {
@@ -196,8 +196,8 @@ func TestEdits(t *testing.T) {
 			"[mcp_servers.copse]\nargs = [\"mcp\", \"serve\"]\ncommand = \"/opt/copse\" # here\nenabled = true\n" + envVars},
 		"TOML in another form": {"codex", "[mcp_servers]\ncopse = { command = \"x\" }\n", "error: the entry is there in a form that is not edited here; change it by hand"},
 		"no JSON":              {"cursor", "{", "error: it is not JSON"},
-		"a list":               {"cursor", "[]", "error: it is no object where the servers should be"},
-		"a list inside":        {"cursor", `{"mcpServers": []}`, `error: it is no object where the servers should be: "mcpServers"`},
+		"a list":               {"cursor", "[]", "error: the servers are not an object"},
+		"a list inside":        {"cursor", `{"mcpServers": []}`, `error: the servers are not an object: "mcpServers"`},
 		"no TOML":              {"codex", "[[", "error: it is not TOML"},
 		"line ends of Windows": {"cursor", "{\r\n    \"a\": 1\r\n}\r\n", "{\r\n    \"a\": 1,\r\n    \"mcpServers\": {\r\n        \"copse\": {\r\n            \"command\": \"/opt/copse\",\r\n            \"args\": [\r\n                \"mcp\",\r\n                \"serve\"\r\n            ]\r\n        }\r\n    }\r\n}\r\n"},
 	} {

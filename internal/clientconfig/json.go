@@ -13,7 +13,7 @@ import (
 )
 
 // errShape is for files that are JSON but not a configuration.
-var errShape = errors.New("it is no object where the servers should be")
+var errShape = errors.New("the servers are not an object")
 
 // parse reads a text, which may have comments.
 func parse(text []byte) (hujson.Value, *hujson.Object, error) {

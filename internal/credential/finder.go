@@ -21,7 +21,7 @@ const ghTimeout = 5 * time.Second
 var ErrNotInstalled = errors.New("not installed")
 
 // Finder looks for credentials. All fields but GHToken must be set; Home may be
-// empty when there is no home folder. It may be used concurrently if its
+// empty when there is no home directory. It may be used concurrently if its
 // functions may.
 type Finder struct {
 	Getenv func(name string) string
@@ -139,7 +139,7 @@ func (f Finder) fromNetrc(machines []string, missing *MissingError, bare bool) (
 	name := "~/" + filepath.Base(path)
 	switch {
 	case path == "":
-		missing.add("~/.netrc", "no home folder")
+		missing.add("~/.netrc", "no home directory")
 		return Credential{}, false
 	case f.Getenv("NETRC") != "":
 		name = "$NETRC"

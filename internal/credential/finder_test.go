@@ -199,7 +199,7 @@ func TestNoHome(t *testing.T) {
 	t.Parallel()
 	f := credential.Finder{Getenv: func(string) string { return "" }}
 	_, err := f.GitHub(t.Context(), "github.com")
-	if want := "no credentials for github.com: ~/.netrc: no home folder; $GH_TOKEN, $GITHUB_TOKEN: not set"; err == nil || err.Error() != want {
+	if want := "no credentials for github.com: ~/.netrc: no home directory; $GH_TOKEN, $GITHUB_TOKEN: not set"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -1,4 +1,4 @@
-// Package fact tells three answers apart that are easily taken for one another:
+// Package fact distinguishes three answers that look alike:
 // a value is known, there is none, or it could not be learned.
 //
 // Make a [Fact] with [Known], [None] or [Unavailable]; its zero value is

@@ -95,5 +95,5 @@ func Of(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	return &Error{Kind: Internal, What: Text(err.Error()), Do: Text("This is a bug. Please report it."), Err: err}
+	return &Error{Kind: Internal, What: Text(err.Error()), Do: Text("This is a bug. Report it."), Err: err}
 }

@@ -215,7 +215,7 @@ func unreadable(path string, err error) error {
 }
 
 var (
-	errNoGitDir = errors.New("not the folder of a git repository")
+	errNoGitDir = errors.New("not the directory of a git repository")
 	errBadHead  = errors.New("HEAD is damaged")
 )
 

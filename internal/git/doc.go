@@ -1,7 +1,7 @@
 // Package git reads git repositories. It never writes to one and takes no lock
 // in one.
 //
-// [Discover] finds the repository a folder belongs to; a [Repo] answers
+// [Discover] finds the repository a directory belongs to; a [Repo] answers
 // questions about it. What is asked often is read from the files, without a
 // subprocess: HEAD, branches, the URL of a remote, the default branch. What
 // only git itself can tell is asked of the git program: the list of worktrees,

@@ -125,7 +125,7 @@ func read[T any](r *Repo, answer func() (T, error)) (T, error) {
 func (r *Repo) gone() error {
 	for _, path := range []string{filepath.Join(r.gitDir, "HEAD"), r.root} {
 		if _, err := os.Lstat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("read git repository: %w any more: %q is gone", ErrNotRepository, path)
+			return fmt.Errorf("read git repository: %w: %q no longer exists", ErrNotRepository, path)
 		}
 	}
 	return nil

@@ -1,13 +1,13 @@
 // Package gitignore decides what git ignores, by the rules of gitignore(5).
 //
 // [Parse] the text of a file of patterns, and stack the files into [Rules]: those
-// of the user and of the repository first, then for each folder on the way down
+// of the user and of the repository first, then for each directory on the way down
 // that of its own .gitignore, with [Rules.Below]. [Rules.Ignored] then answers for
-// the entries of that folder. It guarantees that
+// the entries of that directory. It guarantees that
 //
 //   - the answer is the one of git check-ignore, which tests compare: the last
 //     pattern that matches in the nearest file decides, and nothing below an ignored
-//     folder can be taken back, which the caller sees to by not going down;
+//     directory can be reverted, which the caller sees to by not going down;
 //   - an answer takes time with the length of name and pattern, not with a power of
 //     it: a pattern made to take forever ignores nothing;
 //   - any text is a file of patterns; what git cannot match, matches nothing;

@@ -81,7 +81,7 @@ func PlanUndo(it *Item, deleted bool, log []Change, change string) (Undoing, err
 		u.Patch = c.Before
 	case Commented:
 		if c.Comment == nil || !slices.Contains(it.Comments, *c.Comment) {
-			return refuse("the item does not have the comment any longer")
+			return refuse("the item no longer has the comment")
 		}
 		u.Comment = c.Comment
 	case Deleted:

@@ -200,7 +200,7 @@ func loginReason(h http.Header) string {
 	said := strings.Join(h.Values("X-Seraph-LoginReason"), ",")
 	switch {
 	case strings.Contains(said, "AUTHENTICATION_DENIED"), strings.Contains(h.Get("X-Authentication-Denied-Reason"), "CAPTCHA"):
-		return "Jira wants a CAPTCHA solved after failed logins: log in once with a browser, then try again"
+		return "Jira requires a CAPTCHA after failed logins: log in once with a browser, then try again"
 	case strings.Contains(said, "AUTHENTICATED_FAILED"):
 		return "the login or token was not accepted; an API token may have expired"
 	}

@@ -1,6 +1,6 @@
-// Package lockedstore changes the files of a folder that many processes share.
+// Package lockedstore changes the files of a directory that many processes share.
 //
-// Make a [Store] with [New] for a folder and do every change of its files in
+// Make a [Store] with [New] for a directory and do every change of its files in
 // [Store.Change]; for one file that stands alone, use [Edit]. Then
 //
 //   - one change runs at a time, in all processes and goroutines, because all of
@@ -13,12 +13,12 @@
 //     its place, so a full disk changes nothing;
 //   - a process that is killed leaves at most temporary files. They are named
 //     after the lock file, harm nobody, and give way to those of the next change;
-//   - no error names the folder. The names in errors are those in the folder,
+//   - no error names the directory. The names in errors are those in the directory,
 //     and errors.Is works with the errors of io/fs and syscall.
 //
 // A change of several files is not one: killed half way, it has put some of
 // them in place. Write them in an order in which each state is a good one, or
-// write down first what is to be done, with [Tx.Flush] after it.
+// record first what must be done, with [Tx.Flush] after it.
 package lockedstore
 
 import (
@@ -86,7 +86,7 @@ func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
 	}
 	root, err := s.dir.Open()
 	if err != nil {
-		return fmt.Errorf("open the folder: %w", WithoutPath(err))
+		return fmt.Errorf("open the directory: %w", WithoutPath(err))
 	}
 	defer root.Close()
 	unlock, err := s.acquire(waiting, root)
@@ -137,7 +137,7 @@ func (s *Store) prepare(root *os.Root) error {
 	switch info, err := root.Lstat(s.lock); {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := root.MkdirAll(path.Dir(s.lock), 0o777); err != nil {
-			return fmt.Errorf("make a folder for the lock: %w", WithoutPath(err))
+			return fmt.Errorf("create a directory for the lock: %w", WithoutPath(err))
 		}
 		// Only here, below the root: what locks it opens it by its path.
 		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_RDONLY, 0o666)

@@ -144,7 +144,7 @@ func (tx *Tx) MakeFolder(name string) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("make folder %q: %w", name, WithoutPath(err))
+		return fmt.Errorf("create directory %q: %w", name, WithoutPath(err))
 	}
 	tx.unsynced[path.Dir(name)] = true
 	return nil
@@ -157,7 +157,7 @@ func (tx *Tx) Flush() error {
 	for folder := range tx.unsynced {
 		group.Go(func() error {
 			if err := tx.disk.SyncDir(tx.root, folder); err != nil {
-				return fmt.Errorf("bring folder %q to disk: %w", folder, WithoutPath(err))
+				return fmt.Errorf("sync directory %q to disk: %w", folder, WithoutPath(err))
 			}
 			return nil
 		})

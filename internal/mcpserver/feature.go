@@ -152,7 +152,7 @@ func contents(at *Place, text string, err error) (*mcp.ReadResourceResult, error
 func (s *Server) recovered(ctx context.Context, what string, err *error) {
 	if p := recover(); p != nil {
 		s.logger.ErrorContext(ctx, "handler panicked", "handler", what, "panic", p, "stack", string(debug.Stack()))
-		*err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: what + " broke down on this call; this is a bug, please report it"}
+		*err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: what + " broke down on this call; this is a bug; report it"}
 	}
 }
 

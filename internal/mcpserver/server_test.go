@@ -217,7 +217,7 @@ func TestCallsThatFail(t *testing.T) {
 	c.initialize("2025-11-25")
 	for tool, want := range map[string]string{
 		"panic": `the tool panic broke down on this call`,
-		"fail":  `{"status":"error","error":{"code":"internal","message":"no luck","hint":"This is a bug. Please report it."}}`,
+		"fail":  `{"status":"error","error":{"code":"internal","message":"no luck","hint":"This is a bug. Report it."}}`,
 	} {
 		c.send(call("1", tool, "{}"))
 		got := c.line()

@@ -3,7 +3,7 @@
 //
 // Find the file with [Path], read it with [Read], and ask it with
 // [File.Lookup]. Reading is tolerant: what cannot be understood is skipped and
-// costs at most the entry it stands in. It is also strict about one thing: a
+// costs at most the entry it is in. It is also strict about one thing: a
 // login and a password are only ever returned together, and only for the
 // machine in whose entry both were written.
 //
@@ -16,14 +16,14 @@
 //     a blank, begins a comment up to the end of the line. Right after a keyword
 //     on the same line "#x" is a value, since passwords may begin so;
 //   - a word in double quotes may hold blanks and the escapes \", \\, \n, \r and
-//     \t. The closing quote must stand on the same line and before a blank,
+//     \t. The closing quote must be on the same line and before a blank,
 //     otherwise the opening one is a character like any other;
 //   - a keyword on the line after another keyword is not its value, and the word
-//     "machine" is no value anywhere unless quoted. So an entry that lacks a value
+//     "machine" is not a value anywhere unless quoted. So an entry that lacks a value
 //     cannot take one from the next;
 //   - "macdef" and everything up to the next empty line is skipped.
 //
-// The "default" entry is recognised and never used: see [File.HasDefault].
+// The "default" entry is recognized and never used: see [File.HasDefault].
 package netrc
 
 import (

@@ -4,15 +4,15 @@
 // A list begins with [Limits.Open], which checks a [Request] and gives a
 // [Window]. Then
 //
-//   - a list in memory is cut by [List.Cut]. It goes on after the key of the last
+//   - a list in memory is cut by [List.Cut]. It continues after the key of the last
 //     element shown, so it works while the data changes: an element that is there
 //     all the time is shown exactly once, and none is shown twice;
-//   - a list from a service goes on from Window.After, a position in the service's
+//   - a list from a service continues from Window.After, a position in the service's
 //     own terms, and its [Page] gets Window.Cursor of the next one. [Fit] says how
 //     many elements go into a byte budget.
 //
 // A cursor is for one query and opaque to its user. It holds nothing secret and
-// nothing that is trusted: whoever makes one up learns no more than by asking
+// nothing that is trusted: anyone who makes one up learns no more than by asking
 // for the page in another way.
 package page
 

@@ -73,7 +73,7 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 	flt, warnings := p.newFilter(ctx, f)
 	start := flt.at(real, entries)
 	if start.hidden {
-		warnings = append(warnings, fmt.Sprintf("git ignores this folder; of what is in it, only tracked files are listed (%d entries in all)", len(entries)))
+		warnings = append(warnings, fmt.Sprintf("git ignores this directory; only its tracked files are listed (%d entries in all)", len(entries)))
 	}
 	w := walk{ctx: ctx, filter: flt, max: r.Max, listing: Listing{Entries: []Entry{}, Warnings: warnings}}
 	w.add(level{shown: name, real: real, rules: start}, entries)
@@ -83,7 +83,7 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 		}
 	}
 	if w.closed > 0 {
-		w.listing.Warnings = append(w.listing.Warnings, fmt.Sprintf("%d folders cannot be read", w.closed))
+		w.listing.Warnings = append(w.listing.Warnings, fmt.Sprintf("%d directories cannot be read", w.closed))
 	}
 	w.listing.Warnings = append(w.listing.Warnings, flt.warnings()...)
 	return w.listing, nil

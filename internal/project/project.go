@@ -1,11 +1,11 @@
-// Package project reads and lists the files of one folder, the workspace, for those
+// Package project reads and lists the files of one directory, the workspace, for those
 // who may see all of it and nothing else.
 //
 // Make a [Project] with [New]; [Project.Read] gives the lines of a file and
-// [Project.List] the entries of a folder. It guarantees that
+// [Project.List] the entries of a directory. It guarantees that
 //
-//   - no byte from outside of the folder is read, as package rooted holds;
-//   - git's own folder is closed, by whatever name or link it is reached;
+//   - no byte from outside of the directory is read, as package rooted holds;
+//   - git's own directory is closed, by whatever name or link it is reached;
 //   - nothing is waited for: pipes and devices are refused, and a large file costs
 //     no more memory than what is shown of it;
 //   - a listing has what "git status" would know of: what the patterns of .gitignore
@@ -86,7 +86,7 @@ func (p *Project) folder() (*folder, error) {
 	// The one before may be in use still, and is closed when nothing refers to it.
 	root, err := rooted.Open(p.path)
 	if err != nil {
-		return nil, refusal("The project folder cannot be opened: " + err.Error())
+		return nil, refusal("The project directory cannot be opened: " + err.Error())
 	}
 	p.opened = &folder{Root: root, info: info, patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
 	return p.opened, nil
@@ -151,7 +151,7 @@ const (
 	// ErrGit is for git's own files.
 	ErrGit = refusal("Path is inside .git")
 
-	errGone = refusal("The project folder cannot be read any more: it was removed, moved, or made private")
+	errGone = refusal("The project directory can no longer be read: it was removed, moved, or made private")
 )
 
 // NotFoundError says that there is no such file.

@@ -251,7 +251,7 @@ func TestList(t *testing.T) {
 		{"", project.Range{Depth: 2, Max: 7}, []string{"b/", "c/", ".env", ".gitignore", "Z", "a.txt", "b/x/", "of 9"}},
 		{"b", project.Range{Depth: 5, Max: 50}, []string{"b/x/", "b/a", "b/x/deep/", "b/x/deep/d"}},
 		{"b/x/../", shallow, []string{"b/x/", "b/a"}},
-		{"skip", shallow, []string{"git ignores this folder; of what is in it, only tracked files are listed (1 entries in all)"}},
+		{"skip", shallow, []string{"git ignores this directory; only its tracked files are listed (1 entries in all)"}},
 		{"nowhere", shallow, []string{"error: File not found: nowhere"}},
 	} {
 		if diff := cmp.Diff(tt.want, list(t, p, tt.path, tt.r)); diff != "" {
@@ -270,7 +270,7 @@ func TestList(t *testing.T) {
 	if err := os.Rename(dir, dir+"-moved"); err != nil {
 		t.Fatal(err)
 	}
-	if got := list(t, p, ".", shallow)[0]; !strings.Contains(got, "cannot be read any more") || strings.Contains(got, dir) {
+	if got := list(t, p, ".", shallow)[0]; !strings.Contains(got, "can no longer be read") || strings.Contains(got, dir) {
 		t.Errorf("without the folder: %q", got)
 	}
 	gittest.Write(t, filepath.Join(dir, "new"), "")

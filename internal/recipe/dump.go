@@ -64,7 +64,7 @@ func (a *attribute) UnmarshalJSON(data []byte) error {
 func parseDump(data []byte, s *sources, copies string) ([]Recipe, error) {
 	var m module
 	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, fmt.Errorf("read what just tells of the justfile: %w", err)
+		return nil, fmt.Errorf("read the output of just about the justfile: %w", err)
 	}
 	if err := m.contained(s, copies); err != nil {
 		return nil, err

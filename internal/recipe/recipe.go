@@ -6,7 +6,7 @@
 // [Justfile.Run] runs one. It guarantees that
 //
 //   - only a recipe of the project's own justfile is run: a name that just would take
-//     for an option, a path, a variable or another folder's recipe is refused, and so
+//     for an option, a path, a variable or another directory's recipe is refused, and so
 //     are more arguments than the recipe takes, which would be further recipes;
 //   - an argument that the recipe makes a part of a script is plain text, in which a shell
 //     finds no command, unless a person typed it: see package splice;
@@ -20,7 +20,7 @@
 //     [xec.Stream].
 //
 // What a recipe prints is kept in an [Output]: its beginning and its end. The last run
-// is remembered in a file, for whoever asks what went on: see [Journal].
+// is remembered in a file, for later questions about the run: see [Journal].
 package recipe
 
 import (

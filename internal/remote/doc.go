@@ -14,7 +14,7 @@
 //   - no credential is ever written to disk, and no answer that was kept for one
 //     is served to another.
 //
-// [WithCachedOnly] asks for what is kept, without any network. That includes the
+// [WithCachedOnly] asks for stored answers, without any network. That includes the
 // answers to a POST that its client handed to [Transport.Keep].
 //
 // A client calls [TransportError] for an error of its http.Client,

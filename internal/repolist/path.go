@@ -32,7 +32,7 @@ func Path(goos string, getenv func(string) string, home string) (string, error) 
 		}
 	}
 	if file == "" {
-		return "", errors.New("find the list of repositories: the user has no home folder")
+		return "", errors.New("find the list of repositories: the environment names no home directory; set HOME")
 	}
 	return file, nil
 }

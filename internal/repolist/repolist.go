@@ -3,8 +3,7 @@
 //
 // [Path] says where the file is, [List] reads it afresh when it changed. The
 // format is twig's (github.com/eddieland/twig, 2025 to 2026): an array of objects
-// with the members path, name and last_fetch, of which the last may be absent
-// or null. Unknown members are ignored. Whether a repository is still there is
+// with the members path, name and last_fetch; the last may be absent or null. Unknown members are ignored. Whether a repository is still there is
 // not looked into.
 package repolist
 

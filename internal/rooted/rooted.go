@@ -1,10 +1,10 @@
-// Package rooted reads files below one folder, and never anything else.
+// Package rooted reads files below one directory, and never anything else.
 //
 // [Open] a [Root], turn what a user says into a name in it with [Root.Name], and
 // read with the other methods. It guarantees that
 //
-//   - nothing outside the folder is opened, whatever the path is and however links
-//     and folders change meanwhile: the system is asked through an [os.Root]. Links
+//   - nothing outside the directory is opened, whatever the path is and however links
+//     and directories change meanwhile: the system is asked through an [os.Root]. Links
 //     that stay inside are followed, also absolute ones;
 //   - what leads outside is [ErrOutside], whether there is something or not, so
 //     nobody learns what exists elsewhere. A path of another system that would lead
@@ -13,11 +13,11 @@
 //     is [fs.ErrNotExist] like one that no file has;
 //   - no call blocks: a named pipe, socket or device is a [*NotRegularError] and is
 //     neither opened nor waited for, and no more than a limit is read;
-//   - no error of a Root names the path of the folder. errors.Is works with those
+//   - no error of a Root names the path of the directory. errors.Is works with those
 //     of io/fs. (A file that [Root.Open] returned is an [os.File], whose own errors
 //     do.)
 //
-// Hard links and mounts inside the folder are part of it.
+// Hard links and mounts inside the directory are part of it.
 package rooted
 
 import (
@@ -33,9 +33,9 @@ import (
 
 var (
 	// ErrOutside says that a path leads out of the folder.
-	ErrOutside = errors.New("the path leads outside of the folder")
+	ErrOutside = errors.New("the path leads outside the directory")
 	// ErrNotFolder says that there is something else than a folder.
-	ErrNotFolder = errors.New("it is not a folder")
+	ErrNotFolder = errors.New("it is not a directory")
 	// ErrTooDeep says that a name has more than maxParts parts.
 	ErrTooDeep = errors.New("the path has more than 128 parts")
 	// ErrTooManyLinks says that links lead to each other, or seem to.
@@ -83,7 +83,7 @@ type Root struct {
 // Open opens the folder at path, which is absolute.
 func Open(path string) (*Root, error) {
 	if !filepath.IsAbs(path) {
-		return nil, errors.New("the path of the folder is not absolute")
+		return nil, errors.New("the path of the directory is not absolute")
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {

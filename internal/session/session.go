@@ -1,6 +1,6 @@
 // Package session is the repository that a program answers for, opened once.
 //
-// Make a [Session] with [New]. Its repository is found from a directory upwards, when
+// Make a [Session] with [New]. Its repository is found from a directory upward, when
 // it is first needed. While there is none, or it is gone, each call looks again, but
 // never settles for another repository further up.
 //

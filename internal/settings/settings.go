@@ -2,7 +2,7 @@
 //
 // [User] is what the user's own file says, config.yml in copse's configuration
 // directory. [Repository] is what .copse.yml in the root of a worktree says, which
-// whoever wrote the repository decides. A repository can set only what can do no harm:
+// the author of the repository decides. A repository can set only what can do no harm:
 // nothing in [Repository] starts a program, opens a file elsewhere, or names a host.
 // A key that is in User alone is ignored in a repository's file, with a [Warning].
 //

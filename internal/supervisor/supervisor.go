@@ -2,11 +2,11 @@
 // worktrees.
 //
 // Make a [Supervisor] with [New] and tell it with [Supervisor.Join] of a repository, or
-// with [Supervisor.Open] and [Supervisor.CloseWorktree] of single folders;
-// [Supervisor.Status] tells what is there. It guarantees that
+// with [Supervisor.Open] and [Supervisor.CloseWorktree] of single directories;
+// [Supervisor.Status] returns the state of all servers. It guarantees that
 //
 //   - a worktree that git adds, moves or removes has, or has not, a server within two
-//     seconds; git's own files are watched for it, and whether a folder is still there is
+//     seconds; git's own files are watched for it, and whether a directory is still there is
 //     looked at once a second;
 //   - ports go up from the first and skip busy ones. A worktree keeps its port, also when
 //     it is moved: while another program holds that port the worktree is not served, and

@@ -1,4 +1,4 @@
-// Package watch tells when something below a few folders changes.
+// Package watch tells when something below a few directories changes.
 //
 // Use [Run]. It reports that something may have changed, not what: the caller
 // looks, and compares with what it knew. Changes that come together are
@@ -125,7 +125,7 @@ func (r *run) addAll() error {
 
 func (r *run) add(dir string) error {
 	if len(r.w.WatchList()) >= maxFolders {
-		return fmt.Errorf("watch files: more than %d folders", maxFolders)
+		return fmt.Errorf("watch files: more than %d directories", maxFolders)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil //nolint:nilerr // not there (yet)

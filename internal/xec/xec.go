@@ -9,12 +9,12 @@
 //   - what is left of the process group is killed before it returns, however
 //     the program ended, and a process that left the group but kept the output
 //     open does not hold it up;
-//   - it keeps at most [Command.MaxOutput] bytes of each stream, goes on
+//   - it keeps at most [Command.MaxOutput] bytes of each stream, continues
 //     reading what it does not keep, and says so in [Result.Truncated], or ends the
 //     program there if a part is of no use;
 //   - the program sees the environment it is given and nothing of this
 //     process's own, and is looked up in that environment's PATH;
-//   - there is no terminal and no standard input but what it is given.
+//   - it gets no terminal, and no standard input except what the caller gives.
 //
 // A program that ended with another status than 0 is an [*ExitError]; one that
 // is not there is [ErrNotInstalled]; one that took too long is

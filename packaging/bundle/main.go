@@ -58,7 +58,7 @@ func (p program) file() string {
 func main() {
 	version := flag.String("version", "", "the version, such as v1.2.3")
 	artifacts := flag.String("artifacts", "dist/artifacts.json", "the release build's list of what it built")
-	out := flag.String("out", "dist/bundle", "the folder to write to")
+	out := flag.String("out", "dist/bundle", "the directory to write to")
 	flag.Parse()
 	if err := run(*version, *artifacts, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)

@@ -1,4 +1,4 @@
-// Package entry decides who may see a page on this machine: whoever has followed a link that
+// Package entry decides who may see a page on this machine: anyone who has followed a link that
 // copse printed for this user.
 //
 // Make a [Door] with [New]. [Door.Link] returns a secret that opens the door once, within

@@ -1,5 +1,5 @@
 // Package adopt proposes how branches are stacked and what they are linked to, for those
-// of which nothing is written down: parents from how the branches grew, Jira keys from
+// of which nothing is recorded: parents from how the branches grew, Jira keys from
 // names and commits, pull requests by their head branch. Each proposal says why.
 //
 // [Propose] takes all that is known ([Known]) and asks nobody. It proposes nothing for a

@@ -87,7 +87,7 @@ with before, to you or to your assistants.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&repo, "repo", "", "the `path` of the repository (default: found from the working folder upwards)")
+	f.StringVar(&repo, "repo", "", "the `path` of the repository (default: the one that contains the current directory)")
 	f.StringSliceVar(&kinds, "kind", nil, "find only these `kinds`, separated by commas: "+strings.Join(known, ", "))
 	f.IntVar(&limit, "limit", usualLimit, "show at most this `number` of hits")
 	output.JSONFlag[found](cmd, &asJSON)

@@ -23,13 +23,13 @@ func boardCommand(env app.Env) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "board",
-		Short: "Open the local page: branches, worktrees, agents, items and tasks, live",
-		Long: `Open the local page of the repository in the browser: branches with their pull requests and
-checks, worktrees, agents, work items and tasks, as they are now. copse up serves it, and is
-started in the background if it does not run.
+		Short: "Open the local page: branches, worktrees, agents, items, and tasks",
+		Long: `Open the local page of the repository in your browser: branches with their pull requests and
+checks, worktrees, agents, work items, and tasks, updated live. copse up serves the page. If copse
+up is not running, the command starts it in the background.
 
-The browser gets in with a link that works once, within a minute. Afterwards the address
-works in that browser until copse up ends.`,
+The browser signs in with a link that works once, within a minute. After that, the address works in
+that browser until copse up ends.`,
 		Example: `  copse board
   copse board --print-url`,
 		Args: app.NoArgs,
@@ -42,7 +42,7 @@ works in that browser until copse up ends.`,
 				return output.New(env).Line("%s", link)
 			}
 			if err := browse(cmd.Context(), env, link); err != nil {
-				env.Notef("no browser could be started: %v; open this link within a minute:", err)
+				env.Notef("cannot start a browser: %v; open this link within a minute:", err)
 				return output.New(env).Line("%s", link)
 			}
 			return nil
@@ -51,7 +51,7 @@ works in that browser until copse up ends.`,
 	f := cmd.Flags()
 	f.StringVar(&repo, "repo", "", "the `path` of the repository (default: the current directory)")
 	f.BoolVar(&printURL, "print-url", false, "print the link, and open nothing")
-	f.BoolVar(&readOnly, "read-only", false, "offer no changes in the page")
+	f.BoolVar(&readOnly, "read-only", false, "offer no changes on the page")
 	return cmd
 }
 

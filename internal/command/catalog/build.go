@@ -108,7 +108,7 @@ func (b *builder) folder(name string, depth int) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read folder %q: %w", name, err)
+		return fmt.Errorf("read directory %q: %w", name, err)
 	}
 	for _, d := range list {
 		inner := path.Join(name, d.Name())
@@ -139,7 +139,7 @@ func (b *builder) template(file string) {
 	}
 	match := front().FindSubmatch(data)
 	if match == nil {
-		b.skip(file, "has no front matter, so it is no command")
+		b.skip(file, "has no front matter, so it defines no prompt")
 		return
 	}
 	if len(match[1]) > maxFront {

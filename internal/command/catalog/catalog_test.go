@@ -171,7 +171,7 @@ text`,
 	wantSkipped := []string{
 		`docs/a/c/f_default.md has the c2 "Bad", which does not match ^[a-z]+(-[a-z]+)?$ and is left empty`,
 		`docs/a/c/f_default.md has the c3 "x_y", which does not match ^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$ and is left empty`,
-		"docs/a/d/f_default.md has no front matter, so it is no command",
+		"docs/a/d/f_default.md has no front matter, so it defines no prompt",
 		"docs/a/e/f_default.md has front matter that is not YAML: line 1: sequence end token ']' not found",
 	}
 	if diff := cmp.Diff(wantSkipped, skipped); diff != "" {
@@ -269,8 +269,8 @@ func TestCheck(t *testing.T) {
 	}
 	const registry = ".agent/climpt/registry.json"
 	want := []string{
-		".agent/climpt/prompts/loose.md has no front matter, so it is no command",
-		registry + " is not what the templates say; `copse prompt index` builds it anew",
+		".agent/climpt/prompts/loose.md has no front matter, so it defines no prompt",
+		registry + " differs from the templates; run `copse prompt index` to build it again",
 		".agent/climpt/prompts/git/write/commit-message/f_default.md describes git write commit-message otherwise than .agent/climpt/prompts/git/write/commit-message/f_alt.md, whose description is used",
 	}
 	if diff := cmp.Diff(want, check(t, root, dir)); diff != "" {
@@ -284,7 +284,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = []string{
-		".agent/climpt/prompts/loose.md has no front matter, so it is no command",
+		".agent/climpt/prompts/loose.md has no front matter, so it defines no prompt",
 		want[2],
 		registry + " git never b cannot be executed: Invalid directive type. Must match pattern: ^(write)$",
 		registry + " git write commit-message cannot be executed: Template not found: .agent/climpt/prompts/git/write/commit-message/f_gone.md",

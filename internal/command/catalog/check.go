@@ -56,7 +56,7 @@ func (c *check) add(file, format string, args ...any) {
 // registry compares the file with what the templates say.
 func (c *check) registry(root *rooted.Root, built Built) {
 	if content, err := root.Read(RegistryFile(c.agent), library.MaxSize); err == nil && !bytes.Equal(content, built.JSON) {
-		c.add(RegistryFile(c.agent), "is not what the templates say; `copse prompt index` builds it anew")
+		c.add(RegistryFile(c.agent), "differs from the templates; run `copse prompt index` to build it again")
 	}
 	first := make(map[command.ID]Entry)
 	for _, e := range built.Entries {

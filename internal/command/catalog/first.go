@@ -112,7 +112,7 @@ func create(dir, name string, content []byte) (bool, error) {
 	defer root.Close()
 	name = filepath.FromSlash(name)
 	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return false, fmt.Errorf("make folder for %q: %w", name, cause(err))
+		return false, fmt.Errorf("create the directory of %q: %w", name, cause(err))
 	}
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {

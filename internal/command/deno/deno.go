@@ -39,7 +39,7 @@ var misleading = []string{"LOG_LEVEL", "TEST", "TEST_MODE", "DENO_TEST", "DENO_E
 func Run(ctx context.Context, env xec.Env, dir string, r render.Request) (render.Result, error) {
 	for _, part := range []string{r.Agent, r.ID.C1, r.ID.C2, r.ID.C3} {
 		if !name().MatchString(part) {
-			return render.Result{}, &render.Error{Reason: fmt.Sprintf("%q is no name that the original program takes", part)}
+			return render.Result{}, &render.Error{Reason: fmt.Sprintf("%q is not a name that the original program accepts", part)}
 		}
 	}
 	if err := r.Check(); err != nil {

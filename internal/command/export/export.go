@@ -1,4 +1,4 @@
-// Package export writes the commands of a registry into the folder in which an
+// Package export writes the commands of a registry into the directory in which an
 // assistant's client looks for its own commands, for those who type "/" there; into the one
 // in which it looks for skills; and into a section of AGENTS.md.
 //
@@ -84,7 +84,7 @@ func New(ctx context.Context, client Client, base string, commands []Command) (*
 	p := &Plan{base: base}
 	root, err := os.OpenRoot(base)
 	if err != nil {
-		return nil, errors.New("the folder for the commands cannot be opened")
+		return nil, errors.New("copse cannot open the directory of the commands")
 	}
 	defer root.Close()
 	wanted := make(map[string]bool)
@@ -206,7 +206,7 @@ func (p *Plan) Stale() bool {
 func (p *Plan) Write(force bool) error {
 	root, err := os.OpenRoot(p.base)
 	if err != nil {
-		return errors.New("the folder for the commands cannot be opened")
+		return errors.New("copse cannot open the directory of the commands")
 	}
 	defer root.Close()
 	for _, f := range p.Files {

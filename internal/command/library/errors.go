@@ -10,7 +10,7 @@ import (
 type NameError struct{ Agent string }
 
 func (e *NameError) Error() string {
-	return fmt.Sprintf("%q is no name of an agent: use letters, digits, - and _, a letter or digit first", e.Agent)
+	return fmt.Sprintf("%q is not the name of an agent: use letters, digits, - and _, a letter or digit first", e.Agent)
 }
 
 // LoadError says that the registry of an agent cannot be read, or the map of

@@ -7,15 +7,15 @@
 //
 // Where the registry of an agent is, says the map of agents, the file
 // .agent/climpt/config/registry_config.json of the workspace, or else that of the
-// home folder:
+// home directory:
 //
 //	{"registries": {"climpt": ".agent/climpt/registry.json"}}
 //
 // An agent that it does not name has .agent/<agent>/registry.json. The registry is
-// looked for in the workspace, then in the home folder. Only a file that is not
+// looked for in the workspace, then in the home directory. Only a file that is not
 // there leads on to the next place: one that cannot be read is an error.
 //
-// Nothing but the workspace and the folder .agent of the home folder is read, with
+// Nothing but the workspace and the directory .agent of the home directory is read, with
 // all that a map or a link may say.
 //
 // The places are those of climpt (github.com/tettuan/climpt, 2025 to 2026).

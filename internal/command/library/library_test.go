@@ -127,10 +127,10 @@ func TestOpen(t *testing.T) {
 		{"a map with another type", map[string]string{"home/" + mapPath: `{"registries":{"team":["x"]}}`}, "team",
 			`load registry "~/` + mapPath + `": registries.team: want a string, got an array (line 1, column 23)`},
 
-		{"no name", nil, "", `"" is no name of an agent: use letters, digits, - and _, a letter or digit first`},
-		{"a name that leads out", nil, "../x", `"../x" is no name of an agent: use letters, digits, - and _, a letter or digit first`},
-		{"a name like an option", nil, "-x", `"-x" is no name of an agent: use letters, digits, - and _, a letter or digit first`},
-		{"a name with a line", nil, "x\n", `"x\n" is no name of an agent: use letters, digits, - and _, a letter or digit first`},
+		{"no name", nil, "", `"" is not the name of an agent: use letters, digits, - and _, a letter or digit first`},
+		{"a name that leads out", nil, "../x", `"../x" is not the name of an agent: use letters, digits, - and _, a letter or digit first`},
+		{"a name like an option", nil, "-x", `"-x" is not the name of an agent: use letters, digits, - and _, a letter or digit first`},
+		{"a name with a line", nil, "x\n", `"x\n" is not the name of an agent: use letters, digits, - and _, a letter or digit first`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestContainment(t *testing.T) {
 	}
 	for _, path := range []string{"r.json", "private/r.json", ".agent", ".agent/../r.json", ".agentless/r.json"} {
 		_, err := with("home/"+mapPath, mapOf("team", path)).library().Open("team")
-		if err == nil || !strings.Contains(err.Error(), "leads out of the folder ~/.agent") {
+		if err == nil || !strings.Contains(err.Error(), "leads out of the directory ~/.agent") {
 			t.Errorf("a map of the home folder with %q: %v", path, err)
 		}
 		_, err = with("ws/"+mapPath, mapOf("team", path)).library().Open("team")

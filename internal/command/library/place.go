@@ -40,7 +40,7 @@ func homePlace(dir string) place {
 		folder: filepath.Join(dir, agentsFolder),
 		inside: agentsFolder + "/",
 		prefix: HomePrefix,
-		label:  "the folder ~/" + agentsFolder,
+		label:  "the directory ~/" + agentsFolder,
 	}
 }
 

@@ -72,7 +72,7 @@ func (f *file) checkApp() error {
 	}
 	for _, dir := range []string{*f.WorkingDir, *f.AppPrompt.BaseDir, *f.AppSchema.BaseDir} {
 		if trim(dir) == "" || strings.Contains(dir, "..") || strings.HasPrefix(dir, "/") || strings.ContainsAny(dir, `<>:"|?*`) {
-			return fmt.Errorf("%q is not a folder below the workspace", dir)
+			return fmt.Errorf("%q is not a directory below the workspace", dir)
 		}
 	}
 	return nil

@@ -2,17 +2,17 @@
 // (github.com/tettuan/climpt) does with the program deno: which profile, which
 // template, which variables, and what is taken out.
 //
-// Use [Render]. It reads below one folder, a workspace or a home, and guarantees
+// Use [Render]. It reads below one directory, a workspace or a home, and guarantees
 // that
 //
-//   - nothing outside of that folder is read: no edition, adaptation, profile or
+//   - nothing outside of that directory is read: no edition, adaptation, profile or
 //     link leads out of it (see package rooted);
-//   - a value is data: what stands in an input text or a variable is put in as it
+//   - a value is data: what is in an input text or a variable is put in as it
 //     is, never looked at for variables again, and never taken for front matter;
 //   - it takes time with the size of the texts, which is bounded: [MaxTemplate],
 //     [MaxInput], [MaxPrompt];
 //   - what is refused is an [*Error], in the words of the original where it has
-//     some. Its paths are relative to the folder.
+//     some. Its paths are relative to the directory.
 //
 // It does not ask whether a registry has the command; the caller does.
 package render
@@ -198,7 +198,7 @@ func (p *profile) template(root Files, id command.ID, args Args) (dir, text stri
 // folders says which folder of a template that was not found is missing.
 func (p *profile) folders(root Files, base string, id command.ID) error {
 	if info, err := root.Stat(base); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-		return p.explain(refuse("There is no folder %s, which app_prompt.base_dir names in the configuration\nTemplate path resolution failed: BaseDirectoryNotFound", base))
+		return p.explain(refuse("There is no directory %s, which app_prompt.base_dir names in the configuration\nTemplate path resolution failed: BaseDirectoryNotFound", base))
 	}
 	for _, step := range []struct{ dir, what, shown string }{
 		{path.Join(base, id.C2), "directive", id.C2}, {path.Join(base, id.C2, id.C3), "layer", id.C2 + "/" + id.C3},

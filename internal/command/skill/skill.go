@@ -1,7 +1,7 @@
 // Package skill writes prompt commands as agent skills.
 //
 // A skill is a directory with a file [File], which begins with a name and a description in
-// YAML and goes on with instructions (agentskills.io). Assistants read the names and
+// YAML and continues with instructions (agentskills.io). Assistants read the names and
 // descriptions of all skills, and the instructions of one when they need it. [Names] makes
 // the names, and [Document] the files.
 package skill

@@ -4,7 +4,7 @@
 //
 // Two equal fingerprints of a worktree mean that its files are the same, if the first one
 // was settled: its newest change was long enough ago for a clock to tell it from a later
-// one. Different fingerprints mean nothing: whoever compares them asks git again.
+// one. Different fingerprints mean nothing: anyone who compares them asks git again.
 package fingerprint
 
 import (

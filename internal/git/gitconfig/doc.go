@@ -10,6 +10,6 @@
 // and reads its answer with [ParseList].
 //
 // The format is documented in git-config(1); where the manual is silent the
-// behaviour of git 2.47 was followed, and a test holds the two against each
+// behavior of git 2.47 was followed, and a test holds the two against each
 // other.
 package gitconfig

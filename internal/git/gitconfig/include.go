@@ -88,7 +88,7 @@ func (l *loader) expandHome(path string) (string, error) {
 	switch {
 	case path == "~", strings.HasPrefix(path, "~/"):
 		if l.Home == "" {
-			return "", fmt.Errorf("read git configuration: %q needs a home folder, and HOME is not set", path)
+			return "", fmt.Errorf("read git configuration: %q needs a home directory, and HOME is not set", path)
 		}
 		return l.Home + path[1:], nil
 	case strings.HasPrefix(path, "~"), strings.HasPrefix(path, "%(prefix)/"):

@@ -1,4 +1,4 @@
-// Package override takes back what the configuration of a repository that nobody has
+// Package override reverts what the configuration of a repository that nobody has
 // vetted may not decide: which programs the git program runs.
 //
 // [Fixed] are settings for every repository. [Of] adds those whose names the repository
@@ -25,7 +25,7 @@ const maxSettings = 400
 // Refusals of a repository for which git cannot be run safely.
 var (
 	ErrTooMany = fmt.Errorf("more than %d settings of the repository name programs", maxSettings)
-	ErrName    = errors.New("the name of a program's setting holds an equals sign or a line break, which git's command line cannot take back")
+	ErrName    = errors.New("the name of a program's setting holds an equals sign or a line break, which git's command line cannot override")
 )
 
 // Fixed returns the settings that hold in every repository. An older git does not know

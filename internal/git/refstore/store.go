@@ -3,8 +3,8 @@
 // reftable, is not read here.
 //
 // A [Store] answers from what is on disk at the time of the call. [Store.Branches]
-// keeps what it read of a folder, and of packed-refs, for as long as the
-// folder's or file's modification time, size and identity stay the same. One
+// keeps what it read of a directory, and of packed-refs, for as long as the
+// directory's or file's modification time, size and identity stay the same. One
 // that was modified in the two seconds before it was read is read again, as a
 // second change may not show in a coarse clock. The one change this misses is
 // a ref file that something else than git rewrites in place.

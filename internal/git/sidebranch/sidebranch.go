@@ -82,7 +82,7 @@ func (b *Branch) prepare(ctx context.Context, name string) error {
 		return err
 	}
 	if _, err := b.git(ctx, nil, "check-ref-format", "--branch", name); err != nil {
-		return fmt.Errorf("%q is no name for a branch", name)
+		return fmt.Errorf("%q is not a valid name of a branch", name)
 	}
 	// A symbolic ref would move another branch in its place.
 	if target, err := b.inRepository(ctx, "symbolic-ref", "-q", b.ref); err == nil {

@@ -105,12 +105,12 @@ func (a Archive) check() error {
 	for _, r := range a.Records {
 		if !utf8.ValidString(r.Text) || !utf8.ValidString(r.Description) || !utf8.ValidString(r.Title) ||
 			slices.ContainsFunc(r.Comments, func(c item.Comment) bool { return !utf8.ValidString(c.Body) || !utf8.ValidString(c.Author) }) {
-			return fmt.Errorf("work item #%d has bytes that are no text; correct its file first", r.ID)
+			return fmt.Errorf("work item #%d is not valid text; correct its file first", r.ID)
 		}
 	}
 	for name, text := range a.Files {
 		if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
-			return fmt.Errorf("the file %s has bytes that are no text; remove it first", name)
+			return fmt.Errorf("the file %s is not valid text; remove it first", name)
 		}
 	}
 	return nil

@@ -1,8 +1,8 @@
 // Package claimfile has the format of the files that keep the claims of a store: one for each
 // claim, named by [Name] after the item and its time of creation, with the JSON of a [Record].
 //
-// A file that is damaged, or that does not have its own name, is no claim. Strings of other
-// machines are cut to a length; whoever shows them makes them clean.
+// A file that is damaged, or that does not have its own name, is not a claim. Strings of other
+// machines are cut to a length; anyone who shows them makes them clean.
 package claimfile
 
 import (

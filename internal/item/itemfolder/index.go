@@ -1,9 +1,9 @@
-// Package itemfolder reads the items in the files of a folder, one in each, named
+// Package itemfolder reads the items in the files of a directory, one in each, named
 // after its number: 3.md.
 //
 // Use an [Index] for all of them: it keeps what it has read, and an update reads
 // only what has changed. [ReadFile] reads one. Only regular files are read; what
-// is no item, or in a file of the wrong name, is said in the warnings of the
+// is not an item, or in a file of the wrong name, is said in the warnings of the
 // snapshot and touches no other item.
 package itemfolder
 

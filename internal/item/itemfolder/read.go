@@ -64,7 +64,7 @@ func CheckRegular(mode fs.FileMode) error {
 	case mode&fs.ModeSymlink != 0:
 		return errors.New("is a symbolic link, which is not followed; replace it by the file")
 	case mode.IsDir():
-		return errors.New("is a folder")
+		return errors.New("is a directory")
 	}
 	return errors.New("is not a regular file")
 }

@@ -46,7 +46,7 @@ func TestBrokenFiles(t *testing.T) {
 			{File: "items/12.md", Reason: "has 9437188 bytes, more than the 8388608 that are read"},
 			{File: "items/notes.md", Reason: "has no front matter: its first line is not ---"},
 			{File: "items/1 copy.md", Reason: "says that it is item 1, as items/1.md is; it is not used. Give it a number that is free, in its name and inside"},
-			{File: "items/folder.md", Reason: "is a folder"},
+			{File: "items/folder.md", Reason: "is a directory"},
 		}, warnings)
 	})
 }

@@ -69,7 +69,7 @@ func (w *writer) replace(before, after Files, note, newNote string) error {
 	x := exchange{Write: map[string][]byte{}, Note: newNote}
 	for name, text := range after {
 		if !isStoreFile(name) {
-			return fmt.Errorf("%q is no name for a file of a store", name)
+			return fmt.Errorf("%q is not a valid name of a file in a store", name)
 		}
 		if old, ok := before[name]; !ok || old != text {
 			x.Write[name] = []byte(text)

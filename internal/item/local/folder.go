@@ -179,20 +179,20 @@ func (f *folder) refresh() error {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
-			return fmt.Errorf("look at folder %q: %w", itemsFolder, lockedstore.WithoutPath(err))
+			return fmt.Errorf("inspect directory %q: %w", itemsFolder, lockedstore.WithoutPath(err))
 		case !info.IsDir():
-			return fmt.Errorf("%q in the store is not a folder", itemsFolder)
+			return fmt.Errorf("%q in the store is not a directory", itemsFolder)
 		}
 		index, err := itemfolder.Open(items, itemfolder.Options{Name: itemsFolder, Watching: f.watching, Cache: itemfolder.CacheFile(f.caches, path)})
 		if err != nil {
-			return fmt.Errorf("read folder %q: %w", itemsFolder, err)
+			return fmt.Errorf("read directory %q: %w", itemsFolder, err)
 		}
 		f.index = index
 		if index.Current() {
 			return nil
 		}
 	}
-	return fmt.Errorf("read folder %q: it is being replaced again and again", itemsFolder)
+	return fmt.Errorf("read directory %q: another program keeps replacing it", itemsFolder)
 }
 
 // lookup is an [item.Lookup] that knows broken items, too.

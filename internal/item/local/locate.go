@@ -104,7 +104,7 @@ func (p Location) create() (rooted.Dir, error) {
 		store, make = rooted.Dir{Wall: path, Name: "."}, os.MkdirAll
 	}
 	if err := make(store.Path(), 0o777); err != nil && !os.IsExist(err) {
-		return rooted.Dir{}, fmt.Errorf("make folder %s: %w", folderName, lockedstore.WithoutPath(err))
+		return rooted.Dir{}, fmt.Errorf("create directory %s: %w", folderName, lockedstore.WithoutPath(err))
 	}
 	return store, nil
 }

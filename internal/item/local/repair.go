@@ -161,7 +161,7 @@ func (r *repair) references() error {
 			if err := r.save(it.ID, content); err != nil {
 				return err
 			}
-			r.done(itemsFolder+"/"+itemfolder.FileName(it.ID), "does not refer to #%d any more, which does not exist", missing)
+			r.done(itemsFolder+"/"+itemfolder.FileName(it.ID), "no longer refers to #%d, which does not exist", missing)
 		}
 	}
 	return nil

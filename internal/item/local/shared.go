@@ -53,7 +53,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 		}
 	}
 	if !s.place.hasShared() {
-		return false, "", errors.New("make the shared store: something that is no directory is in its place, in git's directory")
+		return false, "", errors.New("create the shared store: its place in git's directory is taken by something other than a directory")
 	}
 	err = s.at(s.place.sharedDir()).change(ctx, func(w *writer) error {
 		if len(files) > 0 {

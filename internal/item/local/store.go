@@ -1,7 +1,7 @@
-// Package local keeps work items in the files of a .tic folder, as tic 1.26
+// Package local keeps work items in the files of a .tic directory, as tic 1.26
 // does; package ticfile has their format.
 //
-// [New] makes a [Store], an [item.Backend]. It finds the folder anew for each
+// [New] makes a [Store], an [item.Backend]. It finds the directory again for each
 // call, so it can be made before there is one, and [Store.Init] makes one. It
 // guarantees that
 //
@@ -9,20 +9,20 @@
 //     changes run one after the other under a lock, on what the files have then;
 //   - a change that was acknowledged is on disk, and a process that is killed
 //     harms nothing: single files are replaced whole, and what is done to several
-//     (deleting, restoring) is written down first and finished by the next change;
+//     (deleting, restoring) is recorded first and finished by the next change;
 //   - reading takes no lock, and sees all changes that were made before, also by
 //     an editor or git; see [itemfolder.Index] for how, and for three exceptions;
 //   - a number is given to one item only, deleted ones included;
 //   - an item has one holder at a time, in all worktrees of a repository;
 //   - each change is in the history of its item, or was not made;
-//   - a file that is no item, or twice the same one, or was not merged, is said
+//   - a file that is not an item, or twice the same one, or was not merged, is said
 //     in the warnings of the snapshot and touches no other;
 //   - nothing outside of the directory is read or written but the cache that
 //     [Location.Caches] allows, and no error names a path of this machine.
 //
 // Besides the files of tic there are trash/, which has deleted items with what
 // their deletion took from others, and .copse/, which has the lock and what is
-// going on, and which git ignores.
+// in progress, and which git ignores.
 package local
 
 import (

@@ -160,12 +160,12 @@ func readNames(root *os.Root, name string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open folder %q: %w", name, lockedstore.WithoutPath(err))
+		return nil, fmt.Errorf("open directory %q: %w", name, lockedstore.WithoutPath(err))
 	}
 	defer folder.Close()
 	names, err := folder.Readdirnames(-1)
 	if err != nil {
-		return nil, fmt.Errorf("read folder %q: %w", name, lockedstore.WithoutPath(err))
+		return nil, fmt.Errorf("read directory %q: %w", name, lockedstore.WithoutPath(err))
 	}
 	return names, nil
 }

@@ -27,7 +27,7 @@
 // claims that of their side counts, unless it has ended: the side that is published. Histories
 // have the changes of both sides.
 //
-// Files that are no items (templates, items that cannot be read) merge as texts.
+// Files that are not items (templates, items that cannot be read) merge as texts.
 package merge
 
 import (

@@ -108,7 +108,7 @@ func remedy(code string) string {
 	case "3D000":
 		return "Check the name of the database in the address, or ask for it to be made."
 	case "53100", "53200", "53300":
-		return "Nothing was changed. Ask whoever runs the database to make room."
+		return "Nothing was changed. Ask the administrator of the database to free some space."
 	}
 	return "Nothing was changed. Try again."
 }

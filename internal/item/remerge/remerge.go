@@ -8,7 +8,7 @@
 // mean other items where git copied a commit to, two files of one item, and a number that
 // an item and a deleted one have. [Check] finds the same without changing anything.
 //
-// Package gitmerge says what git did, and package merge what comes of it. The store is
+// Package gitmerge says what git did, and package merge what results. The store is
 // behind the interface [Files].
 package remerge
 

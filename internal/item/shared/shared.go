@@ -8,7 +8,7 @@
 //     into it, and what agents write meanwhile is committed and merged, too;
 //   - the remote's branch only moves forward, from the commit that was merged;
 //   - a process that is killed at any point leaves a store and a branch with which the
-//     next Sync goes on;
+//     next Sync continues;
 //   - without the remote all but the exchange is done, and the result says what waits.
 //
 // The store notes the commit that its files come from. The next commit has that one as
@@ -296,7 +296,7 @@ func (s *Syncer) read(ctx context.Context, c sidebranch.Commit) (local.Files, er
 		return nil, err
 	}
 	if _, ok := tree[merge.ConfigName]; c != "" && !ok {
-		return nil, fmt.Errorf("commit %s of the branch has no %s: it is no branch of work items; choose another name for the branch", c, merge.ConfigName)
+		return nil, fmt.Errorf("commit %s of the branch has no %s: it is not a branch of work items; choose another name for the branch", c, merge.ConfigName)
 	}
 	files := make(local.Files, len(tree))
 	for name, text := range tree {

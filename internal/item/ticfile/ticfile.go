@@ -1,6 +1,6 @@
 // Package ticfile reads and writes the files of a tic store: items, deleted
 // items and the configuration. The format is that of tic 1.26, an npm package,
-// which can read what this package writes and the other way round.
+// which can read what this package writes; this package reads its files, too.
 //
 // An item file is YAML front matter between lines "---", the description, and,
 // if there are comments, a line "## Comments" with the comments behind it:
@@ -32,7 +32,7 @@
 //   - takes for comments only what begins as they do, with a line "---" and then
 //     the author or date. So it reads in full what tic wrote and cuts short.
 //
-// The white space that [item.Text] drops is no part of descriptions and comments.
+// The white space that [item.Text] drops is not a part of descriptions and comments.
 //
 // A [File] or [Config] that is read and written back is the same, byte for byte,
 // and a change touches nothing else: unknown keys, YAML comments, quotes, line

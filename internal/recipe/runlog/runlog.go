@@ -1,5 +1,5 @@
 // Package runlog keeps what becomes of a user's task runs, so that every process of the
-// user can ask: whether a run goes on, how it ended, and what it printed last.
+// user can ask: whether a run is still running, how it ended, and what it printed last.
 //
 // A [Log] is a directory with one file for each run. [Log.Begin] writes it and keeps it up
 // to date while the run prints; [Recording.End] writes the outcome. [Log.Get] returns a
@@ -7,9 +7,9 @@
 //
 //   - the log is bounded: it keeps the output that the caller keeps, of the last [MaxRuns]
 //     runs, for [Keep];
-//   - a run is kept while it goes on, and for [Promised] after its end, as long as no more
+//   - a run is kept while it runs, and for [Promised] after its end, as long as no more
 //     than [MostRuns] are;
-//   - a run whose process was killed is reported as [Lost], not as one that goes on;
+//   - a run whose process was killed is reported as [Lost], not as one that still runs;
 //   - output is written after the caller's function for secrets, never before.
 //
 // A log without a usable directory knows the runs of its own process.

@@ -2,9 +2,9 @@
 // so that an argument could end what the author wrote and begin a command of its own.
 //
 // [Analyze] reads what "just --dump --dump-format json" prints. A parameter is spliced
-// where {{x}} stands in a body, also inside quotation marks, which an argument can close,
+// where {{x}} is in a body, also inside quotation marks, which an argument can close,
 // and also through an expression, a default value, or a dependency that receives it. It is
-// not spliced where the recipe reads it as "$1" or "$x", nor where {{quote(x)}} stands in
+// not spliced where the recipe reads it as "$1" or "$x", nor where {{quote(x)}} is in
 // a POSIX shell script outside of quotation marks, comments, here-documents and the like.
 // Where the analysis does not understand an expression or a script, the parameter counts
 // as spliced.

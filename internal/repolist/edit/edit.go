@@ -80,13 +80,13 @@ func pathOf(one json.RawMessage) string {
 
 func change(ctx context.Context, file string, do func([]json.RawMessage) ([]json.RawMessage, error)) (bool, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return false, fmt.Errorf("make the folder of the list: %w", lockedstore.WithoutPath(err))
+		return false, fmt.Errorf("create the directory of the list: %w", lockedstore.WithoutPath(err))
 	}
 	err := lockedstore.Edit(ctx, file, wait, func(old []byte) ([]byte, error) {
 		var list []json.RawMessage
 		if len(old) > 0 {
 			if err := json.Unmarshal(old, &list); err != nil {
-				return nil, fmt.Errorf("registry.json is not changed: it is no list of repositories: %w", err)
+				return nil, fmt.Errorf("registry.json is not changed: it is not a list of repositories: %w", err)
 			}
 		}
 		list, err := do(list)

@@ -110,7 +110,7 @@ func (s *Socket) Close() error {
 // makePrivate makes a folder that only this user can enter, or checks that it is one.
 func makePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make a folder for the socket: %w", err)
+		return fmt.Errorf("create a directory for the socket: %w", err)
 	}
 	info, err := os.Lstat(dir)
 	if err != nil {

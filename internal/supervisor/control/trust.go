@@ -65,7 +65,7 @@ func dial(ctx context.Context, dir string) (net.Conn, error) {
 func samePeer(conn net.Conn) error {
 	local, ok := conn.(*net.UnixConn)
 	if !ok {
-		return fmt.Errorf("%T is no local connection", conn)
+		return fmt.Errorf("%T is not a local connection", conn)
 	}
 	uid, err := peerUID(local)
 	if err == nil && uid != os.Getuid() {

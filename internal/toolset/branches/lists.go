@@ -32,7 +32,7 @@ func (t *Tools) ListRepositories(_ context.Context, in PageIn) (ListRepositories
 	entries, err := t.opts.Repositories.Load()
 	if err != nil {
 		return ListRepositoriesOut{}, failure.New(failure.Internal, fmt.Sprintf("Failed to load registry: %v", err),
-			"Correct the file, or remove it: it is made anew when a repository is added.")
+			"Correct the file, or remove it: copse creates it again when you add a repository.")
 	}
 	all := make([]Repository, len(entries))
 	for i, e := range entries {

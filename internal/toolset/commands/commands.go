@@ -215,7 +215,7 @@ func (t *Tools) Execute(ctx context.Context, in ExecuteIn) (ExecuteOut, error) {
 	}
 	if in.Offset > len(res.Prompt) || in.Offset < len(res.Prompt) && !utf8.RuneStart(res.Prompt[in.Offset]) {
 		return ExecuteOut{}, &toolset.ArgumentError{
-			Name: "offset", Message: fmt.Sprintf(`Argument "offset" is no place in the prompt, which has %d bytes`, len(res.Prompt)),
+			Name: "offset", Message: fmt.Sprintf(`Argument "offset" is beyond the prompt, which has %d bytes`, len(res.Prompt)),
 			Hint: "Pass the offset that an earlier answer names, or leave it out.",
 		}
 	}

@@ -174,7 +174,7 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 	return toolset.Prompt{
 		Name: "find-command", Title: "Find a command",
 		Description: fmt.Sprintf("Find and follow one of %d commands; only the first %d are prompts of their own", total, offered),
-		Arguments:   []toolset.Argument{{Name: "query", Description: "What is to be done", Required: true}},
+		Arguments:   []toolset.Argument{{Name: "query", Description: "The job to do", Required: true}},
 		Get: func(ctx context.Context, args map[string]string) (string, error) {
 			out, err := t.Search(ctx, SearchIn{Query: args["query"]})
 			if err != nil {

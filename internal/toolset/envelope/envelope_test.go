@@ -61,7 +61,7 @@ func TestFail(t *testing.T) {
 		},
 		"anything": {
 			errors.New("boom"),
-			`{"status":"error","error":{"code":"internal","message":"boom","hint":"This is a bug. Please report it."}}`,
+			`{"status":"error","error":{"code":"internal","message":"boom","hint":"This is a bug. Report it."}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

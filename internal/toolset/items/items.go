@@ -4,7 +4,7 @@
 // Use [New]. The handlers are methods of [Tools], plain functions of a context
 // and a typed input that tests call directly; what they answer is defined beside
 // them. Errors of the domain are shown as they are; nothing names a path of the
-// machine. What a tool answers by default fits 10 KB: lists go on with a cursor,
+// machine. What a tool answers by default fits 10 KB: lists continue with a cursor,
 // long texts with an offset.
 package items
 

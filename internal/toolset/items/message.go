@@ -28,7 +28,7 @@ func message(err error) string {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "The disk is full. Nothing was changed; ask the user to free space."
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return "Cannot " + err.Error() + ". Nothing was changed; ask the user to allow reading and writing the .tic folder."
+		return "Cannot " + err.Error() + ". Nothing was changed; ask the user to allow reading and writing the .tic directory."
 	}
 	return "Unexpected error: " + err.Error()
 }

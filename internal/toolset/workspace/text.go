@@ -46,7 +46,7 @@ func next(err error) string {
 		return e.Hint(failure.Words{StopTask: `stop_task {"id": "ID"}`})
 	}
 	if _, ok := errors.AsType[*project.NotFoundError](err); ok {
-		return "Use list_directory to see what is there."
+		return "Use list_directory to see the files."
 	}
 	return ""
 }

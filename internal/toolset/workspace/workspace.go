@@ -58,7 +58,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Name: "read_file", Hints: hints,
 				Description: "Read a text file of the project, or show some lines, at most 256 KiB at once.",
 			}, t.ReadFile),
-			plain.Rows(style, "entries", "List a folder in it, or raise limit.", toolset.Spec{
+			plain.Rows(style, "entries", "List a directory in it, or raise limit.", toolset.Spec{
 				Name: "list_directory", Hints: hints,
 				Description: "List the files in a directory (folder) of the project, without what git ignores.",
 			}, t.ListDirectory),
@@ -76,7 +76,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.GetTask),
 			plain.Object(style, toolset.Spec{
 				Name: "stop_task", Anywhere: true, Hints: toolset.Hints{Destructive: true, Idempotent: true},
-				Description: "Stop (end, cancel) a running task or build, whoever started it.",
+				Description: "Stop (end, cancel) a running task or build of any client.",
 			}, t.StopTask),
 		},
 	}

@@ -123,7 +123,7 @@ func folder(dir string) (supervisor.Worktree, error) {
 	if err == nil {
 		var info os.FileInfo
 		if info, err = os.Stat(real); err == nil && !info.IsDir() {
-			err = errors.New("it is not a folder")
+			err = errors.New("it is not a directory")
 		}
 	}
 	if err != nil {

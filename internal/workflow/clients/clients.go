@@ -3,8 +3,8 @@
 //
 // A client sends its token to whatever listens on the port of its entry, so an entry must
 // name a port that copse serves, with the token of the worktree served there. [Checker]
-// reads the clients' files and reports what is wrong. The servers are those of which the
-// control socket tells, which is proven to be this user's. A token is never sent; a port
+// reads the clients' files and reports what is wrong. The control
+// socket, which is proven to be this user's, reports the servers. A token is never sent; a port
 // that copse does not serve is connected to, and nothing is said there.
 package clients
 
@@ -154,7 +154,7 @@ func (c *Checker) Entry(ctx context.Context, e clientconfig.Named) (problem stri
 		}
 		return "", true // nothing is served there at present
 	}
-	return fmt.Sprintf("points at port %d, which is no worktree's; run `copse mcp install` again", port), true
+	return fmt.Sprintf("points to port %d, which is not a worktree's; run `copse mcp install` again", port), true
 }
 
 // compare checks an entry against the server that it leads to.

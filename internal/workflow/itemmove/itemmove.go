@@ -2,7 +2,7 @@
 //
 // [Move] copies everything that the store keeps, compares the copy with it, and notes in the
 // store that it was left, all while nobody else changes that store. A move that is killed has
-// done nothing, or has made the copy: then it goes on when it is called again.
+// done nothing, or has made the copy: then it continues when it is called again.
 package itemmove
 
 import (

@@ -1,5 +1,5 @@
 // Package pullrequest reads chains of pull requests: a branch with an open pull request is
-// stacked on the branch that the request is to be merged into.
+// stacked on the branch that the request merges into.
 //
 // GitHub is not asked. The list is the one that the last verdict on a stack left in the
 // user's cache.

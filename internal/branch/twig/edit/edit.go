@@ -3,9 +3,9 @@
 //
 // Use [At] for the worktree whose state is to change, then [File.Change] with a function
 // that does the work on a [Draft]. The change is made as the program twig makes it, so
-// that it goes on reading the file: the order of members and records, two spaces of
+// that it continues reading the file: the order of members and records, two spaces of
 // indent, no newline at the end, random UUIDs, times in UTC, a new updated_at, and a
-// .twig/.gitignore that hides the folder. Beyond twig, it is atomic and under a lock,
+// .twig/.gitignore that hides the directory. Beyond twig, it is atomic and under a lock,
 // readers never wait, and members that are not known here stay as they are. A file that
 // cannot be understood is not changed.
 package edit
@@ -65,7 +65,7 @@ func At(root string, now func() time.Time) *File {
 // changes nothing; the error is a *twig.BadStateError if the file cannot be understood.
 func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool, err error) {
 	if err := f.makeFolder(); err != nil {
-		return false, fmt.Errorf("make the folder .twig: %w", lockedstore.WithoutPath(err))
+		return false, fmt.Errorf("create the directory .twig: %w", lockedstore.WithoutPath(err))
 	}
 	err = f.store.Change(ctx, func(tx *lockedstore.Tx) error {
 		draft, err := twig.Complete(twig.Patience, func() (*Draft, error) {

@@ -30,10 +30,10 @@ func (c cli) move() *cobra.Command {
 		Long: `Move all items of the project, with their numbers, histories and comments, and with the
 trash, to the database with an address, or to a directory .tic with --to local. The
 command compares the copy with the items before it counts, and nobody can change them
-meanwhile. The old store stays as it is; it takes no changes any longer and says where
+meanwhile. The old store stays as it is; it no longer takes changes and says where
 the items are. A move that was interrupted continues when the command runs again.
 
-Claims cannot be moved: release them first. Afterwards choose the new store with
+Claims cannot be moved: release them first. After the move, choose the new store with
 COPSE_ITEMS, or with items.database in your settings.`,
 		Example: c.Project("move --to postgres://ada@db.example/team?project=shop") + "\n" + c.Project("move --to local"),
 		Args:    app.NoArgs,

@@ -28,7 +28,7 @@ func Merge(name, base, ours, theirs, config string) (string, error) {
 	for i, text := range []string{base, ours, theirs} {
 		if _, _, isItem := match.NumberOf(name); text != "" || i > 0 {
 			if isItem && match.Read(name, text) == nil {
-				return "", errors.New("is no work item that can be read")
+				return "", errors.New("is not a readable work item")
 			}
 			trees[i][name] = text
 		}

@@ -5,7 +5,7 @@
 // file, which all processes of a user share; where it is gone, the token alone still says
 // which sections are as they were, and the others are told in full.
 //
-// Ages, and the order of facts, are no difference. What is not known at the moment, because
+// Ages, and the order of facts, do not count as a difference. What is not known at the moment, because
 // a service does not answer, is said once and compared with what was known before when it
 // is known again.
 package since
