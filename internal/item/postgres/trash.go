@@ -152,7 +152,7 @@ func (r *restoration) open(id item.ID) (*row, error) {
 		return o, nil
 	}
 	for _, state := range []string{live, deleted} {
-		found, err := loadItem(r.ctx, r.tx, r.project.id, id, state)
+		found, err := loadItem(r.ctx, r.tx, r.id, id, state)
 		if item.IsNotFound(err) {
 			continue
 		}
