@@ -311,8 +311,8 @@ func TestCheckAndRepair(t *testing.T) {
 		{File: "items/4.md", Done: `has the title "Other 4"; the other side had "Item 4"`},
 		{File: "items/5.md", Done: "has the number of its name now; it said 1"},
 		{File: "items/10.md", Done: "is new: it was items/1 copy.md"},
-		{File: "items/1.md", Done: "does not refer to #50 any more, which does not exist"},
-		{File: "items/1.md", Done: "does not refer to #51 any more, which does not exist"},
+		{File: "items/1.md", Done: "no longer refers to #50, which does not exist"},
+		{File: "items/1.md", Done: "no longer refers to #51, which does not exist"},
 	}, done.Fixes)
 	got, _ := titles(t, s)
 	diff(t, "items", "1 Item 1, 2 Other 2, 3 Item 3, 4 Other 4, 5 Item 1, 6 Item 6, 7 Item 7, 8 Item 8, 9 Item 2, 10 Copy of 1", got)
