@@ -173,6 +173,9 @@ func TestEveryToolTakesWhatHostsSend(t *testing.T) {
 				}
 				continue
 			}
+			if name == "claim_item" && argument == "id" {
+				continue // without it, the tool claims another item each time
+			}
 			values := []any{nil}
 			if p.Type == "integer" || len(p.Enum) > 0 {
 				values = append(values, "")

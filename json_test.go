@@ -21,7 +21,7 @@ import (
 // something to print.
 var documented = []string{
 	"init --all", "item create First --labels a,b", "item create Second --parent 1", "item comment 1 Seen", "item update 1 --status todo",
-	"item list", "item ready", "item search First", "item tree", "item link 1 --branch main", "item start 1", "item show 1", "item delete 2 --yes", "item trash list", "item restore 2", "item create Third", "item delete 3 --yes", "item trash purge 3 --yes",
+	"item list", "item ready", "item search First", "item tree", "item link 1 --branch main", "item start 1", "item show 1", "item claim 1", "item release 1", "item log 1", "item undo 1", "item delete 2 --yes", "item trash list", "item restore 2", "item create Third", "item delete 3 --yes", "item trash purge 3 --yes",
 	"item init", "item iteration list", "item iteration set next", "item config get", "item config set current_iteration next", "item doctor",
 	"branch list", "branch trunk list", "branch adopt --yes", "branch prune --offline", "branch parent", "branch tree", "branch stack", "branch status", "stack --offline",
 	"prompt list", "prompt search commit", "prompt show git write commit-message", "prompt check", "prompt export --client claude-code",

@@ -43,7 +43,7 @@ func TestToolsAreTold(t *testing.T) {
 			names, words = append(names, tool.Name), append(words, of)
 		}
 	}
-	if len(names) != 39 {
+	if len(names) != 41 {
 		t.Fatalf("%d tools", len(names))
 	}
 	for _, of := range words {
@@ -84,6 +84,7 @@ var plainNames = []string{
 	"id", "title", "description", "status", "type", "priority", "assignee", "labels", "label", "iteration", "parent", "text", "author", "name",
 	"query", "cursor", "limit", "all", "path", "root", "agent", "state", "project", "options", "depends_on", "task_name",
 	"depth", "max_tokens", "timeout_seconds", "arguments", "pr_number",
+	"lease_minutes", "branches", "worktree",
 }
 
 // TestParametersAreTold wants each parameter described, here or in another tool of its

@@ -38,7 +38,7 @@ var sizes = map[string]struct {
 	"internal/item":              {2400, "the rules of items, claims and histories, which every backend keeps"},
 	"internal/item/gitmerge":     {1500, "one merge that git has open, from reading it to finishing it"},
 	"internal/item/itemtest":     {1700, "one contract: what holds for items, claims and histories"},
-	"internal/item/local":        {4100, "all of it shares one lock, and the rule of what a writer has read"},
+	"internal/item/local":        {4200, "all of it shares one lock, and the rule of what a writer has read"},
 	"internal/item/merge":        {2900, "a pure function of three trees, a file for each kind of file in them"},
 	"internal/item/postgres":     {2500, "every statement keeps to one protocol of locks and versions"},
 	"internal/item/ticfile":      {1400, "one format, with the splice that keeps what a person wrote"},

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
+	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/xec/family"
@@ -39,6 +41,16 @@ func AgentOf(ctx context.Context) Agent {
 // maxAgentText is how many characters of each part of an agent an error shows.
 const maxAgentText = 100
 
+// Short names the agent on one line as lists do: by its name and the directory it works in.
+func (a Agent) Short() string {
+	shown := func(s string) string { return cleantext.Cut(cleantext.Line(s), maxAgentText) }
+	name := shown(cmp.Or(a.Name, "unknown"))
+	if a.Worktree == "" {
+		return name
+	}
+	return name + " in " + shown(path.Base(strings.ReplaceAll(a.Worktree, `\\`, "/")))
+}
+
 // String names the agent on one line. The parts are foreign text: a client chooses its name,
 // and other machines send theirs.
 func (a Agent) String() string {
@@ -58,10 +70,19 @@ func (a Agent) String() string {
 	return text
 }
 
+// Is reports whether both are one agent. A client stays the same when it moves to another
+// worktree.
+func (a Agent) Is(other Agent) bool {
+	if a.Process.PID != 0 {
+		other.Worktree = a.Worktree
+	}
+	return a == other
+}
+
 // Continues reports whether the agent goes on with what another one held: it is the same
 // one, or the same client in the same worktree, started again after its process ended.
 func (a Agent) Continues(old Agent) bool {
-	if a == old {
+	if a.Is(old) {
 		return true
 	}
 	restarted := old

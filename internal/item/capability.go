@@ -15,7 +15,7 @@ type Capabilities struct {
 	// Deletion is what the backend can do with a deleted item.
 	Deletion Deletion
 	// Lag is how long the changes of others can be missing in a Snapshot. A backend's own
-	// changes are in it at once, and Item is always current.
+	// changes and all claims are in it at once, and Item is always current.
 	Lag time.Duration
 	// Author is the author of every comment; "" if a comment can have any.
 	Author string

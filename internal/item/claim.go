@@ -38,10 +38,16 @@ type Claim struct {
 // Lease returns how long each call of the holder renews the claim for.
 func (c *Claim) Lease() time.Duration { return c.Expires.Sub(c.Renewed) }
 
-// Ended reports whether the claim no longer counts at a time.
-func (c *Claim) Ended(now time.Time) bool {
-	return !now.Before(c.Expires) || !c.Gone.IsZero() && !now.Before(c.Gone.Add(ClaimGrace))
+// End returns when the claim ends without a call of the holder.
+func (c *Claim) End() time.Time {
+	if gone := c.Gone.Add(ClaimGrace); !c.Gone.IsZero() && gone.Before(c.Expires) {
+		return gone
+	}
+	return c.Expires
 }
+
+// Ended reports whether the claim no longer counts at a time.
+func (c *Claim) Ended(now time.Time) bool { return !now.Before(c.End()) }
 
 // Due reports whether a call of the holder is worth writing down: a part of the lease has
 // passed, or the process was thought gone.
@@ -128,7 +134,7 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("Work item #%d is claimed by %s until %s", e.ID, e.Claim.Holder, e.Claim.Expires.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("Work item #%d is claimed by %s until %s", e.ID, e.Claim.Holder, e.Claim.End().UTC().Format(time.RFC3339))
 }
 
 // NothingToClaimError says that no item is ready and free.
@@ -183,8 +189,8 @@ func (s *Snapshot) NothingToClaim(c Config) *NothingToClaimError {
 			continue
 		}
 		e.Claimed++
-		if held := s.claims[it.ID]; e.Next.IsZero() || held.Expires.Before(e.Next) {
-			e.Next = held.Expires
+		if held := s.claims[it.ID]; e.Next.IsZero() || held.End().Before(e.Next) {
+			e.Next = held.End()
 		}
 	}
 	return e

@@ -32,6 +32,16 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("Work item #%d changed since the preview. Call delete_item again.", e.ID)
 }
 
+// ChangedElsewhereError says that another clone finished, deleted or released an item that
+// was just claimed here.
+type ChangedElsewhereError struct {
+	ID ID
+}
+
+func (e *ChangedElsewhereError) Error() string {
+	return fmt.Sprintf("Work item #%d was finished, deleted or released in another clone. Look at it again", e.ID)
+}
+
 // BrokenError says that there is an item but it cannot be used as it is stored.
 type BrokenError struct {
 	ID     ID

@@ -2,10 +2,13 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/copse-dev/copse/internal/httpsession"
+	"github.com/copse-dev/copse/internal/toolset"
 )
 
 type clientKey struct{}
@@ -20,6 +23,16 @@ func withClient(ctx context.Context, s *httpsession.Session) context.Context {
 func clientOf(ctx context.Context) *httpsession.Session {
 	s, _ := ctx.Value(clientKey{}).(*httpsession.Session)
 	return s
+}
+
+// withSession tells the handler which of the clients of the server calls. The ID of a session
+// opens it, so that others get a part of its hash.
+func withSession(ctx context.Context, session *mcp.ServerSession) context.Context {
+	if clientOf(ctx) == nil || session == nil || session.ID() == "" {
+		return ctx
+	}
+	sum := sha256.Sum256([]byte(session.ID()))
+	return toolset.WithSession(ctx, hex.EncodeToString(sum[:6]))
 }
 
 // sessions runs every request of an HTTP client under its session, so that the request

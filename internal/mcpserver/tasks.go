@@ -119,6 +119,7 @@ func (t *tasks) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 				return nil, errNoTasks
 			}
 			ctx, _ = known(ctx, req.ClientInfo())
+			ctx = withSession(ctx, req.Session)
 			return next(ctx, method, req)
 		}
 		return next(ctx, method, req)

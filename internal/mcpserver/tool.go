@@ -112,6 +112,7 @@ func (s *Server) addTool(t toolset.Tool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // what a handler leaves behind reports no more progress
 		ctx, by := known(ctx, req.ClientInfo())
+		ctx = withSession(ctx, req.Session)
 		ctx = s.withProgress(ctx, req)
 		if s.places == nil {
 			return s.answer(ctx, req, t, req.Params.Arguments, by, ""), nil

@@ -23,6 +23,19 @@ func WithClient(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, clientKey{}, name)
 }
 
+type sessionKey struct{}
+
+// WithSession returns a context that tells the callers of one server apart.
+func WithSession(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, sessionKey{}, id)
+}
+
+// Session returns the session of the caller, "" if the server has one caller.
+func Session(ctx context.Context) string {
+	id, _ := ctx.Value(sessionKey{}).(string)
+	return id
+}
+
 // Client returns who calls, "" if that is not known.
 func Client(ctx context.Context) string {
 	name, _ := ctx.Value(clientKey{}).(string)

@@ -79,7 +79,7 @@ const ask = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVe
 // listsTools checks that a server of this version lists all tools, unconfigured.
 func listsTools(t *testing.T, answer string) {
 	t.Helper()
-	if n := strings.Count(answer, `"inputSchema"`); n != 39 || !strings.Contains(answer, `"version":"v`+version+`"`) {
+	if n := strings.Count(answer, `"inputSchema"`); n != 41 || !strings.Contains(answer, `"version":"v`+version+`"`) {
 		t.Errorf("%d tools in %.300s", n, answer)
 	}
 }

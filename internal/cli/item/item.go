@@ -34,6 +34,7 @@ func Items(env app.Env, program, initCommand string, flags *itemcmd.Flags) *cobr
 	}
 	cmd.AddCommand(
 		c.list(), c.ready(), c.search(), c.tree(), c.show(), c.create(), c.update(), c.comment(), c.open(), c.link(), c.start(),
+		c.claim(), c.release(), c.log(), c.undo(),
 	)
 	cmd.AddCommand(itemtrash.Commands(c.Base)...)
 	return cmd
@@ -69,4 +70,6 @@ type row struct {
 	// PR is "merged" if the pull request is merged and the item is open, as far as the
 	// cache knows.
 	PR string `json:"pr,omitempty"`
+	// Claimed is who holds the item, and until when.
+	Claimed string `json:"claimed,omitempty"`
 }

@@ -107,11 +107,11 @@ func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 			c.sayMerged(merged, found)
 		}
 		if !o.asJSON {
-			return itemcmd.Table(c.Out(), found, itemcmd.TableOptions{Headers: o.headers, Merged: merged})
+			return itemcmd.Table(c.Out(), found, itemcmd.TableOptions{Headers: o.headers, Merged: merged, Held: v.HeldBy})
 		}
 		rows := make([]row, len(found))
 		for i, s := range found {
-			rows[i] = row{Fields: backlog.FieldsOf(s)}
+			rows[i] = row{Fields: backlog.FieldsOf(s), Claimed: v.HeldBy(s.ID)}
 			if _, ok := merged[s.ID]; ok {
 				rows[i].PR = prMerged
 			}
@@ -196,11 +196,11 @@ func (c cli) tree() *cobra.Command {
 			if o.asJSON {
 				nodes := []backlog.Node{}
 				for _, root := range tree.Roots {
-					nodes = append(nodes, backlog.NodeOf(root, func(*backlog.Node) {}))
+					nodes = append(nodes, backlog.NodeOf(root, func(n *backlog.Node) { n.Claimed = v.HeldBy(n.ID) }))
 				}
 				return c.Out().JSON(nodes)
 			}
-			return drawTree(c.Out(), tree)
+			return drawTree(c.Out(), tree, v.HeldBy)
 		}),
 	}
 	o.add(c, cmd)
@@ -211,11 +211,12 @@ func (c cli) tree() *cobra.Command {
 }
 
 // drawTree writes a tree for a person; the same in a pipe.
-func drawTree(o *output.Writer, t item.Tree) error {
+func drawTree(o *output.Writer, t item.Tree, held func(item.ID) string) error {
 	var b strings.Builder
+	d := drawing{&b, o, held}
 	for _, root := range t.Roots {
-		fmt.Fprintln(&b, label(o, root))
-		drawBelow(&b, o, "", root)
+		fmt.Fprintln(&b, d.label(root))
+		d.below("", root)
 	}
 	if t.Omitted > 0 {
 		fmt.Fprintf(&b, "(%s)\n", more(t.Omitted))
@@ -226,21 +227,32 @@ func drawTree(o *output.Writer, t item.Tree) error {
 // more says how to get at items that a tree has no room for.
 func more(n int) string { return fmt.Sprintf("%d more; --limit 0 shows all", n) }
 
-func label(o *output.Writer, n *item.Node) string {
-	return fmt.Sprintf("#%d %s %s", n.ID, cleantext.Line(n.Title), o.Faint("["+cleantext.Line(n.Type+", "+n.Status)+"]"))
+// drawing is a tree that is being drawn.
+type drawing struct {
+	b    *strings.Builder
+	o    *output.Writer
+	held func(item.ID) string
 }
 
-func drawBelow(b *strings.Builder, o *output.Writer, indent string, n *item.Node) {
+func (d drawing) label(n *item.Node) string {
+	state := n.Type + ", " + n.Status
+	if holder := d.held(n.ID); holder != "" {
+		state += ", claimed by " + holder
+	}
+	return fmt.Sprintf("#%d %s %s", n.ID, cleantext.Line(n.Title), d.o.Faint("["+cleantext.Line(state)+"]"))
+}
+
+func (d drawing) below(indent string, n *item.Node) {
 	for i, child := range n.Children {
 		branch, further := "├─ ", "│  "
 		if i == len(n.Children)-1 && n.Omitted == 0 {
 			branch, further = "└─ ", "   "
 		}
-		fmt.Fprintln(b, indent+branch+label(o, child))
-		drawBelow(b, o, indent+further, child)
+		fmt.Fprintln(d.b, indent+branch+d.label(child))
+		d.below(indent+further, child)
 	}
 	if n.Omitted > 0 {
-		fmt.Fprintf(b, "%s└─ (%s)\n", indent, more(n.Omitted))
+		fmt.Fprintf(d.b, "%s└─ (%s)\n", indent, more(n.Omitted))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,13 +38,21 @@ author, date, and text. An empty line and the description follow.`,
 			if err != nil {
 				return err
 			}
+			claim, err := backlog.New(s).Claim(ctx, &it.Summary)
+			if err != nil {
+				return err
+			}
 			switch o := c.Out(); {
 			case asJSON:
-				return o.JSON(backlog.DocumentOf(&it))
+				d := backlog.DocumentOf(&it)
+				if claim != nil {
+					d.Claim = backlog.ClaimOf(*claim)
+				}
+				return o.JSON(d)
 			case o.Terminal():
-				return read(o, &it)
+				return read(o, &it, claim)
 			default:
-				return pipe(o, &it)
+				return pipe(o, &it, claim)
 			}
 		}),
 	}
@@ -52,7 +61,7 @@ author, date, and text. An empty line and the description follow.`,
 }
 
 // fields are the names and values of an item's fields, in the original's order.
-func fields(it *item.Item) [][]string {
+func fields(it *item.Item, claim *item.Claim) [][]string {
 	parent := ""
 	if it.Parent != 0 {
 		parent = it.Parent.String()
@@ -71,6 +80,9 @@ func fields(it *item.Item) [][]string {
 			rows = append(rows, row)
 		}
 	}
+	if claim != nil {
+		rows = append(rows, []string{"claimed", fmt.Sprintf("by %s until %s", claim.Holder, claim.End().UTC().Format(time.RFC3339))})
+	}
 	return rows
 }
 
@@ -78,8 +90,8 @@ func fields(it *item.Item) [][]string {
 func formerly(f item.Former) string { return fmt.Sprintf("renumbered from #%d on %s", f.ID, f.On) }
 
 // pipe writes an item for a script.
-func pipe(o *output.Writer, it *item.Item) error {
-	rows := fields(it)
+func pipe(o *output.Writer, it *item.Item, claim *item.Claim) error {
+	rows := fields(it, claim)
 	for _, f := range it.Former {
 		rows = append(rows, []string{"renumbered", formerly(f)})
 	}
@@ -98,11 +110,11 @@ func pipe(o *output.Writer, it *item.Item) error {
 
 // read writes an item for a person. What others wrote is indented, so that a
 // description cannot look like a comment of somebody else.
-func read(o *output.Writer, it *item.Item) error {
+func read(o *output.Writer, it *item.Item, claim *item.Claim) error {
 	var b strings.Builder
 	line := cleantext.Line
 	fmt.Fprintf(&b, "%s\n", o.Bold(fmt.Sprintf("#%d %s", it.ID, line(it.Title))))
-	for _, f := range fields(it)[2:] {
+	for _, f := range fields(it, claim)[2:] {
 		if f[1] != "" {
 			fmt.Fprintf(&b, "%s%s\n", o.Faint(fmt.Sprintf("%-12s", strings.ReplaceAll(f[0], "_", " "))), line(f[1]))
 		}

@@ -108,6 +108,7 @@ dependencies, or description.
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	cmd.Flags().StringVar(&o.title, "title", "", "set the `title`")
+	steal := cmd.Flags().Bool("steal", false, "finish an item that another agent holds; the history records it")
 	o.add(c, cmd, "; empty clears it")
 	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
@@ -134,6 +135,7 @@ dependencies, or description.
 		if p == (item.Patch{}) {
 			return app.UsageError("nothing to change: set at least one field, for example --status done")
 		}
+		p.Steal = *steal
 		if it, err = s.Update(ctx, id, p); err != nil {
 			return err
 		}

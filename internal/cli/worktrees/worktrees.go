@@ -132,6 +132,9 @@ func task(i *worktrees.Item) string {
 // company says who works there.
 func company(w worktrees.Worktree) string {
 	var parts []string
+	for _, c := range w.Claims {
+		parts = append(parts, fmt.Sprintf("%s holds #%d", c.Agent, c.ID))
+	}
 	for _, c := range w.Clients {
 		text := c.Name
 		if c.Tool != "" {

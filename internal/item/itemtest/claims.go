@@ -224,19 +224,17 @@ func testDeadHolders(t *testing.T, p Project) {
 	}
 }
 
-// Claimers is how many agents claim items at the same time, and Items how many there are.
+// Claimers is how many agents claim items at the same time, and Items how many there are;
+// FewItems are enough for a test of one difference.
 const (
-	Claimers   = 64
-	Items      = 1000
-	shortItems = 200
+	Claimers = 64
+	Items    = 1000
+	FewItems = 100
 )
 
 // 64 claimers on 1,000 items get each item once.
-func testManyClaimers(t *testing.T, p Project) {
-	items := Items
-	if testing.Short() {
-		items = shortItems
-	}
+func testManyClaimers(t *testing.T, p Project, items int) {
+	t.Helper()
 	first := p.as(t, Agent("first"))
 	for i := range items {
 		first.create(item.Draft{Title: fmt.Sprint("item ", i)})

@@ -3,6 +3,7 @@ package itemtest
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -20,8 +21,34 @@ type Project struct {
 	numbers *numbering
 }
 
-// RunFleet tests what several agents need: claims, and the history of items.
+// config is that of the projects that the tests are for.
+const config = `types: [epic, issue, task]
+statuses: [backlog, todo, done]
+iterations: [default]
+current_iteration: default
+`
+
+// Configure writes the configuration of a project in the files of a directory.
+func Configure(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, ".tic", "config.yml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// RunFleet tests what several agents need: claims, and the history of items. In short tests
+// they claim fewer items.
 func RunFleet(t *testing.T, create func(t *testing.T) Project) {
+	t.Helper()
+	items := Items
+	if testing.Short() {
+		items = FewItems
+	}
+	RunFleetOf(t, items, create)
+}
+
+// RunFleetOf is RunFleet with a number of items for many claimers.
+func RunFleetOf(t *testing.T, items int, create func(t *testing.T) Project) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, Project){
 		"claim":              testClaim,
@@ -31,7 +58,7 @@ func RunFleet(t *testing.T, create func(t *testing.T) Project) {
 		"claims end":         testClaimsEnd,
 		"claims are stolen":  testClaimsStolen,
 		"dead holders":       testDeadHolders,
-		"many claimers":      testManyClaimers,
+		"many claimers":      func(t *testing.T, p Project) { testManyClaimers(t, p, items) },
 		"history":            testHistory,
 		"bounded history":    testHistoryBounded,
 		"undo":               testUndo,

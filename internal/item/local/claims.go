@@ -283,7 +283,7 @@ func (w *writer) claimBest(c claims, config item.Config, r item.ClaimRequest) (i
 	if err != nil {
 		return item.Claimed{}, err
 	}
-	if err := w.markGone(c, s); err != nil {
+	if s, err = w.markGone(c, s); err != nil {
 		return item.Claimed{}, err
 	}
 	for _, best := range s.Claimable(config) {
@@ -331,12 +331,15 @@ func (w *writer) former(c claims, it *item.Summary) *item.Claim {
 	return nil
 }
 
-// markGone notes which holders were found gone, so that their claims end after a while.
-func (w *writer) markGone(c claims, s *item.Snapshot) error {
+// markGone notes which holders were found gone, so that their claims end after a while, and
+// returns the snapshot with the notes.
+func (w *writer) markGone(c claims, s *item.Snapshot) (*item.Snapshot, error) {
+	noted := map[item.ID]item.Claim{}
 	now := w.now().UTC().Truncate(time.Millisecond)
 	alive := map[family.Process]bool{} // looked at once
 	for _, it := range s.Claims() {
 		claim, _ := s.Claim(it.ID)
+		noted[it.ID] = claim
 		process := claim.Holder.Process
 		if process.PID == 0 || !claim.Gone.IsZero() || alive[process] {
 			continue
@@ -347,10 +350,11 @@ func (w *writer) markGone(c claims, s *item.Snapshot) error {
 			continue
 		}
 		if err := c.put(it, gone); err != nil {
-			return err
+			return s, err
 		}
+		noted[it.ID] = gone
 	}
-	return nil
+	return s.WithClaims(noted), nil
 }
 
 // release ends the claim of an item.
@@ -445,7 +449,7 @@ func (s *Store) Renew(ctx context.Context) error {
 		now := f.now()
 		var list []claimfile.Record
 		for _, r := range records {
-			if r.Holder == by && !r.Ended(now) && r.Due(now) {
+			if by.Is(r.Holder) && !r.Ended(now) && r.Due(now) {
 				list = append(list, r)
 			}
 		}
@@ -471,6 +475,33 @@ func (s *Store) Renew(ctx context.Context) error {
 	})
 }
 
+// ClaimOf returns the claim of an item, false if nobody holds it. It reads one file.
+func (s *Store) ClaimOf(ctx context.Context, it *item.Summary) (item.Claim, bool, error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return item.Claim{}, false, err
+	}
+	root, err := f.claims.dir.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return item.Claim{}, false, nil
+	}
+	if err != nil {
+		return item.Claim{}, false, fmt.Errorf("read the claims: %w", lockedstore.WithoutPath(err))
+	}
+	defer root.Close()
+	r, ok := readClaim(root, claimfile.Name(it.ID, it.Created))
+	for _, before := range renumbered.Of(f.renumberings(), it.ID, it.Created) {
+		if !ok {
+			r, ok = readClaim(root, claimfile.Name(before.From, it.Created))
+		}
+	}
+	c, err := f.readConfig()
+	if err != nil || !ok || r.Ended(f.now()) || c.Done(it.Status) {
+		return item.Claim{}, false, err
+	}
+	return r.Claim, true, nil
+}
+
 // changeClaims is change for claims, which other clones must know soon.
 func (s *Store) changeClaims(ctx context.Context, do func(*writer) error) error {
 	f, err := s.find(ctx)
@@ -481,5 +512,9 @@ func (s *Store) changeClaims(ctx context.Context, do func(*writer) error) error 
 	return s.changeIn(ctx, f, do)
 }
 
-// ChangedClaims reports whether claims were changed by way of this Store.
+// PublishedClaims notes that other clones know the claims.
+func (s *Store) PublishedClaims() { s.claimed.Store(false) }
+
+// ChangedClaims reports whether claims were changed by way of this Store that other clones
+// may not know.
 func (s *Store) ChangedClaims() bool { return s.claimed.Load() }

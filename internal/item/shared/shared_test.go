@@ -382,3 +382,82 @@ func TestForeignBranch(t *testing.T) {
 		t.Errorf("the branch moved from %s to %s", before, after)
 	}
 }
+
+// holder returns who holds an item on a machine; "" if nobody does.
+func (m *machine) holder(t *testing.T, id item.ID) string {
+	t.Helper()
+	s, err := m.store.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := s.Claim(id)
+	return c.Holder.Name
+}
+
+// Of two clones that claim an item at the same time, the first to push keeps it. Histories
+// have the changes of both.
+func TestClaimsOfClones(t *testing.T) {
+	t.Parallel()
+	_, _, machines := newMachines(t, 2)
+	one, other := machines[0], machines[1]
+	as := func(name string) context.Context {
+		return item.WithAgent(t.Context(), item.Agent{Name: name, Host: name + "'s"})
+	}
+	for range 2 {
+		if _, err := one.store.Create(as("ada"), item.Draft{Title: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one.sync(t)
+	other.sync(t)
+	claim := func(m *machine, who string, id item.ID) {
+		t.Helper()
+		if _, err := m.store.Claim(as(who), item.ClaimRequest{ID: id}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claim(one, "ada", 1)
+	claim(other, "bob", 1)
+	claim(other, "bob", 2)
+	if _, err := other.store.Update(as("bob"), 1, item.Patch{Title: new("y")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := one.store.Update(as("ada"), 1, item.Patch{Assignee: new("ada")}); err != nil {
+		t.Fatal(err)
+	}
+	other.sync(t) // first
+	one.sync(t)
+	other.sync(t)
+	for _, m := range machines {
+		if a, b := m.holder(t, 1), m.holder(t, 2); a != "bob" || b != "bob" {
+			t.Errorf("on %s #1 is held by %q and #2 by %q", m.clone, a, b)
+		}
+		log, err := m.store.History(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var who []string
+		for _, c := range log {
+			who = append(who, c.By.Name+" "+string(c.Kind))
+		}
+		slices.Sort(who)
+		if diff := cmp.Diff([]string{"ada created", "ada updated", "bob updated"}, who); diff != "" {
+			t.Error(diff)
+		}
+	}
+	_, err := one.store.Update(as("ada"), 1, item.Patch{Status: new("done")})
+	if _, held := errors.AsType[*item.HeldError](err); !held {
+		t.Errorf("ada finishes what bob holds: %v", err)
+	}
+	if _, err := other.store.Update(as("bob"), 1, item.Patch{Status: new("done")}); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := other.store.Release(as("bob"), 2, false); err != nil {
+		t.Error(err)
+	}
+	other.sync(t)
+	one.sync(t)
+	if a, b := one.holder(t, 1), one.holder(t, 2); a+b != "" {
+		t.Errorf("after done and release they are held by %q and %q", a, b)
+	}
+}

@@ -29,7 +29,7 @@ var Tools = map[string]string{
 	"list_branches": `{}`, "list_repositories": `{}`, "get_worktrees": `{}`, "get_pull_request": `{}`, "get_pr_status": `{}`,
 	"list_pull_requests": `{}`, "get_jira_issue": `{"key":"PROJ-1"}`, "list_jira_issues": `{"project":"PROJ"}`,
 	"init_project": `{}`, "get_config": `{}`, "list_items": `{}`, "show_item": `{"id":1}`, "create_item": `{"title":"More"}`,
-	"update_item": `{"id":2,"title":"Built"}`, "delete_item": `{"id":2}`, "confirm_delete": `{"id":99}`, "add_comment": `{"id":1,"text":"hello"}`,
+	"update_item": `{"id":2,"title":"Built"}`, "delete_item": `{"id":2}`, "confirm_delete": `{"id":99}`, "add_comment": `{"id":1,"text":"hello"}`, "claim_item": `{"id":1}`, "release_item": `{"id":1}`,
 	"set_iteration": `{"name":"soon"}`, "search_items": `{"query":"plan","all":true}`, "get_children": `{"id":1}`,
 	"get_dependents": `{"id":1}`, "get_item_tree": `{}`, "search": `{"query":"commit"}`, "reload": `{}`,
 	"describe": `{"c1":"git","c2":"write","c3":"commit-message"}`,

@@ -122,7 +122,7 @@ func TestTypeScriptSDKOverHTTP(t *testing.T) {
 			if err := json.Unmarshal([]byte(out), &s); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			if len(s.Tools) != 39 || !slices.Contains(s.Tools, "run_just_task") || s.Server.Name != "copse" {
+			if len(s.Tools) != 41 || !slices.Contains(s.Tools, "run_just_task") || s.Server.Name != "copse" {
 				t.Errorf("server %+v with tools %v", s.Server, s.Tools)
 			}
 			if s.Call.StructuredContent.Status != "ok" || !s.Bad.IsError || s.Stack.IsError {

@@ -78,6 +78,8 @@ func (p *place) errors(t *testing.T, text string) map[string][]string {
 		"list_directory": {"path": "x" + text},
 		"show_item":      {"id": 3},
 		"update_item":    {"id": 1, "status": "x" + text},
+		"claim_item":     {"id": 3},
+		"release_item":   {"id": 3},
 		"create_item":    {"title": text, "type": "x" + text},
 		"list_items":     {"status": "x" + text, "iteration": "all"},
 		"get_item_tree":  {"status": "x" + text, "iteration": "x" + text},

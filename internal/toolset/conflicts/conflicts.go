@@ -21,7 +21,7 @@ type Radar interface {
 
 // In selects conflicts.
 type In struct {
-	Branches []string `json:"branches,omitempty" description:"Only conflicts of these branches."`
+	Branches []string `json:"branches,omitempty"`
 	Limit    *int     `json:"limit,omitempty" min:"1" max:"200" default:"50"`
 	Cursor   string   `json:"cursor,omitempty"`
 }

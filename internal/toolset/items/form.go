@@ -26,6 +26,8 @@ type Row struct {
 	Parent    item.ID   `json:"parent,omitempty"`
 	DependsOn []item.ID `json:"dependsOn,omitempty"`
 	Updated   string    `json:"updated,omitempty"`
+	// Claimed is who holds the item, and until when.
+	Claimed string `json:"claimed,omitempty"`
 	// PR is "merged" if the pull request is merged and the item is open, as far as the
 	// cache knows.
 	PR string `json:"pr,omitempty"`

@@ -1,4 +1,4 @@
-// Package items is the toolset of the work-item tracker: fourteen tools and a
+// Package items is the toolset of the work-item tracker: sixteen tools and a
 // resource over an [item.Backend].
 //
 // Use [New]. The handlers are methods of [Tools], plain functions of a context
@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/plain"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
+	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
 // Project keeps the items, and can be made where there is none.
@@ -30,6 +31,7 @@ type Project interface {
 type Tools struct {
 	project Project
 	backlog *backlog.Backlog
+	claims  *claims.Claims
 	now     func() time.Time
 	links   backlog.Linker       // nil: lists mark no pull requests
 	pulls   backlog.PullRequests // nil likewise
@@ -40,13 +42,20 @@ type Tools struct {
 
 // New makes the handlers. The clock is that of the previews.
 func New(p Project, now func() time.Time) *Tools {
-	return &Tools{project: p, backlog: backlog.New(p), now: now, previews: make(map[item.ID]preview)}
+	return &Tools{project: p, backlog: backlog.New(p), claims: claims.New(p, nil, now), now: now, previews: make(map[item.ID]preview)}
 }
 
 // MarkMerged lets list_items and search_items mark open items whose pull request is
 // merged, as far as the cache knows. It is to be called before the tools are used.
 func (t *Tools) MarkMerged(links backlog.Linker, pulls backlog.PullRequests) *Tools {
 	t.links, t.pulls = links, pulls
+	return t
+}
+
+// Claiming lets claim_item and release_item use claims that are renewed elsewhere, too. It is
+// to be called before the tools are used.
+func (t *Tools) Claiming(c *claims.Claims) *Tools {
+	t.claims = c
 	return t
 }
 
@@ -70,7 +79,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Tools: []toolset.Tool{
 			plain.Object(style, toolset.Spec{
 				Name: "init_project", Hints: sets,
-				Description: "Set up work items, a tracker of tasks and issues: initialize a new .tic project in the current directory.",
+				Description: "Set up work items (tasks, issues): initialize a new .tic project in the current directory.",
 			}, t.InitProject),
 			plain.Object(style, toolset.Spec{
 				Name: "get_config", Hints: reads,
@@ -92,6 +101,14 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Name: "update_item", Hints: sets,
 				Description: "Change a work item (task, todo, ticket, issue): mark it done, assign it, set its priority.",
 			}, t.UpdateItem),
+			plain.Object(style, toolset.Spec{
+				Name: "claim_item", Hints: adds,
+				Description: "Claim a work item (task), so that no other agent works on it.",
+			}, t.ClaimItem),
+			plain.Object(style, toolset.Spec{
+				Name: "release_item", Hints: sets,
+				Description: "Release a claimed work item (task).",
+			}, t.ReleaseItem),
 			plain.Object(style, toolset.Spec{
 				Name: "delete_item", Title: "Preview deletion", Hints: sets,
 				Description: "Preview what to delete with a work item (task, todo, ticket); deletes nothing. Valid 10 minutes.",
@@ -127,6 +144,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 		},
 		Advice: []toolset.Advice{
 			{Say: "Plans and to-dos of the project are work items: list_items with ready=true has those that can be started, show_item has one in full.", Tools: []string{"list_items", "show_item"}},
+			{Say: "Other agents may work here: claim_item before you begin, update_item to a done status or release_item when you stop.", Tools: []string{"claim_item", "update_item", "release_item"}},
 			{Say: "Keep them up to date with create_item and update_item; get_config has the valid values.", Tools: []string{"create_item", "update_item", "get_config"}},
 		},
 		Templates: []toolset.Template{t.template()},

@@ -39,12 +39,16 @@ func isRule(err error) bool {
 	_, changed := errors.AsType[*item.ChangedError](err)
 	_, broken := errors.AsType[*item.BrokenError](err)
 	_, config := errors.AsType[*item.ConfigError](err)
+	_, elsewhere := errors.AsType[*item.ChangedElsewhereError](err)
 	_, store := errors.AsType[*item.StoreError](err)
-	return store || invalid || changed || broken || config || item.IsNotFound(err)
+	return nextOfClaim(err) != "" || elsewhere || store || invalid || changed || broken || config || item.IsNotFound(err)
 }
 
 // next returns what to do about an error that says only what is wrong.
 func next(err error) string {
+	if step := nextOfClaim(err); step != "" {
+		return step
+	}
 	if item.IsNotFound(err) {
 		return "Use list_items or search_items to find its number; a deleted one comes back with `copse item restore`."
 	}

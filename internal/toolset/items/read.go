@@ -82,11 +82,11 @@ type ListIn struct {
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status,omitempty"`
 	Iteration string `json:"iteration,omitempty"`
-	All       bool   `json:"all,omitempty" description:"All iterations."`
+	All       bool   `json:"all,omitempty"`
 	Assignee  string `json:"assignee,omitempty"`
 	Label     string `json:"label,omitempty"`
 	Priority  string `json:"priority,omitempty" enum:"low,medium,high,critical"`
-	Ready     bool   `json:"ready,omitempty" description:"Not done and not blocked."`
+	Ready     bool   `json:"ready,omitempty" description:"Not done, blocked or claimed."`
 	Limit     *int   `json:"limit,omitempty" min:"1" max:"200" default:"50"`
 	Cursor    string `json:"cursor,omitempty"`
 }
@@ -158,6 +158,7 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 	found := v.Select(backlog.Query{Filter: filter, Text: text})
 	out, err := rowsOf(v, PageIn{in.Limit, in.Cursor}, name+" "+string(data), found, func(hit item.Hit) Row {
 		row := rowOf(hit.Summary)
+		row.Claimed = line(v.HeldBy(hit.ID), lineLength*2)
 		row.Snippet = t.backlog.Snippet(ctx, hit, text)
 		if isMerged(hit.Summary) {
 			row.PR = "merged"
@@ -216,7 +217,11 @@ func (t *Tools) related(ctx context.Context, tool string, in RelatedIn, list fun
 	for i, it := range found {
 		hits[i] = item.Hit{Summary: it}
 	}
-	return rowsOf(v, PageIn{in.Limit, in.Cursor}, tool+" "+in.ID.String(), hits, func(h item.Hit) Row { return rowOf(h.Summary) })
+	return rowsOf(v, PageIn{in.Limit, in.Cursor}, tool+" "+in.ID.String(), hits, func(h item.Hit) Row {
+		row := rowOf(h.Summary)
+		row.Claimed = line(v.HeldBy(h.ID), lineLength*2)
+		return row
+	})
 }
 
 var limits = page.Limits{Default: 50, Max: 200}
@@ -284,5 +289,13 @@ func (t *Tools) ShowItem(ctx context.Context, in ShowIn) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	return itemOf(&it, sectionOf(ctx, in.Description, in.Comments, in.Comment)), nil
+	out := itemOf(&it, sectionOf(ctx, in.Description, in.Comments, in.Comment))
+	claim, err := t.backlog.Claim(ctx, &it.Summary)
+	if err != nil {
+		return Item{}, err
+	}
+	if claim != nil {
+		out.Claim = claimOf(*claim)
+	}
+	return out, nil
 }

@@ -18,7 +18,7 @@ type TreeIn struct {
 	Label     string  `json:"label,omitempty"`
 	Priority  string  `json:"priority,omitempty"`
 	Ready     bool    `json:"ready,omitempty"`
-	Root      item.ID `json:"root,omitempty" description:"Only below this item."`
+	Root      item.ID `json:"root,omitempty"`
 }
 
 // Node is an item with its children.
@@ -42,7 +42,7 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	found, err := v.Tree(v.Config, filter, in.Root, 0, func(it *item.Summary, depth int) bool {
 		// Each level is an object in an array. A node that has children ends its
 		// list on a line of its own.
-		left -= shown(nodeOf(&item.Node{Summary: it}), 2*depth+1) + 2*len(indent)*(depth+1)
+		left -= shown(nodeOf(&item.Node{Summary: it}, v), 2*depth+1) + 2*len(indent)*(depth+1)
 		return left >= 0 || it.ID == in.Root
 	})
 	if err != nil {
@@ -51,7 +51,7 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	out := TreeOut{ListInfo: plain.ListInfo{Omitted: found.Omitted, Warnings: warnings(v.Warnings())}}
 	all := found.Omitted
 	for _, root := range found.Roots {
-		out.Rows = append(out.Rows, nodeOf(root))
+		out.Rows = append(out.Rows, nodeOf(root, v))
 		shown, omitted := count(root)
 		all += shown + omitted
 		out.Omitted += omitted
@@ -65,9 +65,10 @@ func (t *Tools) GetItemTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	return out, nil
 }
 
-func nodeOf(n *item.Node) Node {
+func nodeOf(n *item.Node, v backlog.View) Node {
 	return backlog.NodeOf(n, func(node *Node) {
 		node.Title = line(node.Title, titleLength)
+		node.Claimed = line(v.HeldBy(node.ID), lineLength*2)
 		for _, text := range []*string{&node.Type, &node.Status, &node.Priority} {
 			*text = line(*text, lineLength)
 		}

@@ -29,7 +29,7 @@ type CreateIn struct {
 	Status      string    `json:"status,omitempty"`
 	Priority    string    `json:"priority,omitempty"`
 	Assignee    string    `json:"assignee,omitempty"`
-	Labels      Labels    `json:"labels,omitempty" description:"Separated by commas."`
+	Labels      Labels    `json:"labels,omitempty"`
 	Iteration   string    `json:"iteration,omitempty"`
 	Parent      Reference `json:"parent,omitempty"`
 	DependsOn   []item.ID `json:"depends_on,omitempty"`
@@ -59,11 +59,12 @@ type UpdateIn struct {
 	Labels      *Labels                     `json:"labels,omitempty" description:"Replaces all; \"\" clears."`
 	Iteration   *string                     `json:"iteration,omitempty"`
 	Parent      toolset.Optional[Reference] `json:"parent,omitzero" description:"0, \"\" or null clears."`
-	DependsOn   *[]item.ID                  `json:"depends_on,omitempty" description:"Replaces all; [] clears."`
+	DependsOn   *[]item.ID                  `json:"depends_on,omitempty" description:"[] clears."`
 	Description *string                     `json:"description,omitempty"`
-	Branch      *string                     `json:"branch,omitempty" description:"Branch of the item; \"\" clears."`
-	Worktree    *string                     `json:"worktree,omitempty" description:"Likewise."`
+	Branch      *string                     `json:"branch,omitempty" description:"\"\" clears."`
+	Worktree    *string                     `json:"worktree,omitempty"`
 	PullRequest *string                     `json:"pull_request,omitempty" description:"Number or URL; \"\" clears."`
+	Steal       bool                        `json:"steal,omitempty"`
 }
 
 // UpdateItem changes the given fields, nothing else.
@@ -71,7 +72,7 @@ func (t *Tools) UpdateItem(ctx context.Context, in UpdateIn) (Item, error) {
 	p := item.Patch{
 		Title: in.Title, Type: in.Type, Status: in.Status, Priority: in.Priority, Assignee: in.Assignee,
 		Labels: (*[]string)(in.Labels), Iteration: in.Iteration, DependsOn: in.DependsOn, Description: in.Description,
-		Branch: in.Branch, Worktree: in.Worktree, PullRequest: in.PullRequest,
+		Branch: in.Branch, Worktree: in.Worktree, PullRequest: in.PullRequest, Steal: in.Steal,
 	}
 	if in.Parent.Set {
 		p.Parent = new(item.ID(in.Parent.Value))

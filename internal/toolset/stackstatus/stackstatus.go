@@ -69,9 +69,9 @@ func (t *Tools) Extend(set toolset.Toolset) toolset.Toolset {
 
 // In selects a stack.
 type In struct {
-	Branch string `json:"branch,omitempty" description:"Any branch of the stack. Defaults to the current one."`
-	Fresh  bool   `json:"fresh,omitempty" description:"Ask GitHub again, even within a minute."`
-	Cached bool   `json:"cached,omitempty" description:"Use no network: show the last answers."`
+	Branch string `json:"branch,omitempty" description:"Default: the current one."`
+	Fresh  bool   `json:"fresh,omitempty" description:"Ask GitHub again."`
+	Cached bool   `json:"cached,omitempty" description:"Use no network."`
 }
 
 // GetStackStatus joins the branches of a stack with what decides about their merge.

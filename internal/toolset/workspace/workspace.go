@@ -180,8 +180,8 @@ func (t *Tools) ListDirectory(ctx context.Context, in ListIn) (ListOut, error) {
 type ContextIn struct {
 	Sections  []string `json:"sections,omitempty" enum:"project,stack,items,git,task,containers,recipes,recent,tree"`
 	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"50000" default:"2000"`
-	Fresh     bool     `json:"fresh,omitempty" description:"Ask GitHub and Jira instead of their last answers."`
-	Since     string   `json:"since,omitempty" description:"Token of an earlier answer: only what changed since."`
+	Fresh     bool     `json:"fresh,omitempty" description:"Ask GitHub and Jira again."`
+	Since     string   `json:"since,omitempty" description:"Token of an earlier answer."`
 }
 
 // GetProjectContext returns the project's context as Markdown.

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,6 +47,7 @@ import (
 	toolworktrees "github.com/copse-dev/copse/internal/toolset/worktrees"
 	"github.com/copse-dev/copse/internal/turn"
 	"github.com/copse-dev/copse/internal/wiring"
+	"github.com/copse-dev/copse/internal/workflow/claims"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/itemsync"
 	workopen "github.com/copse-dev/copse/internal/workflow/openpulls"
@@ -57,6 +59,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 	"github.com/copse-dev/copse/internal/workflow/worktrees"
 	"github.com/copse-dev/copse/internal/xec"
+	"github.com/copse-dev/copse/internal/xec/family"
 )
 
 // ToolsetNames returns the names of the toolsets in the order of the documentation.
@@ -75,6 +78,7 @@ type Workspace struct {
 	readOnly bool
 	journal  func() *recipe.Journal // one, which knows what runs
 	radar    func() *conflicts.Radar
+	process  func() family.Process
 	register *presence.Register // of the server, nil for a command
 	single   bool               // the register has one client
 }
@@ -90,6 +94,7 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 			return recipe.NewJournal(o.Env.StateDir("tasks"), worktree.Workspace()).Redacted(o.Env.Secrets.Redact)
 		}),
 		Settings: settings.Open(o.Env.SettingsFile(), worktree.Workspace()),
+		process:  sync.OnceValue(func() family.Process { return family.Identify(os.Getpid()) }),
 	}
 	w.radar = sync.OnceValue(func() *conflicts.Radar {
 		return conflicts.New(conflicts.Options{
@@ -243,6 +248,44 @@ func (w *Workspace) seen(client, tool string) {
 	w.register.Seen(cmp.Or(client, unnamed), w.Workspace(), tool)
 }
 
+// agent returns the client that calls.
+func (w *Workspace) agent(ctx context.Context) item.Agent {
+	return item.Agent{
+		Name: cmp.Or(toolset.Client(ctx), unnamed), Session: toolset.Session(ctx), Worktree: w.Workspace(),
+		Host: w.env.Hostname, Process: w.process(),
+	}
+}
+
+// Person returns the user of the command line, who has no process that lives on.
+func (w *Workspace) Person() item.Agent {
+	user := cmp.Or(w.env.Getenv("USER"), w.env.Getenv("LOGNAME"), w.env.Getenv("USERNAME"), "a user")
+	return item.Agent{Name: user, Worktree: w.Workspace(), Host: w.env.Hostname}
+}
+
+// Claims returns what claims items of a store.
+func (w *Workspace) Claims(store item.Store) *claims.Claims {
+	return claims.New(store, w.Sync(store).Publish, w.env.Now)
+}
+
+// called returns the toolsets with tools that know their caller, and whose calls renew its
+// claims.
+func (w *Workspace) called(c *claims.Claims, sets []toolset.Toolset) []toolset.Toolset {
+	for i := range sets {
+		for j := range sets[i].Tools {
+			t := &sets[i].Tools[j]
+			call := t.Call
+			t.Call = func(ctx context.Context, arguments json.RawMessage) toolset.Result {
+				ctx = item.WithAgent(ctx, w.agent(ctx))
+				renew := func() { _ = c.Called(ctx) } // what cannot be renewed expires, and the next claim says why
+				renew()
+				defer renew() // a call can take longer than a lease
+				return call(ctx, arguments)
+			}
+		}
+	}
+	return sets
+}
+
 // noted returns the toolsets with tools whose calls are known to others.
 func (w *Workspace) noted(sets []toolset.Toolset) []toolset.Toolset {
 	if w.register == nil {
@@ -324,6 +367,7 @@ type Served struct {
 	store  item.Store
 	tasks  *tasks.Tasks
 	syncer *shared.Background
+	claims *claims.Claims
 }
 
 // Serve returns the toolsets of the workspace that are not disabled. What happens behind
@@ -335,11 +379,11 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	files := w.Files()
 	project := toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset()
 	project.Tools = append(project.Tools, searchall.Tool(w.Words, w.Search(s.store, s.tasks, files)))
-	s.Toolsets = w.shown(w.noted(toolset.Without(append(w.stacked(w.readers(s.store), s.store),
-		w.itemTools(s.store),
+	s.Toolsets = w.shown(w.noted(w.called(s.claims, toolset.Without(append(w.stacked(w.readers(s.store), s.store),
+		w.itemTools(s),
 		commands.New(w.Commands()).Toolset(),
 		project,
-	), w.disabled)))
+	), w.disabled))))
 	return s
 }
 
@@ -398,17 +442,18 @@ func (w *Workspace) stacked(sets []toolset.Toolset, store item.Store) []toolset.
 // ServeItems returns the toolset of work items alone.
 func (w *Workspace) ServeItems(logger *slog.Logger) *Served {
 	s := w.served(logger)
-	s.Toolsets = w.shown([]toolset.Toolset{w.itemTools(s.store)})
+	s.Toolsets = w.shown(w.called(s.claims, []toolset.Toolset{w.itemTools(s)}))
 	return s
 }
 
 func (w *Workspace) served(logger *slog.Logger) *Served {
 	store := w.Items()
-	return &Served{store: store, syncer: w.Sync(store).Background(logger)}
+	sync := w.Sync(store)
+	return &Served{store: store, syncer: sync.Background(logger), claims: claims.New(store, sync.Publish, w.env.Now)}
 }
 
-func (w *Workspace) itemTools(store item.Store) toolset.Toolset {
-	return items.New(store, w.env.Now).MarkMerged(store, w.Pulls).Toolset()
+func (w *Workspace) itemTools(s *Served) toolset.Toolset {
+	return items.New(s.store, w.env.Now).MarkMerged(s.store, w.Pulls).Claiming(s.claims).Toolset()
 }
 
 // Close lets go of what the toolsets hold, stops the tasks that run, and ends the sync of

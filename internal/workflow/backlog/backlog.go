@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/copse-dev/copse/internal/item"
 )
@@ -39,6 +40,39 @@ func (b *Backlog) Read(ctx context.Context) (View, error) {
 	}
 	snapshot, err := b.backend.Snapshot(ctx)
 	return View{config, snapshot}, err
+}
+
+// claimReader is a backend that finds the claim of one item without looking at the others.
+type claimReader interface {
+	ClaimOf(ctx context.Context, it *item.Summary) (item.Claim, bool, error)
+}
+
+// Claim returns the claim of an item; nil if nobody holds it.
+func (b *Backlog) Claim(ctx context.Context, it *item.Summary) (*item.Claim, error) {
+	if one, ok := b.backend.(claimReader); ok {
+		c, held, err := one.ClaimOf(ctx, it)
+		if err != nil || !held {
+			return nil, err
+		}
+		return &c, nil
+	}
+	s, err := b.backend.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c, held := s.Claim(it.ID); held {
+		return &c, nil
+	}
+	return nil, nil
+}
+
+// HeldBy returns who holds an item and until when, on one line; "" if nobody does.
+func (v View) HeldBy(id item.ID) string {
+	c, held := v.Snapshot.Claim(id)
+	if !held {
+		return ""
+	}
+	return fmt.Sprintf("%s until %s", c.Holder.Short(), c.End().UTC().Format(time.RFC3339))
 }
 
 // Warnings returns what is wrong with the project, then what is wrong with its items.

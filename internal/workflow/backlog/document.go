@@ -1,6 +1,10 @@
 package backlog
 
-import "github.com/copse-dev/copse/internal/item"
+import (
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+)
 
 // Fields are an item in JSON without its long parts. Every key is there.
 type Fields struct {
@@ -45,8 +49,35 @@ type Document struct {
 	Branch      string `json:"branch,omitempty"`
 	Worktree    string `json:"worktree,omitempty"`
 	PullRequest string `json:"pull_request,omitempty"`
+	// Claim is who works on it.
+	Claim *Claim `json:"claim,omitempty"`
 	// Renumbered are the numbers that the item had before a merge.
 	Renumbered []Renumbered `json:"renumbered,omitempty"`
+}
+
+// Claim is a claim in JSON.
+type Claim struct {
+	Agent    string `json:"agent"`
+	Worktree string `json:"worktree,omitempty"`
+	Host     string `json:"host,omitempty"`
+	Process  int    `json:"process,omitempty"`
+	Since    string `json:"since"`
+	Expires  string `json:"expires"`
+	// ProcessGone says that the process of the agent has ended; the claim follows it soon.
+	ProcessGone bool   `json:"process_gone,omitempty"`
+	StolenFrom  string `json:"stolen_from,omitempty"`
+	// Unconfirmed says that another clone of a shared store can still get the item.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
+}
+
+// ClaimOf returns a claim.
+func ClaimOf(c item.Claim) *Claim {
+	stamp := func(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+	return &Claim{
+		Agent: c.Holder.Name, Worktree: c.Holder.Worktree, Host: c.Holder.Host, Process: c.Holder.Process.PID,
+		Since: stamp(c.Since), Expires: stamp(c.End()), ProcessGone: !c.Gone.IsZero(),
+		StolenFrom: c.StolenFrom, Unconfirmed: c.Unconfirmed,
+	}
 }
 
 // Comment is a comment in JSON.

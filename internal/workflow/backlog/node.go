@@ -9,7 +9,9 @@ type Node struct {
 	Type     string  `json:"type"`
 	Status   string  `json:"status"`
 	Priority string  `json:"priority"`
-	Children []Node  `json:"children"`
+	// Claimed is who holds the item, and until when.
+	Claimed  string `json:"claimed,omitempty"`
+	Children []Node `json:"children"`
 	// Omitted is how many items below this one are left out.
 	Omitted int `json:"omitted,omitempty"`
 }

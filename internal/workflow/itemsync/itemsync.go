@@ -106,13 +106,35 @@ func remoteOf(ctx context.Context, repo *git.Repo, chosen string) (*sidebranch.R
 // shared reports whether the store is the shared one of a repository.
 func (s *Sync) shared() bool { return s.o.Store != nil && s.o.Store.Shared() }
 
+// Publish exchanges the store once if clones share it. decided is false if none do: the store
+// is not shared, or has no remote.
+func (s *Sync) Publish(ctx context.Context) (decided bool, err error) {
+	if !s.shared() {
+		return false, nil
+	}
+	syncer, err := s.Open(ctx, "")
+	if err != nil {
+		return false, err
+	}
+	defer syncer.Branch.Close()
+	if syncer.Remote == nil {
+		return false, nil
+	}
+	r, err := syncer.Sync(ctx)
+	if err = cmp.Or(err, r.Offline); err == nil {
+		s.o.Store.PublishedClaims()
+	}
+	return true, err
+}
+
 // AfterChange exchanges the store once if it is shared and the user's settings ask for a
-// sync after each change.
+// sync after each change, or if claims were changed, which other clones must know.
 func (s *Sync) AfterChange(ctx context.Context) error {
 	if !s.shared() {
 		return nil
 	}
-	if user, err := s.o.User(); err != nil || user.Items.Sync != settings.SyncAfterChange {
+	user, err := s.o.User()
+	if !s.o.Store.ChangedClaims() && (err != nil || user.Items.Sync != settings.SyncAfterChange) {
 		return nil // unreadable settings are reported where they are opened
 	}
 	syncer, err := s.Open(ctx, "")
@@ -169,7 +191,7 @@ func Watch(ctx context.Context, syncer *shared.Syncer, interval time.Duration, r
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		trees := []string{filepath.Join(path, "items"), filepath.Join(path, "trash"), filepath.Join(path, "links")}
+		trees := []string{filepath.Join(path, "items"), filepath.Join(path, "trash"), filepath.Join(path, "links"), filepath.Join(path, "claims")}
 		// Where files cannot be watched, the interval remains.
 		_ = watch.Run(watching, watch.Paths{Dirs: []string{path}, Trees: trees}, func() {}, notify)
 	}()

@@ -18,6 +18,8 @@ import (
 type WorkItems struct {
 	// InProgress are neither in the first status nor done.
 	InProgress []*item.Summary
+	// Claimed are in the first status, and somebody holds them.
+	Claimed []*item.Summary
 	// ThisBranch are linked to the branch that is checked out, whatever their status.
 	ThisBranch []*item.Summary
 	// Open counts the items in the first status.
@@ -46,6 +48,9 @@ func (g *gathering) items(ctx context.Context) (Content, error) {
 		case config.Done(it.Status):
 		case it.Status == config.Statuses[0]:
 			out.Open++
+			if _, held := all.Claim(it.ID); held {
+				out.Claimed = append(out.Claimed, it)
+			}
 		default:
 			out.InProgress = append(out.InProgress, it)
 		}

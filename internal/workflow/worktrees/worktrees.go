@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/presence"
@@ -68,7 +69,9 @@ type Worktree struct {
 	StackPosition int          `json:"stack_position,omitempty"`
 	PullRequest   *PullRequest `json:"pull_request,omitempty"`
 	Item          *Item        `json:"item,omitempty"`
-	Clients       []Client     `json:"clients,omitempty"`
+	// Claims are the items that agents in the worktree hold.
+	Claims  []Claim  `json:"claims,omitempty"`
+	Clients []Client `json:"clients,omitempty"`
 	// Tasks are the tasks that run there.
 	Tasks []string `json:"tasks,omitempty"`
 	// SafeToRemove says that nothing is lost with the worktree: it is merged, clean, and
@@ -90,6 +93,14 @@ type PullRequest struct {
 type Item struct {
 	ID    item.ID `json:"id"`
 	Title string  `json:"title"`
+}
+
+// Claim is an item that an agent holds.
+type Claim struct {
+	ID      item.ID   `json:"id"`
+	Title   string    `json:"title"`
+	Agent   string    `json:"agent"`
+	Expires time.Time `json:"expires"`
 }
 
 // Client is an MCP client that works in the worktree.
@@ -132,7 +143,7 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 	if err != nil {
 		return nil, err
 	}
-	items := w.items(ctx)
+	items, claims := w.items(ctx), w.claims(ctx)
 	for i := range all {
 		one := &all[i]
 		if one.Missing {
@@ -140,6 +151,7 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 		}
 		w.stack(ctx, one)
 		one.Item = items(*one)
+		one.Claims = claims(one.Path)
 		w.company(ctx, one)
 		track, known := tracking[one.Branch]
 		one.Upstream, one.UpstreamGone, one.Ahead, one.Behind = track.Upstream, track.Gone, track.Ahead, track.Behind
@@ -211,6 +223,26 @@ func (w *Worktrees) stack(ctx context.Context, one *Worktree) {
 			one.PullRequest.State = "merged"
 		}
 		one.PullRequest.AsOf = found.AsOf.UTC()
+	}
+}
+
+// claims returns what finds the claims of the agents in a worktree.
+func (w *Worktrees) claims(ctx context.Context) func(path string) []Claim {
+	if w.o.Items == nil {
+		return func(string) []Claim { return nil }
+	}
+	snapshot, err := w.o.Items.Snapshot(ctx)
+	if err != nil {
+		return func(string) []Claim { return nil }
+	}
+	return func(path string) []Claim {
+		var list []Claim
+		for _, it := range snapshot.Claims() {
+			if c, _ := snapshot.Claim(it.ID); c.Holder.Worktree != "" && filepath.Clean(c.Holder.Worktree) == path {
+				list = append(list, Claim{ID: it.ID, Title: it.Title, Agent: cleantext.Line(c.Holder.Name), Expires: c.End().UTC()})
+			}
+		}
+		return list
 	}
 }
 

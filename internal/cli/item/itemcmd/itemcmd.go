@@ -81,9 +81,11 @@ func (c Base) RunIn(do func(ctx context.Context, here *workspace.Workspace, s it
 		here.Warn()
 		store := here.Items()
 		defer store.Close()
-		if err := do(cmd.Context(), here, store, args); err != nil {
+		ctx := item.WithAgent(cmd.Context(), here.Person())
+		if err := do(ctx, here, store, args); err != nil {
 			return c.explain(err)
 		}
+		_ = store.Renew(ctx) // what cannot be renewed expires
 		c.syncChange(cmd.Context(), here, store)
 		return nil
 	}
@@ -107,6 +109,12 @@ func (c Base) explain(err error) error {
 	}
 	if errors.Is(err, item.ErrNoProject) {
 		return fmt.Errorf("not a tic project (no .tic/ directory found). Run '%s' first", c.InitCommand)
+	}
+	if _, held := errors.AsType[*item.HeldError](err); held {
+		return fmt.Errorf("%w; choose another item with '%s claim', or use --steal", err, c.Program)
+	}
+	if _, none := errors.AsType[*item.NothingToClaimError](err); none {
+		return fmt.Errorf("%w; '%s list' shows who holds what", err, c.Program)
 	}
 	if _, changed := errors.AsType[*item.ChangedError](err); changed {
 		return errors.New("the item or a related item has changed in the meantime; run the command again")
@@ -157,6 +165,8 @@ type TableOptions struct {
 	Headers bool
 	// Merged are items whose pull request is merged. Their status is marked for a person.
 	Merged map[item.ID]item.Link
+	// Held returns who holds an item, "" if nobody does. Their status is marked for a person.
+	Held func(item.ID) string
 }
 
 // Table writes items.
@@ -174,6 +184,9 @@ func Table(o *output.Writer, list []*item.Summary, opts TableOptions) error {
 			status := s.Status
 			if _, ok := opts.Merged[s.ID]; ok {
 				status += " (PR merged)"
+			}
+			if opts.Held != nil && opts.Held(s.ID) != "" {
+				status += " (claimed by " + opts.Held(s.ID) + ")"
 			}
 			rows = append(rows, []string{
 				s.ID.String(), s.Title, s.Type, status, s.Priority, cmp.Or(s.Assignee, "-"), cmp.Or(strings.Join(s.Labels, ","), "-"),

@@ -171,12 +171,13 @@ func itemFacts(w projectcontext.WorkItems) []Fact {
 		for _, it := range list {
 			if !met[it.ID] {
 				met[it.ID] = true
-				facts = append(facts, Fact{Key: itemKey + it.ID.String(), Line: before.Add(itemLine(it))})
+				facts = append(facts, Fact{Key: itemKey + it.ID.String(), Line: before.Add(heldLine(w, it))})
 			}
 		}
 	}
 	add(w.ThisBranch, foreign.Own("this branch: "))
 	add(w.InProgress, foreign.Line{})
+	add(w.Claimed, foreign.Line{})
 	add(w.Ready, foreign.Own("ready: "))
 	return facts
 }

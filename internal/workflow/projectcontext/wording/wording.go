@@ -212,12 +212,15 @@ func short(hash string) string { return hash[:min(len(hash), 8)] }
 func items(w projectcontext.WorkItems) body {
 	out := body{head: []foreign.Line{itemCounts(w)}}
 	for _, it := range w.ThisBranch {
-		out.head = append(out.head, foreign.Own("this branch: ").Add(itemLine(it)))
+		out.head = append(out.head, foreign.Own("this branch: ").Add(heldLine(w, it)))
 	}
 	for _, it := range w.InProgress {
 		if !slices.Contains(w.ThisBranch, it) { // the others have a line already
-			out.lines = append(out.lines, itemLine(it))
+			out.lines = append(out.lines, heldLine(w, it))
 		}
+	}
+	for _, it := range w.Claimed {
+		out.lines = append(out.lines, heldLine(w, it))
 	}
 	for _, it := range w.Ready {
 		out.lines = append(out.lines, foreign.Own("ready: ").Add(itemLine(it)))
@@ -227,6 +230,18 @@ func items(w projectcontext.WorkItems) body {
 
 func itemCounts(w projectcontext.WorkItems) foreign.Line {
 	return foreign.Line{}.Int(len(w.InProgress)).Own(" in progress, ").Int(w.Open).Own(" not begun (").Int(len(w.Ready)).Own(" ready)")
+}
+
+// heldLine is the line of an item with its holder, if it has one.
+func heldLine(w projectcontext.WorkItems, it *item.Summary) foreign.Line {
+	if w.All == nil {
+		return itemLine(it)
+	}
+	c, held := w.All.Claim(it.ID)
+	if !held {
+		return itemLine(it)
+	}
+	return itemLine(it).Own(", claimed by ").Name(c.Holder.Short()).Own(" until ").Name(c.End().UTC().Format(time.RFC3339))
 }
 
 func itemLine(it *item.Summary) foreign.Line {

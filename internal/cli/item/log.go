@@ -1,0 +1,173 @@
+package item
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
+	"github.com/copse-dev/copse/internal/cli/output"
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// change is a change of an item in JSON.
+type change struct {
+	Change string       `json:"change,omitempty"`
+	Item   item.ID      `json:"item"`
+	At     string       `json:"at"`
+	Kind   item.Kind    `json:"kind"`
+	By     by           `json:"by,omitzero"`
+	Fields []fieldValue `json:"fields,omitempty"`
+	// Cut names the fields whose values are too long to be kept.
+	Cut        []string      `json:"cut,omitempty"`
+	Comment    *item.Comment `json:"comment,omitempty"`
+	StolenFrom string        `json:"stolen_from,omitempty"`
+	Undoes     string        `json:"undoes,omitempty"`
+}
+
+// by is who made a change in JSON.
+type by struct {
+	Agent    string `json:"agent"`
+	Worktree string `json:"worktree,omitempty"`
+	Host     string `json:"host,omitempty"`
+}
+
+// fieldValue is a field that was changed in JSON.
+type fieldValue struct {
+	Field  string `json:"field"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+func changeOf(c item.Change) change {
+	out := change{
+		Change: c.ID, Item: c.Item, At: c.At, Kind: c.Kind, By: by{c.By.Name, c.By.Worktree, c.By.Host},
+		Cut: c.Cut, Comment: c.Comment, StolenFrom: c.StolenFrom, Undoes: c.Undoes,
+	}
+	for _, v := range c.Values() {
+		out.Fields = append(out.Fields, fieldValue(v))
+	}
+	return out
+}
+
+// summary says on one line what a change did.
+func summary(c item.Change) string {
+	const most = 60
+	quote := func(s string) string { return fmt.Sprintf("%q", cleantext.Cut(cleantext.Line(s), most)) }
+	var parts []string
+	for _, v := range c.Values() {
+		parts = append(parts, fmt.Sprintf("%s %s to %s", v.Field, quote(v.Before), quote(v.After)))
+	}
+	for _, name := range c.Cut {
+		parts = append(parts, name+" (too long to keep)")
+	}
+	if c.Comment != nil {
+		parts = append(parts, quote(c.Comment.Body))
+	}
+	if c.Kind == item.Elsewhere {
+		parts = append(parts, "by another program; what changed is not known")
+	}
+	if c.StolenFrom != "" {
+		parts = append(parts, "taken from "+cleantext.Line(c.StolenFrom))
+	}
+	if c.Undoes != "" {
+		parts = append(parts, "undoes "+cleantext.Line(c.Undoes))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (c cli) log() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "log [ID]",
+		Short: "List who changed an item, what, and when",
+		Long: fmt.Sprintf(`List who changed an item, what, and when, the latest change first. Without ID, list the
+latest changes of all items. The history has the last %d changes of an item that were made
+by way of copse or tic. A change by another program appears as "elsewhere".
+
+In a pipe each line has the change, item, time, kind, agent and what was changed,
+separated by tabs.`, item.MaxHistory),
+		Example: fmt.Sprintf("  %[1]s log 3\n  %[1]s log --json", c.Program),
+		Args:    app.Args(0, 1, "none or ID"), ValidArgsFunction: c.CompleteItem,
+	}
+	output.JSONFlag[[]change](cmd, &asJSON)
+	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		var id item.ID
+		if len(args) > 0 {
+			var err error
+			if id, err = itemcmd.ParseID(args[0]); err != nil {
+				return err
+			}
+		}
+		log, err := s.History(ctx, id)
+		if err != nil {
+			return err
+		}
+		slices.Reverse(log)
+		if asJSON {
+			list := make([]change, len(log))
+			for i, one := range log {
+				list[i] = changeOf(one)
+			}
+			return c.Out().JSON(list)
+		}
+		if len(log) == 0 {
+			c.Env.Notef("no change is recorded yet")
+		}
+		rows := make([][]string, len(log))
+		for i, one := range log {
+			rows[i] = []string{cmp.Or(one.ID, "-"), one.Item.String(), one.At, string(one.Kind), cmp.Or(one.By.Name, "-"), summary(one)}
+		}
+		return c.Out().Table([]output.Column{
+			{Name: "change"}, {Name: "item", Right: true}, {Name: "at"}, {Name: "kind"}, {Name: "by", Flexible: true}, {Name: "what", Flexible: true},
+		}, rows)
+	})
+	return cmd
+}
+
+func (c cli) undo() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "undo ID [CHANGE]",
+		Short: "Undo a change of an item",
+		Long: `Undo the latest change of an item, or the CHANGE that "log" names. An update puts back the
+old values, a comment goes away, a deleted item comes back, and a new item goes to the
+trash. Later changes of other fields stay. A field that was changed again since then is
+not overwritten: the command fails and names who changed it. The undoing is a change in
+the history, and can be undone.`,
+		Example: fmt.Sprintf("  %[1]s undo 3\n  %[1]s undo 3 k3f9a2mq", c.Program),
+		Args:    app.Args(1, 2, "ID or ID and CHANGE"), ValidArgsFunction: c.CompleteItem,
+	}
+	output.JSONFlag[change](cmd, &asJSON)
+	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
+		id, err := itemcmd.ParseID(args[0])
+		if err != nil {
+			return err
+		}
+		name := ""
+		if len(args) > 1 {
+			if name = args[1]; name == "" {
+				return app.UsageError("CHANGE is empty: use one that \"log\" lists")
+			}
+		}
+		undone, err := s.Undo(ctx, id, name)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return c.Out().JSON(changeOf(undone))
+		}
+		what := string(undone.Kind)
+		if text := summary(undone); text != "" {
+			what += ": " + text
+		}
+		return c.Out().Line("Undid change %s of #%d (%s).", undone.ID, id, what)
+	})
+	return cmd
+}

@@ -1,0 +1,84 @@
+package items
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/workflow/backlog"
+)
+
+// ClaimIn asks for an item.
+type ClaimIn struct {
+	ID    item.ID `json:"id,omitempty" description:"Default: the best ready item."`
+	Lease *int    `json:"lease_minutes,omitempty" default:"60"`
+	Steal bool    `json:"steal,omitempty" description:"Take it from anyone."`
+}
+
+// ClaimItem gives the caller an item.
+func (t *Tools) ClaimItem(ctx context.Context, in ClaimIn) (Item, error) {
+	r := item.ClaimRequest{ID: in.ID, Steal: in.Steal}
+	if in.Lease != nil {
+		r.Lease = time.Duration(*in.Lease) * time.Minute
+	}
+	got, err := t.claims.Claim(ctx, r)
+	if err != nil {
+		return Item{}, err
+	}
+	out := itemOf(&got.Item, section{})
+	out.Claim = claimOf(got.Claim)
+	if got.Unconfirmed != nil {
+		out.Showing = append(out.Showing, line("claim: not confirmed by the remote, so another clone can still get the item: "+got.Unconfirmed.Error(), warningLength))
+	}
+	return out, nil
+}
+
+// claimOf returns a claim as it is shown.
+func claimOf(c item.Claim) *backlog.Claim {
+	shown := backlog.ClaimOf(c)
+	for _, text := range []*string{&shown.Agent, &shown.Worktree, &shown.Host, &shown.StolenFrom} {
+		*text = line(*text, lineLength)
+	}
+	return shown
+}
+
+// ReleaseIn names an item.
+type ReleaseIn struct {
+	ID item.ID `json:"id"`
+}
+
+// ReleaseOut is the item that was released.
+type ReleaseOut struct {
+	Released item.ID `json:"released"`
+	// WasClaimed is false if nobody held the item.
+	WasClaimed bool     `json:"wasClaimed"`
+	Warnings   []string `json:"warnings,omitempty"`
+}
+
+// ReleaseItem ends the caller's claim of an item.
+func (t *Tools) ReleaseItem(ctx context.Context, in ReleaseIn) (ReleaseOut, error) {
+	released, err := t.claims.Release(ctx, in.ID, false)
+	if err != nil {
+		return ReleaseOut{}, err
+	}
+	out := ReleaseOut{Released: in.ID, WasClaimed: released.Was}
+	if released.Unconfirmed != nil {
+		out.Warnings = []string{line("other clones do not know of it yet: "+released.Unconfirmed.Error(), warningLength)}
+	}
+	return out, nil
+}
+
+// nextOfClaim returns what to do about an error of a claim; "" if it is none.
+func nextOfClaim(err error) string {
+	if _, ok := errors.AsType[*item.HeldError](err); ok {
+		return "Use claim_item without id to get another item. If the user wants this one, pass steal: true."
+	}
+	if e, ok := errors.AsType[*item.NothingToClaimError](err); ok {
+		if e.Claimed > 0 {
+			return "Use list_items to see who holds them."
+		}
+		return "Use list_items to see what blocks them, or create_item."
+	}
+	return ""
+}

@@ -1,0 +1,143 @@
+// Package claims gives work items to agents.
+//
+// [Claims.Claim] claims an item in the store of the project. If clones share the store, it
+// then exchanges the store with the remote, which decides: of two clones that claim an item at
+// the same time, the first to push keeps it. [Claims.Called] renews the claims of an agent
+// that calls. Errors are those of package item.
+package claims
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// Publish exchanges a store with the clones that share it. decided is false if there are none.
+type Publish func(ctx context.Context) (decided bool, err error)
+
+// Claims are the claims of a project. It is safe for concurrent use.
+type Claims struct {
+	store   item.Backend
+	publish Publish
+	now     func() time.Time
+
+	mu      sync.Mutex
+	holders map[item.Agent]time.Time // agents that claimed, and when their claims were renewed
+}
+
+// New returns the claims of a store. publish can be nil.
+func New(store item.Backend, publish Publish, now func() time.Time) *Claims {
+	if publish == nil {
+		publish = func(context.Context) (bool, error) { return false, nil }
+	}
+	return &Claims{store: store, publish: publish, now: now, holders: make(map[item.Agent]time.Time)}
+}
+
+// Taken is an item that an agent got.
+type Taken struct {
+	item.Claimed
+	// Unconfirmed is why the remote of a shared store has not seen the claim; nil if it has.
+	Unconfirmed error
+}
+
+// attempts is how many items are tried if other clones were faster each time.
+const attempts = 10
+
+// Claim gives the agent of the context an item.
+func (c *Claims) Claim(ctx context.Context, r item.ClaimRequest) (Taken, error) {
+	for attempt := 1; ; attempt++ {
+		got, err := c.store.Claim(ctx, r)
+		if err != nil {
+			return Taken{}, err
+		}
+		c.noteHolder(got.Claim.Holder)
+		taken, err := c.confirm(ctx, got)
+		_, held := errors.AsType[*item.HeldError](err)
+		if held && r.ID == 0 && attempt < attempts {
+			continue
+		}
+		return taken, err
+	}
+}
+
+// confirm lets the other clones decide about a claim.
+func (c *Claims) confirm(ctx context.Context, got item.Claimed) (Taken, error) {
+	decided, err := c.publish(ctx)
+	if err != nil {
+		got.Claim.Unconfirmed = true
+		return Taken{Claimed: got, Unconfirmed: err}, nil
+	}
+	if !decided {
+		return Taken{Claimed: got}, nil
+	}
+	s, err := c.store.Snapshot(ctx)
+	if err != nil {
+		return Taken{}, err
+	}
+	// The exchange can give the item another number, and change it.
+	id := got.Item.ID
+	for _, it := range s.Claims() {
+		if claim, _ := s.Claim(it.ID); it.Created == got.Item.Created && claim.Holder == got.Claim.Holder {
+			id = it.ID
+		}
+	}
+	claim, ok := s.Claim(id)
+	switch {
+	case !ok: // done, deleted or released elsewhere
+		return Taken{}, &item.ChangedElsewhereError{ID: id}
+	case claim.Holder != got.Claim.Holder:
+		return Taken{}, &item.HeldError{ID: id, Claim: claim}
+	}
+	it, err := c.store.Item(ctx, id)
+	return Taken{Claimed: item.Claimed{Item: it, Claim: claim}}, err
+}
+
+// Released is how a release ended.
+type Released struct {
+	Claim item.Claim
+	// Was says that somebody held the item.
+	Was bool
+	// Unconfirmed is why other clones do not know of it yet; nil if they do.
+	Unconfirmed error
+}
+
+// Release ends the claim of an item.
+func (c *Claims) Release(ctx context.Context, id item.ID, steal bool) (Released, error) {
+	claim, was, err := c.store.Release(ctx, id, steal)
+	if err != nil || !was {
+		return Released{}, err
+	}
+	_, unconfirmed := c.publish(ctx)
+	return Released{Claim: claim, Was: true, Unconfirmed: unconfirmed}, nil
+}
+
+func (c *Claims) noteHolder(a item.Agent) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.holders[a] = c.now()
+}
+
+// pause is the time between two looks at the claims of an agent. The shortest lease has
+// several.
+const pause = item.MinLease / 4
+
+// Called notes a call of the agent of the context. It costs nothing for an agent that did not
+// claim an item here.
+func (c *Claims) Called(ctx context.Context) error {
+	agent := item.AgentOf(ctx)
+	c.mu.Lock()
+	renewed, holds := c.holders[agent]
+	now := c.now()
+	due := holds && now.Sub(renewed) >= pause
+	if due {
+		c.holders[agent] = now
+	}
+	c.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return c.store.Renew(ctx)
+}

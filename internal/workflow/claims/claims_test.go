@@ -1,0 +1,100 @@
+package claims_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemtest"
+	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/workflow/claims"
+)
+
+// project returns a store with items, and the context of an agent.
+func project(t *testing.T, items int, now func() time.Time) (*local.Store, context.Context) {
+	t.Helper()
+	s := local.New(local.Location{Dir: t.TempDir()}, now)
+	t.Cleanup(func() { _ = s.Close() })
+	if _, err := s.Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range items {
+		if _, err := s.Create(t.Context(), item.Draft{Title: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s, item.WithAgent(t.Context(), itemtest.Agent("ada"))
+}
+
+// Another clone was faster with the first item: the agent gets the next one, but not another
+// one than it named.
+func TestOtherClonesDecide(t *testing.T) {
+	t.Parallel()
+	s, ctx := project(t, 3, time.Now)
+	far := item.WithAgent(t.Context(), itemtest.Agent("far"))
+	c := claims.New(s, func(context.Context) (bool, error) {
+		_, err := s.Claim(far, item.ClaimRequest{ID: 1, Steal: true}) // what the exchange brings
+		return true, err
+	}, time.Now)
+	got, err := c.Claim(ctx, item.ClaimRequest{})
+	if err != nil || got.Item.ID != 2 || got.Unconfirmed != nil {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	_, err = c.Claim(ctx, item.ClaimRequest{ID: 1, Steal: true})
+	if held, ok := errors.AsType[*item.HeldError](err); !ok || held.Claim.Holder.Name != "far" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Without a connection the claim counts here, and says so.
+func TestOffline(t *testing.T) {
+	t.Parallel()
+	s, ctx := project(t, 1, time.Now)
+	away := errors.New("no route to host")
+	c := claims.New(s, func(context.Context) (bool, error) { return true, away }, time.Now)
+	got, err := c.Claim(ctx, item.ClaimRequest{ID: 1})
+	if err != nil || !got.Claim.Unconfirmed || !errors.Is(got.Unconfirmed, away) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	released, err := c.Release(ctx, 1, false)
+	if err != nil || !released.Was || !errors.Is(released.Unconfirmed, away) {
+		t.Errorf("got %+v, %v", released, err)
+	}
+}
+
+// The calls of a holder renew its claims, and those of others cost nothing.
+func TestCalled(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	s, ctx := project(t, 1, func() time.Time { return at })
+	c := claims.New(s, nil, func() time.Time { return at })
+	if _, err := c.Claim(ctx, item.ClaimRequest{ID: 1, Lease: 10 * time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	held := func() bool {
+		snapshot, err := s.Snapshot(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, held := snapshot.Claim(1)
+		return held
+	}
+	for range 5 {
+		at = at.Add(9 * time.Minute)
+		if err := c.Called(item.WithAgent(t.Context(), itemtest.Agent("bob"))); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Called(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if !held() {
+			t.Fatal("the lease ended although its holder calls")
+		}
+	}
+	at = at.Add(11 * time.Minute)
+	if held() {
+		t.Error("the claim outlives its lease")
+	}
+}
