@@ -10,8 +10,10 @@ import (
 const (
 	// DefaultLease is how long a claim counts after the last call of its holder.
 	DefaultLease = time.Hour
-	// MinLease and MaxLease bound what a claim can ask for.
-	MinLease, MaxLease = time.Minute, 24 * time.Hour
+	// MinLease is the shortest lease that a claim can ask for.
+	MinLease = time.Minute
+	// MaxLease is the longest lease that a claim can ask for.
+	MaxLease = 24 * time.Hour
 	// ClaimGrace is how long a claim counts after another agent found the process of its
 	// holder gone: a client that starts again goes on with its claims meanwhile.
 	ClaimGrace = 2 * time.Minute

@@ -178,13 +178,13 @@ func testClaimsStolen(t *testing.T, p Project) {
 	ada.claim(item.ClaimRequest{ID: 2})
 	got := bob.claim(item.ClaimRequest{ID: 1, Steal: true})
 	diff(t, "the holder", bob.Agent, got.Claim.Holder)
-	diff(t, "stolen from", ada.Agent.String(), got.Claim.StolenFrom)
+	diff(t, "stolen from", ada.String(), got.Claim.StolenFrom)
 	diff(t, "claims", map[item.ID]string{1: "bob", 2: "ada"}, ada.held())
 	bob.change(2, item.Patch{Status: new("done"), Steal: true})
 	for id, kind := range map[item.ID]item.Kind{1: item.Stolen, 2: item.Updated} {
 		log := ada.history(id)
 		last := log[len(log)-1]
-		if last.Kind != kind || last.By.Name != "bob" || last.StolenFrom != ada.Agent.String() {
+		if last.Kind != kind || last.By.Name != "bob" || last.StolenFrom != ada.String() {
 			t.Errorf("the history of %d ends with %+v", id, last)
 		}
 	}

@@ -78,7 +78,7 @@ bob updated #1 title "one" to "ONE" status "backlog" to "todo"
 ada commented #1 "a comment"`, told(log))
 	it := ada.item(1)
 	diff(t, "times", []string{it.Created, log[1].At, said.Date}, []string{log[0].At, log[1].At, log[2].At})
-	diff(t, "who", bob.Agent.Worktree, log[1].By.Worktree)
+	diff(t, "who", bob.Worktree, log[1].By.Worktree)
 	names := map[string]bool{}
 	for _, c := range log {
 		names[c.ID] = true

@@ -67,7 +67,7 @@ func (t *tracker) Create(ctx context.Context, d item.Draft) (item.Item, error) {
 	if err := t.Store.Delete(ctx, other.ID, ""); err != nil {
 		return it, err
 	}
-	return it, t.Store.Purge(ctx, other.ID)
+	return it, t.Purge(ctx, other.ID)
 }
 
 func (t *tracker) Update(ctx context.Context, id item.ID, p item.Patch) (item.Item, error) {

@@ -155,7 +155,7 @@ func (w *writer) delete(ctx context.Context, id item.ID, seen item.Fingerprint) 
 	if err != nil {
 		return err
 	}
-	return w.folder.claims.change(ctx, w.tx, func(c claims) error { return w.forgetClaim(c, &it.Summary) })
+	return w.claims.change(ctx, w.tx, func(c claims) error { return w.forgetClaim(c, &it.Summary) })
 }
 
 // moved returns the change of an item that goes to the trash, or comes from it.

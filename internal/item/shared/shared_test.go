@@ -375,7 +375,7 @@ func TestForeignBranch(t *testing.T) {
 	g.Run(m.clone, "commit", "-q", "-m", "code")
 	g.Run(m.clone, "branch", shared.DefaultBranch)
 	before := g.Run(m.clone, "rev-parse", shared.DefaultBranch)
-	if _, err := m.syncer.Sync(t.Context()); err == nil || !strings.Contains(err.Error(), "no branch of work items") {
+	if _, err := m.syncer.Sync(t.Context()); err == nil || !strings.Contains(err.Error(), "not a branch of work items") {
 		t.Errorf("got %v", err)
 	}
 	if after := g.Run(m.clone, "rev-parse", shared.DefaultBranch); after != before {

@@ -68,7 +68,7 @@ func (b *Backlog) Claim(ctx context.Context, it *item.Summary) (*item.Claim, err
 
 // HeldBy returns who holds an item and until when, on one line; "" if nobody does.
 func (v View) HeldBy(id item.ID) string {
-	c, held := v.Snapshot.Claim(id)
+	c, held := v.Claim(id)
 	if !held {
 		return ""
 	}
