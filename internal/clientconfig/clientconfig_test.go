@@ -166,7 +166,7 @@ func TestPath(t *testing.T) {
 		{"copilot", "user", clientconfig.Place{Home: "/h"}, "/h/.copilot/mcp-config.json"},
 		{"qwen", "project", clientconfig.Place{Dir: "/p"}, "/p/.qwen/settings.json"},
 		{"windsurf", "project", clientconfig.Place{Dir: "/p"}, "Windsurf has no configuration for a project; use the user's"},
-		{"cursor", "user", clientconfig.Place{}, "there is no home directory to find Cursor's configuration in"},
+		{"cursor", "user", clientconfig.Place{}, "the environment names no home directory, where Cursor has its configuration; set HOME"},
 	} {
 		got, err := lookup(t, tt.id).Path(tt.scope, tt.place)
 		if err != nil {

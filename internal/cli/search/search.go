@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
@@ -125,10 +124,10 @@ func show(env app.Env, r search.Result, limit int, asJSON bool) error {
 		{Name: "kind"}, {Name: "name", Flexible: true}, {Name: "title", Flexible: true}, {Name: "state"}, {Name: "as of"},
 	}, rows)
 	if r.Total > len(hits) {
-		fmt.Fprintf(env.Stderr, "%d of %d; --limit shows more, and more words find less\n", len(hits), r.Total)
+		env.Notef("%d of %d; --limit shows more, and more words find less", len(hits), r.Total)
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(env.Stderr, "note: %s\n", cleantext.Line(note))
+		env.Note("note: " + note)
 	}
 	return err
 }

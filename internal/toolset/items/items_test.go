@@ -320,6 +320,7 @@ func TestWithoutProject(t *testing.T) {
 	t.Parallel()
 	store := local.New(local.Location{Dir: t.TempDir()}, time.Now)
 	const want = "Not a tic project. Use the init_project tool first."
+	ctx := item.WithAgent(t.Context(), item.Agent{Name: "ada"})
 	for _, tool := range items.New(store, time.Now).Toolset().Tools {
 		if tool.Name == "init_project" {
 			continue
@@ -335,7 +336,7 @@ func TestWithoutProject(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(toolset.Result{Text: []string{want}, IsError: true}, tool.Call(t.Context(), data)); diff != "" {
+		if diff := cmp.Diff(toolset.Result{Text: []string{want}, IsError: true}, tool.Call(ctx, data)); diff != "" {
 			t.Errorf("%s: %s", tool.Name, diff)
 		}
 	}
