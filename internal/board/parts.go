@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"html/template"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,15 +52,26 @@ func idOf(keys ...string) string {
 	return "p" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:8]))
 }
 
-// ages are the texts of times, which change by themselves. A page's script does that.
-var ages = regexp.MustCompile(`(<time [^>]*>)[^<]*`)
-
-// settled returns html without what changes by itself.
+// settled returns html without the texts of times, which a page's script changes by itself.
 func settled(html string) string {
-	if !strings.Contains(html, "<time ") {
+	const opening = "<time "
+	if !strings.Contains(html, opening) {
 		return html
 	}
-	return ages.ReplaceAllString(html, "$1")
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(html, opening)
+		attributes, text, complete := strings.Cut(rest, ">")
+		if !found || !complete {
+			b.WriteString(html)
+			return b.String()
+		}
+		b.WriteString(before + opening + attributes + ">")
+		html = ""
+		if end := strings.IndexByte(text, '<'); end >= 0 {
+			html = text[end:]
+		}
+	}
 }
 
 // fingerprint returns a text that is another one for a page with other parts.

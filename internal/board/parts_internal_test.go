@@ -129,3 +129,16 @@ func TestChanges(t *testing.T) {
 		}
 	})
 }
+
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	for html, want := range map[string]string{
+		"": "", "<p>now</p>": "<p>now</p>",
+		`<p><time datetime="x">2 m</time> a <time class="y">3 h</time>.</p>`: `<p><time datetime="x"></time> a <time class="y"></time>.</p>`,
+		"<time a>1": "<time a>", "<time a": "<time a", "<time a></time><time ": "<time a></time><time ",
+	} {
+		if got := settled(html); got != want {
+			t.Errorf("%q: %q, want %q", html, got, want)
+		}
+	}
+}

@@ -182,12 +182,12 @@ func (v *View) agents(ctx context.Context) map[string][]presence.Client {
 }
 
 // issueKey is a Jira key at the beginning of a name.
-var issueKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]+-[0-9]+[-_]?`)
+var issueKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]+-[0-9]+[-_]?`) })
 
 // titleOf names a stack after its lowest branch, without directories and issue.
 func titleOf(branch string) string {
 	last := path.Base(branch)
-	if short := issueKey.ReplaceAllString(last, ""); short != "" {
+	if short := issueKey().ReplaceAllString(last, ""); short != "" {
 		last = short
 	}
 	last = strings.NewReplacer("-", " ", "_", " ").Replace(last)

@@ -84,11 +84,11 @@ func (d dense) change(c item.Change) item.Change {
 	return c
 }
 
-var reference = regexp.MustCompile(`#\d+`)
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#\d+`) })
 
 // text translates the numbers in a message.
 func (d dense) text(s string) string {
-	return reference.ReplaceAllStringFunc(s, func(ref string) string {
+	return reference().ReplaceAllStringFunc(s, func(ref string) string {
 		id, err := item.ParseID(ref[1:])
 		if err != nil {
 			return ref

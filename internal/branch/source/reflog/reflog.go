@@ -11,7 +11,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -171,7 +170,7 @@ func (l *logs) atRemote(commit string) bool {
 func (l *logs) branch(name, from string, all []string) string {
 	from = strings.TrimPrefix(from, refstore.BranchPrefix)
 	switch {
-	case from == "" || !source.Valid(from) || commit.MatchString(from):
+	case from == "" || !source.Valid(from) || isCommit(from):
 		return ""
 	case from == l.trunk || l.exists("heads/"+from):
 		return from
@@ -190,8 +189,10 @@ func (l *logs) branch(name, from string, all []string) string {
 	return from
 }
 
-// commit is a text that is the name of a commit rather than that of a branch.
-var commit = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+// isCommit reports whether a text is the name of a commit rather than that of a branch.
+func isCommit(s string) bool {
+	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
 
 // exists reports whether a ref has a log, as every branch has that was made in a worktree.
 func (l *logs) exists(ref string) bool {
