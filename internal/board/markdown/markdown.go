@@ -1,20 +1,22 @@
 // Package markdown turns Markdown that strangers wrote into HTML that is safe in a page.
 //
-// Use [HTML]. HTML in the text is shown as text or left out, links lead only to web and mail
-// addresses, and nothing is loaded from another host: an image becomes a link to it. The
-// parser is goldmark, and what it makes goes through the policy of bluemonday.
+// Use [HTML]. The parser is goldmark. The HTML is written here, from constant tags and from
+// text that is escaped in one place, so nothing in the source becomes a tag or an attribute.
+// The only foreign value in an attribute is the address of a link, which must be a web or mail
+// address. HTML in the source is shown as text. An image becomes a link: a page that loads it
+// tells its host who reads what.
+//
+// Every start of a program pays for the initialization of the packages that it links. This
+// package therefore uses neither goldmark's extensions nor a sanitizer: they compile dozens of
+// regular expressions. A table is shown as its source.
 package markdown
 
 import (
-	"bytes"
 	"html/template"
 	"strings"
 	"sync"
 
-	"github.com/microcosm-cc/bluemonday"
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -26,31 +28,13 @@ import (
 // faster than its size.
 const MaxText = 64 << 10
 
-// tools are what every text needs, made at the first one.
-type tools struct {
-	markdown goldmark.Markdown
-	policy   *bluemonday.Policy
-}
-
-var shared = sync.OnceValue(func() tools {
-	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "pre", "code", "em", "strong", "del",
-		"table", "thead", "tbody", "tr", "th", "td")
-	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
-	p.AllowAttrs("href").OnElements("a")
-	p.AllowURLSchemes("http", "https", "mailto")
-	p.RequireParseableURLs(true)
-	p.AllowRelativeURLs(false)
-	p.RequireNoFollowOnLinks(true)
-	p.RequireNoReferrerOnLinks(true)
-	p.AddTargetBlankToFullyQualifiedLinks(true)
-	return tools{
-		markdown: goldmark.New(
-			goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify),
-			goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(plain{}, 1000))),
-		),
-		policy: p,
-	}
+// shared is the parser, made for the first text.
+var shared = sync.OnceValue(func() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(append(parser.DefaultInlineParsers(), util.Prioritized(bareURL{}, 999))...),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)
 })
 
 // HTML returns a text as HTML, and whether its end was left out.
@@ -59,44 +43,161 @@ func HTML(source string) (html template.HTML, cut bool) {
 	if len(source) > MaxText {
 		source, cut = strings.ToValidUTF8(source[:MaxText], ""), true
 	}
-	t := shared()
-	var b bytes.Buffer
-	if t.markdown.Convert([]byte(source), &b) != nil {
-		return template.HTML("<pre>" + template.HTMLEscapeString(source) + "</pre>"), cut
-	}
-	return template.HTML(t.policy.SanitizeReader(&b).String()), cut
+	w := writer{source: []byte(source)}
+	w.node(shared().Parse(text.NewReader(w.source)))
+	return template.HTML(w.out.String()), cut
 }
 
-// plain makes links of images, and puts headings below those of the page.
-type plain struct{}
+// writer makes HTML of a parsed text.
+type writer struct {
+	source []byte
+	out    strings.Builder
+	linked bool // inside a link
+}
 
-// Transform changes a text before it is rendered.
-func (plain) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
-	var images []*ast.Image
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
-		switch n := n.(type) {
-		case *ast.Heading:
-			if entering {
-				n.Level = min(n.Level+3, 6)
+// node writes a node with what it contains. A node of an unknown kind is shown as its text.
+func (w *writer) node(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.LinkReferenceDefinition:
+	case *ast.TextBlock:
+		w.children(n)
+		if n.NextSibling() != nil && n.FirstChild() != nil {
+			w.tag("\n")
+		}
+	case *ast.Paragraph:
+		if w.isTable(n) {
+			w.lines("<pre>", n, "</pre>\n")
+			return
+		}
+		w.inside("<p>", n, "</p>\n")
+	case *ast.Heading: // below the headings of the page
+		level := min(max(n.Level, 1)+3, 6)
+		w.inside([...]tag{4: "<h4>", 5: "<h5>", 6: "<h6>"}[level], n, [...]tag{4: "</h4>\n", 5: "</h5>\n", 6: "</h6>\n"}[level])
+	case *ast.ThematicBreak:
+		w.tag("<hr>\n")
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		w.lines("<pre><code>", n, "</code></pre>\n")
+	case *ast.HTMLBlock:
+		w.tag("<p>")
+		w.rawLines(n)
+		if n.HasClosure() {
+			w.raw(n.ClosureLine.Value(w.source))
+		}
+		w.tag("</p>\n")
+	case *ast.Blockquote:
+		w.inside("<blockquote>\n", n, "</blockquote>\n")
+	case *ast.List:
+		w.list(n)
+	case *ast.ListItem:
+		w.inside("<li>", n, "</li>\n")
+	case *ast.Text:
+		w.text(n)
+	case *ast.String:
+		w.raw(n.Value)
+	case *ast.CodeSpan:
+		w.code(n)
+	case *ast.Emphasis:
+		if n.Level == 2 {
+			w.inside("<strong>", n, "</strong>")
+		} else {
+			w.inside("<em>", n, "</em>")
+		}
+	case *ast.Link:
+		w.link(address(n.Destination, true), func() { w.children(n) })
+	case *ast.Image:
+		w.link(address(n.Destination, true), func() {
+			if n.FirstChild() == nil {
+				w.tag("image")
 			}
-		case *ast.Image:
-			if entering {
-				images = append(images, n)
-			}
+			w.children(n)
+		})
+	case *ast.AutoLink:
+		to := n.URL(w.source)
+		if n.AutoLinkType == ast.AutoLinkEmail {
+			to = append([]byte("mailto:"), to...)
 		}
-		return ast.WalkContinue, nil
-	})
-	for _, image := range images {
-		link := ast.NewLink()
-		link.Destination = image.Destination
-		for image.FirstChild() != nil {
-			link.AppendChild(link, image.FirstChild())
+		w.link(address(to, false), func() { w.raw(n.Label(w.source)) })
+	case *ast.RawHTML:
+		for i := range n.Segments.Len() {
+			at := n.Segments.At(i)
+			w.raw(at.Value(w.source))
 		}
-		if link.FirstChild() == nil {
-			link.AppendChild(link, ast.NewString([]byte("image")))
-		}
-		if image.Parent() != nil {
-			image.Parent().ReplaceChild(image.Parent(), image, link)
+	default:
+		w.children(n)
+	}
+}
+
+func (w *writer) children(n ast.Node) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		w.node(c)
+	}
+}
+
+// inside writes what a node contains between two tags.
+func (w *writer) inside(before tag, n ast.Node, after tag) {
+	w.tag(before)
+	w.children(n)
+	w.tag(after)
+}
+
+// lines writes the source of a block between two tags.
+func (w *writer) lines(before tag, n ast.Node, after tag) {
+	w.tag(before)
+	w.rawLines(n)
+	w.tag(after)
+}
+
+func (w *writer) rawLines(n ast.Node) {
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		w.raw(line.Value(w.source))
+	}
+}
+
+func (w *writer) list(n *ast.List) {
+	switch {
+	case !n.IsOrdered():
+		w.inside("<ul>\n", n, "</ul>\n")
+	case n.Start == 1:
+		w.inside("<ol>\n", n, "</ol>\n")
+	default:
+		w.tag(`<ol start="`)
+		w.number(n.Start)
+		w.inside("\">\n", n, "</ol>\n")
+	}
+}
+
+func (w *writer) text(n *ast.Text) {
+	if n.IsRaw() {
+		w.raw(n.Value(w.source))
+	} else {
+		w.unescaped(n.Value(w.source))
+	}
+	switch {
+	case n.HardLineBreak():
+		w.tag("<br>\n")
+	case n.SoftLineBreak():
+		w.tag("\n")
+	}
+}
+
+// code writes a code span, in which a line break is a space.
+func (w *writer) code(n *ast.CodeSpan) {
+	w.tag("<code>")
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if part, ok := c.(*ast.Text); ok {
+			w.raw([]byte(strings.ReplaceAll(string(part.Value(w.source)), "\n", " ")))
 		}
 	}
+	w.tag("</code>")
+}
+
+// isTable reports whether a paragraph is a table: its second line consists of bars and dashes.
+func (w *writer) isTable(n *ast.Paragraph) bool {
+	if n.Lines().Len() < 2 {
+		return false
+	}
+	second := n.Lines().At(1)
+	rule := string(second.Value(w.source))
+	return strings.Trim(rule, "|-: \t\r\n") == "" && strings.Contains(rule, "|") && strings.Contains(rule, "-")
 }
