@@ -2,8 +2,9 @@
 //
 // Use [Run]. It reports that something may have changed, not what: the caller
 // looks, and compares with what it knew. Changes that come together are
-// reported once. A directory on a file system that does not notify (some network
-// mounts) is quiet. Where the system has no watcher left to give, which it limits for all
+// reported once, no later than half a second after the first. A directory that does not
+// exist yet counts from the moment it appears. A directory on a file system that does not
+// notify (some network mounts) is quiet. Where the system has no watcher left to give, which it limits for all
 // programs of a user together, Run reports a possible change every two seconds instead.
 package watch
 
@@ -14,24 +15,31 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
 
-// settle is how long nothing must happen before a change is reported: git
-// writes several files for one operation.
-const settle = 50 * time.Millisecond
+const (
+	// settle is how long nothing must happen before a change is reported: git
+	// writes several files for one operation.
+	settle = 50 * time.Millisecond
+	// maxDelay is how late a change is reported while others follow it without a pause.
+	maxDelay = 500 * time.Millisecond
+	// lookEvery is how often Run looks for directories that do not exist yet and whose
+	// parents it does not watch. It does not watch the nearest parent that exists instead:
+	// that can be a busy directory, such as the user's home.
+	lookEvery = 500 * time.Millisecond
+	// maxDirs bounds what one Run watches; the system has few watches to give.
+	maxDirs = 4096
+)
 
-// maxFolders bounds what one Run watches; the system has few watches to give.
-const maxFolders = 4096
-
-// Paths are what to watch. A folder that does not exist is passed over, until
-// it appears in one that is watched and is itself named here.
+// Paths are what to watch. They need not exist: the appearance of one is a change.
 type Paths struct {
-	// Dirs are folders whose own entries count.
+	// Dirs are directories whose own entries count.
 	Dirs []string
-	// Trees are folders that count with everything below them.
+	// Trees are directories that count with everything below them.
 	Trees []string
 }
 
@@ -50,6 +58,16 @@ func Run(ctx context.Context, paths Paths, ready, changed func()) error {
 	ready()
 	quiet := time.NewTimer(settle)
 	quiet.Stop()
+	look := time.NewTimer(lookEvery)
+	defer look.Stop()
+	var first time.Time // when the oldest change that is not reported came
+	happened := func() {
+		now := time.Now()
+		if first.IsZero() {
+			first = now
+		}
+		quiet.Reset(min(settle, first.Add(maxDelay).Sub(now)))
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -58,7 +76,7 @@ func Run(ctx context.Context, paths Paths, ready, changed func()) error {
 			if !ok {
 				return nil
 			}
-			quiet.Reset(settle)
+			happened()
 		case err, ok := <-w.Errors:
 			if !ok {
 				return nil
@@ -66,14 +84,22 @@ func Run(ctx context.Context, paths Paths, ready, changed func()) error {
 			// Too many events at once: some were lost, so anything may have
 			// changed. Other errors end nothing.
 			if errors.Is(err, fsnotify.ErrEventOverflow) {
-				quiet.Reset(settle)
+				happened()
+			}
+		case <-look.C:
+			if slices.ContainsFunc(r.absent, isDir) {
+				happened()
+			} else if len(r.absent) > 0 {
+				look.Reset(lookEvery)
 			}
 		case <-quiet.C:
-			// New folders are watched before the caller looks, so that what
+			first = time.Time{}
+			// New directories are watched before the caller looks, so that what
 			// happens in them from now on is seen.
 			if err := r.addAll(); err != nil {
 				return err
 			}
+			look.Reset(lookEvery)
 			changed()
 		}
 	}
@@ -100,21 +126,52 @@ func poll(ctx context.Context, interval time.Duration, ready, changed func()) er
 type run struct {
 	w     *fsnotify.Watcher
 	paths Paths
+	// absent are the directories to look for: no event reports that they appear.
+	absent []string
 }
 
-// addAll watches every folder that there is now. Adding one again is cheap.
+// addAll watches every directory that exists now. Adding one again is cheap.
 func (r *run) addAll() error {
+	var late Paths // what did not exist at the beginning
 	for _, dir := range r.paths.Dirs {
-		if err := r.add(dir); err != nil {
-			return err
+		if !isDir(dir) {
+			late.Dirs = append(late.Dirs, dir)
 		}
 	}
 	for _, tree := range r.paths.Trees {
+		if !isDir(tree) {
+			late.Trees = append(late.Trees, tree)
+		}
+	}
+	r.absent = nil
+	if err := r.add(r.paths); err != nil {
+		return err
+	}
+	// A directory can have appeared after it was looked for and before its parent was watched.
+	if err := r.add(late); err != nil {
+		return err
+	}
+	watched := r.w.WatchList()
+	for _, path := range slices.Concat(late.Dirs, late.Trees) {
+		if !slices.Contains(watched, filepath.Dir(path)) {
+			r.absent = append(r.absent, path)
+		}
+	}
+	return nil
+}
+
+func (r *run) add(paths Paths) error {
+	for _, dir := range paths.Dirs {
+		if err := r.addDir(dir); err != nil {
+			return err
+		}
+	}
+	for _, tree := range paths.Trees {
 		err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.IsDir() {
 				return nil //nolint:nilerr // gone meanwhile, or not readable: nothing to watch
 			}
-			return r.add(path)
+			return r.addDir(path)
 		})
 		if err != nil {
 			return err
@@ -123,15 +180,20 @@ func (r *run) addAll() error {
 	return nil
 }
 
-func (r *run) add(dir string) error {
-	if len(r.w.WatchList()) >= maxFolders {
-		return fmt.Errorf("watch files: more than %d directories", maxFolders)
+func (r *run) addDir(dir string) error {
+	if len(r.w.WatchList()) >= maxDirs {
+		return fmt.Errorf("watch files: more than %d directories", maxDirs)
 	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // not there (yet)
+	if !isDir(dir) {
+		return nil // not there (yet)
 	}
 	if err := r.w.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("watch files: %w", err)
 	}
 	return nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
