@@ -328,7 +328,7 @@ func (v *visitor) board(ctx context.Context, control func(...string) (string, er
 	for _, address := range []string{link, base + "worktrees", base + "health", base + "live/worktrees"} {
 		within := ctx
 		if strings.Contains(address, "/live/") {
-			one, cancel := context.WithTimeout(ctx, time.Second)
+			one, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 			defer cancel()
 			within = one
 		}

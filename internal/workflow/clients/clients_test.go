@@ -76,7 +76,7 @@ func TestEntry(t *testing.T) {
 		{"not served now", running, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(free), Token: token("/b")}}, ""},
 		{"not served now, stopped", stopped, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(free), Token: token("/b")}}, ""},
 		{"not served now, rotated", stopped, clientconfig.Named{Name: "x", Server: clientconfig.Server{URL: at(free), Token: bearer.Prefix + "OLD"}}, "has another token"},
-		{"nobody's port", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: at(free + 1), Token: token("/b")}}, "points at port"},
+		{"nobody's port", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: at(free + 1), Token: token("/b")}}, "points to port"},
 		{"another product", running, clientconfig.Named{Name: "figma", Server: clientconfig.Server{URL: at(held), Token: "figd_x"}}, "-"},
 		{"another machine", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{URL: "http://example.com:3000/mcp"}}, "-"},
 		{"stdio", running, clientconfig.Named{Name: "copse", Server: clientconfig.Server{Command: "copse"}}, "-"},
