@@ -30,6 +30,7 @@ var sizes = map[string]struct {
 	"internal/workflow/tasks": {
 		120, "the layer that surfaces ask; what a task may do is decided in recipe",
 	},
+	"internal/board":             {1400, "one protocol between the server and an open page: parts, their differences, and the stream"},
 	"internal/clientconfig":      {2600, "one editor each for JSON, TOML and YAML, behind one list of clients"},
 	"internal/cli/branch":        {1900, "a file for each command of one noun"},
 	"internal/git":               {2600, "one method each of the one value that reads a repository"},
@@ -39,7 +40,6 @@ var sizes = map[string]struct {
 	"internal/item/gitmerge":     {1500, "one merge that git has open, from reading it to finishing it"},
 	"internal/item/itemtest":     {1700, "one contract: what holds for items, claims and histories"},
 	"internal/item/local":        {4200, "all of it shares one lock, and the rule of what a writer has read"},
-	"internal/item/merge":        {2900, "a pure function of three trees, a file for each kind of file in them"},
 	"internal/item/postgres":     {2500, "every statement keeps to one protocol of locks and versions"},
 	"internal/item/ticfile":      {1400, "one format, with the splice that keeps what a person wrote"},
 	"internal/item/yamlmap":      {1600, "one parser"},

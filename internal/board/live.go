@@ -107,6 +107,12 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 		h.wake()
 	}
 	h.mu.Unlock()
+	if now.version == version {
+		// The page learns that it misses no change from now on.
+		if err := send(message{version: version, steps: []byte(`[]`)}); err != nil {
+			return err
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():

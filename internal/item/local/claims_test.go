@@ -139,6 +139,10 @@ func TestClaimsOfWorktrees(t *testing.T) {
 	if _, err := in(other).Claim(bob, item.ClaimRequest{ID: 2}); err != nil {
 		t.Errorf("the claim is of the number alone: %v", err)
 	}
+	watched, err := in(one).Watched()
+	if files, _ := filepath.Glob(filepath.Join(watched[len(watched)-1], "*.json")); err != nil || len(watched) != 2 || len(files) == 0 {
+		t.Errorf("the claims are in none of %v, %v", watched, err)
+	}
 	for _, dir := range []string{one, other} {
 		if found, err := os.ReadDir(path(dir, "")); err != nil || len(found) != 3 { // .copse, config.yml, items
 			t.Errorf("the tree has %v, %v", found, err)

@@ -24,6 +24,20 @@ func (s *Store) Path() (string, error) {
 	return dir.Path(), err
 }
 
+// Watched returns the directories in which a change can change what the store shows: its own,
+// and that of its claims if they are elsewhere.
+func (s *Store) Watched() ([]string, error) {
+	dir, err := s.place.find()
+	if err != nil {
+		return nil, err
+	}
+	dirs := []string{dir.Path()}
+	if claims := newClaimBook(dir, s.place); claims.locked != nil {
+		dirs = append(dirs, claims.dir.Path())
+	}
+	return dirs, nil
+}
+
 // InitShared makes the store that all worktrees share, unless there is one. It gets a
 // copy of the items that this worktree has in its tree; from is their directory, empty
 // if there are none.

@@ -266,9 +266,8 @@ func (b *tab) until(what, expression string) time.Duration {
 	}
 }
 
-// live waits until the page is connected.
+// live waits until the page is connected and misses no change.
 func (b *tab) live() {
 	b.t.Helper()
-	b.until("the page is ready", `document.readyState === "complete"`)
-	time.Sleep(300 * time.Millisecond) // the stream connects after that, and says nothing then
+	b.until("the page is connected", `document.readyState === "complete" && (!document.querySelector('meta[name="board-live"]') || document.documentElement.dataset.live === "true")`)
 }

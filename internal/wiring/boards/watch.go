@@ -43,7 +43,7 @@ func (s *sources) watch(ctx context.Context, ready func(), changed func(board.So
 		})
 	}
 	run(board.Repository, func() watch.Paths { return s.repository(ctx) })
-	if _, ok := s.store.(interface{ Path() (string, error) }); ok {
+	if _, ok := s.store.(watched); ok {
 		run(board.Items, s.items)
 	} else {
 		all.Go(func() { poll(ctx, itemsEvery, func() { changed(board.Items) }) })
@@ -182,15 +182,18 @@ func directories(root string, others []string) []string {
 	return dirs
 }
 
+// watched is a store whose changes show in directories.
+type watched interface{ Watched() ([]string, error) }
+
 // items returns where the work items are.
 func (s *sources) items() watch.Paths {
-	at, ok := s.store.(interface{ Path() (string, error) })
+	at, ok := s.store.(watched)
 	if !ok {
 		return watch.Paths{}
 	}
-	dir, err := at.Path()
+	dirs, err := at.Watched()
 	if err != nil {
 		return watch.Paths{Dirs: []string{s.Workspace.Workspace()}}
 	}
-	return watch.Paths{Dirs: []string{filepath.Dir(dir)}, Trees: []string{dir}}
+	return watch.Paths{Dirs: []string{filepath.Dir(dirs[0])}, Trees: dirs}
 }

@@ -66,14 +66,18 @@
   const listen = () => {
     stream?.close();
     stream = null;
+    delete document.documentElement.dataset.live;
     if (document.hidden || !meta("board-live")) return;
     const url = new URL(meta("board-live").content, document.baseURI);
     url.searchParams.set("board_version", version);
     const mine = stream = new EventSource(url);
     mine.onmessage = (event) => {
       if (mine !== stream) return;
-      const complete = JSON.parse(event.data).every(apply);
+      const steps = JSON.parse(event.data);
+      const complete = steps.every(apply);
       version = event.lastEventId;
+      // A page that is about to be loaded again connects again.
+      if (complete && !steps.some((step) => step.op === "reload")) document.documentElement.dataset.live = "true";
       if (!complete) visit(location.href, { push: false, keep: true });
       polish();
     };
