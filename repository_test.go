@@ -31,7 +31,7 @@ func TestNoFileNamesARegistry(t *testing.T) {
 		t.Fatalf("git lists only %d files", len(names))
 	}
 	for _, name := range names {
-		if name == "repository_test.go" || filepath.Ext(name) == ".sum" {
+		if filepath.Ext(name) == ".sum" {
 			continue
 		}
 		text, err := os.ReadFile(filepath.FromSlash(name))
@@ -42,7 +42,7 @@ func TestNoFileNamesARegistry(t *testing.T) {
 			t.Errorf("%s names the registry %s: take it from the configuration of the machine", name, found)
 		}
 	}
-	if !registries.MatchString("https://registry.npmjs.org/x") {
+	if !registries.MatchString("https://" + strings.Join([]string{"registry", "npmjs", "org"}, ".") + "/x") {
 		t.Error("the pattern finds nothing")
 	}
 }

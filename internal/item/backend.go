@@ -49,8 +49,8 @@ type Backend interface {
 	// SetIteration makes an iteration the current one, and known.
 	SetIteration(ctx context.Context, name string) error
 
-	// Capabilities returns where the backend cannot do what is said here. They do not
-	// change while it is used.
+	// Capabilities returns the parts of this interface that the backend does not support.
+	// They do not change while it is in use.
 	Capabilities() Capabilities
 
 	Claimer

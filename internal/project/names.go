@@ -46,7 +46,7 @@ type Names[T any] struct {
 type named[T any] struct {
 	path      string // "." is the project
 	signature cachedfile.Signature
-	settled   bool // the signature tells of any later change
+	settled   bool // any later change shows in the signature
 	files     int
 	value     T
 	below     []string            // the directories in it, sorted
@@ -182,7 +182,7 @@ func (u *update[T]) read(paths []string) error {
 }
 
 // readPart reads directories and returns those in them that are new. known says that the
-// directories were known before, so that nobody has told what is ignored there.
+// directories were read before: the levels carry no ignore rules then, and readPart looks them up.
 func (u *update[T]) readPart(part []level, known bool) (next []level) {
 	before := make([]fs.FileInfo, len(part))
 	for i, in := range part {

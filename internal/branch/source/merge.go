@@ -29,7 +29,8 @@ type Merged struct {
 // noted. If they agree, a base commit and a pull request of a later record count as well.
 // Branches that do not exist have no edge. A branch whose parent does not exist hangs under
 // the next branch below that does, according to the same record. Edges of own stay as they
-// are, because a state shows what is missing. No edge of another record closes a circle.
+// are, because a state shows what is missing. An edge of another record that would close a
+// cycle is left out.
 func Merge(own *twig.State, records []Record, exists func(string) bool) Merged {
 	m := merger{own: own, exists: exists, edges: map[string]sourced{}}
 	for rank, r := range records {

@@ -29,7 +29,7 @@ type source struct {
 	err     error
 
 	signature cachedfile.Signature
-	settled   bool // the signature tells of any later change
+	settled   bool // any later change shows in the signature
 }
 
 // current reports whether a file is what it was.

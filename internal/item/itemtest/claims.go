@@ -22,7 +22,7 @@ func isHeld(t *testing.T, what string, err error, holder string) {
 		t.Errorf("%s: got %v, want that %s holds it", what, err, holder)
 		return
 	}
-	for _, part := range []string{`"` + holder + `" in /work/` + holder, fmt.Sprintf("process %d on here", os.Getpid()), held.Claim.Expires.UTC().Format(time.RFC3339)} {
+	for _, part := range []string{`"` + holder + `" in /trees/` + holder, fmt.Sprintf("process %d on here", os.Getpid()), held.Claim.Expires.UTC().Format(time.RFC3339)} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %q does not name %q", what, err, part)
 		}

@@ -77,7 +77,7 @@ func RunFleetOf(t *testing.T, items int, create func(t *testing.T) Project) {
 
 // Agent returns an agent of this process, in a worktree of its own.
 func Agent(name string) item.Agent {
-	return item.Agent{Name: name, Worktree: "/work/" + name, Host: "here", Process: family.Identify(os.Getpid())}
+	return item.Agent{Name: name, Worktree: "/trees/" + name, Host: "here", Process: family.Identify(os.Getpid())}
 }
 
 // agent is a backend as an agent uses it. Its calls must not fail.

@@ -23,8 +23,8 @@ import (
 //     one if the name is none;
 //   - references to items that do not exist are taken out.
 //
-// What is left is for a person; Check still finds it. Git still has to be told of a merge
-// that was finished.
+// Check still reports what Repair leaves to a person. Finishing a merge of files does not
+// finish it in git: the caller runs git add.
 func (s *Store) Repair(ctx context.Context) (done remerge.Result, err error) {
 	f, err := s.find(ctx)
 	if err != nil {

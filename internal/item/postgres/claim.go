@@ -65,8 +65,8 @@ func (w *writer) claimOf(id item.ID) (*item.Claim, error) {
 	return &c, nil
 }
 
-// lockItem locks the row of a live item until the end of the transaction, so that nobody
-// claims it meanwhile.
+// lockItem locks the row of a live item until the end of the transaction. No other
+// agent can claim the item until then.
 func (w *writer) lockItem(id item.ID) error {
 	var found item.ID
 	err := w.tx.QueryRow(w.ctx, "select id from copse.item where project_id = $1 and id = $2 and state = 'live' for no key update", w.id, int64(id)).Scan(&found)
