@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// The page has a table for each form of a run; one run replaces its own.
+// The page has a table for each form of run. A run replaces its own table.
 const (
 	pageHead = `# Reliability
 
-What was done to break copse, from outside, and what came of it. Made by ` + "`make soak`" + ` and ` + "`make fuzz`" + `; do not
-edit the tables. *Lost* is an answer that did not come, a change that was acknowledged and is not there, a file
-that cannot be read, a server that ended, or a process, goroutine or file that stayed behind.
+This page records attempts to break copse from outside, and their results. ` + "`make soak`" + ` and ` + "`make\nfuzz`" + ` write the tables; do not edit them. *Lost* counts missing answers, acknowledged changes that
+are absent, unreadable files, servers that ended, and leaked processes, goroutines, and files.
 `
-	// hostileHead is a section that no run makes: what a test of internal/test/hostile prints.
+	// hostileHead begins a section that no run writes: the output of a test of internal/test/hostile.
 	hostileHead  = "\n## Hostile repositories\n"
 	breakingHead = "\n## Breaking it\n"
 	fuzzingHead  = "\n## Fuzzing\n"
