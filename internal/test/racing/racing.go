@@ -143,7 +143,35 @@ func New(ctx context.Context, base, bin string) (*Lab, error) {
 	l.reader.root = l.root
 	l.reader.just = recipe.New(l.root, xec.Env(os.Environ()), recipe.NewJournal("", l.root), recipe.Options{})
 	l.reader.server, err = stdio.SpawnWith(ctx, l.root, w.Environ(), filepath.Join(bin, "copse"), "mcp", "serve")
-	return l, err
+	if err != nil {
+		return nil, err
+	}
+	return l, os.CopyFS(l.pristine(), os.DirFS(l.root))
+}
+
+// pristine returns the path of the copy of the project as New made it.
+func (l *Lab) pristine() string { return filepath.Join(l.base, "pristine") }
+
+// reset puts a file or directory back as New made it. A reader that also writes can leave
+// the link of an earlier race in its place.
+func (l *Lab) reset(file string) error {
+	file = filepath.FromSlash(file)
+	from, to := filepath.Join(l.pristine(), file), filepath.Join(l.root, file)
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.CopyFS(to, os.DirFS(from))
+	}
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, info.Mode().Perm())
 }
 
 // Close ends the server.
@@ -164,6 +192,9 @@ func (l *Lab) Has(o Opener) bool {
 // Try has an opener read so often: once while a link is in the place of one file, and then
 // with the two swapped meanwhile.
 func (l *Lab) Try(ctx context.Context, o Opener, file string, reads int) (out Outcome, err error) {
+	if err := l.reset(o.Files[len(o.Files)-1]); err != nil {
+		return out, err
+	}
 	path := filepath.Join(l.root, filepath.FromSlash(file))
 	// Outside is a tree like the real one, with another file in it.
 	outside := filepath.Join(l.base, "outside")

@@ -96,6 +96,9 @@ func (d *faultyStore) fill(res *result, disk string) error {
 // close makes items while the disk is read-only ("ro"), and after it is writable ("rw").
 func (d *faultyStore) close(res *result, remount func(mode string) error) error {
 	res.What = "work items on a disk that turns read-only and back"
+	if err := d.empty(); err != nil {
+		return err
+	}
 	for range 5 {
 		if err := remount("ro"); err != nil {
 			return err
@@ -113,7 +116,7 @@ func (d *faultyStore) close(res *result, remount func(mode string) error) error 
 		d.create(res)
 		if len(d.made) != before+1 {
 			res.Lost++
-			res.Note = "nothing could be written after it was writable again"
+			res.Note = "nothing could be written after it was writable again: " + d.reason
 		}
 	}
 	return nil
@@ -150,6 +153,7 @@ type faultyStore struct {
 	n       int
 	made    map[string]bool
 	refused int
+	reason  string // of the last refusal
 }
 
 // create makes an item. It is made, or refused with a reason; nothing else counts as survival.
@@ -179,6 +183,7 @@ func (d *faultyStore) create(res *result) {
 		return
 	default:
 		d.refused++
+		d.reason = a.Result.Content[0].Text
 	}
 	res.Survived++
 }
@@ -203,15 +208,17 @@ func (d *faultyStore) verify(res *result) {
 	}
 }
 
-// empty makes room: it takes away the items that were made so far.
+// empty makes room: it takes away the items that were made so far, and their history.
 func (d *faultyStore) empty() error {
-	files, err := filepath.Glob(filepath.Join(d.dir, ".tic", "items", "*.md"))
-	if err != nil {
-		return err
-	}
-	for _, file := range files {
-		if err := os.Remove(file); err != nil {
+	for _, part := range []string{"items/*", ".copse/history/*"} {
+		files, err := filepath.Glob(filepath.Join(d.dir, ".tic", filepath.FromSlash(part)))
+		if err != nil {
 			return err
+		}
+		for _, file := range files {
+			if err := os.RemoveAll(file); err != nil {
+				return err
+			}
 		}
 	}
 	d.made = make(map[string]bool)
