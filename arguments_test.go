@@ -141,9 +141,9 @@ func (c *client) call(tool string, arguments map[string]any) answered {
 	return a
 }
 
-// Every tool says whether it stays on this machine, and accepts the values that clients send
-// for an argument without a value, and digits for numbers. Errors in plain text have no
-// structured half.
+// Every tool reports whether it stays on this machine, and accepts the values that clients send for
+// an argument without a value, and digits for numbers. Errors in plain text have no structured
+// half.
 func TestEveryToolTakesWhatHostsSend(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

@@ -29,8 +29,8 @@ func build(t *testing.T) string {
 	return dir
 }
 
-// repository makes a git repository with a branch that is linked to a pull
-// request, and gives its folder and an environment for processes in it.
+// repository makes a git repository with a branch that is linked to a pull request, and gives its
+// directory and an environment for processes in it.
 func repository(t *testing.T) (dir string, env []string) {
 	t.Helper()
 	dir, home := t.TempDir(), t.TempDir()

@@ -207,7 +207,7 @@ func TestAnswersFitTheirBudget(t *testing.T) {
 	}
 }
 
-// size is the larger half of a result: hosts show a model one of the two.
+// size returns the larger half of a result: hosts show a model one of the two.
 func size(r toolset.Result) int {
 	n := 0
 	for _, text := range r.Text {

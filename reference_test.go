@@ -119,7 +119,7 @@ func TestToolsList(t *testing.T) {
 	}
 }
 
-// decoded is the JSON of a schema, nil for none.
+// decoded returns the JSON of a schema, nil for none.
 func decoded(t *testing.T, s *jsonschema.Schema) (v any) {
 	t.Helper()
 	if s == nil {

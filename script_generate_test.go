@@ -21,7 +21,7 @@ import (
 //	                                 titles, reviews and checks
 //	generate items N FOLDER          a store of N work items, each ten below the one
 //	                                 of a tenth of their number
-//	generate files N FOLDER          N files in folders of thirty
+//	generate files N FOLDER          N files in directories of thirty
 func generate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: generate branches|pulls|items|files n path")

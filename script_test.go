@@ -49,7 +49,7 @@ type withPostgres struct{ m *testing.M }
 // Run is of testscript.TestingM.
 func (w withPostgres) Run() int { return postgrestest.Main(w.m) }
 
-// TestScript runs the programs from end to end. A new behaviour is a new file in
+// TestScript runs the programs from end to end. A new behavior is a new file in
 // testdata/script; besides testscript's own commands there are
 //
 //	mcp [-modern|-bare] CONVERSATION PROGRAM [ARG…]   hold a conversation (see package
@@ -93,7 +93,7 @@ func TestScriptHTTP(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// scripts are the parameters of both.
+// scripts returns the parameters of both.
 func scripts(mcp func(ts *testscript.TestScript, neg bool, args []string)) testscript.Params {
 	return testscript.Params{
 		RequireExplicitExec: true,

@@ -277,7 +277,7 @@ func (c *comparison) all(doing []*contender, work string, do func(*contender) er
 	return able, nil
 }
 
-// fakeGitHub is a GitHub for all who ask one; under the path that a GitHub Enterprise has.
+// fakeGitHub returns a GitHub for all who ask one; under the path that a GitHub Enterprise has.
 func fakeGitHub() (address string, stop func(), err error) {
 	server, err := githubtest.Start(githubtest.Fixture{Token: "bench", Repositories: []githubtest.Repository{{
 		Name: "acme/shop", PullRequests: []githubtest.PullRequest{{
@@ -302,7 +302,7 @@ func fakeGitHub() (address string, stop func(), err error) {
 	}, nil
 }
 
-// shop makes a repository with a folder, a file and n work items in each tracker's form.
+// shop makes a repository with a directory, a file and n work items in each tracker's form.
 func shop(ctx context.Context, dir string, n int) error {
 	if err := repository(ctx, dir, 10); err != nil {
 		return err

@@ -111,7 +111,7 @@ func growth(ctx context.Context, work string, found []peer, rounds int, most int
 	return t, left, nil
 }
 
-// grown is the median time of a call.
+// grown returns the median time of a call.
 func grown(ctx context.Context, dir string, argv []string, ask call, rounds int) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()

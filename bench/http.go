@@ -143,7 +143,7 @@ func (p *process) stop() {
 
 func (p *process) memory() float64 { return stdio.MemoryOf(p.cmd.Process.Pid) }
 
-// files is how many files and sockets are open.
+// files returns how many files and sockets are open.
 func (p *process) files() int { return stdio.FilesOf(p.cmd.Process.Pid) }
 
 // endpoint is a server that copse up runs.
@@ -176,7 +176,7 @@ func (p *process) served(ctx context.Context, copse string) ([]endpoint, error) 
 	return nil, errors.New("copse up does not serve")
 }
 
-// freePorts are two, with some after each.
+// freePorts returns two, with some after each.
 func freePorts() ([2]int, error) {
 	var ports [2]int
 	for i := range ports {

@@ -113,7 +113,7 @@ func otherQuery(i int) string {
 	return fmt.Sprintf(`{"all":true,"query":"%s %s %s"}`, words[i%n], words[i/n%n], words[(7*i+3)%n])
 }
 
-// repeat is the median time of calls of a tool; the first is not counted.
+// repeat returns the median time of calls of a tool; the first is not counted.
 func repeat(s *stdio.Server, rounds int, tool string, args func(int) string) (time.Duration, error) {
 	var took []time.Duration
 	for i := range rounds + 1 {
@@ -126,8 +126,8 @@ func repeat(s *stdio.Server, rounds int, tool string, args func(int) string) (ti
 	return median(took[1:]), nil
 }
 
-// syncs is what the disk takes of a creation: the content of two files, at
-// once, and then their folders.
+// syncs returns what the disk takes of a creation: the content of two files, at once, and then
+// their directories.
 func syncs(dir string, rounds int) (report.Row, error) {
 	text := []byte(strings.Repeat("some text ", 110))
 	var took []time.Duration

@@ -325,7 +325,7 @@ func tenThousand(ctx context.Context, dir string, copse []string, original strin
 	return rows, s.Stop()
 }
 
-// firstCalls is the median time of the first call of a tool, in some servers.
+// firstCalls returns the median time of the first call of a tool, in some servers.
 func firstCalls(ctx context.Context, dir string, copse []string, tool, args string) (time.Duration, error) {
 	var took []time.Duration
 	for range 5 {

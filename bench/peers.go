@@ -154,7 +154,7 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 	return found, left
 }
 
-// originalItems are the works of the original tic. Its ids are strings, and its lists are
+// originalItems returns the works of the original tic. Its ids are strings, and its lists are
 // whole.
 func originalItems() map[string]call {
 	row := regexp.MustCompile(`(?m)^    "id":`)
@@ -169,7 +169,7 @@ func originalItems() map[string]call {
 	}
 }
 
-// onPath is a program of that name that is not ours, "" if there is none.
+// onPath returns a program of that name that is not ours, "" if there is none.
 func onPath(ctx context.Context, name string) string {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -185,7 +185,7 @@ func onPath(ctx context.Context, name string) string {
 	return path
 }
 
-// textOf is what a model reads of an answer: the text of its result.
+// textOf returns what a model reads of an answer: the text of its result.
 func textOf(line []byte) string {
 	var r struct {
 		Result struct{ Content []struct{ Text string } }

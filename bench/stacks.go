@@ -93,7 +93,7 @@ func conflictRadar(ctx context.Context, dir string, env, copse []string, rounds 
 	begin := time.Now()
 	for _, pair := range pairs {
 		a, b, _ := strings.Cut(pair, " ")
-		// The exit status says whether there is a conflict.
+		// The exit status reports whether there is a conflict.
 		if err := git(ctx, dir, "", "merge-tree", "--write-tree", a, b); err != nil && ctx.Err() != nil {
 			return nil, err
 		}

@@ -71,8 +71,8 @@ func workspaceFiles(ctx context.Context, work string, floor, copse []string, rou
 	return rows, s.Stop()
 }
 
-// referenceServer is the command of the reference filesystem server for a folder, nil
-// where it is not installed.
+// referenceServer returns the command of the reference filesystem server for a directory, nil where
+// it is not installed.
 func referenceServer(dir string) []string {
 	modules, err := filepath.Abs("internal/test/clients/node_modules")
 	if err != nil {

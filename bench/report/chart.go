@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// colours are those of the servers, in the order in which they first occur.
+// colors are those of the servers, in the order in which they first occur.
 var colours = []string{"#2f7d4f", "#9aa5b1", "#4a7fb5", "#c2803a", "#8d5aa8", "#b5544a", "#5b6b7a"}
 
 // chart draws the growth table as lines and the first column of any other as bars, grouped

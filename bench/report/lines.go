@@ -18,8 +18,8 @@ const (
 	legendHeight            = 60
 )
 
-// lineChart draws a panel for each work: the size of the data from left to right, the time
-// upwards, both logarithmic, a line for each server. All panels have the same axes.
+// lineChart draws a panel for each work: the size of the data from left to right, the time upward,
+// both logarithmic, a line for each server. All panels have the same axes.
 func lineChart(t Table) []byte {
 	var works, servers []string
 	lowest, highest := math.Inf(1), 0.0

@@ -35,7 +35,7 @@ func WritePage(folder string, r Report) error {
 	return os.WriteFile(filepath.Join(folder, "benchmarks.md"), page(r), 0o644)
 }
 
-// shares is how much of each budget is used.
+// shares returns how much of each budget is used.
 func shares(rows []Row) Table {
 	t := Table{Name: "budgets", Title: "Budgets", Columns: []string{"percent used"}}
 	for _, w := range rows {

@@ -51,7 +51,7 @@ type Line struct {
 	Values []float64 `json:"values"`
 }
 
-// With is r with the tables and rows of another run in the place of its own.
+// With returns r with the tables and rows of another run in place of its own.
 func (r Report) With(again Report) Report {
 	r.Date, r.Machine = again.Date, again.Machine
 	for _, t := range again.Tables {
@@ -128,7 +128,7 @@ func Thousands(n int) string {
 	return text
 }
 
-// Today is the date of a run.
+// Today returns the date of a run.
 func Today() string { return time.Now().UTC().Format(time.DateOnly) }
 
 // Machine describes where the run was.
@@ -146,7 +146,7 @@ func Machine() string {
 	return text + ", " + runtime.Version()
 }
 
-// processor is the model of the first CPU, "" where the system does not tell.
+// processor returns the model of the first CPU, "" where the system does not tell.
 func processor() string {
 	data, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

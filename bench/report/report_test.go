@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/bench/report"
 )
 
-// measured is a small report, in which copse loses twice.
+// measured returns a small report, in which copse loses twice.
 func measured() report.Report {
 	line := func(work, server string, values ...float64) report.Line {
 		return report.Line{Work: work, Server: server, Values: values}

@@ -21,32 +21,32 @@ type Row struct {
 	most float64 // of the budget, in its unit
 }
 
-// Ratio is a time beside that of a yardstick, of which it may be so many times as much.
+// Ratio returns a time beside that of a yardstick, of which it may be so many times as much.
 func Ratio(what string, floor, value time.Duration, most float64) Row {
 	r := float64(value) / float64(floor)
 	return Row{What: what, Unit: "ms", Value: Milliseconds(value), Floor: Milliseconds(floor), Ratio: r, Budget: fmt.Sprintf("%g×", most), Within: r <= most}
 }
 
-// Limit is a value that may be as much as most.
+// Limit returns a value that may be as much as most.
 func Limit(what, unit string, value, most float64) Row {
 	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("%g %s", most, unit), Within: value <= most, most: most}
 }
 
-// Beside is r with a yardstick that nothing depends on.
+// Beside returns r with a yardstick that nothing depends on.
 func (r Row) Beside(floor float64) Row {
 	r.Floor, r.Ratio = floor, r.Value/floor
 	return r
 }
 
-// Grown is r where n times as much is done as in small: it may take n times as much.
+// Grown returns r where n times as much is done as in small: it may take n times as much.
 func (r Row) Grown(n float64, small Row) Row {
 	return Limit(r.What, r.Unit, r.Value, n*small.most).Beside(small.Value)
 }
 
-// Milliseconds is a time as a [Row] has it.
+// Milliseconds returns a time as a [Row] has it.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// cells are the columns of a row: what, copse, yardstick, ratio, budget, verdict.
+// cells returns the columns of a row: what, copse, yardstick, ratio, budget, verdict.
 func (r Row) cells() [6]string {
 	if r.Unit == "" { // a remark
 		return [6]string{r.What}

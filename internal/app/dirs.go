@@ -88,12 +88,11 @@ func (e Env) SettingsFile() string { return joinAbs(e.ConfigDir(), settings.User
 // of "copse up" and the presence of servers.
 func (e Env) RuntimeDir() string { return runtimeDir(e, os.Getuid(), private) }
 
-// runtimeDir is the directory of the socket. It is the same for programs that were started
-// without the XDG_ variables, as some MCP clients start theirs: without XDG_RUNTIME_DIR it
-// is where systemd sets that variable to. Where there is no such directory it is in /tmp,
-// whatever TMPDIR says, and its owner is checked before anything in it is believed. Its
-// path is short, as a socket's must be. macOS and Windows have no runtime directory; there
-// it is among the user's own.
+// runtimeDir returns the directory of the socket. It is the same for programs that were started
+// without the XDG_ variables, as some MCP clients start theirs: without XDG_RUNTIME_DIR it is where
+// systemd sets that variable to. Where there is no such directory it is in /tmp, whatever TMPDIR
+// says, and its owner is checked before anything in it is believed. Its path is short, as a
+// socket's must be. macOS and Windows have no runtime directory; there it is among the user's own.
 func runtimeDir(env Env, uid int, private func(path string, uid int) bool) string {
 	if dir := env.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "copse")

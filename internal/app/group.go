@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Subcommands is the Args of a command that only groups others: an unknown word is a usage
+// Subcommands returns the Args of a command that only groups others: an unknown word is a usage
 // error.
 func Subcommands(cmd *cobra.Command, args []string) error { return Expect(nil)(cmd, args) }
 
@@ -59,7 +59,7 @@ func below(cmd *cobra.Command, name string) []string {
 	return same
 }
 
-// Help is the RunE of a command that only groups others.
+// Help returns the RunE of a command that only groups others.
 func Help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // helpCommand returns the command "help". A topic that does not exist is a usage error, with

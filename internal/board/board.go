@@ -256,7 +256,7 @@ func (b *Board) render(ctx context.Context, v View, r Request) (out screen, err 
 	return b.shell.screen(v, page, summary, b.navigation(ctx, v))
 }
 
-// problem is the page in place of one that could not be made.
+// problem returns the page in place of one that could not be made.
 func (b *Board) problem(v View, err error) Page {
 	e := failure.Of(err)
 	html, err := b.kit.Render(b.shell.templates, "problem", struct{ What, Do string }{e.Message(b.o.Words), e.Hint(b.o.Words)})

@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 )
 
-// big is a repository of n branches in stacks of eight.
+// big returns a repository of n branches in stacks of eight.
 func big(n int) (*twig.State, branch.Refs) {
 	doc := twig.Document{
 		Branches: make(map[string]twig.Branch),

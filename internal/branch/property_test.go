@@ -13,8 +13,8 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 )
 
-// encodedSize is what n takes as JSON and as a JSON string of text, HTML escaped
-// or not, whichever is more.
+// encodedSize returns what n takes as JSON and as a JSON string of text, HTML escaped or not,
+// whichever is more.
 func encodedSize(t rapid.TB, n *branch.Node) int {
 	t.Helper()
 	largest := 0

@@ -13,10 +13,10 @@ type Refs struct {
 	current       string
 }
 
-// NewRefs takes the names of the local branches, the branch that git calls
-// default, and the branch that is checked out, whether it has a commit yet or
-// not. The last two are empty when there is none. The names must not be changed
-// afterwards; names that are sorted by bytes, as git lists them, are not copied.
+// NewRefs takes the names of the local branches, the branch that git calls default, and the branch
+// that is checked out, whether it has a commit yet or not. The last two are empty when there is
+// none. The names must not be changed afterward; names that are sorted by bytes, as git lists them,
+// are not copied.
 func NewRefs(local []string, defaultBranch, current string) Refs {
 	if !slices.IsSorted(local) {
 		local = slices.Sorted(slices.Values(local))
@@ -24,7 +24,7 @@ func NewRefs(local []string, defaultBranch, current string) Refs {
 	return Refs{local: local, defaultBranch: defaultBranch, current: current}
 }
 
-// Has is what [Stack] asks, for refs that are at hand.
+// Has returns what [Stack] asks, for refs that are at hand.
 func (r Refs) Has(name string) (bool, error) { return r.Exists(name), nil }
 
 // Exists reports whether git has the branch. The current one exists also

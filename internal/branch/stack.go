@@ -9,11 +9,10 @@ type Entry struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
-// Stack returns the branches from start, index 0, by the first parent of each
-// up to the first that is a root, that has no parent, that is missing, or whose
-// parent is in the stack already. has tells whether git has a branch, the one
-// checked out included; it is asked once for each branch of the stack and no
-// other. The error is one of has, or a [*NotFoundError] without the nearest
+// Stack returns the branches from start, index 0, by the first parent of each up to the first that
+// is a root, that has no parent, that is missing, or whose parent is in the stack already. has
+// reports whether git has a branch, the one checked out included; it is asked once for each branch
+// of the stack and no other. The error is one of has, or a [*NotFoundError] without the nearest
 // names, which [NotFound] finds.
 func Stack(state *twig.State, has func(name string) (bool, error), start string) ([]Entry, error) {
 	var stack []Entry

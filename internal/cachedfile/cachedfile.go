@@ -91,8 +91,8 @@ type Folder interface {
 	Open(name string) (*os.File, error)
 }
 
-// NewIn is New for the file that a folder has by that name. The folder decides
-// what may be reached: it is asked for every stat and every opening.
+// NewIn returns New for the file that a directory has by that name. The directory decides what may
+// be reached: it is asked for every stat and every opening.
 func NewIn[T any](folder Folder, name string, limit int64, parse func([]byte) (T, error)) *File[T] {
 	f := New(name, limit, parse)
 	f.stat, f.open = folder.Stat, folder.Open

@@ -25,7 +25,7 @@ type bad string
 
 func (b bad) Error() string { return "bad content " + string(b) }
 
-// upper is a parse function: it refuses what begins with '!'.
+// upper returns a parse function: it refuses what begins with '!'.
 func upper(data []byte) (string, error) {
 	if strings.HasPrefix(string(data), "!") {
 		return "", bad(data)
@@ -33,7 +33,7 @@ func upper(data []byte) (string, error) {
 	return strings.ToUpper(string(data)), nil
 }
 
-// counted is upper with a count of its calls.
+// counted returns upper with a count of its calls.
 func counted(calls *atomic.Int64) func([]byte) (string, error) {
 	return func(data []byte) (string, error) {
 		calls.Add(1)

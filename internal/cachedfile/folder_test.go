@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 )
 
-// A file in a folder is reached through the folder alone, whatever becomes of it.
+// A file in a directory is reached through the directory alone, whatever becomes of it.
 func TestFileInAFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Group is several files that something was made of, to tell whether they are still
-// what they were. A file that was missing counts as one. It is for one goroutine until
-// it is complete, and does not change afterwards.
+// Group is several files that something was made of, to tell whether they are still what they were.
+// A file that was missing counts as one. It is for one goroutine until it is complete, and does not
+// change afterward.
 type Group struct {
 	files      map[string]member
 	incomplete bool // later changes could go unnoticed

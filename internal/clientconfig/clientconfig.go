@@ -84,7 +84,7 @@ type Place struct {
 	AppData, ConfigHome string
 	// Getenv returns the variables with which clients move their files; nil is for none.
 	Getenv func(name string) string
-	// Dir is the folder of the project.
+	// Dir is the directory of the project.
 	Dir string
 }
 
@@ -146,10 +146,10 @@ func (p Place) resolve(title string, parts []string) (string, error) {
 	return filepath.Join(append([]string{base[parts[0]]}, parts[1:]...)...), nil
 }
 
-// everywhere is a path that is the same on all systems.
+// everywhere returns a path that is the same on all systems.
 func everywhere(parts ...string) map[string][]string { return map[string][]string{"": parts} }
 
-// clients are all that are known.
+// clients returns all that are known.
 func clients() []Client {
 	typed, plain := form{typed: true, urlKey: "url"}, form{urlKey: "url"}
 	return []Client{
@@ -197,7 +197,7 @@ func clients() []Client {
 	}
 }
 
-// IDs are the names of all clients.
+// IDs returns the names of all clients.
 func IDs() []string {
 	var ids []string
 	for _, c := range clients() {
@@ -222,7 +222,7 @@ func Lookup(id string) (Client, error) {
 	return Client{}, &UnknownError{ID: id}
 }
 
-// Path is the client's file. The error says that it has none for the scope.
+// Path returns the client's file. The error says that it has none for the scope.
 func (c Client) Path(scope Scope, p Place) (string, error) {
 	if scope == Project {
 		if c.project == nil {
@@ -290,7 +290,7 @@ func (c Client) Remove(text []byte, name string) ([]byte, error) {
 	return removeJSON(text, c.key, name, c.form.keyed)
 }
 
-// Print is the text of a new file with the servers.
+// Print returns the text of a new file with the servers.
 func (c Client) Print(servers []Named) ([]byte, error) {
 	var text []byte
 	for _, n := range servers {

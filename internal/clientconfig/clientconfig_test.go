@@ -255,7 +255,7 @@ func TestKeepsWhatWasAdded(t *testing.T) {
 	}
 }
 
-// compact is JSON without spaces.
+// compact returns JSON without spaces.
 func compact(t *testing.T, text []byte) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -384,7 +384,7 @@ func TestSetAndRemove(t *testing.T) {
 	}
 }
 
-// normal is a text without the spaces and commas at line ends, which an editor may add.
+// normal returns a text without the spaces and commas at line ends, which an editor may add.
 func normal(text []byte) string {
 	var lines []string
 	for line := range strings.Lines(string(text)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Entries are the servers that a text names, by name. An empty text has none.
+// Entries returns the servers that a text names, by name. An empty text has none.
 func (c Client) Entries(text []byte) ([]Named, error) {
 	if len(text) == 0 {
 		return nil, nil
@@ -83,7 +83,7 @@ func (l *lax[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// server is what an entry says.
+// server returns what an entry says.
 func (e entry) server() Server {
 	s := Server{
 		Args: e.Args.value, Dir: e.Dir.value, EnvVars: e.EnvVars.value, Env: e.Env.value,
@@ -101,7 +101,7 @@ func (e entry) server() Server {
 	return s
 }
 
-// token is what an entry sends as a bearer token.
+// token returns what an entry sends as a bearer token.
 func (e entry) token() string {
 	for _, headers := range []map[string]string{e.Headers.value, e.HTTPHeaders.value} {
 		for name, value := range headers {

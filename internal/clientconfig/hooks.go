@@ -138,7 +138,7 @@ func (c Client) SetHooks(text []byte, command string) ([]byte, error) {
 	return file.Pack(), nil
 }
 
-// entry is the JSON of a hook in an event's list.
+// entry returns the JSON of a hook in an event's list.
 func (h hooks) entry(hook Hook, command string) []byte {
 	type run struct {
 		Type       string `json:"type"`

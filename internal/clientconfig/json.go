@@ -78,7 +78,7 @@ func setJSON(text []byte, key, name string, e edit) ([]byte, error) {
 	return file.Pack(), nil
 }
 
-// object is the JSON of a new entry.
+// object returns the JSON of a new entry.
 func (e edit) object() []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -141,7 +141,7 @@ func setMembersOf(o *hujson.Object, want map[string]string, how how, style style
 	}
 }
 
-// decoded is a value as encoding/json decodes it.
+// decoded returns a value as encoding/json decodes it.
 func decoded(v hujson.Value) any {
 	clone := v.Clone()
 	clone.Standardize()
@@ -152,7 +152,7 @@ func decoded(v hujson.Value) any {
 	return out
 }
 
-// encoded is JSON without HTML escapes.
+// encoded returns JSON without HTML escapes.
 func encoded(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -253,7 +253,7 @@ func styleOf(text []byte) style {
 // line begins a line at a depth.
 func (s style) line(depth int) string { return s.newline + strings.Repeat(s.indent, max(depth, 0)) }
 
-// value is JSON laid out at a depth.
+// value returns JSON laid out at a depth.
 func (s style) value(data []byte, depth int) hujson.Value {
 	var b bytes.Buffer
 	if err := json.Indent(&b, data, strings.Repeat(s.indent, depth), s.indent); err != nil { // it came from an encoder

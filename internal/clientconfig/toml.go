@@ -18,7 +18,7 @@ import (
 // errInline is for entries that are not written as tables of their own.
 var errInline = errors.New("the entry is there in a form that is not edited here; change it by hand")
 
-// quote is a basic string.
+// quote returns a basic string.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -269,7 +269,7 @@ func insertion(text []byte, tables []tomlTable, lines, header, newline string) c
 	return change{span{at, at}, header + lines + newline}
 }
 
-// tomlValue is a value on one line.
+// tomlValue returns a value on one line.
 func tomlValue(v any) string {
 	switch v := v.(type) {
 	case string:

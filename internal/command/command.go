@@ -35,7 +35,7 @@ type ID struct {
 	C3 string // target: "unstaged-changes"
 }
 
-// String is the name as a person writes it, "git group-commit unstaged-changes".
+// String returns the name as a person writes it, "git group-commit unstaged-changes".
 func (id ID) String() string { return id.C1 + " " + id.C2 + " " + id.C3 }
 
 // Command is a prompt command.
@@ -48,7 +48,7 @@ type Command struct {
 	Unknown     []Field // members of the entry that are not above, in its order
 }
 
-// SearchText is what the command is found by: its name and description.
+// SearchText returns what the command is found by: its name and description.
 func (c Command) SearchText() string {
 	return strings.Join([]string{c.C1, c.C2, c.C3, c.Description}, " ")
 }

@@ -23,7 +23,7 @@ func parse(t *testing.T, data string) *command.Registry {
 	return r
 }
 
-// registryWith is a registry of these entries.
+// registryWith returns a registry of these entries.
 func registryWith(entries ...string) string {
 	return `{"tools":{"commands":[` + strings.Join(entries, ",") + `]}}`
 }

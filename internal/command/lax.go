@@ -115,8 +115,8 @@ func appendVariable(list []Variable, v Variable) []Variable {
 	return append(list, v)
 }
 
-// described is the variable whose own name and description are the values of
-// members with these keys.
+// described returns the variable whose own name and description are the values of members with
+// these keys.
 func described(members []Variable) (Variable, bool) {
 	if len(members) != 2 {
 		return Variable{}, false

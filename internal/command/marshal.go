@@ -61,7 +61,7 @@ func object(known any, more []Field) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Describe is the form of a command in JSON, for references: it has fields that only its
+// Describe returns the form of a command in JSON, for references: it has fields that only its
 // registry knows, too.
 func (Command) Describe() string {
 	return "{c1, c2, c3, description, usage, options: {edition: […], adaptation: […], file, stdin, destination}, uv: [{name, description}], …}"

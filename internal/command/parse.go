@@ -46,7 +46,7 @@ func Parse(data []byte) (*Registry, error) {
 	return r, nil
 }
 
-// entriesOf is the array of commands in a document.
+// entriesOf returns the array of commands in a document.
 func entriesOf(file value) (value, error) {
 	if !file.is('{') {
 		return value{}, file.wrong("", "an object")
@@ -68,7 +68,7 @@ func entriesOf(file value) (value, error) {
 	return commands, nil
 }
 
-// member is the last member of an object with that key.
+// member returns the last member of an object with that key.
 func member(object value, key string) (found value, ok bool) {
 	for k, v := range object.members() {
 		if k == key {
@@ -193,7 +193,7 @@ func lastOfEach(fields []Field) []Field {
 	})
 }
 
-// joined is the path of an entry's part; inside is empty, a member or an index.
+// joined returns the path of an entry's part; inside is empty, a member or an index.
 func joined(path, inside string) string {
 	if inside == "" || inside[0] == '[' {
 		return path + inside

@@ -15,7 +15,7 @@ type value struct {
 	from, to int
 }
 
-// whole is the one value of a document.
+// whole returns the one value of a document.
 func whole(doc []byte) value {
 	from := skipSpace(doc, 0)
 	return value{doc, from, skipValue(doc, from)}
@@ -84,7 +84,7 @@ func (v value) elements() iter.Seq2[int, value] {
 	}
 }
 
-// wrong is the error for a value that should be a want.
+// wrong returns the error for a value that should be a want.
 func (v value) wrong(path, want string) *jsonfile.TypeError {
 	got := "a number"
 	switch {

@@ -45,9 +45,9 @@ func (c Credential) MarshalText() ([]byte, error) { return []byte(c.String()), n
 type MissingError struct {
 	// Host is the host, or the netrc machine, that they are for.
 	Host string
-	// Tried has one text for each place that was looked at, in order, with what
-	// was there: "~/.netrc: no machine github.com", "gh: not logged in". It
-	// holds no secret and no path of the home folder.
+	// Tried has one text for each place that was looked at, in order, with what was there:
+	// "~/.netrc: no machine github.com", "gh: not logged in". It holds no secret and no path of the
+	// home directory.
 	Tried []string
 }
 

@@ -85,7 +85,7 @@ func (f Finder) GitHub(ctx context.Context, host string) (Credential, error) {
 }
 
 // Jira returns the credentials for a Jira. machines are the names under which the netrc
-// file may have them, and cloud says whether it is one of Atlassian's hosts. The order is:
+// file may have them, and cloud reports whether it is one of Atlassian's hosts. The order is:
 //
 //  1. $JIRA_EMAIL with $JIRA_TOKEN, and $JIRA_PAT, a personal access token; the
 //     token first where the Jira is not Atlassian's, because only Data Center has them;

@@ -44,7 +44,7 @@ func gh(token string, err error) func(context.Context, string) (string, error) {
 	return func(context.Context, string) (string, error) { return token, err }
 }
 
-// result is a credential or error as one text.
+// result returns a credential or error as one text.
 func result(c credential.Credential, err error) string {
 	if err != nil {
 		return err.Error()
@@ -231,7 +231,7 @@ func TestGHIsAskedForTheHost(t *testing.T) {
 	}
 }
 
-// hang is a gh that waits for something that does not come.
+// hang returns a gh that waits for something that does not come.
 func hang(ctx context.Context, _ string) (string, error) {
 	<-ctx.Done()
 	return "", ctx.Err()

@@ -67,8 +67,8 @@ type Container struct {
 	ExitCode int
 	// Ended is when the last run ended, zero while it goes on.
 	Ended time.Time
-	// Ours says that the container belongs to the project: by its compose file, its
-	// dev container, or a folder of the project that is mounted in it.
+	// Ours says that the container belongs to the project: by its compose file, its dev container,
+	// or a directory of the project that is mounted in it.
 	Ours bool
 }
 
@@ -230,7 +230,7 @@ func (c *Client) open() (*engine, error) {
 func (c *Client) socket() string {
 	o := c.options
 	if o.GOOS == "windows" {
-		return "npipe:////./pipe/docker_engine" // asking tells whether it is there
+		return "npipe:////./pipe/docker_engine" // asking reports whether it is there
 	}
 	candidates := []string{"/var/run/docker.sock"}
 	if o.Home != "" {

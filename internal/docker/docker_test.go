@@ -19,7 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/test/need"
 )
 
-// at is a client of the engine at host.
+// at returns a client of the engine at host.
 func at(host string) *docker.Client {
 	return docker.New(docker.Options{GOOS: runtime.GOOS, Getenv: func(key string) string {
 		return map[string]string{"DOCKER_HOST": host}[key]

@@ -36,7 +36,7 @@ func agree(t *testing.T, g *gittest.Git, p place) {
 			p.start, r.Root(), r.MainRoot(), r.Bare(), p.root, p.mainRoot)
 	}
 	if p.root != "" {
-		// Git knows no root inside its own folder; ask there where it does.
+		// Git knows no root inside its own directory; ask there where it does.
 		if top, err := g.Try(p.start, "rev-parse", "--show-toplevel"); err == nil && filepath.FromSlash(top) != p.root {
 			t.Errorf("from %s: git's root is %q, want %q", p.start, top, p.root)
 		}

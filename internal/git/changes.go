@@ -15,13 +15,13 @@ type Change struct {
 	Path string `json:"path"`
 	// From is the name that a renamed or copied file had.
 	From string `json:"from,omitempty"`
-	// Code is the two letters of "git status --short": index, then worktree; "??"
-	// is untracked, and a folder then has a slash at its end.
+	// Code is the two letters of "git status --short": index, then worktree; "??" is untracked, and
+	// a directory then has a slash at its end.
 	Code string `json:"code"`
 }
 
-// Changes is Status with the files that it counts: those in conflict first, then those
-// that are modified in the worktree, then the staged, then the untracked ones, each by path.
+// Changes returns Status with the files that it counts: those in conflict first, then those that
+// are modified in the worktree, then the staged, then the untracked ones, each by path.
 func (r *Repo) Changes(ctx context.Context) (Status, []Change, error) {
 	type answer struct {
 		status  Status

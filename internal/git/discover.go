@@ -30,20 +30,18 @@ type Options struct {
 	Configured func(gitconfig.Config)
 }
 
-// Discover finds the repository that the directory start, an absolute path,
-// belongs to: the nearest one, from start upwards, that has a .git directory or
-// a .git file. Symbolic links in start are resolved first.
+// Discover finds the repository that the directory start, an absolute path, belongs to: the nearest
+// one, from start upward, that has a .git directory or a .git file. Symbolic links in start are
+// resolved first.
 //
-// A directory that looks like the inside of .git is passed over: anyone can
-// commit one, with a configuration of their choice. It counts only as start
-// itself, and only if the user named it. core.worktree counts only if the .git
-// of that directory leads back to the repository.
+// A directory that looks like the inside of .git is passed over: anyone can commit one, with a
+// configuration of their choice. It counts only as start itself, and only if the user named it.
+// core.worktree counts only if the .git of that directory leads back to the repository.
 //
-// If there is no repository the error is [ErrNotRepository]; if there is one
-// that cannot be used, a [*BrokenError]. Unlike git, Discover does not ask who
-// owns the repository, and does not stop at mount points. Nothing that it reads
-// names a program that it runs. The git program, which some methods of [Repo]
-// run, does ask who owns it, and refuses.
+// If there is no repository the error is [ErrNotRepository]; if there is one that cannot be used, a
+// [*BrokenError]. Unlike git, Discover does not ask who owns the repository, and does not stop at
+// mount points. Nothing that it reads names a program that it runs. The git program, which some
+// methods of [Repo] run, does ask who owns it, and refuses.
 func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 	if !filepath.IsAbs(start) {
 		return nil, fmt.Errorf("find git repository: %q is not an absolute path", start)
@@ -128,7 +126,7 @@ func ceiling(start, list string) string {
 	return nearest
 }
 
-// contains tells whether path is dir or below it. Both are clean.
+// contains reports whether path is dir or below it. Both are clean.
 func contains(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)
@@ -223,9 +221,9 @@ var (
 // refs, commondir, gitdir, and .git where it is a file.
 const maxSmall = 64 << 10
 
-// checkGitDir tells whether dir has what makes the directory of a repository: a
-// sound HEAD and, maybe elsewhere, objects and refs. It asks at least as much as git
-// does, which would go on looking further up.
+// checkGitDir reports whether dir has what makes the directory of a repository: a sound HEAD and,
+// maybe elsewhere, objects and refs. It asks at least as much as git does, which would go on
+// looking further up.
 func checkGitDir(dir string) error {
 	head := filepath.Join(dir, "HEAD")
 	fi, err := os.Lstat(head)
@@ -259,8 +257,7 @@ func checkGitDir(dir string) error {
 	return err
 }
 
-// soundHead tells whether the text of a HEAD file is the name of a ref or
-// begins with a hash.
+// soundHead reports whether the text of a HEAD file is the name of a ref or begins with a hash.
 func soundHead(text string) bool {
 	if name, ok := strings.CutPrefix(text, "ref:"); ok {
 		return strings.HasPrefix(strings.TrimLeft(name, " \t\n\r"), "refs/")

@@ -42,7 +42,7 @@ func TestDiscoverBroken(t *testing.T) {
 	// says from where to look, and what the message must say.
 	tests := map[string]struct {
 		damage func(t *testing.T, g *gittest.Git, dir, linked string) (start string)
-		path   string // relative to the folder of both
+		path   string // relative to the directory of both
 		says   []string
 	}{
 		"main moved": {

@@ -29,7 +29,7 @@ type Edit struct {
 	LineEnds LineEnds `json:"line_ends,omitempty"`
 }
 
-// LineEnds says whether git commits the line ends CR LF of a file as LF. Empty means as
+// LineEnds reports whether git commits the line ends CR LF of a file as LF. Empty means as
 // [Edits.CRLF] says.
 type LineEnds string
 

@@ -17,7 +17,7 @@ var (
 // BrokenError says that there is a repository, and why it cannot be used. Git
 // refuses it too.
 type BrokenError struct {
-	// Path is the file or folder that is not as it should be.
+	// Path is the file or directory that is not as it should be.
 	Path string
 	// Problem says what is wrong with it.
 	Problem string

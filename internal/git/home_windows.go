@@ -2,7 +2,7 @@ package git
 
 import "github.com/copse-dev/copse/internal/xec"
 
-// homeDir returns the home folder as git sees it, "" if there is none.
+// homeDir returns the home directory as git sees it, "" if there is none.
 func homeDir(env xec.Env) string {
 	if home := env.Get("HOME"); home != "" {
 		return home

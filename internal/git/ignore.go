@@ -64,7 +64,7 @@ func (r *Repo) Excludes(ctx context.Context) (Excludes, error) {
 	})
 }
 
-// userExcludes is the path of the user's file, "" if there is none.
+// userExcludes returns the path of the user's file, "" if there is none.
 func (r *Repo) userExcludes(configured string, ok bool) string {
 	home := homeDir(r.env)
 	if !ok {

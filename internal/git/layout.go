@@ -191,9 +191,8 @@ func (r *Repo) findMainRoot(shared gitconfig.Config) string {
 	}
 }
 
-// findCommandDir returns the folder from which the git program finds this very
-// repository by itself. Naming it with --git-dir would turn off git's check of
-// who owns it.
+// findCommandDir returns the directory from which the git program finds this very repository by
+// itself. Naming it with --git-dir would turn off git's check of who owns it.
 func (r *Repo) findCommandDir(dotGit string) string {
 	if dotGit != "" {
 		return dotGit
@@ -204,8 +203,8 @@ func (r *Repo) findCommandDir(dotGit string) string {
 	return r.gitDir
 }
 
-// aliasOf returns the folder of the repository under the name by which start
-// reached it, if that is another than the resolved one.
+// aliasOf returns the directory of the repository under the name by which start reached it, if that
+// is another than the resolved one.
 func aliasOf(found finding, start string) string {
 	dir, below := found.gitDir, ""
 	if found.dotGit != "" {

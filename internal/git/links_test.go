@@ -12,8 +12,8 @@ import (
 	"github.com/copse-dev/copse/internal/git/gittest"
 )
 
-// A link in the place of a file that git writes shows nothing of the file it leads to,
-// neither as data nor in a message of git.
+// A link in place of a file that git writes shows nothing of the file it leads to, neither as data
+// nor in a message of git.
 func TestLinksShowNothing(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-password"
@@ -151,8 +151,8 @@ func TestUsualLinks(t *testing.T) {
 	}
 }
 
-// A link in the place of .git shows nothing of the file it leads to, even if that file
-// reads like one of git's.
+// A link in place of .git shows nothing of the file it leads to, even if that file reads like one
+// of git's.
 func TestLinkInPlaceOfGit(t *testing.T) {
 	t.Parallel()
 	g, dir := gittest.New(t), t.TempDir()

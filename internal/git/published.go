@@ -32,7 +32,7 @@ func (r *Repo) CommitsOf(ctx context.Context, refs []string) (map[string]string,
 	})
 }
 
-// tableCommits is CommitsOf where git keeps refs in tables.
+// tableCommits returns CommitsOf where git keeps refs in tables.
 func (r *Repo) tableCommits(ctx context.Context, refs []string) (map[string]string, error) {
 	tips := make(map[string]string, len(refs))
 	if len(refs) == 0 {

@@ -35,7 +35,7 @@ func (r *Repo) LocalBranches(ctx context.Context) ([]string, error) {
 	return read(r, func() ([]string, error) { return r.refs().branches(ctx) })
 }
 
-// HasBranch tells whether there is a local branch of this name.
+// HasBranch reports whether there is a local branch of this name.
 func (r *Repo) HasBranch(ctx context.Context, name string) (bool, error) {
 	return read(r, func() (bool, error) { return r.refs().hasBranch(ctx, name) })
 }

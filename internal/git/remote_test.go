@@ -101,7 +101,7 @@ func TestRemoteURL(t *testing.T) {
 	}
 }
 
-// A condition on the folder also holds for the name it was reached by.
+// A condition on the directory also holds for the name it was reached by.
 func TestRemoteURLOverALink(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)

@@ -43,7 +43,7 @@ type Repo struct {
 // a submodule is the submodule's own.
 func (r *Repo) Root() string { return r.root }
 
-// Bare tells whether there is no worktree.
+// Bare reports whether there is no worktree.
 func (r *Repo) Bare() bool { return r.root == "" }
 
 // MainRoot returns the root of the main worktree, which is Root unless this is
@@ -51,37 +51,35 @@ func (r *Repo) Bare() bool { return r.root == "" }
 // its worktree is.
 func (r *Repo) MainRoot() string { return r.mainRoot }
 
-// GitDir returns git's folder for this worktree, with its HEAD and index.
+// GitDir returns git's directory for this worktree, with its HEAD and index.
 func (r *Repo) GitDir() string { return r.gitDir }
 
-// CommonDir returns git's folder for all worktrees, with branches and
-// configuration; in the main worktree it is GitDir.
+// CommonDir returns git's directory for all worktrees, with branches and configuration; in the main
+// worktree it is GitDir.
 func (r *Repo) CommonDir() string { return r.commonDir }
 
-// Program is the git program for this repository, for those that ask what Repo does not.
+// Program returns the git program for this repository, for those that ask what Repo does not.
 func (r *Repo) Program() program.Git { return r.program }
 
-// Guard is what stands between git and this repository, for those that run git in another
-// way than Program does.
+// Guard returns what stands between git and this repository, for those that run git in another way
+// than Program does.
 func (r *Repo) Guard() program.Guard { return r.guard }
 
 // Operation returns the git command that stopped halfway in this worktree, nil for none.
 func (r *Repo) Operation() *operation.Operation { return operation.Read(r.gitDir) }
 
-// Watch is a folder to watch.
+// Watch is a directory to watch.
 type Watch struct {
 	Path string
-	// Recursive says that folders below Path count too, also such as are made
-	// later.
+	// Recursive says that directories below Path count too, also such as are made later.
 	Recursive bool
-	// Names are the files in Path that count; all if empty. Git replaces
-	// files by renaming, so the folder is to be watched and not the file.
+	// Names are the files in Path that count; all if empty. Git replaces files by renaming, so the
+	// directory is to be watched and not the file.
 	Names []string
 }
 
-// Watches returns the folders in which a change can change what Head,
-// LocalBranches and HasBranch return. A folder that does not exist yet is left
-// out.
+// Watches returns the directories in which a change can change what Head, LocalBranches and
+// HasBranch return. A directory that does not exist yet is left out.
 func (r *Repo) Watches() []Watch {
 	candidates := []Watch{
 		{Path: r.gitDir, Names: []string{"HEAD"}},
@@ -106,8 +104,8 @@ func (r *Repo) Watches() []Watch {
 	return watches
 }
 
-// read calls answer if the repository is still there. If it is gone then or
-// afterwards, that is the error.
+// read calls answer if the repository is still there. If it is gone then or afterward, that is the
+// error.
 func read[T any](r *Repo, answer func() (T, error)) (T, error) {
 	var zero T
 	if err := r.gone(); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/gittest"
 )
 
-// place is a folder to start from, and what must be found.
+// place is a directory to start from, and what must be found.
 type place struct {
 	start          string
 	root, mainRoot string // "" if bare

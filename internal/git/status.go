@@ -24,7 +24,7 @@ type Status struct {
 	// between index and worktree; one file can be both. A renamed file is one.
 	Staged   int `json:"staged"`
 	Modified int `json:"modified"`
-	// Untracked are files and folders that git neither tracks nor ignores.
+	// Untracked are files and directories that git neither tracks nor ignores.
 	Untracked int `json:"untracked"`
 	// Conflicted are files with merge conflicts, which are counted here alone.
 	Conflicted int `json:"conflicted"`

@@ -25,8 +25,7 @@ const maxTableList = 1 << 20
 
 func (r *Repo) tableDir(gitDir string) string { return filepath.Join(gitDir, "reftable") }
 
-// usesTable tells whether refs are in the reftable format, which takes git
-// 2.45 to read.
+// usesTable reports whether refs are in the reftable format, which takes git 2.45 to read.
 func (r *Repo) usesTable() bool {
 	_, err := os.Lstat(r.tableDir(r.commonDir))
 	return err == nil

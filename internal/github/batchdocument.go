@@ -17,7 +17,7 @@ const (
 	numberAlias = "p"
 )
 
-// batchVariables are those of a batch. For each branch there is a name, or a number.
+// batchVariables returns those of a batch. For each branch there is a name, or a number.
 func batchVariables(r Repo, heads []Head) map[string]any {
 	v := map[string]any{"owner": r.Owner, "name": r.Name}
 	for i, h := range heads {

@@ -35,7 +35,7 @@ type Options struct {
 	Credential credential.Credential
 	// Version is the program's own, for the User-Agent.
 	Version string
-	// CacheDir is the folder for answers; empty keeps none.
+	// CacheDir is the directory for answers; empty keeps none.
 	CacheDir string
 	// Timeout bounds one request; 0 is 15 seconds.
 	Timeout time.Duration

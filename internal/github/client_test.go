@@ -27,7 +27,7 @@ const token = "ghp_0123456789abcdef"
 
 var repo = github.Repo{Host: "github.com", Owner: "acme", Name: "app"}
 
-// holding is a fixture with one repository, the token and a fixed date.
+// holding returns a fixture with one repository, the token and a fixed date.
 func holding(pulls ...githubtest.PullRequest) githubtest.Fixture {
 	return githubtest.Fixture{
 		Token:        token,
@@ -36,7 +36,7 @@ func holding(pulls ...githubtest.PullRequest) githubtest.Fixture {
 	}
 }
 
-// restOnly is the fixture without a GraphQL API.
+// restOnly returns the fixture without a GraphQL API.
 func restOnly(f githubtest.Fixture) githubtest.Fixture {
 	f.RESTOnly = true
 	return f

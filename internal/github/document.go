@@ -63,7 +63,7 @@ type variables struct {
 	reviews, threads, checks *string
 }
 
-// everything is the first request for a status.
+// everything returns the first request for a status.
 func everything() variables {
 	return variables{core: true, reviews: new(""), threads: new(""), checks: new("")}
 }

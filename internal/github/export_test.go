@@ -2,13 +2,13 @@ package github
 
 import "net/http"
 
-// Transport is what every request of the client goes through.
+// Transport returns what every request of the client goes through.
 func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
 
-// BatchDocument is the text of the document with such variables.
+// BatchDocument returns the text of the document with such variables.
 func BatchDocument(variables map[string]any) string { return batchDocument(variables, true) }
 
-// Documents are the texts of all GraphQL documents that are sent.
+// Documents returns the texts of all GraphQL documents that are sent.
 func Documents() []string {
 	var all []string
 	for _, s := range shapes {

@@ -39,7 +39,7 @@ type nodeList[T any] struct {
 	Nodes []*T `json:"nodes"`
 }
 
-// before returns where to read on towards the beginning of the list, nil at it.
+// before returns where to read on toward the beginning of the list, nil at it.
 func (l nodeList[T]) before() *string {
 	if !l.Page.HasPrevious || l.Page.Start == "" {
 		return nil
@@ -47,7 +47,7 @@ func (l nodeList[T]) before() *string {
 	return &l.Page.Start
 }
 
-// after returns where to read on towards the end of the list, nil at it.
+// after returns where to read on toward the end of the list, nil at it.
 func (l nodeList[T]) after() *string {
 	if !l.Page.HasNext || l.Page.End == "" {
 		return nil

@@ -289,8 +289,8 @@ func (c Check) Failing() bool { return c.verdict() == failing }
 // Passed reports whether the check has come to an end and does not stand against a merge.
 func (c Check) Passed() bool { return c.verdict() == passing }
 
-// verdict is pending for a check that has not come to an end, for a run that GitHub
-// gave up waiting for (stale), and for a conclusion that is not known here.
+// verdict returns pending for a check that has not come to an end, for a run that GitHub gave up
+// waiting for (stale), and for a conclusion that is not known here.
 func (c Check) verdict() verdict {
 	if c.Status != "completed" || c.Conclusion == nil {
 		return pendingVerdict

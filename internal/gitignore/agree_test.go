@@ -68,8 +68,8 @@ func patterns(r *rand.Rand) string {
 
 // tree is what a generated repository holds.
 type tree struct {
-	folders map[string]bool   // every path, and whether it is a folder
-	ignore  map[string]string // the .gitignore of a folder
+	folders map[string]bool   // every path, and whether it is a directory
+	ignore  map[string]string // the .gitignore of a directory
 }
 
 func grow(r *rand.Rand, dir string, depth int, t *tree) {

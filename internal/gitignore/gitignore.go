@@ -20,12 +20,12 @@ package gitignore
 
 import "strings"
 
-// Rules are the patterns that hold in one folder. The zero value has none.
+// Rules are the patterns that hold in one directory. The zero value has none.
 type Rules struct {
 	parent   *Rules
 	patterns *Patterns
-	base     string // the folder that patterns are relative to, "" for the root
-	folder   string // the folder of the rules
+	base     string // the directory that patterns are relative to, "" for the root
+	folder   string // the directory of the rules
 	fold     bool
 	effort   *Effort
 }
@@ -48,7 +48,7 @@ func (r Rules) Within(e *Effort) Rules {
 	return r
 }
 
-// With adds the .gitignore of the folder of the rules; nil adds none.
+// With adds the .gitignore of the directory of the rules; nil adds none.
 func (r Rules) With(p *Patterns) Rules { return r.with(p) }
 
 func (r Rules) with(p *Patterns) Rules {
@@ -59,8 +59,7 @@ func (r Rules) with(p *Patterns) Rules {
 	return Rules{parent: &parent, patterns: p, base: r.folder, folder: r.folder, fold: r.fold, effort: r.effort}
 }
 
-// Below returns the rules for the folder name inside the present one, before its own
-// .gitignore.
+// Below returns the rules for the directory name inside the present one, before its own .gitignore.
 func (r Rules) Below(name string) Rules {
 	if r.folder != "" {
 		name = r.folder + "/" + name
@@ -69,8 +68,8 @@ func (r Rules) Below(name string) Rules {
 	return r
 }
 
-// Ignored reports whether git ignores the entry name of the folder, unless it tracks
-// it. A symbolic link is no folder, wherever it leads.
+// Ignored reports whether git ignores the entry name of the directory, unless it tracks it. A
+// symbolic link is no directory, wherever it leads.
 func (r Rules) Ignored(name string, folder bool) bool {
 	path := name
 	if r.folder != "" {

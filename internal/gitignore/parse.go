@@ -22,7 +22,7 @@ type pattern struct {
 	literal    int    // how many bytes of the text stand for themselves, from the start
 	negative   bool   // what matches is not ignored
 	folderOnly bool
-	anywhere   bool // it has no slash, and is about names in any folder
+	anywhere   bool // it has no slash, and is about names in any directory
 }
 
 // Parse reads the text of a file.
@@ -108,8 +108,8 @@ func literalLength(s string) int {
 	return len(s)
 }
 
-// match reports whether the pattern is about the path, relative to the pattern's
-// folder, whose last part is name.
+// match reports whether the pattern is about the path, relative to the pattern's directory, whose
+// last part is name.
 func (p *pattern) match(path, name string, fold bool, effort *Effort) bool {
 	if p.anywhere {
 		return wildmatch(p.text, name, false, fold, effort)

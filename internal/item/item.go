@@ -44,7 +44,7 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
-// String is the decimal number.
+// String returns the decimal number.
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 
 // UnmarshalJSON takes a number, 3, or a text with one, "3".
@@ -110,7 +110,7 @@ const Anonymous = "anonymous"
 // DefaultType is the type of an item whose source has none.
 const DefaultType = "issue"
 
-// Priorities are the values that a priority can have, lowest first.
+// Priorities returns the values that a priority can have, lowest first.
 func Priorities() []string { return []string{"low", defaultPriority, "high", "critical"} }
 
 const defaultPriority = "medium"

@@ -59,8 +59,8 @@ func LinkedItem(text string) ID {
 	return 0
 }
 
-// Text is the file of a link. The number of the item is for people: it is not read,
-// because it can change.
+// Text returns the file of a link. The number of the item is for people: it is not read, because it
+// can change.
 func (l Link) Text(id ID) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d\n", linkItem, id)

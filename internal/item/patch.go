@@ -86,7 +86,7 @@ func (p *Patch) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// reference is the number as people write it; "" for no item.
+// reference returns the number as people write it; "" for no item.
 func (id ID) reference() string {
 	if id == 0 {
 		return ""

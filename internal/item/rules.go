@@ -153,8 +153,8 @@ func CheckIteration(name string) error {
 	return nil
 }
 
-// Text is what a description or the body of a comment keeps of s: all but empty
-// lines at its beginning and white space at its end.
+// Text returns what a description or the body of a comment keeps of s: all but empty lines at its
+// beginning and white space at its end.
 func Text(s string) string {
 	const space = " \t\r\n\v\f"
 	s = strings.TrimRight(s, space)

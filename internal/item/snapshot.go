@@ -56,8 +56,8 @@ func compact(s Summary) Summary {
 	return c
 }
 
-// With returns the snapshot with changes: under each ID, an item in the place of
-// the one that was there; nil is for none. The warnings are the new one's.
+// With returns the snapshot with changes: under each ID, an item in place of the one that was
+// there; nil is for none. The warnings are the new one's.
 func (s *Snapshot) With(changes map[ID]*Entry, warnings []Warning) *Snapshot {
 	if len(changes) == 0 {
 		return &Snapshot{items: s.items, ids: s.ids, texts: s.texts, claims: s.claims, Warnings: warnings}
@@ -119,10 +119,10 @@ func (s *Snapshot) Claims() []*Summary {
 	return held
 }
 
-// Len is the number of items.
+// Len returns the number of items.
 func (s *Snapshot) Len() int { return len(s.items) }
 
-// Largest is the largest ID; 0 if there are no items.
+// Largest returns the largest ID; 0 if there are no items.
 func (s *Snapshot) Largest() ID {
 	if len(s.ids) == 0 {
 		return 0

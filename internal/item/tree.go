@@ -28,8 +28,8 @@ type Node struct {
 	Omitted int
 }
 
-// Room says whether there is room for one more node, so deep in the tree; roots
-// have depth 0. Once it says no it is not asked again.
+// Room reports whether there is room for one more node, so deep in the tree; roots have depth 0.
+// Once it says no it is not asked again.
 type Room func(it *Summary, depth int) bool
 
 // Tree arranges the items that a filter selects. One whose parent does not exist

@@ -12,7 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/jira/jiratest"
 )
 
-// detailed is a fixture whose issue A-1 has everything, and n comments.
+// detailed returns a fixture whose issue A-1 has everything, and n comments.
 func detailed(t *testing.T, cloud bool, n int) jiratest.Fixture {
 	t.Helper()
 	f := fixture(t, cloud)

@@ -22,7 +22,7 @@ const (
 
 var asOf = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// fixture is testdata/fixture.json as Cloud or as Data Center.
+// fixture returns testdata/fixture.json as Cloud or as Data Center.
 func fixture(t testing.TB, cloud bool) jiratest.Fixture {
 	t.Helper()
 	f, err := os.Open("testdata/fixture.json")
@@ -72,7 +72,7 @@ func parseHost(t testing.TB, raw string) jira.Host {
 	return host
 }
 
-// answer is a server that says body to everything but the question for its kind.
+// answer returns a server that says body to everything but the question for its kind.
 func answer(deployment, body string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/rest/api/2/serverInfo", func(w http.ResponseWriter, _ *http.Request) {
@@ -85,7 +85,7 @@ func answer(deployment, body string) http.Handler {
 	return mux
 }
 
-// paths are those a server was asked for.
+// paths returns those a server was asked for.
 func paths(fake *jiratest.Server) []string {
 	var out []string
 	for _, r := range fake.Requests() {

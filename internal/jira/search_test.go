@@ -112,7 +112,7 @@ func TestSearchIssues(t *testing.T) {
 	}
 }
 
-// many is a project of n issues, from the newest, MANY-1, on.
+// many returns a project of n issues, from the newest, MANY-1, on.
 func many(t *testing.T, cloud bool, n, pageSize int) jiratest.Fixture {
 	f := fixture(t, cloud)
 	f.MaxResults = pageSize

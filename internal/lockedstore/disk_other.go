@@ -6,7 +6,7 @@ import "os"
 
 func rename(root *os.Root, from, to string) error { return root.Rename(from, to) }
 
-// syncFolder waits until the names in a folder are on disk.
+// syncFolder waits until the names in a directory are on disk.
 func syncFolder(root *os.Root, name string) error {
 	folder, err := root.Open(name)
 	if err != nil {

@@ -25,5 +25,5 @@ func rename(root *os.Root, from, to string) error {
 	}
 }
 
-// syncFolder has nothing to do: Windows brings no folder to disk on request.
+// syncFolder has nothing to do: Windows brings no directory to disk on request.
 func syncFolder(*os.Root, string) error { return nil }

@@ -16,8 +16,8 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// The test program is its own other process: with roleVariable set it plays a
-// role in the folder of folderVariable.
+// The test program is its own other process: with roleVariable set it plays a role in the directory
+// of folderVariable.
 const (
 	roleVariable   = "LOCKEDSTORE_TEST_ROLE"
 	folderVariable = "LOCKEDSTORE_TEST_FOLDER"

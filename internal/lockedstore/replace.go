@@ -57,22 +57,21 @@ func (f Foreign) Read() ([]byte, error) {
 	return data, WithoutPath(err)
 }
 
-// Replace is Foreign.Replace of the file at path.
+// Replace returns Foreign.Replace of the file at path.
 func Replace(path string, before, after []byte) error { return ForeignAt(path).Replace(before, after) }
 
-// Replace puts a new content in the place of an old one, whole and on disk. If the content
-// is no longer the old one, the error is ErrChanged and the file stays. A missing file is an
-// empty old one, and is made, with its directory, readable by its user alone. Nothing is left
-// beside the file; what a process that was killed has left is readable by nobody who could not
-// read the file, and is removed by the next Replace.
+// Replace puts a new content in place of an old one, whole and on disk. If the content is no longer
+// the old one, the error is ErrChanged and the file stays. A missing file is an empty old one, and
+// is made, with its directory, readable by its user alone. Nothing is left beside the file; what a
+// process that was killed has left is readable by nobody who could not read the file, and is
+// removed by the next Replace.
 //
-// A file that another program puts in place meanwhile is never lost on Linux and macOS, where
-// two files can change places: Replace looks at what it has taken out, and puts it back if
-// that is not the old content. What remains: until it is back, for microseconds, a reader does
-// not see that edit. A program that writes into the file itself, instead of replacing it, can
-// write to the old file after Replace has looked at it. On Windows, and on file systems that
-// cannot exchange files, Replace looks right before it replaces the file, and an edit in the
-// microseconds between is lost.
+// A file that another program puts in place meanwhile is never lost on Linux and macOS, where two
+// files can change places: Replace looks at what it has taken out, and puts it back if that is not
+// the old content. What remains: until it is back, for microseconds, a reader does not see that
+// edit. A program that writes into the file itself, instead of replacing it, can write to the old
+// file after Replace has looked at it. On Windows, and on file systems that cannot exchange files,
+// Replace looks right before it replaces the file, and an edit in the microseconds between is lost.
 func (f Foreign) Replace(before, after []byte) error {
 	root, name, err := f.open(true)
 	if err != nil {

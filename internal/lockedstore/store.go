@@ -37,8 +37,7 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// Store is a folder whose files are changed under one lock. It is safe for
-// concurrent use.
+// Store is a directory whose files are changed under one lock. It is safe for concurrent use.
 type Store struct {
 	dir  rooted.Dir
 	lock string
@@ -47,14 +46,14 @@ type Store struct {
 	disk Disk
 }
 
-// New returns the Store of the folder at path. The lock is the file of that name
-// in it, slash-separated; every process must use the same. It is made when it is
-// first needed, with its folder. Change waits for it no longer than wait.
+// New returns the Store of the directory at path. The lock is the file of that name in it,
+// slash-separated; every process must use the same. It is made when it is first needed, with its
+// directory. Change waits for it no longer than wait.
 func New(path, lock string, wait time.Duration) *Store {
 	return NewIn(rooted.Dir{Wall: path, Name: "."}, lock, wait)
 }
 
-// NewIn is New for a directory that is never left through a link: Change fails with
+// NewIn returns New for a directory that is never left through a link: Change fails with
 // rooted.ErrOutside instead.
 func NewIn(dir rooted.Dir, lock string, wait time.Duration) *Store {
 	return &Store{dir: dir, lock: lock, wait: wait, turn: make(chan struct{}, 1), disk: System{}}
@@ -72,9 +71,9 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("another process has been changing the same files for %s; try again, or look for one that hangs", e.Waited)
 }
 
-// Change calls change while no other process changes the folder. Its error is
-// that of change, a [*BusyError], that of ctx when it ends while waiting, or what
-// the file system said. The Tx is of no use after Change has returned.
+// Change calls change while no other process changes the directory. Its error is that of change, a
+// [*BusyError], that of ctx when it ends while waiting, or what the file system said. The Tx is of
+// no use after Change has returned.
 func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
 	waiting, cancel := context.WithTimeoutCause(ctx, s.wait, &BusyError{Waited: s.wait})
 	defer cancel()
@@ -132,7 +131,7 @@ func (s *Store) acquire(ctx context.Context, root *os.Root) (unlock func(), err 
 	}
 }
 
-// prepare makes the lock file, with its folder, and refuses one that cannot be locked.
+// prepare makes the lock file, with its directory, and refuses one that cannot be locked.
 func (s *Store) prepare(root *os.Root) error {
 	switch info, err := root.Lstat(s.lock); {
 	case errors.Is(err, fs.ErrNotExist):

@@ -23,7 +23,7 @@ type Tx struct {
 	disk      Disk
 }
 
-// File is a file to write. Its name is slash-separated, relative to the folder.
+// File is a file to write. Its name is slash-separated, relative to the directory.
 type File struct {
 	Name string
 	Data []byte
@@ -31,7 +31,7 @@ type File struct {
 	Private bool
 }
 
-// Root returns the folder, for reading.
+// Root returns the directory, for reading.
 func (tx *Tx) Root() *os.Root { return tx.root }
 
 // Write puts the files in place, in this order, once the content of all of them
@@ -95,7 +95,7 @@ func (tx *Tx) stage(name string, f File) error {
 	return err
 }
 
-// create makes a new file, in the place of what a killed process has left.
+// create makes a new file, in place of what a killed process has left.
 func (tx *Tx) create(name string, mode fs.FileMode) (*os.File, error) {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL // follows no link
 	file, err := tx.root.OpenFile(name, flags, mode)
@@ -134,7 +134,7 @@ func (tx *Tx) Remove(name string) error {
 	return nil
 }
 
-// MakeFolder makes a folder unless there is one.
+// MakeFolder makes a directory unless there is one.
 func (tx *Tx) MakeFolder(name string) error {
 	err := tx.root.Mkdir(name, 0o777)
 	if errors.Is(err, fs.ErrExist) {

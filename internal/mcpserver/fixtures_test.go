@@ -30,7 +30,7 @@ var pixel = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\
 // silence is a WAV file without a sample.
 var silence = []byte("RIFF$\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00@\x1f\x00\x00\x80>\x00\x00\x02\x00\x10\x00data\x00\x00\x00\x00")
 
-// fixtureSet is what toolsets can have of it.
+// fixtureSet returns what toolsets can have of it.
 func fixtureSet() toolset.Toolset {
 	complete := func(_ context.Context, typed string, _ map[string]string) ([]string, error) {
 		var fit []string
@@ -276,7 +276,7 @@ func addInputRequired(lib *mcp.Server) {
 		})
 	})
 	add("test_input_required_result_multi_round", func(req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		state, _ := unseal(req.Params.RequestState) // "" begins anew
+		state, _ := unseal(req.Params.RequestState) // "" begins again
 		if req.Params.InputResponses["step2"] != nil && state == "two" {
 			return said("done after two steps"), nil
 		}
@@ -368,7 +368,7 @@ func mac(state string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// fixtureServer is our server with everything that the suite wants.
+// fixtureServer returns our server with everything that the suite wants.
 func fixtureServer() *mcpserver.Server {
 	s := mcpserver.New(mcpserver.Options{Name: "copse", Version: "0", Toolsets: []toolset.Toolset{fixtureSet()}, Logger: slog.New(slog.DiscardHandler)})
 	addFixtures(s)

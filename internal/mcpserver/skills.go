@@ -136,7 +136,7 @@ func ordered(ctx context.Context, each []func(context.Context) []toolset.Skill) 
 	return all
 }
 
-// result is the part that all results have. A client asks again: a registry can change.
+// result returns the part that all results have. A client asks again: a registry can change.
 func (k *skills) result() skillsResult {
 	return skillsResult{Type: "complete", Cacheable: mcp.Cacheable{CacheScope: "private"}}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 )
 
-// window is a toolset with a view.
+// window returns a toolset with a view.
 func window(draw func(json.RawMessage) (string, error)) toolset.Toolset {
 	tool := func(name string) toolset.Tool {
 		return envelope.Tool(envelope.Form{}, toolset.Spec{Name: name, Title: name, Description: name, Hints: toolset.Hints{ReadOnly: true}},

@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// ErrNotRegular is the error for a path that is a folder, pipe or device.
+// ErrNotRegular is the error for a path that is a directory, pipe or device.
 var ErrNotRegular = errors.New("not a regular file")
 
 // Path returns where the netrc file should be: $NETRC, else .netrc in home. On

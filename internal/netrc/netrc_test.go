@@ -9,8 +9,8 @@ import (
 	"github.com/copse-dev/copse/internal/netrc"
 )
 
-// both is what a lookup of machines a and b gives, as "login:password", "-" for
-// none and "!" for an incomplete entry.
+// both returns what a lookup of machines a and b gives, as "login:password", "-" for none and "!"
+// for an incomplete entry.
 func both(f *netrc.File) string {
 	one := func(machine string) string {
 		e, ok := f.Lookup(machine)

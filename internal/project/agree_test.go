@@ -49,7 +49,7 @@ func files(t *testing.T, p *project.Project) []string {
 	return paths
 }
 
-// known are the files that git shows: what it tracks, and what it does not ignore.
+// known returns the files that git shows: what it tracks, and what it does not ignore.
 func known(t *testing.T, g *gittest.Git, dir string) []string {
 	t.Helper()
 	out, err := xec.Run(t.Context(), xec.Command{

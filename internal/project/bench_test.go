@@ -10,7 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/project"
 )
 
-// large makes a repository of 100,000 files in 2,110 folders.
+// large makes a repository of 100,000 files in 2,110 directories.
 func large(b *testing.B) *project.Project {
 	b.Helper()
 	g := gittest.New(b)

@@ -15,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/gitignore"
 )
 
-// ignoreFile is the name of a folder's own patterns.
+// ignoreFile is the name of a directory's own patterns.
 const ignoreFile = ".gitignore"
 
 // The limits on files of patterns. A hostile repository can have half a million patterns in a
@@ -68,15 +68,15 @@ func (flt *filter) warnings() []string {
 	return all
 }
 
-// rules are those of one folder: with everything in it that is not tracked hidden,
-// if the folder itself is ignored.
+// rules are those of one directory: with everything in it that is not tracked hidden, if the
+// directory itself is ignored.
 type rules struct {
 	gitignore.Rules
 	hidden bool
 }
 
-// newFilter reads what holds for all folders. What cannot be read hides nothing, and
-// is a warning.
+// newFilter reads what holds for all directories. What cannot be read hides nothing, and is a
+// warning.
 func (p *Project) newFilter(ctx context.Context, f *folder) (flt *filter, warnings []string) {
 	flt = &filter{
 		folder: f, effort: gitignore.NewEffort(maxComparisons, maxPatterns),
@@ -131,7 +131,7 @@ func (p *Project) outside(file string) *cachedfile.File[*gitignore.Patterns] {
 
 func parsePatterns(data []byte) (*gitignore.Patterns, error) { return gitignore.Parse(data), nil }
 
-// noLinks is a folder whose files of patterns are no links, since git follows none.
+// noLinks is a directory whose files of patterns are no links, since git follows none.
 type noLinks struct{ *folder }
 
 func (n noLinks) Stat(name string) (fs.FileInfo, error) { return n.Lstat(name) }
@@ -150,7 +150,7 @@ func (flt *filter) count(file string, patterns *gitignore.Patterns, err error) b
 	return true
 }
 
-// own returns the patterns of a folder's .gitignore, nil if it has none that count.
+// own returns the patterns of a directory's .gitignore, nil if it has none that count.
 func (flt *filter) own(dir string) *gitignore.Patterns {
 	if flt.effort.Spent() {
 		return nil
@@ -186,7 +186,7 @@ func (f *folder) parse(data []byte) (*gitignore.Patterns, error) {
 	return patterns, nil
 }
 
-// at returns the rules for the entries of a folder, by its real name.
+// at returns the rules for the entries of a directory, by its real name.
 func (flt *filter) at(dir string, entries []fs.DirEntry) rules {
 	r := rules{Rules: flt.root}
 	at := "."
@@ -200,8 +200,8 @@ func (flt *filter) at(dir string, entries []fs.DirEntry) rules {
 	return flt.with(r, dir, entries)
 }
 
-// with returns r with the patterns of the folder itself. Most folders have none, which
-// their entries show without another look at the disk.
+// with returns r with the patterns of the directory itself. Most directories have none, which their
+// entries show without another look at the disk.
 func (flt *filter) with(r rules, dir string, entries []fs.DirEntry) rules {
 	if hasPatterns(entries) {
 		r.Rules = r.With(flt.own(dir))
@@ -209,7 +209,7 @@ func (flt *filter) with(r rules, dir string, entries []fs.DirEntry) rules {
 	return r
 }
 
-// below returns the rules for the folder name, without its own patterns.
+// below returns the rules for the directory name, without its own patterns.
 func (r rules) below(name string) rules {
 	r.hidden = r.hidden || r.Ignored(name, true)
 	r.Rules = r.Below(name)

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 )
 
-// Type is what an entry of a folder is.
+// Type is what an entry of a directory is.
 type Type string
 
 // The types. Other is a pipe, a socket or a device.
@@ -24,7 +24,7 @@ const (
 	Other     Type = "other"
 )
 
-// Entry is an entry of a folder.
+// Entry is an entry of a directory.
 type Entry struct {
 	Name string
 	// Path is relative to the project.
@@ -32,10 +32,10 @@ type Entry struct {
 	Type Type
 }
 
-// Listing is what is in a folder.
+// Listing is what is in a directory.
 type Listing struct {
-	// Entries are breadth first: those of the folder, then those of the folders in
-	// it. In each folder, folders come first, and then it goes by name.
+	// Entries are breadth first: those of the directory, then those of the directories in it. In
+	// each directory, directories come first, and then it goes by name.
 	Entries []Entry
 	// Total is how many there are, and More that there are even more, which were
 	// not counted.
@@ -47,7 +47,7 @@ type Listing struct {
 
 // Range says how much to list.
 type Range struct {
-	// Depth is how many levels of folders; 1 is the folder alone.
+	// Depth is how many levels of directories; 1 is the directory alone.
 	Depth int
 	// Max is how many entries.
 	Max int
@@ -56,7 +56,7 @@ type Range struct {
 // maxWalked is how many entries are counted.
 const maxWalked = 200_000
 
-// List lists a folder, without what git ignores. The errors are those of Read.
+// List lists a directory, without what git ignores. The errors are those of Read.
 func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, error) {
 	f, name, err := p.find(asked)
 	if err != nil {
@@ -89,24 +89,24 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 	return w.listing, nil
 }
 
-// walk goes through folders level by level.
+// walk goes through directories level by level.
 type walk struct {
 	ctx     context.Context
 	filter  *filter
 	max     int
 	listing Listing
-	next    []level // the folders of the last level
-	closed  int     // how many folders could not be read
+	next    []level // the directories of the last level
+	closed  int     // how many directories could not be read
 }
 
-// level is a folder to be listed.
+// level is a directory to be listed.
 type level struct {
 	shown string // as its entries' paths begin
 	real  string
 	rules rules
 }
 
-// add lists the entries of a folder.
+// add lists the entries of a directory.
 func (w *walk) add(in level, entries []fs.DirEntry) {
 	kept := entries[:0]
 	for _, e := range entries {
@@ -148,7 +148,7 @@ func typeOf(e fs.DirEntry) Type {
 	return Other
 }
 
-// deeper lists the folders of the last level.
+// deeper lists the directories of the last level.
 func (w *walk) deeper() error {
 	folders := w.next
 	w.next = nil
@@ -177,16 +177,16 @@ func (w *walk) deeper() error {
 	return nil
 }
 
-// ahead is how many folders are read before they are listed.
+// ahead is how many directories are read before they are listed.
 const ahead = 64
 
-// content is what a folder has, or why that is not known.
+// content is what a directory has, or why that is not known.
 type content struct {
 	entries []fs.DirEntry
 	err     error
 }
 
-// read reads folders, several at a time: most of a walk is waiting for the system.
+// read reads directories, several at a time: most of a walk is waiting for the system.
 func (w *walk) read(folders []level) []content {
 	found := make([]content, len(folders))
 	var next atomic.Int64

@@ -43,36 +43,36 @@ type Repository interface {
 
 var _ Repository = (*git.Repo)(nil)
 
-// Project is one folder.
+// Project is one directory.
 type Project struct {
 	path       string
 	repository func(context.Context) (Repository, error)
 
 	mu       sync.Mutex
 	opened   *folder
-	patterns map[string]*cachedfile.File[*gitignore.Patterns] // outside of the folder, by path
+	patterns map[string]*cachedfile.File[*gitignore.Patterns] // outside of the directory, by path
 }
 
-// folder is the folder as long as it is the same one.
+// directory is the directory as long as it is the same one.
 type folder struct {
 	*rooted.Root
 	info fs.FileInfo
 
 	mu       sync.Mutex
-	patterns map[string]*cachedfile.File[*gitignore.Patterns] // the .gitignore of a folder
+	patterns map[string]*cachedfile.File[*gitignore.Patterns] // the .gitignore of a directory
 	parsed   atomic.Int64                                     // about how many patterns they have
 }
 
-// New makes the project of the folder at an absolute path. The repository is asked
-// for on each listing; nil, or one that is nil, is none.
+// New makes the project of the directory at an absolute path. The repository is asked for on each
+// listing; nil, or one that is nil, is none.
 func New(path string, repository func(context.Context) (Repository, error)) *Project {
 	return &Project{path: path, repository: repository, patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
 }
 
-// Root returns the path of the folder.
+// Root returns the path of the directory.
 func (p *Project) Root() string { return p.path }
 
-// folder returns the folder that is at the path now.
+// directory returns the directory that is at the path now.
 func (p *Project) folder() (*folder, error) {
 	info, err := os.Stat(p.path)
 	if err != nil {
@@ -92,8 +92,8 @@ func (p *Project) folder() (*folder, error) {
 	return p.opened, nil
 }
 
-// find returns the folder, and what a user's path is in it. A path can have the form in
-// which package foreign shows names with invisible characters.
+// find returns the directory, and what a user's path is in it. A path can have the form in which
+// package foreign shows names with invisible characters.
 func (p *Project) find(asked string) (*folder, string, error) {
 	f, err := p.folder()
 	if err != nil {
@@ -127,8 +127,8 @@ func (f *folder) real(asked, name string) (string, error) {
 	return real, nil
 }
 
-// insideGit reports whether a name is that of git's folder or of something in it.
-// Some file systems know it by other names, too.
+// insideGit reports whether a name is that of git's directory or of something in it. Some file
+// systems know it by other names, too.
 func insideGit(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		part = strings.TrimRight(part, ". ")
@@ -202,8 +202,8 @@ func explain(asked string, err error) error {
 	return &KindError{Path: asked, Problem: "cannot be read: " + err.Error()}
 }
 
-// join returns the name of an entry of a folder. It is path.Join for the clean name of
-// a folder, which can be ".", and without the cost of cleaning.
+// join returns the name of an entry of a directory. It is path.Join for the clean name of a
+// directory, which can be ".", and without the cost of cleaning.
 func join(dir, name string) string {
 	if dir == "." {
 		return name

@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/rooted/rootedtest"
 )
 
-// plain is the project of a folder that git knows nothing of.
+// plain returns the project of a directory that git knows nothing of.
 func plain(dir string) *project.Project {
 	return project.New(dir, func(context.Context) (project.Repository, error) { return nil, nil })
 }
@@ -36,7 +36,7 @@ func read(t testing.TB, p *project.Project, path string, lines project.Lines) st
 	return text.Content
 }
 
-// list lists a folder in short: its entries, or why not.
+// list lists a directory in short: its entries, or why not.
 func list(t testing.TB, p *project.Project, path string, r project.Range) []string {
 	t.Helper()
 	listing, err := p.List(t.Context(), path, r)
@@ -266,7 +266,7 @@ func TestList(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	// Another folder at the same place is another project.
+	// Another directory at the same place is another project.
 	if err := os.Rename(dir, dir+"-moved"); err != nil {
 		t.Fatal(err)
 	}
@@ -290,8 +290,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// A folder that is swapped for a link to the outside while it is read gives nothing
-// from there.
+// A directory that is swapped for a link to the outside while it is read gives nothing from there.
 func TestSwap(t *testing.T) {
 	t.Parallel()
 	root := rootedtest.Project(t)

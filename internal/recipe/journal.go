@@ -19,12 +19,12 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/running"
 )
 
-// Journal remembers the last run of a project's recipes, and which ones are running, in
-// a folder that all processes of a user share. Where there is no such folder, or it
-// cannot be written, it remembers for this process alone.
+// Journal remembers the last run of a project's recipes, and which ones are running, in a directory
+// that all processes of a user share. Where there is no such directory, or it cannot be written, it
+// remembers for this process alone.
 type Journal struct {
 	folder string
-	file   string // the name of the project in the folder, without ending
+	file   string // the name of the project in the directory, without ending
 	last   *cachedfile.File[LastRun]
 
 	tasks *running.Registry
@@ -52,8 +52,8 @@ const (
 	maxRecord = 64 << 10
 )
 
-// NewJournal returns the journal of the project at root. The folder is made when it is
-// first needed; "" is none.
+// NewJournal returns the journal of the project at root. The directory is made when it is first
+// needed; "" is none.
 func NewJournal(folder, root string) *Journal {
 	sum := sha256.Sum256([]byte(root))
 	j := &Journal{folder: folder, file: hex.EncodeToString(sum[:8]), running: map[string]bool{}}

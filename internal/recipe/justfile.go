@@ -99,8 +99,7 @@ func (j *Justfile) environment(c Call) (xec.Env, error) {
 	return j.plain, nil
 }
 
-// Close stops what runs and waits until nothing is left of it. Nothing can be run
-// afterwards.
+// Close stops what runs and waits until nothing is left of it. Nothing can be run afterward.
 func (j *Justfile) Close() {
 	j.state.Lock()
 	if !j.over {

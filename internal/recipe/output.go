@@ -58,7 +58,7 @@ func (o *Output) Write(p []byte) (int, error) {
 // out between beginning and end.
 func (o *Output) Text() (text string, leftOut int64) { return o.TextOf(MaxOutput) }
 
-// TextOf is Text with at most so many bytes of what was kept.
+// TextOf returns Text with at most so many bytes of what was kept.
 func (o *Output) TextOf(most int) (text string, leftOut int64) {
 	o.mu.Lock()
 	head := o.head

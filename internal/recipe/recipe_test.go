@@ -21,7 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// project makes a project of files, beside a folder that has a justfile too.
+// project makes a project of files, beside a directory that has a justfile too.
 func project(t *testing.T, files map[string]string) (*recipe.Justfile, string) {
 	t.Helper()
 	if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
@@ -329,7 +329,7 @@ func TestLast(t *testing.T) {
 	if _, ok := recipe.NewJournal(state, root+"-other").Last(); ok {
 		t.Error("another project has the same last run")
 	}
-	// Without a folder it is remembered here.
+	// Without a directory it is remembered here.
 	alone := recipe.NewJournal("", root)
 	run(t, recipe.New(root, os.Environ(), alone, recipe.Options{}), recipe.Call{Name: "b"})
 	if last, _ := alone.Last(); last.Task != "b" {

@@ -97,7 +97,7 @@ func Read(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// ReadIn is Read for a file below a root, which no link leaves.
+// ReadIn returns Read for a file below a root, which no link leaves.
 func ReadIn(root *os.Root, name string, limit int64) ([]byte, error) {
 	info, err := root.Stat(name)
 	if err != nil {

@@ -365,7 +365,7 @@ func TestABrokenCacheFailsNoRequest(t *testing.T) {
 	}
 }
 
-// entries returns the files of a cache folder.
+// entries returns the files of a cache directory.
 func entries(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*"))

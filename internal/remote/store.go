@@ -37,12 +37,12 @@ const (
 	maxRemembered  = 1000 // written files
 )
 
-// store keeps answers in files of one folder. It is a cache: whatever goes
-// wrong with a file is a miss, and no error of the disk reaches a request.
+// store keeps answers in files of one directory. It is a cache: whatever goes wrong with a file is
+// a miss, and no error of the disk reaches a request.
 //
-// A file is named after a hash of its key, and is one line, magic and SHA-256
-// of the rest, and the rest: the answer as it would be on the wire. Files are
-// replaced by rename, so that a reader in any process sees a whole one.
+// A file is named after a hash of its key, and is one line, magic and SHA-256 of the rest, and the
+// rest: the answer as it would be on the wire. Files are replaced by rename, so that a reader in
+// any process sees a whole one.
 type store struct {
 	dir string
 	now func() time.Time

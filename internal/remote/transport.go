@@ -34,11 +34,11 @@ type Options struct {
 	// Base sends what is let out; nil is net/http's default transport with
 	// tighter limits, which honours the proxy variables of the environment.
 	Base http.RoundTripper
-	// Allow says whether a request may leave. It sees every request, the ones
-	// that follow a redirect too, and must not change it. Nil lets none out.
+	// Allow reports whether a request may leave. It sees every request, the ones that follow a
+	// redirect too, and must not change it. Nil lets none out.
 	Allow func(*http.Request) bool
-	// CacheDir is the folder for answers, made with mode 0700 when the first
-	// one is kept; empty keeps none. Many processes may share it.
+	// CacheDir is the directory for answers, made with mode 0700 when the first one is kept; empty
+	// keeps none. Many processes may share it.
 	CacheDir string
 	// Identity names the credential without being it (see [Identity]). An
 	// answer that was kept for one identity is never served to another.

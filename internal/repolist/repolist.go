@@ -44,10 +44,9 @@ func New(goos string, getenv func(string) string, home string) *List {
 	return &List{file: cachedfile.New(path, MaxSize, parse)}
 }
 
-// Load returns the present repositories in the order in which they were added;
-// none when there is no file. They must not be changed. An error about the file
-// begins with "registry.json: ", says what is wrong there, and does not name the
-// folder.
+// Load returns the present repositories in the order in which they were added; none when there is
+// no file. They must not be changed. An error about the file begins with "registry.json: ", says
+// what is wrong there, and does not name the directory.
 func (l *List) Load() ([]Repository, error) {
 	if l.nowhere != nil {
 		return nil, l.nowhere

@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/repolist"
 )
 
-// newList returns the list of a user whose folders are empty, and its path.
+// newList returns the list of a user whose directories are empty, and its path.
 func newList(t *testing.T) (list *repolist.List, path string) {
 	t.Helper()
 	home := t.TempDir()

@@ -11,7 +11,7 @@ const (
 	openFolderFlags = os.O_RDONLY
 )
 
-// WithTypes returns dir, which must be a folder.
+// WithTypes returns dir, which must be a directory.
 func WithTypes(dir *os.File) (*os.File, error) {
 	if info, err := dir.Stat(); err != nil || !info.IsDir() {
 		_ = dir.Close()

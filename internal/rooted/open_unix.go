@@ -16,9 +16,9 @@ const (
 	openFolderFlags = openFlags | unix.O_DIRECTORY
 )
 
-// WithTypes returns an open folder that tells what its entries are without looking at each
-// of them: the library does that for what was opened below a root, since their Info
-// would be looked for by a path. It closes dir.
+// WithTypes returns an open directory that tells what its entries are without looking at each of
+// them: the library does that for what was opened below a root, since their Info would be looked
+// for by a path. It closes dir.
 func WithTypes(dir *os.File) (*os.File, error) {
 	defer dir.Close()
 	conn, err := dir.SyscallConn()

@@ -121,7 +121,7 @@ func (r *Root) Lstat(name string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// ReadDir lists a folder by name. The error can be ErrNotFolder.
+// ReadDir lists a directory by name. The error can be ErrNotFolder.
 func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 	dir, err := r.openFolder(name)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 	return list, nil
 }
 
-// openFolder opens a folder.
+// openFolder opens a directory.
 func (r *Root) openFolder(name string) (*os.File, error) {
 	dir, err := r.openFile(name, openFolderFlags)
 	if err != nil {
@@ -151,8 +151,8 @@ func (r *Root) openFolder(name string) (*os.File, error) {
 	return WithTypes(dir)
 }
 
-// entry is a part of a folder. The library's own would look for its Info at an
-// absolute path, which may have come to lead outside.
+// entry is a part of a directory. The library's own would look for its Info at an absolute path,
+// which may have come to lead outside.
 type entry struct {
 	fs.DirEntry
 	root *Root

@@ -32,9 +32,9 @@ import (
 )
 
 var (
-	// ErrOutside says that a path leads out of the folder.
+	// ErrOutside says that a path leads out of the directory.
 	ErrOutside = errors.New("the path leads outside the directory")
-	// ErrNotFolder says that there is something else than a folder.
+	// ErrNotFolder says that there is something else than a directory.
 	ErrNotFolder = errors.New("it is not a directory")
 	// ErrTooDeep says that a name has more than maxParts parts.
 	ErrTooDeep = errors.New("the path has more than 128 parts")
@@ -73,14 +73,14 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("it has %d bytes, more than the %d that are read", e.Size, e.Limit)
 }
 
-// Root is a folder. It is safe for concurrent use.
+// Root is a directory. It is safe for concurrent use.
 type Root struct {
 	root    *os.Root
 	escapes func() error    // what root says of a path that leads outside
-	paths   func() []string // of the folder: as it was given, and without links
+	paths   func() []string // of the directory: as it was given, and without links
 }
 
-// Open opens the folder at path, which is absolute.
+// Open opens the directory at path, which is absolute.
 func Open(path string) (*Root, error) {
 	if !filepath.IsAbs(path) {
 		return nil, errors.New("the path of the directory is not absolute")
@@ -106,12 +106,12 @@ func Open(path string) (*Root, error) {
 	return r, nil
 }
 
-// Close closes the folder.
+// Close closes the directory.
 func (r *Root) Close() error { return r.root.Close() }
 
-// Name returns the name in the folder of what a user calls path: relative to it,
-// or absolute and inside it. Names have slashes and no dots; the folder itself is
-// ".". The error is ErrOutside. Whether there is such a file is not looked at.
+// Name returns the name in the directory of what a user calls path: relative to it, or absolute and
+// inside it. Names have slashes and no dots; the directory itself is ".". The error is ErrOutside.
+// Whether there is such a file is not looked at.
 func (r *Root) Name(path string) (string, error) {
 	if hasDrive(path) && filepath.VolumeName(path) == "" {
 		return "", ErrOutside
@@ -168,8 +168,7 @@ func hasDrive(path string) bool {
 	return letter || strings.HasPrefix(path, `\\`)
 }
 
-// check refuses what no name of a file in the folder can be, so that the system is
-// not asked.
+// check refuses what no name of a file in the directory can be, so that the system is not asked.
 func check(name string) error {
 	switch {
 	case name == "" || strings.Contains(name, "\x00"):
@@ -262,8 +261,8 @@ func (r *Root) Real(name string) (string, error) {
 	return strings.Join(done, "/"), nil
 }
 
-// below returns the rest of an absolute path that begins with that of the folder. It is
-// not cleaned: what ".." means depends on the links before it.
+// below returns the rest of an absolute path that begins with that of the directory. It is not
+// cleaned: what ".." means depends on the links before it.
 func (r *Root) below(path string) (string, bool) {
 	for _, folder := range r.paths() {
 		rest, ok := strings.CutPrefix(path, folder)

@@ -19,7 +19,7 @@ import (
 
 const secret = rootedtest.Secret
 
-// place opens a folder with files, folders and links, beside something secret.
+// place opens a directory with files, directories and links, beside something secret.
 func place(t testing.TB) (*rooted.Root, string) {
 	t.Helper()
 	root := rootedtest.Project(t)
@@ -242,7 +242,7 @@ func TestFolderThatIsMissing(t *testing.T) {
 	}
 }
 
-// While a folder is swapped for a link to the outside, nothing from there is read.
+// While a directory is swapped for a link to the outside, nothing from there is read.
 func TestSwap(t *testing.T) {
 	t.Parallel()
 	r, root := place(t)
@@ -282,7 +282,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// Whatever a path is, what is read is from the folder, and errors do not name it.
+// Whatever a path is, what is read is from the directory, and errors do not name it.
 func FuzzPath(f *testing.F) {
 	for _, s := range append(rootedtest.Escapes("ROOT"), "a.txt", "inner/b.txt", "abs-dir/out", "self/self/abs-root/a.txt", "ROOT/dir", "\x00", "./.", strings.Repeat("../", 50), "") {
 		f.Add(s)

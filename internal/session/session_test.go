@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/session"
 )
 
-// stateOn is a branch state in which a branch is stacked on another.
+// stateOn returns a branch state in which a branch is stacked on another.
 func stateOn(child, parent string) string {
 	return `{"version":1,"updated_at":"2026-01-02T03:04:05Z","worktrees":[],"branches":{},"root_branches":[],"dependencies":[{"id":"1","child":"` + child + `","parent":"` + parent + `","created_at":"2026-01-02T03:04:05Z"}]}`
 }

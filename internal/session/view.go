@@ -105,7 +105,7 @@ func (v *View) Branch(ctx context.Context) (string, error) {
 	return going.Branch, nil
 }
 
-// Current is Branch for those to whom a HEAD that cannot be read is no branch.
+// Current returns Branch for those to whom a HEAD that cannot be read is no branch.
 func (v *View) Current(ctx context.Context) string {
 	name, err := v.Branch(ctx)
 	if err != nil {

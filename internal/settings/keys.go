@@ -111,8 +111,7 @@ func (r reader) ignored(data []byte) ([]Warning, error) {
 	return list, nil
 }
 
-// dotted is the name of a key. A part that has a dot itself, which no setting has, is
-// quoted.
+// dotted returns the name of a key. A part that has a dot itself, which no setting has, is quoted.
 func dotted(path []string) string {
 	parts := slices.Clone(path)
 	for i, p := range parts {

@@ -282,7 +282,7 @@ func (i UserItems) DirectoryOf(home string, roots ...string) (string, bool) {
 	return "", false
 }
 
-// expand is a path with the home directory for ~, and whether it is absolute then.
+// expand returns a path with the home directory for ~, and whether it is absolute then.
 func expand(path, home string) (string, bool) {
 	if rest, ok := strings.CutPrefix(filepath.ToSlash(path), "~/"); ok {
 		return filepath.Join(home, filepath.FromSlash(rest)), home != ""

@@ -21,7 +21,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// show is what a file says, for comparison.
+// show returns what a file says, for comparison.
 func show(values fmt.Stringer, warnings []settings.Warning, err error) string {
 	if err != nil {
 		return err.Error()
@@ -108,7 +108,7 @@ func TestRepository(t *testing.T) {
 	}
 }
 
-// bomb is a short text that aliases expand to nine to the power of levels.
+// bomb returns a short text that aliases expand to nine to the power of levels.
 func bomb(levels int) string {
 	inner := "&a0 [x,x,x,x,x,x,x,x,x]"
 	for i := range levels {

@@ -15,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/sqlitefile"
 )
 
-// example is a database that SQLite wrote: 512-byte pages, so that its table has several
+// example returns a database that SQLite wrote: 512-byte pages, so that its table has several
 // levels, with a row that overflows and a column that was added later.
 func example(t testing.TB) []byte {
 	t.Helper()

@@ -56,7 +56,7 @@ func (s *Supervisor) start(w Worktree, move bool, serve func(context.Context) Se
 	return one
 }
 
-// taken are the ports of the servers that run.
+// taken returns the ports of the servers that run.
 func (s *Supervisor) taken() map[int]bool {
 	ports := map[int]bool{}
 	for _, one := range s.served {
@@ -152,7 +152,7 @@ type address struct {
 	optional      bool
 }
 
-// addresses are the hosts, and loopback in both families where they do not include it.
+// addresses returns the hosts, and loopback in both families where they do not include it.
 func addresses(hosts []string) []address {
 	var list []address
 	covered := map[string]bool{} // the families whose loopback is listened on

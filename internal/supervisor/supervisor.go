@@ -47,13 +47,13 @@ type Tool struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// Worktree is a folder to serve.
+// Worktree is a directory to serve.
 type Worktree struct {
 	// Path is absolute, without links.
 	Path string
 	// Branch is what is checked out, as far as there is one.
 	Branch string
-	// Key stays the same when the folder is moved.
+	// Key stays the same when the directory is moved.
 	Key string
 }
 
@@ -80,7 +80,7 @@ type Gate interface {
 // Options say how to serve.
 type Options struct {
 	Repository Repository
-	// Serve makes the server of a folder.
+	// Serve makes the server of a directory.
 	Serve func(ctx context.Context, path string) Server
 	// Shared makes the server that answers for all worktrees, which listens on a port of its
 	// own and has its own token. Nil makes none.
@@ -120,7 +120,7 @@ type Supervisor struct {
 	running sync.WaitGroup
 
 	mu     sync.Mutex
-	repos  map[string][]Worktree // by the folder they were joined from
+	repos  map[string][]Worktree // by the directory they were joined from
 	opened map[string]Worktree   // by path
 	closed map[string]bool       // by path
 	served map[string]*served    // by path
@@ -128,7 +128,7 @@ type Supervisor struct {
 	gone   map[string]string // worktrees that git no longer lists, with their repository
 }
 
-// lookEvery is how often it is looked whether folders are still there.
+// lookEvery is how often it is looked whether directories are still there.
 const lookEvery = time.Second
 
 // New makes a supervisor without servers. Close it after use.
@@ -193,7 +193,7 @@ func (s *Supervisor) Open(ctx context.Context, dir string) (State, error) {
 	return s.served[w.Path].state(), nil
 }
 
-// NotServedError says that a folder has no server.
+// NotServedError says that a directory has no server.
 type NotServedError struct{ Path string }
 
 func (e *NotServedError) Error() string {
@@ -319,12 +319,12 @@ func (s *Supervisor) Close() {
 	s.running.Wait()
 }
 
-// refresh lists the worktrees of a repository anew.
+// refresh lists the worktrees of a repository again.
 func (s *Supervisor) refresh(dir string) {
 	list, err := s.o.Repository.Worktrees(s.ctx, s.stillThere(dir))
 	if err != nil {
-		// Those that were known go on: what git cannot tell now is no reason to let go of
-		// their clients, and folders that are gone are noticed anyway.
+		// Those that were known go on: what git cannot tell now is no reason to let go of their
+		// clients, and directories that are gone are noticed anyway.
 		if s.ctx.Err() == nil {
 			s.o.Logger.Warn("worktrees cannot be listed", "folder", dir, "error", err)
 		}
@@ -360,7 +360,7 @@ func (s *Supervisor) returned() []string {
 	return slices.Compact(dirs)
 }
 
-// stillThere is dir, or, if that is gone, another worktree of its repository.
+// stillThere returns dir, or, if that is gone, another worktree of its repository.
 func (s *Supervisor) stillThere(dir string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -375,7 +375,7 @@ func (s *Supervisor) stillThere(dir string) string {
 	return dir
 }
 
-// look notices folders that come and go without git.
+// look notices directories that come and go without git.
 func (s *Supervisor) look() {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -440,7 +440,7 @@ func (s *Supervisor) apply() {
 	}
 }
 
-// ordered are worktrees by path, those that contain others first.
+// ordered returns worktrees by path, those that contain others first.
 func ordered(list []Worktree) []Worktree {
 	slices.SortFunc(list, func(a, b Worktree) int {
 		if mainA, mainB := a.main(), b.main(); mainA != mainB {

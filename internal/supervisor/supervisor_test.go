@@ -94,7 +94,7 @@ func newRig(t *testing.T, names ...string) *rig {
 	return r
 }
 
-// free is a port with some free ones after it.
+// free returns a port with some free ones after it.
 func free(t *testing.T) int {
 	t.Helper()
 	for range 50 {
@@ -143,7 +143,7 @@ func (r *rig) hold(host string, port int) net.Listener {
 	return l
 }
 
-// view is the state in short: name and port from the first one on, or what is wrong.
+// view returns the state in short: name and port from the first one on, or what is wrong.
 func (r *rig) view(s *supervisor.Supervisor) string {
 	var all []string
 	for _, one := range s.Status() {

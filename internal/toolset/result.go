@@ -34,7 +34,7 @@ type Shape[Out any] interface {
 	Schema() *jsonschema.Schema
 }
 
-// Marshal is json.Marshal without HTML escaping, as results have it.
+// Marshal returns json.Marshal without HTML escaping, as results have it.
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -113,10 +113,10 @@ func TestRun(t *testing.T) {
 	for _, path := range []string{
 		in("top", "file"),               // changed
 		in("top", "new"),                // added
-		in("refs", "heads", "a", "b"),   // in a folder that is new
+		in("refs", "heads", "a", "b"),   // in a directory that is new
 		in("refs", "heads", "a", "b"),   // and again in it
 		in("refs", "heads", "a", "c"),   // and another
-		in("top", "later", "new"),       // a named folder appears
+		in("top", "later", "new"),       // a named directory appears
 		in("top", "later", "new again"), // and is watched
 	} {
 		write(t, path)

@@ -44,7 +44,7 @@ type Options struct {
 	// Program is the name that messages give the server.
 	Program string
 	Env     app.Env
-	// Repo is the folder to look for the repository in; "" is Env.Dir.
+	// Repo is the directory to look for the repository in; "" is Env.Dir.
 	Repo string
 	// Found says that Repo is the root of a worktree that was found, not a directory that
 	// the user named.
@@ -147,8 +147,8 @@ func (s *Sources) WithoutLogin() []string {
 	return missing
 }
 
-// words are the tools of a server, and the commands of the program twig for its own
-// server, ours for the others.
+// words returns the tools of a server, and the commands of the program twig for its own server,
+// ours for the others.
 func words(program string) failure.Words {
 	w := failure.Words{Program: program, Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "list_branches"}
 	if program == "twig-mcp" {

@@ -65,11 +65,10 @@ func (e Env) inherited() Env {
 	return e.With("PATH=" + strings.Join(absolute, string(filepath.ListSeparator)))
 }
 
-// LookPath returns the absolute path of the program name, looked up in e's
-// PATH; a name that is an absolute path already is only checked. Relative
-// entries of PATH are passed over, so that a program in the working folder is
-// never taken for an installed one. A program that is not there is
-// [ErrNotInstalled].
+// LookPath returns the absolute path of the program name, looked up in e's PATH; a name that is an
+// absolute path already is only checked. Relative entries of PATH are passed over, so that a
+// program in the working directory is never taken for an installed one. A program that is not there
+// is [ErrNotInstalled].
 func (e Env) LookPath(name string) (string, error) {
 	if filepath.IsAbs(name) {
 		if p, ok := e.executable(name); ok {

@@ -19,7 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// shell is a script to stream.
+// shell returns a script to stream.
 func shell(script string, args ...string) xec.Command {
 	return xec.Command{Name: "sh", Args: append([]string{"-c", script, "sh"}, args...), Env: os.Environ()}
 }
@@ -48,8 +48,8 @@ func TestStreamHasNoTerminal(t *testing.T) {
 	}
 }
 
-// alive are the processes whose numbers the files in dir hold, as soon as they are no
-// more than most: who was killed takes a moment to go.
+// alive returns the processes whose numbers the files in dir hold, as soon as they are no more than
+// most: who was killed takes a moment to go.
 func alive(t *testing.T, dir string, most int) []string {
 	t.Helper()
 	for range 200 {

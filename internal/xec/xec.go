@@ -54,7 +54,7 @@ type Command struct {
 	// Name is looked up in the PATH of Env, or is an absolute path.
 	Name string
 	Args []string
-	// Dir is the working folder; empty is this process's own.
+	// Dir is the working directory; empty is this process's own.
 	Dir string
 	// Env is the complete environment.
 	Env Env
@@ -140,8 +140,8 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	}
 }
 
-// runInGroup starts cmd in a group of its own, waits for it, and kills what is
-// left of the group. It tells whether the context ended the program.
+// runInGroup starts cmd in a group of its own, waits for it, and kills what is left of the group.
+// It reports whether the context ended the program.
 func runInGroup(cmd *exec.Cmd, maxMemory uint64) (killed bool, err error) {
 	g, err := newGroup(cmd)
 	if err != nil {
@@ -158,7 +158,7 @@ func runInGroup(cmd *exec.Cmd, maxMemory uint64) (killed bool, err error) {
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			return true, err
 		}
-		// The error of a missing folder reads as if the program was missing.
+		// The error of a missing directory reads as if the program was missing.
 		if _, dirErr := os.Stat(cmd.Dir); cmd.Dir != "" && dirErr != nil {
 			err = dirErr
 		}

@@ -102,7 +102,7 @@ func npmPackages(t *testing.T, folder string) {
 	dir := t.TempDir()
 	platform := nodeOS[runtime.GOOS] + "-" + nodeCPU[runtime.GOARCH]
 	output(t, dir, "", npm, "init", "-y")
-	// Packed first: npm would link folders.
+	// Packed first: npm would link directories.
 	for _, one := range []string{platform, "copse"} {
 		output(t, dir, "", npm, "pack", "--silent", filepath.Join(folder, one))
 	}

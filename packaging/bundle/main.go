@@ -28,7 +28,7 @@ const (
 	description = "Branch stacks, GitHub PRs, Jira issues, work items, prompts, files and tasks of your worktree"
 )
 
-// artifact is an entry of the release build's list. Path is relative to the folder that the
+// artifact is an entry of the release build's list. Path is relative to the directory that the
 // build ran in.
 type artifact struct {
 	Name   string `json:"name"`
@@ -47,7 +47,7 @@ type program struct {
 	path         string
 }
 
-// file is the program's name in a package.
+// file returns the program's name in a package.
 func (p program) file() string {
 	if p.goos == "windows" {
 		return name + ".exe"

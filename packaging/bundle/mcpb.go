@@ -75,8 +75,8 @@ type option struct {
 	Sensitive   bool   `json:"sensitive,omitempty"`
 }
 
-// options are the settings of a bundle. A client asks for them when a person installs it.
-// The server needs only the repository; an empty login counts as none.
+// options returns the settings of a bundle. A client asks for them when a person installs it. The
+// server needs only the repository; an empty login counts as none.
 func options() map[string]option {
 	all := map[string]option{
 		"repository": {Type: "directory", Title: "Repository", Description: "The git repository or worktree that the server answers for", Required: true},
@@ -181,7 +181,7 @@ func pack(manifest []byte, name string, program []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// offered is what the server offers, as the bundle tells before it is started.
+// offered returns what the server offers, as the bundle tells before it is started.
 func offered() ([]told, []prompt) {
 	env := app.EmptyEnv()
 	all := workspace.Open(context.Background(), wiring.Options{Program: name, Env: env}).Serve(slog.New(slog.DiscardHandler))

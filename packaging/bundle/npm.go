@@ -34,8 +34,8 @@ var (
 	nodeCPU = map[string]string{"amd64": "x64", "arm64": "arm64"}
 )
 
-// writeNPM writes the folders of the npm packages: one for each platform, with its program,
-// and the one that people install, which depends on those and starts the right one.
+// writeNPM writes the directories of the npm packages: one for each platform, with its program, and
+// the one that people install, which depends on those and starts the right one.
 func writeNPM(folder, version string, programs []program) error {
 	base := npmPackage{
 		Version: version, Description: description, License: "MIT",

@@ -67,17 +67,17 @@ func New(kit *markup.Kit, o Options) *View {
 	return &View{o: o, kit: kit, templates: kit.Parse(files, "health.tmpl")}
 }
 
-// Name is the view's part of the address.
+// Name returns the view's part of the address.
 func (*View) Name() string { return "health" }
 
-// Title is the view's name in the navigation.
+// Title returns the view's name in the navigation.
 func (*View) Title() string { return "Health" }
 
-// Watches are the sources of the page.
+// Watches returns the sources of the page.
 func (*View) Watches() []board.Source { return []board.Source{board.Servers, board.Agents} }
 
-// Count says whether a check fails, as far as that is known: the checks take too long for
-// each page.
+// Count reports whether a check fails, as far as that is known: the checks take too long for each
+// page.
 func (v *View) Count(context.Context) board.Badge {
 	v.mu.Lock()
 	defer v.mu.Unlock()

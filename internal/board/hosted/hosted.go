@@ -51,12 +51,12 @@ const (
 	itemsURI = "ui://copse/items"
 )
 
-// Stack is the view of a stack of branches.
+// Stack returns the view of a stack of branches.
 func Stack() Page {
 	return page(Page{URI: stackURI, Name: "stack-view", Title: "Stack", Description: "The stack of branches with what blocks it, for clients that show views"}, "get_stack_status")
 }
 
-// Items is the view of work items.
+// Items returns the view of work items.
 func Items() Page {
 	return page(Page{URI: itemsURI, Name: "items-view", Title: "Work items", Description: "Work items as a list or a tree, for clients that show views"}, "list_items")
 }

@@ -203,7 +203,7 @@ func (v *View) restore(ctx context.Context, id item.ID, _ url.Values) (string, e
 	return fmt.Sprintf("Item %d is back.", id), err
 }
 
-// delete is the second step: what was shown must still hold.
+// delete returns the second step: what was shown must still hold.
 func (v *View) delete(ctx context.Context, f filter, id item.ID, form url.Values) (board.Outcome, error) {
 	seen := item.Fingerprint(form.Get("seen"))
 	if seen == "" {

@@ -58,13 +58,13 @@ func New(kit *markup.Kit, o Options) *View {
 	return v
 }
 
-// Name is the view's part of the address.
+// Name returns the view's part of the address.
 func (*View) Name() string { return "items" }
 
-// Title is the view's name in the navigation.
+// Title returns the view's name in the navigation.
 func (*View) Title() string { return "Items" }
 
-// Watches are the sources of the page.
+// Watches returns the sources of the page.
 func (*View) Watches() []board.Source { return []board.Source{board.Items} }
 
 // Count returns the number of items that are not done.

@@ -107,7 +107,7 @@ func (p place) item(id item.ID) item.Item {
 	return it
 }
 
-// rows are the keys of the rows of each section, by its label.
+// rows returns the keys of the rows of each section, by its label.
 func rows(page board.Page) map[string]string {
 	all := map[string]string{}
 	for _, s := range page.Sections {

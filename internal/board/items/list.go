@@ -236,7 +236,7 @@ type part struct {
 	Earlier, Later string // addresses, "" for none
 }
 
-// First is the number of the first row, from 1.
+// First returns the number of the first row, from 1.
 func (p part) First() int { return p.From + 1 }
 
 func (d *drawing) window(name string, of, size int) part {

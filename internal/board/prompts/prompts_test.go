@@ -18,7 +18,7 @@ import (
 
 const evil = `\"'><img src=x onerror=alert(1)>`
 
-// view is the view of a directory with these files.
+// view returns the view of a directory with these files.
 func view(t *testing.T, files map[string]string) *prompts.View {
 	t.Helper()
 	dir := t.TempDir()

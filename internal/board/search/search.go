@@ -59,13 +59,13 @@ func New(kit *markup.Kit, o Options) *View {
 	return &View{o: o, kit: kit, templates: kit.Parse(files, "search.tmpl")}
 }
 
-// Name is the view's part of the address.
+// Name returns the view's part of the address.
 func (*View) Name() string { return "search" }
 
-// Title is empty: the box at the top of each page leads here.
+// Title returns empty: the box at the top of each page leads here.
 func (*View) Title() string { return "" }
 
-// Watches are the sources of the page.
+// Watches returns the sources of the page.
 func (*View) Watches() []board.Source {
 	return []board.Source{board.Repository, board.Remote, board.Items, board.Prompts}
 }

@@ -76,13 +76,13 @@ func (v *View) Section(s verdict.Status) (board.Section, error) {
 	return section, d.Err
 }
 
-// Name is the view's part of the address.
+// Name returns the view's part of the address.
 func (*View) Name() string { return "stacks" }
 
-// Title is the view's name in the navigation.
+// Title returns the view's name in the navigation.
 func (*View) Title() string { return "Stacks" }
 
-// Watches are the sources of the page.
+// Watches returns the sources of the page.
 func (*View) Watches() []board.Source {
 	return []board.Source{board.Repository, board.Remote, board.Items, board.Agents, board.Conflicts}
 }

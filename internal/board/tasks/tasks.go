@@ -64,13 +64,13 @@ func New(kit *markup.Kit, o Options) *View {
 	return &View{o: o, kit: kit, templates: kit.Parse(files, "tasks.tmpl")}
 }
 
-// Name is the view's part of the address.
+// Name returns the view's part of the address.
 func (*View) Name() string { return "tasks" }
 
-// Title is the view's name in the navigation.
+// Title returns the view's name in the navigation.
 func (*View) Title() string { return "Tasks" }
 
-// Watches are the sources of the page.
+// Watches returns the sources of the page.
 func (*View) Watches() []board.Source { return []board.Source{board.Tasks, board.Repository} }
 
 // Count returns the number of tasks that run.
@@ -208,7 +208,7 @@ type field struct {
 	Field string
 }
 
-// parameterField is the name of the field of a parameter.
+// parameterField returns the name of the field of a parameter.
 func parameterField(i int) string { return "p" + strconv.Itoa(i) }
 
 // form makes the panel that runs a recipe.

@@ -64,13 +64,13 @@ func New(kit *markup.Kit, o Options) *View {
 	return &View{o: o, kit: kit, templates: kit.Parse(files, "worktrees.tmpl")}
 }
 
-// Name is the view's part of the address.
+// Name returns the view's part of the address.
 func (*View) Name() string { return "worktrees" }
 
-// Title is the view's name in the navigation.
+// Title returns the view's name in the navigation.
 func (*View) Title() string { return "Worktrees" }
 
-// Watches are the sources of the page.
+// Watches returns the sources of the page.
 func (*View) Watches() []board.Source {
 	return []board.Source{board.Repository, board.Remote, board.Items, board.Agents, board.Tasks}
 }

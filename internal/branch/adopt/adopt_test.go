@@ -71,13 +71,13 @@ func repo(t *testing.T, state *twig.State, steps func(git func(args ...string)))
 	return k
 }
 
-// forgetful is what is known where git keeps no log.
+// forgetful returns what is known where git keeps no log.
 func forgetful(k adopt.Known) adopt.Known {
 	k.Logs, k.Outside = nil, nil
 	return k
 }
 
-// parents is the proposed parents, with their evidence.
+// parents returns the proposed parents, with their evidence.
 func parents(k adopt.Known) map[string]string {
 	found := make(map[string]string)
 	for _, p := range adopt.Propose(k) {

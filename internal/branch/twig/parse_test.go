@@ -65,7 +65,7 @@ var parts = []string{
 	`"branches":{}`, `"dependencies":[]`, `"root_branches":[]`,
 }
 
-// stateWith is an empty state file whose member of the same name is replaced.
+// stateWith returns an empty state file whose member of the same name is replaced.
 func stateWith(member string) string {
 	members := make([]string, len(parts))
 	name, _, _ := strings.Cut(member, ":")
@@ -205,7 +205,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// bigState is a state file of n linked branches and n dependencies.
+// bigState returns a state file of n linked branches and n dependencies.
 func bigState(n int) []byte {
 	var b strings.Builder
 	b.WriteString("{\n  \"version\": 1,\n  \"updated_at\": \"2026-11-20T23:28:36.527889776Z\",\n  \"worktrees\": [],\n  \"branches\": {")

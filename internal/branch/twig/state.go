@@ -57,7 +57,7 @@ type State struct {
 	sources  map[string]string // by child, where not twig; nil for none
 }
 
-// NewState indexes doc, which must not be changed afterwards.
+// NewState indexes doc, which must not be changed afterward.
 func NewState(doc Document) *State {
 	s := &State{
 		Document: doc,

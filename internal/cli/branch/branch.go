@@ -20,7 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/track"
 )
 
-// Command is "copse branch".
+// Command returns "copse branch".
 func Command(env app.Env) *cobra.Command {
 	c := &cli{env: env}
 	cmd := &cobra.Command{

@@ -179,7 +179,7 @@ func (c *cli) stack() *cobra.Command {
 	return cmd
 }
 
-// rows is the stack of the branch in args.
+// rows returns the stack of the branch in args.
 func (c *cli) rows(ctx context.Context, p place, args []string) ([]row, error) {
 	start, err := p.named(ctx, args)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
-// Command is "copse prompt".
+// Command returns "copse prompt".
 func Command(env app.Env) *cobra.Command {
 	c := &cli{env: env}
 	cmd := &cobra.Command{

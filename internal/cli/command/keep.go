@@ -252,7 +252,7 @@ func words(f export.File, o exportOptions) string {
 	return "current"
 }
 
-// exported are the commands that can be executed, with their prompts.
+// exported returns the commands that can be executed, with their prompts.
 func (c *cli) exported(from *library.Catalog, run *runner.Runner) []export.Command {
 	var list []export.Command
 	for _, one := range from.Commands {

@@ -24,7 +24,7 @@ type view struct {
 	Notes     []string             `json:"notes,omitempty"`
 }
 
-// Command is "copse conflicts".
+// Command returns "copse conflicts".
 func Command(env app.Env) *cobra.Command {
 	var repo string
 	var asJSON bool

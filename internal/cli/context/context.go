@@ -33,7 +33,7 @@ type options struct {
 	asJSON    bool
 }
 
-// Command is "copse context".
+// Command returns "copse context".
 func Command(env app.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{

@@ -27,7 +27,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/worktrees"
 )
 
-// Run is the program.
+// Run returns the program.
 func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command) }
 
 // Command returns the root command, for running and for the documentation. Where the first

@@ -36,7 +36,7 @@ func readAll(r io.Reader, limit int) (string, error) {
 	return string(data), nil
 }
 
-// Try is Read if something comes within wait. Otherwise, and from a terminal, it returns "",
+// Try returns Read if something comes within wait. Otherwise, and from a terminal, it returns "",
 // and reports on stderr that it did not wait for the pipe, with advice.
 func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice string) (string, error) {
 	if env.Interactive() {

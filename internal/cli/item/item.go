@@ -18,8 +18,8 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
-// Items is "item", the commands about items. program is the way to them on the
-// command line: "tic item", "copse item".
+// Items returns "item", the commands about items. program is the way to them on the command line:
+// "tic item", "copse item".
 func Items(env app.Env, program, initCommand string, flags *itemcmd.Flags) *cobra.Command {
 	c := cli{itemcmd.Base{Env: env, Program: program, InitCommand: initCommand, Flags: flags}}
 	cmd := &cobra.Command{

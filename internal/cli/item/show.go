@@ -60,7 +60,7 @@ author, date, and text. An empty line and the description follow.`,
 	return cmd
 }
 
-// fields are the names and values of an item's fields, in the original's order.
+// fields returns the names and values of an item's fields, in the original's order.
 func fields(it *item.Item, claim *item.Claim) [][]string {
 	parent := ""
 	if it.Parent != 0 {

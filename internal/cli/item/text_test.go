@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/tic"
 )
 
-// run runs tic in a folder and returns what it wrote.
+// run runs tic in a directory and returns what it wrote.
 func run(t *testing.T, dir string, stdin io.Reader, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer

@@ -144,7 +144,7 @@ dependencies, or description.
 	return cmd
 }
 
-// patch is the fields whose flags were given.
+// patch returns the fields whose flags were given.
 func (o *writeOptions) patch(f *pflag.FlagSet) (item.Patch, error) {
 	var p item.Patch
 	for name, field := range map[string]struct {

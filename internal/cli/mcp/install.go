@@ -216,7 +216,7 @@ type backup struct {
 	content []byte
 }
 
-// file is a client's file. That of a project is in the project.
+// file returns a client's file. That of a project is in the project.
 func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Foreign {
 	if o.scope == string(clientconfig.Project) {
 		return lockedstore.ForeignIn(o.project(ctx), path)

@@ -21,7 +21,7 @@ import (
 // About is what every client's model reads first; what the served tools are for follows.
 const About = "The developer's working context. A result that was cut says so and how to get the rest."
 
-// Command is "copse mcp".
+// Command returns "copse mcp".
 func Command(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "mcp",
@@ -65,7 +65,7 @@ func (c *Choice) Check() error {
 	return among("--disable", c.disabled, append(slices.Clone(known), "prompts"))
 }
 
-// Disabled is what is left out: toolsets, and "prompts".
+// Disabled returns what is left out: toolsets, and "prompts".
 func (c *Choice) Disabled() []string {
 	disabled := slices.Clone(c.disabled)
 	if len(c.toolsets) > 0 {

@@ -59,7 +59,7 @@ func (j jsonFlag[T]) Set(text string) (err error) {
 
 func (jsonFlag[T]) Type() string { return "bool" }
 
-// Shape is the type that the command's JSON has.
+// Shape returns the type that the command's JSON has.
 func (jsonFlag[T]) Shape() reflect.Type { return reflect.TypeFor[T]() }
 
 // JSONFlag adds the flag --json to a command that prints a T then. The reference takes the

@@ -25,7 +25,7 @@ const (
 	maxName = 60
 )
 
-// Command is "copse prompt-line".
+// Command returns "copse prompt-line".
 func Command(env app.Env) *cobra.Command {
 	var statusLine bool
 	cmd := &cobra.Command{

@@ -20,7 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/repolist/edit"
 )
 
-// Command is "copse repo".
+// Command returns "copse repo".
 func Command(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repo",
@@ -160,7 +160,7 @@ func absolute(env app.Env, args []string) string {
 	return filepath.Join(env.Dir, args[0])
 }
 
-// rootOf is the root of the repository that a path is in: that of the main worktree, as twig
+// rootOf returns the root of the repository that a path is in: that of the main worktree, as twig
 // has it, so that a repository is in the list once.
 func rootOf(ctx context.Context, env app.Env, args []string) (string, error) {
 	dir := absolute(env, args)

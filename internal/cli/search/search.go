@@ -30,7 +30,7 @@ const (
 	maxLimit   = search.MaxHits
 )
 
-// Command is "copse search".
+// Command returns "copse search".
 func Command(env app.Env) *cobra.Command {
 	var (
 		repo   string

@@ -35,7 +35,7 @@ type options struct {
 	all, asJSON              bool
 }
 
-// Command is "copse init".
+// Command returns "copse init".
 func Command(env app.Env) *cobra.Command {
 	o := options{env: env}
 	cmd := &cobra.Command{

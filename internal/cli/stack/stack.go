@@ -26,7 +26,7 @@ type options struct {
 	asJSON         bool
 }
 
-// Command is "copse stack".
+// Command returns "copse stack".
 func Command(env app.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
@@ -136,7 +136,7 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 	return out.Drawn(strings.Join(lines, "\n") + "\n")
 }
 
-// conflict is a conflict in one line.
+// conflict returns a conflict in one line.
 func conflict(c verdict.Conflict) string {
 	text := fmt.Sprintf("Conflict: %s and %s in %s", c.Branches[0], c.Branches[1], strings.Join(c.Files, ", "))
 	if c.MoreFiles > 0 {
@@ -145,7 +145,7 @@ func conflict(c verdict.Conflict) string {
 	return text
 }
 
-// summary is the verdict in one line.
+// summary returns the verdict in one line.
 func summary(s verdict.Status) string {
 	text := strings.ToUpper(string(s.Verdict)[:1]) + string(s.Verdict)[1:]
 	if s.Blocker != "" {
@@ -180,7 +180,7 @@ var columns = []output.Column{
 	{Name: "commits"}, {Name: "push"}, {Name: "worktree", Flexible: true}, {Name: "work", Flexible: true},
 }
 
-// personal are the cells of a person's table; "?" is for what is not known, "-" for none.
+// personal returns the cells of a person's table; "?" is for what is not known, "-" for none.
 func personal(b verdict.Branch) []string {
 	name := b.Branch
 	if b.Current {
@@ -233,7 +233,7 @@ func personal(b verdict.Branch) []string {
 	return []string{name, b.Parent, pr, review, checks, commits, push, held, work}
 }
 
-// fields are the cells of a line in a pipe; what is not known is empty.
+// fields returns the cells of a line in a pipe; what is not known is empty.
 func fields(b verdict.Branch) []string {
 	p := b.PullRequest
 	number := ""
@@ -261,7 +261,7 @@ func count(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// state is the state of a pull request, of which a draft is one.
+// state returns the state of a pull request, of which a draft is one.
 func state(p verdict.PullRequest) string {
 	switch {
 	case p.MergeQueue != nil:

@@ -21,7 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/tasks"
 )
 
-// Command is "copse task".
+// Command returns "copse task".
 func Command(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "task",

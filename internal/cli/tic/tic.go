@@ -14,10 +14,10 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemproject"
 )
 
-// Run is the program.
+// Run returns the program.
 func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command) }
 
-// Command is the program's command, for running and for the documentation.
+// Command returns the program's command, for running and for the documentation.
 func Command(env app.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tic",

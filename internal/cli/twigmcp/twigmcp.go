@@ -21,10 +21,10 @@ const instructions = "Twig MCP server. Provides read-only access to branch metad
 // groups are what --disable takes.
 var groups = []string{"github", "jira", "prompts"}
 
-// Run is the program.
+// Run returns the program.
 func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command) }
 
-// Command is the program's command, for running and for the documentation.
+// Command returns the program's command, for running and for the documentation.
 func Command(env app.Env) *cobra.Command {
 	var (
 		verbosity int

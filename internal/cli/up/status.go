@@ -215,7 +215,7 @@ func printStatus(env app.Env, s control.Status) error {
 	return err
 }
 
-// problems are what is wrong with the worktrees, and with the clients' entries for them.
+// problems returns what is wrong with the worktrees, and with the clients' entries for them.
 // Without a status copse up does not run.
 func problems(ctx context.Context, env app.Env, running *control.Status, files servers.Files, dir string) []string {
 	var found []string

@@ -27,7 +27,7 @@ func printUnit(env app.Env, o options) error {
 	return err
 }
 
-// systemd is a unit of the user's manager.
+// systemd returns a unit of the user's manager.
 func systemd(args []string, dir string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {

@@ -167,7 +167,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 	return serve(ctx, env, o, files, dir, socket)
 }
 
-// unnamed is the working folder where no repository was named.
+// unnamed returns the working directory where no repository was named.
 func unnamed(env app.Env, repo string) string {
 	if repo != "" {
 		return ""
@@ -175,7 +175,7 @@ func unnamed(env app.Env, repo string) string {
 	return env.Dir
 }
 
-// folder is an absolute path.
+// directory is an absolute path.
 func folder(env app.Env, path string) string {
 	if path == "" {
 		return env.Dir
@@ -271,7 +271,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	return err
 }
 
-// gate is what stands in front of each server.
+// gate returns what stands in front of each server.
 func gate(env app.Env, o options, files servers.Files) *servers.Gate {
 	guard := httpguard.Options{Hosts: o.listen, Origins: o.origins, Open: []string{"/healthz"}, Now: env.Now}
 	if len(o.listen) > 0 && env.Hostname != "" {

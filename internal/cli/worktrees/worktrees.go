@@ -17,7 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/worktrees"
 )
 
-// Command is "copse worktrees".
+// Command returns "copse worktrees".
 func Command(env app.Env) *cobra.Command {
 	var repo string
 	var asJSON bool

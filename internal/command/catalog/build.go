@@ -38,7 +38,7 @@ const (
 	maxTemplate = 1 << 20
 	maxFront    = yamlfile.MaxSize
 	maxRegistry = 32 << 20
-	maxDepth    = 12 // of folders
+	maxDepth    = 12 // of directories
 )
 
 // Built is a registry that was built.
@@ -63,8 +63,8 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// RegistryFile is where the registry of an agent is, and PromptsFolder where its
-// templates are, from the workspace.
+// RegistryFile returns where the registry of an agent is, and PromptsFolder where its templates
+// are, from the workspace.
 func RegistryFile(agent string) string  { return ".agent/" + agent + "/registry.json" }
 func promptsFolder(agent string) string { return ".agent/" + agent + "/prompts" }
 
@@ -100,8 +100,7 @@ func (b *builder) skip(file, format string, args ...any) {
 	b.built.Skipped = append(b.built.Skipped, Finding{file, fmt.Sprintf(format, args...)})
 }
 
-// folder collects the templates of a folder and of those in it. Links are not
-// followed.
+// directory collects the templates of a directory and of those in it. Links are not followed.
 func (b *builder) folder(name string, depth int) error {
 	list, err := b.root.ReadDir(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -201,7 +200,7 @@ func (b *builder) command(file string, fields yaml.MapSlice) {
 	b.built.Entries = append(b.built.Entries, e)
 }
 
-// get is a field, nil if there is none.
+// get returns a field, nil if there is none.
 func get(fields yaml.MapSlice, key string) any {
 	for _, f := range fields {
 		if f.Key == key {
@@ -211,8 +210,8 @@ func get(fields yaml.MapSlice, key string) any {
 	return nil
 }
 
-// encode is a value as JSON, with the keys of objects in their order; nothing is
-// an empty text.
+// encode returns a value as JSON, with the keys of objects in their order; nothing is an empty
+// text.
 func encode(v any) json.RawMessage {
 	switch v := v.(type) {
 	case nil:
@@ -243,7 +242,7 @@ func marshal(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// object is an object of names and raw values, in turns.
+// object returns an object of names and raw values, in turns.
 func object(pairs ...any) json.RawMessage {
 	b := []byte{'{'}
 	for i := 0; i < len(pairs); i += 2 {
@@ -256,7 +255,7 @@ func object(pairs ...any) json.RawMessage {
 	return append(b, '}')
 }
 
-// encode is the whole file.
+// encode returns the whole file.
 func (b *builder) encode() []byte {
 	whole := object(
 		"version", marshal(version), "description", marshal(description),

@@ -17,7 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// workspace writes templates, by their paths below the prompts folder.
+// workspace writes templates, by their paths below the prompts directory.
 func workspace(t *testing.T, templates map[string]string) (*rooted.Root, string) {
 	t.Helper()
 	dir := t.TempDir()

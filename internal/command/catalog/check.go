@@ -105,7 +105,7 @@ func (c *check) command(ctx context.Context, one command.Command) error {
 	return nil
 }
 
-// editions are those that have templates of their own.
+// editions returns those that have templates of their own.
 func editions(c command.Command) []string {
 	if len(c.Options.Edition) == 0 {
 		return []string{""}

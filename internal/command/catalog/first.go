@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// first is what a first registry consists of: one command that works.
+// first returns what a first registry consists of: one command that works.
 func first() []struct{ name, content string } {
 	return []struct{ name, content string }{
 		{".agent/climpt/config/registry_config.json", `{

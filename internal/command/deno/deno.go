@@ -34,8 +34,7 @@ var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A
 // or leave out the input text or put another in its place, for its own tests.
 var misleading = []string{"LOG_LEVEL", "TEST", "TEST_MODE", "DENO_TEST", "DENO_ENV", "NODE_ENV", "BREAKDOWN_SKIP_STDIN"}
 
-// Run renders a command in the folder dir. The error is a *render.Error, or that of
-// the context.
+// Run renders a command in the directory dir. The error is a *render.Error, or that of the context.
 func Run(ctx context.Context, env xec.Env, dir string, r render.Request) (render.Result, error) {
 	for _, part := range []string{r.Agent, r.ID.C1, r.ID.C2, r.ID.C3} {
 		if !name().MatchString(part) {

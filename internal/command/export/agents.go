@@ -129,8 +129,8 @@ func sectionState(text []byte, begin, end int, wanted string) State {
 	return Stale
 }
 
-// withSection returns a text with the wanted section in the place of the one that is there,
-// or at the end.
+// withSection returns a text with the wanted section in place of the one that is there, or at the
+// end.
 func withSection(text []byte, begin, end int, wanted string) string {
 	if bytes.Contains(text, []byte("\r\n")) {
 		wanted = strings.ReplaceAll(wanted, "\n", "\r\n")

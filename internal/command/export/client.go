@@ -16,7 +16,7 @@ import (
 type Client struct {
 	// Name is the word for it: "claude-code".
 	Name string
-	// Home says that the files are in the home folder, not in the workspace.
+	// Home says that the files are in the home directory, not in the workspace.
 	Home bool
 
 	// Optional says that there is something to write without a registry, too.
@@ -36,7 +36,7 @@ type Client struct {
 	text func(description string, arguments []string, prompt string) string
 }
 
-// Clients are those that are known. The skills in .agents are read by Codex, Gemini CLI,
+// Clients returns those that are known. The skills in .agents are read by Codex, Gemini CLI,
 // opencode, Copilot CLI, and Qwen Code; Claude Code reads its own.
 func Clients() []Client {
 	html, toml := [2]string{"<!-- ", " -->"}, [2]string{"# ", ""}
@@ -165,7 +165,7 @@ func inTOML(description string, _ []string, prompt string) string {
 	return fmt.Sprintf("description = %s\nprompt = \"\"\"\n%s\"\"\"\n", quoted(description), escaped)
 }
 
-// quoted is a text in quotes that YAML and TOML both read.
+// quoted returns a text in quotes that YAML and TOML both read.
 func quoted(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -58,7 +58,7 @@ const (
 
 // File is a file of a plan.
 type File struct {
-	Name  string `json:"name"` // from the base folder, with slashes
+	Name  string `json:"name"` // from the base directory, with slashes
 	State State  `json:"state"`
 	// Section says that the file is a person's, and that a section of it is ours.
 	Section bool `json:"section,omitempty"`
@@ -75,8 +75,8 @@ type Plan struct {
 	base  string
 }
 
-// New compares the commands with the files below base, which is the workspace or,
-// for a client that has its commands there, the home folder.
+// New compares the commands with the files below base, which is the workspace or, for a client that
+// has its commands there, the home directory.
 func New(ctx context.Context, client Client, base string, commands []Command) (*Plan, error) {
 	if client.section {
 		return agentsPlan(base, section(commands))
@@ -115,7 +115,7 @@ func New(ctx context.Context, client Client, base string, commands []Command) (*
 	return p, err
 }
 
-// words are those of a command's name, with the agent where that is another than most have.
+// words returns those of a command's name, with the agent where that is another than most have.
 func words(c Command) []string {
 	name := []string{c.C1, c.C2, c.C3}
 	if c.Agent != library.DefaultAgent {
@@ -124,7 +124,7 @@ func words(c Command) []string {
 	return name
 }
 
-// fileName is what a person types behind "/".
+// fileName returns what a person types behind "/".
 func fileName(c Command) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -169,7 +169,7 @@ func ours(content string) bool {
 	return at != nil && content[at[2]:at[3]] == hash(content[:at[0]])
 }
 
-// gone are the files that were written here for commands that are no more.
+// gone returns the files that were written here for commands that are no more.
 func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]File, error) {
 	list, err := fs.ReadDir(root.FS(), client.folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,7 @@ import (
 type Catalog struct {
 	*command.Registry
 
-	// Path is the file, from the workspace ("~/…": from the home folder), with
-	// slashes.
+	// Path is the file, from the workspace ("~/…": from the home directory), with slashes.
 	Path string
 
 	once  sync.Once

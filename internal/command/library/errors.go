@@ -16,8 +16,7 @@ func (e *NameError) Error() string {
 // LoadError says that the registry of an agent cannot be read, or the map of
 // agents.
 type LoadError struct {
-	// Path is the file at fault, from the workspace ("~/…": from the home folder),
-	// with slashes.
+	// Path is the file at fault, from the workspace ("~/…": from the home directory), with slashes.
 	Path string
 	Err  error
 }

@@ -53,11 +53,11 @@ type Library struct {
 // address is where a registry is.
 type address struct {
 	place int
-	path  string // with slashes, from the workspace or the home folder
+	path  string // with slashes, from the workspace or the home directory
 }
 
-// New returns the library of the workspace and home folder at these paths, which
-// are absolute; home is empty when there is none. Nothing is read yet.
+// New returns the library of the workspace and home directory at these paths, which are absolute;
+// home is empty when there is none. Nothing is read yet.
 func New(workspace, home string) *Library {
 	l := &Library{places: []place{workspacePlace(workspace)}}
 	if home != "" {
@@ -91,7 +91,7 @@ func (l *Library) Open(agent string) (*Catalog, error) {
 	return nil, &LoadError{Path: path, Err: fs.ErrNotExist}
 }
 
-// Reload is Open without what was kept of the agent.
+// Reload returns Open without what was kept of the agent.
 func (l *Library) Reload(agent string) (*Catalog, error) {
 	l.forget("") // the map may name another file
 	path, err := l.path(agent)
@@ -102,8 +102,8 @@ func (l *Library) Reload(agent string) (*Catalog, error) {
 	return l.Open(agent)
 }
 
-// Agents lists the agents that there are, by name: those that the map names, and
-// those whose folder has a registry. An error of the map comes with the others.
+// Agents lists the agents that there are, by name: those that the map names, and those whose
+// directory has a registry. An error of the map comes with the others.
 func (l *Library) Agents() ([]string, error) {
 	names := make(map[string]bool)
 	for _, p := range l.places {
@@ -161,7 +161,7 @@ func (l *Library) forget(path string) {
 
 var agentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`) })
 
-// path is where the registry of an agent is looked for.
+// path returns where the registry of an agent is looked for.
 func (l *Library) path(agent string) (string, error) {
 	if !agentName().MatchString(agent) {
 		return "", &NameError{Agent: agent}
@@ -181,7 +181,7 @@ func (l *Library) path(agent string) (string, error) {
 	return path, nil
 }
 
-// mapping is the map of agents, and the place it is from.
+// mapping returns the map of agents, and the place it is from.
 func (l *Library) mapping() (map[string]string, place, error) {
 	l.mu.Lock()
 	files := l.maps

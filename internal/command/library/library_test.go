@@ -18,11 +18,11 @@ import (
 
 const mapPath = ".agent/climpt/config/registry_config.json"
 
-// folders are a workspace and a home folder side by side.
+// directories are a workspace and a home directory side by side.
 type folders struct{ top, workspace, home string }
 
-// files makes folders with the files; paths begin with "ws/", "home/" or
-// "elsewhere/". A content that begins with "->" is a link.
+// files makes directories with the files; paths begin with "ws/", "home/" or "elsewhere/". A
+// content that begins with "->" is a link.
 func files(tb testing.TB, contents map[string]string) folders {
 	tb.Helper()
 	top, err := filepath.EvalSymlinks(tb.TempDir())
@@ -60,7 +60,7 @@ func (f folders) write(tb testing.TB, path, content string) {
 
 func (f folders) library() *library.Library { return library.New(f.workspace, f.home) }
 
-// registry is a registry whose one command has this c1.
+// registry returns a registry whose one command has this c1.
 func registry(c1 string) string {
 	return fmt.Sprintf(`{"tools":{"commands":[{"c1":%q,"c2":"write","c3":"text","description":"Write a text"}]}}`, c1)
 }
@@ -208,7 +208,7 @@ func TestContainment(t *testing.T) {
 			t.Errorf("a map of the home folder with %q: %v", path, err)
 		}
 		_, err = with("ws/"+mapPath, mapOf("team", path)).library().Open("team")
-		if path != ".agent" && !errors.Is(err, fs.ErrNotExist) { // that one is a folder of the workspace
+		if path != ".agent" && !errors.Is(err, fs.ErrNotExist) { // that one is a directory of the workspace
 			t.Errorf("a map of the workspace with %q reaches the home folder: %v", path, err)
 		}
 	}

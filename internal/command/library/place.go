@@ -20,11 +20,11 @@ const (
 	maxMapSize   = 1 << 20
 )
 
-// HomePrefix begins the Path of what is in the home folder.
+// HomePrefix begins the Path of what is in the home directory.
 const HomePrefix = "~/"
 
-// place is a folder that registries may be in. Paths are from the workspace or the
-// home folder; names are from the folder that may be read.
+// place is a directory that registries may be in. Paths are from the workspace or the home
+// directory; names are from the directory that may be read.
 type place struct {
 	folder string // nothing else is read
 	inside string // paths that have a name begin so: "" or ".agent/"
@@ -34,7 +34,7 @@ type place struct {
 
 func workspacePlace(dir string) place { return place{folder: dir, label: "the workspace"} }
 
-// homePlace is only what is for agents in a home folder.
+// homePlace is only what is for agents in a home directory.
 func homePlace(dir string) place {
 	return place{
 		folder: filepath.Join(dir, agentsFolder),
@@ -44,11 +44,11 @@ func homePlace(dir string) place {
 	}
 }
 
-// name is what the folder calls the file at a path; ok is false for a path that
-// does not lead into it.
+// name returns what the directory calls the file at a path; ok is false for a path that does not
+// lead into it.
 func (p place) name(path string) (name string, ok bool) { return strings.CutPrefix(path, p.inside) }
 
-// shown is a path as it is shown.
+// shown returns a path as it is shown.
 func (p place) shown(path string) string { return p.prefix + path }
 
 // Stat makes a place a cachedfile.Folder, from which no link leads out.
@@ -57,7 +57,7 @@ func (p place) Stat(name string) (fs.FileInfo, error) { return rooted.Folder(p.f
 // Open opens a file for reading.
 func (p place) Open(name string) (*os.File, error) { return rooted.Folder(p.folder).Open(name) }
 
-// agents lists the agents whose folder has a registry.
+// agents lists the agents whose directory has a registry.
 func (p place) agents() []string {
 	root, err := rooted.Open(p.folder)
 	if err != nil {

@@ -35,7 +35,7 @@ const (
 	switches
 )
 
-// options are the names of options.
+// options returns the names of options.
 func options(typed string) option {
 	switch typed {
 	case "--edition", "-e", "--input", "-i":
@@ -92,7 +92,7 @@ type Value struct {
 	Name, Value string
 }
 
-// Args are the options as arguments.
+// Args returns the options as arguments.
 func (o Options) Args() Args {
 	var args Args
 	for _, a := range []arg{
@@ -109,7 +109,7 @@ func (o Options) Args() Args {
 	return args
 }
 
-// Flags are the arguments as the original's command line has them.
+// Flags returns the arguments as the original's command line has them.
 func (args Args) Flags() []string {
 	flags := make([]string, len(args))
 	for i, a := range args {
@@ -125,7 +125,7 @@ func (a arg) raw() string {
 	return a.typed
 }
 
-// last is the value of an option that was given last.
+// last returns the value of an option that was given last.
 func (args Args) last(name option) string {
 	value := ""
 	for _, a := range args {

@@ -189,7 +189,7 @@ func (p *profile) explain(err error) error {
 	return &Error{Reason: p.warning + "\n" + refused.Reason, Err: refused.Err}
 }
 
-// outside says that a configured folder or a template leads out.
+// outside says that a configured directory or a template leads out.
 func (p *profile) outside(name string) error {
 	return &Error{
 		Reason: fmt.Sprintf("Profile %s leads outside of the workspace: %s", p.name, name),

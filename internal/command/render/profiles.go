@@ -9,8 +9,8 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 )
 
-// Profiles keeps the profiles of a folder until one of their files changes. It is
-// safe for concurrent use, and its zero value is ready.
+// Profiles keeps the profiles of a directory until one of their files changes. It is safe for
+// concurrent use, and its zero value is ready.
 type Profiles struct {
 	mu   sync.Mutex
 	kept map[string]keptProfile // by name

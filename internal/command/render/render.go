@@ -30,8 +30,8 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// Files is the folder that has .agent, or what may be read of it. Names are from
-// it, with slashes; the errors are those of package rooted.
+// Files is the directory that has .agent, or what may be read of it. Names are from it, with
+// slashes; the errors are those of package rooted.
 type Files interface {
 	Read(name string, limit int64) ([]byte, error)
 	Stat(name string) (fs.FileInfo, error)
@@ -42,7 +42,7 @@ var _ Files = (*rooted.Root)(nil)
 // Workspace is where a command is rendered.
 type Workspace struct {
 	Root Files
-	// Path is the absolute path of the folder, for the variables that are paths.
+	// Path is the absolute path of the directory, for the variables that are paths.
 	Path string
 	// Dir is the absolute path that input files and destinations are relative to.
 	Dir string
@@ -88,7 +88,7 @@ const (
 	MaxPrompt   = 4 << 20
 )
 
-// Profile is the name of the configuration for a command.
+// Profile returns the name of the configuration for a command.
 func Profile(agent string, id command.ID) string {
 	if agent == DefaultAgent {
 		return id.C1
@@ -155,7 +155,7 @@ func (r Request) checkTexts() error {
 	return nil
 }
 
-// template finds and reads the template, and returns the name of its folder.
+// template finds and reads the template, and returns the name of its directory.
 func (p *profile) template(root Files, id command.ID, args Args) (dir, text string, err error) {
 	if p.unusable {
 		return "", "", p.explain(refuse("Template path resolution failed: BaseDirectoryNotFound"))
@@ -195,7 +195,7 @@ func (p *profile) template(root Files, id command.ID, args Args) (dir, text stri
 	return "", "", refuse("Template not found: %s\nAttempted paths: %s\nFallback: Attempted fallback to base template", tried[0], strings.Join(tried, ", "))
 }
 
-// folders says which folder of a template that was not found is missing.
+// directories says which directory of a template that was not found is missing.
 func (p *profile) folders(root Files, base string, id command.ID) error {
 	if info, err := root.Stat(base); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return p.explain(refuse("There is no directory %s, which app_prompt.base_dir names in the configuration\nTemplate path resolution failed: BaseDirectoryNotFound", base))
@@ -215,8 +215,7 @@ func (p *profile) folders(root Files, base string, id command.ID) error {
 	return nil
 }
 
-// candidates are the names of the template that was asked for, and of the one to
-// fall back to.
+// candidates returns the names of the template that was asked for, and of the one to fall back to.
 func candidates(dir string, args Args) ([]string, error) {
 	edition, adaptation := args.last(edition), args.last(adaptation)
 	for _, part := range []struct{ name, value string }{{"edition", edition}, {"adaptation", adaptation}} {
@@ -236,7 +235,7 @@ func candidates(dir string, args Args) ([]string, error) {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// variables are the values by their names.
+// variables returns the values by their names.
 func (p Workspace) variables(profile *profile, r Request, dir string) map[string]string {
 	values := map[string]string{"base_prompt_dir": p.path(dir)}
 	if text := trim(r.InputText); text != "" {
@@ -262,7 +261,7 @@ func (p Workspace) variables(profile *profile, r Request, dir string) map[string
 	return values
 }
 
-// path is the absolute path of a name in the folder.
+// path returns the absolute path of a name in the directory.
 func (p Workspace) path(name string) string { return filepath.Join(p.Path, filepath.FromSlash(name)) }
 
 func absolute(dir, file string) string {

@@ -207,7 +207,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What the original lets out of the folder stays in.
+// What the original lets out of the directory stays in.
 func TestContainment(t *testing.T) {
 	t.Parallel()
 	p := project(t)

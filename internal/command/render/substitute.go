@@ -34,9 +34,9 @@ var frontMatter = sync.OnceValue(func() *regexp.Regexp {
 // variables and front matter, and no text is taken for the place of a value.
 const mark = "\xff"
 
-// substitute puts values in the place of variables, and takes the front matter out.
-// The forms are looked for one after the other in the whole text, as the original
-// does, but not in values: a value is no template.
+// substitute puts values in place of variables, and takes the front matter out. The forms are
+// looked for one after the other in the whole text, as the original does, but not in values: a
+// value is no template.
 func substitute(template string, values map[string]string) (Result, error) {
 	s := substitution{values: values, numbers: map[string]int{}}
 	text := template
@@ -64,7 +64,7 @@ type substitution struct {
 	names   []string       // by number
 }
 
-// replace puts marks in the place of the variables of one form.
+// replace puts marks in place of the variables of one form.
 func (s *substitution) replace(form *regexp.Regexp, text string) string {
 	var b strings.Builder
 	rest := 0
@@ -86,7 +86,7 @@ func (s *substitution) replace(form *regexp.Regexp, text string) string {
 	return b.String()
 }
 
-// fill puts values in the place of marks.
+// fill puts values in place of marks.
 func (s *substitution) fill(text string) (string, error) {
 	parts := strings.Split(text, mark) // every second one is a number
 	size := 0
@@ -107,7 +107,7 @@ func (s *substitution) fill(text string) (string, error) {
 // variableName is a name that only a variable has.
 var variableName = lazy(`^(uv-[a-zA-Z][a-zA-Z0-9_-]*|input_text|input_text_file|destination_path)$`)
 
-// missing are the variables that are still in a text.
+// missing returns the variables that are still in a text.
 func missing(text string) []string {
 	var names []string
 	for _, m := range plainForm().FindAllStringSubmatch(text, -1) {

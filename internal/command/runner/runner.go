@@ -24,7 +24,7 @@ type Runner struct {
 	env       xec.Env
 	settings  Settings
 
-	here, there render.Profiles // of the workspace and of the home folder
+	here, there render.Profiles // of the workspace and of the home directory
 }
 
 // Settings are what the user decides.
@@ -32,8 +32,8 @@ type Settings interface {
 	Get() (settings.User, error)
 }
 
-// New returns the runner of a workspace and a home folder at these absolute paths;
-// home can be empty.
+// New returns the runner of a workspace and a home directory at these absolute paths; home can be
+// empty.
 func New(workspace, home string, env xec.Env, user Settings) *Runner {
 	return &Runner{workspace: workspace, home: home, env: env, settings: user}
 }
@@ -86,10 +86,10 @@ func (r *Runner) at(from *library.Catalog, do func(render.Workspace) error) erro
 	return do(render.Workspace{Root: agentsOnly{root}, Path: r.home, Dir: r.workspace, Profiles: &r.there})
 }
 
-// agents is the only folder that is read of a home folder.
+// agents is the only directory that is read of a home directory.
 const agents = ".agent"
 
-// agentsOnly is a home folder of which only the folder of agents is seen.
+// agentsOnly is a home directory of which only the directory of agents is seen.
 type agentsOnly struct{ root *rooted.Root }
 
 func (a agentsOnly) Read(name string, limit int64) ([]byte, error) {

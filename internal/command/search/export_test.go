@@ -2,5 +2,5 @@ package search
 
 import "slices"
 
-// Tokens are the tokens of a text, so that other rankings can be given the same.
+// Tokens returns the tokens of a text, so that other rankings can be given the same.
 func Tokens(text string) []string { return slices.Collect(tokens(text)) }

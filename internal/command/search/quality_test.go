@@ -101,8 +101,7 @@ func ours(texts []string) func(string) []int {
 	}
 }
 
-// bm25 is the plain algorithm with k1 1.2 and b 0.75, over the words that split
-// gives.
+// bm25 returns the plain algorithm with k1 1.2 and b 0.75, over the words that split gives.
 func bm25(texts []string, split func(string) []string) func(string) []int {
 	const k1, b = 1.2, 0.75
 	counts := make([]map[string]float64, len(texts))

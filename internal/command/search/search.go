@@ -70,8 +70,8 @@ type term struct {
 	weight float64
 }
 
-// vector is the terms of a query, in their order in it, and the length of its
-// vector, unknown tokens included.
+// vector returns the terms of a query, in their order in it, and the length of its vector, unknown
+// tokens included.
 func (x *Index) vector(query string) (terms []term, norm float64) {
 	var order []string
 	counts := make(map[string]int)

@@ -156,7 +156,7 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-// tenThousand is texts as large registries have them.
+// tenThousand returns texts as large registries have them.
 func tenThousand() []string {
 	words := strings.Fields("write review fix check plan commit branch test docs release incident security database frontend query index " +
 		"changes function module service request error logs metrics customer schema migration component page form state cache")

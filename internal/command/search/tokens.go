@@ -204,7 +204,7 @@ func hump(part string) (end, next int) {
 	return len(part), len(part)
 }
 
-// stem is the stem of an English word; of other words, the word in lower case.
+// stem returns the stem of an English word; of other words, the word in lower case.
 func stem(word string) string {
 	const longest = 64 // of a word that someone has written
 	word = strings.ToLower(word)

@@ -1,10 +1,9 @@
-// Package fingerprint tells whether the files of a worktree can have changed, by what the
-// system says about them: sizes, times and identities. It reads no content and starts no
-// program.
+// Package fingerprint reports whether the files of a worktree can have changed, by what the system
+// says about them: sizes, times and identities. It reads no content and starts no program.
 //
-// Two equal fingerprints of a worktree mean that its files are the same, if the first one
-// was settled: its newest change was long enough ago for a clock to tell it from a later
-// one. Different fingerprints mean nothing: anyone who compares them asks git again.
+// Two equal fingerprints of a worktree mean that its files are the same, if the first one was
+// settled: its newest change was long enough ago for a clock to tell it from a later one. Different
+// fingerprints mean nothing: anyone who compares them asks git again.
 package fingerprint
 
 import (

@@ -71,7 +71,7 @@ func dirOf(path string) string {
 	return "."
 }
 
-// applies tells whether what an includeIf includes counts here.
+// applies reports whether what an includeIf includes counts here.
 func (l *loader) applies(condition, from string) (bool, error) {
 	if l.when == always {
 		return true, nil
@@ -83,7 +83,7 @@ func (l *loader) applies(condition, from string) (bool, error) {
 	return holds, err
 }
 
-// expandHome replaces "~/" by the home folder.
+// expandHome replaces "~/" by the home directory.
 func (l *loader) expandHome(path string) (string, error) {
 	switch {
 	case path == "~", strings.HasPrefix(path, "~/"):
@@ -98,7 +98,7 @@ func (l *loader) expandHome(path string) (string, error) {
 	}
 }
 
-// holds tells whether the condition of an includeIf is true.
+// holds reports whether the condition of an includeIf is true.
 func (l *loader) holds(condition, from string) (bool, error) {
 	keyword, pattern, _ := strings.Cut(condition, ":")
 	if strings.ContainsAny(pattern, `[\`) {
@@ -117,9 +117,9 @@ func (l *loader) holds(condition, from string) (bool, error) {
 	}
 }
 
-// inGitDir matches the repository's folder against a pattern of a path, in
-// which "~/" is the home folder, "./" the folder of the file it is written in,
-// and a relative path may begin anywhere.
+// inGitDir matches the repository's directory against a pattern of a path, in which "~/" is the
+// home directory, "./" the directory of the file it is written in, and a relative path may begin
+// anywhere.
 func (l *loader) inGitDir(pattern, from string, foldCase bool) (bool, error) {
 	prefix := "" // compared as it is, not as a pattern
 	switch {

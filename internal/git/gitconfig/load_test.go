@@ -18,10 +18,10 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Each case writes files and says what the environment is; what is loaded must
-// be what git lists. In texts and values HOME, REPO and TMP stand for folders.
+// Each case writes files and says what the environment is; what is loaded must be what git lists.
+// In texts and values HOME, REPO and TMP stand for directories.
 var loads = map[string]struct {
-	files  map[string]string // relative to the temporary folder
+	files  map[string]string // relative to the temporary directory
 	env    []string
 	branch string
 	// needsGit says that Load must refuse.

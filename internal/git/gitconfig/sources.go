@@ -21,15 +21,15 @@ type Sources struct {
 	// GIT_CONFIG_GLOBAL, XDG_CONFIG_HOME, GIT_CONFIG_COUNT and its keys and
 	// values.
 	Lookup func(key string) (string, bool)
-	// Home is the home folder; empty if there is none.
+	// Home is the home directory; empty if there is none.
 	Home string
 	// System is the system-wide file, unless the environment names another.
 	System string
-	// CommonDir is the repository's folder with the file "config".
+	// CommonDir is the repository's directory with the file "config".
 	CommonDir string
-	// GitDir is the folder of this worktree, with the file "config.worktree",
-	// and what includeIf "gitdir:" is about. GitDirAlias is another name of the
-	// same folder, over symbolic links, by which it was reached; empty if none.
+	// GitDir is the directory of this worktree, with the file "config.worktree", and what includeIf
+	// "gitdir:" is about. GitDirAlias is another name of the same directory, over symbolic links,
+	// by which it was reached; empty if none.
 	GitDir, GitDirAlias string
 	// Worktree says that "config.worktree" counts.
 	Worktree bool
@@ -251,10 +251,9 @@ func (l *loader) environment() error {
 	return nil
 }
 
-// SystemFile returns where the git program at the given path looks for the
-// system-wide configuration: in the folder etc of its prefix (on Windows, of
-// the one above), else in /etc. Only git itself knows for sure, and newer
-// releases alone would tell.
+// SystemFile returns where the git program at the given path looks for the system-wide
+// configuration: in the directory etc of its prefix (on Windows, of the one above), else in /etc.
+// Only git itself knows for sure, and newer releases alone would tell.
 func SystemFile(program string) string {
 	const etc = "/etc/gitconfig"
 	if program == "" {

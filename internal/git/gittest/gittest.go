@@ -28,7 +28,7 @@ type Git struct {
 	// Env is the environment git runs in. It is empty but for PATH, a temporary
 	// HOME and the author's name, and can be changed.
 	Env xec.Env
-	// Home is the temporary home folder, with symbolic links resolved.
+	// Home is the temporary home directory, with symbolic links resolved.
 	Home string
 }
 
@@ -57,7 +57,7 @@ func New(tb testing.TB) *Git {
 	return g
 }
 
-// Dir returns a temporary folder, with symbolic links resolved.
+// Dir returns a temporary directory, with symbolic links resolved.
 func Dir(tb testing.TB) string {
 	tb.Helper()
 	dir, err := filepath.EvalSymlinks(tb.TempDir())
@@ -90,8 +90,8 @@ func (g *Git) Try(dir string, args ...string) (string, error) {
 	return strings.TrimSuffix(string(res.Stdout), "\n"), err
 }
 
-// Init makes a repository in a new folder and returns it. The branch is main;
-// args are further arguments of "git init".
+// Init makes a repository in a new directory and returns it. The branch is main; args are further
+// arguments of "git init".
 func (g *Git) Init(args ...string) string {
 	g.TB.Helper()
 	dir := filepath.Join(Dir(g.TB), "repo")
@@ -118,7 +118,7 @@ func (g *Git) Commit(dir, message string) string {
 	return g.Run(dir, "rev-parse", "HEAD")
 }
 
-// AtLeast tells whether git is this release or a newer one.
+// AtLeast reports whether git is this release or a newer one.
 func (g *Git) AtLeast(major, minor int) bool {
 	g.TB.Helper()
 	var haveMajor, haveMinor int
@@ -129,7 +129,7 @@ func (g *Git) AtLeast(major, minor int) bool {
 	return haveMajor > major || haveMajor == major && haveMinor >= minor
 }
 
-// Write writes a file, and the folders it needs.
+// Write writes a file, and the directories it needs.
 func Write(tb testing.TB, path, text string) {
 	tb.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -36,7 +36,7 @@ func (p Paths) Links() []string { return p.links }
 // All returns the files, sorted by bytes. It is not to be changed.
 func (p Paths) All() []string { return p.sorted }
 
-// Len is how many files there are.
+// Len returns how many files there are.
 func (p Paths) Len() int { return len(p.sorted) }
 
 // Same reports whether p and other are the same list, and not two that were read one after
@@ -45,21 +45,21 @@ func (p Paths) Same(other Paths) bool {
 	return len(p.sorted) == len(other.sorted) && (len(p.sorted) == 0 || &p.sorted[0] == &other.sorted[0])
 }
 
-// Has tells whether a file is tracked; a submodule and a symbolic link count as one.
+// Has reports whether a file is tracked; a submodule and a symbolic link count as one.
 func (p Paths) Has(path string) bool {
 	_, found := slices.BinarySearch(p.sorted, path)
 	return found
 }
 
-// HasBelow tells whether a file below a folder is tracked, or the folder itself, as
-// a submodule is.
+// HasBelow reports whether a file below a directory is tracked, or the directory itself, as a
+// submodule is.
 func (p Paths) HasBelow(folder string) bool {
 	at, found := slices.BinarySearch(p.sorted, folder)
 	if found {
 		return true
 	}
 	below := folder + "/"
-	// What sorts between the folder and what is in it begins with its name too.
+	// What sorts between the directory and what is in it begins with its name too.
 	if at < len(p.sorted) && p.sorted[at] < below {
 		at, _ = slices.BinarySearch(p.sorted, below)
 	}

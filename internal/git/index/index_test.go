@@ -23,7 +23,7 @@ func TestParseAgreesWithGit(t *testing.T) {
 			g.Run(repo, "config", "index.version", version)
 			for _, name := range files {
 				if name == "a" {
-					continue // it is a folder too
+					continue // it is a directory too
 				}
 				gittest.Write(t, filepath.Join(repo, name), name)
 			}

@@ -69,8 +69,8 @@ type Git struct {
 	maxOutput int
 }
 
-// New is the git program run at a place. env is the complete environment; of git's
-// variables only those count that say where the user's configuration is.
+// New returns the git program run at a place. env is the complete environment; of git's variables
+// only those count that say where the user's configuration is.
 func New(at Repository, env xec.Env, guard Guard) Git {
 	settings := override.Fixed()
 	if at.Bare {

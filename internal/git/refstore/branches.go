@@ -16,7 +16,7 @@ func (s *Store) Branches(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("list branches: %w", err)
 	}
 	for _, name := range links {
-		// What it points to can change without a trace in its own folder.
+		// What it points to can change without a trace in its own directory.
 		exists, err := s.HasBranch(name)
 		if err != nil {
 			return nil, fmt.Errorf("list branches: %w", err)

@@ -14,16 +14,15 @@ import (
 	"github.com/copse-dev/copse/internal/spread"
 )
 
-// folder is what is kept of one folder of loose refs.
+// directory is what is kept of one directory of loose refs.
 type folder struct {
 	seen    stamp
 	refs    []looseRef // named by their files
 	folders map[string]*folder
 }
 
-// update brings f and the folders below up to date with the folder at path,
-// and tells whether anything changed. Folders that are symbolic links are
-// passed over.
+// update brings f and the directories below up to date with the directory at path, and reports
+// whether anything changed. Folders that are symbolic links are passed over.
 func (f *folder) update(ctx context.Context, path string, hashLen int, left *int) (changed bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -65,7 +64,7 @@ func (f *folder) update(ctx context.Context, path string, hashLen int, left *int
 	return changed, nil
 }
 
-// all returns the refs of f and of the folders below whose names git allows.
+// all returns the refs of f and of the directories below whose names git allows.
 func (f *folder) all(prefix string) []looseRef {
 	refs := make([]looseRef, 0, len(f.refs))
 	for _, ref := range f.refs {
@@ -83,9 +82,9 @@ func (f *folder) all(prefix string) []looseRef {
 // maxFiles is how many files and directories of branches are read.
 const maxFiles = 200_000
 
-// readFolder reads the refs in one folder, and the names of the folders in it.
-// Every file is opened: one cut short or filled with zeros in a crash, or a
-// symbolic ref, can have the size of a good ref.
+// readFolder reads the refs in one directory, and the names of the directories in it. Every file is
+// opened: one cut short or filled with zeros in a crash, or a symbolic ref, can have the size of a
+// good ref.
 func readFolder(path string, hashLen int, left *int) (refs []looseRef, folders []string, err error) {
 	dir, err := os.OpenFile(path, regular.Flags, 0)
 	if isMissing(err) {

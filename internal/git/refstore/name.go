@@ -2,8 +2,8 @@ package refstore
 
 import "strings"
 
-// ValidName tells whether git allows the full name of a ref. Names of one
-// part, such as HEAD, are allowed.
+// ValidName reports whether git allows the full name of a ref. Names of one part, such as HEAD, are
+// allowed.
 func ValidName(name string) bool {
 	if name == "@" || strings.HasSuffix(name, ".") {
 		return false

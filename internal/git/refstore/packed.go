@@ -23,7 +23,7 @@ type packedRefs struct {
 
 type packedRef struct{ name, hash string } // name without refs/heads/
 
-// loadPacked brings s.packed up to date and tells whether it changed.
+// loadPacked brings s.packed up to date and reports whether it changed.
 func (s *Store) loadPacked() (changed bool, err error) {
 	path := s.packedPath()
 	fi, err := os.Stat(path)

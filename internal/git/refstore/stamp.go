@@ -9,8 +9,7 @@ import (
 // coarse is the coarsest clock of a file system in use.
 const coarse = 2 * time.Second
 
-// stamp is the state in which a file or folder was read. The zero stamp is
-// like no state.
+// stamp is the state in which a file or directory was read. The zero stamp is like no state.
 type stamp struct{ info fs.FileInfo }
 
 // newStamp returns the stamp of fi, taken just before reading. It is the zero

@@ -45,12 +45,12 @@ type Store struct {
 	mu     sync.Mutex // guards what follows
 	heads  folder
 	packed packedRefs
-	merged []string // the branches in both; nil if it has to be made anew
+	merged []string // the branches in both; nil if it has to be made again
 	links  []string // those of merged that are symbolic refs
 }
 
-// New returns the store of the worktree whose folder is gitDir, with what all
-// worktrees share in commonDir. The names of objects have hashLen digits.
+// New returns the store of the worktree whose directory is gitDir, with what all worktrees share in
+// commonDir. The names of objects have hashLen digits.
 func New(gitDir, commonDir string, hashLen int) *Store {
 	return &Store{gitDir: gitDir, commonDir: commonDir, hashLen: hashLen}
 }
@@ -102,7 +102,7 @@ func (s *Store) Target(name string) (string, error) {
 	return v.text, nil
 }
 
-// HasBranch tells whether Branches would list the name.
+// HasBranch reports whether Branches would list the name.
 func (s *Store) HasBranch(name string) (bool, error) {
 	ref, err := s.Resolve(BranchPrefix + name)
 	if errors.Is(err, ErrBroken) {

@@ -39,8 +39,8 @@ func (r *repository) write(t testing.TB, name, text string) {
 	gittest.Write(t, filepath.Join(r.dir, filepath.FromSlash(name)), text)
 }
 
-// age makes all folders of branches, and packed-refs, look as if they had been
-// modified some time ago: at another time for every step.
+// age makes all directories of branches, and packed-refs, look as if they had been modified some
+// time ago: at another time for every step.
 func (r *repository) age(t testing.TB, step int) {
 	t.Helper()
 	past := time.Now().Add(-time.Hour)
@@ -104,7 +104,7 @@ func TestBranches(t *testing.T) {
 			r.check(t)
 			r.git.Run(r.dir, "pack-refs", "--all")
 			r.check(t)
-			// Packed and then changed, deleted, replaced by a folder.
+			// Packed and then changed, deleted, replaced by a directory.
 			second := r.git.Commit(filepath.Dir(r.dir), "second")
 			r.git.Run(r.dir, "update-ref", "refs/heads/develop", second)
 			r.git.Run(r.dir, "update-ref", "-d", "refs/heads/feature/x")
@@ -150,7 +150,7 @@ func TestBranches(t *testing.T) {
 					t.Errorf("HasBranch(%q) = %v, %v; want false", name, has, err)
 				}
 			}
-			// A symbolic ref whose target in another folder comes and goes.
+			// A symbolic ref whose target in another directory comes and goes.
 			r.age(t, 0)
 			r.check(t)
 			r.git.Run(r.dir, "update-ref", "-d", "refs/remotes/origin/main")
@@ -231,8 +231,8 @@ func TestResolveInWorktree(t *testing.T) {
 	}
 }
 
-// A folder that was read long after it was modified is not read again; one
-// that was modified just before is.
+// A directory that was read long after it was modified is not read again; one that was modified
+// just before is.
 func TestBranchesTrustsOldFoldersOnly(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
@@ -247,8 +247,8 @@ func TestBranchesTrustsOldFoldersOnly(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	// Damaged in place, which git never does and which does not show in the
-	// folder: proof that the file is not opened again.
+	// Damaged in place, which git never does and which does not show in the directory: proof that
+	// the file is not opened again.
 	r.write(t, "refs/heads/old/x", "")
 	if got := branches(); got != "main old/x" {
 		t.Errorf("branches are %q: an unchanged folder was read again", got)

@@ -46,7 +46,7 @@ type Repository struct {
 	Env xec.Env
 }
 
-// dir is what relative addresses of remotes start from.
+// dir returns what relative addresses of remotes start from.
 func (r Repository) dir() string { return cmp.Or(r.MainRoot(), r.Root(), r.CommonDir()) }
 
 // Branch is a branch of a repository. It is for one goroutine.
@@ -143,8 +143,8 @@ func (b *Branch) inRepository(ctx context.Context, args ...string) ([]byte, erro
 	return b.repo.Program().Run(ctx, args...)
 }
 
-// environment is the user's, without what names a repository, and with what keeps git
-// from asking.
+// environment returns the user's, without what names a repository, and with what keeps git from
+// asking.
 func (b *Branch) environment() xec.Env {
 	env := b.repo.Env.Without(
 		"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",

@@ -17,7 +17,7 @@ import (
 
 const name = "items"
 
-// repository is a clone with a commit, and a bare remote.
+// repository returns a clone with a commit, and a bare remote.
 func repository(t *testing.T, args ...string) (g *gittest.Git, clone, remote string) {
 	t.Helper()
 	g = gittest.New(t)

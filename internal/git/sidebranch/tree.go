@@ -215,7 +215,7 @@ func (b *Branch) write(ctx context.Context, files Tree, known map[string]bool) (
 	return index.Bytes(), nil
 }
 
-// hash is the name that git gives to a content.
+// hash returns the name that git gives to a content.
 func (b *Branch) hash(text string) string {
 	var h hash.Hash
 	if b.repo.ObjectFormat() == "sha256" {

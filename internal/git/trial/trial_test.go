@@ -55,7 +55,7 @@ func open(t *testing.T, g *gittest.Git, root, attributes string) *trial.Trial {
 	return tr
 }
 
-// pairsOf is how many random pairs are compared with real merges: 500 in CI.
+// pairsOf returns how many random pairs are compared with real merges: 500 in CI.
 func pairsOf() int {
 	if os.Getenv("COPSE_TEST_NO_SKIP") != "" {
 		return 500

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// jobID is the number of a check run, which is that of its job in GitHub Actions.
+// jobID returns the number of a check run, which is that of its job in GitHub Actions.
 func jobID(p PullRequest, i int) int { return p.Number*100_000 + i + 1 }
 
 // app returns the slug of the app that made a check run.

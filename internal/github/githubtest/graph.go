@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// queryValue is the root of the graph.
+// queryValue returns the root of the graph.
 func (s *Server) queryValue() *value {
 	return &value{kind: "Query", fields: map[string]any{
 		"repository": resolver(func(a map[string]any) any {

@@ -115,7 +115,7 @@ func (s *Server) Close() {
 	_ = s.http.Close()
 }
 
-// Update changes what the server holds. Faults begin to count anew.
+// Update changes what the server holds. Faults begin to count again.
 func (s *Server) Update(change func(*Fixture)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

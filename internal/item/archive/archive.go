@@ -79,7 +79,7 @@ func (a Archive) Compare(b Archive) error {
 	return nil
 }
 
-// form is the record as a text that is the same for the same content.
+// form returns the record as a text that is the same for the same content.
 func (r Record) form() string {
 	for _, list := range []*[]item.ID{&r.DependsOn, &r.LostChildren, &r.LostDependents} {
 		*list = append([]item.ID{}, *list...)

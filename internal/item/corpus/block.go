@@ -41,7 +41,7 @@ func (b *block[T]) with(keys []int64, changes map[int64]*Doc[T]) []*block[T] {
 	return join(docs)
 }
 
-// doc is document number i.
+// doc returns document number i.
 func (b *block[T]) doc(i int) Doc[T] {
 	begin := 0
 	if i > 0 {

@@ -44,9 +44,8 @@ func (d Doc[T]) Value() T { return d.value }
 // Corpus is documents by their keys.
 type Corpus[T any] struct{ blocks []*block[T] }
 
-// With returns the corpus with changes: under each key, a document in the place
-// of the one that was there; nil is for none. It costs what the blocks that
-// change take, and not what the others do.
+// With returns the corpus with changes: under each key, a document in place of the one that was
+// there; nil is for none. It costs what the blocks that change take, and not what the others do.
 func (c Corpus[T]) With(changes map[int64]*Doc[T]) Corpus[T] {
 	keys := slices.Sorted(maps.Keys(changes))
 	var changed Corpus[T]

@@ -28,7 +28,7 @@ type needle struct {
 	rare int // offset of the rarest byte
 }
 
-// newNeedle is a text to be looked for where bytes are so frequent.
+// newNeedle returns a text to be looked for where bytes are so frequent.
 func newNeedle(text string, in *frequencies) needle {
 	n := needle{text: text}
 	for i := range len(text) {
@@ -39,7 +39,7 @@ func newNeedle(text string, in *frequencies) needle {
 	return n
 }
 
-// index is where s has the text first, which must not be empty; -1 if nowhere.
+// index returns where s has the text first, which must not be empty; -1 if nowhere.
 func (n needle) index(s string) int {
 	for at := n.rare; at < len(s); at++ {
 		next := strings.IndexByte(s[at:], n.text[n.rare])

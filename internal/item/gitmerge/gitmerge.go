@@ -70,7 +70,7 @@ type Repo struct {
 // ErrNoRepository says that a store is in no git worktree, or is not kept in it.
 var ErrNoRepository = errors.New("the store is in no git worktree")
 
-// OpenRepo finds the worktree of the store in a folder.
+// OpenRepo finds the worktree of the store in a directory.
 func OpenRepo(ctx context.Context, folder string, options git.Options) (*Repo, error) {
 	real, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -87,10 +87,10 @@ func OpenRepo(ctx context.Context, folder string, options git.Options) (*Repo, e
 	return &Repo{git: repo, prefix: filepath.ToSlash(rel) + "/"}, nil
 }
 
-// Git is the repository.
+// Git returns the repository.
 func (r *Repo) Git() *git.Repo { return r.git }
 
-// Prefix is the path of the store from the root of the worktree, with a slash.
+// Prefix returns the path of the store from the root of the worktree, with a slash.
 func (r *Repo) Prefix() string { return r.prefix }
 
 // run runs git and returns what it printed, without the line break at the end.
@@ -278,7 +278,7 @@ func (r *Repo) commonTree(ctx context.Context, a, b string) (merge.Tree, error) 
 	return tree, err
 }
 
-// Options are those of the merge's Stores.
+// Options returns those of the merge's Stores.
 func (m *Merge) Options(ctx context.Context) (merge.Options, error) {
 	refs, err := m.published(ctx)
 	if err != nil {
@@ -294,8 +294,8 @@ func (m *Merge) Options(ctx context.Context) (merge.Options, error) {
 	}}, nil
 }
 
-// published are the commits that others can see: first what this is to be part of, a
-// rebase's new base or the default branch of the remote, then all remote branches.
+// published returns the commits that others can see: first what this is to be part of, a rebase's
+// new base or the default branch of the remote, then all remote branches.
 func (m *Merge) published(ctx context.Context) ([]string, error) {
 	first := m.onto
 	if first == "" {
@@ -343,7 +343,7 @@ func (m *Merge) created(ctx context.Context, commit, name string) string {
 	return created
 }
 
-// Steps are the commands that finish the merge in git, once the store is repaired.
+// Steps returns the commands that finish the merge in git, once the store is repaired.
 func (m *Merge) Steps() []string {
 	add := "git add -A -- " + strings.TrimSuffix(m.repo.prefix, "/")
 	switch {

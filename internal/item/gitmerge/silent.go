@@ -280,7 +280,7 @@ func parseChanges(out string) []*rawChange {
 	return slices.DeleteFunc(list, func(c *rawChange) bool { return len(c.before) == 0 })
 }
 
-// loses reports whether an item is in none of the files afterwards.
+// loses reports whether an item is in none of the files afterward.
 func (c *rawChange) loses(texts merge.Tree) bool {
 	left := map[string]bool{"": true}
 	for _, hash := range c.after {

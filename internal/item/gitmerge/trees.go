@@ -60,10 +60,10 @@ func (s stages) unmerged() []string {
 	return slices.Compact(names)
 }
 
-// left is what git has put together; our version of what it could not merge.
+// left returns what git has put together; our version of what it could not merge.
 func (s stages) left() blobs { return s.tree(2) }
 
-// tree is the index with one stage of what is not merged.
+// tree returns the index with one stage of what is not merged.
 func (s stages) tree(stage int) blobs {
 	tree := blobs{}
 	for _, part := range []blobs{s[0], s[stage]} {

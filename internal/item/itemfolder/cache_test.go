@@ -17,7 +17,7 @@ import (
 // many is enough files for a cache.
 const many = 600
 
-// itemNamed is the content of a file: the length does not depend on the word.
+// itemNamed returns the content of a file: the length does not depend on the word.
 func itemNamed(id int, word string) string {
 	return fmt.Sprintf("---\nid: %d\ntitle: %5s\nlabels:\n  - %5s\ndepends_on:\n  - \"7\"\nparent: \"3\"\nassignee: Ana\n---\n%5s İstanbul\n", id, word, word, word)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
-// file is one file of the folder.
+// file is one file of the directory.
 type file struct {
 	id       item.ID     // that its name says; 0 if none
 	whole    bool        // it has an item
@@ -168,7 +168,7 @@ func broken(name string, err error) *file {
 
 const extension = ".md"
 
-// Number is the number of the item that a file name is for.
+// Number returns the number of the item that a file name is for.
 func Number(name string) (item.ID, error) {
 	id, err := item.ParseID(strings.TrimSuffix(name, extension))
 	if err != nil {
@@ -177,11 +177,10 @@ func Number(name string) (item.ID, error) {
 	return id, nil
 }
 
-// FileName is the name of the file of an item.
+// FileName returns the name of the file of an item.
 func FileName(id item.ID) string { return id.String() + extension }
 
-// Broken is the error for an item whose file, in the folder of that name, cannot be
-// used.
+// Broken is the error for an item whose file, in the directory of that name, cannot be used.
 func Broken(folder string, id item.ID, err error) error {
 	return &item.BrokenError{ID: id, File: folder + "/" + FileName(id), Reason: err.Error()}
 }

@@ -27,15 +27,14 @@ import (
 // manyNames is how many changed files are better read in parallel.
 const manyNames = 200
 
-// Index is what the files of a folder of items hold. It is for one goroutine.
+// Index is what the files of a directory of items hold. It is for one goroutine.
 //
-// Where the system can say exactly which files changed, an update reads those
-// and looks at no other. Else it looks at each and reads the ones whose stamp
-// has changed or could not show a change. Either way it sees what was written
-// before it was called, with three exceptions: a write through a memory map
-// counts when the file is closed or synced; one through a hard link in another
-// folder only where there is no watching; and where there are no change times
-// (Windows), a change that keeps size and modification time goes unseen.
+// Where the system can say exactly which files changed, an update reads those and looks at no
+// other. Else it looks at each and reads the ones whose stamp has changed or could not show a
+// change. Either way it sees what was written before it was called, with three exceptions: a write
+// through a memory map counts when the file is closed or synced; one through a hard link in another
+// directory only where there is no watching; and where there are no change times (Windows), a
+// change that keeps size and modification time goes unseen.
 type Index struct {
 	dir         rooted.Dir
 	path        string // of dir
@@ -108,20 +107,20 @@ func (x *Index) Close() {
 	}
 }
 
-// Current reports whether the folder at the path is still the one of the index.
+// Current reports whether the directory at the path is still the one of the index.
 func (x *Index) Current() bool {
 	info, err := os.Lstat(x.path)
 	return err == nil && os.SameFile(info, x.folder)
 }
 
-// Update brings the index up to date; ok is false if it must be opened anew.
+// Update brings the index up to date; ok is false if it must be opened again.
 func (x *Index) Update() (ok bool, err error) {
 	if !x.Current() {
 		return false, nil
 	}
 	if x.watcher == nil {
 		x.watch()
-		return x.Current(), x.scan(nil) // in this order: the folder can have been replaced meanwhile
+		return x.Current(), x.scan(nil) // in this order: the directory can have been replaced meanwhile
 	}
 	names, ok := x.watcher.changed()
 	if !ok {
@@ -262,7 +261,7 @@ func (x *Index) examine(d fs.DirEntry, before *cached, buf *bytes.Buffer) *file 
 	return x.look(d.Name(), buf)
 }
 
-// apply puts files in the place of those with the same names; nil is none.
+// apply puts files in place of those with the same names; nil is none.
 func (x *Index) apply(changes map[string]*file) {
 	x.take(changes)
 	if x.unfinished {
@@ -300,7 +299,7 @@ func (x *Index) take(changes map[string]*file) {
 	x.unfinished = true
 }
 
-// Snapshot is all items as they were at the last update.
+// Snapshot returns all items as they were at the last update.
 func (x *Index) Snapshot() *item.Snapshot { return x.snapshot }
 
 // FilesWithProblems returns the names of the files with problems, sorted by number.
@@ -345,7 +344,7 @@ func byNumber(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Find is an [item.Lookup]. It tells a broken item from one that does not exist.
+// Find returns an [item.Lookup]. It tells a broken item from one that does not exist.
 func (x *Index) Find(id item.ID) (*item.Summary, error) {
 	if f := x.files[FileName(id)]; f != nil && !f.whole {
 		return nil, Broken(x.name, id, errors.New(f.problems[0]))
@@ -353,7 +352,7 @@ func (x *Index) Find(id item.ID) (*item.Summary, error) {
 	return x.snapshot.Find(id)
 }
 
-// Largest is the largest number that a file has.
+// Largest returns the largest number that a file has.
 func (x *Index) Largest() item.ID {
 	largest := x.snapshot.Largest()
 	for name := range x.problematic {

@@ -65,11 +65,11 @@ func change(t *rapid.T, dir string) {
 		_ = os.Mkdir(path, 0o755)
 	default:
 		text := rapid.SampledFrom([]string{"no item", "---\nid: 1\ntitle: a\n---\nfirst", "---\nid: 2\ntitle: b\n---\nother", "---\nid: \"3\"\ntitle: a\n---\n"}).Draw(t, "text")
-		_ = os.WriteFile(name("written"), []byte(text), 0o600) // over a folder it fails
+		_ = os.WriteFile(name("written"), []byte(text), 0o600) // over a directory it fails
 	}
 }
 
-// all is what an index says.
+// all returns what an index says.
 func all(x *itemfolder.Index) []string {
 	said := []string{fmt.Sprint(x.Largest(), x.FilesWithProblems(), x.Snapshot().Warnings)}
 	for _, hit := range x.Snapshot().Search(item.Config{}, "", item.Filter{All: true}) {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// openFlags keep a named pipe in the place of a file from making us wait.
+// openFlags keep a named pipe in place of a file from making us wait.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watcher knows which files of a folder have changed. The kernel queues an event
-// before the call that changed a file returns, and changed empties the queue
-// before it returns; so what it reports is exact, without a goroutine or a wait.
+// watcher knows which files of a directory have changed. The kernel queues an event before the call
+// that changed a file returns, and changed empties the queue before it returns; so what it reports
+// is exact, without a goroutine or a wait.
 type watcher struct {
 	fd     int
 	buffer [16 << 10]byte
@@ -34,7 +34,7 @@ func isLocal(kind int64) bool {
 	return false
 }
 
-// watch watches the folder at path; nil if that cannot be done reliably.
+// watch watches the directory at path; nil if that cannot be done reliably.
 func watch(path string) *watcher {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(path, &fs); err != nil || !isLocal(int64(fs.Type)) { //nolint:unconvert // its type differs between architectures
@@ -70,8 +70,8 @@ func (w *watcher) changed() (names []string, ok bool) {
 	}
 }
 
-// appendNames appends the names in the events of buffer. It reports whether the
-// folder is still the one that is watched, and no event was lost.
+// appendNames appends the names in the events of buffer. It reports whether the directory is still
+// the one that is watched, and no event was lost.
 func appendNames(names []string, buffer []byte) ([]string, bool) {
 	const over = unix.IN_Q_OVERFLOW | unix.IN_IGNORED | unix.IN_UNMOUNT | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
 	const (

@@ -14,8 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 )
 
-// sizes are the numbers of items that are measured; the large one only if asked
-// for.
+// sizes returns the numbers of items that are measured; the large one only if asked for.
 func sizes() []int {
 	if os.Getenv("COPSE_BENCH_LARGE") != "" {
 		return []int{10_000, 100_000}
@@ -148,8 +147,8 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkSync is what of a creation is the disk's: two files of that size and
-// their two folders, written as the store does.
+// BenchmarkSync is what of a creation is the disk's: two files of that size and their two
+// directories, written as the store does.
 func BenchmarkSync(b *testing.B) {
 	dir := b.TempDir()
 	text := []byte(strings.Repeat("some text ", 130))

@@ -14,10 +14,9 @@ import (
 	"github.com/copse-dev/copse/internal/item/itemfolder"
 )
 
-// birthsName is where the numbers that were given out here are noted with the times
-// of birth: a line "3 2026-01-02T15:04:05.000Z" for each. Programs that know nothing
-// of the lock can put another item in the place of one; the birth shows it, because
-// nothing ever changes that.
+// birthsName is where the numbers that were given out here are noted with the times of birth: a
+// line "3 2026-01-02T15:04:05.000Z" for each. Programs that know nothing of the lock can put
+// another item in place of one; the birth shows it, because nothing ever changes that.
 const birthsName = privateFolder + "/births"
 
 // birth returns the time of birth of a new item: that of the clock or, if an item of the
@@ -152,8 +151,8 @@ func (f *folder) overwritten(snapshot *item.Snapshot) ([]item.Warning, error) {
 	return found, nil
 }
 
-// births are the noted times of birth by number. A number has one birth here, and
-// the last note counts.
+// births returns the noted times of birth by number. A number has one birth here, and the last note
+// counts.
 func (f *folder) births() (map[item.ID]string, error) {
 	root, err := f.dir.Open()
 	if err != nil {

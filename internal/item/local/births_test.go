@@ -10,7 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local"
 )
 
-// stopped is a clock that stands still.
+// stopped returns a clock that stands still.
 func stopped() time.Time { return time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC) }
 
 // No two items of a store are born at the same time, however fast they are created and by

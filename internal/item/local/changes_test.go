@@ -120,8 +120,8 @@ func TestEditsWithinATick(t *testing.T) {
 	})
 }
 
-// Whatever is done to the folder, a store that has been open all the time
-// answers as one that has just been opened.
+// Whatever is done to the directory, a store that has been open all the time answers as one that
+// has just been opened.
 func TestKeepsUp(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(t *testing.T, watching bool) {
@@ -148,7 +148,7 @@ func TestKeepsUp(t *testing.T) {
 	})
 }
 
-// disturb does something to a folder of items.
+// disturb does something to a directory of items.
 func disturb(t *testing.T, r *rapid.T, dir string, step int) {
 	name := fmt.Sprintf("items/%s.md", rapid.SampledFrom([]string{"1", "2", "3", "03", "x"}).Draw(r, "file"))
 	switch rapid.SampledFrom([]string{"write", "write", "write", "break", "remove", "move", "folder"}).Draw(r, "what") {

@@ -126,7 +126,7 @@ func checkItem(config item.Config, find item.Lookup, it *item.Summary) []string 
 	return problems
 }
 
-// dangling are the items that it refers to and that do not exist.
+// dangling returns the items that it refers to and that do not exist.
 func dangling(find item.Lookup, it *item.Summary) []item.ID {
 	var missing []item.ID
 	for _, id := range append([]item.ID{it.Parent}, it.DependsOn...) {

@@ -28,8 +28,8 @@ import (
 //   - Elsewhere they are in the private directory of the store.
 type claimBook struct {
 	dir rooted.Dir
-	// locked is the lock of a book outside of the store. It is taken inside of that of the
-	// store. nil: the book is in the store, under folder.
+	// locked is the lock of a book outside of the store. It is taken inside of that of the store.
+	// nil: the book is in the store, under directory.
 	locked *lockedstore.Store
 	folder string
 

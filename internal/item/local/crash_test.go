@@ -21,8 +21,8 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// The test program is also the writers that it kills: with writerVariable set, it
-// changes the store of that folder until it is killed.
+// The test program is also the writers that it kills: with writerVariable set, it changes the store
+// of that directory until it is killed.
 const writerVariable = "ITEM_LOCAL_TEST_WRITER"
 
 func TestMain(m *testing.M) {
@@ -327,7 +327,7 @@ func (a *account) verifyValue(t *testing.T, s *local.Store, key string, value in
 	}
 }
 
-// verifyFiles checks that the folders that tic sees have nothing strange.
+// verifyFiles checks that the directories that tic sees have nothing strange.
 func verifyFiles(t *testing.T, dir string) {
 	named := regexp.MustCompile(`^(items|trash)/[1-9][0-9]*\.md$`)
 	for _, folder := range []string{"items", "trash"} {

@@ -18,9 +18,8 @@ import (
 )
 
 const (
-	// exchangeName is where it says what is being put in the place of what. All of it
-	// is on disk before the first file is replaced, and after a crash the next change
-	// finishes it.
+	// exchangeName is where it says what is being put in place of what. All of it is on disk before
+	// the first file is replaced, and after a crash the next change finishes it.
 	exchangeName = privateFolder + "/exchange.json"
 	// syncedName has what the caller of Exchange notes about the files.
 	syncedName = privateFolder + "/synced"
@@ -64,7 +63,7 @@ func (s *Store) Exchange(ctx context.Context, decide func(files Files, note stri
 	})
 }
 
-// replace puts files, and a note, in the place of others.
+// replace puts files, and a note, in place of others.
 func (w *writer) replace(before, after Files, note, newNote string) error {
 	x := exchange{Write: map[string][]byte{}, Note: newNote}
 	for name, text := range after {

@@ -2,9 +2,8 @@ package local
 
 import "github.com/copse-dev/copse/internal/lockedstore"
 
-// SetWatching chooses whether a store that has not been used yet may watch its
-// folder.
+// SetWatching chooses whether a store that has not been used yet may watch its directory.
 func SetWatching(s *Store, watching bool) { s.watching = watching }
 
-// On makes the changes of the folder that a store has found on another disk.
+// On makes the changes of the directory that a store has found on another disk.
 func On(s *Store, disk lockedstore.Disk) { s.folder.locked.On(disk) }

@@ -20,8 +20,8 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// What is in the folder of a store. The private one has what only this package
-// uses, and ignores itself in git.
+// What is in the directory of a store. The private one has what only this package uses, and ignores
+// itself in git.
 const (
 	configName    = "config.yml"
 	itemsFolder   = "items"
@@ -39,7 +39,7 @@ const lockWait = 10 * time.Second
 // syncWait is how long an exchange with a remote waits for another one to end.
 const syncWait = 5 * time.Minute
 
-// folder is one .tic folder. It is safe for concurrent use.
+// directory is one .tic directory. It is safe for concurrent use.
 type folder struct {
 	dir      rooted.Dir
 	watching bool
@@ -52,7 +52,7 @@ type folder struct {
 	history  string // the directory of the histories
 
 	mu    sync.Mutex
-	index *itemfolder.Index // nil before it is needed, and while there is no folder of items
+	index *itemfolder.Index // nil before it is needed, and while there is no directory of items
 	repo  *gitmerge.Repo    // nil before it is needed, and outside of git
 }
 
@@ -163,7 +163,7 @@ func (f *folder) snapshot() (*item.Snapshot, error) {
 
 // refresh brings the index up to date. The caller holds f.mu.
 func (f *folder) refresh() error {
-	// The folder can be replaced while it is opened.
+	// The directory can be replaced while it is opened.
 	const attempts = 3
 	for range attempts {
 		if f.index != nil {
@@ -195,7 +195,7 @@ func (f *folder) refresh() error {
 	return fmt.Errorf("read directory %q: another program keeps replacing it", itemsFolder)
 }
 
-// lookup is an [item.Lookup] that knows broken items, too.
+// lookup returns an [item.Lookup] that knows broken items, too.
 func (f *folder) lookup(id item.ID) (*item.Summary, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -215,7 +215,7 @@ func (f *folder) loaded() bool {
 	return f.index != nil
 }
 
-// open reads the file of an item in a folder of the store.
+// open reads the file of an item in a directory of the store.
 func (f *folder) open(root *os.Root, folder string, id item.ID) (*ticfile.File, item.Item, error) {
 	name := folder + "/" + itemfolder.FileName(id)
 	info, err := root.Lstat(name)

@@ -25,8 +25,8 @@ const linkExtension = ".txt"
 // if that is no name for a file.
 func LinkName(created string) (string, bool) { return linkName(created) }
 
-// linkName is the file of the link of an item that was created then; false if that is
-// no name for a file.
+// linkName returns the file of the link of an item that was created then; false if that is no name
+// for a file.
 func linkName(created string) (string, bool) {
 	stamp := strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' {

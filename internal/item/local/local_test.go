@@ -32,7 +32,7 @@ custom:
   kept: yes
 `
 
-// project makes a project and returns its folder.
+// project makes a project and returns its directory.
 func project(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -40,7 +40,7 @@ func project(tb testing.TB) string {
 	return dir
 }
 
-// path is a file of the store of dir.
+// path returns a file of the store of dir.
 func path(dir, name string) string { return filepath.Join(dir, ".tic", filepath.FromSlash(name)) }
 
 func write(tb testing.TB, dir, name, text string) {
@@ -62,7 +62,7 @@ func read(tb testing.TB, dir, name string) string {
 	return string(data)
 }
 
-// itemText is the file of an item with these lines in the front matter.
+// itemText returns the file of an item with these lines in the front matter.
 func itemText(id string, lines ...string) string {
 	return "---\nid: \"" + id + "\"\ntitle: Item " + id + "\ntype: task\nstatus: todo\niteration: default\npriority: low\n" +
 		strings.Join(append(lines, ""), "\n") + "---\nText of " + id + "\n"
@@ -117,7 +117,7 @@ func TestBackend(t *testing.T) {
 	itemtest.RunFleet(t, func(t *testing.T) itemtest.Project { return fleet(t, func() string { return project(t) }) })
 }
 
-// fleet is a project for several agents, whose claims live by a clock of its own.
+// fleet returns a project for several agents, whose claims live by a clock of its own.
 func fleet(t *testing.T, make func() string) itemtest.Project {
 	t.Helper()
 	dir := make()

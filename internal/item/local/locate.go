@@ -15,13 +15,13 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// folderName is the name of the folder of a store.
+// folderName is the name of the directory of a store.
 const folderName = ".tic"
 
 // Location says where a store is looked for. Paths are absolute.
 type Location struct {
-	// Dir is the working folder. The store is the one in it or in the next
-	// folder above that has one, up to Root.
+	// Dir is the working directory. The store is the one in it or in the next directory above that
+	// has one, up to Root.
 	Dir string
 	// Root is the root of the git worktree that Dir is in; empty outside of git,
 	// where only Dir is looked at.
@@ -109,7 +109,7 @@ func (p Location) create() (rooted.Dir, error) {
 	return store, nil
 }
 
-// sharedDir is the shared store, which may lead over no link out of git's directory.
+// sharedDir returns the shared store, which may lead over no link out of git's directory.
 func (p Location) sharedDir() rooted.Dir {
 	return rooted.Dir{Wall: filepath.Dir(filepath.Dir(p.Shared)), Name: path.Join(filepath.Base(filepath.Dir(p.Shared)), filepath.Base(p.Shared))}
 }
@@ -128,15 +128,15 @@ func (p Location) hasShared() bool {
 	return true
 }
 
-// folders are those that can have a store, in their order.
+// directories are those that can have a store, in their order.
 func (p Location) folders() []string {
 	list := []string{p.Dir}
 	if p.Root == "" {
 		return list
 	}
 	if up, err := filepath.Rel(p.Dir, p.Root); err == nil {
-		// The way up is only dots: "../..". A root that is elsewhere, as behind
-		// a symbolic link, is the next folder.
+		// The way up is only dots: "../..". A root that is elsewhere, as behind a symbolic link, is
+		// the next directory.
 		steps := strings.Split(up, string(filepath.Separator))
 		if !slices.ContainsFunc(steps, func(s string) bool { return s != ".." }) {
 			for dir := filepath.Dir(p.Dir); dir != p.Root && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {

@@ -19,7 +19,7 @@ func TestPlace(t *testing.T) {
 	tests := map[string]struct {
 		stores []string
 		place  local.Location
-		want   string // the folder that has the store; empty for none
+		want   string // the directory that has the store; empty for none
 	}{
 		"here":                   {[]string{"r/a", "r"}, local.Location{Dir: "r/a", Root: "r"}, "r/a"},
 		"above":                  {[]string{"r"}, local.Location{Dir: "r/a/b", Root: "r"}, "r"},

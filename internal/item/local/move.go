@@ -39,9 +39,9 @@ func (s *Store) Leave(ctx context.Context, do func(Files, Histories) (to string,
 	})
 }
 
-// Enter puts the files and histories that decide returns in the place of those that the
-// store has, while nobody else changes it. decide gets these, and whether the items were moved
-// to another store. If so, the files here are no longer in use.
+// Enter puts the files and histories that decide returns in place of those that the store has,
+// while nobody else changes it. decide gets these, and whether the items were moved to another
+// store. If so, the files here are no longer in use.
 func (s *Store) Enter(ctx context.Context, decide func(files Files, h Histories, moved bool) (Files, Histories, error)) error {
 	f, err := s.find(ctx)
 	if err != nil {

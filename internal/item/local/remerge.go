@@ -60,7 +60,7 @@ func (r reading) Tree() (merge.Tree, error) {
 	return tree, nil
 }
 
-// isMerged reports whether a file in a folder of the store is one that merges.
+// isMerged reports whether a file in a directory of the store is one that merges.
 func isMerged(name string) bool {
 	if strings.HasPrefix(name, linksFolder+"/") {
 		return strings.HasSuffix(name, linkExtension)

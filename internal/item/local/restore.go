@@ -108,7 +108,7 @@ func (r *restoration) openIn(folder string, known map[item.ID]*opened, id item.I
 	return known[id], nil
 }
 
-// find is an [item.Lookup] of what will be.
+// find returns an [item.Lookup] of what will be.
 func (r *restoration) find(id item.ID) (*item.Summary, error) {
 	if o := r.items[id]; o != nil {
 		return &o.summary, nil
@@ -186,7 +186,7 @@ func (r *restoration) depend(dependent item.ID) error {
 	return o.content.DependOn(r.id)
 }
 
-// changed are the files of others to write.
+// changed returns the files of others to write.
 func (r *restoration) changed() ([]lockedstore.File, error) {
 	var files []lockedstore.File
 	for folder, items := range map[string]map[item.ID]*opened{trashFolder: r.trash, itemsFolder: r.items} {

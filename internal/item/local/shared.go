@@ -18,7 +18,7 @@ func (s *Store) Shared() bool {
 	return err == nil && dir.Path() == s.place.Shared
 }
 
-// Path is the directory of the store.
+// Path returns the directory of the store.
 func (s *Store) Path() (string, error) {
 	dir, err := s.place.find()
 	return dir.Path(), err

@@ -45,8 +45,8 @@ func twice(t *testing.T) (ours, theirs clone) {
 	return ours, theirs
 }
 
-// checkOnce repairs a clone in which git committed conflict markers, or stopped as it should,
-// and checks the items afterwards.
+// checkOnce repairs a clone in which git committed conflict markers, or stopped as it should, and
+// checks the items afterward.
 func checkOnce(t *testing.T, c clone) {
 	t.Helper()
 	c.repair()

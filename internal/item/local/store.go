@@ -74,7 +74,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// find returns the folder that is the store now.
+// find returns the directory that is the store now.
 func (s *Store) find(ctx context.Context) (*folder, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *Store) find(ctx context.Context) (*folder, error) {
 	return s.at(dir), nil
 }
 
-// at returns the folder of a directory.
+// at returns the directory of a directory.
 func (s *Store) at(dir rooted.Dir) *folder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,8 +99,8 @@ func (s *Store) at(dir rooted.Dir) *folder {
 	return s.folder
 }
 
-// Init makes a project, with its folder in the working folder, unless there is
-// one already. created tells which.
+// Init makes a project, with its directory in the working directory, unless there is one already.
+// created tells which.
 func (s *Store) Init(ctx context.Context) (created bool, err error) {
 	dir, err := s.place.find()
 	if errors.Is(err, item.ErrNoProject) {
@@ -264,7 +264,7 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 	return s.changeIn(ctx, f, do)
 }
 
-// changeIn is change for a folder that was found.
+// changeIn is change for a directory that was found.
 func (s *Store) changeIn(ctx context.Context, f *folder, do func(*writer) error) error {
 	if err := f.change(ctx, do); err != nil {
 		return err

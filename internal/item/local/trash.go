@@ -43,8 +43,7 @@ type pending struct {
 	Change item.Change `json:"change,omitzero"`
 }
 
-// steps returns the item that it is done to, and the folders that its file moves
-// between.
+// steps returns the item that it is done to, and the directories that its file moves between.
 func (p pending) steps() (id item.ID, from, to string) {
 	if p.Delete != 0 {
 		return p.Delete, itemsFolder, trashFolder

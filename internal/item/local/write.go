@@ -28,7 +28,7 @@ type writer struct {
 	elsewhere func(least item.ID) item.ID
 }
 
-// prepare makes what the private folder needs, and finishes what was begun.
+// prepare makes what the private directory needs, and finishes what was begun.
 func (w *writer) prepare() error {
 	if !w.entering {
 		if err := w.checkMoved(); err != nil {
@@ -46,7 +46,7 @@ func (w *writer) prepare() error {
 	return w.finish()
 }
 
-// timestamp is the time of a change, as tic writes it.
+// timestamp returns the time of a change, as tic writes it.
 func (w *writer) timestamp() string { return timestamp(w.now()) }
 
 func timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
@@ -86,7 +86,7 @@ func (w *writer) configuration() (*ticfile.Config, error) {
 	return config, nil
 }
 
-// find is an [item.Lookup]. It looks at single files unless all are known.
+// find returns an [item.Lookup]. It looks at single files unless all are known.
 func (w *writer) find(id item.ID) (*item.Summary, error) {
 	if w.loaded() {
 		return w.lookup(id)
@@ -95,8 +95,7 @@ func (w *writer) find(id item.ID) (*item.Summary, error) {
 	return &it.Summary, err
 }
 
-// nextID is a number that no item has or had, here or, as far as it is known,
-// elsewhere.
+// nextID returns a number that no item has or had, here or, as far as it is known, elsewhere.
 func (w *writer) nextID(config *ticfile.Config) (item.ID, error) {
 	largest, err := w.largest()
 	if err != nil {
@@ -109,7 +108,7 @@ func (w *writer) nextID(config *ticfile.Config) (item.ID, error) {
 	return w.firstFree(w.elsewhere(id))
 }
 
-// firstFree is the first free number from least.
+// firstFree returns the first free number from least.
 func (w *writer) firstFree(least item.ID) (item.ID, error) {
 	for id := least; id <= item.MaxID; id++ {
 		free, err := w.free(id)
@@ -133,7 +132,7 @@ func (w *writer) free(id item.ID) (bool, error) {
 	return true, nil
 }
 
-// largest is the largest number in the folder of items.
+// largest returns the largest number in the directory of items.
 func (w *writer) largest() (item.ID, error) {
 	if w.loaded() {
 		w.mu.Lock()
@@ -153,7 +152,7 @@ func (w *writer) largest() (item.ID, error) {
 	return largest, err
 }
 
-// readNames lists a folder of the store; one that does not exist is empty.
+// readNames lists a directory of the store; one that does not exist is empty.
 func readNames(root *os.Root, name string) ([]string, error) {
 	folder, err := root.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -170,7 +169,7 @@ func readNames(root *os.Root, name string) ([]string, error) {
 	return names, nil
 }
 
-// fileOf is the content of an item's file, to be written to a folder.
+// fileOf returns the content of an item's file, to be written to a directory.
 func fileOf(folder string, id item.ID, content *ticfile.File) (lockedstore.File, error) {
 	text, err := content.Text()
 	return lockedstore.File{Name: folder + "/" + itemfolder.FileName(id), Data: []byte(text)}, err

@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge/follow"
 )
 
-// followed is a store after the references of a copied commit were corrected.
+// followed returns a store after the references of a copied commit were corrected.
 func followed(t *testing.T, now store, copied follow.Change, originals ...follow.Change) store {
 	t.Helper()
 	changed, reports, err := follow.Copied(follow.Copy{Change: copied, Originals: originals}, now.tree)

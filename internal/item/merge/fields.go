@@ -17,7 +17,7 @@ import (
 // NoteAuthor is the author of the comments that keep a title which another replaced.
 const NoteAuthor = "copse"
 
-// content is the text of an item's file in the result.
+// content returns the text of an item's file in the result.
 func (m *merger) content(e *entry) (string, error) {
 	if text, ok := m.untouched(e); ok {
 		return text, nil
@@ -50,7 +50,7 @@ func (m *merger) untouched(e *entry) (text string, ok bool) {
 	return e.Ours.Text, parent == e.Ours.Item.Parent && slices.Equal(dependsOn, e.Ours.Item.DependsOn)
 }
 
-// related are the numbers of what an item refers to in the result.
+// related returns the numbers of what an item refers to in the result.
 func (m *merger) related(e *entry) (parent item.ID, dependsOn []item.ID) {
 	if e.parent != (match.Key{}) {
 		parent = m.idOf(e.parent)
@@ -69,8 +69,8 @@ func (m *merger) reportState(e *entry) {
 	}
 }
 
-// preferred are the versions whose file the result can be written to, the best first.
-// A file that one side alone changed keeps all of its bytes.
+// preferred returns the versions whose file the result can be written to, the best first. A file
+// that one side alone changed keeps all of its bytes.
 func (e *entry) preferred() []*match.Version {
 	switch {
 	case e.Ours == nil && e.Theirs == nil:
@@ -136,7 +136,7 @@ func sameIDs(a, b []item.ID) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// ids are the numbers of items in the result, sorted.
+// ids returns the numbers of items in the result, sorted.
 func (m *merger) ids(keys []match.Key) []item.ID {
 	var ids []item.ID
 	for _, k := range keys {
@@ -148,7 +148,7 @@ func (m *merger) ids(keys []match.Key) []item.ID {
 	return slices.Compact(ids)
 }
 
-// idOf is the number of an item in the result; 0 if it is not there.
+// idOf returns the number of an item in the result; 0 if it is not there.
 func (m *merger) idOf(k match.Key) item.ID {
 	if k.Dangles() {
 		return k.Born
@@ -227,7 +227,7 @@ func addNote(it item.Item, title string) []item.Comment {
 	return fields.SortComments(append(slices.Clone(it.Comments), note))
 }
 
-// statuses are those of the result's configuration.
+// statuses returns those of the result's configuration.
 func (m *merger) statuses() []string {
 	var lists [3][]string
 	for i, s := range m.sides() {

@@ -18,7 +18,7 @@ import (
 
 var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// at is a time of the tests' day, as files have it.
+// at returns a time of the tests' day, as files have it.
 func at(minute int) string {
 	return now.Add(time.Duration(minute) * time.Minute).Format("2006-01-02T15:04:05.000Z07:00")
 }
@@ -178,7 +178,7 @@ func diff(t testing.TB, what string, want, got any) {
 	}
 }
 
-// outline is what a store has: number, title, status and relations of each item.
+// outline returns what a store has: number, title, status and relations of each item.
 func (s store) outline() string {
 	s.t.Helper()
 	var lines []string

@@ -9,8 +9,8 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge/mention"
 )
 
-// readable is the item of a version, with the numbers of the result in the texts that
-// are new on its side.
+// readable returns the item of a version, with the numbers of the result in the texts that are new
+// on its side.
 func (m *merger) readable(e *entry, v *match.Version) item.Item {
 	if v == nil {
 		return item.Item{}

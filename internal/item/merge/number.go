@@ -55,8 +55,8 @@ func (m *merger) number() {
 	m.record()
 }
 
-// candidates are the numbers that an item may get, the best first: the one that a side
-// gave to it since the base, then what else it has.
+// candidates returns the numbers that an item may get, the best first: the one that a side gave to
+// it since the base, then what else it has.
 func (m *merger) candidates(e *entry) []item.ID {
 	switch {
 	case e.Ours == nil && e.Theirs == nil:
@@ -104,7 +104,7 @@ func held(e *entry, id item.ID) int {
 	return n
 }
 
-// largest is the largest number that is or was in use.
+// largest returns the largest number that is or was in use.
 func (m *merger) largest() item.ID {
 	largest := m.options.Taken
 	for _, s := range m.sides() {

@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge"
 )
 
-// live are the numbers of the items of a store that are not deleted.
+// live returns the numbers of the items of a store that are not deleted.
 func (s store) live() []item.ID {
 	var ids []item.ID
 	for path := range s.tree {
@@ -143,7 +143,7 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// byBirth are the files of a store by the time of their items' creation.
+// byBirth returns the files of a store by the time of their items' creation.
 func byBirth(t *rapid.T, s store) map[string]item.Item {
 	items := map[string]item.Item{}
 	for path := range s.tree {

@@ -56,8 +56,8 @@ func (m *merger) keys(v *match.Version, ids []item.ID) []match.Key {
 	return keys
 }
 
-// relationsOf are the relations of an item in the tree of v, with those that only a
-// deletion took away which does not hold.
+// relationsOf returns the relations of an item in the tree of v, with those that only a deletion
+// took away which does not hold.
 func (m *merger) relationsOf(e *entry, v *match.Version) relations {
 	if v == nil {
 		return relations{}

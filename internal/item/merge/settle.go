@@ -53,8 +53,8 @@ func (m *merger) stateOf(e *entry) state {
 	return trashed
 }
 
-// unlessChanged is the state that the other side gave to an item of the base, unless
-// the version that is left has changed.
+// unlessChanged returns the state that the other side gave to an item of the base, unless the
+// version that is left has changed.
 func (m *merger) unlessChanged(e *entry, left *match.Version, other state) state {
 	if m.changed(e.Base, left) {
 		return live

@@ -109,8 +109,8 @@ func (b *Book) Largest(ctx context.Context) item.ID {
 	return largest
 }
 
-// Forget forgets the numbers that were given out if no ref has any. It is for a store
-// that begins anew.
+// Forget forgets the numbers that were given out if no ref has any. It is for a store that begins
+// again.
 func (b *Book) Forget(ctx context.Context) {
 	if entries, err := os.ReadDir(filepath.Join(b.common, "worktrees")); err == nil && len(entries) > 0 {
 		return // another worktree can have items
@@ -274,7 +274,7 @@ func (b *Book) walk(name string, dirs map[string]int64) {
 	})
 }
 
-// tips are the commits that branches and branches of remotes name.
+// tips returns the commits that branches and branches of remotes name.
 func (b *Book) tips(ctx context.Context) (map[string]bool, error) {
 	out, err := b.git.Feed(ctx, nil, "for-each-ref", "--format=%(objectname)", "refs/heads", "refs/remotes")
 	tips := map[string]bool{}
@@ -371,8 +371,8 @@ func (b *Book) readBatch(ctx context.Context, batch []string, trees map[string]n
 	return nil
 }
 
-// largestName is the largest number in the names of a tree object: entries of a mode, a
-// space, a name, a zero byte and the bytes of a hash.
+// largestName returns the largest number in the names of a tree object: entries of a mode, a space,
+// a name, a zero byte and the bytes of a hash.
 func largestName(tree []byte, hashSize int) item.ID {
 	var largest item.ID
 	for {

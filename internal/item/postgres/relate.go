@@ -6,7 +6,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// lookup is an [item.Lookup] of items that were loaded.
+// lookup returns an [item.Lookup] of items that were loaded.
 func lookup(known map[item.ID]*item.Summary) item.Lookup {
 	return func(id item.ID) (*item.Summary, error) {
 		if s := known[id]; s != nil {

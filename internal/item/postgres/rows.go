@@ -23,7 +23,7 @@ type project struct {
 
 const projectColumns = "p.id, p.version, p.next_id, p.types, p.statuses, p.done_statuses, p.iterations, p.current_iteration, p.moved, clock_timestamp()"
 
-// fields are what projectColumns are scanned into.
+// fields returns what projectColumns are scanned into.
 func (p *project) fields() []any {
 	c := &p.config
 	return []any{

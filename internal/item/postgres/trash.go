@@ -165,7 +165,7 @@ func (r *restoration) open(id item.ID) (*row, error) {
 	return nil, &item.NotFoundError{ID: id}
 }
 
-// find is an [item.Lookup] of what will be.
+// find returns an [item.Lookup] of what will be.
 func (r *restoration) find(id item.ID) (*item.Summary, error) {
 	o, err := r.open(id)
 	if err != nil {

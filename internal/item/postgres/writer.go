@@ -32,7 +32,7 @@ type writer struct {
 	batch  pgx.Batch   // what is written at the end
 }
 
-// timestamp is the time of the change, by the clock of the database.
+// timestamp returns the time of the change, by the clock of the database.
 func (w *writer) timestamp() string { return w.now.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
 // change calls do with a writer, in a transaction, and commits what it did. do returns the

@@ -30,7 +30,7 @@ import (
 // Files is a store that nobody else changes meanwhile.
 type Files interface {
 	Reader
-	// Replace puts the files of one tree in the place of those of another.
+	// Replace puts the files of one tree in place of those of another.
 	Replace(old, with merge.Tree) error
 	// Restore brings an item back from the trash. It reports false for one whose file cannot
 	// be read or changed.
@@ -240,7 +240,7 @@ func (m *merging) sharedNumbers() error {
 	return m.mergeTrees(base, ours, theirs)
 }
 
-// shared are the names of files that are both among the items and in the trash.
+// shared returns the names of files that are both among the items and in the trash.
 func (m *merging) shared() []string {
 	var names []string
 	for name := range m.tree {
@@ -262,7 +262,7 @@ func (m *merging) mergeTrees(base, ours, theirs merge.Tree) error {
 	return m.store(result)
 }
 
-// options are those of a merge that git knows nothing about.
+// options returns those of a merge that git knows nothing about.
 func (m *merging) options() merge.Options {
 	o := merge.Options{Now: m.now, Taken: m.taken()}
 	if m.repo != nil {
@@ -271,8 +271,7 @@ func (m *merging) options() merge.Options {
 	return o
 }
 
-// taken is the largest number that is in use here, also by what was made since git
-// stopped.
+// taken returns the largest number that is in use here, also by what was made since git stopped.
 func (m *merging) taken() item.ID {
 	var largest item.ID
 	for name := range m.tree {

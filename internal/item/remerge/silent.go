@@ -226,7 +226,7 @@ func buried(ctx context.Context, repo *gitmerge.Repo, since string, read func(na
 		for _, b := range buriedItems(past.Base, past.Ours, past.Theirs, past.Left) {
 			file := itemfolder.FileName(b.ID)
 			text := read(merge.TrashFolder + "/" + file)
-			// Somebody who deletes the item afterwards has seen it.
+			// Somebody who deletes the item afterward has seen it.
 			if read(merge.ItemsFolder+"/"+file) == "" && createdIn(text) == b.Created && deletedIn(text) == deletedIn(past.Left[merge.TrashFolder+"/"+file]) {
 				ids, last = append(ids, b.ID), past
 			}
@@ -236,7 +236,7 @@ func buried(ctx context.Context, repo *gitmerge.Repo, since string, read func(na
 	return slices.Compact(ids), last, nil
 }
 
-// deletedIn is when an item was deleted, as a text says it.
+// deletedIn returns when an item was deleted, as a text says it.
 func deletedIn(text string) string {
 	file, err := ticfile.Parse(text)
 	if err != nil {

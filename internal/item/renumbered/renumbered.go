@@ -47,7 +47,7 @@ func Parse(text string) []Record {
 	return Union(records)
 }
 
-// Format is the text of the file; "" without records.
+// Format returns the text of the file; "" without records.
 func Format(records []Record) string {
 	if len(records) == 0 {
 		return ""

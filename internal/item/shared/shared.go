@@ -307,8 +307,7 @@ func (s *Syncer) read(ctx context.Context, c sidebranch.Commit) (local.Files, er
 	return files, nil
 }
 
-// birthsOf are the births of the items in files, as the lines say that everybody
-// writes.
+// birthsOf returns the births of the items in files, as the lines say that everybody writes.
 func birthsOf(files local.Files) map[merge.Birth]bool {
 	births := map[merge.Birth]bool{}
 	for name, text := range files {

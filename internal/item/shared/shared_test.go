@@ -162,7 +162,7 @@ func (m *machine) sync(t *testing.T) shared.Result {
 	return r
 }
 
-// files are all files of the store.
+// files returns all files of the store.
 func (m *machine) files(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}

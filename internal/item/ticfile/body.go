@@ -42,7 +42,7 @@ func (b *body) find() {
 	}
 }
 
-// bare is a line without the break that lines have in this file.
+// bare returns a line without the break that lines have in this file.
 func (b *body) bare(line string) string {
 	if b.newline == "\n" {
 		return strings.TrimSuffix(line, "\n")
@@ -67,7 +67,7 @@ func skipBlank(text string) string {
 	return text
 }
 
-// described is the part of the text that has the description.
+// described returns the part of the text that has the description.
 func (b *body) described() string {
 	if b.split < 0 {
 		return b.text

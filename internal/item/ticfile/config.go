@@ -148,14 +148,14 @@ func (r *configReader) id(key string) item.ID {
 	return item.ID(n)
 }
 
-// Values are the values of the configuration. They must not be changed.
+// Values returns the values of the configuration. They must not be changed.
 func (c *Config) Values() item.Config { return c.values }
 
-// Problems are what is in the configuration but cannot be used. They go on from the
-// name of the file.
+// Problems returns what is in the configuration but cannot be used. They go on from the name of the
+// file.
 func (c *Config) Problems() []string { return c.problems }
 
-// NextID is the number for the next item, 0 if there is none.
+// NextID returns the number for the next item, 0 if there is none.
 func (c *Config) NextID() item.ID { return c.nextID }
 
 // SetNextID sets the number for the next item.
@@ -202,7 +202,7 @@ func (c *Config) SetDoneStatuses(statuses []string) error {
 	return c.front.SetList(keyDoneStatuses, statuses)
 }
 
-// Text is the text of the file.
+// Text returns the text of the file.
 func (c *Config) Text() string { return c.bom + c.front.Text() }
 
 // MergeConfig finishes a merge that git could not: the lists have what either

@@ -40,7 +40,7 @@ func (f *File) setIDs(key string, ids []item.ID) error {
 	return f.front.SetList(key, texts)
 }
 
-// Lost is what is noted of a deletion.
+// Lost returns what is noted of a deletion.
 func (f *File) Lost() Lost {
 	r := reader{front: f.front}
 	return Lost{Children: r.references(keyDeletedChildren), Dependents: r.references(keyDeletedDependents)}

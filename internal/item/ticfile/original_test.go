@@ -151,7 +151,7 @@ func plainOf(o original) original {
 	return o
 }
 
-// decodeAuthor is an author whose name had to be quoted, without the quotes.
+// decodeAuthor returns an author whose name had to be quoted, without the quotes.
 func decodeAuthor(s string) string {
 	if plain, err := strconv.Unquote(s); err == nil {
 		return fmt.Sprint(plain)

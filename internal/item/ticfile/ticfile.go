@@ -158,7 +158,7 @@ func cutLine(text string) (line, rest string) {
 	return text[:i], text[i:]
 }
 
-// bare is a line without its break.
+// bare returns a line without its break.
 func bare(line string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 }
@@ -192,7 +192,7 @@ func New(it item.Item) (*File, error) {
 	return f, err
 }
 
-// Text is the text of the file.
+// Text returns the text of the file.
 func (f *File) Text() (string, error) {
 	closing := f.closing
 	if f.body.text != "" && !strings.HasSuffix(closing, "\n") {

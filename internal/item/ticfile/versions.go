@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// UnknownKeys are the keys of the front matter that neither tic nor copse uses.
+// UnknownKeys returns the keys of the front matter that neither tic nor copse uses.
 func (f *File) UnknownKeys() []string {
 	known := order()
 	return slices.DeleteFunc(f.front.Keys(), func(key string) bool { return slices.Contains(known, key) })
@@ -29,7 +29,7 @@ func (f *File) SetRaw(key, lines string) error {
 	return f.front.SetRaw(key, lines)
 }
 
-// Deleted is when the item was deleted, "" if that is not noted.
+// Deleted returns when the item was deleted, "" if that is not noted.
 func (f *File) Deleted() string { return f.front.Get(keyDeleted).Text }
 
 // SetCreated notes when the item was created.
@@ -55,7 +55,7 @@ func (f *File) SetComments(comments []item.Comment) {
 	}
 }
 
-// RawKeys are the keys of the configuration that copse does not use.
+// RawKeys returns the keys of the configuration that copse does not use.
 func (c *Config) RawKeys() []string {
 	known := []string{keyTypes, keyStatuses, keyCurrentIteration, keyIterations, keyNextID}
 	return slices.DeleteFunc(c.front.Keys(), func(key string) bool { return slices.Contains(known, key) })

@@ -55,7 +55,7 @@ func split(text string, entries []entry) ([]entry, bool) {
 	return entries, len(entries) > 0
 }
 
-// lineEnd is the offset behind the line at offset at.
+// lineEnd returns the offset behind the line at offset at.
 func lineEnd(text string, at int) int {
 	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -86,8 +86,8 @@ func keyOf(line string) (key string, after int, ok bool) {
 	return v.Text, after + 1, ok && v.Kind == Scalar
 }
 
-// plainKeyLength is how far line could be a plain key. One that does not begin
-// with a letter is left to the library.
+// plainKeyLength returns how far line could be a plain key. One that does not begin with a letter
+// is left to the library.
 func plainKeyLength(line string) int {
 	if c := line[0] | 0x20; (c < 'a' || c > 'z') && line[0] != '_' && line[0] < utf8.RuneSelf {
 		return 0
@@ -156,8 +156,8 @@ func inlineScalar(line string) (start, end int, ok bool) {
 	return start, end, true
 }
 
-// quotedLength is the length of the quoted scalar at the beginning of s, 0 if
-// it does not end there.
+// quotedLength returns the length of the quoted scalar at the beginning of s, 0 if it does not end
+// there.
 func quotedLength(s string) int {
 	quote := s[0]
 	for i := 1; i < len(s); i++ {
@@ -174,8 +174,8 @@ func quotedLength(s string) int {
 	return 0
 }
 
-// plainLength is the length of what a plain scalar at the beginning of s could
-// be: up to a comment, without the white space at its end.
+// plainLength returns the length of what a plain scalar at the beginning of s could be: up to a
+// comment, without the white space at its end.
 func plainLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		if s[i] == '#' && (s[i-1] == ' ' || s[i-1] == '\t') {
@@ -263,8 +263,7 @@ func blockList(s string, at int) (Value, span, bool) {
 	return v, where, len(v.Items) > 0
 }
 
-// itemEnd is the offset behind the item of a list whose dash is at offset at,
-// indented so far.
+// itemEnd returns the offset behind the item of a list whose dash is at offset at, indented so far.
 func itemEnd(s string, at, indent int) int {
 	end := lineEnd(s, at)
 	h, _ := headerOf(s[at+1 : end])
@@ -365,7 +364,7 @@ func unfold(s string) string {
 	return b.String()
 }
 
-// joint is what a number of line breaks stands for in a flow scalar.
+// joint returns what a number of line breaks stands for in a flow scalar.
 func joint(breaks int) string {
 	if breaks == 1 {
 		return " "

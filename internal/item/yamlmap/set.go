@@ -82,8 +82,7 @@ func (m *Map) Delete(key string) error {
 	return m.replace(key, Value{}, "")
 }
 
-// replace puts lines in the place of the entry of key, or where a new one
-// belongs.
+// replace puts lines in place of the entry of key, or where a new one belongs.
 func (m *Map) replace(key string, want Value, lines string) error {
 	if e := m.find(key); e != nil {
 		return m.splice(key, want, e.start, e.end, lines)
@@ -95,8 +94,8 @@ func (m *Map) replace(key string, want Value, lines string) error {
 	return m.splice(key, want, at, at, lines)
 }
 
-// place is the offset for a new key: behind the last that comes before it in the
-// order, else before the first that comes behind it, else the end.
+// place returns the offset for a new key: behind the last that comes before it in the order, else
+// before the first that comes behind it, else the end.
 func (m *Map) place(key string) int {
 	rank := slices.Index(m.order, key)
 	behind, before := -1, -1
@@ -119,8 +118,7 @@ func (m *Map) place(key string) int {
 	}
 }
 
-// splice puts text in the place of m.text[start:end], if then key reads as want
-// and all else as before.
+// splice puts text in place of m.text[start:end], if then key reads as want and all else as before.
 func (m *Map) splice(key string, want Value, start, end int, text string) error {
 	if m.foreign {
 		return fmt.Errorf("set %q: %w", key, ErrNotEditable)

@@ -15,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/jira/adf"
 )
 
-// The golden file is written anew with: go test ./internal/jira/adf -update
+// The golden file is written again with: go test ./internal/jira/adf -update
 var update = flag.Bool("update", false, "write the golden files")
 
 func TestEverything(t *testing.T) {
@@ -40,10 +40,10 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// doc is a document of the given nodes.
+// doc returns a document of the given nodes.
 func doc(nodes string) string { return `{"type":"doc","version":1,"content":[` + nodes + `]}` }
 
-// para is a document of one paragraph with one text.
+// para returns a document of one paragraph with one text.
 func para(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
@@ -52,10 +52,10 @@ func para(text string) string {
 	return doc(`{"type":"paragraph","content":[{"type":"text","text":` + string(b) + `}]}`)
 }
 
-// inline is a document of one paragraph.
+// inline returns a document of one paragraph.
 func inline(nodes string) string { return doc(`{"type":"paragraph","content":[` + nodes + `]}`) }
 
-// text is a text node with marks, each named or an object.
+// text returns a text node with marks, each named or an object.
 func text(s string, marks ...string) string {
 	for i, m := range marks {
 		if !strings.HasPrefix(m, "{") {

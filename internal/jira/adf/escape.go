@@ -93,8 +93,8 @@ func escapeEntities(s string) string {
 	return b.String()
 }
 
-// escapeStart escapes what at the start of a paragraph's line would make it
-// another block; first tells whether it is the paragraph's first line.
+// escapeStart escapes what at the start of a paragraph's line would make it another block; first
+// reports whether it is the paragraph's first line.
 func escapeStart(l string, first bool) string {
 	if l == "" {
 		return ""

@@ -35,7 +35,7 @@ type Request struct {
 	Body   string
 }
 
-// New makes a server of f, which must not be changed afterwards.
+// New makes a server of f, which must not be changed afterward.
 func New(f Fixture) *Server {
 	f.MaxResults = cmp.Or(f.MaxResults, 100)
 	s := &Server{fixture: f, mux: http.NewServeMux(), closed: make(chan struct{})}

@@ -15,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec/family"
 )
 
-// sleeper is a process that has no part in a task.
+// sleeper returns a process that has no part in a task.
 func sleeper(t *testing.T) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sleep", "300")

@@ -1,4 +1,4 @@
-// Package rootedtest has what every reader of files below one folder must refuse.
+// Package rootedtest has what every reader of files below one directory must refuse.
 package rootedtest
 
 import (
@@ -54,8 +54,8 @@ func Project(t testing.TB) string {
 	return root
 }
 
-// Escapes returns paths that must lead nowhere: more than 200 that lead out of the folder
-// that Place made.
+// Escapes returns paths that must lead nowhere: more than 200 that lead out of the directory that
+// Place made.
 func Escapes(root string) []string {
 	list := []string{
 		"out-file", "out-dir/b.txt", "out-abs", "out-root/etc/passwd", "out-missing", "out1", "dir/out", "sneaky", "proc/etc/passwd",

@@ -70,8 +70,8 @@ type Socket struct {
 	lock *flock.Flock
 }
 
-// Take makes this process the one that supervises. The folder is made, and must not be
-// one that others can enter.
+// Take makes this process the one that supervises. The directory is made, and must not be one that
+// others can enter.
 func Take(dir string) (*Socket, error) {
 	if err := makePrivate(dir); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (s *Socket) Close() error {
 	return errors.Join(s.Listener.Close(), s.lock.Close())
 }
 
-// makePrivate makes a folder that only this user can enter, or checks that it is one.
+// makePrivate makes a directory that only this user can enter, or checks that it is one.
 func makePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create a directory for the socket: %w", err)
@@ -122,7 +122,7 @@ func makePrivate(dir string) error {
 	return nil
 }
 
-// target is the folder that a request is about.
+// target is the directory that a request is about.
 type target struct {
 	Path string `json:"path"`
 }

@@ -35,7 +35,7 @@ func (f *fake) CloseWorktree(_ context.Context, dir string) (supervisor.State, e
 	return supervisor.State{Path: dir}, f.note("close", dir)
 }
 
-// shortDir is a directory whose sockets have short paths.
+// shortDir returns a directory whose sockets have short paths.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "c") //nolint:usetesting // a socket's path must be short

@@ -43,7 +43,7 @@ func write(text func() []byte) func(path string) error {
 	return func(path string) error { return os.WriteFile(path, text(), 0o600) }
 }
 
-// aliases is a small document that has 9^12 values, with a front matter's fences around it.
+// aliases returns a small document that has 9^12 values, with a front matter's fences around it.
 func aliases() []byte {
 	var b bytes.Buffer
 	b.WriteString("---\na0: &a0 lol\n")
@@ -68,7 +68,7 @@ type Place struct {
 // Fits reports whether a bomb is one for the place.
 func (p Place) Fits(b Bomb) bool { return b.fits == nil || b.fits(p) }
 
-// Places are the files that copse reads and that somebody else may have made.
+// Places returns the files that copse reads and that somebody else may have made.
 func Places() []Place {
 	return []Place{
 		{Name: ".twig/state.json", Path: "root/.twig/state.json"},

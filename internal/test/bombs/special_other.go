@@ -2,5 +2,5 @@
 
 package bombs
 
-// special are the files that are not regular.
+// special returns the files that are not regular.
 func special() []Bomb { return nil }

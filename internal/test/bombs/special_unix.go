@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// special are the files that are not regular.
+// special returns the files that are not regular.
 func special() []Bomb {
 	link := func(to string) func(string) error {
 		return func(path string) error { return os.Symlink(to, path) }

@@ -80,13 +80,13 @@ func New(ctx context.Context, base, bin string) (*World, error) {
 	return w, nil
 }
 
-// Root is the root of the repository.
+// Root returns the root of the repository.
 func (w *World) Root() string { return filepath.Join(w.base, "root") }
 
-// Environ is what the world adds to the environment.
+// Environ returns what the world adds to the environment.
 func (w *World) Environ() []string { return w.env }
 
-// path is where a place is.
+// path returns where a place is.
 func (w *World) path(p Place) string {
 	if p.Path == "" {
 		return bearer.NewStore(filepath.Join(w.base, "home", ".config", "copse", "tokens")).File(w.Root()).Path()

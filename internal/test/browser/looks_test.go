@@ -17,7 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/test/need"
 )
 
-// axe is the script that finds what people with a screen reader or a keyboard stumble over.
+// axe returns the script that finds what people with a screen reader or a keyboard stumble over.
 func axe(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "clients", "node_modules", "axe-core", "axe.min.js"))

@@ -118,7 +118,7 @@ func withHosts(t *testing.T) installed {
 	return f
 }
 
-// environ is all that a host gets: a home of its own, and no way out of this machine.
+// environ returns all that a host gets: a home of its own, and no way out of this machine.
 func (f installed) environ(home string, more ...string) []string {
 	nowhere := "http://127.0.0.1:9"
 	return append([]string{
@@ -184,7 +184,7 @@ func TestInstalledHosts(t *testing.T) {
 	}
 }
 
-// large is a file of many lines, each of them different.
+// large returns a file of many lines, each of them different.
 func large() string {
 	var b strings.Builder
 	for i := range 600 {
@@ -278,7 +278,7 @@ func (f installed) talk(t *testing.T, h host) string {
 	return f.transcript(t, h, home, m)
 }
 
-// freshRepo is a repository with a stack, work items, and a large file.
+// freshRepo returns a repository with a stack, work items, and a large file.
 func freshRepo(t *testing.T) string {
 	t.Helper()
 	repo := t.TempDir()

@@ -21,7 +21,7 @@ func up(t *testing.T, f fixture, flags ...string) (base, token string) {
 	return upAt(t, f, home, flags...)
 }
 
-// short is a folder of a short name, for a home with sockets in it.
+// short returns a directory of a short name, for a home with sockets in it.
 func short(t *testing.T) string {
 	t.Helper()
 	home, err := os.MkdirTemp("", "up") //nolint:usetesting // a socket's path must be short
@@ -32,7 +32,7 @@ func short(t *testing.T) string {
 	return home
 }
 
-// atHome is the environment of a user whose files are all in home.
+// atHome returns the environment of a user whose files are all in home.
 func atHome(home string) []string {
 	return append(os.Environ(), "HOME="+home, "XDG_RUNTIME_DIR="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_DATA_HOME="+home, "XDG_CACHE_HOME="+home)
 }

@@ -106,7 +106,7 @@ func New(tb testing.TB) *Demo {
 	return d
 }
 
-// Env is the environment of a run of copse that writes to stdout.
+// Env returns the environment of a run of copse that writes to stdout.
 func (d *Demo) Env(args ...string) app.Env {
 	now, err := time.Parse(time.RFC3339, clock)
 	if err != nil {

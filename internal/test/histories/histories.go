@@ -76,8 +76,8 @@ type clone struct {
 	opened *local.Store
 }
 
-// Run makes one history in a folder. driver is a command line to register as merge
-// driver, "" for none.
+// Run makes one history in a directory. driver is a command line to register as merge driver, ""
+// for none.
 func Run(ctx context.Context, dir string, random *rand.Rand, driver string) (*Outcome, error) {
 	h := &history{
 		ctx: ctx, dir: dir, driver: driver, random: random, out: &Outcome{}, comments: map[string]string{}, deleted: map[string]bool{},

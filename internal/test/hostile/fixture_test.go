@@ -175,7 +175,7 @@ func (r *repo) path(name string) string { return filepath.Join(r.base, filepath.
 func (r *repo) root() string            { return r.path("root") }
 func (r *repo) home() string            { return r.path("home") }
 
-// environ is the environment of the user.
+// environ returns the environment of the user.
 func (r *repo) environ() []string {
 	return append(append([]string{
 		"HOME=" + r.home(), "USERPROFILE=" + r.home(), "XDG_RUNTIME_DIR=" + r.path("run"), "XDG_CONFIG_HOME=" + r.path("home/.config"),
@@ -220,16 +220,16 @@ func (r *repo) do(script string) {
 
 func (r *repo) canary() string { return r.path("canary") }
 
-// touch is a shell command that wakes the canary.
+// touch returns a shell command that wakes the canary.
 func (r *repo) touch() string { return "touch '" + r.canary() + "'" }
 
-// bang is touch as git's commands in configurations write it where a shell is a choice.
+// bang returns touch as git's commands in configurations write it where a shell is a choice.
 func (r *repo) bang() string { return "!" + r.touch() }
 
-// ext is an address that is a program.
+// ext returns an address that is a program.
 func (r *repo) ext() string { return "ext::sh -c " + strings.ReplaceAll(r.touch(), " ", "% ") }
 
-// url is an address at the listener.
+// url returns an address at the listener.
 func (r *repo) url(scheme string) string {
 	return scheme + "://" + r.listener.Addr().String() + "/acme/app.git"
 }
@@ -286,7 +286,7 @@ func (r *repo) link(name, target string) {
 	}
 }
 
-// path is the PATH of the user.
+// path returns the PATH of the user.
 func (l *lab) path() string {
 	for _, v := range l.env {
 		if rest, ok := strings.CutPrefix(v, "PATH="); ok {

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// gitFiles are the files of git that hold or lead to what the keys are in, and those that
-// are programs themselves.
+// gitFiles returns the files of git that hold or lead to what the keys are in, and those that are
+// programs themselves.
 func gitFiles() []vector {
 	clean := func(r *repo, file string) { r.configIn(file, "filter.x.clean", line(r)) }
 	return []vector{
@@ -170,8 +170,8 @@ func embed(r *repo, dir string) {
 	r.file(dir+"/b.txt", "B\nmore\n")
 }
 
-// gitRemotes are the ways in which a repository names addresses, and objects that git
-// would fetch from there by itself.
+// gitRemotes returns the ways in which a repository names addresses, and objects that git would
+// fetch from there by itself.
 func gitRemotes() []vector {
 	allowed := set("protocol.ext.allow", "always")
 	missing := func(r *repo) {

@@ -1,6 +1,6 @@
 package hostile
 
-// key is a vector that is one configuration key of the repository.
+// key returns a vector that is one configuration key of the repository.
 func key(name string, value func(r *repo) string, control string, more ...func(r *repo)) vector {
 	return vector{name: name, control: control, plant: func(r *repo) {
 		r.config(name, value(r))
@@ -10,7 +10,7 @@ func key(name string, value func(r *repo) string, control string, more ...func(r
 	}}
 }
 
-// sleeping is a key without a control.
+// sleeping returns a key without a control.
 func sleeping(name string, value func(r *repo) string, why string) vector {
 	v := key(name, value, "")
 	v.dormant = why
@@ -35,10 +35,10 @@ func attributes(text string) func(r *repo) {
 func touch(r *repo) string { return r.touch() }
 func bang(r *repo) string  { return r.bang() }
 
-// line is the program with a comment behind it, for keys whose value gets arguments.
+// line returns the program with a comment behind it, for keys whose value gets arguments.
 func line(r *repo) string { return r.touch() + "; cat #" }
 
-// path is the program as a file.
+// path returns the program as a file.
 func path(r *repo) string { return r.program("pwn.sh") }
 
 const (
@@ -47,7 +47,7 @@ const (
 	protected = "git reads it from the user's and the system's configuration only"
 )
 
-// gitKeys are the keys of git's configuration whose values are programs.
+// gitKeys returns the keys of git's configuration whose values are programs.
 func gitKeys() []vector {
 	return []vector{
 		// What status, diff and log run.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// taskFiles are the ways in which a justfile runs something when it is only looked at.
+// taskFiles returns the ways in which a justfile runs something when it is only looked at.
 func taskFiles() []vector {
 	just := func(name, control string, text func(r *repo) string) vector {
 		return vector{name: "justfile: " + name, control: control, needs: "just", byName: true, plant: func(r *repo) {
@@ -107,7 +107,7 @@ func taskFiles() []vector {
 	}
 }
 
-// otherFiles are the files of other programs, and tricks with names.
+// otherFiles returns the files of other programs, and tricks with names.
 func otherFiles() []vector {
 	const inert = "no program that copse starts reads it"
 	names := []string{"git", "just", "gh", "deno", "docker", "podman", "sh", "ssh", "copse", "tic", "twig-mcp", "code", "cursor", "claude"}

@@ -260,7 +260,7 @@ func programs() map[string]*cobra.Command {
 	return map[string]*cobra.Command{"copse": copse.Command(env), "tic": tic.Command(env), "twig-mcp": twigmcp.Command(env)}
 }
 
-// leaves are the paths of the commands below c that are not mere groups.
+// leaves returns the paths of the commands below c that are not mere groups.
 func leaves(c *cobra.Command, path string) []string {
 	if !c.HasSubCommands() {
 		return []string{path}
@@ -272,8 +272,8 @@ func leaves(c *cobra.Command, path string) []string {
 	return found
 }
 
-// completions are command lines that ask the shell's question for each command and for
-// each flag that offers values.
+// completions returns command lines that ask the shell's question for each command and for each
+// flag that offers values.
 func completions() []invocation {
 	var asked []invocation
 	for name, root := range programs() {

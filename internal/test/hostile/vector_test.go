@@ -20,7 +20,7 @@ type vector struct {
 	byName bool
 }
 
-// vectors are all of them.
+// vectors returns all of them.
 func vectors() []vector {
 	var all []vector
 	for _, group := range [][]vector{gitKeys(), gitFiles(), gitRemotes(), taskFiles(), otherFiles()} {

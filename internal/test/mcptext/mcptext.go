@@ -298,8 +298,7 @@ func said(blocks []string, fields map[string]any) bool {
 	return true
 }
 
-// decode is what a JSON text holds, its numbers as they are written; nil if it is
-// none.
+// decode returns what a JSON text holds, its numbers as they are written; nil if it is none.
 func decode(text string) any {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

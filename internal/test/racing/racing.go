@@ -58,7 +58,7 @@ func tool(name, args string) func(context.Context, *reader) (string, error) {
 
 var errRefused = errors.New("the tool refused")
 
-// Openers are those of each kind of file that a repository brings.
+// Openers returns those of each kind of file that a repository brings.
 func Openers() []Opener {
 	const item = "---\nid: \"1\"\ntitle: " + secret + "\ntype: task\nstatus: todo\niteration: default\n---\n" + secret + "\n"
 	return []Opener{
@@ -189,8 +189,8 @@ func (l *Lab) Has(o Opener) bool {
 	return err == nil
 }
 
-// Try has an opener read so often: once while a link is in the place of one file, and then
-// with the two swapped meanwhile.
+// Try has an opener read so often: once while a link is in place of one file, and then with the two
+// swapped meanwhile.
 func (l *Lab) Try(ctx context.Context, o Opener, file string, reads int) (out Outcome, err error) {
 	if err := l.reset(o.Files[len(o.Files)-1]); err != nil {
 		return out, err
@@ -249,7 +249,7 @@ func (l *Lab) Try(ctx context.Context, o Opener, file string, reads int) (out Ou
 	return out, err
 }
 
-// still calls read while a link is in the place of a file or directory.
+// still calls read while a link is in place of a file or directory.
 func still(path, target string, read func()) error {
 	aside := path + ".real"
 	if err := errors.Join(os.Rename(path, aside), os.Symlink(target, path)); err != nil {
@@ -259,8 +259,8 @@ func still(path, target string, read func()) error {
 	return errors.Join(os.RemoveAll(path), os.Rename(aside, path))
 }
 
-// swap puts a link in the place of a file or directory, and the real one back, until the
-// context ends. The real one is there in the end.
+// swap puts a link in place of a file or directory, and the real one back, until the context ends.
+// The real one is there in the end.
 func swap(ctx context.Context, path, target string, swaps *atomic.Int64) error {
 	aside, link := path+".real", path+".link"
 	defer func() { _ = os.Remove(link) }()
@@ -293,7 +293,7 @@ func swap(ctx context.Context, path, target string, swaps *atomic.Int64) error {
 	return nil
 }
 
-// listing is all that is below a directory, with the content.
+// listing returns all that is below a directory, with the content.
 func listing(dir string) (string, error) {
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -30,7 +30,7 @@ var (
 
 func pick[T any](g *generator, from []T) T { return from[g.random.IntN(len(from))] }
 
-// message is one line without its end.
+// message returns one line without its end.
 func (g *generator) message() []byte {
 	switch g.random.IntN(12) {
 	case 0:
@@ -56,7 +56,7 @@ func (g *generator) message() []byte {
 	return g.request()
 }
 
-// request is a request that is JSON, and wrong in what it says.
+// request returns a request that is JSON, and wrong in what it says.
 func (g *generator) request() []byte {
 	var params []string
 	if g.modern && g.random.IntN(4) > 0 {

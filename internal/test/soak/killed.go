@@ -17,8 +17,8 @@ import (
 	"github.com/copse-dev/copse/internal/github/githubtest"
 )
 
-// writer is a command that writes a file. It is killed at some moment; what it said to have
-// done must be there afterwards, and the file must be whole.
+// writer is a command that writes a file. It is killed at some moment; what it said to have done
+// must be there afterward, and the file must be whole.
 type writer struct {
 	what string
 	dir  string // where it runs; "" is the project

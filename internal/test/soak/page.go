@@ -43,7 +43,7 @@ func writePage(path string, results []result, limit, fuzz time.Duration, only st
 	return os.WriteFile(path, []byte(pageHead+hostileHead+hostile+breakingHead+breaking+fuzzingHead+fuzzing), 0o644)
 }
 
-// section is a table of results. Rows of an old one about what was not tried now stay.
+// section returns a table of results. Rows of an old one about what was not tried now stay.
 func section(how string, results []result, old string) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "\n%s, on %s, on %s/%s with %d CPUs and %s.\n\n| what | tried | survived | lost | |\n|---|--:|--:|--:|---|\n",
@@ -69,12 +69,12 @@ func section(how string, results []result, old string) string {
 	return b.String()
 }
 
-// row is the result as a line of a table.
+// row returns the result as a line of a table.
 func (r result) row() string {
 	return fmt.Sprintf("| %s | %d | %d | %d | %s |\n", r.What, r.Tried, r.Survived, r.Lost, strings.ReplaceAll(r.Note, "\n", " "))
 }
 
-// updated is a table with the rows of one part in place of those that it had, or at its end.
+// updated returns a table with the rows of one part in place of those that it had, or at its end.
 func updated(table string, results []result) string {
 	lines := slices.Collect(strings.Lines(strings.TrimRight(table, "\n") + "\n"))
 	for _, r := range results {

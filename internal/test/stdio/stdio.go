@@ -36,7 +36,7 @@ func Spawn(ctx context.Context, dir string, argv ...string) (*Server, error) {
 	return SpawnWith(ctx, dir, nil, argv...)
 }
 
-// SpawnWith is Spawn with more in the environment.
+// SpawnWith returns Spawn with more in the environment.
 func SpawnWith(ctx context.Context, dir string, env []string, argv ...string) (*Server, error) {
 	start := time.Now()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -161,14 +161,14 @@ func (s *Server) Pipeline(n int, call func(i int) (tool, args string)) (took tim
 	return time.Since(start), failed, <-written
 }
 
-// Memory is the resident memory of the server and of what it has started, in MiB; 0 where
-// the system does not tell.
+// Memory returns the resident memory of the server and of what it has started, in MiB; 0 where the
+// system does not tell.
 func (s *Server) Memory() float64 { return MemoryOf(s.cmd.Process.Pid) }
 
-// MemoryOf is the resident memory of a process and of what it has started, in MiB.
+// MemoryOf returns the resident memory of a process and of what it has started, in MiB.
 func MemoryOf(pid int) float64 { return memoryOf(pid, "VmRSS:") }
 
-// FilesOf is how many files and sockets a process has open; 0 where the system does not tell.
+// FilesOf returns how many files and sockets a process has open; 0 where the system does not tell.
 func FilesOf(pid int) int {
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {
@@ -177,11 +177,11 @@ func FilesOf(pid int) int {
 	return len(entries)
 }
 
-// Peak is the most that the memory was.
+// Peak returns the most that the memory was.
 func (s *Server) Peak() float64 { return PeakOf(s.cmd.Process.Pid) }
 
-// PeakOf is the most that the memory of a process was, and of what it has started and is
-// still there, in MiB.
+// PeakOf returns the most that the memory of a process was, and of what it has started and is still
+// there, in MiB.
 func PeakOf(pid int) float64 { return memoryOf(pid, "VmHWM:") }
 
 func memoryOf(pid int, what string) float64 {

@@ -51,12 +51,12 @@ func newPlace(t *testing.T, text string) *place {
 	return p
 }
 
-// fileName is text as the name of a file can have it.
+// fileName returns text as the name of a file can have it.
 func fileName(text, unique string) string {
 	return cut(strings.NewReplacer("/", "\\", "\x00", "").Replace(text), 100) + unique
 }
 
-// branchName is text as git takes it for a branch.
+// branchName returns text as git takes it for a branch.
 func branchName(text, unique string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -228,7 +228,7 @@ func jira(t *testing.T, text string) string {
 	return server.URL
 }
 
-// engine is a container engine with two containers that failed. It refuses the log of one.
+// engine returns a container engine with two containers that failed. It refuses the log of one.
 func engine(t *testing.T, text string) string {
 	t.Helper()
 	type object map[string]any

@@ -256,7 +256,7 @@ type ReloadOut struct {
 	Message      string `json:"message"`
 }
 
-// Reload reads a registry anew.
+// Reload reads a registry again.
 func (t *Tools) Reload(_ context.Context, in ReloadIn) (ReloadOut, error) {
 	agent := agentOf(in.Agent)
 	catalog, err := t.library.Reload(agent)

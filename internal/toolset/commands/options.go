@@ -91,7 +91,7 @@ func (o *Options) UnmarshalJSON(data []byte) error {
 
 func wrong(message string) error { return &toolset.ArgumentError{Message: message} }
 
-// textOf is a text; a number or a boolean is its spelling.
+// textOf returns a text; a number or a boolean is its spelling.
 func textOf(raw json.RawMessage) (string, error) {
 	var text string
 	if err := json.Unmarshal(raw, &text); err == nil {

@@ -364,7 +364,7 @@ func TestErrorsOfTheStore(t *testing.T) {
 
 const allow = ". Nothing was changed; ask the user to allow reading and writing the .tic directory."
 
-// A folder that may not be written is said so, without a path of the machine.
+// A directory that may not be written is said so, without a path of the machine.
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() < 1 {

@@ -7,7 +7,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// InitOut says whether a project was made. One of the two is set.
+// InitOut reports whether a project was made. One of the two is set.
 type InitOut struct {
 	Initialized   bool `json:"initialized,omitempty"`
 	AlreadyExists bool `json:"alreadyExists,omitempty"`

@@ -125,7 +125,7 @@ type ListIn struct {
 // ListOut is the entries of a directory.
 type ListOut = plain.List[Entry]
 
-// Entry is an entry of a folder. Path is there if depth was more than 1.
+// Entry is an entry of a directory. Path is there if depth was more than 1.
 type Entry struct {
 	Name string       `json:"name"`
 	Path string       `json:"path,omitempty"`
@@ -140,7 +140,7 @@ const (
 	maxDeep = 10 << 10
 )
 
-// ListDirectory lists a folder.
+// ListDirectory lists a directory.
 func (t *Tools) ListDirectory(ctx context.Context, in ListIn) (ListOut, error) {
 	r := project.Range{Depth: max(in.Depth, 1), Max: defaultEntries}
 	if in.Limit != nil {

@@ -119,7 +119,7 @@ func (s *sources) views() []board.View {
 	return append(views, search.New(s.kit, found))
 }
 
-// person is who uses the page, as a holder of items.
+// person returns who uses the page, as a holder of items.
 func (s *sources) person() item.Agent {
 	name := cmp.Or(s.Env.Getenv("USER"), s.Env.Getenv("USERNAME"), "copse board")
 	return item.Agent{Name: name, Worktree: s.Workspace.Workspace()}
@@ -142,7 +142,7 @@ func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*
 	}), nil
 }
 
-// summary is the top line of the board.
+// summary returns the top line of the board.
 func (s *sources) summary(ctx context.Context) board.Summary {
 	root := s.Workspace.Workspace()
 	out := board.Summary{Name: filepath.Base(root)}

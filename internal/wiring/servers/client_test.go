@@ -33,7 +33,7 @@ func connect(t testing.TB, port int) *client {
 	return c
 }
 
-// modern is a client that needs no session.
+// modern returns a client that needs no session.
 func modern(t testing.TB, port int) *client {
 	return &client{t: t, url: "http://127.0.0.1:" + strconv.Itoa(port) + "/mcp", http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}}
 }

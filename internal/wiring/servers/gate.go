@@ -125,7 +125,7 @@ func (g *Gate) Renew(ctx context.Context, w supervisor.Worktree) error {
 	return err
 }
 
-// TokenFile is where a worktree's token is kept.
+// TokenFile returns where a worktree's token is kept.
 func (g *Gate) TokenFile(w supervisor.Worktree) string {
 	if g.open {
 		return ""

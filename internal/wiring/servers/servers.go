@@ -39,7 +39,7 @@ type served struct {
 	closed   func()
 }
 
-// Tools are the tools that are served.
+// Tools returns the tools that are served.
 func (s *served) Tools() []supervisor.Tool {
 	tools := []supervisor.Tool{}
 	for _, set := range s.toolsets.Toolsets {
@@ -101,7 +101,7 @@ func (r Repository) Worktrees(ctx context.Context, dir string) ([]supervisor.Wor
 	return found, nil
 }
 
-// Worktree is the one that dir is in, dir itself outside of git.
+// Worktree returns the one that dir is in, dir itself outside of git.
 func (r Repository) Worktree(ctx context.Context, dir string) (supervisor.Worktree, error) {
 	repo, err := r.discover(ctx, dir)
 	if errors.Is(err, git.ErrNotRepository) || err == nil && repo.Root() == "" {
@@ -117,7 +117,7 @@ func (r Repository) Worktree(ctx context.Context, dir string) (supervisor.Worktr
 	return w, nil
 }
 
-// folder is a folder outside of git.
+// directory is a directory outside of git.
 func folder(dir string) (supervisor.Worktree, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err == nil {

@@ -25,7 +25,7 @@ import (
 
 const token = "right-token"
 
-// environment is that of a user who has nothing but git.
+// environment returns that of a user who has nothing but git.
 func environment(g *gittest.Git) app.Env {
 	return app.Env{
 		Environ: append(g.Env.With("XDG_STATE_HOME="+filepath.Join(g.Home, "state"), "DOCKER_HOST=unix:///no/engine.sock"), "HOME="+g.Home),
@@ -33,7 +33,7 @@ func environment(g *gittest.Git) app.Env {
 	}
 }
 
-// freePort is a port from which on some are free.
+// freePort returns a port from which on some are free.
 func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,7 +70,7 @@ func fleet(t testing.TB, g *gittest.Git, ports string, first int, guard httpguar
 	return s
 }
 
-// view is the state in short: name, branch, port from the first one on.
+// view returns the state in short: name, branch, port from the first one on.
 func view(s *supervisor.Supervisor, first int) string {
 	var all []string
 	for _, one := range s.Status() {
@@ -167,7 +167,7 @@ func TestLifecycle(t *testing.T) {
 	// Its port is the next one's.
 	g.Run(dir, "worktree", "add", "-q", "-b", "three", at("three"))
 	becomes(t, s, first, main+":main:+0 three:three:+1 two:other:+2")
-	// A folder that goes without git, and comes back.
+	// A directory that goes without git, and comes back.
 	if err := os.Rename(at("two"), at("hidden")); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestLifecycle(t *testing.T) {
 	g.Run(dir, "worktree", "prune")
 	becomes(t, s, first, main+":main:+0 three:three:+1")
 
-	// Closed and opened by hand; other repositories and plain folders, too.
+	// Closed and opened by hand; other repositories and plain directories, too.
 	if _, err := s.CloseWorktree(t.Context(), at("three")); err != nil {
 		t.Error(err)
 	}

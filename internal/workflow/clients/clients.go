@@ -243,7 +243,7 @@ func (c *Checker) Stale(e clientconfig.Named) bool {
 	return true
 }
 
-// localPort is the port of an address on this machine.
+// localPort returns the port of an address on this machine.
 func localPort(address string) (int, bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {

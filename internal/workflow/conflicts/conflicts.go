@@ -113,7 +113,7 @@ func (r *Radar) Report(ctx context.Context, q Request) (Report, error) {
 	return r.look(ctx, q)
 }
 
-// look is Report for a caller that holds the lock.
+// look returns Report for a caller that holds the lock.
 func (r *Radar) look(ctx context.Context, q Request) (Report, error) {
 	g, err := r.survey(ctx, q)
 	if err != nil {

@@ -26,7 +26,7 @@ type world struct {
 	root, cache, log string
 }
 
-// now is soon after the commits that package gittest makes.
+// now returns soon after the commits that package gittest makes.
 func now() time.Time { return time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC) }
 
 func begin(t *testing.T) *world {

@@ -29,7 +29,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Verdict says whether a thing works.
+// Verdict reports whether a thing works.
 type Verdict string
 
 // The verdicts.

@@ -136,7 +136,7 @@ func same(all archive.Archive, files local.Files, histories local.Histories) err
 	return nil
 }
 
-// fields is an archive without the texts of files, which change with the fields.
+// fields returns an archive without the texts of files, which change with the fields.
 func fields(a archive.Archive) archive.Archive {
 	records := make([]archive.Record, len(a.Records))
 	for i, r := range a.Records {

@@ -151,7 +151,7 @@ func (r *Requests) Newest(ctx context.Context) ([]github.PullRequest, error) {
 	return r.newest(ctx, repo, github.All)
 }
 
-// Opened is Newest for the open ones, with the repository that origin names.
+// Opened returns Newest for the open ones, with the repository that origin names.
 func (r *Requests) Opened(ctx context.Context) (github.Repo, []github.PullRequest, error) {
 	repo, err := r.Repository(ctx, "")
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 	over = 25
 )
 
-// prior is added to hits of a kind: of what fits as well, files are meant least.
+// prior returns added to hits of a kind: of what fits as well, files are meant least.
 func (k Kind) prior() int {
 	if k == File {
 		return 0

@@ -72,7 +72,7 @@ func work(id item.ID, title, status, description string) item.Item {
 	return item.Item{Summary: item.Summary{ID: id, Title: title, Status: status}, Description: description}
 }
 
-// shop is a workspace with a little of everything.
+// shop returns a workspace with a little of everything.
 func shop(t *testing.T) search.Options {
 	t.Helper()
 	g := gittest.New(t)
@@ -113,7 +113,7 @@ func find(t testing.TB, s *search.Searcher, query string, kinds ...search.Kind) 
 	return found
 }
 
-// names are hits in short.
+// names returns hits in short.
 func names(hits []search.Hit) []string {
 	all := []string{}
 	for _, h := range hits {

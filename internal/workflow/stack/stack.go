@@ -66,8 +66,8 @@ func (b *Branches) stateOf(ctx context.Context, v *session.View) (*twig.State, e
 	return found, nil
 }
 
-// stateAround is stateOf for the branches below one. Records are not read if the state has
-// all that is asked about these branches.
+// stateAround returns stateOf for the branches below one. Records are not read if the state has all
+// that is asked about these branches.
 func (b *Branches) stateAround(ctx context.Context, v *session.View, name string) (*twig.State, error) {
 	state, err := v.State(ctx)
 	if err == nil && (b.recorded == nil || b.recorded.OwnFirst() && whole(state, name)) {
@@ -204,7 +204,7 @@ func (b *Branches) Metadata(ctx context.Context, name string) (twig.Metadata, er
 	return state.Metadata(name), nil
 }
 
-// tracked is where the branches that the state knows are listed.
+// tracked returns where the branches that the state knows are listed.
 func tracked(w failure.Words) string {
 	return fmt.Sprintf("Use `%s` to see tracked branches.", w.Branches)
 }

@@ -181,7 +181,7 @@ func defaultRoot(state *twig.State) string {
 	return ""
 }
 
-// standard is the branch that others start from, else the one that is checked out.
+// standard returns the branch that others start from, else the one that is checked out.
 func (t *Tracker) standard(ctx context.Context) (string, error) {
 	found, err := t.session.View().Default(ctx)
 	if err != nil || found != "" {

@@ -131,8 +131,8 @@ func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips)
 	return nil
 }
 
-// restack says whether the branch has to be brought onto its parent, which has the commit
-// base; nil where that is not known.
+// restack reports whether the branch has to be brought onto its parent, which has the commit base;
+// nil where that is not known.
 func (b *Branch) restack(base string) *bool {
 	switch {
 	case b.Parent == "":

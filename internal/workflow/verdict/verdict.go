@@ -169,7 +169,7 @@ type Branch struct {
 	// Missing says that git does not have the branch.
 	Missing     bool        `json:"missing,omitempty"`
 	PullRequest PullRequest `json:"pull_request"`
-	// NeedsRestack says whether the parent has moved since the branch was stacked on it.
+	// NeedsRestack reports whether the parent has moved since the branch was stacked on it.
 	NeedsRestack *bool `json:"needs_restack,omitempty"`
 	// Ahead and Behind count commits against the parent, or the trunk if there is none.
 	Ahead  *int `json:"ahead,omitempty"`

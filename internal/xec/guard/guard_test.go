@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// guarded is a script that runs under guard.
+// guarded returns a script that runs under guard.
 func guarded(script string, args ...string) xec.Command {
 	self, err := os.Executable()
 	if err != nil {
@@ -117,7 +117,7 @@ func start(t *testing.T) *caller {
 	return c
 }
 
-// pids are the processes that said their numbers, and the guards.
+// pids returns the processes that said their numbers, and the guards.
 func (c *caller) pids(t *testing.T) map[string]int {
 	t.Helper()
 	found := map[string]int{"outer": c.outer, "inner": c.inner}
@@ -137,7 +137,7 @@ func (c *caller) pids(t *testing.T) map[string]int {
 	return found
 }
 
-// left are those that are alive, once there are none or time is up.
+// left returns those that are alive, once there are none or time is up.
 func left(pids map[string]int) []string {
 	var alive []string
 	for deadline := time.Now().Add(8 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {

@@ -33,7 +33,7 @@ const wait = 5 * time.Second
 // empty is the state of a repository that has none yet.
 const empty = `{"version":1,"updated_at":"","worktrees":[],"branches":{},"dependencies":[],"root_branches":[]}`
 
-// The names in the folder of the state.
+// The names in the directory of the state.
 const (
 	folderName = ".twig"
 	stateName  = "state.json"
@@ -133,7 +133,7 @@ func readState(folder *os.Root) ([]byte, error) {
 	return regular.ReadIn(folder, stateName, twig.MaxSize)
 }
 
-// hidesAll reports whether an ignore file hides its whole folder.
+// hidesAll reports whether an ignore file hides its whole directory.
 func hidesAll(ignore []byte) bool {
 	for line := range strings.Lines(string(ignore)) {
 		if strings.TrimSpace(line) == "*" {

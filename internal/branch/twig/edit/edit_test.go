@@ -24,7 +24,7 @@ func at(ns int) func() time.Time {
 	return func() time.Time { return time.Date(2026, 11, 20, 23, 28, 36, ns, time.UTC) }
 }
 
-// read is the state of a worktree, with the ids and times that twig would take.
+// read returns the state of a worktree, with the ids and times that twig would take.
 func read(tb testing.TB, root string) string {
 	tb.Helper()
 	data, err := os.ReadFile(twig.Path(root))
@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// An ignore file that hides the folder, in whatever words, stays.
+// An ignore file that hides the directory, in whatever words, stays.
 func TestIgnoreFileStays(t *testing.T) {
 	t.Parallel()
 	root, file := withState(t, written)

@@ -20,13 +20,13 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// driverCommand is the merge driver on the command line: "copse item merge-driver".
+// driverCommand returns the merge driver on the command line: "copse item merge-driver".
 func (c cli) driverCommand() string {
 	return strings.TrimSuffix(c.InitCommand, "init") + "merge-driver"
 }
 
-// mergeDriver is what git runs to merge one file. It says so by ending with 0; else the
-// file has both versions, and git stops.
+// mergeDriver returns what git runs to merge one file. It says so by ending with 0; else the file
+// has both versions, and git stops.
 func (c cli) mergeDriver() *cobra.Command {
 	return &cobra.Command{
 		Use:     "merge-driver BASE OURS THEIRS PATH",

@@ -243,7 +243,7 @@ func (c cli) iterationSet() *cobra.Command {
 	return cmd
 }
 
-// settings are the keys of a project's configuration and their values.
+// settings returns the keys of a project's configuration and their values.
 func settings(config item.Config, backend string) []setting {
 	next := ""
 	if config.NextID > 0 {
@@ -285,7 +285,7 @@ func checkBackend(name string) error {
 	return app.UsageError(fmt.Sprintf("invalid backend %q: only %s is supported", name, backend))
 }
 
-// done are the statuses of a project that mean done.
+// done returns the statuses of a project that mean done.
 func done(config item.Config) []string {
 	return slices.DeleteFunc(slices.Clone(config.Statuses), func(status string) bool { return !config.Done(status) })
 }

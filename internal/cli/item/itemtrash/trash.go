@@ -130,7 +130,7 @@ func removed(n int) string {
 	return fmt.Sprintf("Removed %d deleted items permanently", n)
 }
 
-// chosenOf are the numbers that were given, or of all deleted items.
+// chosenOf returns the numbers that were given, or of all deleted items.
 func chosenOf(deleted []item.Trashed, args []string) ([]item.ID, error) {
 	var ids []item.ID
 	if len(args) == 0 {

@@ -64,8 +64,8 @@ func deletedOnce(base, ours, theirs string) bool {
 	return at[0] == "" && (at[1] == "" && at[2] != "" && ours != base || at[1] != "" && at[2] == "" && theirs != base)
 }
 
-// BothVersions is a file that could not be merged, with both versions between the marks
-// that git itself uses.
+// BothVersions returns a file that could not be merged, with both versions between the marks that
+// git itself uses.
 func BothVersions(ours, theirs string) string {
 	ended := func(s string) string {
 		if s == "" || strings.HasSuffix(s, "\n") {

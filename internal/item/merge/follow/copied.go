@@ -226,8 +226,8 @@ func had(s *match.Side, v *match.Version, kind func(*item.Item) []item.ID, numbe
 	return target == nil && to == nil || target != nil && to != nil && target.Item.Created == to.Item.Created
 }
 
-// moved are the numbers of the original that mean other items in the copy, and what they
-// are in now.
+// moved returns the numbers of the original that mean other items in the copy, and what they are in
+// now.
 func (f *copied) moved() mention.Moves {
 	var list mention.Moves
 	for id, meant := range f.ours.Numbers {

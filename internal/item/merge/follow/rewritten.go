@@ -141,8 +141,8 @@ func (m *follower) follow(e *match.Entry, moved mention.Moves) item.Item {
 	return it
 }
 
-// stale are the numbers that mean one item on the branch and another now, with the
-// number that the branch's item has now; 0 if it is not there.
+// stale returns the numbers that mean one item on the branch and another now, with the number that
+// the branch's item has now; 0 if it is not there.
 func (m *follower) stale(e *match.Entry) map[item.ID]item.ID {
 	numbers := map[item.ID]item.ID{}
 	for _, id := range append([]item.ID{e.Ours.Item.Parent}, e.Ours.Item.DependsOn...) {
@@ -158,7 +158,7 @@ func (m *follower) stale(e *match.Entry) map[item.ID]item.ID {
 	return numbers
 }
 
-// movedSince are the items that have another number now than on the branch.
+// movedSince returns the items that have another number now than on the branch.
 func (m *follower) movedSince() mention.Moves {
 	var list mention.Moves
 	for id, meant := range m.ours.Numbers {

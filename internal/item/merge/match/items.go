@@ -21,7 +21,7 @@ func (k Key) Compare(other Key) int {
 	return cmp.Or(cmp.Compare(k.Created, other.Created), cmp.Compare(k.Born, other.Born), cmp.Compare(k.apart, other.apart))
 }
 
-// Dangling is the key of a number that no item has.
+// Dangling returns the key of a number that no item has.
 func Dangling(id item.ID) Key { return Key{Born: id, apart: "dangling"} }
 
 // Dangles reports whether it is the key of a number that no item has.
@@ -33,10 +33,10 @@ type Entry struct {
 	Base, Ours, Theirs *Version // nil where it is not
 }
 
-// Versions are those of the three trees.
+// Versions returns those of the three trees.
 func (e *Entry) Versions() []*Version { return []*Version{e.Base, e.Ours, e.Theirs} }
 
-// Title is the title of the item in the first tree that has it: ours, theirs, the base.
+// Title returns the title of the item in the first tree that has it: ours, theirs, the base.
 func (e *Entry) Title() string {
 	for _, v := range []*Version{e.Ours, e.Theirs, e.Base} {
 		if v != nil {
@@ -97,9 +97,9 @@ func (m *Items) identify() {
 	slices.SortFunc(m.Sorted, func(a, b *Entry) int { return a.Key.Compare(b.Key) })
 }
 
-// sharedTitles are the titles that tell items of one time of creation apart: no tree
-// has one twice, and several have it. Their numbers do not: two items that were born at
-// the same moment can have had the same one.
+// sharedTitles returns the titles that tell items of one time of creation apart: no tree has one
+// twice, and several have it. Their numbers do not: two items that were born at the same moment can
+// have had the same one.
 func sharedTitles(versions []*Version) map[string]bool {
 	seen := map[string][3]int{}
 	for _, v := range versions {
@@ -215,7 +215,7 @@ func oncePerTree(versions []*Version) bool {
 	return true
 }
 
-// References are the items that an item refers to.
+// References returns the items that an item refers to.
 func (m *Items) References(v *Version) []Key {
 	var keys []Key
 	for _, id := range append([]item.ID{v.Item.Parent}, v.Item.DependsOn...) {
@@ -226,8 +226,8 @@ func (m *Items) References(v *Version) []Key {
 	return keys
 }
 
-// Meaning is the item that a number means in the tree of a version. One that is not
-// there was known to the base if the change came from elsewhere.
+// Meaning returns the item that a number means in the tree of a version. One that is not there was
+// known to the base if the change came from elsewhere.
 func (m *Items) Meaning(v *Version, id item.ID) Key {
 	for _, s := range []*Side{m.Sides[v.Side], m.Sides[0]} {
 		if target := s.Numbers[id]; target != nil {

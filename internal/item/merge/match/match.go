@@ -46,7 +46,7 @@ type Version struct {
 	Key     Key // set by Find
 }
 
-// Name is the name of the file.
+// Name returns the name of the file.
 func (v *Version) Name() string {
 	folder := ItemsFolder
 	if v.Trashed {

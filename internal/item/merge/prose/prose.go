@@ -131,7 +131,7 @@ func mergeBlank(base, ours, theirs int) int {
 	return max(ours, theirs)
 }
 
-// versions is what a place has that several pieces were added to.
+// versions returns what a place has that several pieces were added to.
 func versions(added [][]line) (place []line, both bool) {
 	added = slices.DeleteFunc(added, func(piece []line) bool { return len(piece) == 0 })
 	if len(added) == 1 {
@@ -153,7 +153,7 @@ func versions(added [][]line) (place []line, both bool) {
 	return place, len(all) > 1
 }
 
-// parts are the versions that a place already has.
+// parts returns the versions that a place already has.
 func parts(lines []line) [][]line {
 	var all [][]line
 	for len(lines) > 0 {

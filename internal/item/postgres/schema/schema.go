@@ -22,7 +22,7 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// names are the migrations in their order.
+// names returns the migrations in their order.
 func names() []string {
 	return []string{"001_items.sql"}
 }

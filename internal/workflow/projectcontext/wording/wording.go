@@ -232,7 +232,7 @@ func itemCounts(w projectcontext.WorkItems) foreign.Line {
 	return foreign.Line{}.Int(len(w.InProgress)).Own(" in progress, ").Int(w.Open).Own(" not begun (").Int(len(w.Ready)).Own(" ready)")
 }
 
-// heldLine is the line of an item with its holder, if it has one.
+// heldLine returns the line of an item with its holder, if it has one.
 func heldLine(w projectcontext.WorkItems, it *item.Summary) foreign.Line {
 	if w.All == nil {
 		return itemLine(it)
