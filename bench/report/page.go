@@ -112,6 +112,12 @@ uses: a yardstick for what the protocol costs. `+"`bench/peers/install`"+` insta
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells[:], " | "))
 		}
 	}
+	if missed := r.Missed(); len(missed) > 0 {
+		b.WriteString("\n### Missed budgets\n\n")
+		for _, text := range missed {
+			fmt.Fprintf(&b, "- %s\n", text)
+		}
+	}
 	if len(r.Left) > 0 {
 		b.WriteString("\n## Not measured\n\n")
 		for _, l := range r.Left {

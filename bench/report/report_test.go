@@ -93,6 +93,25 @@ func TestPageExplainsLosses(t *testing.T) {
 	}
 }
 
+// Each budget that is missed is a sentence, and one that is kept or does not exist is not.
+func TestPageExplainsMissedBudgets(t *testing.T) {
+	t.Parallel()
+	r := measured()
+	small := report.Row{What: "never limited", Unit: "ms", Value: 2, Within: true}
+	r.Budgets = []report.Row{
+		report.Ratio("execute", 100, 150, 1.2), report.Ratio("describe", 100, 110, 1.2),
+		report.Limit("paint a door", "ms", 7, 5), small, small.Grown(10, small),
+	}
+	page, _ := pageOf(t, r)
+	_, got, _ := strings.Cut(page, "### Missed budgets\n\n")
+	got, _, _ = strings.Cut(got, "\n\n")
+	const want = `- execute: 1.50× of 1.2×. A call reads the template, its configuration, and the registry from the disk, each within the root.
+- paint a door: 7 ms of 5 ms. The reason is not known yet.`
+	if got != want {
+		t.Error(cmp.Diff(want, got))
+	}
+}
+
 // Growth is a line for each server that was measured at more than one size.
 func TestGrowthIsLines(t *testing.T) {
 	t.Parallel()

@@ -39,7 +39,11 @@ func (r Row) Beside(floor float64) Row {
 }
 
 // Grown returns r where n times as much is done as in small: it may take n times as much.
+// Without a budget for small there is none for r.
 func (r Row) Grown(n float64, small Row) Row {
+	if small.most == 0 {
+		return r.Beside(small.Value)
+	}
 	return Limit(r.What, r.Unit, r.Value, n*small.most).Beside(small.Value)
 }
 
