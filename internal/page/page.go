@@ -98,15 +98,3 @@ func (p Page[T]) Showing() string {
 	}
 	return fmt.Sprint(len(p.Items))
 }
-
-// Notice returns the line to put under a page that is not the last:
-// "Showing 50 of 312. Next: cursor=…". It is empty for the last one.
-func (p Page[T]) Notice() string {
-	switch {
-	case p.Next == "":
-		return ""
-	case p.Total != nil:
-		return fmt.Sprintf("Showing %d of %d. Next: cursor=%s", len(p.Items), *p.Total, p.Next)
-	}
-	return fmt.Sprintf("Showing %d. Next: cursor=%s", len(p.Items), p.Next)
-}

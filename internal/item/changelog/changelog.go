@@ -27,9 +27,6 @@ const maxText = 1 << 20
 // Name returns the name of the file for the history of an item, without its directory.
 func Name(id item.ID, created string) string { return claimfile.Key(id, created) + extension }
 
-// IsName reports whether a file can have a history.
-func IsName(name string) bool { return strings.HasSuffix(name, extension) }
-
 // Log is the history of an item.
 type Log struct {
 	Changes []item.Change

@@ -88,14 +88,3 @@ func Of(records []Record, id item.ID, created string) []Record {
 	}
 	return found
 }
-
-// Since returns the records of other items that had the number id before.
-func Since(records []Record, id item.ID, created string) []Record {
-	var found []Record
-	for _, r := range records {
-		if r.From == id && r.Created != created {
-			found = append(found, r)
-		}
-	}
-	return found
-}
