@@ -20,8 +20,6 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/copse"
-	"github.com/copse-dev/copse/internal/cli/tic"
-	"github.com/copse-dev/copse/internal/cli/twigmcp"
 	"github.com/copse-dev/copse/internal/jsonshape"
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -144,25 +142,30 @@ func TestReferences(t *testing.T) {
 
 Generated from the programs; do not edit.
 
-Results go to stdout, and everything else goes to stderr. The exit code is 0 for success, 1 for a
-failure, and 2 for an invalid command line; "task run" returns the exit code of the task. In a pipe,
-tables are tab-separated, without a header. With --json, a command prints JSON in the form that its
-entry shows: "?" marks a member that can be absent, and […] is a list of plain values. An error is
-then ` + "`{\"error\": text}`" + ` on stderr.
+A test runs each example. With --json, a command prints JSON in the form that its entry shows: "?"
+marks a member that can be absent, and […] is a list of plain values. An error is then
+` + "`{\"error\": text}`" + ` on stderr.
 `)
-	for _, c := range []*cobra.Command{copse.Command(app.EmptyEnv()), tic.Command(app.EmptyEnv()), twigmcp.Command(app.EmptyEnv())} {
-		commandReference(&b, c)
+	r := reference{shapes: make(map[string]string), flags: make(map[string]string)}
+	for _, root := range roots() {
+		for _, c := range described(root) {
+			r.entry(&b, c)
+		}
 	}
 	golden(t, filepath.Join("docs", "cli.md"), b.Bytes())
-	golden(t, filepath.Join("docs", "settings.md"), settingsReference())
+	golden(t, filepath.Join("docs", "settings.md"), append(settingsReference(), environmentReference()...))
 }
 
 func settingsReference() []byte {
 	var b bytes.Buffer
-	b.WriteString(`# Settings
+	b.WriteString(`# Settings and environment variables
 
-Generated from the types; do not edit. [formats.md](formats.md) says where the two files are and
-what else is allowed in them.
+Generated from the program; do not edit.
+
+## Settings
+
+Your own settings are in ` + "`config.yml`" + `, and those of a repository in ` + "`.copse.yml`" + `. [On-disk formats](formats.md)
+says where the two files are and what else is allowed in them.
 
 | key | value | default | your settings | .copse.yml | meaning |
 |---|---|---|---|---|---|
@@ -205,6 +208,7 @@ The tools of items return the object below as structured content and as indented
 of a list is only its array; a second block reports what was cut or could not be read. Their errors
 are text.
 `)
+	shapes := make(map[string]string)
 	for _, set := range sets {
 		fmt.Fprintf(&b, "\n## %s\n", set.Name)
 		for _, d := range set.Tools {
@@ -216,7 +220,12 @@ are text.
 			if len(d.Input().Properties) > 0 {
 				b.WriteString("\n")
 			}
-			fmt.Fprintf(&b, "Returns `%s`.\n", d.Result())
+			if first, seen := shapes[d.Result()]; seen && len(d.Result()) >= longShape {
+				fmt.Fprintf(&b, "Returns the same as [%s](#%s).\n", first, first)
+			} else {
+				shapes[d.Result()] = d.Name
+				fmt.Fprintf(&b, "Returns `%s`.\n", d.Result())
+			}
 		}
 		if len(set.Prompts) > 0 {
 			b.WriteString("\n### Prompts\n\n")
@@ -277,48 +286,107 @@ func describeProperty(p *jsonschema.Schema) string {
 	return ": " + p.Description
 }
 
-func commandReference(b *bytes.Buffer, c *cobra.Command) {
-	fmt.Fprintf(b, "\n## %s\n\n%s\n", c.CommandPath(), strings.TrimSpace(cmp.Or(c.Long, c.Short+".")))
+// reference writes the entries of commands, and remembers what it wrote, to say it once.
+type reference struct {
+	// shapes are the commands by the form of their JSON, flags by the line that describes a
+	// flag of a sibling.
+	shapes, flags map[string]string
+}
+
+const (
+	// longShape is the length from which a form of JSON is not repeated.
+	longShape = 80
+	// manyFlags is how many flags of another command are not repeated.
+	manyFlags = 4
+)
+
+// anchored returns a link to the entry of a command.
+func anchored(path string) string {
+	return "[" + path + "](#" + strings.ReplaceAll(path, " ", "-") + ")"
+}
+
+func (r reference) entry(b *bytes.Buffer, c *cobra.Command) {
+	path := c.CommandPath()
+	fmt.Fprintf(b, "\n## %s\n\n%s\n", path, strings.TrimSpace(cmp.Or(c.Long, c.Short+".")))
 	if c.Example != "" {
 		fmt.Fprintf(b, "\n```sh\n%s\n```\n", strings.ReplaceAll(strings.TrimLeft(c.Example, " "), "\n  ", "\n"))
 	}
 	if f := c.Flags().Lookup("json"); f != nil {
 		shaped, ok := f.Value.(interface{ Shape() reflect.Type })
 		if !ok {
-			panic(c.CommandPath() + " does not say what its JSON is: add --json with output.JSONFlag")
+			panic(path + " does not say what its JSON is: add --json with output.JSONFlag")
 		}
-		fmt.Fprintf(b, "\nJSON: `%s`\n", jsonshape.Describe(shaped.Shape()))
+		shape := jsonshape.Describe(shaped.Shape())
+		if first, seen := r.shapes[shape]; seen && len(shape) >= longShape {
+			fmt.Fprintf(b, "\nJSON: see %s\n", anchored(first))
+		} else {
+			r.shapes[shape] = path
+			fmt.Fprintf(b, "\nJSON: `%s`\n", shape)
+		}
 	}
-	first := true
+	r.options(b, c)
+	for _, sub := range c.Commands() {
+		if same := sameAs(sub.CommandPath()); sub.IsAvailableCommand() && same != "" && !strings.HasPrefix(path, "copse server") {
+			fmt.Fprintf(b, "\n`%s` is %s.\n", sub.CommandPath(), anchored(same))
+		}
+	}
+}
+
+// options writes the flags of a command. Many that a command above in the list has, too, are
+// a reference to that command.
+func (r reference) options(b *bytes.Buffer, c *cobra.Command) {
+	var lines []string
+	others := make(map[string][]string) // names of flags, by the command that describes them
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if f.Name == "help" || f.Hidden {
 			return
 		}
-		if first {
-			b.WriteString("\n")
-			first = false
+		line := flagLine(f)
+		lines = append(lines, line)
+		if first, ok := r.flags[parentPath(c)+"\n"+line]; ok {
+			others[first] = append(others[first], "`--"+f.Name+"`")
 		}
-		name, usage := pflag.UnquoteUsage(f)
-		if f.Shorthand != "" {
-			fmt.Fprintf(b, "- `-%s`, `--%s`", f.Shorthand, f.Name)
-		} else {
-			fmt.Fprintf(b, "- `--%s`", f.Name)
-		}
-		if name != "" && name != "count" {
-			fmt.Fprintf(b, " *%s*", name)
-		}
-		fmt.Fprintf(b, ": %s\n", usage)
 	})
-	for _, sub := range c.Commands() {
-		switch path := sub.CommandPath(); {
-		case !sub.IsAvailableCommand(), strings.HasPrefix(path, "copse server "):
-		case strings.HasPrefix(path, "tic ") && !strings.HasPrefix(path, "tic mcp"):
-			same := "copse item" + strings.TrimPrefix(strings.TrimPrefix(path, "tic"), " item")
-			fmt.Fprintf(b, "\n`%s` is [%s](#%s).\n", path, same, strings.ReplaceAll(same, " ", "-"))
-		default:
-			commandReference(b, sub)
-		}
+	if len(lines) > 0 {
+		b.WriteString("\n")
 	}
+	var repeated []string
+	for _, line := range lines {
+		key := parentPath(c) + "\n" + line
+		first, ok := r.flags[key]
+		if !ok {
+			r.flags[key] = c.CommandPath()
+		}
+		if len(others[first]) >= manyFlags {
+			if !slices.Contains(repeated, first) {
+				repeated = append(repeated, first)
+			}
+			continue
+		}
+		b.WriteString(line)
+	}
+	for _, first := range repeated {
+		fmt.Fprintf(b, "- %s: see %s\n", strings.Join(others[first], ", "), anchored(first))
+	}
+}
+
+func parentPath(c *cobra.Command) string {
+	if c.HasParent() {
+		return c.Parent().CommandPath()
+	}
+	return ""
+}
+
+func flagLine(f *pflag.Flag) string {
+	name, usage := pflag.UnquoteUsage(f)
+	line := fmt.Sprintf("- `--%s`", f.Name)
+	if f.Shorthand != "" {
+		line = fmt.Sprintf("- `-%s`, `--%s`", f.Shorthand, f.Name)
+	}
+	if name != "" && name != "count" {
+		line += fmt.Sprintf(" *%s*", name)
+	}
+	return line + ": " + usage + "\n"
 }
 
 // TestCommandsAreExplained wants an example of every command that does something, and a
@@ -342,7 +410,7 @@ func TestCommandsAreExplained(t *testing.T) {
 			visit(sub)
 		}
 	}
-	for _, c := range []*cobra.Command{copse.Command(app.EmptyEnv()), tic.Command(app.EmptyEnv()), twigmcp.Command(app.EmptyEnv())} {
+	for _, c := range roots() {
 		visit(c)
 	}
 }

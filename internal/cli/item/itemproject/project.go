@@ -387,7 +387,7 @@ func (c cli) configSet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:       "set KEY VALUE",
 		Short:     "Set current_iteration or done_statuses; in a database types and statuses, too",
-		Example:   c.Project("config set current_iteration sprint-2") + "\n" + c.Project("config set done_statuses done,wontfix"),
+		Example:   c.Project("config set current_iteration sprint-2") + "\n" + c.Project("config set done_statuses review,done"),
 		ValidArgs: []string{"current_iteration", "done_statuses", "types", "statuses"},
 		Args:      app.Args(2, 2, "KEY and VALUE"),
 		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {

@@ -137,6 +137,9 @@ func (c cli) told(r shared.Result, remote, asJSON bool) error {
 // keepSynced syncs until the context ends, and prints what each exchange did. It reports
 // each outage once.
 func (c cli) keepSynced(ctx context.Context, syncer *shared.Syncer, o syncOptions) error {
+	if !o.asJSON {
+		c.Env.Notef("Syncing after each change, and every %s. To stop, press Ctrl-C.", o.interval)
+	}
 	offline := ""
 	return itemsync.Watch(ctx, syncer, o.interval, func(r shared.Result) error {
 		switch {

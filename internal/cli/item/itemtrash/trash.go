@@ -32,7 +32,7 @@ func (c cli) trash() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "trash",
 		Short:   "List deleted items, or remove them permanently",
-		Example: fmt.Sprintf("  %[1]s trash list\n  %[1]s trash purge 3", c.Program),
+		Example: fmt.Sprintf("  %[1]s trash list\n  %[1]s trash purge 3 --yes", c.Program),
 		Args:    app.Subcommands,
 		RunE:    app.Help,
 	}
@@ -87,7 +87,7 @@ func (c cli) trashPurge() *cobra.Command {
 		Long: `Remove deleted items permanently: the given ones, or all with --all. You cannot restore them
 later, and their IDs are not used again. At a terminal, the command lists the items and asks;
 elsewhere, pass --yes.`,
-		Example: fmt.Sprintf("  %[1]s trash purge 3\n  %[1]s trash purge --all --yes", c.Program),
+		Example: fmt.Sprintf("  %[1]s trash purge 3 --yes\n  %[1]s trash purge --all --yes", c.Program),
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: c.CompleteDeleted,
 		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			if all == (len(args) > 0) {
