@@ -26,6 +26,7 @@ var layers = []struct {
 		"internal/cleantext",
 		"internal/clientconfig",
 		"internal/credential",
+		"internal/dirwatch",
 		"internal/docker",
 		"internal/fact",
 		"internal/failure",

@@ -70,6 +70,21 @@ func (g *guard) submodules() error {
 	return nil
 }
 
+// Submodules returns git's directories of the submodules that are checked out.
+func (r *Repo) Submodules() []string {
+	tracked, err := r.index.Get()
+	if err != nil || r.root == "" {
+		return nil
+	}
+	var dirs []string
+	for _, link := range tracked.Links() {
+		if dir := r.guard.gitDirOf(filepath.Join(r.root, filepath.FromSlash(link))); dir != "" {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
 // gitDirOf returns where the .git of a submodule leads, sound or not.
 func (g *guard) gitDirOf(dir string) string {
 	path := filepath.Join(dir, ".git")

@@ -203,7 +203,7 @@ func TestWithoutProgram(t *testing.T) {
 	g.Env = g.Env.With("PATH=" + t.TempDir())
 	r := discover(t, g, dir)
 	everything(t, r, func(method string, err error) {
-		needsGit := method == "Status" || method == "Worktrees"
+		needsGit := method == "Status"
 		if errors.Is(err, xec.ErrNotInstalled) != needsGit || (err != nil) != needsGit {
 			t.Errorf("%s: error is %v", method, err)
 		}

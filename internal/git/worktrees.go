@@ -37,42 +37,58 @@ type Worktree struct {
 }
 
 // Worktrees returns all worktrees as git lists them: the main one, or the bare
-// repository, first.
+// repository, first. Git is started only where it keeps refs in tables, where there is no
+// main worktree, and where there are more worktrees than are looked at here.
 func (r *Repo) Worktrees(ctx context.Context) ([]Worktree, error) {
 	return read(r, func() ([]Worktree, error) {
-		const usageError = 129
-		separator := "\x00"
-		out, err := r.program.Run(ctx, "worktree", "list", "--porcelain", "-z")
-		if exit, ok := errors.AsType[*xec.ExitError](err); ok && exit.Code == usageError {
-			separator = "\n" // before git 2.36
-			out, err = r.program.Run(ctx, "worktree", "list", "--porcelain")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list worktrees: %w", err)
-		}
-		list := parseWorktrees(out, separator)
-		if len(list) > 0 && !list[0].Bare && r.mainRoot != "" {
-			// Git does not look up core.worktree, which submodules have.
-			list[0].setPath(r.mainRoot)
-		}
-		for i := range list {
-			w := &list[i]
-			gitDir := r.commonDir
-			if i > 0 {
-				if w.Prunable {
-					continue
-				}
-				if gitDir = r.gitDirOf(w.Path); gitDir == "" {
-					w.Prunable = true
-					continue
-				}
+		if !r.usesTable() && r.mainRoot != "" {
+			// What git would not be given to read is not read here, either.
+			if _, err := r.guard.Settings(ctx); err != nil {
+				return nil, err
 			}
-			if !w.Bare {
-				w.Operation = operation.Read(gitDir)
+			list, err := r.linked()
+			if !errors.Is(err, errTooMany) {
+				return list, err
 			}
 		}
-		return list, nil
+		return r.askWorktrees(ctx)
 	})
+}
+
+// askWorktrees asks the git program.
+func (r *Repo) askWorktrees(ctx context.Context) ([]Worktree, error) {
+	const usageError = 129
+	separator := "\x00"
+	out, err := r.program.Run(ctx, "worktree", "list", "--porcelain", "-z")
+	if exit, ok := errors.AsType[*xec.ExitError](err); ok && exit.Code == usageError {
+		separator = "\n" // before git 2.36
+		out, err = r.program.Run(ctx, "worktree", "list", "--porcelain")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	list := parseWorktrees(out, separator)
+	if len(list) > 0 && !list[0].Bare && r.mainRoot != "" {
+		// Git does not look up core.worktree, which submodules have.
+		list[0].setPath(r.mainRoot)
+	}
+	for i := range list {
+		w := &list[i]
+		gitDir := r.commonDir
+		if i > 0 {
+			if w.Prunable {
+				continue
+			}
+			if gitDir = r.gitDirOf(w.Path); gitDir == "" {
+				w.Prunable = true
+				continue
+			}
+		}
+		if !w.Bare {
+			w.Operation = operation.Read(gitDir)
+		}
+	}
+	return list, nil
 }
 
 // gitDirOf returns git's directory for the worktree at dir, "" if the .git there does

@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/health"
 	"github.com/copse-dev/copse/internal/cli/mcp"
+	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/httpguard"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
@@ -231,13 +232,14 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	defer stop()
 	gate := gate(env, o, files)
 	logger := app.NewLogger(env.Stderr, o.verbosity)
+	trees := dirwatch.NewTrees()
 	serving := servers.NewFleet(servers.Options{
-		Env: env, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, About: mcp.About, Logger: logger,
+		Env: env, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, About: mcp.About, Logger: logger, Trees: trees,
 	})
 	repository := servers.Repository{Env: env, Unnamed: unnamed(env, o.repo)}
 	var status func() []health.Server
 	pages := boards.New(boards.Options{
-		Env: env, Files: files, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, Logger: logger,
+		Env: env, Files: files, Disabled: o.choice.Disabled(), ReadOnly: o.choice.ReadOnly, Logger: logger, Trees: trees,
 		Examine: func(ctx context.Context, root string) []doctor.Finding { return mcp.Examine(ctx, env, root, false) },
 		Servers: func() []health.Server { return status() },
 	})

@@ -26,6 +26,8 @@ type Files struct {
 	Root string
 	// Tracked and Untracked are files in it, with slashes. Tracked is sorted.
 	Tracked, Untracked []string
+	// Beside are directories that have none of these, and whose own entries count.
+	Beside []string
 	// Others are absolute paths of files that decide what is tracked or ignored.
 	Others []string
 	// State is anything else that counts, such as the commit that is checked out.
@@ -39,6 +41,8 @@ type Print struct {
 	Sum string
 	// Settled says that a later change gives another fingerprint.
 	Settled bool
+	// Linked says that a file has another name somewhere, by which it can be changed.
+	Linked bool `json:"-"`
 }
 
 // window is how long after its last change a file may change again without a trace.
@@ -55,9 +59,9 @@ func Of(ctx context.Context, f Files) (Print, error) {
 		return Print{}, err
 	}
 	defer root.close()
-	p := printer{sum: sha256.New()}
-	p.text(f.State)
-	for i, names := range [][]string{directories(f.Tracked, f.Untracked), f.Tracked, f.Untracked} {
+	p := newPrinter()
+	p.around(f)
+	for i, names := range [][]string{f.Directories(), f.Tracked, f.Untracked} {
 		p.number(int64(i))
 		for n, name := range names {
 			if n%every == 0 && ctx.Err() != nil {
@@ -66,19 +70,27 @@ func Of(ctx context.Context, f Files) (Print, error) {
 			p.add(root.stat(name))
 		}
 	}
-	for _, name := range f.Others {
-		info, err := os.Stat(name)
-		if err != nil {
-			p.add(stat{})
-			continue
-		}
-		p.add(stat{size: info.Size(), modified: info.ModTime().UnixNano(), mode: uint32(info.Mode())})
+	return Print{Sum: p.text(), Settled: time.Unix(0, p.newest).Add(window).Before(f.At), Linked: p.linked}, nil
+}
+
+// Around returns the fingerprint of all but what is below the root: of Others, of State, and
+// of which directory the root is. For those who know that nothing below it changed.
+func (f Files) Around() string {
+	p := newPrinter()
+	p.around(f)
+	info, err := os.Lstat(f.Root)
+	if err == nil {
+		device, inode := identity(info)
+		p.number(int64(device)) //nolint:gosec // bits
+		p.number(int64(inode))  //nolint:gosec // bits
 	}
-	p.flush()
-	return Print{
-		Sum:     hex.EncodeToString(p.sum.Sum(nil)),
-		Settled: time.Unix(0, p.newest).Add(window).Before(f.At),
-	}, nil
+	return p.text()
+}
+
+// Directories returns those that the files are in, each after its parent; the root is ".".
+// A directory changes when a file in it is made, removed or replaced.
+func (f Files) Directories() []string {
+	return sorted(append(directories(f.Tracked, f.Untracked), f.Beside...))
 }
 
 // stat is what the system says about a file; zero for one that is not there.
@@ -87,16 +99,35 @@ type stat struct {
 	inode                   uint64
 	mode                    uint32
 	directory               bool
+	linked                  bool // a file with several names
 }
 
 type printer struct {
 	sum    hash.Hash
 	buffer []byte
 	newest int64
+	linked bool
+}
+
+func newPrinter() *printer { return &printer{sum: sha256.New()} }
+
+// around adds what is not below the root.
+func (p *printer) around(f Files) {
+	p.number(int64(len(f.State)))
+	p.buffer = append(p.buffer, f.State...)
+	for _, name := range f.Others {
+		info, err := os.Stat(name)
+		if err != nil {
+			p.add(stat{})
+			continue
+		}
+		p.add(stat{size: info.Size(), modified: info.ModTime().UnixNano(), mode: uint32(info.Mode())})
+	}
 }
 
 func (p *printer) add(s stat) {
 	p.newest = max(p.newest, s.modified, s.changed)
+	p.linked = p.linked || s.linked
 	if s.directory {
 		// Only which names it has counts.
 		s.size = 0
@@ -112,9 +143,10 @@ func (p *printer) add(s stat) {
 
 func (p *printer) number(n int64) { p.add(stat{size: n}) }
 
-func (p *printer) text(s string) {
-	p.number(int64(len(s)))
-	p.buffer = append(p.buffer, s...)
+// text returns the fingerprint.
+func (p *printer) text() string {
+	p.flush()
+	return hex.EncodeToString(p.sum.Sum(nil))
 }
 
 func (p *printer) flush() {
@@ -122,8 +154,7 @@ func (p *printer) flush() {
 	p.buffer = p.buffer[:0]
 }
 
-// directories returns those that files are in, the root among them. A directory changes
-// when a file in it is made, removed or replaced.
+// directories returns those that files are in, the root among them.
 func directories(lists ...[]string) []string {
 	dirs := []string{"."}
 	for _, names := range lists {
@@ -139,6 +170,10 @@ func directories(lists ...[]string) []string {
 			}
 		}
 	}
+	return sorted(dirs)
+}
+
+func sorted(dirs []string) []string {
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
 }
@@ -149,18 +184,26 @@ func Beside(root string, tracked []string) []string {
 	dirs := directories(tracked)
 	var found []string
 	for _, dir := range dirs {
-		list, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
-		if err != nil {
-			continue
-		}
-		for _, e := range list {
-			name := path.Join(dir, e.Name())
-			if e.Type() != fs.ModeDir || name == ".git" {
-				continue
-			}
+		for _, name := range Subdirectories(root, dir) {
 			if _, known := slices.BinarySearch(dirs, name); !known {
 				found = append(found, name)
 			}
+		}
+	}
+	return found
+}
+
+// Subdirectories returns the directories in one below root, as paths below root; none if
+// it cannot be read.
+func Subdirectories(root, dir string) []string {
+	list, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(dir)))
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for _, e := range list {
+		if e.Type() == fs.ModeDir && e.Name() != ".git" {
+			found = append(found, path.Join(dir, e.Name()))
 		}
 	}
 	return found

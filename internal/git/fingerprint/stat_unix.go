@@ -2,7 +2,12 @@
 
 package fingerprint
 
-import "golang.org/x/sys/unix"
+import (
+	"io/fs"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // root is an open directory: names below it are found sooner than long paths.
 type root int
@@ -22,5 +27,15 @@ func (r root) stat(name string) stat {
 	return stat{
 		size: s.Size, modified: unix.TimespecToNsec(s.Mtim), changed: unix.TimespecToNsec(s.Ctim),
 		inode: s.Ino, mode: uint32(s.Mode), directory: s.Mode&unix.S_IFMT == unix.S_IFDIR, //nolint:unconvert // other systems have other types
+		linked: s.Mode&unix.S_IFMT == unix.S_IFREG && s.Nlink > 1,
 	}
+}
+
+// identity returns which file it is, zeros if the system does not say.
+func identity(info fs.FileInfo) (device, inode uint64) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, 0
+	}
+	return uint64(s.Dev), s.Ino //nolint:unconvert,gosec // other systems have other types
 }

@@ -26,6 +26,7 @@ import (
 	tasksview "github.com/copse-dev/copse/internal/board/tasks"
 	"github.com/copse-dev/copse/internal/board/worktrees"
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/servers"
@@ -46,6 +47,8 @@ type Options struct {
 	// Servers returns the servers that run.
 	Servers func() []health.Server
 	Logger  *slog.Logger
+	// Trees observe changes of files, nil for nobody.
+	Trees *dirwatch.Trees
 }
 
 // New returns the boards of all worktrees; one opens when its first link is made.
@@ -126,7 +129,7 @@ func (s *sources) person() item.Agent {
 }
 
 func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*board.Board, error) {
-	here := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: root, Found: true, Disabled: o.Disabled})
+	here := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: root, Found: true, Disabled: o.Disabled}).Watching(o.Trees)
 	s := &sources{
 		Options: o, Workspace: here, store: here.Items(), tasks: here.Tasks(),
 		kit: markup.NewKit(markup.Options{Now: o.Env.Now, Redact: o.Env.Secrets.Redact, Field: entry.TokenField, Token: p}),

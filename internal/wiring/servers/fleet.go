@@ -35,7 +35,7 @@ func NewFleet(o Options) *Fleet {
 
 // Serve makes the server of a worktree.
 func (f *Fleet) Serve(ctx context.Context, path string) supervisor.Server {
-	w := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled, ReadOnly: f.o.ReadOnly}).Registered(f.register, false)
+	w := workspace.Open(ctx, wiring.Options{Program: "copse", Env: f.o.Env, Repo: path, Disabled: f.o.Disabled, ReadOnly: f.o.ReadOnly}).Registered(f.register, false).Watching(f.o.Trees)
 	all := w.Serve(f.o.Logger)
 	one := f.o.server(all, w.Alone(all), w.Connected)
 	one.common = w.Common

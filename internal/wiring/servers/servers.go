@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/bearer"
+	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/supervisor"
@@ -27,6 +28,8 @@ type Options struct {
 	// About is how the instructions begin.
 	About  string
 	Logger *slog.Logger
+	// Trees observe changes of files for all servers of the process.
+	Trees *dirwatch.Trees
 }
 
 // served is a workspace that is served.

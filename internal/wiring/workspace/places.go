@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/presence"
@@ -29,6 +30,7 @@ type Places struct {
 	logger   *slog.Logger
 	start    *place
 	register *presence.Register
+	trees    *dirwatch.Trees
 
 	mu    sync.Mutex
 	roots map[string]*place // by the root of the worktree
@@ -44,7 +46,10 @@ type place struct {
 
 // Follow returns the places of a server that is started with the options.
 func Follow(ctx context.Context, o wiring.Options, logger *slog.Logger) *Places {
-	p := &Places{opts: o, logger: logger, register: NewRegister(o.Env), roots: make(map[string]*place), dirs: make(map[string]*place)}
+	p := &Places{
+		opts: o, logger: logger, register: NewRegister(o.Env), trees: dirwatch.NewTrees(),
+		roots: make(map[string]*place), dirs: make(map[string]*place),
+	}
 	p.start = p.open(ctx, o)
 	p.start.place = p.start.workspace.Place(p.start.served)
 	return p
@@ -84,7 +89,7 @@ func (a alone) Find(_ context.Context, named string, _ []string) (*mcpserver.Pla
 }
 
 func (p *Places) open(ctx context.Context, o wiring.Options) *place {
-	w := Open(ctx, o).Registered(p.register, true)
+	w := Open(ctx, o).Registered(p.register, true).Watching(p.trees)
 	w.Log(ctx, p.logger)
 	return &place{workspace: w, served: w.Serve(p.logger)}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/source/records"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/runner"
+	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/docker"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
@@ -81,6 +82,7 @@ type Workspace struct {
 	process  func() family.Process
 	register *presence.Register // of the server, nil for a command
 	single   bool               // the register has one client
+	trees    *dirwatch.Trees    // of the server, nil for a command
 }
 
 // Open returns the workspace of the options. Little is read yet.
@@ -97,7 +99,7 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 		process:  sync.OnceValue(func() family.Process { return family.Identify(os.Getpid()) }),
 	}
 	w.radar = sync.OnceValue(func() *conflicts.Radar {
-		return conflicts.New(conflicts.Options{
+		options := conflicts.Options{
 			Branches: sources.Branches, CacheDir: o.Env.ConflictsDir(), Git: git.Options{Env: o.Env.Environ}, Now: o.Env.Now,
 			Clients: func(ctx context.Context) map[string][]string {
 				names := make(map[string][]string)
@@ -106,7 +108,11 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 				}
 				return names
 			},
-		})
+		}
+		if w.trees != nil {
+			options.Trees = w.trees
+		}
+		return conflicts.New(options)
 	})
 	return w
 }
@@ -238,6 +244,12 @@ func presenceDir(env app.Env) string {
 // single says that the register has the calls of one client alone.
 func (w *Workspace) Registered(r *presence.Register, single bool) *Workspace {
 	w.register, w.single = r, single
+	return w
+}
+
+// Watching says what observes changes of files, for a server that is asked more than once.
+func (w *Workspace) Watching(trees *dirwatch.Trees) *Workspace {
+	w.trees = trees
 	return w
 }
 

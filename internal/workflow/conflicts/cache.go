@@ -20,7 +20,7 @@ const (
 	// maxMerges is how many results are kept that the last survey did not use.
 	maxMerges = 4000
 	// version changes when what is kept means something else.
-	version = 2
+	version = 3
 )
 
 // kept is what is kept between surveys. It is immutable once it is read or written.

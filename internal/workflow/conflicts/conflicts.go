@@ -11,8 +11,10 @@
 //
 // Use [New]. [Radar.Report] tries the merges; package git/trial says how, and that it
 // writes nothing to the repository. Results are kept by the commits that were merged, in
-// the user's cache, so that a repeated call tries only what changed. Whether the files of
-// a worktree changed is told by package git/fingerprint, without starting git.
+// the user's cache, so that a repeated call tries only what changed. Package
+// git/fingerprint finds out whether the files of a worktree changed, without starting git.
+// In a program that looks repeatedly, package dirwatch says that nothing happened in a
+// worktree, so that nobody need look at its files.
 package conflicts
 
 import (
@@ -36,6 +38,8 @@ type Options struct {
 	CacheDir string
 	Git      git.Options
 	Now      func() time.Time
+	// Trees observe changes, for a program that looks more than once; nil for nobody.
+	Trees Trees
 	// Clients returns the names of the clients that work in each worktree, by its root;
 	// nil for nobody.
 	Clients func(ctx context.Context) map[string][]string
@@ -43,7 +47,8 @@ type Options struct {
 
 // Radar looks for conflicts in one repository. It is safe for concurrent use.
 type Radar struct {
-	o Options
+	o    Options
+	seen *seen
 
 	mu    sync.Mutex // one report at a time, as the next one profits
 	cache *cache
@@ -54,7 +59,9 @@ type Radar struct {
 }
 
 // New returns the radar of the repository of o.Branches.
-func New(o Options) *Radar { return &Radar{o: o, repos: make(map[string]*git.Repo)} }
+func New(o Options) *Radar {
+	return &Radar{o: o, seen: newSeen(o.Trees, o.Now), repos: make(map[string]*git.Repo)}
+}
 
 // Request selects conflicts.
 type Request struct {

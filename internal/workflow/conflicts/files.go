@@ -25,7 +25,8 @@ type state struct {
 	Print fingerprint.Print `json:"print"`
 	// Edits are the files that differ from the commit that is checked out.
 	Edits git.Edits `json:"edits"`
-	// Beside are directories that have no tracked file but lie next to one.
+	// Beside are directories in which files can appear that git does not ignore, and that
+	// have none yet.
 	Beside []string `json:"beside,omitempty"`
 	// Commit is the commit that the files gave last, "" if none was made.
 	Commit string `json:"commit,omitempty"`
@@ -76,8 +77,8 @@ func (g *survey) readState(ctx context.Context, s *side) (*state, error) {
 		return nil, err
 	}
 	if known := g.known.Worktrees[s.root]; known != nil && known.Print.Settled {
-		now, err := print(ctx, repo, s, known, time.Now())
-		if err == nil && now.Sum == known.Print.Sum {
+		files, err := filesOf(ctx, repo, s, known)
+		if err == nil && g.seen.unchanged(ctx, files, known.Print.Sum) {
 			return known, nil
 		}
 	}
@@ -105,32 +106,36 @@ func (g *survey) readState(ctx context.Context, s *side) (*state, error) {
 		found.Edits.Files, found.LeftOut = kept, untracked
 		return found, nil // files that are made are not seen otherwise
 	}
-	tracked, err := repo.Tracked(ctx)
-	if err != nil {
+	if found.Beside, err = beside(ctx, repo); err != nil {
 		return found, nil //nolint:nilerr // git is asked each time
 	}
-	found.Beside = fingerprint.Beside(s.root, tracked.All())
-	if p, err := print(ctx, repo, s, found, began); err == nil {
+	files, err := filesOf(ctx, repo, s, found)
+	if err != nil {
+		return found, nil //nolint:nilerr // as above
+	}
+	files.At = began
+	if p, err := fingerprint.Of(ctx, files); err == nil {
 		found.Print = p
 	}
 	return found, nil
 }
 
-// print returns the fingerprint of a worktree in a state.
-func print(ctx context.Context, repo *git.Repo, s *side, in *state, at time.Time) (fingerprint.Print, error) {
+// filesOf returns what a worktree's state depends on.
+func filesOf(ctx context.Context, repo *git.Repo, s *side, in *state) (fingerprint.Files, error) {
 	tracked, err := repo.Tracked(ctx)
 	if err != nil {
-		return fingerprint.Print{}, err
+		return fingerprint.Files{}, err
 	}
-	untracked := append([]string{}, in.Beside...)
+	var untracked []string
 	for _, e := range in.Edits.Files {
 		if e.Untracked {
 			untracked = append(untracked, e.Path)
 		}
 	}
-	return fingerprint.Of(ctx, fingerprint.Files{
-		Root: s.root, Tracked: tracked.All(), Untracked: untracked, Others: others(ctx, repo), State: s.head, At: at,
-	})
+	return fingerprint.Files{
+		Root: s.root, Tracked: tracked.All(), Untracked: untracked, Beside: in.Beside,
+		Others: others(ctx, repo), State: s.head, At: time.Now(),
+	}, nil
 }
 
 // open returns the repository as seen from a worktree.
@@ -153,6 +158,11 @@ func (r *Radar) open(ctx context.Context, root string) (*git.Repo, error) {
 // others returns the files that decide what is tracked and ignored in a worktree.
 func others(ctx context.Context, repo *git.Repo) []string {
 	files := []string{filepath.Join(repo.GitDir(), "index")}
+	for _, dir := range repo.Submodules() {
+		for _, name := range []string{"HEAD", "index", "logs/HEAD"} { // one of them changes with each commit there
+			files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
+		}
+	}
 	if excludes, err := repo.Excludes(ctx); err == nil {
 		files = append(files, excludes.Files...)
 	}

@@ -3,6 +3,8 @@ package conflicts
 import (
 	"context"
 
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/session"
 )
 
@@ -39,9 +41,18 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	listed, tips, err := g.list(ctx, standard)
+	listed, err := g.repo.Worktrees(ctx)
 	if err != nil {
 		return nil, err
+	}
+	// No other branch counts here.
+	commits, err := g.repo.CommitsOf(ctx, []string{refstore.BranchPrefix + standard, originPrefix + standard})
+	if err != nil {
+		return nil, err
+	}
+	var tips []git.Tip
+	for ref, commit := range commits {
+		tips = append(tips, git.Tip{Ref: ref, Commit: commit})
 	}
 	if err := g.findTrunk(ctx, standard, tips); err != nil {
 		return nil, err

@@ -168,7 +168,7 @@ func (g *survey) contains(ctx context.Context, in, commit string) (bool, error) 
 // branches worktrees hold.
 func (g *survey) findWorktrees(ctx context.Context, listed []git.Worktree) (held map[string]bool, err error) {
 	held = make(map[string]bool)
-	var sides []*side
+	var sides, onBranch []*side
 	for _, w := range listed {
 		if w.Bare || w.Prunable || w.Head == "" {
 			continue
@@ -182,6 +182,12 @@ func (g *survey) findWorktrees(ctx context.Context, listed []git.Worktree) (held
 		}
 		held[s.name] = true
 		sides = append(sides, s)
+		if w.Branch != "" {
+			onBranch = append(onBranch, s)
+		}
+	}
+	if err := g.learnMerged(ctx, onBranch); err != nil {
+		return nil, err
 	}
 	if err := g.readFiles(ctx, sides); err != nil {
 		return nil, err
@@ -208,6 +214,27 @@ func (g *survey) findWorktrees(ctx context.Context, listed []git.Worktree) (held
 	return held, nil
 }
 
+// learnMerged finds out which tips of branches the trunk has, with one question to git for
+// all that are not known.
+func (g *survey) learnMerged(ctx context.Context, tips []*side) error {
+	known := func(s *side) bool {
+		_, known := g.result(mergedKey(s.head, g.trunk.head))
+		return known
+	}
+	unknown := slices.DeleteFunc(slices.Clone(tips), known)
+	if g.trunk.head == "" || len(unknown) == 0 {
+		return nil
+	}
+	merged, err := g.repo.Merged(ctx, g.trunk.head)
+	if err != nil {
+		return err
+	}
+	for _, s := range unknown {
+		g.fresh.Merges[mergedKey(s.head, g.trunk.head)] = merge{Contained: merged[s.head]}
+	}
+	return nil
+}
+
 // merged reports whether the trunk has a commit.
 func (g *survey) merged(ctx context.Context, commit string) (bool, error) {
 	if g.trunk.head == "" {
@@ -221,7 +248,6 @@ func (g *survey) branches(ctx context.Context, tips []git.Tip, held map[string]b
 	stacked := g.stacked(ctx)
 	oldest := g.o.Now().Add(-maxAge)
 	var found []*side
-	unknown := false
 	for _, t := range tips {
 		name := t.Branch()
 		named := slices.Contains(g.request.Branches, name)
@@ -229,17 +255,9 @@ func (g *survey) branches(ctx context.Context, tips []git.Tip, held map[string]b
 			continue
 		}
 		found = append(found, &side{name: name, commit: t.Commit, head: t.Commit, at: t.At, named: named, made: true})
-		_, known := g.result(mergedKey(t.Commit, g.trunk.head))
-		unknown = unknown || !known
 	}
-	if g.trunk.head != "" && unknown {
-		merged, err := g.repo.Merged(ctx, g.trunk.head)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range found {
-			g.fresh.Merges[mergedKey(s.head, g.trunk.head)] = merge{Contained: merged[s.head]}
-		}
+	if err := g.learnMerged(ctx, found); err != nil {
+		return nil, err
 	}
 	var inFlight []*side
 	for _, s := range found {

@@ -1,0 +1,43 @@
+// Package dirwatch reports what changed in directories, exactly and at once.
+//
+// The kernel queues an event before the call that changed a file returns, and
+// [Watch.Changed] empties the queue before it returns. So every change that was complete
+// before the call is reported, without a goroutine and without a wait. [Trees] counts the
+// changes below many roots, for callers that only ask whether there were any.
+//
+// Only Linux has such a queue. Elsewhere, and on file systems that other machines or other
+// programs than the kernel can change, [ErrUnsupported] says that the files have to be
+// looked at. Two changes have no event: a program that writes to a file that it mapped into
+// memory, as long as it has it mapped, and one that writes to the file by a name in another
+// directory.
+//
+// Package watch is for callers that want to be called when something changes.
+package dirwatch
+
+import "errors"
+
+var (
+	// ErrUnsupported says that changes of a directory cannot be observed reliably.
+	ErrUnsupported = errors.New("changes of this directory have no reliable events")
+	// ErrLost says that there were too many events. Anything can have changed, and the
+	// watch has to be closed.
+	ErrLost = errors.New("events of changed files were lost")
+	// ErrFull says that the system has no watches to give.
+	ErrFull = errors.New("the system has no watches left")
+)
+
+// Dir is a directory that a [Watch] watches.
+type Dir int32
+
+// Change is something that happened in a directory.
+type Change struct {
+	Dir Dir
+	// Name is the name of the file, empty for the directory itself. It is valid until the
+	// next change is reported.
+	Name []byte
+	// Made says that the file is a directory that appeared, which is not watched yet.
+	Made bool
+	// Ended says that the directory was moved or removed, so that its path names something
+	// else.
+	Ended bool
+}
