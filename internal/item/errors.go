@@ -66,3 +66,17 @@ func IsNotFound(err error) bool {
 	_, ok := errors.AsType[*NotFoundError](err)
 	return ok
 }
+
+// IsRefusal reports whether an error says that what was asked for is not possible, and is for
+// the user as it is. Any other error is a failure of the backend.
+func IsRefusal(err error) bool {
+	_, invalid := errors.AsType[*InvalidError](err)
+	_, changed := errors.AsType[*ChangedError](err)
+	_, broken := errors.AsType[*BrokenError](err)
+	_, config := errors.AsType[*ConfigError](err)
+	_, held := errors.AsType[*HeldError](err)
+	_, nothing := errors.AsType[*NothingToClaimError](err)
+	_, undo := errors.AsType[*UndoError](err)
+	_, store := errors.AsType[*StoreError](err)
+	return store || invalid || changed || broken || config || held || nothing || undo || IsNotFound(err)
+}

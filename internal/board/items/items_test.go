@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 )
 
 // place is a store of items with its view.
@@ -30,7 +31,7 @@ type place struct {
 func empty(t *testing.T) place {
 	t.Helper()
 	dir := t.TempDir()
-	store := local.New(local.Location{Dir: dir, Root: dir}, time.Now)
+	store := local.New(location.Place{Dir: dir, Root: dir}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	kit := markup.NewKit(markup.Options{Now: time.Now, Field: "token", Token: "TOKEN"})
 	return place{t, store, items.New(kit, items.Options{Store: store, Agent: item.Agent{Name: "ada", Worktree: dir}, Now: time.Now})}

@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 )
 
 // tracker is a local store that can do no more than an issue tracker: its numbers have gaps,
@@ -126,7 +127,7 @@ func project(t *testing.T, can item.Capabilities) itemtest.Project {
 	dir := t.TempDir()
 	var passed atomic.Int64
 	now := func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
-	made := local.New(local.Location{Dir: dir}, now)
+	made := local.New(location.Place{Dir: dir}, now)
 	if _, err := made.Init(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func project(t *testing.T, can item.Capabilities) itemtest.Project {
 	itemtest.Configure(t, dir)
 	return itemtest.Project{
 		Open: func(t *testing.T) item.Backend {
-			s := local.New(local.Location{Dir: dir}, now)
+			s := local.New(location.Place{Dir: dir}, now)
 			t.Cleanup(func() { _ = s.Close() })
 			return &tracker{Store: s, can: can}
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 )
 
 // sizes returns the numbers of items that are measured; the large one only if asked for.
@@ -49,7 +50,7 @@ func BenchmarkFirstList(b *testing.B) {
 		for way, caches := range map[string]string{"read": "", "kept": b.TempDir()} {
 			b.Run(fmt.Sprintf("%d-%s", n, way), func(b *testing.B) {
 				for b.Loop() {
-					s := local.New(local.Location{Dir: dir, Root: dir, Caches: caches}, time.Now)
+					s := local.New(location.Place{Dir: dir, Root: dir}, time.Now).CachedIn(caches)
 					snapshot, err := s.Snapshot(b.Context())
 					if err != nil || snapshot.Len() != n {
 						b.Fatal(snapshot.Len(), err)

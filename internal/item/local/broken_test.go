@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/remerge"
 )
 
@@ -350,7 +351,7 @@ func TestErrorsNameNoPath(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	gone := local.New(local.Location{Dir: filepath.Join(dir, "missing")}, time.Now)
+	gone := local.New(location.Place{Dir: filepath.Join(dir, "missing")}, time.Now)
 	if _, err := gone.Init(t.Context()); err == nil || strings.Contains(err.Error(), dir) {
 		t.Errorf("got %v", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/claimfile"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
@@ -25,7 +26,7 @@ const claimerVariable = "ITEM_LOCAL_TEST_CLAIMER"
 
 // claimUntilKilled says which items it got.
 func claimUntilKilled(dir string) {
-	s := local.New(local.Location{Dir: dir}, time.Now)
+	s := local.New(location.Place{Dir: dir}, time.Now)
 	ctx := item.WithAgent(context.Background(), itemtest.Agent(fmt.Sprint("claimer ", os.Getpid())))
 	for {
 		got, err := s.Claim(ctx, item.ClaimRequest{})
@@ -88,7 +89,7 @@ func TestKilledClaimers(t *testing.T) {
 			t.Errorf("%d times: %s", times, what)
 		}
 	}
-	later := local.New(local.Location{Dir: dir}, func() time.Time { return time.Now().Add(item.ClaimGrace + time.Second) })
+	later := local.New(location.Place{Dir: dir}, func() time.Time { return time.Now().Add(item.ClaimGrace + time.Second) })
 	t.Cleanup(func() { _ = later.Close() })
 	ctx := item.WithAgent(t.Context(), itemtest.Agent("heir"))
 	snapshot, err := s.Snapshot(ctx)
@@ -116,7 +117,7 @@ func TestClaimsOfWorktrees(t *testing.T) {
 	common := t.TempDir()
 	one, other := project(t), project(t)
 	in := func(root string) *local.Store {
-		s := local.New(local.Location{Dir: root, Root: root, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
+		s := local.New(location.Place{Dir: root, Root: root, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
@@ -50,7 +51,7 @@ const (
 // in one write.
 func writeUntilKilled(dir string) {
 	ctx := context.Background()
-	s := local.New(local.Location{Dir: dir}, time.Now)
+	s := local.New(location.Place{Dir: dir}, time.Now)
 	say := func(format string, args ...any) {
 		if _, err := os.Stdout.WriteString(fmt.Sprintf(format, args...) + "\n"); err != nil {
 			os.Exit(1)
@@ -217,7 +218,7 @@ func killOne(t *testing.T, dir string, a *account) {
 }
 
 func readUntil(t *testing.T, stop chan struct{}, dir string) {
-	s := local.New(local.Location{Dir: dir}, time.Now)
+	s := local.New(location.Place{Dir: dir}, time.Now)
 	defer s.Close()
 	for {
 		select {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/copse-dev/copse/internal/item/gitmerge"
+	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/merge/driver"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
@@ -29,7 +30,7 @@ func (s *Store) RegisterDriver(ctx context.Context, command string) error {
 		return gitmerge.ErrNoRepository
 	}
 	err = f.change(ctx, func(w *writer) error {
-		old, err := regular.ReadIn(w.tx.Root(), attributesName, maxOwnFile)
+		old, err := regular.ReadIn(w.tx.Root(), attributesName, layout.MaxOwnFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s cannot be read: %w", attributesName, lockedstore.WithoutPath(err))
 		}

@@ -7,6 +7,8 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
+	"github.com/copse-dev/copse/internal/item/local/checkup"
+	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/numbers"
 	"github.com/copse-dev/copse/internal/item/remerge"
 )
@@ -28,7 +30,7 @@ func (s *Store) openRepo(ctx context.Context, f *folder) (*gitmerge.Repo, error)
 	if f.repo != nil {
 		return f.repo, nil
 	}
-	repo, err := gitmerge.OpenRepo(ctx, f.dir.Path(), *s.git)
+	repo, err := gitmerge.OpenRepo(ctx, f.Dir().Path(), *s.git)
 	if errors.Is(err, gitmerge.ErrNoRepository) {
 		return nil, nil // there can be one later
 	}
@@ -62,7 +64,7 @@ func (s *Store) Merging(ctx context.Context) (*gitmerge.Merge, error) {
 // afterRebase returns a warning if a rebase that was repaired is done, but not what its
 // last commits refer to.
 func (s *Store) afterRebase(ctx context.Context, f *folder) []item.Warning {
-	info, err := f.dir.In().Stat(privateFolder + "/" + remerge.RewrittenNote)
+	info, err := f.Dir().In().Stat(layout.Private + "/" + remerge.RewrittenNote)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
@@ -73,5 +75,51 @@ func (s *Store) afterRebase(ctx context.Context, f *folder) []item.Warning {
 	if _, going := repo.Rewritten(); going {
 		return nil
 	}
-	return []item.Warning{{File: itemsFolder, Reason: "can have references to old numbers after a rebase; run doctor --repair once more"}}
+	return []item.Warning{{File: layout.Items, Reason: "can have references to old numbers after a rebase; run doctor --repair once more"}}
+}
+
+// halfDeleted returns the items that one side of an open merge deleted and the other changed.
+func (s *Store) halfDeleted(ctx context.Context, f *folder) (checkup.HalfDeleted, error) {
+	repo, err := s.openRepo(ctx, f)
+	if err != nil {
+		return nil, nil // where git cannot be asked, no merge is open
+	}
+	return checkup.FindHalfDeleted(repo, f.Root)
+}
+
+// Check returns what is wrong with the store: what cannot be read, what was not merged, and what
+// refers to nothing or in a circle. Only what keeps it from looking is an error.
+func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := s.openRepo(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return checkup.Check(ctx, checkup.Options{
+		Reader: f.Reader, Repo: repo, Committed: s.Mode(ctx) == Committed,
+		Noted: append(s.afterRebase(ctx, f), f.failedSync()...),
+	})
+}
+
+// Repair corrects what Check finds and what can be corrected without asking; see
+// [checkup.Repair].
+func (s *Store) Repair(ctx context.Context) (done remerge.Result, err error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return remerge.Result{}, err
+	}
+	repo, err := s.openRepo(ctx, f)
+	if err != nil {
+		return remerge.Result{}, err
+	}
+	err = s.changeIn(ctx, f, func(w *writer) error {
+		done, err = checkup.Repair(ctx, checkup.Changing{
+			Reader: f.Reader, Tx: w.tx, Trash: w.trash(), Repo: repo, Now: w.now(), Config: w.configuration, NextID: w.nextID,
+		})
+		return err
+	})
+	return done, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 )
 
 // config is that of itemtest, with what people add.
@@ -71,7 +72,7 @@ func itemText(id string, lines ...string) string {
 // open returns the store of dir, in each of the ways that it can keep up.
 func open(tb testing.TB, dir string, watching bool) *local.Store {
 	tb.Helper()
-	s := local.New(local.Location{Dir: dir}, time.Now)
+	s := local.New(location.Place{Dir: dir}, time.Now)
 	local.SetWatching(s, watching)
 	tb.Cleanup(func() { _ = s.Close() })
 	return s
@@ -124,7 +125,7 @@ func fleet(t *testing.T, make func() string) itemtest.Project {
 	var passed atomic.Int64
 	return itemtest.Project{
 		Open: func(t *testing.T) item.Backend {
-			s := local.New(local.Location{Dir: dir}, func() time.Time { return time.Now().Add(time.Duration(passed.Load())) })
+			s := local.New(location.Place{Dir: dir}, func() time.Time { return time.Now().Add(time.Duration(passed.Load())) })
 			t.Cleanup(func() { _ = s.Close() })
 			return s
 		},

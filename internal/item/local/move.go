@@ -10,7 +10,8 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/changelog"
+	"github.com/copse-dev/copse/internal/item/local/exchange"
+	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
@@ -18,14 +19,14 @@ import (
 
 // movedName names the store that the items were moved to. A store that has it takes no
 // changes.
-const movedName = privateFolder + "/moved"
+const movedName = layout.Private + "/moved"
 
 // Histories are the changes of items, the latest last.
 type Histories map[item.ID][]item.Change
 
 // Leave calls do with all files of the store, and the histories of its items, while nobody
 // else changes it, and notes the store that do returns as the place of the items from then on.
-func (s *Store) Leave(ctx context.Context, do func(Files, Histories) (to string, err error)) error {
+func (s *Store) Leave(ctx context.Context, do func(exchange.Files, Histories) (to string, err error)) error {
 	return s.keep(ctx, func(w *writer) error {
 		files, histories, err := w.everything()
 		if err != nil {
@@ -42,7 +43,7 @@ func (s *Store) Leave(ctx context.Context, do func(Files, Histories) (to string,
 // Enter puts the files and histories that decide returns in place of those that the store has,
 // while nobody else changes it. decide gets these, and whether the items were moved to another
 // store. If so, the files here are no longer in use.
-func (s *Store) Enter(ctx context.Context, decide func(files Files, h Histories, moved bool) (Files, Histories, error)) error {
+func (s *Store) Enter(ctx context.Context, decide func(files exchange.Files, h Histories, moved bool) (exchange.Files, Histories, error)) error {
 	f, err := s.find(ctx)
 	if err != nil {
 		return err
@@ -61,11 +62,11 @@ func (s *Store) Enter(ctx context.Context, decide func(files Files, h Histories,
 		if err != nil {
 			return err
 		}
-		note, err := w.note()
+		note, err := exchange.Note(w.tx.Root())
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(w.writeHistories(after, has), w.replace(before, after, note, note)); err != nil || !moved {
+		if err := errors.Join(w.writeHistories(after, has), exchange.Replace(w.tx, before, after, note)); err != nil || !moved {
 			return err
 		}
 		return w.tx.Remove(movedName)
@@ -74,7 +75,7 @@ func (s *Store) Enter(ctx context.Context, decide func(files Files, h Histories,
 
 // View calls do with all files of the store, and the histories of its items, while nobody
 // else changes it.
-func (s *Store) View(ctx context.Context, do func(Files, Histories) error) error {
+func (s *Store) View(ctx context.Context, do func(exchange.Files, Histories) error) error {
 	return s.keep(ctx, func(w *writer) error {
 		files, histories, err := w.everything()
 		if err != nil {
@@ -85,26 +86,26 @@ func (s *Store) View(ctx context.Context, do func(Files, Histories) error) error
 }
 
 // everything returns all files of the store, without those of histories, and the histories.
-func (w *writer) everything() (Files, Histories, error) {
-	files, err := w.files()
+func (w *writer) everything() (exchange.Files, Histories, error) {
+	files, err := exchange.Read(w.tx.Root())
 	if err != nil {
 		return nil, nil, err
 	}
 	histories := Histories{}
 	for name := range files {
-		if path.Dir(name) == w.history {
+		if w.history.Has(name) {
 			delete(files, name)
 			continue
 		}
 		id, err := item.ParseID(strings.TrimSuffix(path.Base(name), ".md"))
-		if dir := path.Dir(name); err != nil || dir != itemsFolder && dir != trashFolder {
+		if dir := path.Dir(name); err != nil || dir != layout.Items && dir != layout.Trash {
 			continue
 		}
-		_, it, err := w.open(w.tx.Root(), path.Dir(name), id)
+		_, it, err := layout.Open(w.tx.Root(), path.Dir(name), id)
 		if err != nil {
 			continue // it is reported where it is read
 		}
-		log, err := w.logOf(w.tx.Root(), &it)
+		log, err := w.history.Of(w.tx.Root(), &it)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -117,11 +118,11 @@ func (w *writer) everything() (Files, Histories, error) {
 
 // writeHistories writes the histories of items, whose files tell when they were created. What
 // is left of them after a crash is overwritten when the move is repeated.
-func (w *writer) writeHistories(files Files, histories Histories) error {
+func (w *writer) writeHistories(files exchange.Files, histories Histories) error {
 	var written []lockedstore.File
 	for name, text := range files {
 		id, err := item.ParseID(strings.TrimSuffix(path.Base(name), ".md"))
-		if dir := path.Dir(name); err != nil || len(histories[id]) == 0 || dir != itemsFolder && dir != trashFolder {
+		if dir := path.Dir(name); err != nil || len(histories[id]) == 0 || dir != layout.Items && dir != layout.Trash {
 			continue
 		}
 		content, err := ticfile.Parse(text)
@@ -132,34 +133,27 @@ func (w *writer) writeHistories(files Files, histories Histories) error {
 		if err != nil {
 			return err
 		}
-		log, err := changelog.Log{Changes: histories[id]}.Text()
+		it.ID = id
+		file, err := w.history.File(w.tx, &it.Summary, histories[id])
 		if err != nil {
 			return err
 		}
-		written = append(written, lockedstore.File{Name: path.Join(w.history, changelog.Name(id, it.Created)), Data: []byte(log)})
+		written = append(written, file)
 	}
 	if len(written) == 0 {
 		return nil
-	}
-	for _, folder := range []string{path.Dir(w.history), w.history} {
-		if folder == "." {
-			continue
-		}
-		if err := w.tx.MakeFolder(folder); err != nil {
-			return err
-		}
 	}
 	return w.tx.Write(written...)
 }
 
 // movedTo returns the store that the items were moved to, false if they are here.
 func (f *folder) movedTo() (string, bool) {
-	root, err := f.dir.Open()
+	root, err := f.Root()
 	if err != nil {
 		return "", false
 	}
 	defer root.Close()
-	text, err := regular.ReadIn(root, movedName, maxOwnFile)
+	text, err := regular.ReadIn(root, movedName, layout.MaxOwnFile)
 	if err != nil {
 		return "", false
 	}
@@ -184,5 +178,5 @@ func (f *folder) movedWarning() []item.Warning {
 	if !moved {
 		return nil
 	}
-	return []item.Warning{{File: configName, Reason: fmt.Sprintf("is of a copy that no longer changes: the items were moved to %s; set COPSE_ITEMS or items.database", to)}}
+	return []item.Warning{{File: layout.Config, Reason: fmt.Sprintf("is of a copy that no longer changes: the items were moved to %s; set COPSE_ITEMS or items.database", to)}}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/lockedstore/lockedstoretest"
 )
 
@@ -21,7 +22,7 @@ func TestOrderOnDisk(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	dir := project(t)
-	s := local.New(local.Location{Dir: dir}, time.Now)
+	s := local.New(location.Place{Dir: dir}, time.Now)
 	t.Cleanup(func() { s.Close() })
 	create := func(d item.Draft) {
 		t.Helper()

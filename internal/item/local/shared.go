@@ -9,31 +9,36 @@ import (
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local/claimbook"
+	"github.com/copse-dev/copse/internal/item/local/exchange"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
 // Shared reports whether the store is the one that all worktrees share.
 func (s *Store) Shared() bool {
-	dir, err := s.place.find()
+	dir, err := s.place.Find()
 	return err == nil && dir.Path() == s.place.Shared
 }
 
 // Path returns the directory of the store.
 func (s *Store) Path() (string, error) {
-	dir, err := s.place.find()
+	dir, err := s.place.Find()
 	return dir.Path(), err
 }
 
 // Watched returns the directories in which a change can change what the store shows: its own,
 // and that of its claims if they are elsewhere.
 func (s *Store) Watched() ([]string, error) {
-	dir, err := s.place.find()
+	dir, err := s.place.Find()
 	if err != nil {
 		return nil, err
 	}
 	dirs := []string{dir.Path()}
-	if claims := newClaimBook(dir, s.place); claims.locked != nil {
-		dirs = append(dirs, claims.dir.Path())
+	if claims, ok := claimbook.Open(dir, s.place, s.now).Elsewhere(); ok {
+		dirs = append(dirs, claims)
 	}
 	return dirs, nil
 }
@@ -45,20 +50,20 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 	if s.place.Shared == "" {
 		return false, "", &item.InvalidError{Problem: "A shared store is for the worktrees of a git repository, and this is none"}
 	}
-	if s.place.hasShared() {
-		if _, err := os.Lstat(filepath.Join(s.place.Shared, configName)); err == nil {
+	if s.place.HasShared() {
+		if _, err := os.Lstat(filepath.Join(s.place.Shared, layout.Config)); err == nil {
 			return false, "", nil
 		}
 	}
-	var files Files
-	switch dir, err := s.place.find(); {
+	var files exchange.Files
+	switch dir, err := s.place.Find(); {
 	case errors.Is(err, item.ErrNoProject):
 	case err != nil:
 		return false, "", err
 	case dir.Path() != s.place.Shared:
 		from = dir.Path()
-		if files, err = openFolder(dir, false, s.now, s.place).all(ctx); err != nil {
-			return false, "", fmt.Errorf("copy the items of %s: %w", folderName, err)
+		if files, err = openFolder(dir, s.place, reader.Options{Done: s.done}, s.now).files(ctx); err != nil {
+			return false, "", fmt.Errorf("copy the items of %s: %w", location.Name, err)
 		}
 	}
 	for _, dir := range []string{filepath.Dir(s.place.Shared), s.place.Shared} {
@@ -66,16 +71,12 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 			return false, "", fmt.Errorf("make the shared store: %w", lockedstore.WithoutPath(err))
 		}
 	}
-	if !s.place.hasShared() {
+	if !s.place.HasShared() {
 		return false, "", errors.New("create the shared store: its place in git's directory is taken by something other than a directory")
 	}
-	err = s.at(s.place.sharedDir()).change(ctx, func(w *writer) error {
+	err = s.at(s.place.SharedDir()).change(ctx, func(w *writer) error {
 		if len(files) > 0 {
-			x := exchange{Write: map[string][]byte{}}
-			for name, text := range files {
-				x.Write[name] = []byte(text)
-			}
-			return w.begin(x)
+			return exchange.Replace(w.tx, nil, files, "")
 		}
 		_, err := w.initialize()
 		return err
@@ -83,11 +84,11 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 	return err == nil, from, err
 }
 
-// all reads all files of a store.
-func (f *folder) all(ctx context.Context) (files Files, err error) {
-	defer f.close()
+// files reads all files of a store.
+func (f *folder) files(ctx context.Context) (files exchange.Files, err error) {
+	defer f.Close()
 	err = f.change(ctx, func(w *writer) error {
-		files, err = w.files()
+		files, err = exchange.Read(w.tx.Root())
 		return err
 	})
 	return files, err

@@ -1,9 +1,12 @@
 // Package local keeps work items in the files of a .tic directory, as tic 1.26
 // does; package ticfile has their format.
 //
-// [New] makes a [Store], an [item.Backend]. It finds the directory again for each
-// call, so it can be made before there is one, and [Store.Init] makes one. It
-// guarantees that
+// [New] returns a [Store], an [item.Backend]. It finds the directory again for each
+// call, so it can be made before there is one, and [Store.Init] makes one. The packages
+// below this one have a job each: location finds the directory, layout names its files, reader
+// reads it, births notes new items, claimbook and history keep claims and changes, trash deletes
+// and restores, exchange replaces many files at once, and checkup finds and corrects damage. A
+// Store brings them together under one lock. It guarantees that
 //
 //   - any number of processes can change the store at once, with no daemon:
 //     changes run one after the other under a lock, on what the files have then;
@@ -17,8 +20,8 @@
 //   - each change is in the history of its item, or was not made;
 //   - a file that is not an item, or twice the same one, or was not merged, is said
 //     in the warnings of the snapshot and touches no other;
-//   - nothing outside of the directory is read or written but the cache that
-//     [Location.Caches] allows, and no error names a path of this machine.
+//   - nothing outside of the directory is read or written but the claims of a store in a
+//     repository and the cache of [Store.CachedIn], and no error names a path of this machine.
 //
 // Besides the files of tic there are trash/, which has deleted items with what
 // their deletion took from others, and .copse/, which has the lock and what is
@@ -36,15 +39,20 @@ import (
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/local/reader"
+	"github.com/copse-dev/copse/internal/item/local/trash"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // Store is the items of a place. It is safe for concurrent use.
 type Store struct {
-	place    Location
+	place    location.Place
 	now      func() time.Time
 	watching bool
+	caches   string
+	done     func() ([]string, error)
 	git      *git.Options // nil if git is not to be asked
 
 	changed  atomic.Bool
@@ -58,8 +66,22 @@ type Store struct {
 var _ item.Store = (*Store)(nil)
 
 // New returns the store of a place. Nothing is looked at yet.
-func New(place Location, now func() time.Time) *Store {
+func New(place location.Place, now func() time.Time) *Store {
 	return &Store{place: place, now: now, watching: true}
+}
+
+// CachedIn lets the store keep what was read of large stores in a directory of the user's, so
+// that the next process need not parse all files. It is to be called before the store is used.
+func (s *Store) CachedIn(dir string) *Store {
+	s.caches = dir
+	return s
+}
+
+// DoneBy sets what returns the statuses that mean done where the store's configuration does not
+// say. It is to be called before the store is used.
+func (s *Store) DoneBy(done func() ([]string, error)) *Store {
+	s.done = done
+	return s
 }
 
 // Close lets go of what the system holds for the store. A store that is used
@@ -68,7 +90,7 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.folder != nil {
-		s.folder.close()
+		s.folder.Close()
 		s.folder = nil
 	}
 	return nil
@@ -79,7 +101,7 @@ func (s *Store) find(ctx context.Context) (*folder, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	dir, err := s.place.find()
+	dir, err := s.place.Find()
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +112,11 @@ func (s *Store) find(ctx context.Context) (*folder, error) {
 func (s *Store) at(dir rooted.Dir) *folder {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.folder == nil || s.folder.dir != dir {
+	if s.folder == nil || s.folder.Dir() != dir {
 		if s.folder != nil {
-			s.folder.close()
+			s.folder.Close()
 		}
-		s.folder = openFolder(dir, s.watching, s.now, s.place)
+		s.folder = openFolder(dir, s.place, reader.Options{Watching: s.watching, Caches: s.caches, Done: s.done}, s.now)
 	}
 	return s.folder
 }
@@ -102,9 +124,9 @@ func (s *Store) at(dir rooted.Dir) *folder {
 // Init makes a project, with its directory in the working directory, unless there is one already.
 // created tells which.
 func (s *Store) Init(ctx context.Context) (created bool, err error) {
-	dir, err := s.place.find()
+	dir, err := s.place.Find()
 	if errors.Is(err, item.ErrNoProject) {
-		dir, err = s.place.create()
+		dir, err = s.place.Create()
 	}
 	if err != nil {
 		return false, err
@@ -126,7 +148,7 @@ func (s *Store) Config(ctx context.Context) (item.Config, error) {
 	if err != nil {
 		return item.Config{}, err
 	}
-	config, err := f.readConfig()
+	config, err := f.Config()
 	if err == nil {
 		config.Warnings = slices.Concat(config.Warnings, s.afterRebase(ctx, f), f.movedWarning())
 	}
@@ -139,14 +161,15 @@ func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := f.snapshot()
+	all, err := f.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	if all, err = s.withHalfDeleted(ctx, f, all); err != nil {
+	half, err := s.halfDeleted(ctx, f)
+	if err != nil {
 		return nil, err
 	}
-	return f.withClaims(all)
+	return f.withClaims(half.In(all))
 }
 
 // Item is of item.Backend.
@@ -155,8 +178,8 @@ func (s *Store) Item(ctx context.Context, id item.ID) (item.Item, error) {
 	if err != nil {
 		return item.Item{}, err
 	}
-	it, err := f.item(id)
-	if both, ok := f.unmerged(err); ok {
+	it, err := f.Item(id)
+	if both, ok := f.Unmerged(err); ok {
 		return both, nil
 	}
 	if item.IsNotFound(err) {
@@ -173,10 +196,10 @@ func (s *Store) File(ctx context.Context, id item.ID) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := f.item(id); item.IsNotFound(err) {
+	if _, err := f.Item(id); item.IsNotFound(err) {
 		return "", err
 	}
-	return filepath.Join(f.dir.Path(), itemsFolder, itemfolder.FileName(id)), nil
+	return filepath.Join(f.Dir().Path(), filepath.FromSlash(layout.Item(id))), nil
 }
 
 // Create is of item.Backend.
@@ -230,6 +253,35 @@ func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err erro
 		return err
 	})
 	return it, err
+}
+
+// Deleted returns the items in the trash, by number, and what in it cannot be read.
+func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := f.Root()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	return trash.List(root)
+}
+
+// Purge removes items from the trash for good. Their numbers are not used again. If one of them
+// is not there, nothing is removed.
+func (s *Store) Purge(ctx context.Context, ids ...item.ID) error {
+	return s.change(ctx, func(w *writer) error { return w.trash().Purge(ids...) })
+}
+
+// Links returns the links of all items that have one.
+func (s *Store) Links(ctx context.Context) (map[item.ID]item.Link, error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return f.Links()
 }
 
 // SetIteration is of item.Backend.

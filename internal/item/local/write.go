@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/local/births"
+	"github.com/copse-dev/copse/internal/item/local/claimbook"
+	"github.com/copse-dev/copse/internal/item/local/exchange"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/reader"
+	"github.com/copse-dev/copse/internal/item/local/trash"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
@@ -35,21 +40,24 @@ func (w *writer) prepare() error {
 			return err
 		}
 	}
-	if _, err := w.tx.Root().Lstat(ignoreName); errors.Is(err, fs.ErrNotExist) {
-		if err := w.tx.Write(lockedstore.File{Name: ignoreName, Data: []byte(ignoreText)}); err != nil {
+	if _, err := w.tx.Root().Lstat(layout.Ignore); errors.Is(err, fs.ErrNotExist) {
+		if err := w.tx.Write(lockedstore.File{Name: layout.Ignore, Data: []byte("*\n")}); err != nil {
 			return err
 		}
 	}
-	if err := w.finishExchange(); err != nil {
+	if err := exchange.Finish(w.tx); err != nil {
 		return fmt.Errorf("finish what was begun: %w", err)
 	}
-	return w.finish()
+	return w.trash().Finish()
+}
+
+// trash returns what deletes and restores items in the change.
+func (w *writer) trash() trash.Trash {
+	return trash.Trash{Tx: w.tx, Find: w.find, History: w.history}
 }
 
 // timestamp returns the time of a change, as tic writes it.
-func (w *writer) timestamp() string { return timestamp(w.now()) }
-
-func timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
+func (w *writer) timestamp() string { return births.Timestamp(w.now()) }
 
 // lastYear is the last year that a timestamp can name.
 const lastYear = 9999
@@ -64,14 +72,14 @@ func (w *writer) after(updated string) string {
 	if err == nil && at.Before(next) && next.Year() <= lastYear {
 		at = next
 	}
-	return timestamp(at)
+	return births.Timestamp(at)
 }
 
 // configuration reads the configuration afresh, to be changed.
 func (w *writer) configuration() (*ticfile.Config, error) {
-	text, err := itemfolder.ReadFile(w.tx.Root(), configName)
+	text, err := itemfolder.ReadFile(w.tx.Root(), layout.Config)
 	if err != nil {
-		return nil, w.explain(err)
+		return nil, w.Explain(err)
 	}
 	config, err := ticfile.ParseConfig(text)
 	if errors.Is(err, ticfile.ErrConflict) {
@@ -81,23 +89,17 @@ func (w *writer) configuration() (*ticfile.Config, error) {
 		}
 	}
 	if err != nil {
-		return nil, configError(err)
+		return nil, reader.ConfigError(err)
 	}
 	return config, nil
 }
 
-// find returns an [item.Lookup]. It looks at single files unless all are known.
-func (w *writer) find(id item.ID) (*item.Summary, error) {
-	if w.loaded() {
-		return w.lookup(id)
-	}
-	_, it, err := w.open(w.tx.Root(), itemsFolder, id)
-	return &it.Summary, err
-}
+// find finds an item, as an [item.Lookup] does.
+func (w *writer) find(id item.ID) (*item.Summary, error) { return w.Find(w.tx.Root(), id) }
 
 // nextID returns a number that no item has or had, here or, as far as it is known, elsewhere.
 func (w *writer) nextID(config *ticfile.Config) (item.ID, error) {
-	largest, err := w.largest()
+	largest, err := w.Largest(w.tx.Root())
 	if err != nil {
 		return 0, err
 	}
@@ -116,12 +118,12 @@ func (w *writer) firstFree(least item.ID) (item.ID, error) {
 			return id, err
 		}
 	}
-	return 0, fmt.Errorf("no number is left for a new item: %s or a file in %q has the largest there is", configName, itemsFolder)
+	return 0, fmt.Errorf("no number is left for a new item: %s or a file in %q has the largest there is", layout.Config, layout.Items)
 }
 
 // free reports whether no file is that of item id, deleted or not.
 func (w *writer) free(id item.ID) (bool, error) {
-	for _, folder := range []string{itemsFolder, trashFolder} {
+	for _, folder := range []string{layout.Items, layout.Trash} {
 		switch _, err := w.tx.Root().Lstat(folder + "/" + itemfolder.FileName(id)); {
 		case err == nil:
 			return false, nil
@@ -132,47 +134,18 @@ func (w *writer) free(id item.ID) (bool, error) {
 	return true, nil
 }
 
-// largest returns the largest number in the directory of items.
-func (w *writer) largest() (item.ID, error) {
-	if w.loaded() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if err := w.refresh(); err != nil || w.index == nil {
-			return 0, err
+// birth returns the time of creation of a new item. The items that are in memory count or,
+// without any, the one before it.
+func (w *writer) birth(id item.ID) string {
+	var known []string
+	if all, ok := w.Known(); ok {
+		for _, it := range all.List(item.Config{}, item.Filter{All: true}) {
+			known = append(known, it.Created)
 		}
-		return w.index.Largest(), nil
+	} else if it, err := w.find(id - 1); err == nil {
+		known = append(known, it.Created)
 	}
-	names, err := readNames(w.tx.Root(), itemsFolder)
-	var largest item.ID
-	for _, name := range names {
-		if id, err := itemfolder.Number(name); err == nil {
-			largest = max(largest, id)
-		}
-	}
-	return largest, err
-}
-
-// readNames lists a directory of the store; one that does not exist is empty.
-func readNames(root *os.Root, name string) ([]string, error) {
-	folder, err := root.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open directory %q: %w", name, lockedstore.WithoutPath(err))
-	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(-1)
-	if err != nil {
-		return nil, fmt.Errorf("read directory %q: %w", name, lockedstore.WithoutPath(err))
-	}
-	return names, nil
-}
-
-// fileOf returns the content of an item's file, to be written to a directory.
-func fileOf(folder string, id item.ID, content *ticfile.File) (lockedstore.File, error) {
-	text, err := content.Text()
-	return lockedstore.File{Name: folder + "/" + itemfolder.FileName(id), Data: []byte(text)}, err
+	return births.New(w.tx.Root(), known, w.now())
 }
 
 func (w *writer) create(d item.Draft) (item.Item, error) {
@@ -207,19 +180,19 @@ func (w *writer) add(config *ticfile.Config, it item.Item) error {
 	if err != nil {
 		return err
 	}
-	file, err := fileOf(itemsFolder, it.ID, content)
+	file, err := layout.File(layout.Items, it.ID, content)
 	if err != nil {
 		return err
 	}
 	if err := config.SetNextID(it.ID + 1); err != nil {
-		return configError(err)
+		return reader.ConfigError(err)
 	}
 	if it.Iteration != "" {
 		if err := config.AddIteration(it.Iteration); err != nil {
-			return configError(err)
+			return reader.ConfigError(err)
 		}
 	}
-	if err := w.tx.MakeFolder(itemsFolder); err != nil {
+	if err := w.tx.MakeFolder(layout.Items); err != nil {
 		return err
 	}
 	// In this order a number is lost at worst.
@@ -228,10 +201,10 @@ func (w *writer) add(config *ticfile.Config, it item.Item) error {
 	if err != nil {
 		return err
 	}
-	if err := w.tx.Write(lockedstore.File{Name: configName, Data: []byte(config.Text())}, log, file); err != nil {
+	if err := w.tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(config.Text())}, log, file); err != nil {
 		return err
 	}
-	w.noteBirth(it)
+	births.Note(w.tx.Root(), &it.Summary)
 	return nil
 }
 
@@ -243,11 +216,11 @@ func (w *writer) update(ctx context.Context, id item.ID, p item.Patch) (item.Ite
 	if p, err = config.Values().Check(p); err != nil {
 		return item.Item{}, err
 	}
-	content, before, err := w.open(w.tx.Root(), itemsFolder, id)
+	content, before, err := layout.Open(w.tx.Root(), layout.Items, id)
 	if err != nil {
 		return item.Item{}, err
 	}
-	before.Link = readLink(w.tx.Root(), before.Created)
+	before.Link = layout.ReadLink(w.tx.Root(), before.Created)
 	if err := item.CheckRelations(w.find, id, p.Parent, p.DependsOn); err != nil {
 		return item.Item{}, err
 	}
@@ -259,9 +232,11 @@ func (w *writer) update(ctx context.Context, id item.ID, p item.Patch) (item.Ite
 		return w.write(config, content, before, p, "")
 	}
 	var it item.Item
-	err = w.finishing(ctx, &before.Summary, p.Steal, func(stolen string) error {
-		it, err = w.write(config, content, before, p, stolen)
-		return err
+	err = w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error {
+		return c.Finish(&before.Summary, p.Steal, func(stolen string) error {
+			it, err = w.write(config, content, before, p, stolen)
+			return err
+		})
 	})
 	return it, err
 }
@@ -271,7 +246,7 @@ func (w *writer) finishes(before *item.Summary, p item.Patch) (bool, error) {
 	if p.Status == nil {
 		return false, nil
 	}
-	config, err := w.readConfig()
+	config, err := w.Config()
 	return err == nil && config.Done(*p.Status) && !config.Done(before.Status), err
 }
 
@@ -279,11 +254,11 @@ func (w *writer) finishes(before *item.Summary, p item.Patch) (bool, error) {
 func (w *writer) write(config *ticfile.Config, content *ticfile.File, before item.Item, p item.Patch, stolen string) (item.Item, error) {
 	was := config.Text()
 	if err := content.Update(before.ID, p, w.after(before.Updated)); err != nil {
-		return item.Item{}, unchangeable(before.ID, err)
+		return item.Item{}, layout.Unchangeable(before.ID, err)
 	}
 	if p.Iteration != nil && *p.Iteration != "" {
 		if err := config.AddIteration(*p.Iteration); err != nil {
-			return item.Item{}, configError(err)
+			return item.Item{}, reader.ConfigError(err)
 		}
 		if err := w.saveConfig(config, was); err != nil {
 			return item.Item{}, err
@@ -291,7 +266,7 @@ func (w *writer) write(config *ticfile.Config, content *ticfile.File, before ite
 	}
 	after, _, err := content.Item()
 	if err != nil {
-		return item.Item{}, itemfolder.Broken(itemsFolder, before.ID, err)
+		return item.Item{}, itemfolder.Broken(layout.Items, before.ID, err)
 	}
 	after.ID, after.Link = before.ID, before.Link.With(p)
 	var change *item.Change
@@ -303,23 +278,18 @@ func (w *writer) write(config *ticfile.Config, content *ticfile.File, before ite
 	if err != nil {
 		return item.Item{}, err
 	}
-	it.Link, err = w.setLink(it, p)
+	it.Link, err = layout.WriteLink(w.tx, it, p)
 	return it, err
 }
 
-// unchangeable says that the file of an item is read, but not changed.
-func unchangeable(id item.ID, err error) error {
-	return itemfolder.Broken(itemsFolder, id, fmt.Errorf("cannot be changed: %w", err))
-}
-
 func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
-	content, before, err := w.open(w.tx.Root(), itemsFolder, id)
+	content, before, err := layout.Open(w.tx.Root(), layout.Items, id)
 	if err != nil {
 		return item.Comment{}, err
 	}
 	c.Date = w.after(before.Updated)
 	if err := content.AddComment(id, c); err != nil {
-		return item.Comment{}, unchangeable(id, err)
+		return item.Comment{}, layout.Unchangeable(id, err)
 	}
 	change := item.NewComment(id, c, w.by)
 	_, err = w.saveChange(&before, content, &change)
@@ -333,7 +303,7 @@ func (w *writer) setIteration(name string) error {
 	}
 	before := config.Text()
 	if err := errors.Join(config.AddIteration(name), config.SetCurrentIteration(name)); err != nil {
-		return configError(fmt.Errorf("cannot be changed: %w", err))
+		return reader.ConfigError(fmt.Errorf("cannot be changed: %w", err))
 	}
 	return w.saveConfig(config, before)
 }
@@ -345,10 +315,10 @@ func (w *writer) setDoneStatuses(statuses []string) error {
 	}
 	before := config.Text()
 	if err := config.SetDoneStatuses(statuses); err != nil {
-		if isRule(err) {
+		if item.IsRefusal(err) {
 			return err
 		}
-		return configError(fmt.Errorf("cannot be changed: %w", err))
+		return reader.ConfigError(fmt.Errorf("cannot be changed: %w", err))
 	}
 	return w.saveConfig(config, before)
 }
@@ -358,16 +328,61 @@ func (w *writer) saveConfig(config *ticfile.Config, before string) error {
 	if config.Text() == before {
 		return nil
 	}
-	return w.tx.Write(lockedstore.File{Name: configName, Data: []byte(config.Text())})
+	return w.tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(config.Text())})
 }
 
 // initialize writes the configuration of a new project, unless there is one.
 func (w *writer) initialize() (created bool, err error) {
-	switch _, err := w.tx.Root().Lstat(configName); {
+	switch _, err := w.tx.Root().Lstat(layout.Config); {
 	case err == nil:
 		return false, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return false, fmt.Errorf("look at %q: %w", configName, lockedstore.WithoutPath(err))
+		return false, fmt.Errorf("look at %q: %w", layout.Config, lockedstore.WithoutPath(err))
 	}
-	return true, w.tx.Write(lockedstore.File{Name: configName, Data: []byte(ticfile.NewConfig)})
+	return true, w.tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(ticfile.NewConfig)})
+}
+
+// delete deletes an item that is as it was seen in a preview.
+func (w *writer) delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
+	it, err := w.Item(id)
+	if err != nil {
+		return err
+	}
+	all, err := w.Snapshot()
+	if err != nil {
+		return err
+	}
+	preview, err := all.Preview(it)
+	if err != nil {
+		return err
+	}
+	if seen != "" && seen != preview.Fingerprint {
+		return &item.ChangedError{ID: id}
+	}
+	if err := w.trash().Delete(id, preview, w.moved(item.Deleted, id)); err != nil {
+		return err
+	}
+	return w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error { return c.Forget(&it.Summary) })
+}
+
+// restore brings a deleted item back.
+func (w *writer) restore(id item.ID) (item.Item, error) {
+	if _, _, err := layout.Open(w.tx.Root(), layout.Items, id); !item.IsNotFound(err) {
+		return item.Item{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not deleted", id)}
+	}
+	if _, _, err := layout.Open(w.tx.Root(), layout.Trash, id); err != nil {
+		return item.Item{}, err
+	}
+	if err := w.trash().Restore(id, w.moved(item.Restored, id)); err != nil {
+		return item.Item{}, err
+	}
+	_, it, err := layout.Open(w.tx.Root(), layout.Items, id)
+	return it, err
+}
+
+// moved returns the change of an item that goes to the trash, or comes from it.
+func (w *writer) moved(kind item.Kind, id item.ID) item.Change {
+	c := item.NewChange(kind, id, w.by, w.timestamp())
+	c.Undoes = w.undoes
+	return c
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/changelog"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/merge"
 )
 
@@ -161,7 +162,7 @@ func (s *Syncer) once(ctx context.Context, r *Result) error {
 // Waiting returns how many items and other files have changes that the remote is not known
 // to have. It asks no remote.
 func (s *Syncer) Waiting(ctx context.Context) (waiting int, err error) {
-	err = s.Store.Exchange(ctx, func(files local.Files, text string) (local.Files, string, error) {
+	err = s.Store.Exchange(ctx, func(files exchange.Files, text string) (exchange.Files, string, error) {
 		published := parseNote(text).published
 		if !s.Branch.Has(ctx, published) {
 			published = ""
@@ -207,7 +208,7 @@ func (n note) String() string { return strings.TrimSpace(string(n.synced) + " " 
 // remote have, and returns the commit that the store is at then.
 func (s *Syncer) exchange(ctx context.Context, r *Result, tip, theirs sidebranch.Commit) (sidebranch.Commit, error) {
 	var next sidebranch.Commit
-	err := s.Store.Exchange(ctx, func(files local.Files, text string) (local.Files, string, error) {
+	err := s.Store.Exchange(ctx, func(files exchange.Files, text string) (exchange.Files, string, error) {
 		s.note = parseNote(text)
 		synced := s.note.synced
 		if !s.Branch.Has(ctx, synced) {
@@ -239,7 +240,7 @@ func (s *Syncer) exchange(ctx context.Context, r *Result, tip, theirs sidebranch
 	return next, err
 }
 
-func (s *Syncer) commit(ctx context.Context, files local.Files, message string, parents ...sidebranch.Commit) (sidebranch.Commit, error) {
+func (s *Syncer) commit(ctx context.Context, files exchange.Files, message string, parents ...sidebranch.Commit) (sidebranch.Commit, error) {
 	var known []sidebranch.Commit
 	for _, parent := range parents {
 		if parent != "" {
@@ -250,7 +251,7 @@ func (s *Syncer) commit(ctx context.Context, files local.Files, message string, 
 }
 
 // join merges a commit into files, which those of the commit now are.
-func (s *Syncer) join(ctx context.Context, r *Result, files local.Files, now, other sidebranch.Commit) (local.Files, sidebranch.Commit, error) {
+func (s *Syncer) join(ctx context.Context, r *Result, files exchange.Files, now, other sidebranch.Commit) (exchange.Files, sidebranch.Commit, error) {
 	if other == "" || other == now {
 		return files, now, nil
 	}
@@ -285,12 +286,12 @@ func (s *Syncer) join(ctx context.Context, r *Result, files local.Files, now, ot
 	}
 	r.Renumbered = append(r.Renumbered, merged.Renumbered...)
 	r.Reports = append(r.Reports, merged.Reports...)
-	commit, err := s.commit(ctx, local.Files(merged.Tree), "Merge work items", now, other)
-	return local.Files(merged.Tree), commit, err
+	commit, err := s.commit(ctx, exchange.Files(merged.Tree), "Merge work items", now, other)
+	return exchange.Files(merged.Tree), commit, err
 }
 
 // read returns the files of a commit that a store can have.
-func (s *Syncer) read(ctx context.Context, c sidebranch.Commit) (local.Files, error) {
+func (s *Syncer) read(ctx context.Context, c sidebranch.Commit) (exchange.Files, error) {
 	tree, err := s.Branch.Read(ctx, c)
 	if err != nil {
 		return nil, err
@@ -298,9 +299,9 @@ func (s *Syncer) read(ctx context.Context, c sidebranch.Commit) (local.Files, er
 	if _, ok := tree[merge.ConfigName]; c != "" && !ok {
 		return nil, fmt.Errorf("commit %s of the branch has no %s: it is not a branch of work items; choose another name for the branch", c, merge.ConfigName)
 	}
-	files := make(local.Files, len(tree))
+	files := make(exchange.Files, len(tree))
 	for name, text := range tree {
-		if local.IsStoreFile(name) {
+		if exchange.IsFile(name) {
 			files[name] = text
 		}
 	}
@@ -308,7 +309,7 @@ func (s *Syncer) read(ctx context.Context, c sidebranch.Commit) (local.Files, er
 }
 
 // birthsOf returns the births of the items in files, as the lines say that everybody writes.
-func birthsOf(files local.Files) map[merge.Birth]bool {
+func birthsOf(files exchange.Files) map[merge.Birth]bool {
 	births := map[merge.Birth]bool{}
 	for name, text := range files {
 		id, err := item.ParseID(strings.TrimSuffix(path.Base(name), ".md"))

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/sidebranch"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/shared"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -59,7 +60,7 @@ type machine struct {
 
 func open(ctx context.Context, clone, remote string, env xec.Env) (*machine, error) {
 	common := filepath.Join(clone, ".git")
-	store := local.New(local.Location{Dir: clone, Root: clone, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
+	store := local.New(location.Place{Dir: clone, Root: clone, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
 	repo, err := git.Discover(ctx, clone, git.Options{Env: env})
 	if err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -144,7 +145,7 @@ func (c *clone) must(args ...string) error {
 // store opens the store afresh, as a command does, and closes the one that was open.
 func (c *clone) store() *local.Store {
 	c.close()
-	c.opened = local.New(local.Location{Dir: c.path, Root: c.path}, c.now).InGit(git.Options{Env: xec.Env(c.env)})
+	c.opened = local.New(location.Place{Dir: c.path, Root: c.path}, c.now).InGit(git.Options{Env: xec.Env(c.env)})
 	return c.opened
 }
 

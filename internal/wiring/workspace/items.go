@@ -9,6 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 )
@@ -98,10 +99,9 @@ func (w *Workspace) FilesOfItems() *local.Store {
 	if w.Common != "" {
 		shared = filepath.Join(w.Common, "copse", "tic")
 	}
-	return local.New(local.Location{
-		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere, Done: w.done,
-		Caches: w.env.ItemsCacheDir(),
-	}, w.env.Now).InGit(git.Options{Env: w.env.Environ})
+	return local.New(location.Place{
+		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere,
+	}, w.env.Now).DoneBy(w.done).CachedIn(w.env.ItemsCacheDir()).InGit(git.Options{Env: w.env.Environ})
 }
 
 // FilesPlace is what people call the store of files.

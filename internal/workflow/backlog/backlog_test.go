@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
@@ -22,7 +23,7 @@ import (
 // project returns the store of a new project in dir, with one item.
 func project(t *testing.T, dir string) *local.Store {
 	t.Helper()
-	store := local.New(local.Location{Dir: dir}, time.Now)
+	store := local.New(location.Place{Dir: dir}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	if _, err := store.Init(t.Context()); err != nil {
 		t.Fatal(err)

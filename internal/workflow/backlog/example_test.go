@@ -8,6 +8,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
@@ -18,7 +19,7 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	store := local.New(local.Location{Dir: dir}, time.Now)
+	store := local.New(location.Place{Dir: dir}, time.Now)
 	defer store.Close()
 	ctx := context.Background()
 	if _, err := store.Init(ctx); err != nil {

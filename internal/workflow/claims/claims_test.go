@@ -9,13 +9,14 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemtest"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
 // project returns a store with items, and the context of an agent.
 func project(t *testing.T, items int, now func() time.Time) (*local.Store, context.Context) {
 	t.Helper()
-	s := local.New(local.Location{Dir: t.TempDir()}, now)
+	s := local.New(location.Place{Dir: t.TempDir()}, now)
 	t.Cleanup(func() { _ = s.Close() })
 	if _, err := s.Init(t.Context()); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,8 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/archive"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/postgres"
 )
 
@@ -56,8 +58,8 @@ func Move(ctx context.Context, from, to Place) (Done, error) {
 	}
 	switch source := from.Store.(type) {
 	case *local.Store:
-		err = source.Leave(ctx, func(files local.Files, h local.Histories) (string, error) {
-			all, err := archive.Read(files, h, local.LinkName)
+		err = source.Leave(ctx, func(files exchange.Files, h local.Histories) (string, error) {
+			all, err := archive.Read(files, h, layout.LinkName)
 			if err != nil {
 				return "", err
 			}
@@ -95,7 +97,7 @@ func enterFiles(ctx context.Context, to *local.Store, all archive.Archive) error
 			return err
 		}
 	}
-	files, err := all.Write(local.LinkName)
+	files, err := all.Write(layout.LinkName)
 	if err != nil {
 		return err
 	}
@@ -108,8 +110,8 @@ func enterFiles(ctx context.Context, to *local.Store, all archive.Archive) error
 	if err := same(all, files, histories); err != nil {
 		return err
 	}
-	err = to.Enter(ctx, func(old local.Files, had local.Histories, moved bool) (local.Files, local.Histories, error) {
-		before, err := archive.Read(old, had, local.LinkName)
+	err = to.Enter(ctx, func(old exchange.Files, had local.Histories, moved bool) (exchange.Files, local.Histories, error) {
+		before, err := archive.Read(old, had, layout.LinkName)
 		if !moved && (err != nil || !before.Empty() && fields(before).Compare(fields(all)) != nil) {
 			return nil, nil, &item.StoreError{
 				Problem: "the directory .tic has items of its own (" + before.Count() + ")",
@@ -121,12 +123,12 @@ func enterFiles(ctx context.Context, to *local.Store, all archive.Archive) error
 	if err != nil {
 		return err
 	}
-	return to.View(ctx, func(files local.Files, histories local.Histories) error { return same(all, files, histories) })
+	return to.View(ctx, func(files exchange.Files, histories local.Histories) error { return same(all, files, histories) })
 }
 
 // same returns an error if files say something else than an archive.
-func same(all archive.Archive, files local.Files, histories local.Histories) error {
-	found, err := archive.Read(files, histories, local.LinkName)
+func same(all archive.Archive, files exchange.Files, histories local.Histories) error {
+	found, err := archive.Read(files, histories, layout.LinkName)
 	if err == nil {
 		err = fields(all).Compare(fields(found))
 	}

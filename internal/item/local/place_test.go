@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
@@ -18,22 +19,22 @@ func TestPlace(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		stores []string
-		place  local.Location
-		want   string // the directory that has the store; empty for none
+		place  location.Place
+		want   string // the folder that has the store; empty for none
 	}{
-		"here":                   {[]string{"r/a", "r"}, local.Location{Dir: "r/a", Root: "r"}, "r/a"},
-		"above":                  {[]string{"r"}, local.Location{Dir: "r/a/b", Root: "r"}, "r"},
-		"next above":             {[]string{"r", "r/a"}, local.Location{Dir: "r/a/b", Root: "r"}, "r/a"},
-		"not above the root":     {[]string{"."}, local.Location{Dir: "r/a", Root: "r"}, ""},
-		"outside of git":         {[]string{"r"}, local.Location{Dir: "r/a"}, ""},
-		"outside of git, here":   {[]string{"r"}, local.Location{Dir: "r"}, "r"},
-		"linked worktree":        {[]string{"main"}, local.Location{Dir: "w/a", Root: "w", Main: "main"}, "main"},
-		"linked with its own":    {[]string{"main", "w"}, local.Location{Dir: "w/a", Root: "w", Main: "main"}, "w"},
-		"linked in the main one": {[]string{"main"}, local.Location{Dir: "main/w/a", Root: "main/w", Main: "main"}, "main"},
-		"main worktree":          {nil, local.Location{Dir: "main", Root: "main", Main: "main"}, ""},
-		"nowhere":                {nil, local.Location{Dir: "w", Root: "w", Main: "main"}, ""},
-		"root by another path":   {[]string{"x", "w"}, local.Location{Dir: "w/a", Root: "x"}, "x"},
-		"only that root":         {[]string{"w"}, local.Location{Dir: "w/a", Root: "x"}, ""},
+		"here":                   {[]string{"r/a", "r"}, location.Place{Dir: "r/a", Root: "r"}, "r/a"},
+		"above":                  {[]string{"r"}, location.Place{Dir: "r/a/b", Root: "r"}, "r"},
+		"next above":             {[]string{"r", "r/a"}, location.Place{Dir: "r/a/b", Root: "r"}, "r/a"},
+		"not above the root":     {[]string{"."}, location.Place{Dir: "r/a", Root: "r"}, ""},
+		"outside of git":         {[]string{"r"}, location.Place{Dir: "r/a"}, ""},
+		"outside of git, here":   {[]string{"r"}, location.Place{Dir: "r"}, "r"},
+		"linked worktree":        {[]string{"main"}, location.Place{Dir: "w/a", Root: "w", Main: "main"}, "main"},
+		"linked with its own":    {[]string{"main", "w"}, location.Place{Dir: "w/a", Root: "w", Main: "main"}, "w"},
+		"linked in the main one": {[]string{"main"}, location.Place{Dir: "main/w/a", Root: "main/w", Main: "main"}, "main"},
+		"main worktree":          {nil, location.Place{Dir: "main", Root: "main", Main: "main"}, ""},
+		"nowhere":                {nil, location.Place{Dir: "w", Root: "w", Main: "main"}, ""},
+		"root by another path":   {[]string{"x", "w"}, location.Place{Dir: "w/a", Root: "x"}, "x"},
+		"only that root":         {[]string{"w"}, location.Place{Dir: "w/a", Root: "x"}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -92,7 +93,7 @@ func TestInitKeepsWhatIsThere(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "below"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	s := local.New(local.Location{Dir: filepath.Join(dir, "below"), Root: dir}, time.Now)
+	s := local.New(location.Place{Dir: filepath.Join(dir, "below"), Root: dir}, time.Now)
 	if created, err := s.Init(t.Context()); err != nil || created {
 		t.Errorf("got %v, %v", created, err)
 	}
@@ -119,7 +120,7 @@ func TestInitAtTheSameTime(t *testing.T) {
 	var created atomic.Int32
 	for range 4 {
 		group.Go(func() {
-			s := local.New(local.Location{Dir: dir}, time.Now)
+			s := local.New(location.Place{Dir: dir}, time.Now)
 			first, err := s.Init(t.Context())
 			if err != nil {
 				t.Error(err)
@@ -144,7 +145,7 @@ func TestPlaceIsLookedAtAnew(t *testing.T) {
 	if err := os.Mkdir(below, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	s := local.New(local.Location{Dir: below, Root: dir}, time.Now)
+	s := local.New(location.Place{Dir: below, Root: dir}, time.Now)
 	t.Cleanup(func() { _ = s.Close() })
 	if got, _ := titles(t, s); got != "1 Item 1" {
 		t.Errorf("got %q", got)

@@ -1,32 +1,18 @@
-package local
+package trash
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-func (w *writer) restore(id item.ID) (item.Item, error) {
-	if _, _, err := w.open(w.tx.Root(), itemsFolder, id); !item.IsNotFound(err) {
-		return item.Item{}, &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not deleted", id)}
-	}
-	if _, _, err := w.open(w.tx.Root(), trashFolder, id); err != nil {
-		return item.Item{}, err
-	}
-	if err := w.perform(pending{Restore: id, Change: w.moved(item.Restored, id, w.timestamp())}); err != nil {
-		return item.Item{}, err
-	}
-	_, it, err := w.open(w.tx.Root(), itemsFolder, id)
-	return it, err
-}
-
 // bringBack gives an item that came from the trash its relations again, as far
 // as they are possible.
-func (w *writer) bringBack(id item.ID, change item.Change) error {
-	r := &restoration{writer: w, id: id, items: map[item.ID]*opened{}, trash: map[item.ID]*opened{}}
+func (t Trash) bringBack(id item.ID, change item.Change) error {
+	r := &restoration{Trash: t, id: id, items: map[item.ID]*opened{}, trash: map[item.ID]*opened{}}
 	it, err := r.open(id)
 	if err != nil {
 		return err
@@ -46,9 +32,9 @@ func (w *writer) bringBack(id item.ID, change item.Change) error {
 		}
 	}
 	if err := it.content.Restore(); err != nil {
-		return unchangeable(id, err)
+		return layout.Unchangeable(id, err)
 	}
-	file, err := fileOf(itemsFolder, id, it.content)
+	file, err := layout.File(layout.Items, id, it.content)
 	if err != nil {
 		return err
 	}
@@ -57,17 +43,17 @@ func (w *writer) bringBack(id item.ID, change item.Change) error {
 	if err != nil {
 		return err
 	}
-	files, err := w.withMove(change, &item.Item{Summary: it.summary}, append(others, file))
+	files, err := t.withChange(change, &item.Item{Summary: it.summary}, append(others, file))
 	if err != nil {
 		return err
 	}
 	// The item last: until then its file has what it lost.
-	return w.tx.Write(files...)
+	return t.Tx.Write(files...)
 }
 
 // restoration is what files will have when an item has been restored.
 type restoration struct {
-	*writer
+	Trash
 	id    item.ID
 	items map[item.ID]*opened // those that were looked at
 	trash map[item.ID]*opened // as items, of deleted ones
@@ -80,11 +66,11 @@ type opened struct {
 }
 
 func (r *restoration) open(id item.ID) (*opened, error) {
-	return r.openIn(itemsFolder, r.items, id)
+	return r.openIn(layout.Items, r.items, id)
 }
 
 func (r *restoration) openDeleted(id item.ID) (*opened, error) {
-	return r.openIn(trashFolder, r.trash, id)
+	return r.openIn(layout.Trash, r.trash, id)
 }
 
 // openAny opens an item that is deleted if there is no other.
@@ -100,7 +86,7 @@ func (r *restoration) openIn(folder string, known map[item.ID]*opened, id item.I
 	if o := known[id]; o != nil {
 		return o, nil
 	}
-	content, it, err := r.writer.open(r.tx.Root(), folder, id)
+	content, it, err := layout.Open(r.Tx.Root(), folder, id)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +99,7 @@ func (r *restoration) find(id item.ID) (*item.Summary, error) {
 	if o := r.items[id]; o != nil {
 		return &o.summary, nil
 	}
-	return r.writer.find(id)
+	return r.Find(id)
 }
 
 // keepPossible takes out of the restored item what it cannot refer to any more.
@@ -124,7 +110,7 @@ func (r *restoration) keepPossible(it *opened) error {
 	if parent != 0 && item.CheckRelations(r.find, r.id, &parent, nil) != nil {
 		it.summary.Parent = 0
 		if err := it.content.SetParent(0); err != nil {
-			return unchangeable(r.id, err)
+			return layout.Unchangeable(r.id, err)
 		}
 		err := r.note(parent, func(lost *ticfile.Lost) *[]item.ID { return &lost.Children })
 		if err != nil {
@@ -137,7 +123,7 @@ func (r *restoration) keepPossible(it *opened) error {
 		}
 		it.summary.DependsOn = slices.DeleteFunc(slices.Clone(it.summary.DependsOn), func(id item.ID) bool { return id == dependency })
 		if err := it.content.NotDependOn(dependency); err != nil {
-			return unchangeable(r.id, err)
+			return layout.Unchangeable(r.id, err)
 		}
 		err := r.note(dependency, func(lost *ticfile.Lost) *[]item.ID { return &lost.Dependents })
 		if err != nil {
@@ -189,12 +175,12 @@ func (r *restoration) depend(dependent item.ID) error {
 // changed returns the files of others to write.
 func (r *restoration) changed() ([]lockedstore.File, error) {
 	var files []lockedstore.File
-	for folder, items := range map[string]map[item.ID]*opened{trashFolder: r.trash, itemsFolder: r.items} {
+	for folder, items := range map[string]map[item.ID]*opened{layout.Trash: r.trash, layout.Items: r.items} {
 		for id, o := range items {
 			if !o.changed {
 				continue
 			}
-			file, err := fileOf(folder, id, o.content)
+			file, err := layout.File(folder, id, o.content)
 			if err != nil {
 				return nil, err
 			}

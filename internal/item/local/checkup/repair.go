@@ -1,18 +1,37 @@
-package local
+package checkup
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/reader"
+	"github.com/copse-dev/copse/internal/item/local/trash"
 	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// Repair corrects what Check finds and what can be corrected without asking:
+// Changing is a change of the store that a repair is.
+type Changing struct {
+	Reader *reader.Reader
+	Tx     *lockedstore.Tx
+	Trash  trash.Trash
+	// Repo is the repository that the store is in; nil if there is none.
+	Repo *gitmerge.Repo
+	Now  time.Time
+	// Config reads the configuration to be changed, and NextID returns a number that no item
+	// has or had.
+	Config func() (*ticfile.Config, error)
+	NextID func(*ticfile.Config) (item.ID, error)
+}
+
+// Repair corrects what [Check] finds and what can be corrected without asking:
 //
 //   - a merge that git has open is finished, item by item and field by field, as
 //     package merge says; so is what an earlier merge left: marks in a file that
@@ -25,30 +44,19 @@ import (
 //
 // Check still reports what Repair leaves to a person. Finishing a merge of files does not
 // finish it in git: the caller runs git add.
-func (s *Store) Repair(ctx context.Context) (done remerge.Result, err error) {
-	f, err := s.find(ctx)
+func Repair(ctx context.Context, c Changing) (remerge.Result, error) {
+	done, err := remerge.Finish(ctx, rewriting{reading{c.Tx.Root()}, c}, c.Repo, c.Now)
 	if err != nil {
-		return remerge.Result{}, err
+		return done, err
 	}
-	repo, err := s.openRepo(ctx, f)
-	if err != nil {
-		return remerge.Result{}, err
-	}
-	err = s.changeIn(ctx, f, func(w *writer) error {
-		done, err = remerge.Finish(ctx, rewriting{reading{w.tx.Root()}, w}, repo, w.now())
-		if err != nil {
-			return err
-		}
-		r := &repair{writer: w}
-		err = r.rest()
-		done.Fixes = append(done.Fixes, r.fixes...)
-		return err
-	})
+	r := &repair{Changing: c}
+	err = r.rest()
+	done.Fixes = append(done.Fixes, r.fixes...)
 	return done, err
 }
 
 type repair struct {
-	*writer
+	Changing
 	config *ticfile.Config
 	fixes  []remerge.Fix
 }
@@ -59,13 +67,13 @@ func (r *repair) done(file, format string, args ...any) {
 
 func (r *repair) rest() error {
 	var err error
-	if r.config, err = r.configuration(); err != nil {
+	if r.config, err = r.Config(); err != nil {
 		return err
 	}
-	if _, err := r.snapshot(); err != nil {
+	if _, err := r.Reader.Snapshot(); err != nil {
 		return err
 	}
-	for _, name := range r.filesWithProblems() {
+	for _, name := range r.Reader.FilesWithProblems() {
 		if err := r.file(name); err != nil {
 			return err
 		}
@@ -73,24 +81,14 @@ func (r *repair) rest() error {
 	return r.references()
 }
 
-// filesWithProblems returns the names of the files with problems.
-func (r *repair) filesWithProblems() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.index == nil {
-		return nil
-	}
-	return r.index.FilesWithProblems()
-}
-
 // file repairs the file of that name, if it can.
 func (r *repair) file(name string) error {
-	path := itemsFolder + "/" + name
-	info, err := r.tx.Root().Lstat(path)
+	path := layout.Items + "/" + name
+	info, err := r.Tx.Root().Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil //nolint:nilerr // not for us
 	}
-	text, err := itemfolder.ReadFile(r.tx.Root(), path)
+	text, err := itemfolder.ReadFile(r.Tx.Root(), path)
 	if err != nil {
 		return nil //nolint:nilerr // not for us
 	}
@@ -107,7 +105,7 @@ func (r *repair) file(name string) error {
 		if err := r.number(content, fmt.Sprintf("was %s", path)); err != nil {
 			return err
 		}
-		return r.tx.Remove(path)
+		return r.Tx.Remove(path)
 	case it.ID != 0 && it.ID != id:
 		if err := content.SetID(id); err != nil {
 			return nil //nolint:nilerr // for a person
@@ -121,47 +119,47 @@ func (r *repair) file(name string) error {
 }
 
 // save writes the file of an item, whose repair is no change of its history.
-func (w *writer) save(id item.ID, content *ticfile.File) error {
-	file, err := fileOf(itemsFolder, id, content)
+func (r *repair) save(id item.ID, content *ticfile.File) error {
+	file, err := layout.File(layout.Items, id, content)
 	if err != nil {
 		return err
 	}
-	return w.tx.Write(file)
+	return r.Tx.Write(file)
 }
 
 // number makes a new item of content.
 func (r *repair) number(content *ticfile.File, origin string) error {
-	id, err := r.nextID(r.config)
+	id, err := r.NextID(r.config)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(content.SetID(id), r.config.SetNextID(id+1)); err != nil {
 		return err
 	}
-	file, err := fileOf(itemsFolder, id, content)
+	file, err := layout.File(layout.Items, id, content)
 	if err != nil {
 		return err
 	}
 	r.done(file.Name, "is new: it %s", origin)
-	return r.tx.Write(lockedstore.File{Name: configName, Data: []byte(r.config.Text())}, file)
+	return r.Tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(r.config.Text())}, file)
 }
 
 // references takes out what refers to nothing.
 func (r *repair) references() error {
-	snapshot, err := r.snapshot()
+	snapshot, err := r.Reader.Snapshot()
 	if err != nil {
 		return err
 	}
 	for _, it := range snapshot.List(item.Config{}, item.Filter{All: true}) {
-		for _, missing := range dangling(r.lookup, it) {
-			content, _, err := r.open(r.tx.Root(), itemsFolder, it.ID)
+		for _, missing := range dangling(r.Reader.Lookup, it) {
+			content, _, err := layout.Open(r.Tx.Root(), layout.Items, it.ID)
 			if err != nil || content.Forget(missing) != nil {
 				continue // for a person
 			}
 			if err := r.save(it.ID, content); err != nil {
 				return err
 			}
-			r.done(itemsFolder+"/"+itemfolder.FileName(it.ID), "no longer refers to #%d, which does not exist", missing)
+			r.done(layout.Item(it.ID), "no longer refers to #%d, which does not exist", missing)
 		}
 	}
 	return nil

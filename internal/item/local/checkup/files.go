@@ -1,4 +1,4 @@
-package local
+package checkup
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/remerge"
 	"github.com/copse-dev/copse/internal/item/renumbered"
@@ -37,13 +38,13 @@ func (r reading) Tree() (merge.Tree, error) {
 		tree[name] = text
 		return nil
 	}
-	for _, name := range []string{configName, renumbered.Name} {
+	for _, name := range []string{layout.Config, renumbered.Name} {
 		if err := read(name); err != nil {
 			return nil, err
 		}
 	}
-	for _, folder := range []string{itemsFolder, trashFolder, linksFolder} {
-		names, err := readNames(r.root, folder)
+	for _, folder := range []string{layout.Items, layout.Trash, layout.Links} {
+		names, err := layout.Names(r.root, folder)
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +63,8 @@ func (r reading) Tree() (merge.Tree, error) {
 
 // isMerged reports whether a file in a directory of the store is one that merges.
 func isMerged(name string) bool {
-	if strings.HasPrefix(name, linksFolder+"/") {
-		return strings.HasSuffix(name, linkExtension)
+	if strings.HasPrefix(name, layout.Links+"/") {
+		return strings.HasSuffix(name, layout.LinkExtension)
 	}
 	return strings.HasSuffix(name, ".md")
 }
@@ -80,8 +81,8 @@ func (r reading) Text(name string) string {
 
 // Note is of remerge.Reader.
 func (r reading) Note(name string) (string, error) {
-	name = privateFolder + "/" + name
-	text, err := regular.ReadIn(r.root, name, maxOwnFile)
+	name = layout.Private + "/" + name
+	text, err := regular.ReadIn(r.root, name, layout.MaxOwnFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("read %q: %w", name, lockedstore.WithoutPath(err))
 	}
@@ -91,7 +92,7 @@ func (r reading) Note(name string) (string, error) {
 // rewriting is the files of a store that merge, to be changed.
 type rewriting struct {
 	reading
-	w *writer
+	Changing
 }
 
 var _ remerge.Files = rewriting{}
@@ -104,19 +105,19 @@ func (r rewriting) Replace(old, with merge.Tree) error {
 			files = append(files, lockedstore.File{Name: name, Data: []byte(text)})
 		}
 	}
-	for _, folder := range []string{itemsFolder, trashFolder, linksFolder} {
+	for _, folder := range []string{layout.Items, layout.Trash, layout.Links} {
 		if slices.ContainsFunc(files, func(f lockedstore.File) bool { return strings.HasPrefix(f.Name, folder+"/") }) {
-			if err := r.w.tx.MakeFolder(folder); err != nil {
+			if err := r.Tx.MakeFolder(folder); err != nil {
 				return err
 			}
 		}
 	}
-	if err := r.w.tx.Write(files...); err != nil {
+	if err := r.Tx.Write(files...); err != nil {
 		return err
 	}
 	for name := range old {
 		if _, kept := with[name]; !kept {
-			if err := r.w.tx.Remove(name); err != nil {
+			if err := r.Tx.Remove(name); err != nil {
 				return err
 			}
 		}
@@ -126,8 +127,8 @@ func (r rewriting) Replace(old, with merge.Tree) error {
 
 // Restore is of remerge.Files.
 func (r rewriting) Restore(id item.ID) (bool, error) {
-	err := r.w.perform(pending{Restore: id})
-	if isRule(err) {
+	err := r.Trash.Restore(id, item.Change{})
+	if item.IsRefusal(err) {
 		return false, nil
 	}
 	return err == nil, err
@@ -135,9 +136,9 @@ func (r rewriting) Restore(id item.ID) (bool, error) {
 
 // SetNote is of remerge.Files.
 func (r rewriting) SetNote(name, text string) error {
-	name = privateFolder + "/" + name
+	name = layout.Private + "/" + name
 	if text == "" {
-		return r.w.tx.Remove(name)
+		return r.Tx.Remove(name)
 	}
-	return r.w.tx.Write(lockedstore.File{Name: name, Data: []byte(text)})
+	return r.Tx.Write(lockedstore.File{Name: name, Data: []byte(text)})
 }

@@ -1,0 +1,214 @@
+// Package checkup finds what is wrong with a store of work items, and corrects what needs no
+// decision.
+//
+// [Check] reports; it reads only, and only what keeps it from looking is an error. [Repair]
+// corrects, as a part of a change of the store. Both ask git, where the store is in a
+// repository: what is unmerged, and what was before a merge or a copy of a commit.
+package checkup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/reader"
+	"github.com/copse-dev/copse/internal/item/local/trash"
+	"github.com/copse-dev/copse/internal/item/merge"
+	"github.com/copse-dev/copse/internal/item/remerge"
+	"github.com/copse-dev/copse/internal/item/renumbered"
+)
+
+// Options are what a check looks at.
+type Options struct {
+	Reader *reader.Reader
+	// Repo is the repository that the store is in; nil if there is none.
+	Repo *gitmerge.Repo
+	// Committed says that the store is versioned with the code, so that a checkout brings
+	// other items.
+	Committed bool
+	// Noted are warnings of the caller, which come after those of the configuration.
+	Noted []item.Warning
+}
+
+// Check returns what cannot be read, what was not merged, and what refers to nothing or in a
+// circle.
+func Check(ctx context.Context, o Options) ([]item.Warning, error) {
+	root, err := o.Reader.Root()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var found []item.Warning
+	config, err := o.Reader.Config()
+	if broken, ok := errors.AsType[*item.ConfigError](err); ok {
+		found = append(found, item.Warning{File: broken.File, Reason: broken.Reason})
+	} else if err != nil {
+		return nil, err
+	}
+	found = append(append(found, config.Warnings...), o.Noted...)
+	snapshot, err := o.Reader.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, snapshot.Warnings...)
+	c := check{o, root}
+	twice, err := c.copies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, twice...)
+	for _, look := range []func() ([]item.Warning, error){
+		func() ([]item.Warning, error) { return c.trash(twice) },
+		func() ([]item.Warning, error) { return c.merges(ctx) },
+		func() ([]item.Warning, error) { return c.overwritten(snapshot) },
+	} {
+		more, err := look()
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	for _, it := range snapshot.List(config, item.Filter{All: true}) {
+		for _, problem := range checkItem(config, o.Reader.Lookup, it) {
+			found = append(found, item.Warning{File: layout.Item(it.ID), Reason: problem})
+		}
+	}
+	return found, nil
+}
+
+// check is a check that is under way.
+type check struct {
+	Options
+	root *os.Root
+}
+
+// merges returns warnings about what git merged or copied wrongly, without a stop.
+func (c check) merges(ctx context.Context) ([]item.Warning, error) {
+	if c.Repo == nil {
+		return nil, nil
+	}
+	return remerge.Check(ctx, reading{c.root}, c.Repo)
+}
+
+// overwritten returns a warning for each item that another program overwrote.
+func (c check) overwritten(all *item.Snapshot) ([]item.Warning, error) {
+	if c.Committed { // a checkout or a rebase brings other items, too
+		return nil, nil
+	}
+	born, err := c.Reader.Births()
+	if err != nil {
+		return nil, err
+	}
+	return born.Overwritten(all, func() ([]item.Trashed, error) {
+		deleted, _, err := trash.List(c.root)
+		return deleted, err
+	})
+}
+
+// trash returns a warning for each deleted item that cannot be read, or whose number an item
+// has as well. Two files of one item are in copies already.
+func (c check) trash(copies []item.Warning) ([]item.Warning, error) {
+	deleted, found, err := trash.List(c.root)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range deleted {
+		file := layout.Item(d.ID)
+		if _, err := c.Reader.Lookup(d.ID); item.IsNotFound(err) || slices.ContainsFunc(copies, func(w item.Warning) bool { return w.File == file }) {
+			continue
+		}
+		found = append(found, item.Warning{File: file, Reason: fmt.Sprintf("has the same number as a deleted item, %s; run doctor --repair", layout.Trashed(d.ID))})
+	}
+	return found, nil
+}
+
+// checkItem returns what is wrong with an item that can be read.
+func checkItem(config item.Config, find item.Lookup, it *item.Summary) []string {
+	var problems []string
+	for _, field := range []struct {
+		name, value string
+		valid       []string
+	}{
+		{"type", it.Type, config.Types},
+		{"status", it.Status, config.Statuses},
+		{"priority", it.Priority, item.Priorities()},
+	} {
+		if len(field.valid) > 0 && !slices.Contains(field.valid, field.value) {
+			problems = append(problems, fmt.Sprintf("has the %s %q, which is none of %s", field.name, field.value, strings.Join(field.valid, ", ")))
+		}
+	}
+	for _, id := range dangling(find, it) {
+		problems = append(problems, fmt.Sprintf("refers to #%d, which does not exist", id))
+	}
+	if len(problems) == 0 {
+		err := item.CheckRelations(find, it.ID, &it.Parent, &it.DependsOn)
+		if _, ok := errors.AsType[*item.InvalidError](err); ok {
+			problems = append(problems, "is in a circle: "+err.Error())
+		}
+	}
+	return problems
+}
+
+// dangling returns the items that it refers to and that do not exist.
+func dangling(find item.Lookup, it *item.Summary) []item.ID {
+	var missing []item.ID
+	for _, id := range append([]item.ID{it.Parent}, it.DependsOn...) {
+		if id == 0 || slices.Contains(missing, id) {
+			continue
+		}
+		if _, err := find(id); item.IsNotFound(err) {
+			missing = append(missing, id)
+		}
+	}
+	return missing
+}
+
+// copies returns a warning for each item that has two files: another in the trash, or
+// another for a number that it had before. It reads only the files that can be copies.
+func (c check) copies(ctx context.Context) ([]item.Warning, error) {
+	tree := merge.Tree{}
+	read := func(names ...string) {
+		for _, name := range names {
+			if text, err := itemfolder.ReadFile(c.root, name); err == nil {
+				tree[name] = text
+			}
+		}
+	}
+	deleted, err := layout.Names(c.root, layout.Trash)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range deleted {
+		if _, err := c.root.Lstat(layout.Items + "/" + name); err == nil {
+			read(layout.Items+"/"+name, layout.Trash+"/"+name)
+		}
+	}
+	read(renumbered.Name)
+	for _, r := range renumbered.Parse(tree[renumbered.Name]) {
+		for _, id := range []item.ID{r.From, r.To} {
+			read(layout.Item(id), layout.Trashed(id))
+		}
+	}
+	options := merge.Options{}
+	if c.Repo != nil {
+		options.Retitled = c.Repo.Retitled(ctx)
+	}
+	joined, err := merge.Once(tree, options)
+	if err != nil {
+		return nil, err
+	}
+	var found []item.Warning
+	for _, r := range joined.Reports {
+		if r.Kind == merge.Joined {
+			found = append(found, item.Warning{File: r.File, Reason: r.Text + "; run doctor --repair"})
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,71 @@
+package checkup
+
+import (
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/copse-dev/copse/internal/git/operation"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+)
+
+// HalfDeleted are the items that one side of the merge which git has open deleted and the other
+// changed. Git moves the change to the trash, where no list looks, and stops there. Each item
+// has both versions, marked.
+type HalfDeleted map[item.ID]item.Item
+
+// FindHalfDeleted returns those of a store. open opens its directory. repo can be nil: where git
+// cannot be asked, no merge is open.
+func FindHalfDeleted(repo *gitmerge.Repo, open func() (*os.Root, error)) (HalfDeleted, error) {
+	if repo == nil || operation.Read(repo.Git().GitDir()) == nil {
+		return nil, nil
+	}
+	root, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	names, err := layout.Names(root, layout.Trash)
+	if err != nil {
+		return nil, err
+	}
+	found := make(HalfDeleted)
+	for _, name := range names {
+		id, err := itemfolder.Number(name)
+		if err != nil {
+			continue // not ours
+		}
+		text, err := itemfolder.ReadFile(root, layout.Trash+"/"+name)
+		if err != nil {
+			continue // restored meanwhile, or not readable: the check of the trash says so
+		}
+		if it, ok := itemfolder.Unmerged(id, text); ok {
+			it.Link = layout.ReadLink(root, it.Created)
+			found[id] = it
+		}
+	}
+	return found, nil
+}
+
+// In returns the snapshot with the items.
+func (h HalfDeleted) In(all *item.Snapshot) *item.Snapshot {
+	entries := make(map[item.ID]*item.Entry, len(h))
+	warnings := slices.Clone(all.Warnings)
+	for _, id := range slices.Sorted(maps.Keys(h)) {
+		if _, err := all.Find(id); err == nil {
+			continue
+		}
+		it := h[id]
+		entries[id] = item.NewEntry(&it)
+		warnings = append(warnings, item.Warning{
+			File: layout.Trashed(id), Reason: "was deleted on one side of the merge and changed on the other; run doctor --repair to keep it",
+		})
+	}
+	if len(entries) == 0 {
+		return all
+	}
+	return all.With(entries, warnings)
+}

@@ -1,0 +1,250 @@
+// Package claimbook keeps the claims of a store of work items in files, one for each claim.
+//
+// [Open] returns the [Book] of a store. [Book.Live] adds the claims that count to a snapshot and
+// takes no lock. [Book.Change] gives, renews and ends claims by way of a [Tx]. The format of the
+// files is that of package claimfile. It guarantees that
+//
+//   - an item has one holder at a time, in all worktrees of a repository;
+//   - a claim is of an item and not of its number: an item that got another number keeps its
+//     holder, and another item with the same number does not have it;
+//   - a file that is damaged is no claim, and no symbolic link leads out of the directory.
+//
+// The directory depends on the store. In the store that all worktrees share it is a part of the
+// store, so that a sync sends the claims to other clones. A store in the tree of a repository
+// has its claims in git's directory: each worktree has items of its own there, and all of them
+// have the same claims. Elsewhere the claims are in the private directory of the store.
+package claimbook
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claimfile"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/rooted"
+)
+
+// Book is the claims of a store. It is safe for concurrent use.
+type Book struct {
+	store rooted.Dir
+	dir   rooted.Dir
+	now   func() time.Time
+	// locked is the lock of a book outside of the store. It is taken inside of that of the
+	// store. nil: the book is in the store, below directory.
+	locked *lockedstore.Store
+	directory string
+
+	mu   sync.Mutex
+	read map[string]entry // by name
+}
+
+// entry is the claim of a file that was read.
+type entry struct {
+	info   fs.FileInfo
+	record claimfile.Record
+	ok     bool
+}
+
+const (
+	// lockFile is the lock of a book outside of a store.
+	lockFile = "lock"
+	// lockWait is how long a change of a book waits for others to finish theirs.
+	lockWait = 10 * time.Second
+	// racy is how old a file must be for its times to show each change of it.
+	racy = 100 * time.Millisecond
+)
+
+// Open returns the claims of the store in a directory, which was found from a place.
+func Open(store rooted.Dir, place location.Place, now func() time.Time) *Book {
+	b := &Book{store: store, now: now}
+	switch {
+	case place.Shared != "" && store.Path() == place.Shared:
+		b.dir, b.directory = store.Sub(claimfile.Folder), claimfile.Folder
+	case place.Shared != "" && store.Name == location.Name:
+		common := place.SharedDir()
+		common.Name = path.Dir(common.Name)
+		b.dir, b.directory = common.Sub(claimfile.Folder), path.Join(common.Name, claimfile.Folder)
+		b.locked = lockedstore.NewIn(rooted.Dir{Wall: common.Wall, Name: "."}, path.Join(b.directory, lockFile), lockWait)
+	default:
+		b.directory = layout.Private + "/" + claimfile.Folder
+		b.dir = store.Sub(b.directory)
+	}
+	return b
+}
+
+// Elsewhere returns the directory of the claims if it is not in that of the store.
+func (b *Book) Elsewhere() (dir string, ok bool) { return b.dir.Path(), b.locked != nil }
+
+// records returns the claims of all files, by the name of the file. What was read before is
+// used again where the file did not change.
+func (b *Book) records() (map[string]claimfile.Record, error) {
+	root, err := b.dir.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the claims: %w", lockedstore.WithoutPath(err))
+	}
+	defer root.Close()
+	names, err := layout.Names(root, ".")
+	if err != nil {
+		return nil, fmt.Errorf("read the claims: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	read := make(map[string]entry, len(names))
+	records := make(map[string]claimfile.Record, len(names))
+	for _, name := range names {
+		if path.Ext(name) != claimfile.Extension {
+			continue
+		}
+		info, err := root.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		known, ok := b.read[name]
+		if !ok || !known.current(info) {
+			known = entry{info: info}
+			known.record, known.ok = readClaim(root, name)
+		}
+		if time.Since(info.ModTime()) > racy {
+			read[name] = known
+		}
+		if known.ok {
+			records[name] = known.record
+		}
+	}
+	b.read = read
+	return records, nil
+}
+
+// current reports whether an entry is of the file as it is now.
+func (e entry) current(info fs.FileInfo) bool {
+	return os.SameFile(e.info, info) && e.info.ModTime().Equal(info.ModTime()) && e.info.Size() == info.Size()
+}
+
+// readClaim reads the file of a claim. One that cannot be read is none: nobody could honor it.
+func readClaim(root *os.Root, name string) (claimfile.Record, bool) {
+	data, err := regular.ReadIn(root, name, claimfile.MaxSize)
+	if err != nil {
+		return claimfile.Record{}, false
+	}
+	return claimfile.Parse(path.Base(name), string(data))
+}
+
+// Live returns a snapshot with the claims that count, by the configuration of the project.
+func (b *Book) Live(s *item.Snapshot, c item.Config) (*item.Snapshot, error) {
+	records, err := b.records()
+	if err != nil || len(records) == 0 {
+		return s, err
+	}
+	now := b.now()
+	live := make(map[item.ID]item.Claim, len(records))
+	var moved []claimfile.Record
+	for _, r := range records {
+		if r.Ended(now) {
+			continue
+		}
+		it, err := s.Find(r.Item)
+		switch {
+		case err != nil || it.Created != r.Created:
+			moved = append(moved, r)
+		case !c.Done(it.Status):
+			live[it.ID] = r.Claim
+		}
+	}
+	b.follow(s, c, moved, live)
+	return s.WithClaims(live), nil
+}
+
+// follow adds the claims of items that got another number since.
+func (b *Book) follow(s *item.Snapshot, c item.Config, moved []claimfile.Record, live map[item.ID]item.Claim) {
+	if len(moved) == 0 {
+		return
+	}
+	records := b.renumberings()
+	for _, claim := range moved {
+		for _, r := range records {
+			if r.From != claim.Item || r.Created != claim.Created {
+				continue
+			}
+			if it, err := s.Find(r.To); err == nil && it.Created == claim.Created && !c.Done(it.Status) {
+				live[it.ID] = claim.Claim
+			}
+		}
+	}
+}
+
+// renumberings returns which items of the store got another number.
+func (b *Book) renumberings() []renumbered.Record {
+	root, err := b.store.Open()
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	return layout.Renumberings(root)
+}
+
+// Of returns the claim of an item, also under a number that it had before; false if nobody
+// holds it. It reads the files of that item alone.
+func (b *Book) Of(it *item.Summary) (item.Claim, bool, error) {
+	root, err := b.dir.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return item.Claim{}, false, nil
+	}
+	if err != nil {
+		return item.Claim{}, false, fmt.Errorf("read the claims: %w", lockedstore.WithoutPath(err))
+	}
+	defer root.Close()
+	r, ok := readClaim(root, claimfile.Name(it.ID, it.Created))
+	for _, before := range renumbered.Of(b.renumberings(), it.ID, it.Created) {
+		if !ok {
+			r, ok = readClaim(root, claimfile.Name(before.From, it.Created))
+		}
+	}
+	if !ok || r.Ended(b.now()) {
+		return item.Claim{}, false, nil
+	}
+	return r.Claim, true, nil
+}
+
+// Due reports whether a call of an agent is worth writing down with [Tx.Renew].
+func (b *Book) Due(by item.Agent) (bool, error) {
+	due, err := b.due(by)
+	return len(due) > 0, err
+}
+
+// due returns the claims that a call of an agent changes, as they are after it: its own are
+// renewed, and those of its machine whose holder's process has ended get a note about it.
+func (b *Book) due(by item.Agent) ([]claimfile.Record, error) {
+	records, err := b.records()
+	now := b.now().UTC().Truncate(time.Millisecond)
+	var due []claimfile.Record
+	for _, r := range records {
+		switch noted := r.MarkGone(by, now); {
+		case r.Ended(now):
+			continue
+		case by.Continues(r.Holder):
+			if !r.Due(now) && by == r.Holder {
+				continue
+			}
+			r.Claim = r.Renew(by, now, r.Lease())
+		case noted != r.Claim:
+			r.Claim = noted
+		default:
+			continue
+		}
+		due = append(due, r)
+	}
+	return due, err
+}

@@ -1,0 +1,176 @@
+package claimbook
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claimfile"
+	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/xec/family"
+)
+
+// Tx changes the claims of a book while nobody else does.
+type Tx struct {
+	book *Book
+	tx   *lockedstore.Tx
+	by   item.Agent
+}
+
+// Change calls do while nobody else changes the claims. tx is the change of the store that it
+// is a part of, and the agent is that of ctx.
+func (b *Book) Change(ctx context.Context, tx *lockedstore.Tx, do func(*Tx) error) error {
+	by := item.AgentOf(ctx)
+	if b.locked == nil {
+		return do(&Tx{book: b, tx: tx, by: by})
+	}
+	return b.locked.Change(ctx, func(tx *lockedstore.Tx) error { return do(&Tx{book: b, tx: tx, by: by}) })
+}
+
+// Take gives an item to the agent as a request says. The error is an [*item.HeldError] if
+// another agent holds the item.
+func (t *Tx) Take(it *item.Summary, r item.ClaimRequest) (item.Claim, error) {
+	old := t.former(it)
+	now := t.book.now().UTC().Truncate(time.Millisecond)
+	claim, err := r.Take(it.ID, old, t.by, now)
+	if err == nil {
+		return claim, t.put(it, claim)
+	}
+	if gone := old.MarkGone(t.by, now); gone != *old {
+		if err := t.put(it, gone); err != nil {
+			return item.Claim{}, err
+		}
+	}
+	return item.Claim{}, err
+}
+
+// NoteGone notes which holders have ended, so that their claims end after a while, and returns
+// the snapshot with the notes.
+func (t *Tx) NoteGone(s *item.Snapshot) (*item.Snapshot, error) {
+	noted := map[item.ID]item.Claim{}
+	now := t.book.now().UTC().Truncate(time.Millisecond)
+	alive := map[family.Process]bool{} // looked at once
+	for _, it := range s.Claims() {
+		claim, _ := s.Claim(it.ID)
+		noted[it.ID] = claim
+		process := claim.Holder.Process
+		if process.PID == 0 || !claim.Gone.IsZero() || alive[process] {
+			continue
+		}
+		gone := claim.MarkGone(t.by, now)
+		if gone == claim {
+			alive[process] = true
+			continue
+		}
+		if err := t.put(it, gone); err != nil {
+			return s, err
+		}
+		noted[it.ID] = gone
+	}
+	return s.WithClaims(noted), nil
+}
+
+// Release ends the claim of an item and returns it; false if nobody holds the item. Only with
+// steal does it end that of another agent.
+func (t *Tx) Release(it *item.Summary, steal bool) (claim item.Claim, was bool, err error) {
+	now := t.book.now()
+	old := t.former(it)
+	if old == nil || old.Ended(now) {
+		return claim, false, t.Forget(it)
+	}
+	if !steal {
+		if err := item.CheckHolder(it.ID, old, t.by, now); err != nil {
+			return claim, false, err
+		}
+	}
+	return *old, true, t.Forget(it)
+}
+
+// Finish calls do, which finishes an item, and ends the claim of the item. If another agent
+// holds the item, do is called only with steal, and stolen names the holder.
+func (t *Tx) Finish(it *item.Summary, steal bool, do func(stolen string) error) error {
+	now, stolen := t.book.now(), ""
+	old := t.former(it)
+	if err := item.CheckHolder(it.ID, old, t.by, now); err != nil {
+		if !steal {
+			return err
+		}
+		stolen = old.Holder.String()
+	}
+	if err := do(stolen); err != nil {
+		return err
+	}
+	if old == nil {
+		return nil
+	}
+	return t.Forget(it)
+}
+
+// Forget removes the claim of an item, under each number that it had.
+func (t *Tx) Forget(it *item.Summary) error {
+	err := t.remove(it)
+	for _, r := range renumbered.Of(t.book.renumberings(), it.ID, it.Created) {
+		before := *it
+		before.ID = r.From
+		err = errors.Join(err, t.remove(&before))
+	}
+	return err
+}
+
+// Renew writes a call of the agent down; see [Book.Due].
+func (t *Tx) Renew() error {
+	due, err := t.book.due(t.by)
+	if err != nil {
+		return err
+	}
+	for _, r := range due {
+		if err := t.put(&item.Summary{ID: r.Item, Created: r.Created}, r.Claim); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// former returns the claim of an item as its file has it now, also under a number that it had
+// before; nil if there is none.
+func (t *Tx) former(it *item.Summary) *item.Claim {
+	if r, ok := readClaim(t.tx.Root(), t.name(it)); ok {
+		return &r.Claim
+	}
+	for _, r := range renumbered.Of(t.book.renumberings(), it.ID, it.Created) {
+		before := *it
+		before.ID = r.From
+		if r, ok := readClaim(t.tx.Root(), t.name(&before)); ok {
+			return &r.Claim
+		}
+	}
+	return nil
+}
+
+func (t *Tx) name(it *item.Summary) string {
+	return path.Join(t.book.directory, claimfile.Name(it.ID, it.Created))
+}
+
+// put writes the claim of an item.
+func (t *Tx) put(it *item.Summary, claim item.Claim) error {
+	text, err := claimfile.Record{Item: it.ID, Created: it.Created, Claim: claim}.Text()
+	if err != nil {
+		return err
+	}
+	if err := t.tx.MakeFolder(t.book.directory); err != nil {
+		return err
+	}
+	return t.tx.Write(lockedstore.File{Name: t.name(it), Data: []byte(text)})
+}
+
+// remove removes the claim of an item, if there is one.
+func (t *Tx) remove(it *item.Summary) error {
+	if err := t.tx.Remove(t.name(it)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+// Package exchange replaces any number of files of a store of work items at once.
+//
+// [Read] returns the files of a store, and [Replace] puts others in their place. Either all of
+// them are replaced or none, also if the process is killed: what is to be done is on disk before
+// the first file is replaced, and [Finish], which each change of the store begins with, does
+// what is left. Along with the files the store keeps a note, which says which state of the files
+// was exchanged last. The caller holds the lock of the store.
+package exchange
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+const (
+	// journalName says what is being put in the place of what.
+	journalName = layout.Private + "/exchange.json"
+	// noteName has the note.
+	noteName = layout.Private + "/synced"
+	// maxJournal is the size in bytes of the largest journal, in which texts are base64.
+	maxJournal = 512 << 20
+	// deepest is how many directories a file of a store is in at most.
+	deepest = 3
+)
+
+// Files are the files of a store: texts by name, relative and with slashes.
+type Files map[string]string
+
+// journal is what is being done.
+type journal struct {
+	Write  map[string][]byte `json:"write,omitempty"`
+	Remove []string          `json:"remove,omitempty"`
+	Note   string            `json:"note"`
+}
+
+// IsFile reports whether a store can have a file of that name. What is private to a store is
+// none.
+func IsFile(name string) bool {
+	parts := strings.Split(name, "/")
+	return len(parts) <= deepest && !strings.ContainsAny(name, "\\:\x00\n") && !slices.ContainsFunc(parts, func(part string) bool {
+		return part == "" || part[0] == '.' && part != ".gitattributes"
+	})
+}
+
+// Read returns all files of a store.
+func Read(root *os.Root) (Files, error) {
+	files := Files{}
+	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("read %q: %w", name, lockedstore.WithoutPath(err))
+		case name == ".":
+			return nil
+		case d.IsDir() && (!IsFile(name+"/x") || d.Name()[0] == '.'):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !IsFile(name):
+			return nil
+		}
+		text, err := itemfolder.ReadFile(root, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s %w", name, err)
+		}
+		files[name] = text
+		return nil
+	})
+	return files, err
+}
+
+// Note returns the note; "" if there is none.
+func Note(root *os.Root) (string, error) {
+	note, err := itemfolder.ReadFile(root, noteName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return strings.TrimSpace(note), err
+}
+
+// SetNote replaces the note alone.
+func SetNote(tx *lockedstore.Tx, note string) error {
+	return tx.Write(lockedstore.File{Name: noteName, Data: []byte(note + "\n")})
+}
+
+// Replace puts files in the place of those that the store has, and a note in the place of the
+// note. It writes nothing if nothing differs.
+func Replace(tx *lockedstore.Tx, before, after Files, note string) error {
+	old, err := Note(tx.Root())
+	if err != nil {
+		return err
+	}
+	j := journal{Write: map[string][]byte{}, Note: note}
+	for name, text := range after {
+		if !IsFile(name) {
+			return fmt.Errorf("%q is not a valid name of a file in a store", name)
+		}
+		if was, ok := before[name]; !ok || was != text {
+			j.Write[name] = []byte(text)
+		}
+	}
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			j.Remove = append(j.Remove, name)
+		}
+	}
+	if len(j.Write) == 0 && len(j.Remove) == 0 && note == old {
+		return nil
+	}
+	data, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	if len(data) > maxJournal {
+		return fmt.Errorf("the changed files have more than %d MiB, which is too much at once", maxJournal>>20)
+	}
+	if err := tx.Write(lockedstore.File{Name: journalName, Data: data}); err != nil {
+		return err
+	}
+	if err := tx.Flush(); err != nil {
+		return err
+	}
+	return j.do(tx)
+}
+
+// Finish does what a process that was killed has left undone.
+func Finish(tx *lockedstore.Tx) error {
+	data, err := regular.ReadIn(tx.Root(), journalName, maxJournal)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %q: %w", journalName, lockedstore.WithoutPath(err))
+	}
+	var j journal
+	if err := json.Unmarshal(data, &j); err != nil {
+		return tx.Remove(journalName) // cut: nothing of it was done
+	}
+	return j.do(tx)
+}
+
+// do puts the files in place. It can be done again.
+func (j journal) do(tx *lockedstore.Tx) error {
+	files := make([]lockedstore.File, 0, len(j.Write)+1)
+	for _, name := range slices.Sorted(maps.Keys(j.Write)) {
+		if !IsFile(name) {
+			continue
+		}
+		if err := makeDirectories(tx, path.Dir(name)); err != nil {
+			return err
+		}
+		files = append(files, lockedstore.File{Name: name, Data: j.Write[name]})
+	}
+	files = append(files, lockedstore.File{Name: noteName, Data: []byte(j.Note + "\n")})
+	if err := tx.Write(files...); err != nil {
+		return err
+	}
+	for _, name := range j.Remove {
+		if !IsFile(name) {
+			continue
+		}
+		if err := tx.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := tx.Flush(); err != nil {
+		return err
+	}
+	return tx.Remove(journalName)
+}
+
+func makeDirectories(tx *lockedstore.Tx, name string) error {
+	if name == "." {
+		return nil
+	}
+	if err := makeDirectories(tx, path.Dir(name)); err != nil {
+		return err
+	}
+	return tx.MakeFolder(name)
+}

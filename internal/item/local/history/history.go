@@ -1,0 +1,169 @@
+// Package history keeps the changes of the items of a store in files, one for each item.
+//
+// [In] returns the [Dir] of a store. [Dir.Of] is the history of an item, and [Dir.With] is the
+// file to write together with a change of the item, so that a change is in the history or was
+// not made. Reading takes no lock. The format of the files is that of package changelog, which
+// also bounds them.
+//
+// In a store that clones share the histories are a part of the store. Other stores have them in
+// their private directory: there git has the history of the files.
+package history
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/changelog"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/item/renumbered"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+// Dir is the name of the directory of the histories in a store.
+type Dir string
+
+// In returns the directory of the histories of the store at a path, which was found from a
+// place.
+func In(store string, place location.Place) Dir {
+	if place.Shared != "" && store == place.Shared {
+		return changelog.Folder
+	}
+	return layout.Private + "/" + changelog.Folder
+}
+
+// Has reports whether a file of the store is in the directory.
+func (d Dir) Has(name string) bool { return path.Dir(name) == string(d) }
+
+func (d Dir) name(it *item.Summary) string {
+	return path.Join(string(d), changelog.Name(it.ID, it.Created))
+}
+
+// read returns the history of an item, also what it has under earlier numbers.
+func (d Dir) read(root *os.Root, it *item.Summary) (changelog.Log, error) {
+	ids := []item.ID{it.ID}
+	for _, r := range renumbered.Of(layout.Renumberings(root), it.ID, it.Created) {
+		ids = append(ids, r.From)
+	}
+	var logs []changelog.Log
+	for _, id := range ids {
+		text, err := itemfolder.ReadFile(root, d.name(&item.Summary{ID: id, Created: it.Created}))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return changelog.Log{}, err
+		}
+		if text != "" {
+			logs = append(logs, changelog.Parse(text))
+		}
+	}
+	if len(logs) == 1 {
+		return logs[0], nil
+	}
+	return changelog.Union(logs...), nil
+}
+
+// Of returns the history of an item as far as it happened: a process that was killed can have
+// written the history of a change that it did not come to make.
+func (d Dir) Of(root *os.Root, it *item.Item) (changelog.Log, error) {
+	log, err := d.read(root, &it.Summary)
+	if n := len(log.Changes); n > 0 && !log.Changes[n-1].Happened(it) {
+		log.Changes = log.Changes[:n-1]
+	}
+	for i := range log.Changes {
+		log.Changes[i].Item = it.ID
+	}
+	return log, err
+}
+
+// Knows reports whether the history of an item has a change with an ID, whether or not the
+// change was made.
+func (d Dir) Knows(root *os.Root, it *item.Summary, change string) (bool, error) {
+	log, err := d.read(root, it)
+	return slices.ContainsFunc(log.Changes, func(c item.Change) bool { return c.ID == change }), err
+}
+
+// With returns the file of the history of an item with one more change; nil adds only that the
+// item was updated at a time. before is the item as it is without the change.
+func (d Dir) With(tx *lockedstore.Tx, before *item.Item, c *item.Change, updated string) (lockedstore.File, error) {
+	log, err := d.Of(tx.Root(), before)
+	if err != nil {
+		return lockedstore.File{}, err
+	}
+	if c == nil {
+		log.Seen = updated
+	} else {
+		log.Changes = append(log.Changes, *c)
+	}
+	return d.file(tx, &before.Summary, log)
+}
+
+// File returns the file of the history of an item that has these changes.
+func (d Dir) File(tx *lockedstore.Tx, it *item.Summary, changes []item.Change) (lockedstore.File, error) {
+	return d.file(tx, it, changelog.Log{Changes: changes})
+}
+
+func (d Dir) file(tx *lockedstore.Tx, it *item.Summary, log changelog.Log) (lockedstore.File, error) {
+	text, err := log.Text()
+	if err != nil {
+		return lockedstore.File{}, err
+	}
+	for _, dir := range []string{path.Dir(string(d)), string(d)} {
+		if dir == "." {
+			continue
+		}
+		if err := tx.MakeFolder(dir); err != nil {
+			return lockedstore.File{}, err
+		}
+	}
+	return lockedstore.File{Name: d.name(it), Data: []byte(text)}, nil
+}
+
+// Remove removes the history of an item that is gone for good.
+func (d Dir) Remove(tx *lockedstore.Tx, it *item.Summary) error {
+	if err := tx.Remove(d.name(it)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Latest returns the latest changes of items, the latest last. It reads only the histories that
+// there are. items is called only if there are any.
+func (d Dir) Latest(root *os.Root, items func() ([]*item.Summary, error)) ([]item.Change, error) {
+	names, err := layout.Names(root, string(d))
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	has := make(map[string]bool, len(names))
+	for _, name := range names {
+		has[name] = true
+	}
+	list, err := items()
+	if err != nil {
+		return nil, err
+	}
+	moved := map[item.ID]bool{}
+	for _, r := range layout.Renumberings(root) {
+		moved[r.To] = true
+	}
+	var all []item.Change
+	for _, it := range list {
+		if !has[changelog.Name(it.ID, it.Created)] && !moved[it.ID] {
+			continue
+		}
+		log, err := d.read(root, it)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range log.Changes {
+			c.Item = it.ID
+			all = append(all, c)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b item.Change) int { return cmp.Compare(a.At, b.At) })
+	return item.Bounded(all), nil
+}

@@ -1,0 +1,82 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/lockedstore"
+)
+
+const (
+	// Links has a file for each item that is linked. It is named after the item's time of
+	// creation: the original program drops front matter that it does not know, and a merge
+	// can change the number of an item, but nothing changes when it was created.
+	Links = "links"
+	// LinkExtension ends the names of those files.
+	LinkExtension = ".txt"
+)
+
+// LinkName returns the name of the file with the link of an item that was created at a time;
+// false if the time cannot name a file.
+func LinkName(created string) (string, bool) {
+	stamp := strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return -1
+	}, created)
+	const most = 64
+	return path.Join(Links, stamp+LinkExtension), stamp != "" && len(stamp) <= most
+}
+
+// ReadLink returns the link of an item that was created at a time. A link that cannot be read
+// is none: it is not part of the item.
+func ReadLink(root *os.Root, created string) item.Link {
+	name, ok := LinkName(created)
+	if !ok {
+		return item.Link{}
+	}
+	text, err := itemfolder.ReadFile(root, name)
+	if err != nil {
+		return item.Link{}
+	}
+	return item.ParseLink(text)
+}
+
+// WriteLink changes the link of an item as a patch says, and returns the link.
+func WriteLink(tx *lockedstore.Tx, it item.Item, p item.Patch) (item.Link, error) {
+	old := ReadLink(tx.Root(), it.Created)
+	link := old.With(p)
+	if link == old {
+		return link, nil
+	}
+	name, ok := LinkName(it.Created)
+	if !ok {
+		return old, &item.InvalidError{Field: "branch", Problem: fmt.Sprintf("Work item #%d cannot be linked: its file has no time of creation", it.ID)}
+	}
+	if link == (item.Link{}) {
+		return link, tx.Remove(name)
+	}
+	if err := tx.MakeFolder(Links); err != nil {
+		return old, err
+	}
+	return link, tx.Write(lockedstore.File{Name: name, Data: []byte(link.Text(it.ID))})
+}
+
+// RemoveLink removes the link of an item that is gone for good.
+func RemoveLink(tx *lockedstore.Tx, created string) error {
+	name, ok := LinkName(created)
+	if !ok {
+		return nil
+	}
+	if err := tx.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

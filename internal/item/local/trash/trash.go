@@ -1,0 +1,268 @@
+// Package trash deletes work items of a store and restores them.
+//
+// A deleted item keeps its file, in the directory trash, with what its deletion took from
+// others: [Trash.Delete] takes it out of their parents and dependencies, and [Trash.Restore]
+// gives the relations back as far as they are possible. [List] returns what is in the trash, and
+// [Trash.Purge] removes items from it for good. The caller holds the lock of the store.
+//
+// Both changes touch several files, and a process that is killed harms none. An item is deleted,
+// or restored, by these steps, each of which leaves a good store:
+//
+//  1. write down what is to be done;
+//  2. move the item's file to the trash, or from there. From here on it is done,
+//     and only the files around it have to follow;
+//  3. rewrite these: what they are to have is all on disk before the first is
+//     replaced;
+//  4. remove what was written down.
+//
+// After a crash, [Trash.Finish], which each change of the store begins with, finds what is
+// written down, and goes on with step 3 if step 2 was done; each can be done again.
+package trash
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/local/history"
+	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/ticfile"
+	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
+)
+
+// pendingName is where it says what is being done.
+const pendingName = layout.Private + "/pending.json"
+
+// Trash changes which items of a store are deleted, as a part of a change of the store.
+type Trash struct {
+	Tx *lockedstore.Tx
+	// Find finds the items that are not deleted.
+	Find    item.Lookup
+	History history.Dir
+}
+
+// pending is what is being done. One of the two numbers is 0.
+type pending struct {
+	Delete     item.ID   `json:"delete,omitzero"`
+	Restore    item.ID   `json:"restore,omitzero"`
+	Deleted    string    `json:"deleted,omitempty"` // when
+	Children   []item.ID `json:"children,omitempty"`
+	Dependents []item.ID `json:"dependents,omitempty"`
+	// Change is what the history of the item gets.
+	Change item.Change `json:"change,omitzero"`
+}
+
+// steps returns the item that it is done to, and the directories that its file moves
+// between.
+func (p pending) steps() (id item.ID, from, to string) {
+	if p.Delete != 0 {
+		return p.Delete, layout.Items, layout.Trash
+	}
+	return p.Restore, layout.Trash, layout.Items
+}
+
+// Delete deletes an item. change is what its history gets, and the time of the deletion. The
+// preview says which others refer to the item.
+func (t Trash) Delete(id item.ID, p item.Preview, change item.Change) error {
+	if _, err := t.Tx.Root().Lstat(layout.Trashed(id)); !errors.Is(err, fs.ErrNotExist) {
+		return &item.InvalidError{
+			Field:   "id",
+			Problem: fmt.Sprintf("A deleted item has the number %d as well: %s. Remove that file first", id, layout.Trashed(id)),
+		}
+	}
+	return t.perform(pending{Delete: id, Deleted: change.At, Children: idsOf(p.Children), Dependents: idsOf(p.Dependents), Change: change})
+}
+
+// Restore brings a deleted item back. change is what its history gets; the zero Change is none.
+func (t Trash) Restore(id item.ID, change item.Change) error {
+	return t.perform(pending{Restore: id, Change: change})
+}
+
+// Finish does what a process that was killed has left undone.
+func (t Trash) Finish() error {
+	data, err := regular.ReadIn(t.Tx.Root(), pendingName, layout.MaxOwnFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %q: %w", pendingName, lockedstore.WithoutPath(err))
+	}
+	var p pending
+	if json.Unmarshal(data, &p) == nil && t.begun(p) {
+		// A file that can no longer be read or changed holds up nobody.
+		if err := t.follow(p); err != nil && !item.IsRefusal(err) {
+			return fmt.Errorf("finish what was begun: %w", err)
+		}
+	}
+	return t.Tx.Remove(pendingName)
+}
+
+// begun reports whether step 2 was done.
+func (t Trash) begun(p pending) bool {
+	id, from, to := p.steps()
+	_, err := t.Tx.Root().Lstat(from + "/" + itemfolder.FileName(id))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	_, err = t.Tx.Root().Lstat(to + "/" + itemfolder.FileName(id))
+	return err == nil
+}
+
+// perform does all steps.
+func (t Trash) perform(p pending) error {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	id, from, to := p.steps()
+	if err := t.Tx.MakeFolder(to); err != nil {
+		return err
+	}
+	if err := t.Tx.Write(lockedstore.File{Name: pendingName, Data: append(data, '\n')}); err != nil {
+		return err
+	}
+	if err := t.Tx.Flush(); err != nil {
+		return err
+	}
+	from, to = from+"/"+itemfolder.FileName(id), to+"/"+itemfolder.FileName(id)
+	if err := t.Tx.Move(from, to); err != nil {
+		return errors.Join(err, t.Tx.Remove(pendingName))
+	}
+	if err := t.follow(p); err != nil {
+		// What was written down goes only if the move is undone.
+		if moveErr := t.Tx.Move(to, from); moveErr != nil {
+			return errors.Join(err, moveErr)
+		}
+		return errors.Join(err, t.Tx.Remove(pendingName))
+	}
+	if err := t.Tx.Flush(); err != nil {
+		return err
+	}
+	return t.Tx.Remove(pendingName)
+}
+
+// follow is step 3.
+func (t Trash) follow(p pending) error {
+	if p.Delete != 0 {
+		return t.forget(p)
+	}
+	return t.bringBack(p.Restore, p.Change)
+}
+
+// withChange returns files with the history of an item that was moved, before the last of them.
+func (t Trash) withChange(c item.Change, it *item.Item, files []lockedstore.File) ([]lockedstore.File, error) {
+	if c.ID == "" { // written down by an earlier version
+		return files, nil
+	}
+	if known, err := t.History.Knows(t.Tx.Root(), &it.Summary, c.ID); err != nil || known {
+		return files, err
+	}
+	file, err := t.History.With(t.Tx, it, &c, "")
+	return slices.Insert(files, len(files)-1, file), err
+}
+
+func idsOf(list []*item.Summary) []item.ID {
+	ids := make([]item.ID, len(list))
+	for i, s := range list {
+		ids[i] = s.ID
+	}
+	return ids
+}
+
+// forget takes a deleted item out of those that refer to it, and notes in its
+// own file which they were.
+func (t Trash) forget(p pending) error {
+	content, it, err := layout.Open(t.Tx.Root(), layout.Trash, p.Delete)
+	if err != nil {
+		return err
+	}
+	if err := content.Delete(p.Deleted, ticfile.Lost{Children: p.Children, Dependents: p.Dependents}); err != nil {
+		return layout.Unchangeable(p.Delete, err)
+	}
+	file, err := layout.File(layout.Trash, p.Delete, content)
+	if err != nil {
+		return err
+	}
+	files := []lockedstore.File{file}
+	others := slices.Concat(p.Children, p.Dependents)
+	slices.Sort(others)
+	for _, id := range slices.Compact(others) {
+		content, _, err := layout.Open(t.Tx.Root(), layout.Items, id)
+		if item.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := content.Forget(p.Delete); err != nil {
+			return layout.Unchangeable(id, err)
+		}
+		if file, err = layout.File(layout.Items, id, content); err != nil {
+			return err
+		}
+		files = append(files, file)
+	}
+	if files, err = t.withChange(p.Change, &it, files); err != nil {
+		return err
+	}
+	return t.Tx.Write(files...)
+}
+
+// Purge removes items from the trash for good. If one of them is not there, nothing is removed.
+func (t Trash) Purge(ids ...item.ID) error {
+	for _, id := range ids {
+		if _, err := t.Tx.Root().Lstat(layout.Trashed(id)); errors.Is(err, os.ErrNotExist) {
+			return &item.InvalidError{Field: "id", Problem: fmt.Sprintf("Work item #%d is not in the trash", id)}
+		} else if err != nil {
+			return fmt.Errorf("look at %q: %w", layout.Trashed(id), lockedstore.WithoutPath(err))
+		}
+	}
+	for _, id := range ids {
+		_, it, openErr := layout.Open(t.Tx.Root(), layout.Trash, id)
+		if err := t.Tx.Remove(layout.Trashed(id)); err != nil {
+			return err
+		}
+		if openErr != nil {
+			continue // what cannot be read can be purged
+		}
+		if err := errors.Join(layout.RemoveLink(t.Tx, it.Created), t.History.Remove(t.Tx, &it.Summary)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// List returns the items in the trash, by number, and what in it cannot be read.
+func List(root *os.Root) ([]item.Trashed, []item.Warning, error) {
+	names, err := layout.Names(root, layout.Trash)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []item.Trashed
+	var warnings []item.Warning
+	for _, name := range names {
+		id, err := itemfolder.Number(name)
+		if err != nil {
+			continue // not ours
+		}
+		content, it, err := layout.Open(root, layout.Trash, id)
+		if broken, ok := errors.AsType[*item.BrokenError](err); ok {
+			warnings = append(warnings, item.Warning{File: broken.File, Reason: broken.Reason})
+			continue
+		}
+		if err != nil {
+			continue // restored meanwhile
+		}
+		found = append(found, item.Trashed{Summary: it.Summary, At: content.Deleted()})
+	}
+	slices.SortFunc(found, func(a, b item.Trashed) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(warnings, func(a, b item.Warning) int { return cmp.Compare(a.File, b.File) })
+	return found, warnings, nil
+}
