@@ -123,12 +123,12 @@ func (w *writer) firstFree(least item.ID) (item.ID, error) {
 
 // free reports whether no file is that of item id, deleted or not.
 func (w *writer) free(id item.ID) (bool, error) {
-	for _, folder := range []string{layout.Items, layout.Trash} {
-		switch _, err := w.tx.Root().Lstat(folder + "/" + itemfolder.FileName(id)); {
+	for _, dir := range []string{layout.Items, layout.Trash} {
+		switch _, err := w.tx.Root().Lstat(dir + "/" + itemfolder.FileName(id)); {
 		case err == nil:
 			return false, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			return false, fmt.Errorf("look at %q: %w", folder, lockedstore.WithoutPath(err))
+			return false, fmt.Errorf("look at %q: %w", dir, lockedstore.WithoutPath(err))
 		}
 	}
 	return true, nil

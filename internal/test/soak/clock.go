@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
@@ -85,7 +86,7 @@ func jumpingClock(r *rig) (result, error) {
 	clock := func() time.Time {
 		return time.Now().Add(time.Duration(r.random.Int64N(int64(6*time.Hour))) - 3*time.Hour)
 	}
-	store := local.New(local.Location{Dir: dir}, clock)
+	store := local.New(location.Place{Dir: dir}, clock)
 	defer store.Close()
 	ctx := context.Background()
 	if _, err := store.Init(ctx); err != nil {

@@ -124,7 +124,7 @@ func (k *killing) kill(w writer, until time.Time) (result, error) {
 
 // writers returns all kinds of writers.
 func (k *killing) writers() ([]writer, error) {
-	list := []writer{k.items(), k.branchState(), k.answers(), k.exports(), k.ports()}
+	list := []writer{k.items(), k.claims(), k.branchState(), k.answers(), k.exports(), k.ports()}
 	for _, prepare := range []func() (writer, error){k.repositories, k.clientConfig, k.registry, k.token} {
 		w, err := prepare()
 		if err != nil {
@@ -150,6 +150,40 @@ func (k *killing) items() writer {
 			for _, n := range acknowledged {
 				if title := fmt.Sprintf("item number %d", n); !strings.Contains(out, `"`+title+`"`) {
 					return fmt.Errorf("%q is lost", title)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// claims claims an item in each run. check makes the item of the next one.
+func (k *killing) claims() writer {
+	return writer{
+		what: "claims of work items",
+		args: func(n int) []string { return []string{"item", "claim", fmt.Sprint(n + 1)} },
+		check: func(acknowledged []int) error {
+			if _, err := k.command(k.dir, nil, "item", "create", "to be claimed"); err != nil {
+				return err
+			}
+			out, err := k.command(k.dir, nil, "item", "list", "--all", "--json")
+			if err != nil {
+				return err
+			}
+			var items []struct {
+				ID      int
+				Claimed string
+			}
+			if err := json.Unmarshal([]byte(out), &items); err != nil {
+				return err
+			}
+			held := map[int]bool{}
+			for _, it := range items {
+				held[it.ID] = it.Claimed != ""
+			}
+			for _, n := range acknowledged {
+				if !held[n+1] {
+					return fmt.Errorf("the claim of #%d is lost", n+1)
 				}
 			}
 			return nil

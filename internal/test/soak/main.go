@@ -40,7 +40,7 @@ type part struct {
 }
 
 var parts = []part{
-	{"calls", 0.35, manyCalls},
+	{"calls", 0.3, manyCalls},
 	{"killed", 0.15, killedWriters},
 	{"disk", 0.05, failingDisk},
 	{"clock", 0.05, clockGoesBack},
@@ -52,6 +52,7 @@ var parts = []part{
 	{"bombs", 0, filesThatNeverEnd},
 	{"links", 0, racingLinks},
 	{"syncs", 0.05, killedSyncs},
+	{"claims", 0.05, manyClaimers},
 }
 
 // rig is what a part has.

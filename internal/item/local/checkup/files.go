@@ -43,13 +43,13 @@ func (r reading) Tree() (merge.Tree, error) {
 			return nil, err
 		}
 	}
-	for _, folder := range []string{layout.Items, layout.Trash, layout.Links} {
-		names, err := layout.Names(r.root, folder)
+	for _, dir := range []string{layout.Items, layout.Trash, layout.Links} {
+		names, err := layout.Names(r.root, dir)
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range names {
-			path := folder + "/" + name
+			path := dir + "/" + name
 			if info, err := r.root.Lstat(path); err != nil || !info.Mode().IsRegular() || !isMerged(path) {
 				continue // not for us
 			}
@@ -105,9 +105,9 @@ func (r rewriting) Replace(old, with merge.Tree) error {
 			files = append(files, lockedstore.File{Name: name, Data: []byte(text)})
 		}
 	}
-	for _, folder := range []string{layout.Items, layout.Trash, layout.Links} {
-		if slices.ContainsFunc(files, func(f lockedstore.File) bool { return strings.HasPrefix(f.Name, folder+"/") }) {
-			if err := r.Tx.MakeFolder(folder); err != nil {
+	for _, dir := range []string{layout.Items, layout.Trash, layout.Links} {
+		if slices.ContainsFunc(files, func(f lockedstore.File) bool { return strings.HasPrefix(f.Name, dir+"/") }) {
+			if err := r.Tx.MakeFolder(dir); err != nil {
 				return err
 			}
 		}

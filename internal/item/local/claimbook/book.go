@@ -7,7 +7,7 @@
 //   - an item has one holder at a time, in all worktrees of a repository;
 //   - a claim is of an item and not of its number: an item that got another number keeps its
 //     holder, and another item with the same number does not have it;
-//   - a file that is damaged is no claim, and no symbolic link leads out of the directory.
+//   - a damaged file holds nothing, and no symbolic link leads out of the directory.
 //
 // The directory depends on the store. In the store that all worktrees share it is a part of the
 // store, so that a sync sends the claims to other clones. A store in the tree of a repository
@@ -41,7 +41,7 @@ type Book struct {
 	now   func() time.Time
 	// locked is the lock of a book outside of the store. It is taken inside of that of the
 	// store. nil: the book is in the store, below directory.
-	locked *lockedstore.Store
+	locked    *lockedstore.Store
 	directory string
 
 	mu   sync.Mutex

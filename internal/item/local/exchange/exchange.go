@@ -1,8 +1,8 @@
 // Package exchange replaces any number of files of a store of work items at once.
 //
 // [Read] returns the files of a store, and [Replace] puts others in their place. Either all of
-// them are replaced or none, also if the process is killed: what is to be done is on disk before
-// the first file is replaced, and [Finish], which each change of the store begins with, does
+// them are replaced or none, also if the process is killed: the journal of the change is on disk
+// before the first file is replaced, and [Finish], which each change of the store begins with, does
 // what is left. Along with the files the store keeps a note, which says which state of the files
 // was exchanged last. The caller holds the lock of the store.
 package exchange
@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	// journalName says what is being put in the place of what.
+	// journalName says what is being put in place of what.
 	journalName = layout.Private + "/exchange.json"
 	// noteName has the note.
 	noteName = layout.Private + "/synced"
@@ -95,7 +95,7 @@ func SetNote(tx *lockedstore.Tx, note string) error {
 	return tx.Write(lockedstore.File{Name: noteName, Data: []byte(note + "\n")})
 }
 
-// Replace puts files in the place of those that the store has, and a note in the place of the
+// Replace puts files in place of those that the store has, and a note in place of the
 // note. It writes nothing if nothing differs.
 func Replace(tx *lockedstore.Tx, before, after Files, note string) error {
 	old, err := Note(tx.Root())

@@ -3,8 +3,8 @@
 //
 // The packages below item/local use it, so that each file has its name in one place. [Open]
 // reads the file of an item, and [File] is the file to write for one. Reading follows no
-// symbolic link, and no error names a path of this machine. Nothing here takes a lock: whoever
-// changes a store holds the lock of the store meanwhile.
+// symbolic link, and no error names a path of this machine. Nothing here takes a lock: a
+// process that changes a store holds the lock of the store meanwhile.
 package layout
 
 import (

@@ -82,11 +82,11 @@ func (r *restoration) openAny(id item.ID) (*opened, error) {
 	return o, err
 }
 
-func (r *restoration) openIn(folder string, known map[item.ID]*opened, id item.ID) (*opened, error) {
+func (r *restoration) openIn(dir string, known map[item.ID]*opened, id item.ID) (*opened, error) {
 	if o := known[id]; o != nil {
 		return o, nil
 	}
-	content, it, err := layout.Open(r.Tx.Root(), folder, id)
+	content, it, err := layout.Open(r.Tx.Root(), dir, id)
 	if err != nil {
 		return nil, err
 	}
@@ -175,12 +175,12 @@ func (r *restoration) depend(dependent item.ID) error {
 // changed returns the files of others to write.
 func (r *restoration) changed() ([]lockedstore.File, error) {
 	var files []lockedstore.File
-	for folder, items := range map[string]map[item.ID]*opened{layout.Trash: r.trash, layout.Items: r.items} {
+	for dir, items := range map[string]map[item.ID]*opened{layout.Trash: r.trash, layout.Items: r.items} {
 		for id, o := range items {
 			if !o.changed {
 				continue
 			}
-			file, err := layout.File(folder, id, o.content)
+			file, err := layout.File(dir, id, o.content)
 			if err != nil {
 				return nil, err
 			}

@@ -8,15 +8,15 @@
 // Both changes touch several files, and a process that is killed harms none. An item is deleted,
 // or restored, by these steps, each of which leaves a good store:
 //
-//  1. write down what is to be done;
+//  1. record the change;
 //  2. move the item's file to the trash, or from there. From here on it is done,
 //     and only the files around it have to follow;
 //  3. rewrite these: what they are to have is all on disk before the first is
 //     replaced;
-//  4. remove what was written down.
+//  4. remove the record.
 //
-// After a crash, [Trash.Finish], which each change of the store begins with, finds what is
-// written down, and goes on with step 3 if step 2 was done; each can be done again.
+// After a crash, [Trash.Finish], which each change of the store begins with, finds
+// the record, and continues with step 3 if step 2 was done; each can be done again.
 package trash
 
 import (
