@@ -11,9 +11,18 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 )
 
-const claimColumns = "k.item_id, k.holder, k.since, k.renewed, k.expires, k.gone, k.stolen_from, clock_timestamp()"
+// claimColumns are what scanClaim reads. Times that no copse wrote, such as infinity, are brought
+// into a range that every program can show.
+const (
+	claimColumns = "k.item_id, k.holder" + clamp + "k.since" + clamped + clamp + "k.renewed" + clamped + clamp + "k.expires" + clamped +
+		", case when k.gone is not null then least(greatest(k.gone" + clamped + " end, k.stolen_from, clock_timestamp()"
+
+	clamp   = ", least(greatest("
+	clamped = ", clock_timestamp() - interval '1000 years'), clock_timestamp() + interval '1000 years')"
+)
 
 // scanClaim reads claimColumns. A holder that nobody can read is an unknown one.
 func scanClaim(r pgx.Row) (id item.ID, c item.Claim, now time.Time, err error) {
@@ -48,6 +57,9 @@ func claims(ctx context.Context, db querier, project int64) (map[item.ID]item.Cl
 		}
 		if !c.Ended(now) {
 			found[id] = c
+		}
+		if err := bounded.CheckRows(len(found)); err != nil {
+			return nil, err
 		}
 	}
 	return found, rows.Err()
@@ -110,16 +122,16 @@ func (w *writer) logTheft(id item.ID, from *item.Claim) error {
 
 // claiming calls do in a transaction that does not lock the project.
 func (s *Store) claiming(ctx context.Context, do func(*writer) error) error {
-	return s.retry(ctx, func(ctx context.Context, _ int) error {
+	return s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
 		pool, err := s.prepared(ctx)
 		if err != nil {
 			return err
 		}
-		tx, err := pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+		tx, err := pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin(s.o.AnswerTime)})
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+		defer rollBack(ctx, tx)
 		w := &writer{ctx: ctx, tx: tx, by: item.AgentOf(ctx)}
 		if w.project, err = s.project(ctx, tx); err != nil {
 			return err
@@ -135,7 +147,13 @@ func (s *Store) claiming(ctx context.Context, do func(*writer) error) error {
 		}
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 		defer cancel()
-		return tx.Commit(ending)
+		if err := tx.Commit(ending); err != nil {
+			return err
+		}
+		if !w.quiet {
+			s.announcer.Changed(w.id)
+		}
+		return nil
 	})
 }
 
@@ -194,7 +212,7 @@ func (s *Store) take(ctx context.Context, wanted []int64, version int64, key str
 	if err != nil {
 		return 0, item.Claim{}, err
 	}
-	err = s.retry(ctx, func(ctx context.Context, attempt int) error {
+	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, attempt int) error {
 		pool, err := s.prepared(ctx)
 		if err != nil {
 			return err
@@ -228,6 +246,9 @@ func (s *Store) take(ctx context.Context, wanted []int64, version int64, key str
 			p.id, wanted, version, key, stored(by.Name), stored(by.Host), string(holder), item.ClaimGrace.Milliseconds(), lease.Milliseconds()))
 		if errors.Is(err, pgx.ErrNoRows) {
 			id, err = 0, nil
+		}
+		if id != 0 {
+			s.announcer.Changed(p.id)
 		}
 		return err
 	})
@@ -349,6 +370,7 @@ func (s *Store) Renew(ctx context.Context) error {
 		return err
 	}
 	return s.claiming(ctx, func(w *writer) error {
+		w.quiet = true
 		for _, id := range due {
 			if err := w.renew(id); err != nil && !item.IsNotFound(err) {
 				return err

@@ -2,10 +2,7 @@ package postgres
 
 import (
 	"context"
-	"errors"
-	"io"
 	"math/rand/v2"
-	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,7 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 	"github.com/copse-dev/copse/internal/item/postgres/schema"
+	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 )
 
 // querier is what reads: the pool, a connection or a transaction.
@@ -43,9 +42,12 @@ func (s *Store) connected() (*pgxpool.Pool, error) {
 		config.MaxConns = mostConnections
 	}
 	config.MaxConnIdleTime = idleTime
+	bounded.Apply(config.ConnConfig, s.o.MostAnswer)
+	// Behind a pooler, somebody else may listen in this session.
+	config.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {}
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
-		return nil, explain(err)
+		return nil, sqlerror.Explain(err)
 	}
 	s.pool = pool
 	return pool, nil
@@ -89,12 +91,12 @@ func (s *Store) Migrate(ctx context.Context) ([]schema.Applied, error) {
 		return nil, err
 	}
 	done, err := schema.Migrate(ctx, pool)
-	return done, explain(err)
+	return done, sqlerror.Explain(err)
 }
 
 // read calls do, and again after a failure that passes.
 func (s *Store) read(ctx context.Context, do func(ctx context.Context, db querier) error) error {
-	return s.retry(ctx, func(ctx context.Context, _ int) error {
+	return s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
 		pool, err := s.prepared(ctx)
 		if err != nil {
 			return err
@@ -104,22 +106,34 @@ func (s *Store) read(ctx context.Context, do func(ctx context.Context, db querie
 }
 
 // retry calls do until it succeeds or fails for good, and returns what a person can use of
-// the error. A database that never answered is not waited for.
-func (s *Store) retry(ctx context.Context, do func(ctx context.Context, attempt int) error) error {
+// the error. Each call may take as long as limit. A database that never answered is not
+// waited for.
+func (s *Store) retry(ctx context.Context, limit time.Duration, do func(ctx context.Context, attempt int) error) error {
 	end := time.Now().Add(s.o.Patience)
 	for attempt := 0; ; attempt++ {
-		err := do(ctx, attempt)
+		err := within(ctx, limit, func(ctx context.Context) error { return do(ctx, attempt) })
 		if err == nil {
 			s.reached.Store(true)
 			return nil
 		}
-		if ctx.Err() != nil || !passing(err) || isConnecting(err) && !s.reached.Load() || time.Now().After(end) {
-			return explain(err)
+		if ctx.Err() != nil || !sqlerror.Passing(err) || sqlerror.Connecting(err) && !s.reached.Load() || time.Now().After(end) {
+			return sqlerror.Explain(err)
 		}
 		if err := pause(ctx, attempt); err != nil {
 			return err
 		}
 	}
+}
+
+// within calls do, which may take as long as limit.
+func within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := do(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return sqlerror.ErrSilent(limit)
+	}
+	return err
 }
 
 // pause waits a little longer after each attempt, and not as long as others do.
@@ -132,41 +146,4 @@ func pause(ctx context.Context, attempt int) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// isConnecting reports whether there was no connection to begin with.
-func isConnecting(err error) bool {
-	_, ok := errors.AsType[*pgconn.ConnectError](err)
-	return ok
-}
-
-// passing reports whether the same may succeed later: the connection was lost, the server
-// restarts or fails over, or another transaction was in the way.
-func passing(err error) bool {
-	if isLost(err) {
-		return true
-	}
-	answer, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return false
-	}
-	switch answer.Code {
-	case "40001", "40P01", // serialization failure, deadlock
-		"57P01", "57P02", "57P03", "57P05", // shut down, crashed, starting, idle session ended
-		"25P03", // the transaction was idle for too long
-		"53300": // too many connections
-		return true
-	}
-	return len(answer.Code) == 5 && answer.Code[:2] == "08" // connection exceptions
-}
-
-// isLost reports whether the connection ended before the answer was read.
-func isLost(err error) bool {
-	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return false
-	}
-	_, connecting := errors.AsType[*pgconn.ConnectError](err)
-	_, network := errors.AsType[net.Error](err)
-	return connecting || network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err)
 }

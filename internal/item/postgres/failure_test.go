@@ -1,7 +1,9 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
+	"net/url"
 	"strings"
 	"sync"
 	"syscall"
@@ -72,6 +74,140 @@ func TestServerCrash(t *testing.T) {
 		if _, err := all.Find(id); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// When the disk of a server is full in the middle of a change, nothing of the change is made,
+// the error says so, and the next change works when there is space again.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	server := postgrestest.Start(t)
+	database, err := server.Database(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := makeProject(t, server.Address(database), "full")
+	ctx := t.Context()
+	if _, err := s.Create(ctx, item.Draft{Title: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	// The history is written last.
+	server.Exec(t, database, `create function disk_is_full() returns trigger language plpgsql as $$ begin
+		raise exception 'could not extend file "base/1/2": No space left on device' using errcode = 'disk_full'; end $$;
+		create trigger disk_is_full before insert on copse.history execute function disk_is_full()`)
+	for what, change := range map[string]func() error{
+		"create":  func() error { _, err := s.Create(ctx, item.Draft{Title: "second", Iteration: "other"}); return err },
+		"update":  func() error { _, err := s.Update(ctx, 1, item.Patch{Title: new("changed")}); return err },
+		"comment": func() error { _, err := s.AddComment(ctx, 1, "", "text"); return err },
+		"delete":  func() error { return s.Delete(ctx, 1, "") },
+	} {
+		failed := storeError(t, change())
+		if !strings.Contains(failed.Problem, "the disk of the database is full") || !strings.Contains(failed.Next, "Nothing was changed") {
+			t.Errorf("%s: %v", what, failed)
+		}
+	}
+	server.Exec(t, database, "drop trigger disk_is_full on copse.history")
+	it, err := s.Item(ctx, 1)
+	if err != nil || it.Title != "first" || len(it.Comments) > 0 {
+		t.Errorf("a part of a change was made: %+v, %v", it, err)
+	}
+	config, err := s.Config(ctx)
+	if err != nil || len(config.Iterations) != 1 {
+		t.Errorf("a part of a change was made: %q, %v", config.Iterations, err)
+	}
+	if it, err := s.Create(ctx, item.Draft{Title: "second"}); err != nil || it.ID != 2 {
+		t.Errorf("the next item is %d: %v", it.ID, err)
+	}
+}
+
+// A replica reads and refuses changes. When the server of four writers dies in the middle of
+// their changes and the replica takes its place, they lose no acknowledged change, make none
+// twice, and need no new start.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	first := postgrestest.Start(t)
+	database, err := first.Database(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := first.Standby(t)
+	both := "postgres://postgres@/" + database + "?" + url.Values{"host": {first.Dir + "," + second.Dir}, "target_session_attrs": {"read-write"}}.Encode()
+	s := makeProject(t, both, "failover")
+	ctx := t.Context()
+	seen, err := s.Create(ctx, item.Draft{Title: "seen"})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	replica := open(t, second.Address(database), "failover")
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		it, err := replica.Item(ctx, seen.ID)
+		if err == nil && it.Title == seen.Title {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the replica has %+v, %v", it, err)
+		}
+	}
+	_, err = replica.Update(ctx, seen.ID, item.Patch{Title: new("other")})
+	if failed := storeError(t, err); !strings.Contains(failed.Problem, "only allows reading") || !strings.Contains(failed.Next, "Nothing was changed") {
+		t.Error(failed)
+	}
+	changed := make(chan struct{}, 100)
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	ready := make(chan struct{})
+	go replica.Follow(following, func() { close(ready) }, func() { changed <- struct{}{} })
+	<-ready
+
+	const writers, each = 4, 15
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	numbers := map[item.ID]bool{seen.ID: true}
+	half := make(chan struct{}, writers)
+	for range writers {
+		group.Go(func() {
+			for i := range each {
+				if i == each/3 {
+					half <- struct{}{}
+				}
+				it, err := s.Create(ctx, item.Draft{Title: "made"})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if numbers[it.ID] {
+					t.Errorf("number %d was given twice", it.ID)
+				}
+				numbers[it.ID] = true
+				mu.Unlock()
+			}
+		})
+	}
+	<-half
+	first.End(syscall.SIGQUIT)
+	second.Promote(t)
+	group.Wait()
+	all, err := s.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Len() != writers*each+1 || int(all.Largest()) != all.Len() {
+		t.Errorf("%d items, up to %d; %d were made", all.Len(), all.Largest(), writers*each+1)
+	}
+	for id := range numbers {
+		if _, err := all.Find(id); err != nil {
+			t.Error(err)
+		}
+	}
+	select {
+	case <-changed:
+	case <-time.After(20 * time.Second):
+		t.Error("a follower of the replica saw no change")
+	}
+	if _, err := replica.Update(ctx, seen.ID, item.Patch{Title: new("other")}); err != nil {
+		t.Errorf("the former replica: %v", err)
 	}
 }
 

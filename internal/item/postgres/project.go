@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
@@ -19,7 +20,7 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	err = s.retry(ctx, func(ctx context.Context, _ int) error {
+	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
 		pool, err := s.prepared(ctx)
 		if err != nil {
 			return err
@@ -92,7 +93,7 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 			valid       []string
 		}{{"type", it.Type, config.Types}, {"status", it.Status, config.Statuses}, {"priority", it.Priority, item.Priorities()}} {
 			if !slices.Contains(f.valid, f.value) {
-				warn(it, "has the %s %q, which the project does not have; update the item", f.what, foreign(f.value))
+				warn(it, "has the %s %q, which the project does not have; update the item", f.what, sqlerror.Clean(f.value))
 			}
 		}
 		if _, err := all.Find(it.Parent); it.Parent != 0 && err != nil {
@@ -108,12 +109,4 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		found = append(found, item.Warning{File: "project", Reason: fmt.Sprintf("would give the number %d a second time; ask the owner of the database to set next_id to more than %d", config.NextID, all.Largest())})
 	}
 	return found, nil
-}
-
-// Server returns what the server says of its version.
-func (s *Store) Server(ctx context.Context) (version string, err error) {
-	err = s.read(ctx, func(ctx context.Context, db querier) error {
-		return db.QueryRow(ctx, "select version()").Scan(&version)
-	})
-	return foreign(version), err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 )
 
 // project is the row of a project.
@@ -146,16 +147,27 @@ func loadItem(ctx context.Context, db querier, project int64, id item.ID, state 
 }
 
 // loadItems returns the items that a condition selects, by number, without their comments.
-func loadItems(ctx context.Context, db querier, condition string, args ...any) ([]row, error) {
+func loadItems(ctx context.Context, db querier, condition string, args ...any) (all []row, err error) {
+	err = eachItem(ctx, db, func(r row) { all = append(all, r) }, condition, args...)
+	return all, err
+}
+
+// eachItem calls do with the items that a condition selects, by number, without their
+// comments.
+func eachItem(ctx context.Context, db querier, do func(row), condition string, args ...any) error {
 	found, err := db.Query(ctx, "select "+itemColumns+" from copse.item i where "+condition+" order by i.id", args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return pgx.CollectRows(found, func(found pgx.CollectableRow) (row, error) {
+	defer found.Close()
+	for n := 1; found.Next(); n++ {
 		var r scanned
-		err := found.Scan(r.fields()...)
-		return r.decode(), err
-	})
+		if err := errors.Join(found.Scan(r.fields()...), bounded.CheckRows(n)); err != nil {
+			return err
+		}
+		do(r.decode())
+	}
+	return found.Err()
 }
 
 // A text of the database has no NUL, which a text of an item can have. It is stored as the

@@ -56,16 +56,14 @@ func (s *Store) snapshot(ctx context.Context) (*item.Snapshot, int64, error) {
 // follow takes in what changed since the version of the cache. The items are read after the
 // version of the project, so that they are at least as new; what is newer comes again.
 func (c *cache) follow(ctx context.Context, db querier, p project) error {
-	changed, err := loadItems(ctx, db, "i.project_id = $1 and i.version > $2", p.id, c.version)
-	if err != nil {
-		return err
-	}
-	changes := make(map[item.ID]*item.Entry, len(changed))
-	for i := range changed {
-		r := &changed[i]
+	changes := make(map[item.ID]*item.Entry)
+	err := eachItem(ctx, db, func(r row) {
 		if changes[r.ID] = nil; r.state == live {
 			changes[r.ID] = item.NewEntry(&r.Item)
 		}
+	}, "i.project_id = $1 and i.version > $2", p.id, c.version)
+	if err != nil {
+		return err
 	}
 	c.all, c.version = c.all.With(changes, nil), p.version
 	return nil

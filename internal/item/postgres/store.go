@@ -13,13 +13,16 @@
 //   - reading takes no lock and writes nothing: a role that can only read, and a replica,
 //     can do it;
 //   - no statement depends on the session that it runs in: a pooler may give each
-//     transaction another one.
+//     transaction another one;
+//   - a server that sends without end, or stays silent, is given up after a bounded amount
+//     and time.
 //
 // Text of the server is foreign: errors have it clean and short. The tables are made by
 // [Store.Migrate], when a person asks for it.
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -28,6 +31,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+	"github.com/copse-dev/copse/internal/item/postgres/follow"
+	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 )
 
 // Options say where a project is.
@@ -41,10 +47,20 @@ type Options struct {
 	Done func() ([]string, error)
 	// Patience is how long a lost connection or a conflict is tried again; 0 is a default.
 	Patience time.Duration
+	// AnswerTime is how long the database may take to answer a call; 0 is a default.
+	AnswerTime time.Duration
+	// MostAnswer is how many bytes the database can send at once; 0 is a default.
+	MostAnswer int64
 }
 
-// defaultPatience is longer than most servers take to fail over to another.
-const defaultPatience = 8 * time.Second
+const (
+	// defaultPatience is longer than most servers take to fail over to another.
+	defaultPatience = 8 * time.Second
+	// defaultAnswerTime is longer than the locks of others can last.
+	defaultAnswerTime = 30 * time.Second
+	// moveTime is how long the database may take to take in or give out a whole project.
+	moveTime = 10 * time.Minute
+)
 
 // Store is one project in a database. It is safe for concurrent use.
 type Store struct {
@@ -57,7 +73,8 @@ type Store struct {
 
 	renewed map[item.Agent]time.Time // when the claims of an agent were looked at
 
-	cached cache
+	cached    cache
+	announcer *follow.Announcer
 }
 
 var (
@@ -68,14 +85,17 @@ var (
 
 // New returns the store of a project. Nothing is connected yet.
 func New(o Options) *Store {
-	if o.Patience == 0 {
-		o.Patience = defaultPatience
-	}
-	return &Store{o: o}
+	o.Patience = cmp.Or(o.Patience, defaultPatience)
+	o.AnswerTime = cmp.Or(o.AnswerTime, defaultAnswerTime)
+	o.MostAnswer = cmp.Or(o.MostAnswer, bounded.MostAnswer)
+	s := &Store{o: o}
+	s.announcer = follow.NewAnnouncer(s.announce)
+	return s
 }
 
 // Close ends the connections. A store that is used again connects again.
 func (s *Store) Close() error {
+	s.announcer.Flush()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pool != nil {
@@ -103,7 +123,7 @@ func (s *Store) Config(ctx context.Context) (item.Config, error) {
 func (s *Store) configOf(p project) (item.Config, error) {
 	c := p.config
 	if p.moved != "" {
-		c.Warnings = []item.Warning{{File: "project " + p.name, Reason: "no longer changes: its items were moved to " + foreign(p.moved) + "; correct COPSE_ITEMS or items.database"}}
+		c.Warnings = []item.Warning{{File: "project " + p.name, Reason: "no longer changes: its items were moved to " + sqlerror.Clean(p.moved) + "; correct COPSE_ITEMS or items.database"}}
 	}
 	if len(c.DoneStatuses) == 0 && s.o.Done != nil {
 		done, err := s.o.Done()

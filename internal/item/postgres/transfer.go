@@ -16,7 +16,7 @@ import (
 // notes the store that do returns as the place of the items from then on. If do fails,
 // nothing is noted.
 func (s *Store) Leave(ctx context.Context, do func(archive.Archive) (to string, err error)) error {
-	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) {
+	_, _, err := s.changeWithin(ctx, moveTime, func(w *writer) (item.ID, error) {
 		all, err := w.archive()
 		if err != nil {
 			return 0, err
@@ -35,7 +35,7 @@ func (s *Store) Leave(ctx context.Context, do func(archive.Archive) (to string, 
 // compares what the database has then with it. A project that has the same already stays; one
 // that was moved elsewhere, or never had an item, is replaced. Any other is an error.
 func (s *Store) Enter(ctx context.Context, all archive.Archive) error {
-	return s.retry(ctx, func(ctx context.Context, _ int) error {
+	return s.retry(ctx, moveTime, func(ctx context.Context, _ int) error {
 		pool, err := s.prepared(ctx)
 		if err != nil {
 			return err
@@ -44,11 +44,11 @@ func (s *Store) Enter(ctx context.Context, all archive.Archive) error {
 		if err != nil {
 			return err
 		}
-		tx, err := pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+		tx, err := pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin(moveTime)})
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+		defer rollBack(ctx, tx)
 		w := &writer{ctx: ctx, tx: tx}
 		same, err := w.makeRoom(s, name, all)
 		if err != nil || same {
@@ -66,7 +66,11 @@ func (s *Store) Enter(ctx context.Context, all archive.Archive) error {
 		}
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 		defer cancel()
-		return tx.Commit(ending)
+		if err := tx.Commit(ending); err != nil {
+			return err
+		}
+		s.announcer.Changed(w.id)
+		return nil
 	})
 }
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -11,15 +12,25 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 )
 
-// begin begins a transaction in one round trip. A client that dies in the middle, or waits
-// for one, holds up others for a bounded time; both settings end with the transaction.
-const begin = "begin isolation level read committed; set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '30s'"
+// begin returns what begins a transaction in one round trip. A client that dies in the middle,
+// or waits for one, holds up others for a bounded time; both settings end with the transaction.
+func begin(mostIdle time.Duration) string {
+	return fmt.Sprintf("begin isolation level read committed; set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '%ds'", int(mostIdle.Seconds()))
+}
 
 // commitTime is how long a commit may take. It is not cut short by the caller, who could
 // not know what became of the change.
 const commitTime = 10 * time.Second
+
+// rollBack ends a transaction that was not committed.
+func rollBack(ctx context.Context, tx pgx.Tx) {
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer cancel()
+	_ = tx.Rollback(ending) // a connection that fails now is closed
+}
 
 // writer changes a project, whose row it has locked. It is for one goroutine.
 type writer struct {
@@ -30,6 +41,7 @@ type writer struct {
 	rules  item.Config // the configuration, completed by the settings
 	undoes string      // the ID of the change that is undone
 	batch  pgx.Batch   // what is written at the end
+	quiet  bool        // nobody needs to know of it at once
 }
 
 // timestamp returns the time of the change, by the clock of the database.
@@ -40,18 +52,23 @@ func (w *writer) timestamp() string { return w.now.UTC().Format("2006-01-02T15:0
 // unless it is found to have been made: then replayed is true, and id is what do returned
 // at that time.
 func (s *Store) change(ctx context.Context, do func(*writer) (item.ID, error)) (id item.ID, replayed bool, err error) {
+	return s.changeWithin(ctx, s.o.AnswerTime, do)
+}
+
+// changeWithin is change with the time that one attempt may take.
+func (s *Store) changeWithin(ctx context.Context, limit time.Duration, do func(*writer) (item.ID, error)) (id item.ID, replayed bool, err error) {
 	key := uuid.NewString()
 	uncertain := false
-	err = s.retry(ctx, func(ctx context.Context, _ int) error {
+	err = s.retry(ctx, limit, func(ctx context.Context, _ int) error {
 		pool, err := s.prepared(ctx)
 		if err != nil {
 			return err
 		}
-		tx, err := pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+		tx, err := pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin(limit)})
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+		defer rollBack(ctx, tx)
 		w := &writer{ctx: ctx, tx: tx, by: item.AgentOf(ctx)}
 		if err := s.lock(w); err != nil {
 			return err
@@ -73,6 +90,9 @@ func (s *Store) change(ctx context.Context, do func(*writer) (item.ID, error)) (
 		err = tx.Commit(ending)
 		if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused {
 			uncertain = true
+		}
+		if err == nil {
+			s.announcer.Changed(w.id)
 		}
 		return err
 	})
@@ -101,7 +121,7 @@ func (s *Store) lock(w *writer) error {
 	}
 	w.decode()
 	if w.moved != "" {
-		return &item.StoreError{Problem: "the items of this project were moved to " + foreign(w.moved), Next: "Use that store: correct COPSE_ITEMS, or items.database in your settings."}
+		return &item.StoreError{Problem: "the items of this project were moved to " + sqlerror.Clean(w.moved), Next: "Use that store: correct COPSE_ITEMS, or items.database in your settings."}
 	}
 	w.rules, err = s.configOf(w.project)
 	return err

@@ -3,13 +3,15 @@ package postgrestest
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // Script is the command "postgres" of scripts: it starts a server and sets DB to the address
 // of an empty database on it. "postgres exec STATEMENTS" runs statements there, and
-// "postgres settings FILE" writes settings of a user that name the database.
+// "postgres settings FILE" writes settings of a user that name the database. "postgres login
+// ROLE" makes COPSE_ITEMS the address for another role.
 func Script(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("postgres cannot fail")
@@ -31,7 +33,9 @@ func Script(ts *testscript.TestScript, neg bool, args []string) {
 		file := ts.MkAbs(filepath.Join(ts.Getenv("WORK"), args[1]))
 		ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
 		ts.Check(os.WriteFile(file, []byte("items:\n  database:\n    "+ts.Getenv("WORK")+": "+ts.Getenv("DB")+"\n"), 0o600))
+	case args[0] == "login" && len(args) == 2:
+		ts.Setenv("COPSE_ITEMS", strings.Replace(ts.Getenv("DB"), "postgres://postgres@", "postgres://"+args[1]+"@", 1))
 	default:
-		ts.Fatalf("usage: postgres [exec STATEMENTS | settings FILE]")
+		ts.Fatalf("usage: postgres [exec STATEMENTS | settings FILE | login ROLE]")
 	}
 }

@@ -40,12 +40,20 @@ type Server struct {
 	next    int
 }
 
-// Programs returns the directory with the programs of the newest PostgreSQL here, "" if
-// there is none.
+// programsVariable names the directory with the programs of a certain PostgreSQL.
+const programsVariable = "COPSE_TEST_POSTGRES"
+
+// Programs returns the directory with the programs of PostgreSQL: that of COPSE_TEST_POSTGRES,
+// else that of the newest one here, "" if there is none.
 func Programs() string {
+	if dir := os.Getenv(programsVariable); dir != "" {
+		return dir
+	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if path, err := exec.LookPath("initdb"); err == nil {
-		found = append(found, path)
+		if path, err = filepath.EvalSymlinks(path); err == nil { // the other programs are where it is
+			found = append(found, path)
+		}
 	}
 	if len(found) == 0 {
 		return ""
@@ -164,6 +172,38 @@ func (s *Server) Stop() {
 // Address returns the address of a database on the server, for its owner.
 func (s *Server) Address(database string) string {
 	return "postgres://postgres@/" + database + "?" + url.Values{"host": {s.Dir}}.Encode()
+}
+
+// Standby makes a server that follows this one and can take its place, see Promote. It ends
+// with the test. From then on, a change is acknowledged when both have it.
+func (s *Server) Standby(tb testing.TB) *Server {
+	tb.Helper()
+	dir, err := os.MkdirTemp("", "copse-pg-") //nolint:usetesting // another account must get there, and a socket's path is short
+	if err != nil {
+		tb.Fatal(err)
+	}
+	other := &Server{Dir: dir, bin: s.bin, options: s.options}
+	tb.Cleanup(other.Stop)
+	if err := giveAway(dir); err != nil {
+		tb.Fatal(err)
+	}
+	copied := other.command("pg_basebackup", "-D", other.data(), "-h", s.Dir, "-U", "postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
+	if out, err := copied.CombinedOutput(); err != nil {
+		tb.Fatalf("pg_basebackup: %v\n%s", err, out)
+	}
+	if err := other.Launch(); err != nil {
+		tb.Fatal(err)
+	}
+	for _, statement := range []string{"alter system set synchronous_standby_names = '*'", "select pg_reload_conf()"} {
+		s.Exec(tb, "postgres", statement)
+	}
+	return other
+}
+
+// Promote makes a standby a server that takes changes.
+func (s *Server) Promote(tb testing.TB) {
+	tb.Helper()
+	s.Exec(tb, "postgres", "select pg_promote()")
 }
 
 // Exec runs statements in a database, as its owner.

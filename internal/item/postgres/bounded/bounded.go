@@ -1,0 +1,85 @@
+// Package bounded limits what a database can make this program read.
+//
+// [Apply] sets the limits of a connection: one message has at most [MostMessage] bytes, and
+// between two requests the server sends at most so many bytes as the caller allows, whatever
+// they are: rows, notices, parameters, or announcements. A server that sends more loses the
+// connection, and the call fails with an error for which [Exceeded] is true.
+package bounded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+const (
+	// MostMessage is how many bytes a message of a server can have. A row is one message: an
+	// item with all its comments.
+	MostMessage = 64 << 20
+	// MostAnswer is how many bytes the answer to a request can have.
+	MostAnswer = 256 << 20
+	// MostRows is how many items or claims an answer can have.
+	MostRows = 500_000
+)
+
+// errTooMuch is the error of a connection whose server sends more than its limit.
+var errTooMuch = errors.New("the answer is too long")
+
+// Exceeded reports whether an error is that of a limit.
+func Exceeded(err error) bool {
+	_, message := errors.AsType[*pgproto3.ExceededMaxBodyLenErr](err)
+	return message || errors.Is(err, errTooMuch)
+}
+
+// CheckRows returns an error if an answer has more rows than are read.
+func CheckRows(n int) error {
+	if n > MostRows {
+		return fmt.Errorf("%w: it has more than %d rows", errTooMuch, MostRows)
+	}
+	return nil
+}
+
+// Apply limits the connections that a configuration makes.
+func Apply(c *pgx.ConnConfig, mostAnswer int64) {
+	dial := c.DialFunc
+	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		raw, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		limited := &conn{Conn: raw, most: mostAnswer}
+		limited.left.Store(mostAnswer)
+		return limited, nil
+	}
+	c.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
+		f := pgproto3.NewFrontend(r, w)
+		f.SetMaxBodyLen(int(min(MostMessage, mostAnswer)))
+		return f
+	}
+}
+
+// conn is a connection on which a limited number of bytes can be read between two writes.
+type conn struct {
+	net.Conn
+	most int64
+	left atomic.Int64
+}
+
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if c.left.Add(-int64(n)) < 0 {
+		return 0, fmt.Errorf("%w: it has more than %d MiB", errTooMuch, c.most>>20)
+	}
+	return n, err
+}
+
+func (c *conn) Write(p []byte) (int, error) {
+	c.left.Store(c.most)
+	return c.Conn.Write(p)
+}

@@ -1,0 +1,66 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/follow"
+)
+
+// Follow calls changed after each change of the project or its claims, by whomever, until ctx
+// ends. No change after the call of ready is missed. See package follow for what it costs.
+func (s *Store) Follow(ctx context.Context, ready, changed func()) {
+	follow.Run(ctx, follow.Source{Look: s.state, Connect: s.connection, Send: s.announce}, ready, changed)
+}
+
+// lookTime is how long the database may take to tell its state.
+const lookTime = 5 * time.Second
+
+// state returns the state of the project. It does not try again: a follower does.
+func (s *Store) state(ctx context.Context) (now follow.State, err error) {
+	err = within(ctx, lookTime, func(ctx context.Context) error {
+		pool, err := s.prepared(ctx)
+		if err != nil {
+			return err
+		}
+		name, err := s.name()
+		if err != nil {
+			return err
+		}
+		var latest *time.Time
+		err = pool.QueryRow(ctx, `select p.id, p.version, count(k.item_id), count(k.gone), max(k.since) from copse.project p
+			left join copse.claim k on k.project_id = p.id and k.expires > clock_timestamp()
+			where p.name = $1 group by p.id, p.version`, stored(name)).
+			Scan(&now.Project, &now.Version, &now.Claims, &now.Gone, &latest)
+		if latest != nil {
+			now.Latest = latest.UnixMicro()
+		}
+		return err
+	})
+	return now, err
+}
+
+// connection returns a connection that is not one of the pool.
+func (s *Store) connection(ctx context.Context) (*pgx.Conn, error) {
+	pool, err := s.prepared(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config := pool.Config().ConnConfig
+	config.OnNotification = nil
+	return pgx.ConnectConfig(ctx, config)
+}
+
+// announce makes an announcement. Nothing is connected for it that is not in use.
+func (s *Store) announce(ctx context.Context, payload string) error {
+	s.mu.Lock()
+	pool := s.pool
+	s.mu.Unlock()
+	if pool == nil {
+		return &item.StoreError{Problem: "the store was closed", Next: "Open it again."}
+	}
+	return follow.Send(ctx, pool, payload)
+}

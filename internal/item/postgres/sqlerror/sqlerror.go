@@ -1,0 +1,179 @@
+// Package sqlerror sorts the errors of a database, and words them for a person.
+//
+// [Passing] says whether the same may succeed later, [Connecting] and [Lost] what became of the
+// connection. [Explain] makes an [*item.StoreError] that says what was wrong and what to do.
+// Text of the server is foreign: it is put on one line, cleaned, and cut.
+package sqlerror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+)
+
+// Explain words an error of the database for a person, with what to do. An error of the
+// domain, and the end of a context, stay as they are.
+func Explain(err error) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded) && !Connecting(err):
+		return err
+	case isOurs(err):
+		return err
+	}
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return &item.StoreError{Problem: problem(answer), Next: remedy(answer.Code), Err: err}
+	}
+	if Connecting(err) && !bounded.Exceeded(err) {
+		return &item.StoreError{
+			Problem: "the database of work items cannot be reached: " + Clean(once(err.Error())),
+			Next:    "Check that it runs, and that COPSE_ITEMS or items.database in your settings has its address.", Err: err,
+		}
+	}
+	if Lost(err) && !bounded.Exceeded(err) {
+		return &item.StoreError{Problem: "the connection to the database of work items was lost: " + Clean(err.Error()), Next: "Try again.", Err: err}
+	}
+	problem := "the database of work items answered in a way that is not understood: " + Clean(err.Error())
+	if bounded.Exceeded(err) {
+		problem = "the database of work items sent more than this program reads: " + Clean(err.Error())
+	}
+	return &item.StoreError{
+		Problem: problem,
+		Next:    "Check that COPSE_ITEMS or items.database in your settings has the address of a PostgreSQL server with the tables of copse.", Err: err,
+	}
+}
+
+// ErrSilent says that the database took too long to answer.
+func ErrSilent(limit time.Duration) error {
+	return &item.StoreError{
+		Problem: fmt.Sprintf("the database of work items did not answer within %s", limit),
+		Next:    "Look at the item before you repeat a change. Check the database and the network if it happens again.",
+		Err:     context.DeadlineExceeded,
+	}
+}
+
+// isOurs reports whether an error has its words already.
+func isOurs(err error) bool {
+	_, store := errors.AsType[*item.StoreError](err)
+	_, invalid := errors.AsType[*item.InvalidError](err)
+	_, changed := errors.AsType[*item.ChangedError](err)
+	_, config := errors.AsType[*item.ConfigError](err)
+	return store || invalid || changed || config || item.IsNotFound(err) || errors.Is(err, item.ErrNoProject)
+}
+
+// Clean returns what a server wrote on one line, without anything that a terminal or a
+// model would obey, and short.
+func Clean(text string) string {
+	const most = 300
+	return cleantext.Cut(cleantext.Line(text), most)
+}
+
+// once returns the lines of a text without those that repeat the one before.
+func once(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(slices.Compact(lines), " ")
+}
+
+func problem(answer *pgconn.PgError) string {
+	var what string
+	switch answer.Code {
+	case readOnly:
+		what = "the database only allows reading here"
+	case noPrivilege:
+		what = "your role in the database may not do this"
+	case "28000", "28P01":
+		what = "the database refused the login"
+	case "3D000":
+		what = "there is no such database"
+	case "53100":
+		what = "the disk of the database is full"
+	case "53200":
+		what = "the database is out of memory"
+	case "53300":
+		what = "the database has no connection left"
+	case "55P03":
+		what = "others kept changing the project"
+	case "57P01", "57P02", "57P03", "25P03", "08006", "08003", "08001":
+		what = "the database was stopped or is starting"
+	case "40001", "40P01":
+		what = "others kept changing the same items"
+	default:
+		what = "the database refused the request"
+	}
+	return fmt.Sprintf("%s (%s, %s)", what, Clean(answer.Message), Clean(answer.Code))
+}
+
+// The codes for what a role or a replica may not do.
+const (
+	readOnly    = "25006"
+	noPrivilege = "42501"
+)
+
+func remedy(code string) string {
+	switch code {
+	case readOnly:
+		return "Nothing was changed. Use the address of the primary server to change items."
+	case noPrivilege:
+		return "Nothing was changed. Ask the owner of the database for the role that you need."
+	case "28000", "28P01":
+		return "Check the user in the address, and the password in ~/.pgpass."
+	case "3D000":
+		return "Check the name of the database in the address, or ask for it to be made."
+	case "53100", "53200", "53300":
+		return "Nothing was changed. Ask the administrator of the database to free some space."
+	}
+	return "Nothing was changed. Try again."
+}
+
+// Connecting reports whether there was no connection to begin with.
+func Connecting(err error) bool {
+	_, ok := errors.AsType[*pgconn.ConnectError](err)
+	return ok
+}
+
+// Passing reports whether the same may succeed later: the connection was lost, the server
+// restarts or fails over, or another transaction was in the way.
+func Passing(err error) bool {
+	if bounded.Exceeded(err) {
+		return false
+	}
+	if Lost(err) {
+		return true
+	}
+	answer, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return false
+	}
+	switch answer.Code {
+	case "40001", "40P01", // serialization failure, deadlock
+		"57P01", "57P02", "57P03", "57P05", // shut down, crashed, starting, idle session ended
+		"25P03", // the transaction was idle for too long
+		"53300": // too many connections
+		return true
+	}
+	return len(answer.Code) == 5 && answer.Code[:2] == "08" // connection exceptions
+}
+
+// Lost reports whether the connection ended before the answer was read.
+func Lost(err error) bool {
+	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return false
+	}
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	_, network := errors.AsType[net.Error](err)
+	return connecting || network || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err)
+}
