@@ -212,7 +212,7 @@ func (v *visitor) offers(server string, request func(method, params string) ([]b
 	}
 	for _, address := range addresses {
 		ask("resource "+address, "resources/read", fmt.Sprintf(`{"uri":%q}`, address), "")
-		if address == "twig://repo/tree" {
+		if address == "twig://repo/tree" || address == "tic://items" {
 			ask("subscription to "+address, "resources/subscribe", fmt.Sprintf(`{"uri":%q}`, address), "")
 		}
 	}

@@ -1,5 +1,5 @@
-// Package items is the toolset of the work-item tracker: sixteen tools and a
-// resource over an [item.Backend].
+// Package items is the toolset of the work-item tracker: sixteen tools and two
+// resources over an [item.Backend].
 //
 // Use [New]. The handlers are methods of [Tools], plain functions of a context
 // and a typed input that tests call directly; what they answer is defined beside
@@ -35,6 +35,7 @@ type Tools struct {
 	now     func() time.Time
 	links   backlog.Linker       // nil: lists mark no pull requests
 	pulls   backlog.PullRequests // nil likewise
+	watch   Watcher              // nil: nobody can subscribe to the list
 
 	mu       sync.Mutex
 	previews map[item.ID]preview
@@ -56,6 +57,17 @@ func (t *Tools) MarkMerged(links backlog.Linker, pulls backlog.PullRequests) *To
 // to be called before the tools are used.
 func (t *Tools) Claiming(c *claims.Claims) *Tools {
 	t.claims = c
+	return t
+}
+
+// Watcher calls changed after each change of the items, until ctx ends. No change after the
+// call of ready is missed.
+type Watcher func(ctx context.Context, ready, changed func())
+
+// Watched lets clients subscribe to the list of items. It is to be called before the tools are
+// used.
+func (t *Tools) Watched(by Watcher) *Tools {
+	t.watch = by
 	return t
 }
 
@@ -147,6 +159,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 			{Say: "Other agents may work here: claim_item before you begin, update_item to a done status or release_item when you stop.", Tools: []string{"claim_item", "update_item", "release_item"}},
 			{Say: "Keep them up to date with create_item and update_item; get_config has the valid values.", Tools: []string{"create_item", "update_item", "get_config"}},
 		},
+		Resources: []toolset.Resource{t.list()},
 		Templates: []toolset.Template{t.template()},
 	}
 }

@@ -3,12 +3,54 @@ package items
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/toolset"
 )
+
+// list returns the resource with the items of the current iteration. A client that subscribed
+// to it learns of each change, by whomever and on whatever machine.
+func (t *Tools) list() toolset.Resource {
+	r := toolset.Resource{
+		URI:         "tic://items",
+		Name:        "items",
+		Title:       "Work items",
+		Description: "The work items of the current iteration, as list_items shows them",
+		MIMEType:    "application/json",
+		Read:        t.readList,
+	}
+	if t.watch != nil {
+		r.Watch = func(ctx context.Context, changed func()) error {
+			var last string
+			read := func() string {
+				text, _ := t.readList(ctx) // an error is a text, too
+				return text
+			}
+			t.watch(ctx, func() { last = read() }, func() {
+				if now := read(); now != last && ctx.Err() == nil {
+					last = now
+					changed()
+				}
+			})
+			return nil
+		}
+	}
+	return r
+}
+
+// readList returns the items of the current iteration as JSON.
+func (t *Tools) readList(ctx context.Context) (string, error) {
+	out, err := t.ListItems(ctx, ListIn{})
+	var document any = out
+	if err != nil {
+		document = map[string]string{"error": message(err)}
+	}
+	text, err := json.MarshalIndent(document, "", indent)
+	return string(text), err
+}
 
 func (t *Tools) template() toolset.Template {
 	return toolset.Template{

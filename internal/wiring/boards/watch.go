@@ -22,8 +22,6 @@ const (
 	maxDepth = 6
 	// maxTrees is how many worktrees are watched.
 	maxTrees = 10
-	// itemsEvery is how often a page looks at items that are in no directory.
-	itemsEvery = 500 * time.Millisecond
 )
 
 // watch reports changes of everything that the views show, until ctx ends.
@@ -34,20 +32,21 @@ func (s *sources) watch(ctx context.Context, ready func(), changed func(board.So
 		once := sync.OnceFunc(started.Done)
 		all.Go(func() {
 			defer once()
-			s.follow(ctx, paths, once, func() {
+			watch.Follow(ctx, paths, once, func() {
 				if source == board.Repository {
 					s.radar.look()
 				}
 				changed(source)
-			})
+			}, s.blind)
 		})
 	}
 	run(board.Repository, func() watch.Paths { return s.repository(ctx) })
-	if _, ok := s.store.(watched); ok {
-		run(board.Items, s.items)
-	} else {
-		all.Go(func() { poll(ctx, itemsEvery, func() { changed(board.Items) }) })
-	}
+	started.Add(1)
+	all.Go(func() {
+		once := sync.OnceFunc(started.Done)
+		defer once()
+		s.WatchItems(ctx, s.store, once, func() { changed(board.Items) }, s.blind)
+	})
 	if dir := s.Env.RuntimeDir(); dir != "" {
 		run(board.Agents, func() watch.Paths { return watch.Paths{Dirs: []string{dir, filepath.Join(dir, "presence")}} })
 	}
@@ -69,31 +68,9 @@ func (s *sources) watch(ctx context.Context, ready func(), changed func(board.So
 	all.Wait()
 }
 
-// follow watches paths, which can be others after a change.
-func (s *sources) follow(ctx context.Context, paths func() watch.Paths, ready, changed func()) {
-	for ctx.Err() == nil {
-		now := paths()
-		one, again := context.WithCancel(ctx)
-		err := watch.Run(one, now, ready, func() {
-			changed()
-			if then := paths(); !slices.Equal(then.Dirs, now.Dirs) || !slices.Equal(then.Trees, now.Trees) {
-				again()
-			}
-		})
-		again()
-		ready()
-		if err == nil {
-			continue
-		}
-		s.Logger.Debug("the board does not see all changes at once", "error", err)
-		timer := time.NewTimer(5 * time.Second)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-		case <-timer.C:
-			changed()
-		}
-	}
+// blind notes that changes of a source are seen late.
+func (s *sources) blind(err error) {
+	s.Logger.Debug("the board does not see all changes at once", "error", err)
 }
 
 // poll calls do at intervals until ctx ends.
@@ -180,20 +157,4 @@ func directories(root string, others []string) []string {
 		return nil
 	})
 	return dirs
-}
-
-// watched is a store whose changes show in directories.
-type watched interface{ Watched() ([]string, error) }
-
-// items returns where the work items are.
-func (s *sources) items() watch.Paths {
-	at, ok := s.store.(watched)
-	if !ok {
-		return watch.Paths{}
-	}
-	dirs, err := at.Watched()
-	if err != nil {
-		return watch.Paths{Dirs: []string{s.Workspace.Workspace()}}
-	}
-	return watch.Paths{Dirs: []string{filepath.Dir(dirs[0])}, Trees: dirs}
 }

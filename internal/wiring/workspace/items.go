@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"context"
 	"path/filepath"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -12,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
+	"github.com/copse-dev/copse/internal/watch"
 )
 
 // filesOnly is the value of COPSE_ITEMS for the store of files, whatever the settings say.
@@ -102,6 +104,23 @@ func (w *Workspace) FilesOfItems() *local.Store {
 	return local.New(location.Place{
 		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere,
 	}, w.env.Now).DoneBy(w.done).CachedIn(w.env.ItemsCacheDir()).InGit(git.Options{Env: w.env.Environ})
+}
+
+// WatchItems calls changed after each change of the items in a store, until ctx ends. It calls
+// ready when no later change is missed, and failed where changes are seen late.
+func (w *Workspace) WatchItems(ctx context.Context, store item.Store, ready, changed func(), failed func(error)) {
+	switch at := store.(type) {
+	case *postgres.Store:
+		at.Follow(ctx, ready, changed)
+	case *local.Store:
+		watch.Follow(ctx, func() watch.Paths {
+			dirs, err := at.Watched()
+			if err != nil {
+				return watch.Paths{Dirs: []string{w.Workspace()}}
+			}
+			return watch.Paths{Dirs: []string{filepath.Dir(dirs[0])}, Trees: dirs}
+		}, ready, changed, failed)
+	}
 }
 
 // FilesPlace is what people call the store of files.

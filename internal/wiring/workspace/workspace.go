@@ -465,7 +465,10 @@ func (w *Workspace) served(logger *slog.Logger) *Served {
 }
 
 func (w *Workspace) itemTools(s *Served) toolset.Toolset {
-	return items.New(s.store, w.env.Now).MarkMerged(s.store, w.Pulls).Claiming(s.claims).Toolset()
+	return items.New(s.store, w.env.Now).MarkMerged(s.store, w.Pulls).Claiming(s.claims).
+		Watched(func(ctx context.Context, ready, changed func()) {
+			w.WatchItems(ctx, s.store, ready, changed, func(error) {})
+		}).Toolset()
 }
 
 // Close lets go of what the toolsets hold, stops the tasks that run, and ends the sync of
