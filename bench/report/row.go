@@ -32,6 +32,11 @@ func Limit(what, unit string, value, most float64) Row {
 	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("%g %s", most, unit), Within: value <= most, most: most}
 }
 
+// AtLeast returns a value that is to be as much as least.
+func AtLeast(what, unit string, value, least float64) Row {
+	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("≥ %g %s", least, unit), Within: value >= least}
+}
+
 // Beside returns r with a yardstick that nothing depends on.
 func (r Row) Beside(floor float64) Row {
 	r.Floor, r.Ratio = floor, r.Value/floor

@@ -93,6 +93,19 @@ func answers(line []byte, id int) bool {
 	return json.Unmarshal(line, &a) == nil && a.Method == "" && fmt.Sprint(a.ID) == strconv.Itoa(id)
 }
 
+// Notified waits for a notification. No request may be under way.
+func (s *Server) Notified(method string) error {
+	for {
+		line, err := s.out.ReadBytes('\n')
+		if err != nil {
+			return fmt.Errorf("wait for %s: %w", method, err)
+		}
+		if bytes.Contains(line, fmt.Appendf(nil, `"method":%q`, method)) {
+			return nil
+		}
+	}
+}
+
 // Call times one tool call. A tool error is an error.
 func (s *Server) Call(tool, args string) (time.Duration, []byte, error) {
 	params := fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args)
