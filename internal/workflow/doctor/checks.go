@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/session/service"
@@ -208,19 +209,33 @@ func (d *Doctor) jira(ctx context.Context) Finding {
 	return Finding{Verdict: OK, Text: text + ", accepted by Jira"}
 }
 
+// described is a store of work items that says what it is, such as a database.
+type described interface {
+	Describe(ctx context.Context) (postgres.Description, error)
+}
+
 func (d *Doctor) items(ctx context.Context) Finding {
 	store := d.Items()
 	defer store.Close()
 	all, err := store.Snapshot(ctx)
+	project, missing := errors.AsType[*item.NoProjectError](err)
+	where := ""
+	if database, ok := store.(described); ok && (err == nil || missing) {
+		if what, err := database.Describe(ctx); err == nil {
+			where = " in a database; " + strings.Join(what.Lines(), "; ")
+		}
+	}
 	switch {
+	case missing:
+		return Finding{Verdict: None, Text: cleantext.Line(project.Error()) + where, Remedy: "To make the project, run `" + d.Words.InitItems + "`."}
 	case errors.Is(err, item.ErrNoProject):
 		return Finding{Verdict: None, Text: "no .tic directory", Remedy: "To track work items, run `" + d.Words.InitItems + "`."}
 	case err != nil:
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
 	case len(all.Warnings) > 0:
-		return Finding{Verdict: Failed, Text: cleantext.Count(all.Len(), "item") + ", " + cleantext.Count(len(all.Warnings), "problem"), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
+		return Finding{Verdict: Failed, Text: cleantext.Count(all.Len(), "item") + where + ", " + cleantext.Count(len(all.Warnings), "problem"), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
 	}
-	return Finding{Verdict: OK, Text: cleantext.Count(all.Len(), "item")}
+	return Finding{Verdict: OK, Text: cleantext.Count(all.Len(), "item") + where}
 }
 
 func (d *Doctor) commands(context.Context) Finding {

@@ -498,11 +498,21 @@ func (c cli) examine(ctx context.Context, s item.Store, repair, asJSON bool) err
 	if repair {
 		return app.UsageError("--repair is for items in files, and those of this project are in a database")
 	}
+	report := report{Mode: inDatabase}
+	if db, ok := s.(*postgres.Store); ok {
+		what, err := db.Describe(ctx)
+		if err != nil {
+			return err
+		}
+		report.Database = what.Lines()
+	}
 	found, err := s.Check(ctx)
 	if err != nil {
+		for _, line := range report.Database { // what is known explains the error
+			c.Env.Notef("%s", line)
+		}
 		return err
 	}
-	report := report{Mode: inDatabase}
 	for _, w := range found {
 		report.Found = append(report.Found, finding{w.File, w.Reason})
 	}
@@ -530,10 +540,12 @@ func (c cli) finish(ctx context.Context, done remerge.Result, add bool) ([]strin
 
 // report is what doctor has done and found.
 type report struct {
-	repairs  bool
-	Mode     local.Mode `json:"mode"`
-	Repaired []finding  `json:"repaired"`
-	Found    []finding  `json:"found"`
+	repairs bool
+	Mode    local.Mode `json:"mode"`
+	// Database says what the database is that has the items.
+	Database []string  `json:"database,omitempty"`
+	Repaired []finding `json:"repaired"`
+	Found    []finding `json:"found"`
 	// Next are the git commands that finish a merge.
 	Next []string `json:"next,omitempty"`
 }
@@ -565,6 +577,9 @@ func (c cli) report(r report, asJSON bool) error {
 	} else {
 		if !r.repairs {
 			err = o.Line("%s", explained(r.Mode))
+		}
+		for _, line := range r.Database {
+			err = errors.Join(err, o.Line("%s", line))
 		}
 		for _, f := range r.Repaired {
 			err = errors.Join(err, o.Line("repaired: %s %s", f.File, f.Text))
