@@ -77,8 +77,8 @@ type form struct {
 	keyed   bool   // it refuses a file without the object of servers
 }
 
-// Place says where a user's files are.
-type Place struct {
+// Location says where a user's files are.
+type Location struct {
 	GOOS, Home string
 	// AppData is %APPDATA%, ConfigHome $XDG_CONFIG_HOME; "" is the default.
 	AppData, ConfigHome string
@@ -118,9 +118,9 @@ var moved = map[string]struct {
 	qwenDir:    {"QWEN_HOME", []string{home, ".qwen"}},
 }
 
-// resolve returns the path of parts, the first of which depends on the place. The error names
+// resolve returns the path of parts, the first of which depends on the location. The error names
 // what a client cannot be found without.
-func (p Place) resolve(title string, parts []string) (string, error) {
+func (p Location) resolve(title string, parts []string) (string, error) {
 	if m, ok := moved[parts[0]]; ok {
 		if p.Getenv != nil {
 			if dir := p.Getenv(m.variable); filepath.IsAbs(dir) {
@@ -223,7 +223,7 @@ func Lookup(id string) (Client, error) {
 }
 
 // Path returns the client's file. The error says that it has none for the scope.
-func (c Client) Path(scope Scope, p Place) (string, error) {
+func (c Client) Path(scope Scope, p Location) (string, error) {
 	if scope == Project {
 		if c.project == nil {
 			return "", fmt.Errorf("%s has no configuration for a project; use the user's", c.Title)

@@ -144,29 +144,29 @@ func TestPath(t *testing.T) {
 	for _, tt := range []struct {
 		id    string
 		scope clientconfig.Scope
-		place clientconfig.Place
+		place clientconfig.Location
 		want  string
 	}{
-		{"claude-code", "user", clientconfig.Place{Home: "/h"}, "/h/.claude.json"},
-		{"claude-code", "project", clientconfig.Place{Dir: "/p"}, "/p/.mcp.json"},
-		{"claude-desktop", "user", clientconfig.Place{GOOS: "linux", Home: "/h"}, "/h/.config/Claude/claude_desktop_config.json"},
-		{"claude-desktop", "user", clientconfig.Place{GOOS: "darwin", Home: "/h"}, "/h/Library/Application Support/Claude/claude_desktop_config.json"},
-		{"claude-desktop", "user", clientconfig.Place{GOOS: "windows", Home: "/h", AppData: "/roaming"}, "/roaming/Claude/claude_desktop_config.json"},
-		{"vscode", "user", clientconfig.Place{GOOS: "linux", Home: "/h", ConfigHome: "/c"}, "/c/Code/User/mcp.json"},
-		{"vscode", "user", clientconfig.Place{GOOS: "darwin", Home: "/h"}, "/h/Library/Application Support/Code/User/mcp.json"},
-		{"vscode", "user", clientconfig.Place{GOOS: "windows", Home: "/h"}, "/h/AppData/Roaming/Code/User/mcp.json"},
-		{"vscode", "project", clientconfig.Place{Dir: "/p"}, "/p/.vscode/mcp.json"},
-		{"cursor", "user", clientconfig.Place{GOOS: "windows", Home: "/h"}, "/h/.cursor/mcp.json"},
-		{"codex", "user", clientconfig.Place{Home: "/h"}, "/h/.codex/config.toml"},
-		{"codex", "project", clientconfig.Place{Dir: "/p"}, "/p/.codex/config.toml"},
-		{"gemini", "project", clientconfig.Place{Dir: "/p"}, "/p/.gemini/settings.json"},
-		{"opencode", "user", clientconfig.Place{Home: "/h"}, "/h/.config/opencode/opencode.json"},
-		{"windsurf", "user", clientconfig.Place{Home: "/h"}, "/h/.codeium/windsurf/mcp_config.json"},
-		{"zed", "user", clientconfig.Place{GOOS: "darwin", Home: "/h"}, "/h/.config/zed/settings.json"},
-		{"copilot", "user", clientconfig.Place{Home: "/h"}, "/h/.copilot/mcp-config.json"},
-		{"qwen", "project", clientconfig.Place{Dir: "/p"}, "/p/.qwen/settings.json"},
-		{"windsurf", "project", clientconfig.Place{Dir: "/p"}, "Windsurf has no configuration for a project; use the user's"},
-		{"cursor", "user", clientconfig.Place{}, "the environment names no home directory, where Cursor has its configuration; set HOME"},
+		{"claude-code", "user", clientconfig.Location{Home: "/h"}, "/h/.claude.json"},
+		{"claude-code", "project", clientconfig.Location{Dir: "/p"}, "/p/.mcp.json"},
+		{"claude-desktop", "user", clientconfig.Location{GOOS: "linux", Home: "/h"}, "/h/.config/Claude/claude_desktop_config.json"},
+		{"claude-desktop", "user", clientconfig.Location{GOOS: "darwin", Home: "/h"}, "/h/Library/Application Support/Claude/claude_desktop_config.json"},
+		{"claude-desktop", "user", clientconfig.Location{GOOS: "windows", Home: "/h", AppData: "/roaming"}, "/roaming/Claude/claude_desktop_config.json"},
+		{"vscode", "user", clientconfig.Location{GOOS: "linux", Home: "/h", ConfigHome: "/c"}, "/c/Code/User/mcp.json"},
+		{"vscode", "user", clientconfig.Location{GOOS: "darwin", Home: "/h"}, "/h/Library/Application Support/Code/User/mcp.json"},
+		{"vscode", "user", clientconfig.Location{GOOS: "windows", Home: "/h"}, "/h/AppData/Roaming/Code/User/mcp.json"},
+		{"vscode", "project", clientconfig.Location{Dir: "/p"}, "/p/.vscode/mcp.json"},
+		{"cursor", "user", clientconfig.Location{GOOS: "windows", Home: "/h"}, "/h/.cursor/mcp.json"},
+		{"codex", "user", clientconfig.Location{Home: "/h"}, "/h/.codex/config.toml"},
+		{"codex", "project", clientconfig.Location{Dir: "/p"}, "/p/.codex/config.toml"},
+		{"gemini", "project", clientconfig.Location{Dir: "/p"}, "/p/.gemini/settings.json"},
+		{"opencode", "user", clientconfig.Location{Home: "/h"}, "/h/.config/opencode/opencode.json"},
+		{"windsurf", "user", clientconfig.Location{Home: "/h"}, "/h/.codeium/windsurf/mcp_config.json"},
+		{"zed", "user", clientconfig.Location{GOOS: "darwin", Home: "/h"}, "/h/.config/zed/settings.json"},
+		{"copilot", "user", clientconfig.Location{Home: "/h"}, "/h/.copilot/mcp-config.json"},
+		{"qwen", "project", clientconfig.Location{Dir: "/p"}, "/p/.qwen/settings.json"},
+		{"windsurf", "project", clientconfig.Location{Dir: "/p"}, "Windsurf has no configuration for a project; use the user's"},
+		{"cursor", "user", clientconfig.Location{}, "the environment names no home directory, where Cursor has its configuration; set HOME"},
 	} {
 		got, err := lookup(t, tt.id).Path(tt.scope, tt.place)
 		if err != nil {
@@ -482,7 +482,7 @@ func TestMovedFiles(t *testing.T) {
 	} {
 		c := lookup(t, id)
 		set := map[string]string{tt.variable: filepath.FromSlash("/moved")}
-		place := clientconfig.Place{GOOS: "linux", Home: filepath.FromSlash("/home/u"), Dir: filepath.FromSlash("/project"), Getenv: func(name string) string { return set[name] }}
+		place := clientconfig.Location{GOOS: "linux", Home: filepath.FromSlash("/home/u"), Dir: filepath.FromSlash("/project"), Getenv: func(name string) string { return set[name] }}
 		base := "/moved"
 		if tt.variable == "" {
 			base = place.Home

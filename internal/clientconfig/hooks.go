@@ -69,7 +69,7 @@ func (e *NoHooksError) Error() string {
 }
 
 // HookPath returns the file with the client's hooks, or a [*NoHooksError].
-func (c Client) HookPath(scope Scope, p Place) (string, error) {
+func (c Client) HookPath(scope Scope, p Location) (string, error) {
 	h, ok := c.hooksOf()
 	parts := h.user
 	if scope == Project {

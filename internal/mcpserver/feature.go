@@ -29,9 +29,9 @@ func (s *Server) addPrompt(p toolset.Prompt) {
 				return nil, invalidParams("missing required argument %q of prompt %q", a.Name, p.Name)
 			}
 		}
-		get, place := p.Get, ""
-		if s.places != nil {
-			at, ask, err := s.places.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, "")
+		get, worktree := p.Get, ""
+		if s.locator != nil {
+			at, ask, err := s.locator.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, "")
 			switch {
 			case ask:
 				return &mcp.GetPromptResult{InputRequests: askRoots()}, nil
@@ -39,15 +39,15 @@ func (s *Server) addPrompt(p toolset.Prompt) {
 				return nil, invalidParams("%v", err)
 			}
 			if there, ok := at.prompt(ctx, p.Name); ok {
-				get, place = there.Get, at.name()
+				get, worktree = there.Get, at.name()
 			}
 		}
 		text, err := get(ctx, req.Params.Arguments)
 		if err != nil {
 			return nil, err
 		}
-		if place != "" && !names(text, place) {
-			text = strings.TrimRight(text, "\n") + "\n\n" + worktreeLine(place)
+		if worktree != "" && !names(text, worktree) {
+			text = strings.TrimRight(text, "\n") + "\n\n" + worktreeLine(worktree)
 		}
 		return &mcp.GetPromptResult{
 			Description: p.Description,
@@ -60,7 +60,7 @@ func (s *Server) addResource(r toolset.Resource) {
 	def := &mcp.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType}
 	s.mcp.AddResource(def, func(ctx context.Context, req *mcp.ReadResourceRequest) (_ *mcp.ReadResourceResult, err error) {
 		defer s.recovered(ctx, "resource "+r.URI, &err)
-		at, ask, err := s.resourcePlace(ctx, req)
+		at, ask, err := s.resourceWorktree(ctx, req)
 		if ask || err != nil {
 			return &mcp.ReadResourceResult{InputRequests: askRoots()}, err
 		}
@@ -93,7 +93,7 @@ func (s *Server) addTemplate(t toolset.Template) {
 				return nil, mcp.ResourceNotFoundError(req.Params.URI)
 			}
 		}
-		at, ask, err := s.resourcePlace(ctx, req)
+		at, ask, err := s.resourceWorktree(ctx, req)
 		if ask || err != nil {
 			return &mcp.ReadResourceResult{InputRequests: askRoots()}, err
 		}
@@ -108,16 +108,16 @@ func (s *Server) addTemplate(t toolset.Template) {
 	})
 }
 
-// resourcePlace returns the place that a resource is read from, nil where there is one alone.
-func (s *Server) resourcePlace(ctx context.Context, req *mcp.ReadResourceRequest) (place *Place, ask bool, err error) {
-	if s.places == nil {
+// resourceWorktree returns the worktree that a resource is read from, nil where there is only one.
+func (s *Server) resourceWorktree(ctx context.Context, req *mcp.ReadResourceRequest) (worktree *Worktree, ask bool, err error) {
+	if s.locator == nil {
 		return nil, false, nil
 	}
-	place, ask, err = s.places.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, "")
+	worktree, ask, err = s.locator.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, "")
 	if err != nil {
 		err = invalidParams("%v", err)
 	}
-	return place, ask, err
+	return worktree, ask, err
 }
 
 // templatePattern matches the URIs of a template, whose variables must stand in
@@ -135,9 +135,9 @@ func templatePattern(t toolset.Template) *regexp.Regexp {
 	return regexp.MustCompile(expr + regexp.QuoteMeta(rest) + "$")
 }
 
-// contents returns a document, which names the place that it is about, as the results of
+// contents returns a document, which names the worktree that it is about, as the results of
 // tools do.
-func contents(at *Place, text string, err error) (*mcp.ReadResourceResult, error) {
+func contents(at *Worktree, text string, err error) (*mcp.ReadResourceResult, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ const rootsTime = time.Second
 func askRoots() mcp.InputRequestMap { return mcp.InputRequestMap{rootsKey: &mcp.ListRootsParams{}} }
 
 // roots returns the roots of a client.
-func (p *places) roots(ctx context.Context, c caller) (dirs []string, ask bool) {
+func (p *locator) roots(ctx context.Context, c caller) (dirs []string, ask bool) {
 	if c.caps == nil || c.caps.RootsV2 == nil {
 		return nil, false
 	}

@@ -27,9 +27,9 @@ type Options struct {
 	// are not marked as read-only.
 	Toolsets []toolset.Toolset
 	ReadOnly bool
-	// Places finds the worktree of each call, whose toolsets answer; Toolsets then say what
+	// Worktrees finds the worktree of each call, whose toolsets answer; Toolsets then say what
 	// there is. Nil is for a server that answers for one worktree.
-	Places Places
+	Worktrees Worktrees
 	// Connected, if set, is called with the name of each client that begins a session.
 	Connected func(client string)
 	// Secrets never leave the server; nil is none.
@@ -44,8 +44,8 @@ type Server struct {
 	secrets  *secret.Set
 	logger   *slog.Logger
 	watchers *watchers
-	places   *places // nil for one place
-	tasks    *tasks  // nil if no call can become one
+	locator  *locator // nil for one worktree
+	tasks    *tasks   // nil if no call can become one
 	idle     *idle
 }
 
@@ -61,8 +61,8 @@ const pageSize = 100
 func New(o Options) *Server {
 	s := &Server{logger: o.Logger, secrets: o.Secrets, idle: newIdle(idleAfter, debug.FreeOSMemory)}
 	served := collect(o)
-	if o.Places != nil {
-		s.places = &places{find: o.Places}
+	if o.Worktrees != nil {
+		s.locator = &locator{find: o.Worktrees}
 	}
 	completions := newCompletions(o.Toolsets)
 	offered := &skills{server: s, each: served.skills}
@@ -141,12 +141,12 @@ type served struct {
 
 // collect returns what the toolsets of o have, without the tools that o leaves out.
 func collect(o Options) served {
-	all := served{watchable: make(map[string]toolset.Resource), located: make(map[string]bool), pages: make(map[string]toolset.Page), follows: o.Places != nil && o.Places.Follows()}
+	all := served{watchable: make(map[string]toolset.Resource), located: make(map[string]bool), pages: make(map[string]toolset.Page), follows: o.Worktrees != nil && o.Worktrees.Follows()}
 	for _, set := range o.Toolsets {
 		for _, t := range set.Tools {
 			if t.Hints.ReadOnly || !o.ReadOnly {
 				all.tools = append(all.tools, t)
-				all.located[t.Name] = set.Located && !t.Anywhere && o.Places != nil
+				all.located[t.Name] = set.Located && !t.Anywhere && o.Worktrees != nil
 			}
 		}
 		for _, r := range set.Resources {

@@ -112,16 +112,16 @@ func (k *skills) complete(ctx context.Context, typed string, _ map[string]string
 // for its roots here, so it gets those of the worktree that the server was started in.
 func (k *skills) of(ctx context.Context, session *mcp.ServerSession, meta mcp.Meta) ([]toolset.Skill, error) {
 	each := k.each
-	if k.server.places != nil {
+	if k.server.locator != nil {
 		c := caller{session: session, meta: meta}
 		if params := session.InitializeParams(); params != nil {
 			c.caps = params.Capabilities
 		}
-		place, err := k.server.places.unasked(ctx, c)
+		worktree, err := k.server.locator.unasked(ctx, c)
 		if err != nil {
 			return nil, invalidParams("%v", err)
 		}
-		each = place.skills
+		each = worktree.skills
 	}
 	return ordered(ctx, each), nil
 }

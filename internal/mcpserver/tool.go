@@ -114,7 +114,7 @@ func (s *Server) addTool(t toolset.Tool) {
 		ctx, by := known(ctx, req.ClientInfo())
 		ctx = withSession(ctx, req.Session)
 		ctx = s.withProgress(ctx, req)
-		if s.places == nil {
+		if s.locator == nil {
 			return s.answer(ctx, req, t, req.Params.Arguments, by, ""), nil
 		}
 		asked, args := "", req.Params.Arguments
@@ -123,7 +123,7 @@ func (s *Server) addTool(t toolset.Tool) {
 				return wireResult(by.fitted(t.Fail(err))), nil
 			}
 		}
-		place, ask, err := s.places.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, asked)
+		place, ask, err := s.locator.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, asked)
 		switch {
 		case ask:
 			return &mcp.CallToolResult{InputRequests: askRoots()}, nil
@@ -138,7 +138,7 @@ func (s *Server) addTool(t toolset.Tool) {
 	})
 }
 
-// answer runs a tool and returns its result for a host, in which the place is named. A call
+// answer runs a tool and returns its result for a host, in which the worktree is named. A call
 // that becomes a task has no result yet.
 func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset.Tool, args json.RawMessage, by host, place string) *mcp.CallToolResult {
 	views := t.View != nil && declares(req.ClientCapabilities(), viewsExtension)

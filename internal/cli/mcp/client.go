@@ -34,8 +34,8 @@ type clientOptions struct {
 
 // ClientFiles returns where the clients' files are: the user's, and those of the project in
 // dir.
-func ClientFiles(env app.Env, dir string) clientconfig.Place {
-	return clientconfig.Place{
+func ClientFiles(env app.Env, dir string) clientconfig.Location {
+	return clientconfig.Location{
 		GOOS: env.GOOS, Home: env.Home(), AppData: env.Getenv("APPDATA"), ConfigHome: env.Getenv("XDG_CONFIG_HOME"),
 		Getenv: env.Getenv, Dir: dir,
 	}

@@ -129,7 +129,7 @@ func runServe(ctx context.Context, env app.Env, o serveOptions) error {
 		Version:      app.Version(),
 		Instructions: places.Instructions(About, o.choice.ReadOnly),
 		Toolsets:     places.Toolsets(),
-		Places:       places,
+		Worktrees:    places,
 		Connected:    places.Connected,
 		ReadOnly:     o.choice.ReadOnly,
 		Secrets:      env.Secrets,

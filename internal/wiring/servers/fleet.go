@@ -39,7 +39,7 @@ func (f *Fleet) Serve(ctx context.Context, path string) supervisor.Server {
 	all := w.Serve(f.o.Logger)
 	one := f.o.server(all, w.Alone(all), w.Connected)
 	one.common = w.Common
-	one.place = mcpserver.NewPlace(one.toolsets.Toolsets, func() string { return path })
+	one.worktree = mcpserver.NewWorktree(one.toolsets.Toolsets, func() string { return path })
 	one.closed = func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -64,14 +64,14 @@ func (f *Fleet) ServeAll(ctx context.Context) supervisor.Server {
 	return f.o.server(first.Serve(f.o.Logger), f, nil)
 }
 
-var _ mcpserver.Places = (*Fleet)(nil)
+var _ mcpserver.Worktrees = (*Fleet)(nil)
 
 // Follows reports that a call is about the worktree that its session is in.
 func (*Fleet) Follows() bool { return true }
 
-// Find returns the place of a call. A call that names a worktree, from a session whose
+// Find returns the worktree of a call. A call that names a worktree, from a session whose
 // directory is known, reaches those of the same repository.
-func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*mcpserver.Place, error) {
+func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*mcpserver.Worktree, error) {
 	common, missing := "", ""
 	var here *served
 	for _, dir := range dirs {
@@ -88,7 +88,7 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*mcpserv
 		missing = cmp.Or(missing, root)
 	}
 	if named == "" && here != nil {
-		return here.place, nil
+		return here.worktree, nil
 	}
 	candidates := f.candidates(ctx, common)
 	hint := "Use one of: " + workspace.Names(candidates)
@@ -102,14 +102,14 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*mcpserv
 			return nil, err
 		}
 		if one := f.at(path); one != nil {
-			return one.place, nil
+			return one.worktree, nil
 		}
 		return nil, notServed(path, hint)
 	case missing != "":
 		return nil, notServed(missing, hint)
 	case len(candidates) == 1:
 		if one := f.at(candidates[0].Path); one != nil {
-			return one.place, nil
+			return one.worktree, nil
 		}
 	}
 	return nil, &toolset.ArgumentError{Name: "worktree", Message: `This server answers for several worktrees, and the client does not say which one it is in: pass the argument "worktree"`, Hint: hint}
@@ -145,9 +145,9 @@ func (f *Fleet) candidates(ctx context.Context, common string) []workspace.Candi
 }
 
 // server makes a server of toolsets.
-func (o Options) server(all *workspace.Served, places mcpserver.Places, connected func(client string)) *served {
+func (o Options) server(all *workspace.Served, places mcpserver.Worktrees, connected func(client string)) *served {
 	server := mcpserver.New(mcpserver.Options{
-		Name: "copse", Version: app.Version(), Instructions: all.Instructions(o.About, o.ReadOnly), Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Places: places, Connected: connected,
+		Name: "copse", Version: app.Version(), Instructions: all.Instructions(o.About, o.ReadOnly), Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Worktrees: places, Connected: connected,
 		Secrets: o.Env.Secrets, Logger: o.Logger,
 	})
 	return &served{HTTP: server.HTTP(), toolsets: all, readOnly: o.ReadOnly, closed: func() {}}

@@ -37,7 +37,7 @@ type served struct {
 	*mcpserver.HTTP
 	toolsets *workspace.Served
 	readOnly bool
-	place    *mcpserver.Place
+	worktree *mcpserver.Worktree
 	common   string // git's directory, "" outside of git
 	closed   func()
 }

@@ -27,7 +27,7 @@ func TestWho(t *testing.T) {
 	serve := func(client string) (call func(string), end func()) {
 		p := workspace.Follow(t.Context(), wiring.Options{Program: "copse", Env: env}, slog.New(slog.DiscardHandler))
 		server := mcpserver.New(mcpserver.Options{
-			Name: "t", Version: "1", Toolsets: p.Toolsets(), Places: p, Connected: p.Connected, Logger: slog.New(slog.DiscardHandler),
+			Name: "t", Version: "1", Toolsets: p.Toolsets(), Worktrees: p, Connected: p.Connected, Logger: slog.New(slog.DiscardHandler),
 		})
 		in, input := io.Pipe()
 		done := make(chan error, 1)

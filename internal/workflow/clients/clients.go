@@ -44,7 +44,7 @@ type File struct {
 }
 
 // Files reads the configurations that there are.
-func Files(place clientconfig.Place) []File {
+func Files(place clientconfig.Location) []File {
 	var found []File
 	for _, id := range clientconfig.IDs() {
 		client, err := clientconfig.Lookup(id)
@@ -102,7 +102,7 @@ func New(ports string, tokens bearer.Store, status *control.Status) *Checker {
 
 // Problems lists what is wrong with the entries for servers over HTTP in the files of a
 // place.
-func (c *Checker) Problems(ctx context.Context, place clientconfig.Place) []string {
+func (c *Checker) Problems(ctx context.Context, place clientconfig.Location) []string {
 	var found []string
 	for _, f := range Files(place) {
 		if f.Err != nil {

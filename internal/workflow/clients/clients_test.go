@@ -156,7 +156,7 @@ func TestExposedFiles(t *testing.T) {
 			continue
 		}
 		home := t.TempDir()
-		place := clientconfig.Place{GOOS: "linux", Home: home, Dir: filepath.Join(home, "project")}
+		place := clientconfig.Location{GOOS: "linux", Home: home, Dir: filepath.Join(home, "project")}
 		path, err := client.Path(clientconfig.User, place)
 		if err != nil {
 			t.Fatal(err)

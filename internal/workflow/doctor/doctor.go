@@ -91,7 +91,7 @@ type Doctor struct {
 	Engine       *docker.Client
 
 	// Clients is where the clients' files are.
-	Clients clientconfig.Place
+	Clients clientconfig.Location
 	// Status asks copse up; Ports and Tokens are where it keeps them.
 	Status func(context.Context) (control.Status, error)
 	Ports  string

@@ -27,7 +27,7 @@ func TestWords(t *testing.T) {
 	d := Doctor{
 		Words:      Words{Install: "INSTALL", InitItems: "INIT", CheckItems: "CHECK"},
 		Executable: filepath.Join(home, "copse"), Environ: []string{"PATH=" + home},
-		Clients:  clientconfig.Place{GOOS: "linux", Home: home, Dir: home},
+		Clients:  clientconfig.Location{GOOS: "linux", Home: home, Dir: home},
 		Status:   func(context.Context) (control.Status, error) { return control.Status{}, control.ErrNotRunning },
 		Settings: settings.Open("", home),
 	}

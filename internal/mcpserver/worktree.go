@@ -18,23 +18,23 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// Places finds the worktree that a call is about, for a server that answers for several.
+// Worktrees finds the worktree that a call is about, for a server that answers for several.
 //
 // A call can name one with the argument "worktree". Without it the server asks where the
 // client's session is: Codex says so in each call, and a client with roots is asked in each
 // call, because Claude Code moves to another worktree without a word.
-type Places interface {
-	// Find returns the place of a call. named is what the call asks for, "" for nothing.
+type Worktrees interface {
+	// Find returns the worktree of a call. named is what the call asks for, "" for nothing.
 	// dirs are the absolute paths of the directories that the client's session is in, the
 	// most important first; none if the client does not tell. An error is a
 	// [*toolset.ArgumentError] that says which worktrees there are.
-	Find(ctx context.Context, named string, dirs []string) (*Place, error)
+	Find(ctx context.Context, named string, dirs []string) (*Worktree, error)
 	// Follows reports whether it matters where the session is.
 	Follows() bool
 }
 
-// Place is a worktree with what is served of it. Make it with [NewPlace].
-type Place struct {
+// Worktree is a worktree with what is served of it. Make it with [NewWorktree].
+type Worktree struct {
 	tools     map[string]toolset.Tool
 	prompts   map[string]toolset.Prompt
 	resources map[string]toolset.Resource
@@ -44,10 +44,10 @@ type Place struct {
 	name      func() string
 }
 
-// NewPlace returns a place. name returns what its answers call it, "" where that goes
+// NewWorktree returns a worktree. name returns what its answers call it, "" where that goes
 // without saying.
-func NewPlace(toolsets []toolset.Toolset, name func() string) *Place {
-	p := &Place{
+func NewWorktree(toolsets []toolset.Toolset, name func() string) *Worktree {
+	p := &Worktree{
 		tools: make(map[string]toolset.Tool), prompts: make(map[string]toolset.Prompt),
 		resources: make(map[string]toolset.Resource), templates: make(map[string]toolset.Template), name: name,
 	}
@@ -75,7 +75,7 @@ func NewPlace(toolsets []toolset.Toolset, name func() string) *Place {
 }
 
 // prompt returns the prompt of a name, also one that is offered at the moment.
-func (p *Place) prompt(ctx context.Context, name string) (toolset.Prompt, bool) {
+func (p *Worktree) prompt(ctx context.Context, name string) (toolset.Prompt, bool) {
 	if found, ok := p.prompts[name]; ok {
 		return found, true
 	}
@@ -104,9 +104,9 @@ const (
 	codexTurn    = "x-codex-turn-metadata"
 )
 
-// places finds the place of each call.
-type places struct {
-	find Places
+// locator finds the worktree of each call.
+type locator struct {
+	find Worktrees
 	mute sync.Map // sessions whose client has roots and did not tell them
 }
 
@@ -118,9 +118,9 @@ type caller struct {
 	responses mcp.InputResponseMap
 }
 
-// of returns the place of a call. ask says that the client must be asked for its roots
+// of returns the worktree of a call. ask says that the client must be asked for its roots
 // first, and sends the call again.
-func (p *places) of(ctx context.Context, c caller, named string) (place *Place, ask bool, err error) {
+func (p *locator) of(ctx context.Context, c caller, named string) (worktree *Worktree, ask bool, err error) {
 	var dirs []string
 	if p.find.Follows() {
 		if dirs = codexDirs(c.meta); len(dirs) == 0 {
@@ -129,18 +129,18 @@ func (p *places) of(ctx context.Context, c caller, named string) (place *Place, 
 			}
 		}
 	}
-	place, err = p.find.Find(ctx, named, dirs[:min(len(dirs), maxDirs)])
-	return place, false, err
+	worktree, err = p.find.Find(ctx, named, dirs[:min(len(dirs), maxDirs)])
+	return worktree, false, err
 }
 
-// unasked returns the place of a request whose client cannot be asked for its roots in the
+// unasked returns the worktree of a request whose client cannot be asked for its roots in the
 // result. A client of an older revision is asked meanwhile.
-func (p *places) unasked(ctx context.Context, c caller) (*Place, error) {
-	place, ask, err := p.of(ctx, c, "")
+func (p *locator) unasked(ctx context.Context, c caller) (*Worktree, error) {
+	worktree, ask, err := p.of(ctx, c, "")
 	if ask {
 		return p.find.Find(ctx, "", nil)
 	}
-	return place, err
+	return worktree, err
 }
 
 // fileURI returns the path of a file URI.
@@ -218,11 +218,11 @@ func membersOf(args json.RawMessage) map[string]json.RawMessage {
 }
 
 // locate names the worktree in both halves of a result.
-func locate(r toolset.Result, place string) toolset.Result {
-	if place == "" {
+func locate(r toolset.Result, worktree string) toolset.Result {
+	if worktree == "" {
 		return r
 	}
-	name, err := toolset.Marshal(place)
+	name, err := toolset.Marshal(worktree)
 	if err != nil { // a text always encodes
 		return r
 	}
@@ -234,41 +234,41 @@ func locate(r toolset.Result, place string) toolset.Result {
 		}
 		r.Structured = withMember(r.Structured, name)
 	}
-	said := func(text string) bool { return names(text, place) }
+	said := func(text string) bool { return names(text, worktree) }
 	if !inText && !slices.ContainsFunc(r.Text, said) {
 		// Some clients join the blocks with nothing between them.
 		if n := len(r.Text); n > 0 && !strings.HasSuffix(r.Text[n-1], "\n") {
 			r.Text[n-1] += "\n"
 		}
-		r.Text = append(r.Text, worktreeLine(place))
+		r.Text = append(r.Text, worktreeLine(worktree))
 	}
 	return r
 }
 
 // located names the worktree in a document: an object of JSON has a member more, any other
 // text a line.
-func located(text, place string) string {
-	if place == "" {
+func located(text, worktree string) string {
+	if worktree == "" {
 		return text
 	}
 	if doc := strings.TrimSpace(text); strings.HasPrefix(doc, "{") && json.Valid([]byte(doc)) {
-		if name, err := toolset.Marshal(place); err == nil {
+		if name, err := toolset.Marshal(worktree); err == nil {
 			return string(withMember([]byte(doc), name))
 		}
 	}
-	if names(text, place) {
+	if names(text, worktree) {
 		return text
 	}
-	return strings.TrimRight(text, "\n") + "\n\n" + worktreeLine(place)
+	return strings.TrimRight(text, "\n") + "\n\n" + worktreeLine(worktree)
 }
 
-// names reports whether a text names a place.
-func names(text, place string) bool { return strings.Contains(text, foreign.Spell(place)) }
+// names reports whether a text names a worktree.
+func names(text, worktree string) bool { return strings.Contains(text, foreign.Spell(worktree)) }
 
-// worktreeLine returns the line that names a place. Whoever made the directory chose its
+// worktreeLine returns the line that names a worktree. Whoever made the directory chose its
 // name, so it is marked as foreign.
-func worktreeLine(place string) string {
-	return foreign.Own("Worktree: ").Name(place).Markdown() + "\n"
+func worktreeLine(worktree string) string {
+	return foreign.Own("Worktree: ").Name(worktree).Markdown() + "\n"
 }
 
 // withMember adds the worktree to a JSON object, in the object's own layout.

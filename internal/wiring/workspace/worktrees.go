@@ -19,46 +19,46 @@ import (
 	"github.com/copse-dev/copse/internal/wiring"
 )
 
-// Places are the worktrees that one server on standard input answers for: the one that it
+// Worktrees are the worktrees that one server on standard input answers for: the one that it
 // was started in, and those that its client moves to. Make it with [Follow] and close it
 // after use.
 //
 // The client runs as the user and may be anywhere. A call can name other worktrees of the
 // same repository, and nothing else: a model chooses the name.
-type Places struct {
+type Worktrees struct {
 	opts     wiring.Options
 	logger   *slog.Logger
-	start    *place
+	start    *servedWorktree
 	register *presence.Register
 	trees    *dirwatch.Trees
 
 	mu    sync.Mutex
-	roots map[string]*place // by the root of the worktree
-	dirs  map[string]*place // by the directory that a client named
+	roots map[string]*servedWorktree // by the root of the worktree
+	dirs  map[string]*servedWorktree // by the directory that a client named
 }
 
-// place is a worktree that is served.
-type place struct {
+// servedWorktree is a worktree that is served.
+type servedWorktree struct {
 	workspace *Workspace
 	served    *Served
-	place     *mcpserver.Place
+	worktree  *mcpserver.Worktree
 }
 
-// Follow returns the places of a server that is started with the options.
-func Follow(ctx context.Context, o wiring.Options, logger *slog.Logger) *Places {
-	p := &Places{
+// Follow returns the worktrees of a server that is started with the options.
+func Follow(ctx context.Context, o wiring.Options, logger *slog.Logger) *Worktrees {
+	p := &Worktrees{
 		opts: o, logger: logger, register: NewRegister(o.Env), trees: dirwatch.NewTrees(),
-		roots: make(map[string]*place), dirs: make(map[string]*place),
+		roots: make(map[string]*servedWorktree), dirs: make(map[string]*servedWorktree),
 	}
 	p.start = p.open(ctx, o)
-	p.start.place = p.start.workspace.Place(p.start.served)
+	p.start.worktree = p.start.workspace.Serving(p.start.served)
 	return p
 }
 
-// Place returns a workspace that is served. Its answers name it where the repository has
+// Serving returns the worktree with what is served of it. Its answers name it where the repository has
 // other worktrees, which could be meant.
-func (w *Workspace) Place(all *Served) *mcpserver.Place {
-	return mcpserver.NewPlace(all.Toolsets, func() string {
+func (w *Workspace) Serving(all *Served) *mcpserver.Worktree {
+	return mcpserver.NewWorktree(all.Toolsets, func() string {
 		if w.Main != "" || hasWorktrees(w.Common) {
 			return w.Workspace()
 		}
@@ -66,32 +66,32 @@ func (w *Workspace) Place(all *Served) *mcpserver.Place {
 	})
 }
 
-// Alone returns the places of a server that answers for one worktree, whatever is named.
-func (w *Workspace) Alone(all *Served) mcpserver.Places {
-	return alone{Candidate{Path: w.Workspace()}, w.Place(all)}
+// Alone returns the worktrees of a server that answers for one worktree, whatever is named.
+func (w *Workspace) Alone(all *Served) mcpserver.Worktrees {
+	return alone{Candidate{Path: w.Workspace()}, w.Serving(all)}
 }
 
 type alone struct {
 	candidate Candidate
-	place     *mcpserver.Place
+	worktree  *mcpserver.Worktree
 }
 
 func (alone) Follows() bool { return false }
 
-func (a alone) Find(_ context.Context, named string, _ []string) (*mcpserver.Place, error) {
+func (a alone) Find(_ context.Context, named string, _ []string) (*mcpserver.Worktree, error) {
 	if named == "" {
-		return a.place, nil
+		return a.worktree, nil
 	}
 	if _, err := Choose(named, []Candidate{a.candidate}); err != nil {
 		return nil, err
 	}
-	return a.place, nil
+	return a.worktree, nil
 }
 
-func (p *Places) open(ctx context.Context, o wiring.Options) *place {
+func (p *Worktrees) open(ctx context.Context, o wiring.Options) *servedWorktree {
 	w := Open(ctx, o).Registered(p.register, true).Watching(p.trees)
 	w.Log(ctx, p.logger)
-	return &place{workspace: w, served: w.Serve(p.logger)}
+	return &servedWorktree{workspace: w, served: w.Serve(p.logger)}
 }
 
 // hasWorktrees reports whether a repository has linked worktrees.
@@ -109,25 +109,25 @@ func hasWorktrees(common string) bool {
 }
 
 // Toolsets returns what is served.
-func (p *Places) Toolsets() []toolset.Toolset { return p.start.served.Toolsets }
+func (p *Worktrees) Toolsets() []toolset.Toolset { return p.start.served.Toolsets }
 
 // Instructions returns what the server tells a model at the start.
-func (p *Places) Instructions(about string, readOnly bool) string {
+func (p *Worktrees) Instructions(about string, readOnly bool) string {
 	return p.start.served.Instructions(about, readOnly)
 }
 
 // Connected notes that a client is there. It may be elsewhere with its next call.
-func (p *Places) Connected(client string) { p.start.workspace.Connected(client) }
+func (p *Worktrees) Connected(client string) { p.start.workspace.Connected(client) }
 
 // Follows reports whether the server goes where its client is. One that was started for a
 // repository stays there.
-func (p *Places) Follows() bool { return p.opts.Repo == "" }
+func (p *Worktrees) Follows() bool { return p.opts.Repo == "" }
 
-// Find returns the place of a call.
-func (p *Places) Find(ctx context.Context, named string, dirs []string) (*mcpserver.Place, error) {
+// Find returns the worktree of a call.
+func (p *Worktrees) Find(ctx context.Context, named string, dirs []string) (*mcpserver.Worktree, error) {
 	at := p.session(ctx, dirs)
 	if named == "" {
-		return at.place, nil
+		return at.worktree, nil
 	}
 	repo, err := at.workspace.Session.Repo(ctx)
 	if err != nil {
@@ -149,12 +149,12 @@ func (p *Places) Find(ctx context.Context, named string, dirs []string) (*mcpser
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.at(ctx, path).place, nil
+	return p.at(ctx, path).worktree, nil
 }
 
-// session returns the place of a session in directories: the first one in a repository, else
-// the first one, else the place where the server was started.
-func (p *Places) session(ctx context.Context, dirs []string) *place {
+// session returns the worktree of a session in directories: the first one in a repository, else
+// the first one, else the worktree where the server was started.
+func (p *Worktrees) session(ctx context.Context, dirs []string) *servedWorktree {
 	if len(dirs) == 0 {
 		return p.start
 	}
@@ -180,8 +180,8 @@ func (p *Places) session(ctx context.Context, dirs []string) *place {
 	return p.start
 }
 
-// at returns the place of a root, which it opens if it is new. The caller holds the lock.
-func (p *Places) at(ctx context.Context, root string) *place {
+// at returns the worktree of a root, which it opens if it is new. The caller holds the lock.
+func (p *Worktrees) at(ctx context.Context, root string) *servedWorktree {
 	if root == p.start.workspace.Workspace() {
 		return p.start
 	}
@@ -191,13 +191,13 @@ func (p *Places) at(ctx context.Context, root string) *place {
 	o := p.opts
 	o.Repo, o.Found = root, true
 	at := p.open(ctx, o)
-	at.place = mcpserver.NewPlace(at.served.Toolsets, at.workspace.Workspace)
+	at.worktree = mcpserver.NewWorktree(at.served.Toolsets, at.workspace.Workspace)
 	p.roots[root] = at
 	return at
 }
 
 // Close closes all that were opened.
-func (p *Places) Close() error {
+func (p *Worktrees) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	errs := []error{p.register.Close(), p.start.served.Close()}

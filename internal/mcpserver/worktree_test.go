@@ -17,12 +17,12 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 )
 
-// rooms are places whose tool, prompt and resource say which one they are of.
+// rooms are worktrees whose tool, prompt and resource say which one they are of.
 type rooms struct{ fixed bool }
 
 func (r rooms) Follows() bool { return !r.fixed }
 
-func (rooms) Find(_ context.Context, named string, dirs []string) (*mcpserver.Place, error) {
+func (rooms) Find(_ context.Context, named string, dirs []string) (*mcpserver.Worktree, error) {
 	at := "/start"
 	if len(dirs) > 0 {
 		at = dirs[0]
@@ -33,7 +33,7 @@ func (rooms) Find(_ context.Context, named string, dirs []string) (*mcpserver.Pl
 	if named != "" {
 		at += "+" + named
 	}
-	return mcpserver.NewPlace(room(at), func() string { return at }), nil
+	return mcpserver.NewWorktree(room(at), func() string { return at }), nil
 }
 
 func room(at string) []toolset.Toolset {
@@ -58,7 +58,7 @@ func room(at string) []toolset.Toolset {
 func TestRoots(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
-		server := mcpserver.New(mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Places: rooms{}, Logger: slog.New(slog.DiscardHandler)})
+		server := mcpserver.New(mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Worktrees: rooms{}, Logger: slog.New(slog.DiscardHandler)})
 		toServer, fromClient := io.Pipe()
 		toClient, fromServer := io.Pipe()
 		go func() {
@@ -112,7 +112,7 @@ func TestRoots(t *testing.T) {
 // Codex says in each call where its session is.
 func TestCodex(t *testing.T) {
 	t.Parallel()
-	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Places: rooms{}})
+	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Worktrees: rooms{}})
 	if hello := c.initialize("2025-06-18"); !strings.Contains(hello, `"codex/sandbox-state-meta":{}`) {
 		t.Errorf("Codex is not asked to say where it is: %s", hello)
 	}
@@ -134,7 +134,7 @@ func TestCodex(t *testing.T) {
 // A client that declares roots and does not tell them costs one wait, not one in each call.
 func TestSilentRoots(t *testing.T) {
 	t.Parallel()
-	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Places: rooms{}})
+	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Worktrees: rooms{}})
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}}`)
 	c.line()
 	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -170,7 +170,7 @@ func TestOwnWorktreeArgument(t *testing.T) {
 	}
 	sets := []toolset.Toolset{{Name: "own", Tools: []toolset.Tool{envelope.Tool(envelope.Form{}, toolset.Spec{Name: "link", Title: "l", Description: "l"},
 		func(_ context.Context, in in) (echoOut, error) { return echoOut{Text: "linked to " + in.Worktree}, nil })}}}
-	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: sets, Places: rooms{}})
+	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: sets, Worktrees: rooms{}})
 	c.initialize("2025-11-25")
 	c.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"link","arguments":{"worktree":"/w"}}}`)
 	if got := c.line(); !strings.Contains(got, "linked to /w") || !strings.Contains(got, `"worktree":"/start"`) {
@@ -182,10 +182,10 @@ func TestOwnWorktreeArgument(t *testing.T) {
 // nothing.
 func TestWorktreeArgument(t *testing.T) {
 	t.Parallel()
-	list := func(places mcpserver.Places) string {
+	list := func(places mcpserver.Worktrees) string {
 		o := mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start")}
 		if places != nil {
-			o.Places = places
+			o.Worktrees = places
 		}
 		c := start(t, o)
 		c.initialize("2025-11-25")
@@ -198,7 +198,7 @@ func TestWorktreeArgument(t *testing.T) {
 	if many := list(rooms{}); !strings.Contains(many, `"worktree":{"type":"string","description":"Path or branch`) {
 		t.Errorf("a server of several worktrees lists %s", many)
 	}
-	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Places: rooms{fixed: true}})
+	c := start(t, mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start"), Worktrees: rooms{fixed: true}})
 	if hello := c.initialize("2025-11-25"); strings.Contains(hello, "experimental") {
 		t.Errorf("a server that stays where it is says %s", hello)
 	}

@@ -17,9 +17,9 @@ import (
 )
 
 // ask calls get_current_branch and returns the answer.
-func ask(t *testing.T, p *workspace.Places, params string) string {
+func ask(t *testing.T, p *workspace.Worktrees, params string) string {
 	t.Helper()
-	server := mcpserver.New(mcpserver.Options{Name: "t", Version: "1", Toolsets: p.Toolsets(), Places: p, Logger: slog.New(slog.DiscardHandler)})
+	server := mcpserver.New(mcpserver.Options{Name: "t", Version: "1", Toolsets: p.Toolsets(), Worktrees: p, Logger: slog.New(slog.DiscardHandler)})
 	in := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 ` + params + "\n")
@@ -40,7 +40,7 @@ func call(arguments, meta string) string {
 	return `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"get_current_branch","arguments":` + arguments + `,"_meta":` + meta + `}}`
 }
 
-func follow(t *testing.T, dir, repo string) *workspace.Places {
+func follow(t *testing.T, dir, repo string) *workspace.Worktrees {
 	t.Helper()
 	env := app.EmptyEnv()
 	env.Dir, env.Environ = dir, append(os.Environ(), "HOME="+t.TempDir())
