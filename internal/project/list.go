@@ -51,6 +51,8 @@ type Range struct {
 	Depth int
 	// Max is how many entries.
 	Max int
+	// Few says that the entries beyond Max need not be counted.
+	Few bool
 }
 
 // maxWalked is how many entries are counted.
@@ -75,7 +77,10 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 	if start.hidden {
 		warnings = append(warnings, fmt.Sprintf("git ignores this directory; only its tracked files are listed (%d entries in all)", len(entries)))
 	}
-	w := walk{ctx: ctx, filter: flt, max: r.Max, listing: Listing{Entries: []Entry{}, Warnings: warnings}}
+	w := walk{ctx: ctx, filter: flt, max: r.Max, enough: maxWalked, listing: Listing{Entries: []Entry{}, Warnings: warnings}}
+	if r.Few {
+		w.enough = r.Max
+	}
 	w.add(level{shown: name, real: real, rules: start}, entries)
 	for depth := 1; depth < r.Depth && len(w.next) > 0; depth++ {
 		if err := w.deeper(); err != nil {
@@ -94,6 +99,7 @@ type walk struct {
 	ctx     context.Context
 	filter  *filter
 	max     int
+	enough  int // how many entries are counted
 	listing Listing
 	next    []level // the directories of the last level
 	closed  int     // how many directories could not be read
@@ -156,7 +162,7 @@ func (w *walk) deeper() error {
 		if w.ctx.Err() != nil {
 			return context.Cause(w.ctx)
 		}
-		if w.listing.Total >= maxWalked {
+		if w.listing.Total >= w.enough {
 			w.listing.More = true
 			w.next = nil
 			return nil

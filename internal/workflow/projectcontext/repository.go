@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -146,18 +147,61 @@ type Changes struct {
 	Stamps map[string]string
 }
 
-// maxStamps is how many files are looked at.
-const maxStamps = 500
+const (
+	// maxStamps is how many changed files are looked at, and maxNested how many files and
+	// directories in an untracked directory, which is one change.
+	maxStamps = 500
+	maxNested = 500
+	// maxLevels is how deep an untracked directory is looked at.
+	maxLevels = 20
+	// maxDirectories is how many untracked directories are looked into.
+	maxDirectories = 10
+)
 
-// stamps looks at changed files below root.
-func stamps(root string, files []git.Change) map[string]string {
+// stamps looks at changed files.
+func (g *gathering) stamps(ctx context.Context, files []git.Change) map[string]string {
 	out := make(map[string]string)
+	directories := 0
 	for _, f := range files[:min(len(files), maxStamps)] {
-		if info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(f.Path))); err == nil {
-			out[f.Path] = fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+		switch {
+		case !strings.HasSuffix(f.Path, "/"):
+			out[f.Path] = stampOf(g.Root, f.Path)
+		case f.Path == ".tic/" || f.Path == ".twig/":
+			// The sections about stacks and items tell what changed in them.
+		case directories < maxDirectories:
+			directories++
+			out[f.Path] = g.nested(ctx, f.Path)
 		}
 	}
 	return out
+}
+
+// stampOf returns the size and the time of a file below root, "" if there is none.
+func stampOf(root, path string) string {
+	info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(path)))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
+}
+
+// nested returns a stamp of the files in a directory that git does not ignore. The time of
+// the directory itself says nothing about a change in a file.
+func (g *gathering) nested(ctx context.Context, dir string) string {
+	listing, err := g.Files.List(ctx, dir, project.Range{Depth: maxLevels, Max: maxNested, Few: true})
+	if err != nil {
+		return "" // it was removed meanwhile, or cannot be read
+	}
+	sum := fnv.New64a()
+	for _, e := range listing.Entries {
+		// A directory's own time also changes with files that git ignores.
+		stamp := ""
+		if e.Type != project.Directory {
+			stamp = stampOf(g.Root, e.Path)
+		}
+		fmt.Fprintf(sum, "%s\x00%s\x00", e.Path, stamp)
+	}
+	return fmt.Sprintf("%x", sum.Sum64())
 }
 
 func (g *gathering) git(ctx context.Context) (Content, error) {
@@ -185,7 +229,7 @@ func (g *gathering) git(ctx context.Context) (Content, error) {
 	case len(out.Files) == 0:
 		return nil, emptyError("no changes")
 	}
-	out.Stamps = stamps(g.Root, out.Files)
+	out.Stamps = g.stamps(ctx, out.Files)
 	return out, nil
 }
 
