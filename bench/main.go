@@ -38,7 +38,7 @@ func main() {
 	o := options{originals: make(map[string]string)}
 	flag.IntVar(&o.rounds, "rounds", 200, "how often each call is made")
 	flag.BoolVar(&o.short, "short", false, "leave out what takes minutes: growth beyond 1,000")
-	flag.StringVar(&o.only, "only", "", "measure only the `part` of this name: start, calls, branches, items, database, commands, files, stacks, http, peers, growth")
+	flag.StringVar(&o.only, "only", "", "measure only the `part` of this name: start, prompt, calls, branches, items, database, commands, files, search, stacks, http, peers, growth")
 	flag.Func("original", "an original program to compare with, as `NAME=PROGRAM`: twig-mcp, tic, climpt, rstn", func(text string) error {
 		name, path, ok := strings.Cut(text, "=")
 		if _, known := originals[name]; !ok || !known {
@@ -147,12 +147,14 @@ func budgets(ctx context.Context, work string, floor, copse []string, o options,
 		measure func() ([]report.Row, error)
 	}{
 		{"start", func() ([]report.Row, error) { return start(ctx, small, floor, copse, few) }},
+		{"prompt", func() ([]report.Row, error) { return promptLine(ctx, small, copse[0], few) }},
 		{"calls", func() ([]report.Row, error) { return calls(ctx, small, floor, copse, o.rounds) }},
 		{"branches", func() ([]report.Row, error) { return tenThousand(ctx, large, copse, o.originals["twig-mcp"], few) }},
 		{"items", func() ([]report.Row, error) { return workItems(ctx, work, floor, copse, few) }},
 		{"database", func() ([]report.Row, error) { return inDatabase(ctx, work, copse, few) }},
 		{"commands", func() ([]report.Row, error) { return promptCommands(ctx, work, floor, copse, few) }},
 		{"files", func() ([]report.Row, error) { return workspaceFiles(ctx, work, floor, copse, few) }},
+		{"search", func() ([]report.Row, error) { return searching(ctx, work, copse, max(few/4, 5)) }},
 		{"stacks", func() ([]report.Row, error) { return stacks(ctx, work, copse, few) }},
 		{"http", func() ([]report.Row, error) { return overHTTP(ctx, work, copse[0], o.rounds) }},
 	} {
