@@ -22,12 +22,16 @@ type host struct {
 
 // hostOf returns what is known of a client, by the name that it gives itself.
 func hostOf(client string) host {
+	if strings.HasPrefix(client, "qwen-cli-mcp-client") { // the name of the server follows
+		// 25,000 characters or 1,000 lines, then all but the beginning is in a file
+		return host{room: toolset.Room{Bytes: 23_500, Lines: 950}, both: true}
+	}
 	switch client {
 	case "codex-mcp-client": // 12,000 characters, then the middle is cut out
 		return host{room: toolset.Room{Bytes: 11_000}}
 	case "copilot-cli": // 20,480 bytes, then the rest is in a file
 		return host{room: toolset.Room{Bytes: 19_000}, both: true, joined: true}
-	case "qwen-code-mcp-client": // 25,000 characters, then the middle is in a file
+	case "qwen-code-mcp-client": // an older one: 25,000 characters, then the middle is in a file
 		return host{room: toolset.Room{Bytes: 23_500}}
 	case "gemini-cli-mcp-client": // 40,000 characters, then the middle is in a file
 		return host{room: toolset.Room{Bytes: 38_000}}

@@ -45,7 +45,8 @@ func TestResultsFitTheClient(t *testing.T) {
 		"opencode":              fmt.Sprintf(two, 49_000),
 		"qwen-code-mcp-client":  fmt.Sprintf(two, 23_500),
 		"copilot-cli":           `{"type":"text","text":"more"}`, // the rest is in the other half
-
+		// The client adds the name of the server to its own.
+		"qwen-cli-mcp-client-copse": `{"type":"text","text":"more"}`,
 	} {
 		for _, era := range []string{"2025-11-25", "2026-07-28"} {
 			c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{set}})

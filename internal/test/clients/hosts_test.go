@@ -92,6 +92,14 @@ startup_timeout_sec = 120
 			},
 			argv: []string{"copilot", "-p", "Begin.", "--allow-all-tools"},
 		},
+		{
+			client: "qwen", list: []string{"qwen", "mcp", "list"}, reached: "Connected", moved: "QWEN_HOME",
+			tool: "mcp__copse__%s",
+			files: map[string]string{".qwen/settings.json": `{"security": {"auth": {"selectedType": "openai"}}, "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}
+`},
+			env:  []string{"OPENAI_BASE_URL=@MODEL@/v1", "OPENAI_API_KEY=none", "OPENAI_MODEL=fake"},
+			argv: []string{"qwen", "-p", "Begin.", "-y"},
+		},
 	}
 }
 
@@ -136,11 +144,16 @@ func (f installed) at(t *testing.T, env []string, argv ...string) (string, error
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), hostTime)
 	defer cancel()
+	out, err := f.command(ctx, env, argv...).CombinedOutput()
+	return string(out), err
+}
+
+// command returns a program to be run in the repository.
+func (f installed) command(ctx context.Context, env []string, argv ...string) *exec.Cmd {
 	// The programs are on the path of their own environment.
 	cmd := exec.CommandContext(ctx, "/usr/bin/env", append([]string{"--"}, argv...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = f.repo, env, 5*time.Second
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	return cmd
 }
 
 // must is at for what must not fail.
@@ -219,24 +232,28 @@ func TestHostTranscripts(t *testing.T) {
 	f := withHosts(t)
 	for _, h := range hosts() {
 		t.Run(h.client, func(t *testing.T) {
-			got := f.talk(t, h)
-			golden := filepath.Join("testdata", "hosts", h.client+".txt")
-			if os.Getenv("COPSE_UPDATE") != "" {
-				if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Error(diff)
-			}
+			golden(t, filepath.Join("testdata", "hosts", h.client+".txt"), f.talk(t, h))
 		})
+	}
+}
+
+// golden compares a text with the one in a file, which COPSE_UPDATE=1 writes again.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if os.Getenv("COPSE_UPDATE") != "" {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -245,7 +262,25 @@ func (f installed) talk(t *testing.T, h host) string {
 	t.Helper()
 	home := short(t)
 	f.repo = freshRepo(t)
-	m := model.New(conversation, func(tool string) string { return fmt.Sprintf(h.tool, tool) })
+	m, env := f.ready(t, h, home, conversation)
+	install := []string{"copse", "mcp", "install", "--client", h.client}
+	if h.hooks {
+		install = append(install, "--hooks")
+	}
+	f.must(t, env, install...)
+	f.must(t, env, "copse", "item", "init")
+	out, err := f.at(t, env, h.argv...)
+	if err != nil {
+		t.Errorf("%s: %v\n%s", strings.Join(h.argv, " "), err, out)
+	}
+	return f.transcript(t, h, home, m)
+}
+
+// ready starts a model with a script, and prepares a host for it. It returns the environment of
+// the host.
+func (f installed) ready(t *testing.T, h host, home string, script model.Script) (*model.Model, []string) {
+	t.Helper()
+	m := model.New(script, func(tool string) string { return fmt.Sprintf(h.tool, tool) })
 	t.Cleanup(m.Close)
 	if h.namespace != "" {
 		m.InNamespace(h.namespace)
@@ -264,18 +299,7 @@ func (f installed) talk(t *testing.T, h host) string {
 	for _, kv := range h.env {
 		env = append(env, address.Replace(kv))
 	}
-	env = f.environ(home, env...)
-	install := []string{"copse", "mcp", "install", "--client", h.client}
-	if h.hooks {
-		install = append(install, "--hooks")
-	}
-	f.must(t, env, install...)
-	f.must(t, env, "copse", "item", "init")
-	out, err := f.at(t, env, h.argv...)
-	if err != nil {
-		t.Errorf("%s: %v\n%s", strings.Join(h.argv, " "), err, out)
-	}
-	return f.transcript(t, h, home, m)
+	return m, f.environ(home, env...)
 }
 
 // freshRepo returns a repository with a stack, work items, and a large file.
@@ -336,8 +360,8 @@ func (f installed) transcript(t *testing.T, h host, home string, m *model.Model)
 	if diff := cmp.Diff(f.toolNames(t), offered(m)); diff != "" {
 		t.Errorf("%s offers its model other tools: %s", h.client, diff)
 	}
-	if h.hooks && !strings.Contains(m.First(), "This is the state of the project as copse knows it") {
-		t.Errorf("the session of %s does not start informed:\n%.4000s", h.client, m.First())
+	if h.hooks && !strings.Contains(m.Requests()[0], "This is the state of the project as copse knows it") {
+		t.Errorf("the session of %s does not start informed:\n%.4000s", h.client, m.Requests()[0])
 	}
 	if file.String() != large() {
 		t.Errorf("%s handed %d bytes of a file of %d bytes to its model", h.client, file.Len(), len(large()))
@@ -365,7 +389,7 @@ var (
 func offered(m *model.Model) []string {
 	text := strings.Join(m.Tools(), "\n")
 	if !strings.Contains(text, "copse") {
-		text = strings.ReplaceAll(m.First(), `\n`, "\n")
+		text = strings.ReplaceAll(m.Requests()[0], `\n`, "\n")
 	}
 	var names []string
 	for _, found := range offeredTool.FindAllStringSubmatch(text, -1) {

@@ -39,13 +39,18 @@ func atHome(home string) []string {
 
 func upAt(t *testing.T, f fixture, home string, flags ...string) (base, token string) {
 	t.Helper()
+	return upWith(t, f, atHome(home), flags...)
+}
+
+// upWith runs copse up in an environment.
+func upWith(t *testing.T, f fixture, env []string, flags ...string) (base, token string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	env := atHome(home)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(f.bin, "copse"), append([]string{"up", "--port", fmt.Sprint(port)}, flags...)...)
 	cmd.Dir, cmd.Env, cmd.Stderr = f.repo, env, os.Stderr
 	if err := cmd.Start(); err != nil {

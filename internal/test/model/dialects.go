@@ -100,7 +100,7 @@ func (d responses) answer(w io.Writer, n int, call Call, ok, _ bool) {
 	item := object{"type": "message", "role": "assistant", "id": "item_1", "content": []any{object{"type": "output_text", "text": done}}}
 	if ok {
 		item = object{"type": "function_call", "id": "item_1", "call_id": id(n), "name": call.Tool, "arguments": call.Args}
-		if d.namespace != "" {
+		if d.namespace != "" && !call.Own {
 			item["namespace"] = d.namespace
 		}
 	}

@@ -22,6 +22,8 @@ import (
 type Call struct {
 	Tool string
 	Args string // JSON
+	// Own says that the tool is the program's own, so its name is the whole one.
+	Own bool
 }
 
 // Script returns the next call, false at the end. results are those of the calls before.
@@ -35,10 +37,10 @@ type Model struct {
 	namespace string
 	script    Script
 
-	mu      sync.Mutex
-	results []string
-	tools   []string
-	first   string
+	mu       sync.Mutex
+	results  []string
+	tools    []string
+	requests []string
 }
 
 // New starts a model. name returns the name that a program gives to a tool.
@@ -65,11 +67,11 @@ func (m *Model) Tools() []string {
 	return slices.Clone(m.tools)
 }
 
-// First returns the first request with tools, as it was sent.
-func (m *Model) First() string {
+// Requests returns the requests with tools, as they were sent.
+func (m *Model) Requests() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.first
+	return slices.Clone(m.requests)
 }
 
 // maxRequest is how much of a request is read.
@@ -118,7 +120,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ok := false
 	if len(tools) > 0 {
 		m.remember(string(body), tools, results)
-		if call, ok = m.script(results); ok {
+		if call, ok = m.script(results); ok && !call.Own {
 			call.Tool = m.name(call.Tool)
 		}
 	}
@@ -132,9 +134,10 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (m *Model) remember(body string, tools, results []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.first == "" {
-		m.first, m.tools = body, tools
+	if len(m.requests) == 0 {
+		m.tools = tools
 	}
+	m.requests = append(m.requests, body)
 	if len(results) > len(m.results) {
 		m.results = results
 	}
