@@ -82,7 +82,7 @@ func (s *Server) draw(ctx context.Context, t toolset.Tool, res toolset.Result, o
 	}
 	html, err := own.HTML()
 	if html == "" && err == nil && t.View.Draw != nil {
-		html, err = t.View.Draw(res.Structured)
+		html, err = t.View.Draw(ctx, res.Structured)
 	}
 	switch {
 	case err != nil:

@@ -14,7 +14,7 @@ import (
 )
 
 // window returns a toolset with a view.
-func window(draw func(json.RawMessage) (string, error)) toolset.Toolset {
+func window(draw func(context.Context, json.RawMessage) (string, error)) toolset.Toolset {
 	tool := func(name string) toolset.Tool {
 		return envelope.Tool(envelope.Form{}, toolset.Spec{Name: name, Title: name, Description: name, Hints: toolset.Hints{ReadOnly: true}},
 			func(_ context.Context, in echoIn) (echoOut, error) { return echoOut(in), nil })
@@ -37,7 +37,7 @@ func TestViews(t *testing.T) {
 	t.Parallel()
 	var secrets secret.Set
 	secrets.Add("hunter2hunter2")
-	draw := func(data json.RawMessage) (string, error) {
+	draw := func(_ context.Context, data json.RawMessage) (string, error) {
 		if strings.Contains(string(data), "broken") {
 			return "", errors.New("a mistake in a template")
 		}

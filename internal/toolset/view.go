@@ -13,7 +13,7 @@ type View struct {
 	URI string
 	// Draw returns HTML of the structured half of an answer, with every foreign text escaped.
 	// It is nil for a tool whose handler is [Drawn].
-	Draw func(structured json.RawMessage) (string, error)
+	Draw func(ctx context.Context, structured json.RawMessage) (string, error)
 }
 
 // Page is a document that a client shows, and that needs nothing else.

@@ -1,16 +1,17 @@
 // Package hosted is the views of copse that a client of MCP shows beside the answers of tools:
-// the extension MCP Apps. They have the look of the page, and the colors and fonts of the
-// client.
+// the extension MCP Apps. The board's own views draw them, so they have the markup and the
+// style of the page, with the colors and fonts of the client.
 //
 // A [Page] is a document that needs nothing else. It shows what the functions of [Views] draw
-// of an answer's data, and calls tools through the client. Like all of the board's HTML, a
-// drawing has every foreign text escaped.
+// for an answer. A link to an item and a form become calls of tools, which the page asks the
+// client to make. Like all of the board's HTML, a drawing has every foreign text escaped.
 //
 // The document forbids itself every request and every script and style but its own, by their
 // hashes.
 package hosted
 
 import (
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -18,11 +19,12 @@ import (
 	"fmt"
 	"html/template"
 	"regexp"
-	"strings"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/board/items"
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/board/stacks"
 	"github.com/copse-dev/copse/internal/item"
@@ -109,20 +111,49 @@ func document(title, tool string) string {
 `
 }
 
+// Options are what views draw from.
+type Options struct {
+	Now func() time.Time
+	// Items draws work items as the page does. It is called for the first drawing of one.
+	Items func() ItemsView
+	// ReadOnly says that the server serves no tool that changes something.
+	ReadOnly bool
+}
+
+// ItemsView draws work items.
+type ItemsView interface {
+	Rows(ctx context.Context, placed []items.Placed) ([]board.Row, error)
+	Panel(ctx context.Context, id item.ID, readOnly bool) (*board.Detail, error)
+}
+
 // Views draw the data of answers.
 type Views struct {
 	kit       *markup.Kit
+	o         Options
 	templates func() *template.Template
 	stacks    func() *stacks.View
+	items     func() ItemsView
 }
 
 // New returns the views. The templates are read with the first drawing.
-func New(kit *markup.Kit, now func() time.Time) *Views {
+func New(kit *markup.Kit, o Options) *Views {
 	return &Views{
-		kit:       kit,
+		kit: kit, o: o,
 		templates: sync.OnceValue(func() *template.Template { return kit.Parse(files, "hosted.tmpl") }),
-		stacks:    sync.OnceValue(func() *stacks.View { return stacks.New(kit, stacks.Options{Now: now}) }),
+		stacks:    sync.OnceValue(func() *stacks.View { return stacks.New(kit, stacks.Options{Now: o.Now}) }),
+		items:     sync.OnceValue(o.Items),
 	}
+}
+
+// list is a section of the page, with what a client can do with it.
+type list struct {
+	board.Section
+	Heading string // of a section without a head
+	Aside   string
+	Again   string // the button that asks again
+	Filter  bool
+	Cursor  string // of the next rows; "" for none
+	Notes   []string
 }
 
 func (v *Views) draw(name string, data any) (string, error) {
@@ -136,94 +167,92 @@ func (v *Views) DrawStack(s verdict.Status) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("draw a stack: %w", err)
 	}
-	return v.draw("stack", struct {
-		board.Section
-		Status verdict.Status
-	}{section, s})
-}
-
-// row is an item of a list.
-type row struct {
-	ID        item.ID   `json:"id"`
-	Title     string    `json:"title"`
-	Type      string    `json:"type"`
-	Status    string    `json:"status"`
-	Priority  string    `json:"priority"`
-	Iteration string    `json:"iteration"`
-	Assignee  string    `json:"assignee"`
-	Labels    []string  `json:"labels"`
-	DependsOn []item.ID `json:"dependsOn"`
-}
-
-// Tone returns the color of the item's status.
-func (r row) Tone() markup.Tone {
-	switch strings.ToLower(r.Status) {
-	case "done", "closed", "completed", "resolved":
-		return markup.Green
-	case "in-progress", "in progress", "doing", "review":
-		return markup.Blue
-	case "blocked":
-		return markup.Red
+	l := list{Section: section, Again: "Ask again", Notes: s.Notes}
+	if s.Showing != "" {
+		l.Notes = append([]string{s.Showing}, l.Notes...)
 	}
-	return markup.Plain
+	switch {
+	case s.GitHub.Reason != "":
+		l.Notes = append([]string{"GitHub: " + s.GitHub.Reason}, l.Notes...)
+	case s.GitHub.Age != "":
+		l.Notes = append([]string{"GitHub answered " + s.GitHub.Age}, l.Notes...)
+	}
+	return v.draw("list", l)
 }
 
 // DrawItems draws an answer of list_items.
-func (v *Views) DrawItems(data json.RawMessage) (string, error) {
+func (v *Views) DrawItems(ctx context.Context, data json.RawMessage) (string, error) {
 	var in struct {
-		Items  []row  `json:"items"`
+		Items []struct {
+			ID item.ID `json:"id"`
+		} `json:"items"`
 		Total  int    `json:"total"`
 		Cursor string `json:"next_cursor"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return "", fmt.Errorf("draw items: %w", err)
 	}
-	return v.draw("items", in)
+	placed := make([]items.Placed, len(in.Items))
+	for i, it := range in.Items {
+		placed[i].ID = it.ID
+	}
+	aside := strconv.Itoa(in.Total)
+	if len(placed) < in.Total {
+		aside = fmt.Sprintf("%d of %d", len(placed), in.Total)
+	}
+	return v.drawItems(ctx, placed, aside, in.Cursor)
 }
 
 // node is an item of a tree.
 type node struct {
-	row
-	Children []node `json:"children"`
-	Omitted  int    `json:"omitted"`
+	ID       item.ID `json:"id"`
+	Children []node  `json:"children"`
+	Omitted  int     `json:"omitted"`
 }
 
 // DrawTree draws an answer of get_item_tree.
-func (v *Views) DrawTree(data json.RawMessage) (string, error) {
+func (v *Views) DrawTree(ctx context.Context, data json.RawMessage) (string, error) {
 	var in struct {
 		Tree []node `json:"tree"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return "", fmt.Errorf("draw a tree of items: %w", err)
 	}
-	return v.draw("tree", in)
+	var placed []items.Placed
+	var place func(nodes []node, depth int)
+	place = func(nodes []node, depth int) {
+		for _, n := range nodes {
+			placed = append(placed, items.Placed{ID: n.ID, Depth: depth, Omitted: n.Omitted})
+			place(n.Children, depth+1)
+		}
+	}
+	place(in.Tree, 0)
+	return v.drawItems(ctx, placed, "", "")
 }
 
-// fact is a named value of an item.
-type fact struct {
-	Name, Text string
-	Mono       bool
-	HTML       template.HTML
+func (v *Views) drawItems(ctx context.Context, placed []items.Placed, aside, cursor string) (string, error) {
+	rows, err := v.items().Rows(ctx, placed)
+	if err != nil {
+		return "", fmt.Errorf("draw items: %w", err)
+	}
+	l := list{
+		Section: board.Section{Class: "tree", Label: "Work items", Rows: rows},
+		Heading: "Work items", Aside: aside, Again: "Refresh", Filter: true, Cursor: cursor,
+	}
+	return v.draw("list", l)
 }
 
 // DrawItem draws an answer of show_item.
-func (v *Views) DrawItem(data json.RawMessage) (string, error) {
+func (v *Views) DrawItem(ctx context.Context, data json.RawMessage) (string, error) {
 	var in struct {
-		row
-		Description string         `json:"description"`
-		Comments    []item.Comment `json:"comments"`
-		Facts       []fact         `json:"-"`
+		ID item.ID `json:"id"`
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return "", fmt.Errorf("draw an item: %w", err)
 	}
-	for _, f := range []fact{
-		{Name: "Type", Text: in.Type}, {Name: "Priority", Text: in.Priority}, {Name: "Iteration", Text: in.Iteration},
-		{Name: "Assignee", Text: in.Assignee}, {Name: "Labels", Text: strings.Join(in.Labels, ", ")},
-	} {
-		if f.Text != "" {
-			in.Facts = append(in.Facts, f)
-		}
+	panel, err := v.items().Panel(ctx, in.ID, v.o.ReadOnly)
+	if err != nil {
+		return "", fmt.Errorf("draw an item: %w", err)
 	}
-	return v.draw("item", in)
+	return v.draw("detail", panel)
 }

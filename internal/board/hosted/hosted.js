@@ -16,10 +16,21 @@
   // ---- what the view is about ----
   let tool = document.body.dataset.tool;
   let args = {};
-  let statuses = null;
 
   const say = (text) => { byId("notice").textContent = text; };
   const text = (result) => (result.content || []).filter((c) => c.type === "text").map((c) => c.text).join("\n");
+  // route returns what a link of the page does here, null for nothing.
+  const route = (link) => {
+    const href = link.getAttribute("href") || "";
+    const item = /^items\/(\d+)(?:[?#]|$)/.exec(href);
+    if (item) return () => open(Number(item[1]));
+    if (tool === "get_stack_status" && href.startsWith("stacks?")) {
+      const branch = new URLSearchParams(href.slice("stacks?".length)).get("branch");
+      if (branch) return () => ask(tool, { branch });
+    }
+    if (/^https?:/.test(href)) return () => request("ui/open-link", { url: href }).catch((err) => say(String(err.message)));
+    return null;
+  };
   const show = (result) => {
     say("");
     const html = result._meta?.["copse/html"];
@@ -34,8 +45,13 @@
     }
     const t = document.createElement("template");
     t.innerHTML = html;
+    for (const link of t.content.querySelectorAll("a")) {
+      if (route(link)) continue;
+      const plain = document.createElement("span");
+      plain.append(...link.childNodes);
+      link.replaceWith(plain);
+    }
     for (const part of [...t.content.children]) byId(part.id)?.replaceWith(part);
-    offer();
   };
   const call = async (name, given) => {
     try {
@@ -51,40 +67,35 @@
     return result;
   };
   const again = (more) => ask(tool, tool === "get_stack_status" ? { ...args, cached: undefined, fresh: true } : { ...args, ...more });
-  // offer fills in what an item's status can become.
-  const offer = async () => {
-    const select = document.querySelector("select[data-change]");
-    if (!select) return;
-    if (!statuses) statuses = (await call("get_config", {}))?.structuredContent?.statuses || [];
-    for (const status of statuses) {
-      if (status === select.dataset.now) continue;
-      const option = document.createElement("option");
-      option.textContent = status;
-      select.append(option);
-    }
+  const open = async (id) => {
+    await ask("show_item", { id });
+    byId("item").scrollIntoView({ block: "nearest" });
+  };
+  // The forms of the page, as calls of tools.
+  const changes = {
+    update: (id, form) => ["update_item", { id, status: form.get("status") }],
+    comment: (id, form) => ["add_comment", { id, text: form.get("text") }],
+    claim: (id, form) => ["claim_item", { id, steal: form.has("steal") }],
+    release: (id) => ["release_item", { id }],
+  };
+  const send = async (form) => {
+    const [, id, action] = /^items\/(\d+)\/([a-z]+)/.exec(form.getAttribute("action")) || [];
+    if (!changes[action] || !form.reportValidity()) return;
+    const done = await call(...changes[action](Number(id), new FormData(form)));
+    if (done?.isError) { say(text(done)); return; }
+    if (done) { await again(); await open(Number(id)); }
   };
 
-  document.addEventListener("click", async (event) => {
+  document.addEventListener("click", (event) => {
     const at = event.target.closest("button, a");
     if (!at) return;
     event.preventDefault(); // the page's own addresses are not those of the host
-    const { item, cursor, comment } = at.dataset;
-    if (item) { await ask("show_item", { id: Number(item) }); byId("item").scrollIntoView({ block: "nearest" }); }
-    if ("refresh" in at.dataset) await again();
-    if (cursor) await again({ cursor });
-    if ("close" in at.dataset) byId("item").replaceChildren();
-    if (comment && byId("comment").value.trim()) {
-      const done = await call("add_comment", { id: Number(comment), text: byId("comment").value });
-      if (done?.isError) { say(text(done)); return; }
-      if (done) await ask("show_item", { id: Number(comment) });
-    }
-  });
-  document.addEventListener("change", async (event) => {
-    const id = event.target.dataset?.change;
-    if (!id) return;
-    const done = await call("update_item", { id: Number(id), status: event.target.value });
-    if (done?.isError) { event.target.value = event.target.dataset.now; say(text(done)); return; }
-    if (done) { await again(); await ask("show_item", { id: Number(id) }); }
+    const { cursor } = at.dataset;
+    if (at.matches("a")) route(at)?.();
+    else if (at.form) send(at.form); // a sandbox does not say when a form is sent
+    else if (cursor) again({ cursor });
+    else if ("refresh" in at.dataset) again();
+    else if ("close" in at.dataset) byId("item").replaceChildren();
   });
   document.addEventListener("input", (event) => {
     if (event.target.id !== "filter") return;
@@ -95,8 +106,12 @@
   // ---- the host ----
   const colors = {
     "--page": "--color-background-primary", "--surface": "--color-background-secondary", "--ink": "--color-text-primary",
-    "--ink2": "--color-text-secondary", "--line": "--color-border-secondary", "--line2": "--color-border-primary",
-    "--mono": "--font-mono",
+    "--ink2": "--color-text-secondary", "--ink3": "--color-text-tertiary", "--line": "--color-border-secondary",
+    "--line2": "--color-border-primary", "--mono": "--font-mono",
+    "--green": "--color-text-success", "--green-ground": "--color-background-success",
+    "--amber": "--color-text-warning", "--amber-ground": "--color-background-warning",
+    "--red": "--color-text-danger", "--red-ground": "--color-background-danger",
+    "--blue": "--color-text-info", "--blue-ground": "--color-background-info",
   };
   const dress = (context) => {
     if (context.theme === "light" || context.theme === "dark") root.dataset.theme = context.theme;

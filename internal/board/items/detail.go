@@ -23,6 +23,7 @@ type panel struct {
 
 	Query    string // of the page, for the addresses of forms
 	ReadOnly bool
+	Hosted   bool
 	Done     bool
 
 	Statuses, Types, Priorities, Iterations []string
@@ -95,7 +96,7 @@ func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.
 	}
 	p := panel{
 		Item: it, Link: d.filter.address(id.String()), Edit: d.filter.address(id.String(), "edit", "1"), Delete: d.filter.address(id.String(), "delete", "1"),
-		CreatedAt: parse(it.Created), UpdatedAt: parse(it.Updated), Query: d.filter.values().Encode(), ReadOnly: d.readOnly, Done: d.config.Done(it.Status),
+		CreatedAt: parse(it.Created), UpdatedAt: parse(it.Updated), Query: d.filter.values().Encode(), ReadOnly: d.readOnly, Hosted: d.view.o.Hosted, Done: d.config.Done(it.Status),
 		Statuses: with(d.config.Statuses, it.Status), Types: with(d.config.Types, it.Type), Priorities: with(item.Priorities(), it.Priority),
 		Iterations: with(d.config.Iterations, it.Iteration),
 		HasClaims:  d.view.claims != nil, HasHistory: d.view.history != nil,
@@ -193,7 +194,7 @@ func (d *drawing) past(ctx context.Context, p *panel) error {
 		p.History = append(p.History, change{
 			Change: c, At: parse(c.At), What: what(c),
 			// A new item is deleted in two steps like any other one.
-			Undo: c.ID != "" && c.Kind != item.Created && refused == nil && !d.readOnly,
+			Undo: c.ID != "" && c.Kind != item.Created && refused == nil && !d.readOnly && !d.view.o.Hosted,
 		})
 	}
 	return nil

@@ -33,6 +33,9 @@ type Options struct {
 	// Agent is who makes changes: the user of the page.
 	Agent item.Agent
 	Now   func() time.Time
+	// Hosted says that a client of MCP shows what is drawn, so only changes that have a tool
+	// are offered.
+	Hosted bool
 }
 
 // View is the view. Make it with [New].

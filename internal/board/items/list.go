@@ -144,12 +144,12 @@ type row struct {
 	*item.Summary
 	Title    string
 	Link     string
-	Depth    int
 	Tone     markup.Tone // of the status, in the tree
 	Claim    *item.Claim
 	WaitsFor string // the open items that it depends on
 	ReadOnly bool
 	Bulk     string // the form of its checkbox
+	Omitted  int    // how many items below it were left out
 }
 
 func (d *drawing) row(it *item.Summary) row {
@@ -299,9 +299,7 @@ func (d *drawing) tree(selected []*item.Summary, at item.ID) []board.Section {
 	w := d.window("", len(rows), treeWindow)
 	one := board.Section{Key: "tree", Class: "tree", Label: "Tree of items", Foot: d.foot(w)}
 	for _, n := range rows[w.From:w.To] {
-		r := d.row(n.Summary)
-		r.Depth = min(n.depth, maxDepth)
-		one.Rows = append(one.Rows, board.Row{Key: n.ID.String(), Selected: n.ID == at, Class: fmt.Sprintf("depth%d", r.Depth), HTML: d.HTML("branch", r)})
+		one.Rows = append(one.Rows, d.branch(n.Summary, Placed{ID: n.ID, Depth: n.depth}, n.ID == at))
 	}
 	return []board.Section{one}
 }

@@ -94,7 +94,8 @@ type Options struct {
 	Now func() time.Time
 	// Redact returns text without the secrets that the program knows; nil changes nothing.
 	Redact func(string) string
-	// Field is the name of the hidden field that carries Token.
+	// Field is the name of the hidden field that carries Token; "" for pages whose forms
+	// are not sent to this program.
 	Field string
 	Token Placeholder
 }
@@ -172,6 +173,9 @@ func (k *Kit) funcs() template.FuncMap {
 		"until": k.Until,
 		"chip":  Chip,
 		"token": func() template.HTML {
+			if k.o.Field == "" {
+				return "" // no form is sent to this program
+			}
 			return template.HTML(`<input type="hidden" name="` + k.o.Field + `" value="` + string(k.o.Token) + `">`)
 		},
 		"plural": func(n int, one, many string) string {

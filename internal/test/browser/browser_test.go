@@ -7,36 +7,26 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/copse"
+	"github.com/copse-dev/copse/internal/test/chrome"
 	"github.com/copse-dev/copse/internal/test/demo"
-	"github.com/copse-dev/copse/internal/test/need"
 )
 
-// chromium returns the path of the browser, and skips the test where there is none.
-func chromium(t *testing.T) string {
+// chromium skips the test where there is no browser.
+func chromium(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	need.Skip(t, "Chromium is not installed (apt-get install chromium)")
-	return ""
+	chrome.Path(t)
 }
 
 // site is a copse up that serves a repository.
@@ -109,161 +99,69 @@ func (s *site) link(page string, flags ...string) string {
 }
 
 // started is the one browser of all tests.
-var started struct {
-	sync.Once
-	ctx    context.Context
-	cancel context.CancelFunc
-	dir    string
-	err    error
-}
+var started chrome.Browser
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if started.cancel != nil {
-		started.cancel()
-		_ = os.RemoveAll(started.dir)
-	}
+	started.Close()
 	os.Exit(code)
 }
 
 // step is something that a person does, or that is done for one.
-type step = chromedp.Action[chromedp.Void]
-
-// command sends a command of the protocol.
-func command[P, R any](c cdp.Command[P, R], params P) step {
-	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, c, params)
-		return err
-	})
-}
+type step = chrome.Step
 
 // media emulates a preference, such as prefers-color-scheme.
 func media(name, value string) step {
-	return command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: value}}})
+	return chrome.Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: value}}})
 }
 
-// tab is a page of the browser with cookies of its own. It fails its test for what a page must
-// never do: write to the console, fail, or ask another machine.
+// tab is a page of a board in the browser.
 type tab struct {
-	t   *testing.T
-	ctx context.Context
-	at  string // host and port
+	*chrome.Tab
+	t *testing.T
 
 	mu       sync.Mutex
-	problems []string
 	received int // bytes of updates
 }
 
 // open opens a page that a link leads to.
 func open(t *testing.T, link string, prepare ...step) *tab {
 	t.Helper()
-	path := chromium(t)
-	started.Do(func() {
-		started.dir, started.err = os.MkdirTemp("", "chromium") //nolint:usetesting // it outlives a test
-		options := append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(started.dir), chromedp.Flag("disable-dev-shm-usage", true),
-			chromedp.Flag("font-render-hinting", "none"), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true))
-		allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
-		var closing context.CancelFunc
-		started.ctx, closing = chromedp.NewContext(allocator)
-		started.cancel = func() { closing(); stop() }
-		if started.err == nil {
-			started.err = chromedp.Do(started.ctx)
-		}
-	})
-	if started.err != nil {
-		t.Fatal(started.err)
-	}
 	u, err := url.Parse(link)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := chromedp.NewContext(started.ctx, chromedp.WithNewBrowserContext())
-	b := &tab{t: t, ctx: ctx, at: u.Host}
-	t.Cleanup(func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		for _, p := range b.problems {
-			t.Error(p)
+	b := &tab{t: t}
+	b.Tab = started.Tab(t, u.Host, func(event any) {
+		if e, ok := event.(*network.EventEventSourceMessageReceived); ok {
+			b.mu.Lock()
+			b.received += len(e.Data)
+			b.mu.Unlock()
 		}
-		cancel()
 	})
-	if err := chromedp.Listen(ctx, b.notice); err != nil {
-		t.Fatal(err)
-	}
-	b.do(command(network.Enable, network.EnableParams{}), command(log.Enable, cdp.Empty{}))
 	b.do(prepare...)
 	b.do(chromedp.Navigate(link), chromedp.WaitVisible(chromedp.CSS("#main h1")))
 	return b
 }
 
-// notice notes what must not happen.
-func (b *tab) notice(event any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	problem := func(format string, args ...any) { b.problems = append(b.problems, fmt.Sprintf(format, args...)) }
-	switch e := event.(type) {
-	case *runtime.EventConsoleAPICalled:
-		problem("the page writes to the console: %v", e.Args)
-	case *runtime.EventExceptionThrown:
-		problem("the script fails: %s", e.ExceptionDetails.Text)
-	case *log.EventEntryAdded:
-		problem("the browser complains: %s %s", e.Entry.Text, e.Entry.URL)
-	case *network.EventRequestWillBeSent:
-		if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "data" && u.Host != b.at {
-			problem("the page asks %s", e.Request.URL)
-		}
-	case *network.EventEventSourceMessageReceived:
-		b.received += len(e.Data)
-	}
+// again returns the tab for a part of its test.
+func (b *tab) again(t *testing.T) *tab {
+	return &tab{Tab: &chrome.Tab{T: t, Ctx: b.Ctx, At: b.At}, t: t}
 }
-
-// patience is how long a step may take.
-const patience = time.Minute
 
 // do takes steps, which must succeed.
-func (b *tab) do(steps ...step) {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	if len(steps) == 0 {
-		return
-	}
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		b.t.Fatal(err)
-	}
-}
+func (b *tab) do(steps ...step) { b.t.Helper(); b.Do(steps...) }
 
 // get returns what an action gives.
-func get[T any](b *tab, a chromedp.Action[T]) T {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	v, err := chromedp.Run(ctx, a)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return v
-}
+func get[T any](b *tab, a chromedp.Action[T]) T { b.t.Helper(); return chrome.Get(b.Tab, a) }
 
 // eval returns what an expression gives.
-func eval[T any](b *tab, expression string) T {
-	b.t.Helper()
-	return get(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-}
+func eval[T any](b *tab, expression string) T { b.t.Helper(); return chrome.Eval[T](b.Tab, expression) }
 
 // until waits until an expression is true, and returns how long that took.
 func (b *tab) until(what, expression string) time.Duration {
 	b.t.Helper()
-	began := time.Now()
-	for deadline := began.Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if eval[bool](b, expression) {
-			return time.Since(began)
-		}
-		if time.Now().After(deadline) {
-			b.t.Fatalf("%s: not within a minute:\n%s", what, eval[string](b, "document.body.outerHTML"))
-		}
-	}
+	return b.Until(what, expression)
 }
 
 // live waits until the page is connected and misses no change.

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/copse-dev/copse/internal/test/chrome"
 	"github.com/copse-dev/copse/internal/test/demo"
 )
 
@@ -97,7 +98,7 @@ func TestKeys(t *testing.T) {
 func TestWithoutScripts(t *testing.T) {
 	chromium(t)
 	s := serve(t, demo.New(t))
-	b := open(t, s.link("stacks"), chromedp.EmulateViewport(1440, 900), command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+	b := open(t, s.link("stacks"), chromedp.EmulateViewport(1440, 900), chrome.Command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	b.do(chromedp.Click(chromedp.CSS(`a.open[href*="SHOP-7"]`)), chromedp.WaitVisible(chromedp.CSS("#detail h2")),
 		chromedp.Click(chromedp.CSS(`#nav a[href="worktrees"]`)), chromedp.WaitVisible(chromedp.CSS(".worktrees .row")),
 		chromedp.Click(chromedp.CSS(`#top .help`)), chromedp.WaitVisible(chromedp.CSS("#main .keys")))

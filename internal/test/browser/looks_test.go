@@ -159,7 +159,7 @@ func TestLooks(t *testing.T) {
 			width, height int64
 		}{{"wide", "light", 1440, 900}, {"dark", "dark", 1440, 900}, {"medium", "light", 900, 800}, {"phone", "light", 390, 844}} {
 			t.Run(page.name+"/"+form.name, func(t *testing.T) {
-				b := &tab{t: t, ctx: b.ctx, at: b.at}
+				b := b.again(t)
 				b.do(chromedp.EmulateViewport(form.width, form.height), media("prefers-color-scheme", form.scheme),
 					chromedp.Navigate(base+page.address), chromedp.WaitVisible(chromedp.CSS("#main h1")))
 				b.live()

@@ -2,7 +2,6 @@ package clients_test
 
 import (
 	"bufio"
-	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,12 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/copse-dev/copse/internal/test/need"
+	"github.com/copse-dev/copse/internal/test/chrome"
 )
 
 //go:embed host.html
@@ -49,10 +45,7 @@ const evil = `<img src=x onerror="pwned()"><script>pwned()</script>`
 func TestApps(t *testing.T) {
 	t.Parallel()
 	f := setup(t)
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		need.Skip(t, "Chromium is not installed")
-	}
+	chrome.Path(t)
 	copse := filepath.Join(f.bin, "copse")
 	run(t, f.repo, "git", "checkout", "-q", "-b", "feature/<svg/onload=pwned()>")
 	run(t, f.repo, copse, "item", "init")
@@ -60,19 +53,10 @@ func TestApps(t *testing.T) {
 	run(t, f.repo, copse, "item", "create", "Draw the view")
 	h := startAppHost(t, f, copse)
 
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-features", "IsolateSandboxedIframes"), chromedp.Flag("disable-site-isolation-trials", true))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil { // start the browser, which all tabs share
-		t.Fatal(err)
-	}
+	browser := &chrome.Browser{Flags: map[string]any{"disable-features": "IsolateSandboxedIframes", "disable-site-isolation-trials": true}}
+	t.Cleanup(browser.Close)
 
-	tab := open(t, ctx, h, "list_items")
+	tab := open(t, browser, h, "list_items")
 	tab.await(`document.querySelectorAll("#list [data-row]").length === 2`)
 	tab.is(`document.querySelector("#list .what a").textContent.includes("onerror=")`, "the title is shown as text")
 	tab.is(`document.querySelectorAll("img, svg, #list script").length === 0 && typeof pwned === "undefined"`, "no text became an element")
@@ -81,12 +65,18 @@ func TestApps(t *testing.T) {
 	// Filter, open, change and comment, each through the host.
 	tab.run(`const find = document.querySelector("#filter"); find.value = "draw"; find.dispatchEvent(new InputEvent("input", { bubbles: true }))`)
 	tab.await(`document.querySelectorAll("#list [data-row]:not([hidden])").length === 1`)
-	tab.run(`document.querySelector('a[data-item="1"]').click()`)
-	tab.await(`document.querySelector("#item .quote")?.textContent.includes("<script>") && document.querySelectorAll("#item option").length > 2`)
-	tab.run(`const status = document.querySelector("select[data-change]"); status.value = "done"; status.dispatchEvent(new Event("change", { bubbles: true }))`)
-	tab.await(`document.querySelector("#list .chip").textContent === "done" && document.querySelector("#item .chip").textContent === "done"`)
-	tab.run(`document.querySelector("#comment").value = "said in the view"; document.querySelector("[data-comment]").click()`)
+	tab.run(`document.querySelector('#list a[href="items/1"]').click()`)
+	tab.await(`document.querySelector("#item .text")?.textContent.includes("<script>") && document.querySelectorAll("#to-status option").length > 2`)
+	tab.is(`document.querySelectorAll("#item a[href^='stacks'], #item a[href*='edit=']").length === 0`, "what has no tool is not offered")
+	tab.run(`document.querySelector("#to-status").value = "done"; document.querySelector('form[action^="items/1/update"] button').click()`)
+	tab.await(`document.querySelector("#list .chip.green")?.textContent === "done" && document.querySelector("#item header").textContent.includes("done")`)
+	tab.is(`getComputedStyle(document.querySelector("#list .chip.green")).color === "rgb(4, 5, 6)"`, "a color with a meaning is the host's")
+	tab.run(`document.querySelector("#comment").value = "said in the view"; document.querySelector('form[action^="items/1/comment"] button').click()`)
 	tab.await(`document.querySelector("#item").textContent.includes("said in the view")`)
+	tab.run(`document.querySelector('#list a[href="items/2"]').click()`)
+	tab.await(`document.querySelector('form[action^="items/2/claim"]')`)
+	tab.run(`document.querySelector('form[action^="items/2/claim"] button').click()`)
+	tab.await(`document.querySelector('form[action^="items/2/release"]') && document.querySelector("#list .chip.blue")`)
 	if out := run(t, f.repo, copse, "item", "show", "1"); !strings.Contains(out, "said in the view") || !strings.Contains(out, "done") {
 		t.Errorf("the item has not changed:\n%s", out)
 	}
@@ -97,13 +87,13 @@ func TestApps(t *testing.T) {
 	tab.hostIs(`window.height > 100`, "the host knows the view's height")
 	tab.inHost(`teardown().then(() => { window.down = true })`)
 	tab.hostAwait(`window.down`)
-	if want := "show_item get_config update_item list_items show_item add_comment show_item list_items"; h.calls() != want {
+	if want := "show_item update_item list_items show_item add_comment list_items show_item show_item claim_item list_items show_item list_items"; h.calls() != want {
 		t.Errorf("the view called %s, want %s", h.calls(), want)
 	}
 
-	tab = open(t, ctx, h, "get_item_tree")
+	tab = open(t, browser, h, "get_item_tree")
 	tab.await(`document.querySelectorAll("#list [data-row]").length === 2`)
-	tab = open(t, ctx, h, "get_stack_status")
+	tab = open(t, browser, h, "get_stack_status")
 	tab.await(`document.querySelector("#list .stack a.open")?.textContent === "feature/<svg/onload=pwned()>"`)
 	tab.is(`document.querySelectorAll("img, [onload], [onerror]").length === 0 && typeof pwned === "undefined"`, "no branch became an element")
 	tab.run(`document.querySelector("#list").dataset.old = ""; document.querySelector("[data-refresh]").click()`)
@@ -258,51 +248,28 @@ func (h *appHost) begin(body map[string]any) (any, error) {
 
 // tab is a page of the browser with a view in it.
 type tab struct {
-	t   *testing.T
-	ctx context.Context
+	*chrome.Tab
 
 	mu    sync.Mutex
 	world runtime.ExecutionContextID // the view's
 }
 
-// open shows the answer of a tool. It fails the test for anything on the console, and for any
-// request to another place.
-func open(t *testing.T, ctx context.Context, h *appHost, tool string) *tab {
+// open shows the answer of a tool.
+func open(t *testing.T, browser *chrome.Browser, h *appHost, tool string) *tab {
 	t.Helper()
 	h.mu.Lock()
 	h.called = nil
 	h.mu.Unlock()
-	ctx, cancel := chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	one := &tab{t: t, ctx: ctx}
-	err := chromedp.Listen(ctx, func(event any) {
-		switch e := event.(type) {
-		case *runtime.EventExecutionContextCreated:
-			if e.Context.Origin == "://" || e.Context.Origin == "null" {
-				one.mu.Lock()
-				one.world = e.Context.ID
-				one.mu.Unlock()
-			}
-		case *log.EventEntryAdded:
-			t.Errorf("%s: the browser says: %s %s", tool, e.Entry.Text, e.Entry.URL)
-		case *runtime.EventConsoleAPICalled:
-			if e.Type != runtime.ConsoleAPICalledTypeDebug { // the host side logs each message
-				t.Errorf("%s: the console has %s %v", tool, e.Type, e.Args)
-			}
-		case *runtime.EventExceptionThrown:
-			t.Errorf("%s: %s", tool, e.ExceptionDetails.Text)
-		case *network.EventRequestWillBeSent:
-			if u, err := url.Parse(e.Request.URL); err != nil || u.Scheme != "about" && !strings.HasPrefix(e.Request.URL, h.url+"/") {
-				t.Errorf("%s: a request to %s", tool, e.Request.URL)
-			}
+	one := &tab{}
+	one.Tab = browser.Tab(t, strings.TrimPrefix(h.url, "http://"), func(event any) {
+		if e, ok := event.(*runtime.EventExecutionContextCreated); ok && (e.Context.Origin == "://" || e.Context.Origin == "null") {
+			one.mu.Lock()
+			one.world = e.Context.ID
+			one.mu.Unlock()
 		}
 	})
-	if err == nil {
-		err = chromedp.Do(ctx, chromedp.Navigate(h.url+"/host?tool="+tool))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	one.Debug = true // the host side logs each message
+	one.Do(chromedp.Navigate(h.url + "/host?tool=" + tool))
 	one.hostAwait(`window.shown`)
 	return one
 }
@@ -312,7 +279,7 @@ func evaluate[T any](b *tab, expression string, inView bool) (T, error) {
 	b.mu.Lock()
 	world := b.world
 	b.mu.Unlock()
-	return chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, func(p *runtime.EvaluateParams) {
+	return chromedp.Run(b.Ctx, chromedp.Evaluate[T](expression, func(p *runtime.EvaluateParams) {
 		if inView {
 			p.ContextID = world
 		}
@@ -320,40 +287,40 @@ func evaluate[T any](b *tab, expression string, inView bool) (T, error) {
 }
 
 func (b *tab) until(expression string, inView bool) {
-	b.t.Helper()
+	b.T.Helper()
 	var err error
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		var yes bool
 		if yes, err = evaluate[bool](b, "Boolean("+expression+")", inView); yes && err == nil {
 			return
 		}
 	}
 	html, _ := evaluate[string](b, `document.body.innerHTML`, inView)
-	b.t.Fatalf("it never came to be that %s: %v\n%.4000s", expression, err, html)
+	b.T.Fatalf("it never came to be that %s: %v\n%.4000s", expression, err, html)
 }
 
 // await waits until an expression is true in the view, hostAwait in the host.
-func (b *tab) await(expression string)     { b.t.Helper(); b.until(expression, true) }
-func (b *tab) hostAwait(expression string) { b.t.Helper(); b.until(expression, false) }
+func (b *tab) await(expression string)     { b.T.Helper(); b.until(expression, true) }
+func (b *tab) hostAwait(expression string) { b.T.Helper(); b.until(expression, false) }
 
 // is checks an expression in the view, hostIs in the host.
-func (b *tab) is(expression, what string)     { b.t.Helper(); b.check(expression, what, true) }
-func (b *tab) hostIs(expression, what string) { b.t.Helper(); b.check(expression, what, false) }
+func (b *tab) is(expression, what string)     { b.T.Helper(); b.check(expression, what, true) }
+func (b *tab) hostIs(expression, what string) { b.T.Helper(); b.check(expression, what, false) }
 
 func (b *tab) check(expression, what string, inView bool) {
-	b.t.Helper()
+	b.T.Helper()
 	if yes, err := evaluate[bool](b, expression, inView); !yes || err != nil {
-		b.t.Errorf("%s: %v", what, err)
+		b.T.Errorf("%s: %v", what, err)
 	}
 }
 
 // run does something in the view, inHost in the host.
-func (b *tab) run(script string)    { b.t.Helper(); b.do(script, true) }
-func (b *tab) inHost(script string) { b.t.Helper(); b.do(script, false) }
+func (b *tab) run(script string)    { b.T.Helper(); b.do(script, true) }
+func (b *tab) inHost(script string) { b.T.Helper(); b.do(script, false) }
 
 func (b *tab) do(script string, inView bool) {
-	b.t.Helper()
+	b.T.Helper()
 	if _, err := evaluate[bool](b, "(() => { "+script+"; return true })()", inView); err != nil {
-		b.t.Fatalf("%s: %v", script, err)
+		b.T.Fatalf("%s: %v", script, err)
 	}
 }

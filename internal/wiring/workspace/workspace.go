@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/board/hosted"
 	"github.com/copse-dev/copse/internal/branch/source/openpulls"
 	"github.com/copse-dev/copse/internal/branch/source/records"
 	"github.com/copse-dev/copse/internal/command/library"
@@ -391,11 +392,12 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	files := w.Files()
 	project := toolworkspace.New(files, s.tasks, w.Context(s.store, s.tasks, files), w.Memory()).Toolset()
 	project.Tools = append(project.Tools, searchall.Tool(w.Words, w.Search(s.store, s.tasks, files)))
-	s.Toolsets = w.shown(w.noted(w.called(s.claims, toolset.Without(append(w.stacked(w.readers(s.store), s.store),
+	drawn := w.drawings(s.store)
+	s.Toolsets = shown(w.noted(w.called(s.claims, toolset.Without(append(w.stacked(w.readers(s.store), s.store, drawn),
 		w.itemTools(s),
 		commands.New(w.Commands()).Toolset(),
 		project,
-	), w.disabled))))
+	), w.disabled))), drawn)
 	return s
 }
 
@@ -442,10 +444,10 @@ func (p pulls) OfBranches(ctx context.Context, heads []github.Head) []fact.Fact[
 }
 
 // stacked adds the verdict on stacks to the toolset of branches.
-func (w *Workspace) stacked(sets []toolset.Toolset, store item.Store) []toolset.Toolset {
+func (w *Workspace) stacked(sets []toolset.Toolset, store item.Store, drawn *hosted.Views) []toolset.Toolset {
 	for i, set := range sets {
 		if set.Name == "branches" {
-			sets[i] = stackstatus.New(envelope.Form{Words: w.Words}, w.Verdicts(store), w.drawings().DrawStack).Extend(set)
+			sets[i] = stackstatus.New(envelope.Form{Words: w.Words}, w.Verdicts(store), drawn.DrawStack).Extend(set)
 		}
 	}
 	return sets
@@ -454,7 +456,7 @@ func (w *Workspace) stacked(sets []toolset.Toolset, store item.Store) []toolset.
 // ServeItems returns the toolset of work items alone.
 func (w *Workspace) ServeItems(logger *slog.Logger) *Served {
 	s := w.served(logger)
-	s.Toolsets = w.shown(w.called(s.claims, []toolset.Toolset{w.itemTools(s)}))
+	s.Toolsets = shown(w.called(s.claims, []toolset.Toolset{w.itemTools(s)}), w.drawings(s.store))
 	return s
 }
 
