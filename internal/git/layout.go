@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,6 +45,9 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 		return gitconfig.SystemFile(path)
 	})
 	if r.root, err = r.findRoot(found.dotGit, shared); err != nil {
+		return nil, err
+	}
+	if err := r.checkOwner(found.dotGit); err != nil {
 		return nil, err
 	}
 	if r.mainRoot = r.root; r.gitDir != r.commonDir {
@@ -140,6 +144,50 @@ func (r *Repo) findRoot(dotGit string, shared gitconfig.Config) (string, error) 
 	default:
 		return "", nil
 	}
+}
+
+// checkOwner refuses a directory whose .git, a file or a link, leads to the repository of
+// another directory: anyone can write such a file into an archive. dotGit is that directory,
+// "" if the search began inside of the repository.
+//
+// The owner of a repository is the directory that it says it is the worktree of, as long as
+// the .git there agrees, or the directory that has it as .git. One that lies apart and says
+// nothing, as "git init --separate-git-dir" makes it, has no owner that can be told.
+func (r *Repo) checkOwner(dotGit string) error {
+	if r.gitDir != r.commonDir && filepath.Dir(r.gitDir) != filepath.Join(r.commonDir, "worktrees") {
+		return &BrokenError{
+			Path: filepath.Join(r.gitDir, "commondir"), Problem: fmt.Sprintf("names %q as the main repository, which has no such linked worktree", r.commonDir),
+			Remedy: "remove it, or clone the repository again",
+		}
+	}
+	if dotGit == "" || r.gitDir == filepath.Join(dotGit, ".git") {
+		return nil
+	}
+	owner := ""
+	switch {
+	case r.named:
+		owner = r.root
+	case r.gitDir != r.commonDir:
+		owner, _ = linkedRoot(r.gitDir) // a worktree that was moved has none
+	case filepath.Base(r.gitDir) == ".git":
+		owner = filepath.Dir(r.gitDir)
+	}
+	if owner == "" || sameFile(owner, dotGit) {
+		return nil
+	}
+	return &BrokenError{
+		Path: filepath.Join(dotGit, ".git"), Problem: fmt.Sprintf("leads to the repository of %q", owner),
+		Remedy: "to have a second worktree of that repository, run `git worktree add` there; otherwise remove the .git here",
+	}
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // linkedRoot returns the root of the linked worktree whose directory in the main

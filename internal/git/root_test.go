@@ -117,6 +117,67 @@ func TestRootStays(t *testing.T) {
 	}
 }
 
+// A .git file or link in a directory of strangers opens no repository of another directory.
+func TestForeignRepository(t *testing.T) {
+	t.Parallel()
+	plant := func(t *testing.T, dir, gitDir string) { gittest.Write(t, join(dir, ".git"), "gitdir: "+gitDir+"\n") }
+	link := func(t *testing.T, dir, gitDir string) { relink(t, join(dir, ".git"), gitDir) }
+	for name, tt := range map[string]struct {
+		plant func(t *testing.T, dir, gitDir string)
+		// victim returns the git directory of a repository.
+		victim func(g *gittest.Git, repo string) string
+	}{
+		"file to a repository": {plant, func(_ *gittest.Git, repo string) string { return join(repo, ".git") }},
+		"link to a repository": {link, func(_ *gittest.Git, repo string) string { return join(repo, ".git") }},
+		"relative": {plant, func(_ *gittest.Git, repo string) string {
+			return join("..", "..", filepath.Base(filepath.Dir(repo)), "repo", ".git")
+		}},
+		"linked worktree": {plant, func(g *gittest.Git, repo string) string {
+			g.Run(repo, "worktree", "add", "-q", join(filepath.Dir(repo), "linked"))
+			return join(repo, ".git", "worktrees", "linked")
+		}},
+		"submodule": {plant, func(g *gittest.Git, repo string) string {
+			src := g.Init()
+			g.Commit(src, "first")
+			g.Run(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--name", "mod", src, "sub")
+			return join(repo, ".git", "modules", "mod")
+		}},
+		"link to a submodule": {link, func(g *gittest.Git, repo string) string {
+			src := g.Init()
+			g.Commit(src, "first")
+			g.Run(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--name", "mod", src, "sub")
+			return join(repo, ".git", "modules", "mod")
+		}},
+		"git directory apart that names its worktree": {plant, func(g *gittest.Git, repo string) string {
+			apart := join(filepath.Dir(repo), "apart.git")
+			g.Run(repo, "init", "-q", "--separate-git-dir", apart)
+			g.Run(repo, "config", "core.worktree", repo)
+			return apart
+		}},
+		"main repository": {func(t *testing.T, dir, gitDir string) {
+			gittest.Write(t, join(dir, ".git", "HEAD"), "ref: refs/heads/main\n")
+			gittest.Write(t, join(dir, ".git", "commondir"), gitDir+"\n")
+		}, func(_ *gittest.Git, repo string) string { return join(repo, ".git") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := gittest.New(t)
+			repo := g.Init()
+			g.Commit(repo, "first")
+			gitDir := tt.victim(g, repo)
+			dir := join(gittest.Dir(t), "archive")
+			gittest.Write(t, join(dir, "sub", "x"), "")
+			tt.plant(t, dir, gitDir)
+			for _, start := range []string{dir, join(dir, "sub")} {
+				r, err := git.Discover(t.Context(), start, git.Options{Env: g.Env, Named: true})
+				if _, broken := errors.AsType[*git.BrokenError](err); !broken {
+					t.Errorf("got %v, %v; want a *BrokenError", r, err)
+				}
+			}
+		})
+	}
+}
+
 // What is set while a repository is in use does not move it either.
 func TestRootStaysLater(t *testing.T) {
 	t.Parallel()

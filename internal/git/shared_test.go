@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -94,6 +95,9 @@ func TestSharedRootOfStranger(t *testing.T) {
 	base := gittest.Dir(t)
 	hidden(g, filepath.Join(base, "app"))
 	stranger := filepath.Join(base, "stranger")
+	if err := os.Rename(filepath.Join(base, "app", "feat"), filepath.Join(base, "moved")); err != nil {
+		t.Fatal(err) // while it is there, the directory is its own
+	}
 	gittest.Write(t, filepath.Join(stranger, ".git"), "gitdir: ../app/.bare/worktrees/feat\n")
 	if got := sharedRoot(t, g, base, stranger); got != "" {
 		t.Errorf("got %q", got)
