@@ -41,6 +41,7 @@ var layers = []struct {
 		"internal/jsonfile",
 		"internal/jsonshape",
 		"internal/lockedstore",
+		"internal/loopback",
 		"internal/netrc",
 		"internal/page",
 		"internal/presence",

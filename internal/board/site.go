@@ -30,6 +30,10 @@ type SiteOptions struct {
 	// Key returns the secret from which the addresses of boards are made; while it stays, so
 	// do they.
 	Key func(ctx context.Context) (string, error)
+	// Own reports whether a request comes from a process of this user. A link is only good for
+	// those: it is in the arguments of the program that opens it, and other users of the
+	// machine can read them. nil takes all.
+	Own func(*http.Request) bool
 	Now func() time.Time
 }
 
@@ -163,6 +167,10 @@ func (s *Site) refuse(w http.ResponseWriter, r *http.Request, why string) {
 
 // enter uses a link.
 func (s *Site) enter(w http.ResponseWriter, r *http.Request, at *place) {
+	if s.o.Own != nil && !s.o.Own(r) {
+		s.refuse(w, r, "This link is for the user who runs copse up.") // who can still use it
+		return
+	}
 	// Programs that look at links before a person follows them use other methods.
 	if r.Method != http.MethodGet || !at.door.Enter(w, r, r.URL.Query().Get("key")) {
 		s.refuse(w, r, "This link was used already, or is older than a minute.")

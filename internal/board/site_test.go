@@ -53,6 +53,9 @@ func (v *view) Act(context.Context, board.Request, string, url.Values) (board.Ou
 	return board.Outcome{To: "//evil.example/" + hostile, Notice: "<p>Done.</p>"}, nil
 }
 
+// stranger is a header that a request of another user has here.
+const stranger = "X-Stranger"
+
 // stand is a site with a board, and a browser.
 type stand struct {
 	t       *testing.T
@@ -69,6 +72,7 @@ func newStand(t *testing.T) *stand {
 	clock := func() time.Time { return s.now }
 	s.site = board.NewSite("PLACEHOLDER", board.SiteOptions{
 		Now: clock, Key: func(context.Context) (string, error) { return "secret", nil },
+		Own: func(r *http.Request) bool { return r.Header.Get(stranger) == "" },
 		Open: func(_ context.Context, _ string, p markup.Placeholder) (*board.Board, error) {
 			kit := markup.NewKit(markup.Options{Now: clock, Field: entry.TokenField, Token: p})
 			s.view = &view{kit: kit}
@@ -188,6 +192,23 @@ func TestNothingWithoutLogin(t *testing.T) {
 	}
 	s.now = s.now.Add(entry.Idle + time.Second)
 	check("a session that was not used for long", s.browser)
+}
+
+// Another user of the machine, who found the link in a list of processes, neither gets in with
+// it nor uses it up.
+func TestLinkOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	link, thief := s.link("/a", false), s.newBrowser()
+	if status, body := s.do(thief, "GET", link, "", stranger, "1"); status != http.StatusUnauthorized || strings.Contains(body, "Fake") {
+		t.Errorf("another user gets in: %d %s", status, body)
+	}
+	if got := thief.Jar.Cookies(mustParse(t, link)); len(got) > 0 {
+		t.Errorf("another user has the cookie %v", got)
+	}
+	if status, _ := s.do(s.browser, "GET", link, ""); status != http.StatusOK {
+		t.Errorf("the link was used up: %d", status)
+	}
 }
 
 // A change needs a session that may change, the token, and an origin that is the page's own.

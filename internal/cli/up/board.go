@@ -75,16 +75,18 @@ func link(ctx context.Context, env app.Env, dir string, readOnly bool) (string, 
 	return client.Board(ctx, dir, readOnly)
 }
 
-// browse opens a link with the program that the system has for it.
+// browse opens a link with the program that the system has for it. Other users must not learn
+// the link. They can read the arguments of programs on Linux, where the link is good for
+// processes of this user alone, and on macOS, where it is no argument.
 func browse(ctx context.Context, env app.Env, link string) error {
-	name, args := "xdg-open", []string{link}
+	c := xec.Command{Name: "xdg-open", Args: []string{link}, Env: xec.Env(env.Environ)}
 	switch env.GOOS {
 	case "darwin":
-		name = "open"
+		c.Name, c.Args, c.Stdin = "osascript", nil, []byte("open location \""+link+"\"\n")
 	case "windows":
-		name, args = "rundll32", []string{"url.dll,FileProtocolHandler", link}
+		c.Name, c.Args = "rundll32", []string{"url.dll,FileProtocolHandler", link}
 	}
-	_, err := xec.Run(ctx, xec.Command{Name: name, Args: args, Env: xec.Env(env.Environ)})
+	_, err := xec.Run(ctx, c)
 	return err
 }
 

@@ -6,43 +6,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/copse-dev/copse/internal/supervisor/control"
-	"github.com/copse-dev/copse/internal/test/need"
+	"github.com/copse-dev/copse/internal/test/otheruser"
 )
-
-// stranger is a user that these tests are not.
-const stranger = 65534
-
-func asRoot(t *testing.T) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		need.Skip(t, "only root can act as another user")
-	}
-}
-
-// as does something as another user, on a thread that ends with it.
-func as(t *testing.T, uid int, do func()) {
-	t.Helper()
-	done := make(chan syscall.Errno)
-	go func() {
-		runtime.LockOSThread() // never unlocked: the thread is thrown away
-		_, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), uintptr(uid), ^uintptr(0))
-		if errno == 0 {
-			do()
-		}
-		done <- errno
-	}()
-	if errno := <-done; errno != 0 {
-		t.Fatal(errno)
-	}
-}
 
 // forged listens on the socket of a directory and counts who comes and what they say.
 func forged(t *testing.T, l net.Listener) (conns, bytes *atomic.Int64) {
@@ -90,11 +61,11 @@ func listen(t *testing.T, path string) net.Listener {
 // Nothing is said to, and nothing believed of, a socket that is not this user's.
 func TestForeignSocket(t *testing.T) {
 	t.Parallel()
-	asRoot(t)
+	otheruser.Need(t)
 	for name, prepare := range map[string]func(t *testing.T, dir, path string) net.Listener{
 		"directory of another user": func(t *testing.T, dir, path string) net.Listener {
 			l := listen(t, path)
-			if err := errors.Join(os.Chown(path, stranger, stranger), os.Chown(dir, stranger, stranger)); err != nil {
+			if err := errors.Join(os.Chown(path, otheruser.UID, otheruser.UID), os.Chown(dir, otheruser.UID, otheruser.UID)); err != nil {
 				t.Fatal(err)
 			}
 			return l
@@ -114,7 +85,7 @@ func TestForeignSocket(t *testing.T) {
 		},
 		"socket of another user": func(t *testing.T, _, path string) net.Listener {
 			l := listen(t, path)
-			if err := os.Chown(path, stranger, stranger); err != nil {
+			if err := os.Chown(path, otheruser.UID, otheruser.UID); err != nil {
 				t.Fatal(err)
 			}
 			return l
@@ -133,7 +104,7 @@ func TestForeignSocket(t *testing.T) {
 			}
 			var l net.Listener
 			var failed error
-			as(t, stranger, func() {
+			otheruser.Do(t, func() {
 				l, failed = (&net.ListenConfig{}).Listen(context.Background(), "unix", path)
 			})
 			if err := errors.Join(failed, os.Chmod(dir, 0o700), os.Chown(path, 0, 0)); err != nil {
@@ -164,9 +135,9 @@ func TestForeignSocket(t *testing.T) {
 // the socket is hung up on.
 func TestForeignClient(t *testing.T) {
 	t.Parallel()
-	asRoot(t)
+	otheruser.Need(t)
 	taken := shortDir(t)
-	if err := errors.Join(os.Mkdir(taken, 0o700), os.Chown(taken, stranger, stranger)); err != nil {
+	if err := errors.Join(os.Mkdir(taken, 0o700), os.Chown(taken, otheruser.UID, otheruser.UID)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := control.Take(taken); err == nil || !strings.Contains(err.Error(), "is not a directory of this user alone") {
@@ -181,7 +152,7 @@ func TestForeignClient(t *testing.T) {
 	}
 	var conn net.Conn
 	var failed error
-	as(t, stranger, func() { conn, failed = (&net.Dialer{}).DialContext(context.Background(), "unix", path) })
+	otheruser.Do(t, func() { conn, failed = (&net.Dialer{}).DialContext(context.Background(), "unix", path) })
 	if failed != nil {
 		t.Fatal(failed)
 	}

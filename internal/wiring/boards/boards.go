@@ -8,6 +8,9 @@ import (
 	"crypto/rand"
 	"html/template"
 	"log/slog"
+	"net"
+	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,6 +31,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/loopback"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -60,7 +64,14 @@ func New(o Options) *board.Site {
 			o.Env.Secrets.Add(key)
 			return key, err
 		},
+		Own: own,
 	})
+}
+
+// own reports whether a request comes from a process of this user, as far as the system tells.
+func own(r *http.Request) bool {
+	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return loopback.Mine(at, r.RemoteAddr, os.Getuid())
 }
 
 // sources are what the views of one board read.
