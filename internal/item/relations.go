@@ -1,6 +1,9 @@
 package item
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Lookup finds an item among those that are stored. The error is a
 // [*NotFoundError] if there is none.
@@ -40,18 +43,23 @@ func CheckNew(find Lookup, parent ID, dependsOn []ID) error {
 const (
 	missingParent     = "Parent #%d does not exist"
 	missingDependency = "Dependency #%d does not exist"
+
+	onItself             = "Work item #%d cannot depend on itself"
+	ownParent            = "Work item #%d cannot be its own parent"
+	circularParents      = "Circular parent chain detected for #%d"
+	circularDependencies = "Circular dependency chain detected for #%d"
 )
 
 func checkParent(find Lookup, id, parent ID) error {
 	if parent == id {
-		return invalidRelation("parent", "Work item #%d cannot be its own parent", id)
+		return invalidRelation("parent", ownParent, id)
 	}
 	up := func(s *Summary) []ID { return []ID{s.Parent} }
 	if err := exists(find, parent, "parent", missingParent); err != nil {
 		return err
 	}
 	if reaches(find, []ID{parent}, id, up) {
-		return invalidRelation("parent", "Circular parent chain detected for #%d", id)
+		return invalidRelation("parent", circularParents, id)
 	}
 	return nil
 }
@@ -59,7 +67,7 @@ func checkParent(find Lookup, id, parent ID) error {
 func checkDependencies(find Lookup, id ID, dependsOn []ID) error {
 	for _, dependency := range dependsOn {
 		if dependency == id {
-			return invalidRelation("depends_on", "Work item #%d cannot depend on itself", id)
+			return invalidRelation("depends_on", onItself, id)
 		}
 		if err := exists(find, dependency, "depends_on", missingDependency); err != nil {
 			return err
@@ -67,7 +75,7 @@ func checkDependencies(find Lookup, id ID, dependsOn []ID) error {
 	}
 	down := func(s *Summary) []ID { return s.DependsOn }
 	if reaches(find, dependsOn, id, down) {
-		return invalidRelation("depends_on", "Circular dependency chain detected for #%d", id)
+		return invalidRelation("depends_on", circularDependencies, id)
 	}
 	return nil
 }
@@ -88,9 +96,9 @@ func exists(find Lookup, id ID, field, missing string) error {
 // be read leads nowhere.
 func reaches(find Lookup, from []ID, target ID, next func(*Summary) []ID) bool {
 	seen := map[ID]bool{}
-	for queue := from; len(queue) > 0; {
+	for queue := slices.Clone(from); len(queue) > 0; {
 		id := queue[len(queue)-1]
-		queue = queue[: len(queue)-1 : len(queue)-1]
+		queue = queue[:len(queue)-1]
 		switch {
 		case id == target:
 			return true

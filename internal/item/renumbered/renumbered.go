@@ -73,14 +73,22 @@ func compare(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From), cmp.Compare(a.Created, b.Created))
 }
 
+// maxFormer is how many earlier numbers of an item count. Two clones give an item another
+// number when they meet, so each has a few.
+const maxFormer = 100
+
 // Of returns the records of an item that has the number id now, those of its earlier
-// numbers included, the latest first.
+// numbers included, the latest first. records are sorted, as those of [Parse] and [Union] are.
 func Of(records []Record, id item.ID, created string) []Record {
 	var found []Record
 	numbers := []item.ID{id}
 	for i := 0; i < len(numbers); i++ {
-		for _, r := range records {
-			if r.To == numbers[i] && r.Created == created && !slices.Contains(numbers, r.From) {
+		at, _ := slices.BinarySearchFunc(records, numbers[i], func(r Record, to item.ID) int { return cmp.Compare(r.To, to) })
+		for _, r := range records[at:] {
+			if r.To != numbers[i] || len(found) == maxFormer {
+				break
+			}
+			if r.Created == created && !slices.Contains(numbers, r.From) {
 				found = append(found, r)
 				numbers = append(numbers, r.From)
 			}

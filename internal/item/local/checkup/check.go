@@ -75,8 +75,10 @@ func Check(ctx context.Context, o Options) ([]item.Warning, error) {
 		}
 		found = append(found, more...)
 	}
-	for _, it := range snapshot.List(config, item.Filter{All: true}) {
-		for _, problem := range checkItem(config, o.Reader.Lookup, it) {
+	all := snapshot.List(config, item.Filter{All: true})
+	circles := item.FindCircles(all)
+	for _, it := range all {
+		for _, problem := range checkItem(config, o.Reader.Lookup, circles, it) {
 			found = append(found, item.Warning{File: layout.Item(it.ID), Reason: problem})
 		}
 	}
@@ -130,7 +132,7 @@ func (c check) trash(copies []item.Warning) ([]item.Warning, error) {
 }
 
 // checkItem returns what is wrong with an item that can be read.
-func checkItem(config item.Config, find item.Lookup, it *item.Summary) []string {
+func checkItem(config item.Config, find item.Lookup, circles item.Circles, it *item.Summary) []string {
 	var problems []string
 	for _, field := range []struct {
 		name, value string
@@ -148,8 +150,7 @@ func checkItem(config item.Config, find item.Lookup, it *item.Summary) []string 
 		problems = append(problems, fmt.Sprintf("refers to #%d, which does not exist", id))
 	}
 	if len(problems) == 0 {
-		err := item.CheckRelations(find, it.ID, &it.Parent, &it.DependsOn)
-		if _, ok := errors.AsType[*item.InvalidError](err); ok {
+		if err := circles.Problem(it); err != nil {
 			problems = append(problems, "is in a circle: "+err.Error())
 		}
 	}

@@ -172,15 +172,21 @@ func (b *Book) follow(s *item.Snapshot, c item.Config, moved []claimfile.Record,
 	if len(moved) == 0 {
 		return
 	}
-	records := b.renumberings()
+	type origin struct {
+		number  item.ID
+		created string
+	}
+	claims := make(map[origin]item.Claim, len(moved))
 	for _, claim := range moved {
-		for _, r := range records {
-			if r.From != claim.Item || r.Created != claim.Created {
-				continue
-			}
-			if it, err := s.Find(r.To); err == nil && it.Created == claim.Created && !c.Done(it.Status) {
-				live[it.ID] = claim.Claim
-			}
+		claims[origin{claim.Item, claim.Created}] = claim.Claim
+	}
+	for _, r := range b.renumberings() {
+		claim, ok := claims[origin{r.From, r.Created}]
+		if !ok {
+			continue
+		}
+		if it, err := s.Find(r.To); err == nil && it.Created == r.Created && !c.Done(it.Status) {
+			live[it.ID] = claim
 		}
 	}
 }

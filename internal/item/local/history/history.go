@@ -45,10 +45,11 @@ func (d Dir) name(it *item.Summary) string {
 	return path.Join(string(d), changelog.Name(it.ID, it.Created))
 }
 
-// read returns the history of an item, also what it has under earlier numbers.
-func (d Dir) read(root *os.Root, it *item.Summary) (changelog.Log, error) {
+// read returns the history of an item, also what it has under earlier numbers. moved are the
+// records of all items.
+func (d Dir) read(root *os.Root, it *item.Summary, moved []renumbered.Record) (changelog.Log, error) {
 	ids := []item.ID{it.ID}
-	for _, r := range renumbered.Of(layout.Renumberings(root), it.ID, it.Created) {
+	for _, r := range renumbered.Of(moved, it.ID, it.Created) {
 		ids = append(ids, r.From)
 	}
 	var logs []changelog.Log
@@ -70,7 +71,7 @@ func (d Dir) read(root *os.Root, it *item.Summary) (changelog.Log, error) {
 // Of returns the history of an item as far as it happened: a process that was killed can have
 // written the history of a change that it did not come to make.
 func (d Dir) Of(root *os.Root, it *item.Item) (changelog.Log, error) {
-	log, err := d.read(root, &it.Summary)
+	log, err := d.read(root, &it.Summary, layout.Renumberings(root))
 	if n := len(log.Changes); n > 0 && !log.Changes[n-1].Happened(it) {
 		log.Changes = log.Changes[:n-1]
 	}
@@ -83,7 +84,7 @@ func (d Dir) Of(root *os.Root, it *item.Item) (changelog.Log, error) {
 // Knows reports whether the history of an item has a change with an ID, whether or not the
 // change was made.
 func (d Dir) Knows(root *os.Root, it *item.Summary, change string) (bool, error) {
-	log, err := d.read(root, it)
+	log, err := d.read(root, it, layout.Renumberings(root))
 	return slices.ContainsFunc(log.Changes, func(c item.Change) bool { return c.ID == change }), err
 }
 
@@ -146,8 +147,8 @@ func (d Dir) Latest(root *os.Root, items func() ([]*item.Summary, error)) ([]ite
 	if err != nil {
 		return nil, err
 	}
-	moved := map[item.ID]bool{}
-	for _, r := range layout.Renumberings(root) {
+	records, moved := layout.Renumberings(root), map[item.ID]bool{}
+	for _, r := range records {
 		moved[r.To] = true
 	}
 	var all []item.Change
@@ -155,7 +156,7 @@ func (d Dir) Latest(root *os.Root, items func() ([]*item.Summary, error)) ([]ite
 		if !has[changelog.Name(it.ID, it.Created)] && !moved[it.ID] {
 			continue
 		}
-		log, err := d.read(root, it)
+		log, err := d.read(root, it, records)
 		if err != nil {
 			return nil, err
 		}

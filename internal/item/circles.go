@@ -1,0 +1,103 @@
+package item
+
+import "slices"
+
+// Circles are the items whose relations lead back to them, among all items of a store.
+type Circles struct{ parents, dependencies map[ID]bool }
+
+// FindCircles returns the circles among items. It looks at each relation once.
+func FindCircles(items []*Summary) Circles {
+	known := make(map[ID]*Summary, len(items))
+	for _, it := range items {
+		known[it.ID] = it
+	}
+	return Circles{
+		parents:      circular(items, known, func(it *Summary) []ID { return []ID{it.Parent} }),
+		dependencies: circular(items, known, func(it *Summary) []ID { return it.DependsOn }),
+	}
+}
+
+// Problem says which relation of an item leads back to it, as [CheckRelations] would if the
+// item got it now. It returns nil, or an [*InvalidError].
+func (c Circles) Problem(it *Summary) error {
+	switch {
+	case c.parents[it.ID] && it.Parent == it.ID:
+		return invalidRelation("parent", ownParent, it.ID)
+	case c.parents[it.ID]:
+		return invalidRelation("parent", circularParents, it.ID)
+	case c.dependencies[it.ID] && slices.Contains(it.DependsOn, it.ID):
+		return invalidRelation("depends_on", onItself, it.ID)
+	case c.dependencies[it.ID]:
+		return invalidRelation("depends_on", circularDependencies, it.ID)
+	}
+	return nil
+}
+
+// visit is an item on the way that circular has gone.
+type visit struct {
+	it   *Summary
+	left []ID // where it leads and the search has not been
+}
+
+// circular returns the items that next leads back to: Tarjan's strongly connected components,
+// without recursion, which a long chain would make deep.
+func circular(items []*Summary, known map[ID]*Summary, next func(*Summary) []ID) map[ID]bool {
+	found := map[ID]bool{}
+	order := make(map[ID]int, len(items)) // from 1, in which the search met them
+	low := make(map[ID]int, len(items))   // the first item on the way that one leads back to
+	open := map[ID]bool{}                 // in no component yet
+	var stack []ID
+	var way []visit
+	enter := func(it *Summary) {
+		order[it.ID] = len(order) + 1
+		low[it.ID], open[it.ID] = order[it.ID], true
+		stack = append(stack, it.ID)
+		way = append(way, visit{it, next(it)})
+	}
+	leave := func(id ID) {
+		if low[id] != order[id] {
+			return
+		}
+		for alone := stack[len(stack)-1] == id; ; alone = false {
+			last := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			open[last] = false
+			if !alone {
+				found[last] = true
+			}
+			if last == id {
+				return
+			}
+		}
+	}
+	for _, start := range items {
+		if order[start.ID] != 0 {
+			continue
+		}
+		for enter(start); len(way) > 0; {
+			at := &way[len(way)-1]
+			id := at.it.ID
+			if len(at.left) == 0 {
+				way = way[:len(way)-1]
+				leave(id)
+				if len(way) > 0 {
+					above := way[len(way)-1].it.ID
+					low[above] = min(low[above], low[id])
+				}
+				continue
+			}
+			to := known[at.left[0]]
+			at.left = at.left[1:]
+			switch {
+			case to == nil:
+			case to.ID == id:
+				found[id] = true
+			case order[to.ID] == 0:
+				enter(to)
+			case open[to.ID]:
+				low[id] = min(low[id], order[to.ID])
+			}
+		}
+	}
+	return found
+}

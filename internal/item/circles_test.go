@@ -1,0 +1,56 @@
+package item_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/item"
+)
+
+// All circles at once are those that each item has on its own.
+func TestFindCircles(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 8).Draw(t, "items")
+		id := rapid.Custom(func(t *rapid.T) item.ID { return item.ID(rapid.IntRange(1, n).Draw(t, "id")) })
+		items := make([]*item.Summary, n)
+		for i := range items {
+			items[i] = &item.Summary{ID: item.ID(i + 1), DependsOn: rapid.SliceOfN(id, 0, 3).Draw(t, "depends on")}
+			if rapid.Bool().Draw(t, "has a parent") {
+				items[i].Parent = id.Draw(t, "parent")
+			}
+		}
+		find := func(id item.ID) (*item.Summary, error) { return items[id-1], nil }
+		circles := item.FindCircles(items)
+		for _, it := range items {
+			want := item.CheckRelations(find, it.ID, &it.Parent, &it.DependsOn)
+			got := circles.Problem(it)
+			if (want == nil) != (got == nil) || want != nil && want.Error() != got.Error() {
+				t.Fatalf("#%d: got %v, want %v", it.ID, got, want)
+			}
+		}
+	})
+}
+
+// A long chain, which strangers can write, costs a look at each relation.
+func TestLongChain(t *testing.T) {
+	t.Parallel()
+	const most = 200_000
+	items := make([]*item.Summary, most)
+	for i := range items {
+		items[i] = &item.Summary{ID: item.ID(i + 1), Parent: item.ID(i), DependsOn: []item.ID{item.ID(i + 2), item.ID(i + 3)}}
+	}
+	for _, last := range []item.ID{0, most} {
+		items[0].Parent = last
+		circles, inCircle := item.FindCircles(items), 0
+		for _, it := range items {
+			if circles.Problem(it) != nil {
+				inCircle++
+			}
+		}
+		if want := int(last); inCircle != want {
+			t.Errorf("%d items are in a circle, want %d", inCircle, want)
+		}
+	}
+}
