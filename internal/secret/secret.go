@@ -137,7 +137,28 @@ func written(text string) []string {
 	nested := marshal(all[len(all)-1])
 	// html/template escapes a plus sign, too.
 	page := html.EscapeString(text)
-	return append(all, nested[1:len(nested)-1], strings.ReplaceAll(all[1], "+", "%20"), page, strings.ReplaceAll(page, "+", "&#43;"))
+	all = append(all, nested[1:len(nested)-1], strings.ReplaceAll(all[1], "+", "%20"), page, strings.ReplaceAll(page, "+", "&#43;"))
+	// Other programs write hexadecimal digits small, and more characters as entities.
+	for _, escaped := range []string{all[1], all[2], all[3]} {
+		all = append(all, smallHex(escaped))
+	}
+	for _, entities := range []*strings.Replacer{
+		strings.NewReplacer("=", "&#x3D;", "`", "&#x60;"), strings.NewReplacer("=", "&#x3D;", "`", "&#x60;", "/", "&#x2F;"), strings.NewReplacer("/", "&#x2F;"),
+	} {
+		all = append(all, entities.Replace(page))
+	}
+	return all
+}
+
+// smallHex returns a text with percent escapes as other programs write them: "%2f".
+func smallHex(escaped string) string {
+	text := []byte(escaped)
+	for i := 0; i+2 < len(text); i++ {
+		if text[i] == '%' {
+			copy(text[i+1:], strings.ToLower(escaped[i+1:i+3]))
+		}
+	}
+	return string(text)
 }
 
 func marshal(text string) string {
