@@ -33,7 +33,7 @@ var sizes = map[string]struct {
 	"internal/board":             {1400, "one protocol between the server and an open page: parts, their differences, and the stream"},
 	"internal/clientconfig":      {2600, "one editor each for JSON, TOML and YAML, behind one list of clients"},
 	"internal/cli/branch":        {1900, "a file for each command of one noun"},
-	"internal/git":               {2700, "one method each of the one value that reads a repository"},
+	"internal/git":               {2800, "one method each of the one value that reads a repository"},
 	"internal/github":            {3400, "the types of one API, its reading, and the verdict over them"},
 	"internal/github/githubtest": {2200, "one server with the routes of one API"},
 	"internal/item":              {2400, "the rules of items, claims and histories, which every backend keeps"},
