@@ -38,7 +38,7 @@ func main() {
 	o := options{originals: make(map[string]string)}
 	flag.IntVar(&o.rounds, "rounds", 200, "how often each call is made")
 	flag.BoolVar(&o.short, "short", false, "leave out what takes minutes: growth beyond 1,000")
-	flag.StringVar(&o.only, "only", "", "measure only the `part` of this name: start, prompt, calls, branches, items, database, commands, files, search, stacks, http, peers, growth")
+	flag.StringVar(&o.only, "only", "", "measure only the `part` of this name: start, prompt, calls, branches, items, database, commands, files, search, stacks, http, page, peers, growth")
 	flag.Func("original", "an original program to compare with, as `NAME=PROGRAM`: twig-mcp, tic, climpt, rstn", func(text string) error {
 		name, path, ok := strings.Cut(text, "=")
 		if _, known := originals[name]; !ok || !known {
@@ -157,6 +157,7 @@ func budgets(ctx context.Context, work string, floor, copse []string, o options,
 		{"search", func() ([]report.Row, error) { return searching(ctx, work, copse, max(few/4, 5)) }},
 		{"stacks", func() ([]report.Row, error) { return stacks(ctx, work, copse, few) }},
 		{"http", func() ([]report.Row, error) { return overHTTP(ctx, work, copse[0], o.rounds) }},
+		{"page", func() ([]report.Row, error) { return localPage(ctx, work, copse[0], o.rounds/10) }},
 	} {
 		if !wanted(part.name) {
 			continue

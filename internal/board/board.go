@@ -7,7 +7,8 @@
 // worktrees to browsers that followed a link from "copse board", and to nobody else.
 //
 // Adding a view means one package that implements [View], and one line of wiring. Optional
-// interfaces add to it: [Counter] a figure in the navigation, and [Actor] changes.
+// interfaces add to it: [Counter] a figure in the navigation, [Actor] changes, and [Asker]
+// answers to forms that change nothing.
 //
 // Pages are complete without scripts: each one has an address of its own, and each change is
 // a form.
@@ -74,6 +75,13 @@ type Actor interface {
 	Act(ctx context.Context, r Request, action string, form url.Values) (Outcome, error)
 }
 
+// Asker is a view that answers a form without a change. What the form says stays out of the
+// address, the history and the log. A read-only board answers, too.
+type Asker interface {
+	// Ask makes the page that answers the form. Nobody keeps that page up to date.
+	Ask(ctx context.Context, r Request, form url.Values) (Page, error)
+}
+
 // Outcome is a change that was made.
 type Outcome struct {
 	// To is the address of the page to show next, relative to the board.
@@ -101,6 +109,8 @@ type Page struct {
 	// Class selects a form of the grid: "" for rows below each other, "columns" for a board.
 	Class    string
 	Sections []Section
+	// Over is drawn over the sections. Screen readers do not read it.
+	Over template.HTML
 	// Detail is the panel on the right; nil for none.
 	Detail *Detail
 }
@@ -123,7 +133,10 @@ type Row struct {
 	Class string
 	// Selected says that the panel is about this row.
 	Selected bool
-	HTML     template.HTML
+	// Graph is a drawing at the beginning of the row. It changes with the rows around it, so it
+	// is updated by itself.
+	Graph template.HTML
+	HTML  template.HTML
 }
 
 // Detail is the panel with everything about one thing. Its blocks are updated one by one.
@@ -196,44 +209,73 @@ func (b *Board) view(name string) View {
 	return b.o.Views[at]
 }
 
-// countTime is how long a page waits for the figures in the navigation. Later ones come with
-// an update.
-const countTime = 50 * time.Millisecond
+// How long a page waits for the figures in the navigation, from the beginning. What a person
+// waits for is shown without those that take longer; they come with an update.
+const (
+	firstCount = 20 * time.Millisecond
+	liveCount  = 5 * time.Second
+)
 
-// count returns the figures of all views, the last known where one is not ready in time.
-func (b *Board) count(ctx context.Context) map[string]Badge {
-	done := make(chan struct{})
+// figures are the figures of the navigation on their way.
+type figures struct {
+	board *Board
+	done  chan struct{}
+	limit *time.Timer
+}
+
+// count begins to count for all views but the one that is about to be rendered, and which
+// knows its own figure then.
+func (b *Board) count(ctx context.Context, but View, limit time.Duration) figures {
+	f := figures{board: b, done: make(chan struct{}), limit: time.NewTimer(limit)}
+	ctx = context.WithoutCancel(ctx) // a figure that is late serves the next page
 	go func() {
-		defer close(done)
+		defer close(f.done)
 		var all sync.WaitGroup
 		for _, v := range b.o.Views {
-			c, ok := v.(Counter)
-			if !ok {
-				continue
+			if v != but {
+				all.Go(func() { b.countOne(ctx, v) })
 			}
-			all.Go(func() {
-				badge := c.Count(context.WithoutCancel(ctx))
-				b.mu.Lock()
-				b.counts[v.Name()] = badge
-				b.mu.Unlock()
-			})
 		}
 		all.Wait()
 	}()
-	timer := time.NewTimer(countTime)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return maps.Clone(b.counts)
+	return f
 }
 
-// render makes the parts of a page. They hold for all sessions that may change as much.
-func (b *Board) render(ctx context.Context, v View, r Request) (out screen, err error) {
+// countOne notes the figure of a view.
+func (b *Board) countOne(ctx context.Context, v View) {
+	c, ok := v.(Counter)
+	if !ok {
+		return
+	}
+	badge := c.Count(ctx)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.counts[v.Name()] = badge
+}
+
+// get returns the figures, the last known where one is not ready in time.
+func (f figures) get(ctx context.Context) map[string]Badge {
+	defer f.limit.Stop()
+	select {
+	case <-f.done:
+	case <-f.limit.C:
+	case <-ctx.Done():
+	}
+	f.board.mu.Lock()
+	defer f.board.mu.Unlock()
+	return maps.Clone(f.board.counts)
+}
+
+// show makes the page of a view: what it renders, or what it answers to a form.
+type show func(ctx context.Context, r Request) (Page, error)
+
+// render makes the parts of a page. They hold for all sessions that may change as much. limit
+// is how long the page waits for the figures in the navigation.
+func (b *Board) render(ctx context.Context, v View, r Request, limit time.Duration) (screen, error) {
+	return b.draw(ctx, v, v.Render, r, limit)
+}
+
+func (b *Board) draw(ctx context.Context, v View, show show, r Request, limit time.Duration) (out screen, err error) {
 	// A mistake in one view takes neither the server nor its other pages down.
 	defer func() {
 		if p := recover(); p != nil {
@@ -242,7 +284,8 @@ func (b *Board) render(ctx context.Context, v View, r Request) (out screen, err 
 		}
 	}()
 	r.ReadOnly = r.ReadOnly || b.o.ReadOnly
-	page, err := v.Render(ctx, r)
+	counting := b.count(ctx, v, limit)
+	page, err := show(ctx, r)
 	if ctx.Err() != nil {
 		return screen{}, ctx.Err()
 	}
@@ -253,7 +296,8 @@ func (b *Board) render(ctx context.Context, v View, r Request) (out screen, err 
 	if b.o.Summary != nil {
 		summary = b.o.Summary(ctx)
 	}
-	return b.shell.screen(v, page, summary, b.navigation(ctx, v))
+	b.countOne(ctx, v)
+	return b.shell.screen(v, page, summary, b.navigation(counting.get(ctx), v))
 }
 
 // problem returns the page in place of one that could not be made.
@@ -267,8 +311,7 @@ func (b *Board) problem(v View, err error) Page {
 }
 
 // navigation returns the entries of the navigation.
-func (b *Board) navigation(ctx context.Context, at View) []navigation {
-	counts := b.count(ctx)
+func (b *Board) navigation(counts map[string]Badge, at View) []navigation {
 	var all []navigation
 	for _, v := range b.o.Views {
 		all = append(all, navigation{Name: v.Name(), Title: v.Title(), Badge: counts[v.Name()], Here: v == at})

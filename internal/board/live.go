@@ -87,7 +87,7 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 		return nil
 	}
 	// What changed before the watch began is seen here.
-	now, err := h.board.render(ctx, v, r)
+	now, err := h.board.render(ctx, v, r, liveCount)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (h *hub) remake(ctx context.Context, key string) {
 	t.dirty = false
 	was := t.last
 	h.mu.Unlock()
-	now, err := h.board.render(ctx, t.view, t.request)
+	now, err := h.board.render(ctx, t.view, t.request, liveCount)
 	if err != nil || now.version == was.version {
 		return // the next change tries again
 	}

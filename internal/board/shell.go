@@ -3,9 +3,9 @@ package board
 import (
 	"bytes"
 	"embed"
-	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/board/markup"
@@ -29,19 +29,23 @@ type navigation struct {
 	Here        bool
 }
 
+// opening is the beginning of a document, which is the same for each page of a board.
+type opening struct {
+	Base        string // the address of the board
+	CSS, Script string
+	Morph, Icon string
+}
+
 // document is the page around its parts.
 type document struct {
 	Title, Class string
 	App          template.HTML
-	Base         string // the address of the board
-	Here         string // that of the page, relative to it
+	Here         string // the address of the page, relative to the board
 	Live         string // that of the stream
 	Version      string
 	Token        string
 	Now          int64 // in milliseconds
 	Notice       template.HTML
-	CSS, Script  string
-	Morph, Icon  string
 }
 
 // renderer makes the parts of a page.
@@ -59,11 +63,12 @@ func (s *shell) screen(v View, p Page, summary Summary, nav []navigation) (scree
 	if p.Detail != nil {
 		class += " with-detail"
 	}
-	search := strings.Contains(names(nav), " search ")
+	search := slices.ContainsFunc(nav, func(n navigation) bool { return n.Name == "search" })
 	main := part{id: "main", before: `<main id="main" tabindex="-1">`, after: `</main>`, parts: []part{
 		r.leaf("head", "head", p),
 		{id: "tools", html: `<div id="tools">` + string(p.Tools) + `</div>`},
 		r.sections(p),
+		{id: "over", html: `<div id="over" aria-hidden="true">` + string(p.Over) + `</div>`},
 	}}
 	out := screen{
 		title: p.Title + " · " + summary.Name, class: class,
@@ -79,15 +84,6 @@ func (s *shell) screen(v View, p Page, summary Summary, nav []navigation) (scree
 	}
 	out.version = out.fingerprint()
 	return out, r.Err
-}
-
-func names(nav []navigation) string {
-	var b strings.Builder
-	b.WriteString(" ")
-	for _, n := range nav {
-		b.WriteString(n.Name + " ")
-	}
-	return b.String()
 }
 
 // attribute returns text as the value of an attribute in quotes.
@@ -127,7 +123,14 @@ func (r *renderer) row(of string, row Row) part {
 	if row.Selected {
 		class, current = class+" selected", ` aria-current="true"`
 	}
-	return part{id: id, html: `<li id="` + id + `" class="` + attribute(strings.TrimSpace(class)) + `"` + current + ` data-row>` + string(row.HTML) + `</li>`}
+	before := `<li id="` + id + `" class="` + attribute(strings.TrimSpace(class)) + `"` + current + ` data-row>`
+	if row.Graph == "" {
+		return part{id: id, html: before + string(row.HTML) + `</li>`}
+	}
+	return part{id: id, before: before, after: `</li>`, parts: []part{
+		{id: id + "g", html: `<div id="` + id + `g" class="g">` + string(row.Graph) + `</div>`},
+		{id: id + "c", html: `<div id="` + id + `c">` + string(row.HTML) + `</div>`},
+	}}
 }
 
 // detail makes the panel.
@@ -146,23 +149,30 @@ func (r *renderer) detail(d *Detail) part {
 	return frame
 }
 
-// page writes a complete page.
-func (s *shell) page(scr screen, base, here string, watched bool, token string, notice template.HTML) ([]byte, error) {
+// open returns the beginning of a document. A browser loads the style sheet and the scripts
+// while the rest is made.
+func (s *shell) open(base string) ([]byte, error) {
 	assets := markup.Assets()
 	asset := func(name string) string { return "asset/" + assets[name].Name }
+	var b bytes.Buffer
+	err := s.templates.ExecuteTemplate(&b, "opening", opening{
+		Base: base, CSS: asset("board.css"), Script: asset("board.js"), Morph: asset("idiomorph.js"), Icon: asset("icon.svg"),
+	})
+	return b.Bytes(), err
+}
+
+// page returns the rest of a document. It has a stream of changes if it is watched.
+func (s *shell) page(scr screen, here string, watched bool, token string, notice template.HTML) ([]byte, error) {
 	live := ""
 	if watched {
 		live = "live/" + here
 	}
 	var b bytes.Buffer
 	err := s.templates.ExecuteTemplate(&b, "document", document{
-		Title: scr.title, Class: scr.class, App: scr.app.text(), Base: base, Here: here, Live: live, Version: scr.version, Now: s.kit.Now().UnixMilli(),
-		Token: token, Notice: notice, CSS: asset("board.css"), Script: asset("board.js"), Morph: asset("idiomorph.js"), Icon: asset("icon.svg"),
+		Title: scr.title, Class: scr.class, App: scr.app.text(), Here: here, Live: live, Version: scr.version, Now: s.kit.Now().UnixMilli(),
+		Token: token, Notice: notice,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("render a page: %w", err)
-	}
-	return b.Bytes(), nil
+	return b.Bytes(), err
 }
 
 // address returns that of a page, relative to the board.

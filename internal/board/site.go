@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -125,7 +126,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.Method == http.MethodPost:
-		at.change(w, r, session, rest)
+		s.change(w, r, at, session, rest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD, POST")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
@@ -225,31 +226,48 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, at *place, session *
 			v, status = keys{at.Board}, http.StatusOK
 		}
 	}
-	s.answer(r.Context(), w, at, session, v, request, status, "")
+	s.answer(r.Context(), w, at, session, page{View: v, show: v.Render, Request: request, status: status})
+}
+
+// page is a page that is asked for.
+type page struct {
+	View
+	Request
+	show   show
+	status int
+	// once says that the page is an answer that is not kept up to date.
+	once bool
 }
 
 // answer renders a page and writes it.
-func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *place, session *entry.Session, v View, r Request, status int, notice template.HTML) {
-	scr, err := at.render(ctx, v, r)
-	if err != nil {
-		if ctx.Err() == nil {
-			at.o.Logger.Error("the board cannot show a page", "view", v.Name(), "error", err)
-			http.Error(w, "the page could not be rendered; the log of copse up says why", http.StatusInternalServerError)
-		}
-		return
-	}
-	if notice == "" {
-		notice = template.HTML(session.Notice())
-	}
-	text, err := at.shell.page(scr, at.path, address(v, r), len(v.Watches()) > 0, session.Token, notice)
-	if err != nil {
-		at.o.Logger.Error("the board cannot show a page", "view", v.Name(), "error", err)
-		http.Error(w, "the page could not be rendered; the log of copse up says why", http.StatusInternalServerError)
-		return
+func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *place, session *entry.Session, p page) {
+	failed := func(err error) {
+		at.o.Logger.Error("the board cannot show a page", "view", p.Name(), "error", err)
+		_, _ = io.WriteString(w, "<title>copse</title><p>The page could not be rendered. The log of copse up says why.</p>") // as below
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(s.fill(text, session)) // a browser that left misses nothing
+	w.WriteHeader(p.status)
+	head, err := at.shell.open(at.path)
+	if err != nil {
+		failed(err)
+		return
+	}
+	_, _ = w.Write(head) // a browser that left misses nothing
+	_ = http.NewResponseController(w).Flush()
+	scr, err := at.draw(ctx, p.View, p.show, p.Request, firstCount)
+	if ctx.Err() != nil {
+		return
+	}
+	var text []byte
+	if err == nil {
+		watched := len(p.Watches()) > 0 && !p.once
+		text, err = at.shell.page(scr, address(p.View, p.Request), watched, session.Token, template.HTML(session.Notice()))
+	}
+	if err != nil {
+		failed(err)
+		return
+	}
+	_, _ = w.Write(s.fill(text, session))
 }
 
 // fill puts the token of a session where a form needs it.
@@ -288,7 +306,7 @@ func (s *Site) stream(w http.ResponseWriter, r *http.Request, at *place, session
 const maxForm = 1 << 20
 
 // change answers a form.
-func (at *place) change(w http.ResponseWriter, r *http.Request, session *entry.Session, rest string) {
+func (s *Site) change(w http.ResponseWriter, r *http.Request, at *place, session *entry.Session, rest string) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
 		at.fail(w, http.StatusUnsupportedMediaType, "The form has a type that is not read here.", "")
@@ -306,6 +324,17 @@ func (at *place) change(w http.ResponseWriter, r *http.Request, session *entry.S
 		session.Leave()
 		http.Redirect(w, r, at.path, http.StatusSeeOther)
 		return
+	}
+	if v, request := at.request(rest, r.URL.Query(), session); v != nil {
+		if asker, ok := v.(Asker); ok && request.Path == "" {
+			form := r.PostForm
+			form.Del(entry.TokenField)
+			s.answer(r.Context(), w, at, session, page{
+				View: v, Request: request, status: http.StatusOK, once: true,
+				show: func(ctx context.Context, r Request) (Page, error) { return asker.Ask(ctx, r, form) },
+			})
+			return
+		}
 	}
 	cut := strings.LastIndex(rest, "/")
 	if cut < 0 {

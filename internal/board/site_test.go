@@ -53,6 +53,11 @@ func (v *view) Act(context.Context, board.Request, string, url.Values) (board.Ou
 	return board.Outcome{To: "//evil.example/" + hostile, Notice: "<p>Done.</p>"}, nil
 }
 
+// Ask answers with the form.
+func (v *view) Ask(_ context.Context, _ board.Request, form url.Values) (board.Page, error) {
+	return board.Page{Title: "Asked", Aside: form.Get("text") + form.Get(entry.TokenField)}, nil
+}
+
 // stranger is a header that a request of another user has here.
 const stranger = "X-Stranger"
 
@@ -238,13 +243,17 @@ func TestChangesAreChecked(t *testing.T) {
 		"a form with files":  {"Content-Type", "multipart/form-data; boundary=x", "Origin", origin},
 		"a body without any": {"Origin", origin},
 	} {
-		if status, _ := s.do(s.browser, "POST", base+"fake/do", good, header...); status != http.StatusForbidden && status != http.StatusUnsupportedMediaType {
-			t.Errorf("%s: %d", what, status)
+		for _, route := range []string{"fake/do", "fake"} {
+			if status, body := s.do(s.browser, "POST", base+route, good, header...); status != http.StatusForbidden && status != http.StatusUnsupportedMediaType || strings.Contains(body, "Asked") {
+				t.Errorf("%s: %s: %d", what, route, status)
+			}
 		}
 	}
 	for what, body := range map[string]string{"no token": "", "a wrong token": entry.TokenField + "=x", "the cookie": entry.TokenField + "=" + s.browser.Jar.Cookies(mustParse(t, base))[0].Value} {
-		if status, _ := s.do(s.browser, "POST", base+"fake/do?"+good, body, "Content-Type", form, "Origin", origin); status != http.StatusForbidden {
-			t.Errorf("%s: %d", what, status)
+		for _, route := range []string{"fake/do", "fake"} {
+			if status, _ := s.do(s.browser, "POST", base+route+"?"+good, body, "Content-Type", form, "Origin", origin); status != http.StatusForbidden {
+				t.Errorf("%s: %s: %d", what, route, status)
+			}
 		}
 	}
 	reader := s.newBrowser()
@@ -253,6 +262,11 @@ func TestChangesAreChecked(t *testing.T) {
 	token, _, _ = strings.Cut(rest, `"`)
 	if status, body := s.do(reader, "POST", base+"fake/do", entry.TokenField+"="+token, "Content-Type", form, "Origin", origin); status != http.StatusForbidden || !strings.Contains(body, "read-only") {
 		t.Errorf("a session that only reads: %d %s", status, body)
+	}
+	// A form that changes nothing is answered there, too, in a page that nobody updates.
+	status, body := s.do(reader, "POST", base+"fake", "text=said&"+entry.TokenField+"="+token, "Content-Type", form, "Origin", origin)
+	if status != http.StatusOK || !strings.Contains(body, "Asked") || !strings.Contains(body, ">said<") || strings.Contains(body, "board-live") {
+		t.Errorf("a form that asks: %d %s", status, body)
 	}
 	if s.view.changes != 0 {
 		t.Fatalf("%d changes were made", s.view.changes)
@@ -266,7 +280,7 @@ func TestChangesAreChecked(t *testing.T) {
 	if status, body := s.do(s.browser, "POST", base+"fake/do", good, "Content-Type", form, "Origin", origin); status != http.StatusOK || s.view.changes != 1 || !strings.Contains(body, "<p>Done.</p>") {
 		t.Errorf("a good change: %d, %d changes", status, s.view.changes)
 	}
-	status, body := s.do(s.browser, "POST", base+"fake/do", "", "Content-Type", form, "Origin", origin, entry.TokenHeader, strings.TrimPrefix(good, entry.TokenField+"="))
+	status, body = s.do(s.browser, "POST", base+"fake/do", "", "Content-Type", form, "Origin", origin, entry.TokenHeader, strings.TrimPrefix(good, entry.TokenField+"="))
 	if status != http.StatusUnprocessableEntity {
 		t.Errorf("a change that fails: %d", status)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
@@ -38,7 +39,7 @@ func views(store item.Store, readOnly bool) *hosted.Views {
 func stored(t *testing.T, text string) item.Store {
 	t.Helper()
 	dir := t.TempDir()
-	store := local.New(local.Location{Dir: dir, Root: dir}, time.Now)
+	store := local.New(location.Place{Dir: dir, Root: dir}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	if _, err := store.Init(t.Context()); err != nil {
 		t.Fatal(err)

@@ -44,6 +44,7 @@ type panel struct {
 	History    []change
 
 	Preview *preview
+	Behind  Behind
 }
 
 // reference is another item.
@@ -104,6 +105,9 @@ func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.
 	}
 	if c, ok := d.snapshot.Claim(id); ok {
 		p.Claim = &c
+	}
+	if d.view.o.Behind != nil && it.Link.Branch != "" {
+		p.Behind = d.view.o.Behind(ctx, it.Link.Branch)
 	}
 	if it.Parent != 0 {
 		parent := d.reference(it.Parent)

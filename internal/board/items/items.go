@@ -32,10 +32,22 @@ type Options struct {
 	Store item.Store
 	// Agent is who makes changes: the user of the page.
 	Agent item.Agent
-	Now   func() time.Time
+	// Behind returns what belongs to the branch of an item, as services said last. It can be
+	// nil.
+	Behind func(ctx context.Context, branch string) Behind
+	Now    func() time.Time
 	// Hosted says that a client of MCP shows what is drawn, so only changes that have a tool
 	// are offered.
 	Hosted bool
+}
+
+// Behind is what belongs to a branch. What is not known is empty.
+type Behind struct {
+	// Issue is a key of Jira, and Status its status there.
+	Issue, Status string
+	// Pull is the number of a pull request, and State what GitHub says of it.
+	Pull  int
+	State string
 }
 
 // View is the view. Make it with [New].
@@ -68,7 +80,7 @@ func (*View) Name() string { return "items" }
 func (*View) Title() string { return "Items" }
 
 // Watches returns the sources of the page.
-func (*View) Watches() []board.Source { return []board.Source{board.Items} }
+func (*View) Watches() []board.Source { return []board.Source{board.Items, board.Remote} }
 
 // Count returns the number of items that are not done.
 func (v *View) Count(ctx context.Context) board.Badge {

@@ -3,6 +3,7 @@
 package prompts
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -51,6 +52,7 @@ type View struct {
 var (
 	_ board.View    = (*View)(nil)
 	_ board.Counter = (*View)(nil)
+	_ board.Asker   = (*View)(nil)
 )
 
 // New returns the view.
@@ -97,12 +99,28 @@ type entry struct {
 	Link string
 }
 
-func key(agent string, id command.ID) url.Values {
-	return url.Values{"agent": {agent}, "c1": {id.C1}, "c2": {id.C2}, "c3": {id.C3}}
+// address returns the page of a prompt, in the list that a text finds.
+func address(agent string, id command.ID, text string) string {
+	q := url.Values{"agent": {agent}, "c1": {id.C1}, "c2": {id.C2}, "c3": {id.C3}}
+	if text != "" {
+		q.Set("q", text)
+	}
+	return "prompts?" + q.Encode()
 }
 
 // Render makes the page.
 func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) {
+	return v.page(ctx, r, nil)
+}
+
+// Ask makes the page with the prompt that the values of a form give. Rendering changes
+// nothing; a form keeps the values, which can be long or private, out of the address.
+func (v *View) Ask(ctx context.Context, r board.Request, form url.Values) (board.Page, error) {
+	return v.page(ctx, r, form)
+}
+
+// page makes the page. form has the values of a prompt; it is nil where nothing is rendered.
+func (v *View) page(ctx context.Context, r board.Request, form url.Values) (board.Page, error) {
 	draw := &markup.Renderer{Kit: v.kit, Templates: v.templates}
 	q := r.Query
 	text := strings.TrimSpace(q.Get("q"))
@@ -120,11 +138,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 			continue
 		}
 		for _, c := range found(catalog, text) {
-			link := key(agent, c.ID)
-			if text != "" {
-				link.Set("q", text)
-			}
-			all = append(all, entry{Agent: agent, Command: c, Text: cleantext.Cut(cleantext.Line(c.Description), maxText), Link: "prompts?" + link.Encode()})
+			all = append(all, entry{Agent: agent, Command: c, Text: cleantext.Cut(cleantext.Line(c.Description), maxText), Link: address(agent, c.ID, text)})
 		}
 	}
 	section := board.Section{Key: "prompts", Class: "prompts", Label: "Prompts"}
@@ -149,7 +163,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 		page.Sections = append(page.Sections, board.Section{Key: "notes", Class: "problem", Label: "What cannot be read", Head: draw.HTML("notes", notes)})
 	}
 	if named != (command.ID{}) {
-		if page.Detail, err = v.detail(ctx, draw, q, named); err != nil {
+		if page.Detail, err = v.detail(ctx, draw, q, form, named); err != nil {
 			return board.Page{}, err
 		}
 	}
@@ -212,7 +226,7 @@ type variable struct {
 // panel is what the panel about a prompt shows.
 type panel struct {
 	command.Command
-	Agent, Path, Query         string
+	Agent, Path, Link          string
 	Edition, Adaptation        string
 	InputText, InputFile, Dest string
 	Variables                  []variable
@@ -224,11 +238,8 @@ type panel struct {
 }
 
 // detail makes the panel about a prompt, with its text if values were sent.
-func (v *View) detail(ctx context.Context, draw *markup.Renderer, q url.Values, id command.ID) (*board.Detail, error) {
-	agent := q.Get("agent")
-	if agent == "" {
-		agent = library.DefaultAgent
-	}
+func (v *View) detail(ctx context.Context, draw *markup.Renderer, q, form url.Values, id command.ID) (*board.Detail, error) {
+	agent := cmp.Or(q.Get("agent"), library.DefaultAgent)
 	missing := failure.New(failure.NotFound, "There is no prompt "+id.String()+" of "+agent, "Choose one from the list.")
 	catalog, err := v.o.Library.Open(agent)
 	if err != nil {
@@ -239,8 +250,8 @@ func (v *View) detail(ctx context.Context, draw *markup.Renderer, q url.Values, 
 		return nil, missing
 	}
 	p := panel{
-		Command: c, Agent: agent, Path: catalog.Path, Query: q.Get("q"), Edition: q.Get("edition"), Adaptation: q.Get("adaptation"),
-		InputText: q.Get("input_text"), InputFile: q.Get("input_file"), Dest: q.Get("destination"),
+		Command: c, Agent: agent, Path: catalog.Path, Link: address(agent, id, q.Get("q")), Edition: form.Get("edition"), Adaptation: form.Get("adaptation"),
+		InputText: strings.ReplaceAll(form.Get("input_text"), "\r\n", "\n"), InputFile: form.Get("input_file"), Dest: form.Get("destination"),
 		CommandLine: "copse prompt run " + markup.ShellWord(id.C1) + " " + markup.ShellWord(id.C2) + " " + markup.ShellWord(id.C3),
 	}
 	if agent != library.DefaultAgent {
@@ -248,13 +259,13 @@ func (v *View) detail(ctx context.Context, draw *markup.Renderer, q url.Values, 
 	}
 	o := render.Options{Edition: p.Edition, Adaptation: p.Adaptation, InputFile: p.InputFile, Destination: p.Dest}
 	for i, uv := range c.UV {
-		one := variable{uv, "uv" + strconv.Itoa(i), q.Get("uv" + strconv.Itoa(i))}
+		one := variable{uv, "uv" + strconv.Itoa(i), form.Get("uv" + strconv.Itoa(i))}
 		p.Variables = append(p.Variables, one)
 		if one.Value != "" {
 			o.Variables = append(o.Variables, render.Value{Name: uv.Name, Value: one.Value})
 		}
 	}
-	if p.Rendered = q.Has("render"); p.Rendered {
+	if p.Rendered = form != nil; p.Rendered {
 		res, err := v.o.Runner.Run(ctx, catalog, render.Request{Agent: agent, ID: id, Args: o.Args(), InputText: p.InputText})
 		refused, isRefused := errors.AsType[*render.Error](err)
 		switch {
@@ -267,8 +278,8 @@ func (v *View) detail(ctx context.Context, draw *markup.Renderer, q url.Values, 
 		}
 	}
 	out := &board.Detail{Title: id.String(), Mono: true, Sub: draw.HTML("sub", p), Close: "prompts"}
-	if p.Query != "" {
-		out.Close += "?" + url.Values{"q": {p.Query}}.Encode()
+	if text := q.Get("q"); text != "" {
+		out.Close += "?" + url.Values{"q": {text}}.Encode()
 	}
 	out.Blocks = []board.Row{{Key: "about", HTML: draw.HTML("about", p)}, {Key: "form", HTML: draw.HTML("form", p)}}
 	if p.Rendered {

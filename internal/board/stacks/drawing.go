@@ -2,9 +2,11 @@ package stacks
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"html/template"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,11 +26,13 @@ type drawing struct {
 	agents   map[string][]presence.Client
 	github   verdict.GitHub
 	collides map[string][]string // branches that conflict, by branch
+	report   conflicts.Report
+	from     int // the first stack of the page
 }
 
 // collide notes which branches conflict.
 func (d *drawing) collide(r conflicts.Report) {
-	d.collides = map[string][]string{}
+	d.report, d.collides = r, map[string][]string{}
 	for _, c := range r.Conflicts {
 		if len(c.Branches) == 2 {
 			a, b := c.Branches[0], c.Branches[1]
@@ -49,8 +53,6 @@ type row struct {
 	Review   field
 	Checks   checks
 	Agents   []agent
-	Graph    template.HTML
-	Trunk    bool
 }
 
 // field is a word with a tone, and a reason.
@@ -103,7 +105,7 @@ func (d *drawing) stack(s verdict.Status) board.Section {
 		Foot: d.HTML("verdict", struct {
 			verdict.Status
 			Link string
-		}{s, link(blocking)}),
+		}{s, d.link(blocking)}),
 	}
 	g := layout(s)
 	for i, b := range slices.Backward(s.Branches) {
@@ -112,16 +114,14 @@ func (d *drawing) stack(s verdict.Status) board.Section {
 		if b.Branch == blocking && s.Verdict != verdict.Unknown {
 			tone, filled = tones[s.Verdict], true
 		}
-		r := d.row(b)
-		r.Graph = g.draw(i, tone, filled, b.Current)
-		out.Rows = append(out.Rows, board.Row{Key: b.Branch, Selected: b.Branch == d.selected, HTML: d.HTML("row", r)})
+		out.Rows = append(out.Rows, board.Row{Key: b.Branch, Selected: b.Branch == d.selected, Graph: g.draw(i, tone, filled, b.Current), HTML: d.HTML("row", d.row(b))})
 	}
-	out.Rows = append(out.Rows, board.Row{Key: "trunk", Class: "trunk", HTML: d.HTML("trunk", struct {
-		Name  string
-		Graph template.HTML
-	}{s.Trunk, g.trunk()})})
+	out.Rows = append(out.Rows, board.Row{Key: "trunk", Class: trunkRow, Graph: g.trunk(), HTML: d.HTML("trunk", s.Trunk)})
 	return out
 }
+
+// trunkRow is the class of the row of a trunk.
+const trunkRow = "trunk"
 
 // tones are the colors of outcomes. An unknown one has none.
 var tones = map[verdict.Outcome]markup.Tone{verdict.Blocked: markup.Red, verdict.Waiting: markup.Amber, verdict.Ready: markup.Green}
@@ -152,9 +152,7 @@ func sources(branches []verdict.Branch) string {
 func (d *drawing) loose(all verdict.Overview) board.Section {
 	out := board.Section{Key: "loose", Class: "stack", Label: "Branches without a parent", Head: d.HTML("loose", len(all.Loose))}
 	for _, b := range all.Loose {
-		r := d.row(b)
-		r.Graph = dot(markup.Plain, false, b.Current)
-		out.Rows = append(out.Rows, board.Row{Key: b.Branch, Selected: b.Branch == d.selected, HTML: d.HTML("row", r)})
+		out.Rows = append(out.Rows, board.Row{Key: b.Branch, Selected: b.Branch == d.selected, Graph: dot(markup.Plain, false, b.Current), HTML: d.HTML("row", d.row(b))})
 	}
 	return out
 }
@@ -176,13 +174,13 @@ func (d *drawing) conflicts(r conflicts.Report) board.Section {
 			UncommittedA, UncommittedB int
 			Files                      []string
 			Count                      int
-		}{c.Branches[0], c.Branches[1], link(c.Branches[0]), link(c.Branches[1]), uncommitted[c.Branches[0]], uncommitted[c.Branches[1]], c.Files, len(c.Files) + c.MoreFiles})})
+		}{c.Branches[0], c.Branches[1], d.link(c.Branches[0]), d.link(c.Branches[1]), uncommitted[c.Branches[0]], uncommitted[c.Branches[1]], c.Files, len(c.Files) + c.MoreFiles})})
 	}
 	return out
 }
 
 func (d *drawing) row(b verdict.Branch) row {
-	r := row{Branch: b, Link: link(b.Branch), Restack: b.NeedsRestack != nil && *b.NeedsRestack, Conflict: d.collides[b.Branch]}
+	r := row{Branch: b, Link: d.link(b.Branch), Restack: b.NeedsRestack != nil && *b.NeedsRestack, Conflict: d.collides[b.Branch]}
 	if f := b.PullRequest.Found; f != nil {
 		r.Title = f.PullRequest.Title
 	}
@@ -284,25 +282,59 @@ func checksOf(pr verdict.PullRequest) checks {
 }
 
 // detail makes the panel of the selected branch, nil if it is not on the page.
-func (d *drawing) detail(all verdict.Overview) *board.Detail {
+func (d *drawing) detail(ctx context.Context, all verdict.Overview, pull func(context.Context, int) (github.Status, bool)) *board.Detail {
+	for _, b := range all.Loose {
+		if b.Branch == d.selected {
+			return d.panel(ctx, verdict.Status{Branches: []verdict.Branch{b}}, b, pull)
+		}
+	}
 	for _, s := range all.Stacks {
 		for _, b := range s.Branches {
 			if b.Branch == d.selected {
-				return d.panel(s, b)
+				return d.panel(ctx, s, b, pull)
 			}
-		}
-	}
-	for _, b := range all.Loose {
-		if b.Branch == d.selected {
-			return d.panel(verdict.Status{Trunk: "", Branches: []verdict.Branch{b}}, b)
 		}
 	}
 	return nil
 }
 
-func (d *drawing) panel(s verdict.Status, b verdict.Branch) *board.Detail {
+// full completes what the answer about all branches says of a pull request: it only counts
+// the threads, and names the checks.
+func full(ctx context.Context, pr verdict.PullRequest, pull func(context.Context, int) (github.Status, bool)) verdict.PullRequest {
+	if pr.Found == nil || pull == nil || pr.State != string(github.Open) {
+		return pr
+	}
+	if found, ok := pull(ctx, pr.Number); ok {
+		both := *pr.Found
+		both.Checks, both.UnresolvedThreads = found.Checks, found.UnresolvedThreads
+		pr.Found = &both
+	}
+	return pr
+}
+
+// threads are the unresolved threads of a pull request.
+type threads struct {
+	Count int
+	Known []github.Thread
+}
+
+// maxThreads is how many threads the panel shows.
+const maxThreads = 10
+
+func threadsOf(pr verdict.PullRequest) threads {
+	t := threads{Count: len(pr.Found.UnresolvedThreads)}
+	for _, one := range pr.Found.UnresolvedThreads {
+		if one.Text != "" && len(t.Known) < maxThreads {
+			t.Known = append(t.Known, one)
+		}
+	}
+	return t
+}
+
+func (d *drawing) panel(ctx context.Context, s verdict.Status, b verdict.Branch, pull func(context.Context, int) (github.Status, bool)) *board.Detail {
+	b.PullRequest = full(ctx, b.PullRequest, pull)
 	r := d.row(b)
-	out := &board.Detail{Title: b.Branch, Mono: true, Sub: d.HTML("sub", r), Close: "stacks"}
+	out := &board.Detail{Title: b.Branch, Mono: true, Sub: d.HTML("sub", r), Close: d.address("")}
 	add := func(key string, data any) {
 		if html := d.HTML("detail-"+key, data); strings.TrimSpace(string(html)) != "" {
 			out.Blocks = append(out.Blocks, board.Row{Key: key, HTML: html})
@@ -318,10 +350,11 @@ func (d *drawing) panel(s verdict.Status, b verdict.Branch) *board.Detail {
 		Tone    markup.Tone
 		Why     string
 	}{outcome, tones[outcome], why})
-	if f := b.PullRequest.Found; f != nil {
-		add("threads", f.UnresolvedThreads)
+	if b.PullRequest.Found != nil {
+		add("threads", threadsOf(b.PullRequest))
 	}
 	add("checks", r.Checks)
+	add("conflicts", d.conflictsOf(b.Branch))
 	add("branch", struct {
 		row
 		Stack verdict.Status
@@ -329,6 +362,50 @@ func (d *drawing) panel(s verdict.Status, b verdict.Branch) *board.Detail {
 	}{r, s, cmpTime(b.PullRequest.AsOf, d.github.AsOf)})
 	add("next", struct{ Next, Switch, URL string }{next, b.Branch, r.Pull.URL})
 	return out
+}
+
+// meeting is a conflict as the panel of one of its branches shows it.
+type meeting struct {
+	With, Link string
+	Files      []string
+	More       int
+}
+
+// maxFiles is how many files of a conflict the panel shows.
+const maxFiles = 10
+
+// conflictsOf returns what a branch conflicts with.
+func (d *drawing) conflictsOf(branch string) []meeting {
+	var all []meeting
+	for _, c := range d.report.Conflicts {
+		if len(c.Branches) != 2 || !slices.Contains(c.Branches, branch) {
+			continue
+		}
+		with := c.Branches[0]
+		if with == branch {
+			with = c.Branches[1]
+		}
+		files := c.Files[:min(len(c.Files), maxFiles)]
+		all = append(all, meeting{With: with, Link: d.link(with), Files: files, More: c.MoreFiles + len(c.Files) - len(files)})
+	}
+	return all
+}
+
+// link returns the address of the page with a branch in the panel.
+func (d *drawing) link(branch string) string { return d.address(branch) }
+
+func (d *drawing) address(branch string) string {
+	q := url.Values{}
+	if branch != "" {
+		q.Set("branch", branch)
+	}
+	if d.from > 0 {
+		q.Set("from", strconv.Itoa(d.from))
+	}
+	if len(q) == 0 {
+		return "stacks"
+	}
+	return "stacks?" + q.Encode()
 }
 
 func cmpTime(a, b time.Time) time.Time {

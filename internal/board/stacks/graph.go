@@ -12,7 +12,6 @@ import (
 const (
 	laneWidth = 14
 	maxLanes  = 6
-	ring      = 5
 )
 
 // graph places the branches of a stack: a line for each path, branches as rings on it. Rows
@@ -78,28 +77,28 @@ func (g graph) lines(b *strings.Builder, row int) {
 		}
 		switch {
 		case row == from:
-			line(b, x(lane), "50%", x(lane), "100%")
+			fmt.Fprintf(b, `<line x1="%d" y1="50%%" x2="%d" y2="100%%"/>`, x(lane), x(lane))
 		case row == to:
-			line(b, x(lane), "0", x(end), "50%")
+			fmt.Fprintf(b, `<line x1="%d" x2="%d" y2="50%%"/>`, x(lane), x(end))
 		case row < from && row > to:
-			line(b, x(lane), "0", x(lane), "100%")
+			fmt.Fprintf(b, `<line x1="%d" x2="%d" y2="100%%"/>`, x(lane), x(lane))
 		}
 	}
 }
 
-func line(b *strings.Builder, x1 int, y1 string, x2 int, y2 string) {
-	fmt.Fprintf(b, `<line x1="%d" y1="%s" x2="%d" y2="%s"/>`, x1, y1, x2, y2)
-}
-
+// circle draws a ring. The style sheet knows its height and its size.
 func circle(b *strings.Builder, x int, tone markup.Tone, filled, current bool) {
 	if current {
-		fmt.Fprintf(b, `<circle class="here" cx="%d" cy="50%%" r="%d"/>`, x, ring+4)
+		fmt.Fprintf(b, `<circle class="here" cx="%d"/>`, x)
 	}
 	class := string(tone)
 	if filled {
 		class += " filled"
 	}
-	fmt.Fprintf(b, `<circle class="ring %s" cx="%d" cy="50%%" r="%d"/>`, class, x, ring)
+	if class = strings.TrimSpace(class); class != "" {
+		class = ` class="` + class + `"`
+	}
+	fmt.Fprintf(b, `<circle%s cx="%d"/>`, class, x)
 }
 
 // dot returns the drawing of a branch without a stack.
@@ -110,5 +109,5 @@ func dot(tone markup.Tone, filled, current bool) template.HTML {
 }
 
 func svg(lanes int, content string) template.HTML {
-	return template.HTML(fmt.Sprintf(`<svg class="graph" width="%d" height="100%%" aria-hidden="true">%s</svg>`, 2+lanes*laneWidth, content))
+	return template.HTML(fmt.Sprintf(`<svg width="%d" aria-hidden="true">%s</svg>`, 2+lanes*laneWidth, content))
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"embed"
 	"html/template"
-	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
@@ -36,6 +36,9 @@ type Options struct {
 	// Conflicts returns the last report of the radar, false if there is none yet. It can be
 	// nil.
 	Conflicts func(ctx context.Context) (conflicts.Report, bool)
+	// Pull returns all that GitHub said last of one pull request, which the panel shows; false
+	// if that is not known yet. It can be nil.
+	Pull func(ctx context.Context, number int) (github.Status, bool)
 	// Clients returns the clients that work in worktrees.
 	Clients func(ctx context.Context) []presence.Client
 	Now     func() time.Time
@@ -125,7 +128,13 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	if err != nil || from < 0 {
 		return board.Page{}, failure.New(failure.Invalid, "The address has no number after from=", "Open the first page of the stacks.")
 	}
-	all, err := v.o.All(ctx, verdict.Selection{Branch: selected, From: from, Limit: perPage})
+	reported := v.radar(ctx)
+	// What is selected stays where it is, unless it is on another page.
+	all, err := v.o.All(ctx, verdict.Selection{From: from, Limit: perPage})
+	if err == nil && selected != "" && !contains(all, selected) {
+		from = 0
+		all, err = v.o.All(ctx, verdict.Selection{Branch: selected, Limit: perPage})
+	}
 	if err != nil {
 		return board.Page{}, err
 	}
@@ -134,12 +143,9 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	}
 	d := drawing{
 		Renderer: markup.Renderer{Kit: v.kit, Templates: v.templates},
-		selected: selected, now: v.o.Now(), agents: v.agents(ctx), github: all.GitHub,
+		selected: selected, now: v.o.Now(), agents: v.agents(ctx), github: all.GitHub, from: from,
 	}
-	var report conflicts.Report
-	if v.o.Conflicts != nil {
-		report, _ = v.o.Conflicts(ctx)
-	}
+	report := <-reported
 	d.collide(report)
 	page := board.Page{Title: "Stacks"}
 	if all.Branches == 0 {
@@ -153,6 +159,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	if len(all.Loose) > 0 {
 		page.Sections = append(page.Sections, d.loose(all))
 	}
+	page.Over = wires(page.Sections, report)
 	if len(report.Conflicts) > 0 {
 		page.Sections = append(page.Sections, d.conflicts(report))
 	}
@@ -163,11 +170,30 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 		page.Sections = append(page.Sections, board.Section{Key: "notes", Label: "Notes", Head: d.HTML("notes", all.Notes)})
 	}
 	if selected != "" {
-		if page.Detail = d.detail(all); page.Detail == nil {
+		if page.Detail = d.detail(ctx, all, v.o.Pull); page.Detail == nil {
 			return page, failure.New(failure.NotFound, "There is no branch "+selected+" in a stack", "It may have been renamed or deleted. Choose one from the list.")
 		}
 	}
 	return page, d.Err
+}
+
+// radar asks for the last report of the radar, while the page is made.
+func (v *View) radar(ctx context.Context) <-chan conflicts.Report {
+	out := make(chan conflicts.Report, 1)
+	go func() {
+		var report conflicts.Report
+		if v.o.Conflicts != nil {
+			report, _ = v.o.Conflicts(ctx)
+		}
+		out <- report
+	}()
+	return out
+}
+
+// contains reports whether a branch is among the stacks.
+func contains(all verdict.Overview, branch string) bool {
+	is := func(b verdict.Branch) bool { return b.Branch == branch }
+	return slices.ContainsFunc(all.Loose, is) || slices.ContainsFunc(all.Stacks, func(s verdict.Status) bool { return slices.ContainsFunc(s.Branches, is) })
 }
 
 // agents returns the clients by worktree.
@@ -194,9 +220,6 @@ func titleOf(branch string) string {
 	first, size := utf8.DecodeRuneInString(last)
 	return string(unicode.ToUpper(first)) + last[size:]
 }
-
-// link returns the address of the page with a branch in the panel.
-func link(branch string) string { return "stacks?" + url.Values{"branch": {branch}}.Encode() }
 
 // jiraOf returns the issues of branches, each once.
 func jiraOf(branches []verdict.Branch) string {

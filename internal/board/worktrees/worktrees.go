@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/failure"
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/workflow/worktrees"
@@ -37,6 +38,8 @@ type Runs interface {
 // Options are what the view shows.
 type Options struct {
 	Worktrees Lister
+	// Count counts the worktrees.
+	Count func(context.Context) (int, error)
 	// Runs can be nil.
 	Runs Runs
 	// Root is the worktree that the board is about.
@@ -77,11 +80,11 @@ func (*View) Watches() []board.Source {
 
 // Count returns the number of worktrees.
 func (v *View) Count(ctx context.Context) board.Badge {
-	all, err := v.o.Worktrees.List(ctx)
+	n, err := v.o.Count(ctx)
 	if err != nil {
 		return board.Badge{}
 	}
-	return board.Badge{Text: strconv.Itoa(len(all))}
+	return board.Badge{Text: strconv.Itoa(n)}
 }
 
 // row is what a row shows.
@@ -178,10 +181,35 @@ func (v *View) detail(ctx context.Context, draw *markup.Renderer, one row) *boar
 			add("run "+task.ID, "run", shown)
 		}
 	}
-	add("files", "files", one)
+	add("files", "files", struct {
+		row
+		Shown []file
+		More  int
+	}{one, changes(one.Files), max(0, one.Dirty-maxFiles)})
 	add("branch", "branch", one)
 	add("remove", "remove", one)
 	return d
+}
+
+// file is a file that is not committed.
+type file struct{ Path, What string }
+
+// maxFiles is how many files the panel names.
+const maxFiles = 50
+
+func changes(edits []git.Edit) []file {
+	var all []file
+	for _, e := range edits[:min(len(edits), maxFiles)] {
+		what := "changed"
+		switch {
+		case e.Untracked:
+			what = "untracked"
+		case e.Mode == "":
+			what = "deleted"
+		}
+		all = append(all, file{e.Path, what})
+	}
+	return all
 }
 
 // tail returns the last lines of a text.

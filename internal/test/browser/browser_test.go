@@ -45,15 +45,7 @@ func serve(t *testing.T, d *demo.Demo) *site {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(run) })
 	d.Environ = append(d.Environ, "XDG_RUNTIME_DIR="+run, "XDG_CONFIG_HOME="+filepath.Join(run, "config"))
-	began := time.Now()
-	s := &site{t: t, d: d, env: func(args ...string) (app.Env, *bytes.Buffer) {
-		var out bytes.Buffer
-		env := d.Env(args...)
-		first := env.Now()
-		env.Now = func() time.Time { return first.Add(time.Since(began)) } // links and limits need time to pass
-		env.Stdout, env.Stderr = &out, &out
-		return env, &out
-	}}
+	s := &site{t: t, d: d, env: environment(d)}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +80,19 @@ func serve(t *testing.T, d *demo.Demo) *site {
 	}
 }
 
+// environment returns what a run of copse has around it, with a clock that begins now.
+func environment(d *demo.Demo) func(args ...string) (app.Env, *bytes.Buffer) {
+	began := time.Now()
+	return func(args ...string) (app.Env, *bytes.Buffer) {
+		var out bytes.Buffer
+		env := d.Env(args...)
+		first := env.Now()
+		env.Now = func() time.Time { return first.Add(time.Since(began)) } // links and limits need time to pass
+		env.Stdout, env.Stderr = &out, &out
+		return env, &out
+	}
+}
+
 // link returns a link that opens a page.
 func (s *site) link(page string, flags ...string) string {
 	s.t.Helper()
@@ -110,9 +115,13 @@ func TestMain(m *testing.M) {
 // step is something that a person does, or that is done for one.
 type step = chrome.Step
 
-// media emulates a preference, such as prefers-color-scheme.
-func media(name, value string) step {
-	return chrome.Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: name, Value: value}}})
+// media emulates preferences, such as prefers-color-scheme and its value, and no others.
+func media(pairs ...string) step {
+	var features []*emulation.MediaFeature
+	for i := 0; i+1 < len(pairs); i += 2 {
+		features = append(features, &emulation.MediaFeature{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return chrome.Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 }
 
 // tab is a page of a board in the browser.

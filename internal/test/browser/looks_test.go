@@ -37,17 +37,23 @@ axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v
 	}
 }
 
-// looks compares the page with a picture, which COPSE_UPDATE=1 makes again. Both are compared
-// in blocks of pixels, because fonts are drawn differently by each version of a browser.
+// looks compares the page with a small picture of the test.
 func (b *tab) looks(name string) {
+	b.t.Helper()
+	b.looksLike(filepath.Join("testdata", name+".png"), 2)
+}
+
+// looksLike compares the page with a picture, which COPSE_UPDATE=1 makes again, and which is
+// smaller by a factor. Both are compared in blocks of pixels, because fonts are drawn
+// differently by each version of a browser.
+func (b *tab) looksLike(path string, smaller int) {
 	b.t.Helper()
 	eval[bool](b, `document.activeElement.blur(), document.fonts.ready.then(() => true)`)
 	shot, err := png.Decode(bytes.NewReader(get(b, chromedp.CaptureScreenshot())))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	now := halved(shot)
-	path := filepath.Join("testdata", name+".png")
+	name, now := strings.TrimSuffix(filepath.Base(path), ".png"), shrunk(shot, smaller)
 	if os.Getenv("COPSE_UPDATE") != "" {
 		var out bytes.Buffer
 		if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, now); err != nil {
@@ -83,13 +89,13 @@ const (
 	visible = 18
 )
 
-// halved returns a picture of half the size.
-func halved(in image.Image) *image.RGBA {
-	size := in.Bounds().Size().Div(2)
+// shrunk returns a picture that is smaller by a factor.
+func shrunk(in image.Image, by int) *image.RGBA {
+	size := in.Bounds().Size().Div(by)
 	out := image.NewRGBA(image.Rectangle{Max: size})
 	for y := range size.Y {
 		for x := range size.X {
-			r, g, b := mean(in, x*2, y*2, 2)
+			r, g, b := mean(in, x*by, y*by, by)
 			out.SetRGBA(x, y, color.RGBA{uint8(r), uint8(g), uint8(b), 255}) //nolint:gosec // a mean of bytes
 		}
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/loopback"
+	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/servers"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -84,6 +85,7 @@ type sources struct {
 
 	verdicts *verdict.Verdicts
 	radar    *radar
+	pulls    *pulls
 
 	mu     sync.Mutex
 	github verdict.GitHub // how GitHub's answers on the last page of stacks were
@@ -106,10 +108,10 @@ func (s *sources) views() []board.View {
 				}
 				return all, err
 			},
-			Conflicts: s.radar.latest, Clients: s.Clients, Now: s.Env.Now,
+			Conflicts: s.radar.latest, Pull: s.pulls.of, Clients: s.Clients, Now: s.Env.Now,
 		}),
-		worktrees.New(s.kit, worktrees.Options{Worktrees: trees, Runs: s.tasks, Root: s.Workspace.Workspace(), Now: s.Env.Now}),
-		items.New(s.kit, items.Options{Store: s.store, Agent: s.person(), Now: s.Env.Now}),
+		worktrees.New(s.kit, worktrees.Options{Worktrees: trees, Count: s.checkouts, Runs: s.tasks, Root: s.Workspace.Workspace(), Now: s.Env.Now}),
+		items.New(s.kit, items.Options{Store: s.store, Agent: s.person(), Behind: s.behind, Now: s.Env.Now}),
 		tasksview.New(s.kit, tasksview.Options{Tasks: s.tasks, Root: s.Workspace.Workspace(), Now: s.Env.Now}),
 		prompts.New(s.kit, prompts.Options{Library: library, Runner: runner}),
 		health.New(s.kit, health.Options{
@@ -133,6 +135,35 @@ func (s *sources) views() []board.View {
 	return append(views, search.New(s.kit, found))
 }
 
+// checkouts counts the worktrees.
+func (s *sources) checkouts(ctx context.Context) (int, error) {
+	repo, err := s.Session.Repo(ctx)
+	if err != nil {
+		return 0, err
+	}
+	list, err := repo.Checkouts(ctx)
+	return len(list), err
+}
+
+// behind returns what belongs to a branch, from what is at hand.
+func (s *sources) behind(ctx context.Context, branch string) items.Behind {
+	found, err := s.Branches.Context(remote.WithCachedOnly(ctx), branch, s.Services)
+	if err != nil {
+		return items.Behind{} // the branch is gone, and its name is on the page
+	}
+	out := items.Behind{Issue: found.JiraIssue, Pull: int(found.PRNumber)}
+	if issue, ok := found.Jira.Get(); ok {
+		out.Status = issue.Status
+	}
+	if status, ok := found.PullRequest.Get(); ok {
+		out.State = status.PullRequest.State
+		if status.PullRequest.Merged {
+			out.State = "merged"
+		}
+	}
+	return out
+}
+
 // person returns who uses the page, as a holder of items.
 func (s *sources) person() item.Agent {
 	name := cmp.Or(s.Env.Getenv("USER"), s.Env.Getenv("USERNAME"), "copse board")
@@ -146,10 +177,12 @@ func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*
 		kit: markup.NewKit(markup.Options{Now: o.Env.Now, Redact: o.Env.Secrets.Redact, Field: entry.TokenField, Token: p}),
 	}
 	s.verdicts, s.radar = here.Verdicts(s.store), newRadar(here.Radar().Report)
+	s.pulls = newPulls(here.Services.PullRequest, o.Env.Now)
 	return board.New(s.kit, board.Options{
 		Views: s.views(), Summary: s.summary, Watch: s.watch, ReadOnly: o.ReadOnly, Words: here.Words, Now: o.Env.Now, Logger: o.Logger,
 		Close: func() {
 			s.radar.close()
+			s.pulls.close()
 			s.tasks.Close()
 			_ = s.store.Close() // nothing is written at its end
 		},

@@ -15,6 +15,8 @@ type Held struct {
 	// Changed, Untracked and Conflicted count files that differ from the commit; a file is
 	// counted once.
 	Changed, Untracked, Conflicted int
+	// Files are those that are changed or untracked. Callers must not change them.
+	Files []git.Edit
 	// Merged says that the trunk has the commit.
 	Merged bool
 	// Unknown says that the files could not be compared.
@@ -64,7 +66,7 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 	for _, s := range g.worktrees {
 		h := Held{Root: s.root, Head: s.head, Unknown: s.state == nil}
 		if s.state != nil {
-			h.Untracked, h.Conflicted = s.state.LeftOut, s.state.Edits.Conflicted
+			h.Untracked, h.Conflicted, h.Files = s.state.LeftOut, s.state.Edits.Conflicted, s.state.Edits.Files
 			for _, e := range s.state.Edits.Files {
 				if e.Untracked {
 					h.Untracked++

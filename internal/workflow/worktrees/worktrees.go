@@ -57,6 +57,8 @@ type Worktree struct {
 	Changed    int `json:"changed,omitempty"`
 	Untracked  int `json:"untracked,omitempty"`
 	Conflicted int `json:"conflicted,omitempty"`
+	// Files are those that are changed or untracked. Callers must not change them.
+	Files []git.Edit `json:"-"`
 	// Upstream is the branch that Ahead and Behind compare with.
 	Upstream     string `json:"upstream,omitempty"`
 	UpstreamGone bool   `json:"upstream_gone,omitempty"`
@@ -164,6 +166,7 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 			continue
 		}
 		one.Changed, one.Untracked, one.Conflicted = held[at].Changed, held[at].Untracked, held[at].Conflicted
+		one.Files = held[at].Files
 		one.Keep = keep(*one, held[at], trunk, track, i == 0)
 		one.SafeToRemove = len(one.Keep) == 0
 	}

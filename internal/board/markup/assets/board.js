@@ -37,7 +37,7 @@
     const el = byId(step.id);
     switch (step.op) {
       case "title": document.title = step.html; return true;
-      case "reload": visit(location.href, { push: false, keep: true }); return true;
+      case "reload": refresh(); return true;
       case "remove": el?.remove(); return true;
     }
     if (!el) return false;
@@ -78,7 +78,7 @@
       version = event.lastEventId;
       // A page that is about to be loaded again connects again.
       if (complete && !steps.some((step) => step.op === "reload")) document.documentElement.dataset.live = "true";
-      if (!complete) visit(location.href, { push: false, keep: true });
+      if (!complete) refresh();
       polish();
     };
     mine.onerror = () => {
@@ -88,6 +88,8 @@
   };
 
   // ---- visits ----
+  // What a person asked for comes first, and is new anyway.
+  const refresh = () => { if (!busy) visit(location.href, { push: false, keep: true }); };
   const take = (doc, url, how) => {
     const app = doc.getElementById("app");
     if (!app) { location.href = url; return; }
@@ -118,8 +120,10 @@
       const res = await fetch(url, { signal: mine.signal, headers: { Accept: "text/html" } });
       const text = await res.text();
       if (mine !== busy) return;
+      busy = null;
       take(new DOMParser().parseFromString(text, "text/html"), res.url, how);
     } catch (err) {
+      if (mine === busy) busy = null;
       if (err.name !== "AbortError") say("The server does not answer. Is copse up still running?", true);
     }
   };
@@ -262,5 +266,6 @@
   version = meta("board-version").content;
   skew = Number(meta("board-now").content) - Date.now();
   polish();
-  listen();
+  // A person waits for the first paint, and for the changes after it.
+  requestAnimationFrame(() => setTimeout(listen));
 })();
