@@ -46,6 +46,7 @@ func TestParseHost(t *testing.T) {
 		{"atlassian.net", "https://atlassian.net", []string{"atlassian.net"}},
 		// Credentials for the cloud do not go in the clear, and to no other domain.
 		{"http://acme.atlassian.net", "http://acme.atlassian.net", []string{"acme.atlassian.net"}},
+		{"acme.atlassian.net.evil.example/x", "https://acme.atlassian.net.evil.example/x", []string{"acme.atlassian.net.evil.example/x", "acme.atlassian.net.evil.example"}},
 		{"evil-atlassian.net/x", "https://evil-atlassian.net/x", []string{"evil-atlassian.net/x", "evil-atlassian.net"}},
 	}
 	for _, tt := range tests {

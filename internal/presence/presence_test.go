@@ -110,6 +110,16 @@ func TestForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, dir, "claude-code execute")
+	// Whoever can enter the directory above can put another one in place.
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // that is the attack
+		t.Fatal(err)
+	}
+	if got := presence.List(dir, time.Now()); len(got) > 0 {
+		t.Errorf("a directory that others can replace is believed: %v", got)
+	}
+	if err := os.Chmod(filepath.Dir(dir), 0o700); err != nil { //nolint:gosec // a directory
+		t.Fatal(err)
+	}
 	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // that is the attack
 		t.Fatal(err)
 	}

@@ -253,32 +253,37 @@ func TestSwap(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "b.txt"), []byte("b"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan error, 1)
+	if err := os.WriteFile(filepath.Join(filepath.Dir(root), "outside", "more"), nil, 0o600); err != nil {
+		t.Fatal(err) // so that a listing tells which directory it is of
+	}
+	stop, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		for range 2000 {
-			err := errors.Join(os.Rename(dir, kept), os.Symlink(filepath.Join("..", "outside"), dir), os.Rename(dir, link), os.Rename(kept, dir), os.Remove(link))
-			if err != nil {
+		for {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			err := errors.Join(os.Rename(dir, kept), os.Symlink(filepath.Join("..", "outside"), dir))
+			runtime.Gosched() // the link stays for as long as the directory
+			if err = errors.Join(err, os.Rename(dir, link), os.Rename(kept, dir), os.Remove(link)); err != nil {
 				done <- err
 				return
 			}
 		}
-		done <- nil
 	}()
-	for reads := 0; ; reads++ {
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Fatal(err)
-			}
-			return
-		default:
-		}
+	for range 3000 {
 		if got, err := read(r, "swap/b.txt"); err == nil && got != "b" {
 			t.Fatalf("read %q", got)
 		}
 		if list, err := r.ReadDir("swap"); err == nil && len(list) != 1 {
 			t.Fatalf("listed %v", list)
 		}
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -138,7 +138,9 @@ func written(text string) []string {
 	// html/template escapes a plus sign, too.
 	page := html.EscapeString(text)
 	all = append(all, nested[1:len(nested)-1], strings.ReplaceAll(all[1], "+", "%20"), page, strings.ReplaceAll(page, "+", "&#43;"))
-	// Other programs write hexadecimal digits small, and more characters as entities.
+	// Other programs write hexadecimal digits small, more characters as entities, and a slash
+	// of JSON as \/.
+	all = append(all, strings.ReplaceAll(all[5], "/", `\/`))
 	for _, escaped := range []string{all[1], all[2], all[3]} {
 		all = append(all, smallHex(escaped))
 	}

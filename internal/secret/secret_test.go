@@ -52,6 +52,7 @@ func TestRedact(t *testing.T) {
 		{"query", "", odd, "?a=" + url.QueryEscape(odd)},
 		{"query with small digits", "", odd, "?a=p%22a%5css%3cw%26rd+%c3%a9%2f%2b"},
 		{"path with small digits", "", odd, "/p%22a%5css%3cw&rd%20%c3%a9%2f+"},
+		{"JSON of PHP", "", "ATATT3x/+ab=CD12", `{"token":"ATATT3x\/+ab=CD12"}`},
 		{"HTML of Handlebars", "", "ATATT3x/+ab=CD12", "<td>ATATT3x/+ab&#x3D;CD12</td>"},
 		{"HTML of Mustache", "", "ATATT3x/+ab=CD12", "<td>ATATT3x&#x2F;+ab&#x3D;CD12</td>"},
 		{"quoted", "", odd, strconv.Quote(odd)},

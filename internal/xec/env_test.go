@@ -64,6 +64,11 @@ func TestLookPath(t *testing.T) {
 	}
 	write("third/"+prog, 0o755)
 	path := "PATH=."
+	if here, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(here, filepath.Join(dir, "third")); err == nil {
+			path += string(filepath.ListSeparator) + rel // relative entries do not count, even if they lead there
+		}
+	}
 	for _, sub := range []string{"", "first", "second", "third", "missing"} {
 		path += string(filepath.ListSeparator) + filepath.Join(dir, sub)
 	}

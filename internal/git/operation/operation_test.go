@@ -165,3 +165,28 @@ func TestHostileFiles(t *testing.T) {
 		}
 	}
 }
+
+// A link in place of one of the files leads to a file that is not git's.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	victim := filepath.Join(t.TempDir(), "victim")
+	if err := os.WriteFile(victim, []byte("refs/heads/hunter2-password\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "BISECT_LOG"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(victim, path); err != nil {
+			t.Skip("symbolic links cannot be made here:", err)
+		}
+		if got := operation.Read(dir); got == nil || got.Branch+got.Onto+got.Source != "" {
+			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+}

@@ -79,10 +79,10 @@ func pathOf(one json.RawMessage) string {
 }
 
 func change(ctx context.Context, file string, do func([]json.RawMessage) ([]json.RawMessage, error)) (bool, error) {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return false, fmt.Errorf("create the directory of the list: %w", lockedstore.WithoutPath(err))
 	}
-	err := lockedstore.Edit(ctx, file, wait, func(old []byte) ([]byte, error) {
+	err := lockedstore.EditPrivate(ctx, file, wait, func(old []byte) ([]byte, error) {
 		var list []json.RawMessage
 		if len(old) > 0 {
 			if err := json.Unmarshal(old, &list); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -61,6 +62,23 @@ func TestAddAndRemove(t *testing.T) {
 		}
 		if _, err := edit.Add(t.Context(), file, "/z"); err == nil || read(t, file) != broken {
 			t.Errorf("%s: %v, %s", broken, err, read(t, file))
+		}
+	}
+}
+
+// Others can neither read the list nor write it, whatever the umask is.
+func TestListIsPrivate(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes mean nothing here")
+	}
+	file := filepath.Join(t.TempDir(), "twig", "registry.json")
+	if _, err := edit.Add(t.Context(), file, "/a"); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]os.FileMode{file: 0o600, filepath.Dir(file): 0o700} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v; want %v", path, info.Mode(), err, want)
 		}
 	}
 }

@@ -169,6 +169,17 @@ func TestExposedFiles(t *testing.T) {
 		if len(files) != 1 || len(files[0].Entries) != 1 || files[0].Entries[0].Token != bearer.Prefix+"SECRET" || !files[0].Exposed {
 			t.Errorf("%s: %+v", id, files)
 		}
+		for mode, exposed := range map[os.FileMode]bool{0o600: false, 0o640: true, 0o604: true} { // the group are others, too
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+			if files := clients.Files(place); len(files) != 1 || files[0].Exposed != exposed {
+				t.Errorf("%s, mode %v: %+v", id, mode, files)
+			}
+		}
+		if err := os.Chmod(path, 0o644); err != nil { //nolint:gosec // that is the mistake
+			t.Fatal(err)
+		}
 		checker := clients.New(filepath.Join(home, "ports"), bearer.NewStore(filepath.Join(home, "tokens")), nil)
 		if got := strings.Join(checker.Problems(t.Context(), place), "\n"); !strings.Contains(got, "other users can read the token") || strings.Contains(got, "SECRET") {
 			t.Errorf("%s: %s", id, got)
