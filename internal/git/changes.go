@@ -93,9 +93,10 @@ func (c Change) urgency() int {
 // binary file.
 type LineCount struct{ Added, Deleted int }
 
-// DiffStat tells, by path, how tracked files in the worktree differ from the commit
-// that is checked out.
-func (r *Repo) DiffStat(ctx context.Context) (map[string]LineCount, error) {
+// DiffStat returns, by path, how tracked files in the worktree differ from the commit
+// that is checked out. Git looks at the files that are among paths, or at all tracked ones
+// without any.
+func (r *Repo) DiffStat(ctx context.Context, paths ...string) (map[string]LineCount, error) {
 	return read(r, func() (map[string]LineCount, error) {
 		if r.Bare() {
 			return nil, fmt.Errorf("compare files: %w", ErrBare)
@@ -108,8 +109,13 @@ func (r *Repo) DiffStat(ctx context.Context) (map[string]LineCount, error) {
 		if head.Unborn {
 			base = "--cached" // with nothing
 		}
-		out, err := r.program.Run(ctx, "diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv",
-			"--ignore-submodules=dirty", base, "--")
+		args := []string{
+			"diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", base, "--",
+		}
+		for _, path := range paths {
+			args = append(args, ":(top,literal)"+path)
+		}
+		out, err := r.program.Run(ctx, args...)
 		if err != nil {
 			return nil, fmt.Errorf("compare files: %w", err)
 		}

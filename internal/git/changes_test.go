@@ -53,6 +53,14 @@ func TestChanges(t *testing.T) {
 	if err != nil || fmt.Sprint(stat) != "map[both:{0 5} edited:{2 1} gone:{0 6} new\nname:{6 0} old name:{0 6}]" {
 		t.Errorf("got %v, %v", stat, err)
 	}
+	gittest.Write(t, filepath.Join(dir, "*"), "")
+	g.Run(dir, "add", ":(literal)*")
+	for name, want := range map[string]string{"edited": "map[edited:{2 1}]", "new\nname": "map[new\nname:{6 0}]", "*": "map[]", "none": "map[]"} {
+		if stat, err := repo.DiffStat(t.Context(), name); err != nil || fmt.Sprint(stat) != want {
+			t.Errorf("%q alone: got %v, %v", name, stat, err)
+		}
+	}
+	g.Run(dir, "rm", "-q", "-f", ":(literal)*")
 	g.Run(dir, "commit", "-q", "-a", "-m", "two\x01 lines")
 	commits, err := repo.Log(t.Context(), 5)
 	g.Run(dir, "commit", "-q", "--allow-empty", "-m", "nothing")

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/project"
@@ -210,17 +208,11 @@ func (g *gathering) git(ctx context.Context) (Content, error) {
 		return nil, err
 	}
 	var out Changes
-	both, asking := errgroup.WithContext(ctx)
-	both.Go(func() error {
-		found, err := g.workingTree(asking)
+	found, err := g.workingTree(ctx)
+	if err == nil {
 		out.Status, out.Files = found.status, found.changed
-		return err
-	})
-	both.Go(func() (err error) {
-		out.Lines, err = repo.DiffStat(asking)
-		return err
-	})
-	err = both.Wait()
+		out.Lines, err = changedLines(ctx, repo, out.Files)
+	}
 	switch {
 	case errors.Is(err, git.ErrBare):
 		return nil, emptyError("a bare repository")
@@ -231,6 +223,37 @@ func (g *gathering) git(ctx context.Context) (Content, error) {
 	}
 	out.Stamps = g.stamps(ctx, out.Files)
 	return out, nil
+}
+
+const (
+	// maxCompared is how many files git is asked to compare by name, and maxNames how many
+	// bytes their names may have; with more, it compares all.
+	maxCompared = 500
+	maxNames    = 64 << 10
+)
+
+// changedLines counts the changed lines of files that git tracks. Naming them spares git a
+// second look at every file of the worktree.
+func changedLines(ctx context.Context, repo *git.Repo, files []git.Change) (map[string]git.LineCount, error) {
+	var paths []string
+	size := 0
+	for _, f := range files {
+		if f.Code == "??" {
+			continue
+		}
+		for _, path := range []string{f.Path, f.From} {
+			if path != "" {
+				paths, size = append(paths, path), size+len(path)
+			}
+		}
+	}
+	switch {
+	case len(paths) == 0:
+		return nil, nil
+	case len(paths) > maxCompared || size > maxNames:
+		return repo.DiffStat(ctx)
+	}
+	return repo.DiffStat(ctx, paths...)
 }
 
 // Commits are the last commits, the newest first.
