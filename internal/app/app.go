@@ -36,7 +36,7 @@ const (
 	Usage = 2
 )
 
-// Env is everything a program gets from outside.
+// Env is everything that a program gets from outside.
 type Env struct {
 	// Args are the arguments without the program's name.
 	Args   []string
@@ -48,24 +48,24 @@ type Env struct {
 	Environ []string
 	// Dir is the current directory, absolute.
 	Dir string
-	// Self starts this very program again, also after its file was replaced: on Linux it
-	// is a link of the kernel. It is "" if the program cannot start itself.
+	// Self starts this program again, even after its file was replaced: on Linux it is a link of
+	// the kernel. It is "" if the program cannot start itself.
 	Self string
-	// Executable is the path of the program's file, as it is written into
-	// the configuration of clients; "" if it is not known.
+	// Executable is the path of the program's file for the configuration of clients; "" if it is
+	// unknown.
 	Executable string
-	// Hostname is the name of this machine; "" if it is not known.
+	// Hostname is the name of this machine; "" if it is unknown.
 	Hostname string
-	// GOOS selects the places of files.
+	// GOOS selects the locations of files.
 	GOOS string
 	Now  func() time.Time
-	// Secrets are what Execute keeps out of Stdout and Stderr. What finds a login
-	// adds it. Nil keeps nothing out.
+	// Secrets are the texts that Execute removes from Stdout and Stderr. Code that finds a login
+	// adds its secret. Nil removes nothing.
 	Secrets *secret.Set
 }
 
-// EmptyEnv returns an environment without arguments, variables, input and output, for
-// a program that is built to be inspected.
+// EmptyEnv returns an environment without arguments, variables, input, and output, for a program
+// that is only inspected.
 func EmptyEnv() Env {
 	return Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Dir: os.TempDir(), GOOS: "linux", Now: time.Now}
 }
@@ -106,19 +106,19 @@ func (e Env) Home() string {
 	return e.Getenv("HOME")
 }
 
-// A server's heap is a few MiB, and the collector would run after each few MiB of garbage.
+// A server's heap is a few MiB, so the collector would run after every few MiB of garbage.
 const (
-	// ballastSize counts as a part of the heap; nobody touches it, so it takes no memory. It
-	// saves a busy server a third of its time.
+	// ballastSize counts as a part of the heap. Nothing touches the ballast, so it takes no memory.
+	// It saves a busy server a third of its time.
 	ballastSize = 8 << 20
 	// firstCollection is the percentage that lets the heap grow to 10 MiB before the first
 	// collection, which is more than a short run needs.
 	firstCollection = 250
 )
 
-// spareCollector makes the collector run less often, and not at all during the start: it
-// makes the ballast after the first collection, since its allocation would begin one. It
-// returns what keeps the ballast alive.
+// spareCollector makes the collector run less often, and not at all during the start. It allocates
+// the ballast after the first collection, because the allocation would trigger one. It returns a
+// value that keeps the ballast alive.
 func spareCollector() *atomic.Pointer[[ballastSize]byte] {
 	ballast := new(atomic.Pointer[[ballastSize]byte])
 	percent := debug.SetGCPercent(firstCollection)
@@ -133,8 +133,8 @@ func spareCollector() *atomic.Pointer[[ballastSize]byte] {
 	return ballast
 }
 
-// self returns the path of this program. On Linux it still means this very file after an
-// update replaces it.
+// self returns the path of this program. On Linux, the path still names this file after an update
+// replaces it.
 func self() string {
 	const link = "/proc/self/exe"
 	if runtime.GOOS == "linux" {
@@ -149,9 +149,9 @@ func self() string {
 	return path
 }
 
-// Main runs a program in the environment of this process and returns its exit
-// code. SIGINT, SIGTERM and SIGHUP end the context; a program that has not
-// returned a second later is left behind, and a second signal kills at once.
+// Main runs a program in the environment of this process and returns its exit code. SIGINT,
+// SIGTERM, and SIGHUP end the context. Main does not wait for a program that has not returned a
+// second later, and a second signal kills it immediately.
 func Main(run func(context.Context, Env) int) int {
 	defer runtime.KeepAlive(spareCollector())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -172,7 +172,7 @@ func Main(run func(context.Context, Env) int) int {
 		GOOS:    runtime.GOOS,
 		Now:     time.Now,
 	}
-	// Without a path, commands that print it say so.
+	// Without a path, commands that print it report that.
 	env.Executable, _ = os.Executable()
 	env.Hostname, _ = os.Hostname()
 	done := make(chan int, 1)

@@ -17,7 +17,7 @@ func (e Env) Program() (string, error) {
 	return e.Executable, nil
 }
 
-// StateDir returns the directory, by name, for what is remembered between runs; "" if the
+// StateDir returns the directory, by name, for state that is kept between runs; "" if the
 // environment names no place for it.
 func (e Env) StateDir(name string) string {
 	switch e.GOOS {
@@ -32,8 +32,8 @@ func (e Env) StateDir(name string) string {
 	return joinAbs(e.Home(), ".local", "state", "copse", name)
 }
 
-// ConfigDir returns the directory for what the user decides; "" if the environment names
-// no place for it.
+// ConfigDir returns the directory for the user's choices; "" if the environment names no place for
+// it.
 func (e Env) ConfigDir() string {
 	switch e.GOOS {
 	case "windows":
@@ -59,8 +59,8 @@ func (e Env) ConflictsDir() string { return e.cacheDir("conflicts") }
 // names no place for it.
 func (e Env) PullsDir() string { return e.cacheDir("pulls") }
 
-// TurnsDir returns the directory for the locks and notes of those that ask services; "" if
-// the environment names no place for it.
+// TurnsDir returns the directory for the locks and notes of processes that take turns to ask
+// services; "" if the environment names no place for it.
 func (e Env) TurnsDir() string { return e.cacheDir("turns") }
 
 func (e Env) cacheDir(name string) string {
@@ -76,23 +76,24 @@ func (e Env) cacheDir(name string) string {
 	return joinAbs(e.Home(), ".cache", "copse", name)
 }
 
-// ItemsCacheDir returns the directory for what was read of large stores of items; "" if the
-// environment names no place for it.
+// ItemsCacheDir returns the directory for the cache of large stores of items; "" if the environment
+// names no place for it.
 func (e Env) ItemsCacheDir() string { return e.cacheDir("items") }
 
 // SettingsFile returns the path of the user's settings; "" if the environment names no
 // place for them.
 func (e Env) SettingsFile() string { return joinAbs(e.ConfigDir(), settings.UserName) }
 
-// RuntimeDir returns the directory for what ends with the processes of the user: the socket
-// of "copse up" and the presence of servers.
+// RuntimeDir returns the directory for files that end with the processes of the user: the socket of
+// "copse up" and the presence of servers.
 func (e Env) RuntimeDir() string { return runtimeDir(e, os.Getuid(), private) }
 
-// runtimeDir returns the directory of the socket. It is the same for programs that were started
-// without the XDG_ variables, as some MCP clients start theirs: without XDG_RUNTIME_DIR it is where
-// systemd sets that variable to. Where there is no such directory it is in /tmp, whatever TMPDIR
-// says, and its owner is checked before anything in it is believed. Its path is short, as a
-// socket's must be. macOS and Windows have no runtime directory; there it is among the user's own.
+// runtimeDir returns the directory of the socket. It is the same for programs that start without
+// the XDG_ variables, as under some MCP clients: without XDG_RUNTIME_DIR, it is the directory to
+// which systemd sets that variable. If there is no such directory, it is in /tmp, whatever TMPDIR
+// says, and callers check its owner before they trust its content. Its path is short, because a
+// socket requires that. macOS and Windows have no runtime directory; there, it is among the user's
+// own files.
 func runtimeDir(env Env, uid int, private func(path string, uid int) bool) string {
 	if dir := env.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "copse")

@@ -47,7 +47,7 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 		return int(code)
 	}
 	if f := ran.Flags().Lookup("json"); f != nil && f.Value.String() == "true" {
-		// A program reads; an error is as easy to encode as to print.
+		// Errors are as easy to encode as to print.
 		_ = json.NewEncoder(env.Stderr).Encode(map[string]string{"error": err.Error()})
 	} else {
 		env.Note(ran.CommandPath() + ": " + err.Error())
@@ -59,11 +59,11 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 	return Failed
 }
 
-// Note writes a line to stderr, as [foreign.Notice] shows it, so that foreign text in it
-// cannot write lines of ours or steer a terminal.
+// Note writes a line to stderr, in the form of [foreign.Notice], so foreign text in it cannot
+// imitate lines of copse or control a terminal.
 func (e Env) Note(line string) { fmt.Fprintln(e.Stderr, foreign.Notice(line)) }
 
-// Notef is Note with a format.
+// Notef formats its arguments and calls Note.
 func (e Env) Notef(format string, args ...any) { e.Note(fmt.Sprintf(format, args...)) }
 
 // NoArgs refuses arguments, as a usage error.

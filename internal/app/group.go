@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Subcommands returns the Args of a command that only groups others: an unknown word is a usage
+// Subcommands checks the arguments of a command that only groups others: an unknown word is a usage
 // error.
 func Subcommands(cmd *cobra.Command, args []string) error { return Expect(nil)(cmd, args) }
 
@@ -32,8 +32,8 @@ func Expect(advice map[string]string) cobra.PositionalArgs {
 	}
 }
 
-// unknown returns a message about a word that is not a command below cmd, with the commands
-// that it may be a slip of.
+// unknown returns a message about a word that names no command below cmd, with commands of similar
+// names.
 func unknown(cmd *cobra.Command, word string) string {
 	message := fmt.Sprintf("unknown command %q", word)
 	cmd.SuggestionsMinimumDistance = 2
@@ -59,11 +59,11 @@ func below(cmd *cobra.Command, name string) []string {
 	return same
 }
 
-// Help returns the RunE of a command that only groups others.
+// Help runs a command that only groups others.
 func Help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// helpCommand returns the command "help". A topic that does not exist is a usage error, with
-// the advice that the word would get as a command.
+// helpCommand returns the command "help". An unknown topic is a usage error, with the same advice
+// as an unknown command.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND...]",
@@ -97,14 +97,15 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// flagError words the error of a flag. For an unknown one it suggests the nearest flag.
+// flagError returns the message for an error of a flag. For an unknown flag, it suggests the
+// nearest one.
 func flagError(cmd *cobra.Command, err error) error {
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return UsageError(err.Error())
 	}
 	text, name := err.Error(), missing.GetSpecifiedName()
-	// The names of flags are compared as the names of commands are.
+	// Names of flags are compared like names of commands.
 	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {

@@ -18,7 +18,7 @@ import (
 // usualWidth is the width of a terminal that does not report one.
 const usualWidth = 80
 
-// Width returns the width of the terminal that w is, in columns; 0 if w is not a terminal.
+// Width returns the width in columns of the terminal w; 0 if w is not a terminal.
 func Width(w io.Writer) int {
 	switch w := secret.Raw(w).(type) {
 	case interface{ Width() int }:
@@ -35,8 +35,8 @@ func Width(w io.Writer) int {
 	return 0
 }
 
-// printHelp writes the help of a command, wrapped to the width of the terminal. It names no
-// aliases: those are earlier names, which only have to work.
+// printHelp writes the help of a command, wrapped to the width of the terminal. It omits aliases:
+// they are earlier names, which still work.
 func printHelp(cmd *cobra.Command, _ []string) {
 	h := helpWriter{w: cmd.OutOrStdout()}
 	h.width = Width(h.w)

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// LevelTrace is for what is too long for debugging: whole messages.
+// LevelTrace is for messages that are too long for debugging, such as whole protocol messages.
 const LevelTrace = slog.Level(-8)
 
 // NewLogger logs to w, which is a program's stderr. verbosity counts -v: 0

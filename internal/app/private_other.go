@@ -2,5 +2,5 @@
 
 package app
 
-// private is false: there is no such directory here.
+// private returns false: this system has no such directory.
 func private(string, int) bool { return false }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// private reports whether a directory is there and only this user can enter it.
+// private reports whether a directory exists and only this user can enter it.
 func private(path string, uid int) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 {

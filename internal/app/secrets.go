@@ -5,8 +5,8 @@ import (
 	"github.com/copse-dev/copse/internal/secret"
 )
 
-// guarded returns an environment whose Stdout and Stderr leave out the secrets that it has
-// itself, and those that are added to its Secrets. flush writes what they hold back.
+// guarded returns an environment whose Stdout and Stderr omit its own secrets and those that are
+// added to its Secrets. flush writes the text that they hold back.
 func (e Env) guarded() (_ Env, flush func()) {
 	if e.Secrets == nil {
 		e.Secrets = secret.New(e.netrc)
@@ -18,7 +18,7 @@ func (e Env) guarded() (_ Env, flush func()) {
 	out, errs := e.Secrets.Writer(e.Stdout), e.Secrets.Writer(e.Stderr)
 	e.Stdout, e.Stderr = out, errs
 	return e, func() {
-		// Nobody is left to be told.
+		// There is nobody to report this to.
 		_ = out.Close()
 		_ = errs.Close()
 	}
@@ -32,7 +32,7 @@ func (e Env) netrc(s *secret.Set) {
 	}
 	file, err := netrc.Read(path)
 	if err != nil {
-		return // what cannot be read is not known
+		return // unreadable values are unknown
 	}
 	for _, entry := range file.Entries() {
 		s.AddLogin(entry.Login, entry.Password)

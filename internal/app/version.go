@@ -10,22 +10,21 @@ import (
 // -ldflags "-X …/internal/app.release=v1.2.3 -X …/internal/app.packager=goreleaser".
 var release, packager string
 
-// Version returns the release this program was built as, else what the Go command
-// knows: a module version, or "devel" with the revision.
+// Version returns the release of this program, or else the version that the Go command recorded: a
+// module version, or "devel" with the revision.
 func Version() string { return Origin().Version }
 
-// Build says what a program is and where it comes from. Fields are empty where the build
-// did not record them.
+// Build describes a program and its origin. Fields are empty if the build did not record them.
 type Build struct {
 	Version string `json:"version"`
-	// Source is the module, and Revision the commit of its repository; Modified says that
-	// there were changes on top of it.
+	// Source is the module, Revision the commit of its repository. Modified reports uncommitted
+	// changes.
 	Source   string `json:"source,omitempty"`
 	Revision string `json:"revision,omitempty"`
 	Time     string `json:"time,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
-	// By is who built it: a packager, "go install" of a published version, or "go build" of
-	// a working copy.
+	// By is the builder: a packager, "go install" of a published version, or "go build" of a
+	// working copy.
 	By       string `json:"by"`
 	Platform string `json:"platform"`
 }
@@ -61,7 +60,7 @@ func Origin() Build {
 	return b
 }
 
-// unreleased names a build without a release by what the Go command says of it.
+// unreleased describes a build without a release by the data of the Go command.
 func (b Build) unreleased(module string) string {
 	if module != "" && module != "(devel)" {
 		return module

@@ -1,10 +1,10 @@
-// Package bearer keeps the tokens that a user's servers demand, each in a file that only
-// the user can read.
+// Package bearer stores the tokens that a user's servers require, each in a file that only the user
+// can read.
 //
-// A [Store] has one [File] for each server, so that a token opens one server and no other.
-// [File.Token] reads it, and makes one where there is none; [File.Rotate] makes another.
-// A token has 160 random bits behind [Prefix]. A file that others could read is refused:
-// anyone who has seen the token could use it for good.
+// A [Store] has one [File] for each server, so a token opens one server and no other. [File.Token]
+// reads it, and creates it if there is none; [File.Rotate] replaces it. A token has 160 random bits
+// after [Prefix]. A file that others could read is an error: anyone who has seen the token could
+// use it forever.
 package bearer
 
 import (
@@ -25,13 +25,13 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// Prefix begins every token, so that people and secret scanners recognize one.
+// Prefix begins every token, so people and secret scanners recognize one.
 const Prefix = "copse_"
 
 // Store is a directory of tokens.
 type Store struct{ dir string }
 
-// NewStore returns the store in a directory. Nothing is read yet.
+// NewStore returns the store in a directory. It reads nothing yet.
 func NewStore(dir string) Store { return Store{dir} }
 
 // suffix ends the names of the files.
@@ -43,7 +43,7 @@ func (s Store) File(key string) *File {
 	return New(filepath.Join(s.dir, hex.EncodeToString(sum[:])[:16]+suffix))
 }
 
-// Rotate makes new tokens in place of all there are, and returns how many there are.
+// Rotate replaces all existing tokens, and returns their number.
 func (s Store) Rotate(ctx context.Context) (int, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -62,19 +62,19 @@ func (s Store) Rotate(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// File is where a token is.
+// File is the file of a token.
 type File struct{ path string }
 
-// New returns the file at path. Nothing is read yet.
+// New returns the file at path. It reads nothing yet.
 func New(path string) *File { return &File{path: path} }
 
-// Path returns where the file is.
+// Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// ErrExposed says that others can read the file.
-var ErrExposed = errors.New("the token's file can be read by others, who may know the token; `copse up --rotate-token` makes a new one")
+// ErrExposed reports that other users can read the file.
+var ErrExposed = errors.New("other users can read the token's file and may know the token; `copse up --rotate-token` creates a new one")
 
-// maxToken is how long a token can be that a user has put there.
+// maxToken is the maximum length of a token that a user has set.
 const maxToken = 1024
 
 // Token returns the token.
@@ -103,27 +103,27 @@ func (f *File) Token(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// Rotate makes another token and returns it.
+// Rotate creates another token and returns it.
 func (f *File) Rotate(ctx context.Context) (string, error) { return f.write(ctx, true) }
 
-// wait is how long another process may be writing.
+// wait is how long another process may take to write.
 const wait = 2 * time.Second
 
-// write makes a token; one that another process has made meanwhile stays, unless a new
-// one is wanted.
+// write creates a token. If another process has created one in the meantime, that one stays, unless
+// the caller requires a new one.
 func (f *File) write(ctx context.Context, anew bool) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return "", fmt.Errorf("write token: %w", lockedstore.WithoutPath(err))
 	}
 	if info, err := os.Lstat(f.path); err == nil && anew && !info.Mode().IsRegular() {
-		// It would be followed to where others may read.
+		// Following the link could lead to a place that others can read.
 		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("write token: %w", lockedstore.WithoutPath(err))
 		}
 	}
 	var token string
-	// The file is replaced, not changed: whoever has the old one open, or a link to it, does
-	// not see the new token, and a process that is killed leaves one of the two.
+	// The file is replaced, not changed: a process that has the old file open, or a link to it,
+	// does not see the new token, and a killed process leaves one of the two.
 	err := lockedstore.EditPrivate(ctx, f.path, wait, func(old []byte) ([]byte, error) {
 		if token = string(bytes.TrimSpace(old)); token != "" && !anew {
 			return old, nil

@@ -31,7 +31,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 )
 
-// Source is a part of what copse knows that can change.
+// Source is a part of copse's data that can change.
 type Source string
 
 // The sources.
@@ -43,7 +43,7 @@ const (
 	Tasks      Source = "tasks"
 	Prompts    Source = "prompts"
 	Servers    Source = "servers"
-	Conflicts  Source = "conflicts" // a report of the radar
+	Conflicts  Source = "conflicts" // a report of conflicts
 )
 
 // View is one of the pages of a board. It must be safe for concurrent use.
@@ -54,7 +54,7 @@ type View interface {
 	Title() string
 	// Watches are the sources whose changes can change the page.
 	Watches() []Source
-	// Render makes the page. An error is shown in its place.
+	// Render returns the page. The board shows an error instead of the page.
 	Render(ctx context.Context, r Request) (Page, error)
 }
 
@@ -63,7 +63,7 @@ type Counter interface {
 	Count(ctx context.Context) Badge
 }
 
-// Badge is a figure or a word, and what it means.
+// Badge is a figure or a word, and its meaning.
 type Badge struct {
 	Text string
 	Tone markup.Tone
@@ -71,7 +71,8 @@ type Badge struct {
 
 // Actor is a view with changes. A board or session that is read-only never calls it.
 type Actor interface {
-	// Act makes a change that a form asks for. An error changes nothing, and is shown.
+	// Act makes a change that a form requests. If it returns an error, it changes nothing, and the
+	// board shows the error.
 	Act(ctx context.Context, r Request, action string, form url.Values) (Outcome, error)
 }
 
@@ -82,31 +83,31 @@ type Asker interface {
 	Ask(ctx context.Context, r Request, form url.Values) (Page, error)
 }
 
-// Outcome is a change that was made.
+// Outcome describes a change.
 type Outcome struct {
 	// To is the address of the page to show next, relative to the board.
 	To string
-	// Notice says what was done. It can contain a form that undoes it.
+	// Notice describes the change. It can contain a form that undoes it.
 	Notice template.HTML
 }
 
-// Request is what a browser asks of a view.
+// Request is a browser's request to a view.
 type Request struct {
-	// Path is what follows the view's name: "12" in "items/12".
+	// Path is the part after the view's name: "12" in "items/12".
 	Path  string
 	Query url.Values
-	// ReadOnly says that the page must offer no changes.
+	// ReadOnly means that the page must offer no changes.
 	ReadOnly bool
 }
 
-// Page is what a view shows.
+// Page is the content of a view.
 type Page struct {
 	Title string
-	// Aside stands beside the title.
+	// Aside appears next to the title.
 	Aside string
 	// Tools are filters and buttons above the sections.
 	Tools template.HTML
-	// Class selects a form of the grid: "" for rows below each other, "columns" for a board.
+	// Class selects the layout: "" for rows below each other, "columns" for a board.
 	Class    string
 	Sections []Section
 	// Over is drawn over the sections. Screen readers do not read it.
@@ -117,7 +118,7 @@ type Page struct {
 
 // Section is a group of rows, in a card.
 type Section struct {
-	// Key identifies the section on its page for as long as it is the same one.
+	// Key identifies the section on its page.
 	Key   string
 	Class string
 	// Label names the section for screen readers.
@@ -131,7 +132,7 @@ type Row struct {
 	// Key identifies the row in its section.
 	Key   string
 	Class string
-	// Selected says that the panel is about this row.
+	// Selected means that the panel is about this row.
 	Selected bool
 	// Graph is a drawing at the beginning of the row. It changes with the rows around it, so it
 	// is updated by itself.
@@ -139,7 +140,7 @@ type Row struct {
 	HTML  template.HTML
 }
 
-// Detail is the panel with everything about one thing. Its blocks are updated one by one.
+// Detail is the panel with everything about one row. Its blocks update one by one.
 type Detail struct {
 	// Title is the heading: in monospace if Mono is set, as for a branch or a path.
 	Title string
@@ -152,25 +153,25 @@ type Detail struct {
 
 // Summary is the top line of a board.
 type Summary struct {
-	// Name is that of the project, Line what stands beside it.
+	// Name is the name of the project, Line the text next to it.
 	Name, Line string
-	// Fresh says how old the answers of services are.
+	// Fresh is the age of the services' answers.
 	Fresh template.HTML
 }
 
-// Options make a board.
+// Options configure a board.
 type Options struct {
 	Views   []View
 	Summary func(context.Context) Summary
-	// Watch calls changed for each source that may have changed, until ctx ends, and ready
-	// when no later change is missed. It runs while a page is open.
+	// Watch calls changed for each source that may have changed, until ctx ends, and ready when it
+	// misses no later change. It runs while a page is open.
 	Watch func(ctx context.Context, ready func(), changed func(Source))
-	// ReadOnly offers no changes to anybody.
+	// ReadOnly disables changes for everybody.
 	ReadOnly bool
 	Words    failure.Words
 	Now      func() time.Time
 	Logger   *slog.Logger
-	// Close lets go of what the views use.
+	// Close releases the resources of the views.
 	Close func()
 }
 
@@ -185,7 +186,7 @@ type Board struct {
 	counts map[string]Badge // the last figures, by view
 }
 
-// New returns a board. kit has the templates' functions; its placeholder stands for tokens.
+// New returns a board. kit provides the template functions; its placeholder represents tokens.
 func New(kit *markup.Kit, o Options) *Board {
 	b := &Board{o: o, kit: kit, shell: newShell(kit), counts: make(map[string]Badge)}
 	b.live = newHub(b)
@@ -200,7 +201,7 @@ func (b *Board) Close() {
 	}
 }
 
-// view returns the view of a name, nil if there is none.
+// view returns the view with a name, nil if there is none.
 func (b *Board) view(name string) View {
 	at := slices.IndexFunc(b.o.Views, func(v View) bool { return v.Name() == name })
 	if at < 0 {
@@ -276,7 +277,7 @@ func (b *Board) render(ctx context.Context, v View, r Request, limit time.Durati
 }
 
 func (b *Board) draw(ctx context.Context, v View, show show, r Request, limit time.Duration) (out screen, err error) {
-	// A mistake in one view takes neither the server nor its other pages down.
+	// A bug in one view must not stop the server or its other pages.
 	defer func() {
 		if p := recover(); p != nil {
 			b.o.Logger.Error("the board failed", "view", v.Name(), "panic", p, "stack", string(debug.Stack()))
@@ -300,7 +301,7 @@ func (b *Board) draw(ctx context.Context, v View, show show, r Request, limit ti
 	return b.shell.screen(v, page, summary, b.navigation(counting.get(ctx), v))
 }
 
-// problem returns the page in place of one that could not be made.
+// problem returns the page that replaces one that could not be rendered.
 func (b *Board) problem(v View, err error) Page {
 	e := failure.Of(err)
 	html, err := b.kit.Render(b.shell.templates, "problem", struct{ What, Do string }{e.Message(b.o.Words), e.Hint(b.o.Words)})

@@ -11,19 +11,19 @@ import (
 const (
 	// pause is the shortest time between two updates of a page.
 	pause = 200 * time.Millisecond
-	// refresh is how often a page is made again without a change: what fell silent is told by
-	// the clock.
+	// refresh is how often a page is rendered without a change, to update what depends on the
+	// clock.
 	refresh = time.Minute
-	// linger is how long sources are watched after the last page closed.
+	// linger is how long the board watches sources after the last page closed.
 	linger = 20 * time.Second
 )
 
-// hub keeps open pages up to date. While no page is open it does nothing. Pages that show
-// the same share the work.
+// hub updates open pages. While no page is open, it does nothing. Pages with the same content share
+// the work.
 type hub struct {
 	board *Board
 
-	ctx     context.Context //nolint:containedctx // the time of the hub, which is longer than any request
+	ctx     context.Context //nolint:containedctx // the lifetime of the hub, which is longer than any request
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
@@ -40,7 +40,7 @@ type watching struct {
 	wake   chan struct{} // something may have changed
 }
 
-// topic is a page that somebody has open.
+// topic is an open page.
 type topic struct {
 	view    View
 	request Request
@@ -71,7 +71,7 @@ func (h *hub) close() {
 	h.running.Wait()
 }
 
-// follow calls send for each change of a page, until ctx or the hub ends. version is that of
+// follow calls send for each change of a page, until ctx or the hub ends. version is the version of
 // the page that the reader has.
 func (h *hub) follow(ctx context.Context, v View, r Request, version string, send func(message) error) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -86,7 +86,7 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 	case <-ctx.Done():
 		return nil
 	}
-	// What changed before the watch began is seen here.
+	// This shows changes from before the watch began.
 	now, err := h.board.render(ctx, v, r, liveCount)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 	h.mu.Lock()
 	if t := h.topics[key]; t != nil && t.last.version == "" {
 		t.last = now
-		if t.dirty { // something changed while the page was made
+		if t.dirty { // something changed while the page was rendered
 			h.wake()
 		}
 	} else if t != nil && t.last.version != now.version {
@@ -108,7 +108,7 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 	}
 	h.mu.Unlock()
 	if now.version == version {
-		// The page learns that it misses no change from now on.
+		// From now on, the page misses no change.
 		if err := send(message{version: version, steps: []byte(`[]`)}); err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func reload(version string) message {
 	return message{version: version, steps: []byte(`[{"op":"reload"}]`)}
 }
 
-// join adds a reader to a page, and begins to watch if it is the first one.
+// join adds a reader to a page. The first reader starts the watch.
 func (h *hub) join(key string, v View, r Request, updates chan message) (ready <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -160,7 +160,7 @@ func (h *hub) join(key string, v View, r Request, updates chan message) (ready <
 	return h.watch.ready
 }
 
-// begin watches the sources. The caller holds the lock.
+// begin starts to watch the sources. The caller holds the lock.
 func (h *hub) begin() {
 	ctx, cancel := context.WithCancel(h.ctx)
 	w := &watching{cancel: cancel, ready: make(chan struct{}), wake: make(chan struct{}, 1)}
@@ -170,14 +170,15 @@ func (h *hub) begin() {
 		ready()
 	} else {
 		h.running.Go(func() {
-			defer ready() // a watch that failed holds up nobody
+			defer ready() // a failed watch delays nobody
 			h.board.o.Watch(ctx, ready, h.changed)
 		})
 	}
 	h.running.Go(func() { h.update(ctx, w) })
 }
 
-// leave removes a reader.
+// InTrash means that the item is deleted: at Deleted, if that is known. Then LostChildren and
+// LostDependents are the relations that the deletion removed from others.
 func (h *hub) leave(key string, updates chan message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -202,12 +203,12 @@ func (h *hub) leave(key string, updates chan message) {
 	h.idle = timer
 }
 
-// changed notes that a source may have changed.
+// changed records that a source may have changed.
 func (h *hub) changed(s Source) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.topics {
-		// The navigation counts what other views show.
+		// The navigation shows figures of other views.
 		if slices.Contains(t.view.Watches(), s) || h.counts(s) {
 			t.dirty = true
 		}
@@ -223,7 +224,7 @@ func (h *hub) counts(s Source) bool {
 	})
 }
 
-// wake lets the pages be made that need it. The caller holds the lock.
+// wake schedules the pages that need an update. The caller holds the lock.
 func (h *hub) wake() {
 	if h.watch == nil {
 		return
@@ -234,7 +235,7 @@ func (h *hub) wake() {
 	}
 }
 
-// update makes pages again when something changed, until ctx ends.
+// update renders pages again when something has changed, until ctx ends.
 func (h *hub) update(ctx context.Context, w *watching) {
 	clock := time.NewTicker(refresh)
 	defer clock.Stop()
@@ -263,13 +264,13 @@ func (h *hub) update(ctx context.Context, w *watching) {
 	}
 }
 
-// due returns the pages that have to be made again.
+// due returns the pages that need an update.
 func (h *hub) due() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var keys []string
 	for key, t := range h.topics {
-		// One without a page has a reader that is about to make it.
+		// A topic without a page has a reader that is about to render it.
 		if t.dirty && t.last.version != "" {
 			keys = append(keys, key)
 		}
@@ -277,7 +278,7 @@ func (h *hub) due() []string {
 	return keys
 }
 
-// remake makes a page again and sends what is different to its readers.
+// remake renders a page again and sends the differences to its readers.
 func (h *hub) remake(ctx context.Context, key string) {
 	h.mu.Lock()
 	t := h.topics[key]

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// part is a piece of a page: an element with an id. A leaf is updated as a whole. Others
-// contain parts, between the html before and after them: a list's parts come and go, those of
-// a frame stay.
+// part is a piece of a page: an element with an ID. A leaf updates as a whole. Other parts contain
+// parts, between the html before and after them: the parts of a list come and go, those of a frame
+// stay.
 type part struct {
 	id            string
 	html          string // of a leaf, with the element itself
@@ -24,12 +24,12 @@ type screen struct {
 	title string
 	// class is that of the page's body.
 	class string
-	// app is the frame of everything that a person sees.
+	// app is the frame of the visible page.
 	app     part
 	version string
 }
 
-// text returns the html of a part with what it contains.
+// text returns the html of a part with its content.
 func (p part) text() template.HTML {
 	var b strings.Builder
 	p.write(&b)
@@ -45,14 +45,13 @@ func (p part) write(b *strings.Builder) {
 	b.WriteString(p.after)
 }
 
-// idOf returns an id for an element, which is the same for the same keys. Keys are foreign
-// text.
+// idOf returns an ID for an element, which is the same for the same keys. Keys are foreign text.
 func idOf(keys ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(keys, "\x00")))
 	return "p" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:8]))
 }
 
-// settled returns html without the texts of times, which a page's script changes by itself.
+// settled returns html without the texts of times, which a page's script updates.
 func settled(html string) string {
 	const opening = "<time "
 	if !strings.Contains(html, opening) {
@@ -74,7 +73,7 @@ func settled(html string) string {
 	}
 }
 
-// fingerprint returns a text that is another one for a page with other parts.
+// fingerprint returns a text that differs for a page with other parts.
 func (s screen) fingerprint() string {
 	sum := sha256.New()
 	var walk func(p part)
@@ -92,7 +91,7 @@ func (s screen) fingerprint() string {
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum.Sum(nil)[:10]))
 }
 
-// step is a change to an open page. Its members are those of the page's script.
+// step is a change to an open page. The page's script defines its members.
 type step struct {
 	// Op is morph (the element with ID becomes HTML), add (HTML comes into ID, before the
 	// element Before or at the end), remove, order (the children of ID are IDs), title, or
@@ -104,7 +103,7 @@ type step struct {
 	IDs    []string `json:"ids,omitempty"`
 }
 
-// maxPatch is the size of html beyond which a page is better read again.
+// maxPatch is the size of html beyond which the browser loads the page again.
 const maxPatch = 32 << 10
 
 // changes returns the steps from one page to another.
@@ -155,7 +154,7 @@ func relist(was, now part) []step {
 	for _, p := range now.parts {
 		kept[p.id] = true
 	}
-	var order []string // of those that were there before
+	var order []string // of those that existed before
 	for _, p := range was.parts {
 		if !kept[p.id] {
 			steps = append(steps, step{Op: "remove", ID: p.id})

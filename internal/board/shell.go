@@ -14,7 +14,7 @@ import (
 //go:embed shell.tmpl
 var shellFiles embed.FS
 
-// shell draws what all pages have around their sections.
+// shell draws the frame that all pages share.
 type shell struct {
 	kit       *markup.Kit
 	templates *template.Template
@@ -41,22 +41,22 @@ type document struct {
 	Title, Class string
 	App          template.HTML
 	Here         string // the address of the page, relative to the board
-	Live         string // that of the stream
+	Live         string // address of the stream
 	Version      string
 	Token        string
 	Now          int64 // in milliseconds
 	Notice       template.HTML
 }
 
-// renderer makes the parts of a page.
+// renderer renders the parts of a page.
 type renderer struct{ markup.Renderer }
 
-// leaf makes a part of a template, whose element has the id.
+// leaf renders a part from a template, whose element has the ID.
 func (r *renderer) leaf(id, name string, data any) part {
 	return part{id: id, html: string(r.HTML(name, data))}
 }
 
-// screen makes the parts of a page.
+// screen renders the parts of a page.
 func (s *shell) screen(v View, p Page, summary Summary, nav []navigation) (screen, error) {
 	r := &renderer{markup.Renderer{Kit: s.kit, Templates: s.templates}}
 	class := "view-" + v.Name()
@@ -89,7 +89,7 @@ func (s *shell) screen(v View, p Page, summary Summary, nav []navigation) (scree
 // attribute returns text as the value of an attribute in quotes.
 func attribute(text string) string { return template.HTMLEscapeString(markup.Harmless(text)) }
 
-// sections makes the list of sections.
+// sections renders the list of sections.
 func (r *renderer) sections(p Page) part {
 	list := part{id: "sections", list: true, before: `<div id="sections" class="` + attribute(p.Class) + `">`, after: `</div>`}
 	for _, one := range p.Sections {
@@ -116,7 +116,7 @@ func (r *renderer) sections(p Page) part {
 	return list
 }
 
-// row makes a row of a section or a block of the panel.
+// row renders a row of a section or a block of the panel.
 func (r *renderer) row(of string, row Row) part {
 	id := idOf(of, row.Key)
 	class, current := "row "+row.Class, ""
@@ -133,7 +133,7 @@ func (r *renderer) row(of string, row Row) part {
 	}}
 }
 
-// detail makes the panel.
+// detail renders the panel.
 func (r *renderer) detail(d *Detail) part {
 	frame := part{id: "detail", before: `<aside id="detail" hidden>`, after: `</aside>`}
 	if d == nil {
@@ -175,7 +175,7 @@ func (s *shell) page(scr screen, here string, watched bool, token string, notice
 	return b.Bytes(), err
 }
 
-// address returns that of a page, relative to the board.
+// address returns the address of a page, relative to the board.
 func address(v View, r Request) string {
 	u := url.URL{Path: v.Name()}
 	if r.Path != "" {

@@ -21,15 +21,16 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 )
 
-// Path is where a server has the boards.
+// Progress returns the function that reports progress, nil if nobody requests it.
 const Path = "/board/"
 
-// SiteOptions make a site.
+// SiteOptions configure a site.
 type SiteOptions struct {
-	// Open makes the board of a worktree. It puts the placeholder where a form needs a token.
+	// Open opens the board of a worktree. The board puts the placeholder where a form needs a
+	// token.
 	Open func(ctx context.Context, root string, p markup.Placeholder) (*Board, error)
-	// Key returns the secret from which the addresses of boards are made; while it stays, so
-	// do they.
+	// Key returns the secret from which the addresses of boards are derived. The addresses change
+	// with it.
 	Key func(ctx context.Context) (string, error)
 	// Own reports whether a request comes from a process of this user. A link is only good for
 	// those: it is in the arguments of the program that opens it, and other users of the
@@ -63,11 +64,11 @@ func NewSite(placeholder markup.Placeholder, o SiteOptions) *Site {
 	return &Site{o: o, placeholder: placeholder, outside: newShell(kit).templates, boards: make(map[string]*place)}
 }
 
-// ErrClosed says that the site has ended.
+// ErrClosed reports that the site has ended.
 var ErrClosed = errors.New("copse up is about to end")
 
-// Link opens the board of a worktree and returns the path and query that lets a browser in,
-// once and within [entry.LinkTime].
+// Link opens the board of a worktree and returns the path and query that log a browser in, once and
+// within [entry.LinkTime].
 func (s *Site) Link(ctx context.Context, root string, readOnly bool) (string, error) {
 	key, err := s.o.Key(ctx)
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *Site) Link(ctx context.Context, root string, readOnly bool) (string, er
 	return at.path + "enter?key=" + url.QueryEscape(at.door.Link(readOnly)), nil
 }
 
-// Close ends all pages and lets go of the boards.
+// Close ends all pages and closes the boards.
 func (s *Site) Close() {
 	s.mu.Lock()
 	boards := s.boards
@@ -139,7 +140,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// headers sets what holds for every answer.
+// headers sets the headers of every answer.
 func headers(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
 		"form-action 'self'; base-uri 'self'; frame-ancestors 'none'")
@@ -163,7 +164,7 @@ func (s *Site) refuse(w http.ResponseWriter, r *http.Request, why string) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(http.StatusUnauthorized)
-	_, _ = w.Write(b.Bytes()) // a browser that left misses nothing
+	_, _ = w.Write(b.Bytes()) // a disconnected browser misses nothing
 }
 
 // enter uses a link.
@@ -184,7 +185,7 @@ func (s *Site) enter(w http.ResponseWriter, r *http.Request, at *place) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// inside returns the address of a page of this board, whatever it is given.
+// inside returns the address of a page of this board, whatever the argument is.
 func (at *place) inside(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || u.Opaque != "" || strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, "..") || strings.Contains(u.Path, `\`) {
@@ -206,7 +207,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	http.NotFound(w, r)
 }
 
-// request returns the view that a path names, and what is asked of it.
+// request returns the view that a path names, and the request to it.
 func (at *place) request(rest string, query url.Values, s *entry.Session) (View, Request) {
 	name, path, _ := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
 	return at.view(name), Request{Path: path, Query: query, ReadOnly: s.ReadOnly || at.o.ReadOnly}
@@ -252,7 +253,7 @@ func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *place, ses
 		failed(err)
 		return
 	}
-	_, _ = w.Write(head) // a browser that left misses nothing
+	_, _ = w.Write(head) // a disconnected browser misses nothing
 	_ = http.NewResponseController(w).Flush()
 	scr, err := at.draw(ctx, p.View, p.show, p.Request, firstCount)
 	if ctx.Err() != nil {
@@ -270,12 +271,12 @@ func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *place, ses
 	_, _ = w.Write(s.fill(text, session))
 }
 
-// fill puts the token of a session where a form needs it.
+// fill inserts the token of a session where a form needs it.
 func (s *Site) fill(text []byte, session *entry.Session) []byte {
 	return bytes.ReplaceAll(text, []byte(s.placeholder), []byte(session.Token))
 }
 
-// stream sends the changes of a page for as long as it is open.
+// stream sends the changes of a page while it is open.
 func (s *Site) stream(w http.ResponseWriter, r *http.Request, at *place, session *entry.Session, rest string) {
 	query := r.URL.Query()
 	version := query.Get("board_version")
@@ -302,7 +303,7 @@ func (s *Site) stream(w http.ResponseWriter, r *http.Request, at *place, session
 	}) // the browser connects again
 }
 
-// maxForm is the size of the largest form.
+// maxForm is the maximum size of a form.
 const maxForm = 1 << 20
 
 // change answers a form.
@@ -363,7 +364,7 @@ func (s *Site) change(w http.ResponseWriter, r *http.Request, at *place, session
 	http.Redirect(w, r, at.inside(done.To), http.StatusSeeOther)
 }
 
-// fail answers a change that was not made.
+// fail answers a change that failed.
 func (at *place) fail(w http.ResponseWriter, status int, what, do string) {
 	var b bytes.Buffer
 	if err := at.shell.templates.ExecuteTemplate(&b, "failed", struct{ Base, What, Do string }{at.path, what, do}); err != nil {
@@ -372,10 +373,10 @@ func (at *place) fail(w http.ResponseWriter, status int, what, do string) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // a browser that left misses nothing
+	_, _ = w.Write(b.Bytes()) // a disconnected browser misses nothing
 }
 
-// missing is the page for an address that names nothing.
+// missing returns the page for an unknown address.
 type missing struct{}
 
 func (missing) Name() string      { return "missing" }
@@ -385,7 +386,7 @@ func (missing) Render(context.Context, Request) (Page, error) {
 	return Page{}, failure.New(failure.NotFound, "There is no such page", "Choose one from the navigation.")
 }
 
-// keys is the page that lists the keys.
+// keys returns the page that lists the keys.
 type keys struct{ board *Board }
 
 func (keys) Name() string      { return "keys" }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// fits reports whether the whole tree stays within limit.
+// fits reports whether the complete tree stays within limit.
 func (g *Graph) fits(places []place, limit Limit) bool {
 	if limit.Nodes > 0 && len(places) > limit.Nodes {
 		return false
@@ -23,9 +23,8 @@ func (g *Graph) fits(places []place, limit Limit) bool {
 	return true
 }
 
-// cut returns how many of the places, which are in level order, stay within
-// limit. A place that has lost children costs a mark; while only some of its
-// children have been counted, the mark is too.
+// cut returns how many of the places, in level order, stay within limit. A place without all of its
+// children costs a mark, even while only some of its children have been counted.
 func (g *Graph) cut(places []place, limit Limit) int {
 	sizes := subtreeSizes(places)
 	children := make([]int, len(places)) // not counted yet
@@ -54,8 +53,8 @@ func (g *Graph) cut(places []place, limit Limit) int {
 	return len(places)
 }
 
-// cost returns at least how many bytes n, at depth, takes as JSON and as a line of
-// text within a JSON string.
+// cost returns a lower bound of the bytes that n, at depth, takes as JSON and as a line of text
+// within a JSON string.
 func cost(n *Node, depth int) int {
 	const always = len(`{"branch":"","children":[]},`) + len(`""`) // the quotes of the text
 	c := always + escaped(n.Branch)
@@ -74,8 +73,8 @@ func cost(n *Node, depth int) int {
 	return c + indentCost(depth) + escaped(label(n)) + len(`\n`)
 }
 
-// markCost returns at least how many bytes it takes to say, at and under a place at
-// depth, that up to omitted places are left out.
+// markCost returns a lower bound of the bytes that it takes to state, at and under a place at
+// depth, that up to omitted places are missing.
 func markCost(omitted, depth int) int {
 	c := len(`,"omitted":`) + len(strconv.Itoa(omitted))
 	return c + indentCost(depth+1) + len(omittedLabel(omitted)) + len(`\n`)
@@ -88,7 +87,7 @@ func indentCost(depth int) int {
 	return (depth-1)*max(len(passing), len(past)) + max(len(middle), len(last))
 }
 
-// escaped returns at least how many bytes s takes within a JSON string, whichever
+// escaped returns a lower bound of the bytes that s takes within a JSON string, whichever
 // characters the encoder escapes.
 func escaped(s string) int {
 	const escape = len(`\u0000`)

@@ -8,17 +8,17 @@ import (
 )
 
 var (
-	// ErrNoBranches says that neither git nor twig's file has a branch.
+	// ErrNoBranches reports that neither git nor twig's file has a branch.
 	ErrNoBranches = errors.New("the repository has no branches")
-	// ErrNoRoot says that there are branches, but no root to begin with: no
-	// configured root and no default branch exists, and HEAD is detached.
+	// ErrNoRoot reports that there are branches, but no root: no configured root and no default
+	// branch exists, and HEAD is detached.
 	ErrNoRoot = errors.New("no root branch exists")
 )
 
-// NotFoundError says that a branch is known to neither git nor twig's file.
+// NotFoundError reports that neither git nor twig's file knows a branch.
 type NotFoundError struct {
 	Branch  string
-	Nearest []string // at most five names that it may be a slip of, best first
+	Nearest []string // at most five similar names, best first
 }
 
 func (e *NotFoundError) Error() string {

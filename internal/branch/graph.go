@@ -6,11 +6,11 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 )
 
-// none is the node that is not there.
+// none is the index of no node.
 const none int32 = -1
 
-// Graph is the branches of a repository and their declared dependencies at one
-// moment. It does not change.
+// Graph is the branches of a repository and their declared dependencies at one moment. It is
+// immutable.
 type Graph struct {
 	state *twig.State
 	refs  Refs
@@ -25,7 +25,7 @@ type Graph struct {
 	kids  []int32
 }
 
-// NewGraph joins what state declares with the branches of refs.
+// NewGraph joins the declarations of state with the branches of refs.
 func NewGraph(state *twig.State, refs Refs) *Graph {
 	g := &Graph{state: state, refs: refs, names: Names(state, refs)}
 	g.ids = make(map[string]int32, len(g.names))
@@ -48,9 +48,8 @@ func NewGraph(state *twig.State, refs Refs) *Graph {
 	return g
 }
 
-// Roots returns the roots whose trees together have every branch: the home
-// root, then the other configured roots that exist, in their order. It is
-// empty when there is no home root.
+// Roots returns the roots whose trees together have every branch: the home root, then the other
+// configured roots that exist, in their order. It is empty if there is no home root.
 func (g *Graph) Roots() []string {
 	if g.home == none {
 		return nil
@@ -66,9 +65,8 @@ func (g *Graph) Roots() []string {
 	return roots
 }
 
-// RootOfCurrent returns the root other than except whose tree has the branch that is
-// checked out. It is that branch itself if only the tree of except has it, and "" if none
-// is checked out.
+// RootOfCurrent returns the root other than except whose tree has the current branch. It returns
+// the branch itself if only the tree of except has it, and "" if no branch is checked out.
 func (g *Graph) RootOfCurrent(except string) string {
 	if g.refs.current == "" {
 		return ""
@@ -108,12 +106,12 @@ func (g *Graph) findHome() int32 {
 // edge is a parent and its child.
 type edge struct{ parent, child int32 }
 
-// shown reports whether n has a place in a tree without being asked for.
+// shown reports whether n appears in a tree without a request.
 func (g *Graph) shown(n int32) bool {
 	return g.refs.Exists(g.names[n]) || g.state.Declared(g.names[n])
 }
 
-// isRoot reports whether n begins a tree of its own.
+// isRoot reports whether n is the root of a tree.
 func (g *Graph) isRoot(n int32) bool {
 	return n == g.home || g.state.IsRoot(g.names[n]) && g.refs.Exists(g.names[n])
 }
@@ -166,8 +164,8 @@ func (g *Graph) reach(n int32, reached []bool) {
 	}
 }
 
-// cycleAbove returns the first by name of the cycle to which the first parents
-// of n lead. Every node above n must have a parent.
+// cycleAbove returns the first name of the cycle to which the first parents of n lead. Every node
+// above n must have a parent.
 func (g *Graph) cycleAbove(n int32) int32 {
 	above := func(n int32) int32 {
 		parent, _ := g.state.Parent(g.names[n])

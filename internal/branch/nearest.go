@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// nearest returns the at most five candidates that name may be a slip of, best
-// first: equal but for case, then one a part (of three characters or more) of the
-// other, then the fewest edits; ties by bytes.
+// nearest returns at most five candidates for a mistyped name, best first: equal except for case,
+// then one contained in the other (with three characters or more), then by the number of edits;
+// ties by bytes.
 func nearest(name string, candidates []string) []string {
 	const most, longest, part = 5, 256, 3
 	if name == "" || len(name) > longest {
@@ -51,8 +51,8 @@ func nearest(name string, candidates []string) []string {
 	return names
 }
 
-// distance returns the number of characters to insert, delete or replace between a
-// and b, or any number above limit when it is above limit.
+// distance returns the number of characters to insert, delete, or replace between a and b. Above
+// limit, it returns any number above limit.
 func distance(a, b []rune, limit int) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -6,17 +6,17 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 )
 
-// Refs is what git says about the branches of a repository.
+// Refs are the branches of a repository in git.
 type Refs struct {
 	local         []string // sorted by bytes
 	defaultBranch string
 	current       string
 }
 
-// NewRefs takes the names of the local branches, the branch that git calls default, and the branch
-// that is checked out, whether it has a commit yet or not. The last two are empty when there is
-// none. The names must not be changed afterward; names that are sorted by bytes, as git lists them,
-// are not copied.
+// NewRefs takes the names of the local branches, git's default branch, and the current branch,
+// whether it has a commit yet or not. The last two are empty if there is none. The caller must not
+// change the names afterward. NewRefs does not copy names that are sorted by bytes, as git lists
+// them.
 func NewRefs(local []string, defaultBranch, current string) Refs {
 	if !slices.IsSorted(local) {
 		local = slices.Sorted(slices.Values(local))
@@ -24,11 +24,11 @@ func NewRefs(local []string, defaultBranch, current string) Refs {
 	return Refs{local: local, defaultBranch: defaultBranch, current: current}
 }
 
-// Has returns what [Stack] asks, for refs that are at hand.
+// Has answers the question of [Stack] from refs in memory.
 func (r Refs) Has(name string) (bool, error) { return r.Exists(name), nil }
 
-// Exists reports whether git has the branch. The current one exists also
-// before its first commit.
+// Exists reports whether git has the branch. The current branch exists even before its first
+// commit.
 func (r Refs) Exists(name string) bool {
 	_, found := slices.BinarySearch(r.local, name)
 	return found || r.isCurrent(name)

@@ -8,8 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// What a line begins with: its own branch, after one of the others for each
-// level above.
+// The beginnings of a line: one for its own branch, after one for each level above.
 const (
 	middle  = "├── "
 	last    = "└── "
@@ -64,7 +63,7 @@ func (n *Node) Text() string {
 	return text.String()
 }
 
-// label returns the name of n with what is linked to it, on one line of clean text.
+// label returns the name of n with its links, on one line of clean text.
 func label(n *Node) string {
 	var notes []string
 	if n.JiraIssue != "" {

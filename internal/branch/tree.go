@@ -2,23 +2,22 @@ package branch
 
 import "slices"
 
-// Node is a branch in a tree, with what hangs under it.
+// Node is a branch in a tree, with the branches below it.
 type Node struct {
 	Branch    string  `json:"branch"`
 	Children  []*Node `json:"children"` // never nil
 	JiraIssue string  `json:"jira_issue,omitempty"`
 	PRNumber  uint32  `json:"pr_number,omitempty"`
-	// Missing says that the branch is declared but git does not have it.
+	// Missing means that the branch is declared, but git does not have it.
 	Missing bool `json:"missing,omitempty"`
-	// Current says that the branch is checked out.
+	// Current means that the branch is checked out.
 	Current bool `json:"current,omitempty"`
-	// Omitted is how many places below this one the tree had before it was
-	// cut here. Of the nodes of a tree, only those that lost children of their
-	// own count, so the sum is what the whole tree lost.
+	// Omitted is the number of places below this one that were cut off here. Only nodes that lost
+	// children of their own have one, so the sum is what the whole tree lost.
 	Omitted int `json:"omitted,omitempty"`
 }
 
-// HasCurrent reports whether the branch that is checked out is n or below it.
+// HasCurrent reports whether the current branch is n or below it.
 func (n *Node) HasCurrent() bool {
 	for todo := []*Node{n}; len(todo) > 0; {
 		last := todo[len(todo)-1]
@@ -37,20 +36,19 @@ type Tree struct {
 	Omitted int // nodes that were cut off
 }
 
-// Limit bounds a tree; a zero field does not. The root always stays. What a
-// tree without Bytes takes as text grows with the square of its depth.
+// Limit bounds a tree; a zero field sets no limit. The root always stays. Without a limit on Bytes,
+// the text of a tree grows with the square of its depth.
 type Limit struct {
-	// Nodes is the most nodes.
+	// Nodes is the maximum number of nodes.
 	Nodes int
-	// Bytes is the most bytes that the nodes as JSON and the text as a JSON
-	// string take together, with or without HTML escapes.
+	// Bytes is the maximum number of bytes of the nodes as JSON and the text as a JSON string
+	// together, with or without HTML escapes.
 	Bytes int
 }
 
-// Tree returns the tree of the branch named root, or of the home root when root
-// is empty. A tree over the limit loses its lowest levels, of the last level
-// that stays the end. The error is [ErrNoBranches], [ErrNoRoot] or a
-// [*NotFoundError].
+// Tree returns the tree of the branch named root, or of the home root if root is empty. A tree over
+// the limit loses its lowest levels, and the end of the last level that remains. The error is
+// [ErrNoBranches], [ErrNoRoot], or a [*NotFoundError].
 func (g *Graph) Tree(root string, limit Limit) (*Tree, error) {
 	start, err := g.start(root)
 	if err != nil {
@@ -81,8 +79,8 @@ func (g *Graph) start(root string) (int32, error) {
 	return g.home, nil
 }
 
-// place is where a node stands in a tree. A node can have several places; its
-// children have theirs under one of them.
+// place is the place of a node in a tree. A node can have several places; its children have theirs
+// under one of them.
 type place struct {
 	node   int32
 	parent int32 // the index of the place above, or none
@@ -129,8 +127,8 @@ func (g *Graph) byLevel(start int32) []place {
 	return places
 }
 
-// build makes the tree of the first kept places, in which every parent comes
-// before its children and siblings are in order.
+// build returns the tree of the first kept places. In them, every parent comes before its children,
+// and siblings are in order.
 func (g *Graph) build(places []place, kept int) *Tree {
 	t := &Tree{Shown: kept, Omitted: len(places) - kept}
 	sizes := subtreeSizes(places)
@@ -165,7 +163,7 @@ func (g *Graph) node(n int32) Node {
 	}
 }
 
-// subtreeSizes returns for each place how many there are at and below it.
+// subtreeSizes returns for each place the number of places at and below it.
 func subtreeSizes(places []place) []int {
 	sizes := make([]int, len(places))
 	for i := len(places) - 1; i >= 0; i-- {

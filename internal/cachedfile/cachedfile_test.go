@@ -182,7 +182,7 @@ func TestFileSystemErrors(t *testing.T) {
 	if large, ok := errors.AsType[*cachedfile.TooLargeError](err); !ok || large.Size != limit+1 || large.Limit != limit {
 		t.Fatalf("large file: %v, want a TooLargeError of %d and %d", err, limit+1, limit)
 	}
-	if got, want := err.Error(), "has 1025 bytes, more than the 1024 that are read"; got != want {
+	if got, want := err.Error(), "has 1025 bytes; the limit is 1024"; got != want {
 		t.Errorf("large file: %q, want %q", got, want)
 	}
 	write(t, path, "small")

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Group is several files that something was made of, to tell whether they are still what they were.
-// A file that was missing counts as one. It is for one goroutine until it is complete, and does not
-// change afterward.
+// Group is the set of files on which a result depends, to detect whether any of them has changed. A
+// missing file counts as one. It is for one goroutine until it is complete, and immutable
+// afterward.
 type Group struct {
 	files      map[string]member
-	incomplete bool // later changes could go unnoticed
+	incomplete bool // later changes could go undetected
 }
 
 type member struct {
@@ -20,8 +20,8 @@ type member struct {
 	signature Signature
 }
 
-// Add adds a file, which must be read after that; its error is that of stat. A file that
-// is no regular one is never the same again.
+// Add adds a file, which must be read afterward; the error is that of stat. A file that is not
+// regular always counts as changed.
 func (g *Group) Add(path string) (fs.FileInfo, error) {
 	if g.files == nil {
 		g.files = map[string]member{}
@@ -51,8 +51,7 @@ func (g *Group) Has(path string) bool {
 // Same reports false from now on.
 func (g *Group) MarkIncomplete() { g.incomplete = true }
 
-// Same reports whether all files are known to be what they were, at the cost of a stat
-// each.
+// Same reports whether all files are known to be unchanged, at the cost of one stat each.
 func (g *Group) Same() bool {
 	if g == nil || g.incomplete {
 		return false

@@ -11,12 +11,12 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// attempts is how often a file that changes while it is read is read again
-// before the last reading is taken as it is.
+// attempts is how often a file that changes during a read is read again before the last result is
+// used.
 const attempts = 3
 
-// content is what a file held. No change after read has the signature sig,
-// unless it falls into the same tick of the file system's clock.
+// content is the content of a file. No change after read has the signature sig, unless it falls
+// into the same tick of the file system's clock.
 type content struct {
 	bytes []byte
 	sig   signature
@@ -24,9 +24,8 @@ type content struct {
 }
 
 func (f *File[T]) read() (content, error) {
-	// The mode is looked at before the file is opened, because opening a
-	// device can have effects, and after, because the file may have been
-	// replaced in between.
+	// The mode is checked before the file is opened, because opening a device can have effects, and
+	// afterward, because the file may have been replaced in between.
 	info, err := f.stat(f.path)
 	if err != nil {
 		return content{}, withoutPath(err)
@@ -53,8 +52,7 @@ func (f *File[T]) read() (content, error) {
 	return c, nil
 }
 
-// readOnce reads file from its start; stable reports that it did not change
-// meanwhile.
+// readOnce reads file from its start; stable reports that it did not change in the meantime.
 func (f *File[T]) readOnce(file *os.File) (c content, stable bool, err error) {
 	read := f.now()
 	before, err := file.Stat()
@@ -86,7 +84,7 @@ func (f *File[T]) readOnce(file *os.File) (c content, stable bool, err error) {
 
 func (f *File[T]) acceptable(info fs.FileInfo) error { return regular.Check(info, f.limit) }
 
-// withoutPath returns the cause alone of an error that names a path.
+// withoutPath returns only the cause of an error that names a path.
 func withoutPath(err error) error {
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
 		return named.Err
@@ -94,8 +92,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// NotRegularError says that there is something, but no regular file.
+// NotRegularError reports that the file is not a regular file.
 type NotRegularError = regular.NotRegularError
 
-// TooLargeError says that the file has more bytes than the File's limit.
+// TooLargeError reports that the file has more bytes than the File's limit.
 type TooLargeError = regular.TooLargeError

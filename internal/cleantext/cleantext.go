@@ -1,29 +1,29 @@
-// Package cleantext makes text from elsewhere (Jira, GitHub, files, tasks)
-// harmless to show to a person in a terminal and to hand to a model.
+// Package cleantext makes foreign text (from Jira, GitHub, files, tasks)
+// harmless for a terminal and for a model.
 //
-// Use [Line] for what must stay on one line (titles, names, authors), [Block]
-// for what may have several (descriptions, logs), and [Cut] to shorten either.
+// Use [Line] for text that must stay on one line (titles, names, authors), [Block]
+// for text of several lines (descriptions, logs), and [Cut] to shorten either.
 //
-// Line and Block guarantee that their result is valid UTF-8 and holds
+// Line and Block guarantee that their result is valid UTF-8 and contains
 //
-//   - no escape sequence, whole or in part: neither its introducer nor, when it
+//   - no escape sequence, complete or partial: neither its introducer nor, if it
 //     is well-formed, its parameters. A string sequence (OSC, DCS, SOS, PM, APC)
-//     that is not closed on its line loses only its introducer, so that an
+//     that is not closed on its line loses only its introducer, so an
 //     unclosed one cannot hide the text after it;
 //   - no C0 or C1 control and no DEL, except for the line feed and tab that
 //     Block keeps;
-//   - no bidirectional control, tag, zero-width or other invisible character.
+//   - no bidirectional control, tag, zero-width, or other invisible character.
 //
-// Three invisible characters carry meaning and stay where they can have it:
+// Three invisible characters carry meaning and remain where they can have it:
 // one variation selector after a visible character (U+E0100 and up only after
 // an ideograph), and one joiner, U+200C or U+200D, after a letter of a script
-// other than Latin, Greek and Cyrillic, or after a mark or an emoji. One each
-// is enough for emoji, Persian, the Indic scripts and Mongolian, and too little
-// to hide a message in. Flags written with tag characters (those of England,
-// Scotland and Wales) lose their tags and become a plain black flag.
+// other than Latin, Greek, and Cyrillic, or after a mark or an emoji. One each
+// is enough for emoji, Persian, the Indic scripts, and Mongolian, and not enough
+// to hide a message. Flags written with tag characters (those of England,
+// Scotland, and Wales) lose their tags and become a plain black flag.
 //
 // Invalid UTF-8 becomes U+FFFD, one for each run of bad bytes. Clean text is
-// returned as it is, without an allocation. Line and Block are idempotent.
+// returned unchanged, without an allocation. Line and Block are idempotent.
 package cleantext
 
 import (
@@ -36,17 +36,16 @@ import (
 // each tab becomes a space.
 func Line(s string) string { return clean(s, ' ', ' ') }
 
-// Block returns s as clean text whose line breaks are line feeds. Tabs stay;
-// CRLF, a lone CR, and the rarer breaks (VT, FF, NEL, U+2028, U+2029) become
-// a line feed.
+// Block returns s as clean text whose line breaks are line feeds. Tabs remain; CRLF, a lone CR, and
+// the rarer breaks (VT, FF, NEL, U+2028, U+2029) become a line feed.
 func Block(s string) string { return clean(s, '\n', '\t') }
 
-// clean rewrites s, with newline and tab standing for those two.
+// clean rewrites s with newline and tab as replacements for those two.
 func clean(s string, newline, tab byte) string {
 	var (
 		out   strings.Builder
 		start int  // s[start:i] is clean and not yet in out
-		prev  rune // the last character that was kept
+		prev  rune // the last character kept
 	)
 	for i := 0; i < len(s); {
 		if c := s[i]; c >= ' ' && c < 0x7f {
@@ -105,7 +104,7 @@ func isBreak(r rune) bool {
 	return false
 }
 
-// invalidRun returns the length of the run of invalid UTF-8 that s begins with.
+// invalidRun returns the length of the run of invalid UTF-8 at the beginning of s.
 func invalidRun(s string) int {
 	n := 0
 	for n < len(s) {
@@ -117,11 +116,11 @@ func invalidRun(s string) int {
 	return n
 }
 
-// keep reports whether r, which is no control character, may follow prev.
+// keep reports whether r, which is not a control character, may follow prev.
 func keep(r, prev rune) bool {
 	switch {
 	case r < 0x300:
-		return r != 0xad // the soft hyphen is the one invisible one
+		return r != 0xad // the soft hyphen is the only invisible one
 	case r >= 0x3400 && r < 0xd800 || r >= 0xe000 && r < 0xfe00 || r >= 0x1f000 && r < 0x20000:
 		return true // Han, Hangul, private use, emoji: none is invisible
 	case r == 0x200c || r == 0x200d:
@@ -131,7 +130,7 @@ func keep(r, prev rune) bool {
 	case unicode.Is(unicode.Variation_Selector, r):
 		return unicode.IsGraphic(prev) && !unicode.IsSpace(prev) && !unicode.Is(unicode.Variation_Selector, prev)
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r):
-		return true // a visible sign, though Unicode files it as a format character
+		return true // a visible sign, although Unicode classifies it as a format character
 	}
 	return !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }

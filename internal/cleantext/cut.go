@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// ellipsis marks the place of a cut. It counts as one character.
+// ellipsis marks a cut. It counts as one character.
 const ellipsis = "…"
 
-// Cut shortens s to at most n characters (code points). What was cut is
-// replaced by "…", which is one of the n; spaces before it go too. It does not
-// separate a character from its marks and joiners, nor the two halves of a
-// flag, unless nothing else would be left. Text that fits is returned as it is;
-// for n below 1 the result is empty.
+// Cut shortens s to at most n characters (code points). "…", which is one of the n, replaces the
+// removed text and the spaces before it. Cut does not separate a character from its marks and
+// joiners, nor the two halves of a flag, unless nothing else would remain. It returns text that
+// fits unchanged; for n below 1, the result is empty.
 func Cut(s string, n int) string {
 	if n < 1 {
 		return ""
@@ -21,7 +20,7 @@ func Cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	end, count := len(s), 0 // end is where character n begins
+	end, count := len(s), 0 // end is the start of character n
 	for i := range s {
 		count++
 		if count == n {

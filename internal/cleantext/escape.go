@@ -17,10 +17,10 @@ const (
 	apc = 0x9f // ESC _
 )
 
-// sequence returns the length of the control function that s begins with: a
-// single control character, or an escape sequence as a terminal would read it.
-// A sequence never reaches over a control character or a character beyond
-// ASCII that cannot be part of it, so a broken one takes no text with it.
+// sequence returns the length of the control function at the beginning of s: a single control
+// character, or an escape sequence as a terminal would read it. A sequence never extends over a
+// control character or a non-ASCII character that cannot be part of it, so a broken one removes no
+// text.
 func sequence(s string) int {
 	r, n := utf8.DecodeRuneInString(s)
 	if r == esc {
@@ -69,8 +69,8 @@ func control(s string) int {
 	return i
 }
 
-// payload returns the length of a control string with its terminator, or 0
-// when it is not terminated before the next control character.
+// payload returns the length of a control string with its terminator, or 0 if it is not terminated
+// before the next control character.
 func payload(s string) int {
 	for i := 0; i < len(s); {
 		c := s[i]

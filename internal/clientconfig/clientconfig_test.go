@@ -194,7 +194,7 @@ func TestEdits(t *testing.T) {
 			"[mcp_servers.copse]\ncommand = \"/opt/copse\"\nargs = [\"mcp\", \"serve\"]\n" + envVars + "\n[mcp_servers.copse.env]\nA = \"b\"\n\n# about the rest\n[tools]\nweb = true\n"},
 		"TOML with what was added": {"codex", "[mcp_servers.copse]\nargs = [\"mcp\", \"serve\"]\ncommand = \"/opt/copse\" # here\nenabled = true\n",
 			"[mcp_servers.copse]\nargs = [\"mcp\", \"serve\"]\ncommand = \"/opt/copse\" # here\nenabled = true\n" + envVars},
-		"TOML in another form": {"codex", "[mcp_servers]\ncopse = { command = \"x\" }\n", "error: the entry is there in a form that is not edited here; change it by hand"},
+		"TOML in another form": {"codex", "[mcp_servers]\ncopse = { command = \"x\" }\n", "error: copse cannot edit the existing entry in this form; change it manually"},
 		"no JSON":              {"cursor", "{", "error: it is not JSON"},
 		"a list":               {"cursor", "[]", "error: the servers are not an object"},
 		"a list inside":        {"cursor", `{"mcpServers": []}`, `error: the servers are not an object: "mcpServers"`},

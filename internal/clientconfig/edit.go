@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// edit is what becomes of an entry.
+// edit is the change to an entry.
 type edit struct {
 	set []setting
-	// drop are members that mean nothing for the way in which the server is reached.
+	// drop are members without meaning for the transport of the server.
 	drop []string
 }
 
@@ -22,14 +22,14 @@ type setting struct {
 	how   how
 }
 
-// how is what a setting does to the member that is there.
+// how is the effect of a setting on an existing member.
 type how int
 
 const (
-	replace    how = iota // it becomes the value
+	replace    how = iota // the value replaces it
 	ifAbsent              // it stays
-	addMembers            // it gets the members and elements that it lacks
-	setMembers            // its members become those of the value
+	addMembers            // it gets its missing members and elements
+	setMembers            // the value's members replace its own
 )
 
 // Members of entries that start a server, and of those that name an address.
@@ -94,8 +94,8 @@ func (c Client) envKey() string {
 	return "env"
 }
 
-// commandLine returns how the server is started: as before, but with the program and the
-// flags of s. A program that a person put in front of copse stays.
+// commandLine returns the new command line: as before, but with the program and the flags of s. A
+// person's program in front of copse stays.
 func commandLine(before, s Server) []string {
 	line := append([]string{before.Command}, before.Args...)
 	at := serveAt(line)
@@ -133,7 +133,7 @@ func isCopse(path string) bool {
 	return strings.TrimSuffix(base, ".exe") == "copse"
 }
 
-// IsCopse reports whether a server is one of copse's programs, or is started by one that a
+// IsCopse reports whether a server is one of copse's programs, directly or behind a program that a
 // person has put in front of it.
 func (s Server) IsCopse() bool {
 	line := append([]string{s.Command}, s.Args...)
@@ -161,8 +161,8 @@ func withoutFlag(line []string, from int, flag string) []string {
 	return kept
 }
 
-// resolve returns the value of a member that is there, nil if it is not, and whether that
-// is another one.
+// resolve returns the new value of an existing member, nil if it does not exist, and whether the
+// value differs.
 func (s setting) resolve(there any) (value any, changed bool) {
 	switch want := s.value.(type) {
 	case map[string]string:

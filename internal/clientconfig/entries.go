@@ -49,14 +49,14 @@ func (c Client) Entries(text []byte) ([]Named, error) {
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		var e entry
 		if json.Unmarshal(servers[name], &e) != nil {
-			continue // of another program, in a form that is not known here
+			continue // of another program, in an unknown form
 		}
 		found = append(found, Named{Name: name, Server: e.server()})
 	}
 	return found, nil
 }
 
-// entry is what is read of an entry. Members of another form are of no use to us.
+// entry is the part of an entry that this package reads. It ignores members of another form.
 type entry struct {
 	Command   json.RawMessage `json:"command"`
 	Args      lax[[]string]   `json:"args"`
@@ -65,14 +65,14 @@ type entry struct {
 	URL       string          `json:"url"`
 	HTTPURL   string          `json:"httpUrl"`
 	ServerURL string          `json:"serverUrl"`
-	// Env has two names, and so have Headers: the second are those of opencode and Codex.
+	// Env and Headers have two names each: the second are those of opencode and Codex.
 	Env         lax[map[string]string] `json:"env"`
 	Environment lax[map[string]string] `json:"environment"`
 	Headers     lax[map[string]string] `json:"headers"`
 	HTTPHeaders lax[map[string]string] `json:"http_headers"`
 }
 
-// lax is a value that is absent if it is of another form.
+// lax is a value that counts as absent if it has another form.
 type lax[T any] struct{ value T }
 
 func (l *lax[T]) UnmarshalJSON(data []byte) error {

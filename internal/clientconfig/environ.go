@@ -10,8 +10,8 @@ import (
 	"github.com/copse-dev/copse/internal/hostenv"
 )
 
-// filter is what a client keeps from the servers that it starts; the zero value passes
-// everything on. What each client does was found by running it.
+// filter describes what a client withholds from the servers that it starts; the zero value passes
+// everything on. The behavior of each client was found by running it.
 type filter int
 
 const (
@@ -23,8 +23,7 @@ const (
 	sdkDefault // clients that use the default of the protocol's SDK
 )
 
-// listed returns the names that Codex is told to pass on. It leaves out those that are not
-// set.
+// listed returns the names that Codex must pass on. It omits those that are not set.
 func (f filter) listed() []string {
 	if f == codex {
 		return hostenv.Variables()
@@ -34,7 +33,7 @@ func (f filter) listed() []string {
 
 // references returns variables that refer to those of the same name in the client's own
 // environment. One that is not set there arrives empty, or as the reference itself;
-// [hostenv.Resolved] takes it out.
+// [hostenv.Resolved] removes it.
 func (f filter) references() map[string]string {
 	switch f {
 	case gemini:
@@ -50,8 +49,8 @@ func (f filter) references() map[string]string {
 	}
 }
 
-// Environ returns the environment of a server that the client starts by an entry, when its
-// own is parent. Both are in the form KEY=value.
+// Environ returns the environment of a server that the client starts by an entry, if the client's
+// own environment is parent. Both are in the form KEY=value.
 func (c Client) Environ(parent []string, s Server) []string {
 	own := make(map[string]string, len(parent))
 	for _, kv := range parent {
@@ -93,7 +92,7 @@ func (c Client) Withheld(parent []string, s Server) []string {
 	return names
 }
 
-// passes returns what reports whether a variable is passed on.
+// passes returns a function that reports whether a variable is passed on.
 func (f filter) passes(own map[string]string) func(name, value string) bool {
 	among := func(names ...string) func(string, string) bool {
 		return func(name, _ string) bool { return slices.Contains(names, name) }
@@ -124,7 +123,7 @@ func (f filter) passes(own map[string]string) func(name, value string) bool {
 	return func(string, string) bool { return true }
 }
 
-// What Gemini CLI takes for a secret, by the name of a variable and by its value.
+// The names and values of variables that Gemini CLI considers secret.
 var (
 	secretName = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL|CREDS|PRIVATE|CERT`)

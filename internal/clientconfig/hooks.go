@@ -16,22 +16,22 @@ import (
 // Hook is an event of a client's session at which it runs a command.
 type Hook struct {
 	Event string
-	// Matcher limits it to some causes of the event; "" is all.
+	// Matcher limits it to some causes of the event; "" means all.
 	Matcher string
 }
 
-// hooks is how a client is told what to run when a session starts.
+// hooks describes the configuration of a client's session hooks.
 type hooks struct {
 	user, project []string // the file: parts as in [Client], and parts below the project
 	events        []Hook
-	flat          bool // the command stands in the event's list; else in a group there
+	flat          bool // the command is in the event's list; otherwise in a group there
 	seconds       int  // the time limit, in the client's unit
 }
 
-// hookSeconds is how long a hook may take, in seconds.
+// hookSeconds is the time limit of a hook, in seconds.
 const hookSeconds = 10
 
-// hooksOf returns the hooks of a client, false if it has none that can inform a session.
+// hooksOf returns the hooks of a client, false if none of them can inform a session.
 func (c Client) hooksOf() (hooks, bool) {
 	const causes = "startup|resume|clear|compact"
 	switch c.ID {
@@ -40,13 +40,14 @@ func (c Client) hooksOf() (hooks, bool) {
 	case "codex":
 		return hooks{user: []string{codexDir, "hooks.json"}, project: []string{".codex", "hooks.json"}, events: []Hook{{"SessionStart", causes}}, seconds: hookSeconds}, true
 	case "gemini":
-		// It has no event after a compression: the next prompt is it.
+		// It has no event after a compression: the next prompt takes its place.
 		return hooks{
 			user: []string{geminiHome, ".gemini", "settings.json"}, project: []string{".gemini", "settings.json"},
 			events: []Hook{{Event: "SessionStart"}, {Event: "PreCompress"}, {Event: "BeforeAgent"}}, seconds: hookSeconds * 1000,
 		}, true
 	case "copilot":
-		// In a project it runs the hooks of Claude Code, too; a second file would say all twice.
+		// In a project, it also runs the hooks of Claude Code; a second file would repeat
+		// everything.
 		return hooks{
 			user: []string{copilotDir, "hooks", "copse.json"}, project: nil,
 			events: []Hook{{Event: "sessionStart"}, {Event: "preCompact"}, {Event: "userPromptSubmitted"}}, flat: true, seconds: hookSeconds,
@@ -55,7 +56,7 @@ func (c Client) hooksOf() (hooks, bool) {
 	return hooks{}, false
 }
 
-// NoHooksError says that a client runs nothing when a session starts.
+// NoHooksError reports that a client runs nothing when a session starts.
 type NoHooksError struct {
 	Title string
 	Scope Scope
@@ -89,8 +90,8 @@ var ourHook = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(^|[/\\"' ])copse(\.exe)?["']? mcp hook --client [a-z-]+$`)
 })
 
-// SetHooks returns text with the hooks of copse, which run a command line. Other hooks stay,
-// and so does what a person changed in those of copse.
+// SetHooks returns text with the hooks of copse, which run a command line. Other hooks stay, and so
+// do a person's changes to those of copse.
 func (c Client) SetHooks(text []byte, command string) ([]byte, error) {
 	h, ok := c.hooksOf()
 	if !ok {
@@ -157,7 +158,7 @@ func (h hooks) entry(hook Hook, command string) []byte {
 	}{hook.Matcher, []run{{Type: "command", Command: command, Timeout: h.seconds}}})
 }
 
-// objectIn returns a member that is an object, which it adds if there is none.
+// objectIn returns a member that is an object. It adds the object if there is none.
 func objectIn(o *hujson.Object, name string, style style, depth int) (*hujson.Object, error) {
 	at := member(o, name)
 	if at < 0 {
@@ -172,8 +173,8 @@ func objectIn(o *hujson.Object, name string, style style, depth int) (*hujson.Ob
 	return inner, nil
 }
 
-// rewrite gives the hooks of copse in a list another command. It reports whether there are
-// any, and whether that changed one.
+// rewrite gives the hooks of copse in a list another command. It reports whether there are any, and
+// whether one has changed.
 func rewrite(list *hujson.Array, command string) (found, changed bool) {
 	for i := range list.Elements {
 		o, ok := list.Elements[i].Value.(*hujson.Object)
@@ -212,7 +213,8 @@ func isOurs(v hujson.Value) bool {
 	return json.Unmarshal(clone.Pack(), &text) == nil && ourHook().MatchString(strings.TrimSpace(text))
 }
 
-// RemoveHooks returns text without the hooks of copse, and without what is empty then.
+// RemoveHooks returns text without the hooks of copse, and without the containers that are then
+// empty.
 func (c Client) RemoveHooks(text []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// errShape is for files that are JSON but not a configuration.
+// errShape is the error for files that are JSON but not a configuration.
 var errShape = errors.New("the servers are not an object")
 
 // parse reads a text, which may have comments.
@@ -41,7 +41,7 @@ func member(o *hujson.Object, name string) int {
 	return -1
 }
 
-// setJSON makes an edit of the entry under key, or adds the entry.
+// setJSON applies an edit to the entry under key, or adds the entry.
 func setJSON(text []byte, key, name string, e edit) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
@@ -94,7 +94,7 @@ func (e edit) object() []byte {
 	return b.Bytes()
 }
 
-// apply changes an entry, and reports whether that made a difference.
+// apply changes an entry, and reports whether it differs.
 func (e edit) apply(o *hujson.Object, style style) bool {
 	changed := false
 	for _, key := range e.drop {
@@ -118,7 +118,7 @@ func (e edit) apply(o *hujson.Object, style style) bool {
 			add(o, s.key, style.value(encoded(value), 3), style, 3)
 			continue
 		}
-		// Its members stay where they are.
+		// Its members stay in place.
 		inner, isObject := o.Members[i].Value.Value.(*hujson.Object)
 		if want, ok := s.value.(map[string]string); ok && isObject {
 			setMembersOf(inner, want, s.how, style)
@@ -157,13 +157,13 @@ func encoded(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // texts, lists and maps of them always encode
+	if err := enc.Encode(v); err != nil { // strings, lists, and maps of them always encode
 		panic(err)
 	}
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// removeJSON takes an entry out, and the object that is empty then unless that is kept.
+// removeJSON removes an entry, and the object if it is then empty and need not stay.
 func removeJSON(text []byte, key, name string, keep bool) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return text, nil
@@ -191,16 +191,15 @@ func removeJSON(text []byte, key, name string, keep bool) ([]byte, error) {
 	return file.Pack(), nil
 }
 
-// add puts a member at the end of an object, written as its neighbours are.
+// add adds a member at the end of an object, formatted like its neighbors.
 func add(o *hujson.Object, name string, v hujson.Value, style style, depth int) {
 	quoted, err := json.Marshal(name)
-	if err != nil { // a text always encodes
+	if err != nil { // a string always encodes
 		panic(err)
 	}
 	m := hujson.ObjectMember{Name: hujson.Value{BeforeExtra: hujson.Extra(style.line(depth)), Value: hujson.Literal(quoted)}, Value: v}
 	m.Value.BeforeExtra = hujson.Extra(" ")
-	// A comment behind the last member stays where it is, and so does the habit of a comma
-	// there.
+	// A comment after the last member stays in place, and so does a trailing comma.
 	if trailing := bytes.TrimRight(o.AfterExtra, " \t\r\n"); len(trailing) > 0 {
 		m.Name.BeforeExtra = append(bytes.Clone(trailing), m.Name.BeforeExtra...)
 	}
@@ -211,7 +210,7 @@ func add(o *hujson.Object, name string, v hujson.Value, style style, depth int) 
 	o.AfterExtra = hujson.Extra(style.line(depth - 1))
 }
 
-// drop takes a member out with the space before it; comments stay.
+// drop removes a member with the space before it; comments stay.
 func drop(o *hujson.Object, i int) {
 	before := bytes.TrimRight(o.Members[i].Name.BeforeExtra, " \t\r\n")
 	last := i == len(o.Members)-1
@@ -231,10 +230,10 @@ func drop(o *hujson.Object, i int) {
 	}
 }
 
-// style is how a file is laid out.
+// style is the layout of a file.
 type style struct{ newline, indent string }
 
-// styleOf looks at the first line that is indented.
+// styleOf detects the style from the first indented line.
 func styleOf(text []byte) style {
 	s := style{newline: "\n", indent: "  "}
 	if bytes.Contains(text, []byte("\r\n")) {

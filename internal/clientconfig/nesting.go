@@ -2,15 +2,14 @@ package clientconfig
 
 import "errors"
 
-// maxNesting is how deep a configuration may nest values, and how many parts a key may
-// have. The libraries that read them need a kilobyte for each level and know no limit of
-// their own.
+// maxNesting limits how deep a configuration may nest values, and how many parts a key may have.
+// The libraries that read them need a kilobyte for each level and have no limit of their own.
 const maxNesting = 1000
 
 var errNested = errors.New("it nests more than 1000 values")
 
-// checkNesting refuses a text that a library could not read in little memory. It knows
-// strings and comments. dotted says that the text is TOML, whose keys nest by their dots.
+// checkNesting refuses a text for which a library would need much memory. It recognizes strings and
+// comments. dotted means that the text is TOML, whose keys nest by their dots.
 func checkNesting(text []byte, dotted bool) error {
 	depth, dots := 0, 0
 	for i := 0; i < len(text); i++ {
@@ -40,8 +39,7 @@ func checkNesting(text []byte, dotted bool) error {
 	return nil
 }
 
-// endOfString returns where a string that begins at i ends: at its quote, or at the end of
-// the line.
+// endOfString returns the end of the string that begins at i: its quote, or the end of the line.
 func endOfString(text []byte, i int) int {
 	quote := text[i]
 	for i++; i < len(text) && text[i] != quote && text[i] != '\n'; i++ {

@@ -15,8 +15,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// errInline is for entries that are not written as tables of their own.
-var errInline = errors.New("the entry is there in a form that is not edited here; change it by hand")
+// errInline is the error for entries that are not tables of their own.
+var errInline = errors.New("copse cannot edit the existing entry in this form; change it manually")
 
 // quote returns a basic string.
 func quote(s string) string {
@@ -37,7 +37,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-// bareKey needs no quotes.
+// bareKey is a key that needs no quotes.
 var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
 func keyText(name string) string {
@@ -50,15 +50,15 @@ func keyText(name string) string {
 // span is a part of a text.
 type span struct{ from, to int }
 
-// member of an entry: its path below the entry, and where it is, from its key to the end
-// of its value.
+// member is a member of an entry: its path below the entry, and its position from its key to the
+// end of its value.
 type tomlMember struct {
 	path []string
 	span
 }
 
-// tomlTable is a table of an entry with what belongs to it: its path below the entry, and
-// where it is, up to the comments before the next one.
+// tomlTable is a table of an entry: its path below the entry, and its position, up to the comments
+// before the next table.
 type tomlTable struct {
 	path []string
 	span
@@ -66,8 +66,7 @@ type tomlTable struct {
 	members []tomlMember
 }
 
-// tomlEntry finds the tables of key.name and below; inline says that the entry is written
-// in another way.
+// tomlEntry finds the tables of key.name and below; inline means that the entry has another form.
 func tomlEntry(text []byte, key, name string) (found []tomlTable, inline bool, err error) {
 	if err := checkNesting(text, true); err != nil {
 		return nil, false, err
@@ -112,14 +111,14 @@ func tomlEntry(text []byte, key, name string) (found []tomlTable, inline bool, e
 		if !ours[i] {
 			continue
 		}
-		// Comments right before the next table are that one's.
+		// Comments directly before the next table belong to it.
 		t.path, t.to = t.path[2:], beforeComments(text, t.from, t.to)
 		found = append(found, t)
 	}
 	return found, inline, nil
 }
 
-// keyPath returns the names of an expression's key, and where the first one is.
+// keyPath returns the names of an expression's key, and the position of the first one.
 func keyPath(e *unstable.Node) (path []string, first int) {
 	first = -1
 	for it := e.Key(); it.Next(); {
@@ -132,7 +131,7 @@ func keyPath(e *unstable.Node) (path []string, first int) {
 	return path, first
 }
 
-// endOfLine returns where the line ends that has an offset, after its newline.
+// endOfLine returns the end of the line at an offset, after its newline.
 func endOfLine(text []byte, at int) int {
 	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -140,8 +139,8 @@ func endOfLine(text []byte, at int) int {
 	return len(text)
 }
 
-// beforeComments returns the end of what belongs to a table: after its last line that is
-// neither empty nor a comment.
+// beforeComments returns the end of a table: after its last line that is neither empty nor a
+// comment.
 func beforeComments(text []byte, from, to int) int {
 	end := from
 	at := from
@@ -154,7 +153,7 @@ func beforeComments(text []byte, from, to int) int {
 	return end
 }
 
-// setTOML makes an edit of an entry, or adds the entry at the end.
+// setTOML applies an edit to an entry, or adds the entry at the end.
 func setTOML(text []byte, key, name string, e edit) ([]byte, error) {
 	found, inline, err := tomlEntry(text, key, name)
 	if err != nil {
@@ -191,13 +190,13 @@ func setTOML(text []byte, key, name string, e edit) ([]byte, error) {
 	return out, nil
 }
 
-// change is a part of a text that becomes another.
+// change is a replacement of a part of a text.
 type change struct {
 	span
 	with string
 }
 
-// applyTOML changes the tables of an entry whose members are there.
+// applyTOML changes the existing tables of an entry.
 func (e edit) applyTOML(text []byte, tables []tomlTable, there map[string]any, header, newline string) ([]byte, error) {
 	var changes []change
 	for _, t := range tables {
@@ -238,7 +237,7 @@ func (e edit) applyTOML(text []byte, tables []tomlTable, there map[string]any, h
 	return out, nil
 }
 
-// memberOf returns where a member of the entry itself is.
+// memberOf returns the position of a member of the entry itself.
 func memberOf(tables []tomlTable, key string) (span, bool) {
 	for _, t := range tables {
 		for _, m := range t.members {
@@ -250,7 +249,7 @@ func memberOf(tables []tomlTable, key string) (span, bool) {
 	return span{}, false
 }
 
-// insertion puts lines behind the last member of the entry itself, or behind its header.
+// insertion inserts lines after the last member of the entry itself, or after its header.
 func insertion(text []byte, tables []tomlTable, lines, header, newline string) change {
 	for _, t := range tables {
 		if len(t.path) > 0 {
@@ -308,7 +307,7 @@ func tomlValue(v any) string {
 	return strings.TrimSpace(strings.TrimPrefix(string(text), "v = "))
 }
 
-// removeTOML takes the tables of an entry out, with the empty line before them.
+// removeTOML removes the tables of an entry, with the empty line before them.
 func removeTOML(text []byte, key, name string) ([]byte, error) {
 	tables, inline, err := tomlEntry(text, key, name)
 	if err != nil {
@@ -332,7 +331,7 @@ func removeTOML(text []byte, key, name string) ([]byte, error) {
 	return append(out, text[at:]...), nil
 }
 
-// joined returns the tables alone.
+// joined returns only the tables.
 func joined(text []byte, tables []tomlTable) []byte {
 	var out []byte
 	for _, t := range tables {

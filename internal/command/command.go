@@ -1,24 +1,24 @@
-// Package command is the model of a registry: the prompt commands that an agent
-// has, as the file registry.json describes them.
+// Package command models a registry: the prompt commands of an agent, as described by
+// the file registry.json.
 //
 // [Parse] reads the content of such a file; [Registry] has its commands, each
 // once, and finds one by its name. A [Command] encodes to the JSON object that
-// describes it, with what this package does not know as it was written.
+// describes it, with unknown members unchanged.
 //
 // The format is climpt's (github.com/tettuan/climpt, 2025 to 2026). Its generator
-// takes the front matter of templates as it finds it, and writes an empty string
-// for whatever is missing there, so Parse reads values by what they mean:
+// copies the front matter of templates unchecked, and writes an empty string
+// for every missing value, so Parse reads values by their meaning:
 //
-//   - a text may be a number or a boolean, which stand for their spelling;
-//   - a list may be one text; what cannot be an entry is left out;
+//   - a string may be a number or a boolean, which mean their spelling;
+//   - a list may be one string; elements that cannot be entries are ignored;
 //   - a switch may be a word ("yes", "false") or a list of switches;
 //   - uv may be a list of objects, one object, a list of names, or one name;
-//   - "" and null stand for nothing, whatever belongs there, and so does an
-//     array in place of the options, which old files have;
-//   - a byte order mark is skipped, and of two equal members the last counts.
+//   - "" and null mean no value, whatever the type, and so does an
+//     array instead of the options, which old files have;
+//   - a byte order mark is skipped, and of two members with one name, the last one is used.
 //
 // The generator writes one entry for each template, so several may have the same
-// name. They are one command, with the first entry's text, switches and variables,
+// name. They are one command, with the first entry's texts, switches, and variables,
 // and the editions and adaptations of all.
 package command
 
@@ -27,8 +27,8 @@ import (
 	"strings"
 )
 
-// ID is the full name of a command. Case counts. A part is empty where the
-// generator refused what the front matter said.
+// ID is the full name of a command. It is case-sensitive. A part is empty if the generator rejected
+// the front matter's value.
 type ID struct {
 	C1 string // domain: "git"
 	C2 string // action: "group-commit"
@@ -48,12 +48,12 @@ type Command struct {
 	Unknown     []Field // members of the entry that are not above, in its order
 }
 
-// SearchText returns what the command is found by: its name and description.
+// SearchText returns the text for searches: name and description.
 func (c Command) SearchText() string {
 	return strings.Join([]string{c.C1, c.C2, c.C3, c.Description}, " ")
 }
 
-// Options says what a command takes.
+// Options describes the options of a command.
 type Options struct {
 	Edition     []string // the editions there are, without repetition
 	Adaptation  []string // likewise
@@ -75,8 +75,7 @@ type Field struct {
 	Value json.RawMessage // valid, without insignificant spaces
 }
 
-// Registry is the commands of one file. It is safe for concurrent use, and must
-// not be changed.
+// Registry is the commands of one file. It is immutable and safe for concurrent use.
 type Registry struct {
 	Commands []Command // in the order of their first entries
 

@@ -164,7 +164,7 @@ func TestParseErrors(t *testing.T) {
 		{"uv as a boolean", registryWith(`{"uv":true}`), "tools.commands[0].uv: want an object of names and descriptions, got true or false (line 1, column 29)"},
 		{"uv with a number", registryWith(`{"uv":["a",1]}`), "tools.commands[0].uv[1]: want an object of names and descriptions, got a number (line 1, column 34)"},
 		{"uv description as a list", registryWith(`{"uv":[{"a":"A"},{"b c":[]}]}`), `tools.commands[0].uv[1]["b c"]: want a string, got an array (line 1, column 47)`},
-		{"too many", registryWith(strings.Repeat("{},", command.MaxEntries) + "{}"), "tools.commands: more than the 100000 entries that are read"},
+		{"too many", registryWith(strings.Repeat("{},", command.MaxEntries) + "{}"), "tools.commands: more than 100000 entries, which is the limit"},
 		{"too deep", registryWith(strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000)), "exceeded max depth"},
 	}
 	for _, tt := range tests {

@@ -6,8 +6,7 @@ import (
 	"github.com/copse-dev/copse/internal/jsonfile"
 )
 
-// textOf reads a text. What was a number or a boolean in the front matter is its
-// spelling.
+// textOf reads a string. A number or a boolean in the front matter means its spelling.
 func textOf(v value) (string, *jsonfile.TypeError) {
 	switch {
 	case v.is('"'):
@@ -41,8 +40,8 @@ func appendName(list []string, v value) []string {
 	return append(list, name)
 }
 
-// switchOf reads a boolean. Words for no are false, other words true, a list is
-// true when an element is.
+// switchOf reads a boolean. Words for no are false, other words true. A list is true if one of its
+// elements is.
 func switchOf(v value) bool {
 	switch {
 	case v.is('['):
@@ -63,9 +62,8 @@ func switchOf(v value) bool {
 	return true
 }
 
-// variablesOf reads the variables of a command. The generator writes an object
-// for each, {"name": "description"}; an object with just the members name and
-// description is taken for what it says.
+// variablesOf reads the variables of a command. The generator writes an object for each, {"name":
+// "description"}; an object with only the members name and description means these.
 func variablesOf(v value) ([]Variable, *jsonfile.TypeError) {
 	if !v.is('[') {
 		return appendVariables(nil, v)

@@ -19,8 +19,7 @@ func (c Command) MarshalJSON() ([]byte, error) {
 	}{c.C1, c.C2, c.C3, c.Description, c.Usage, c.Options, present(c.UV)}, c.Unknown)
 }
 
-// MarshalJSON returns the options as a registry has them; absent ones as empty
-// lists and false.
+// MarshalJSON returns the options in the form of a registry; absent ones as empty lists and false.
 func (o Options) MarshalJSON() ([]byte, error) {
 	return object(struct {
 		Edition     []string `json:"edition"`
@@ -31,7 +30,7 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	}{present(o.Edition), present(o.Adaptation), o.File, o.Stdin, o.Destination}, o.Unknown)
 }
 
-// present makes an empty list of none, which would be encoded as null.
+// present replaces a nil list, which would be encoded as null, with an empty one.
 func present[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -39,8 +38,8 @@ func present[T any](list []T) []T {
 	return list
 }
 
-// object encodes the struct known, with more members at its end. It leaves it to
-// the caller's encoder whether <, > and & are escaped.
+// object encodes the struct known, with more members at its end. The caller's encoder decides
+// whether to escape <, >, and &.
 func object(known any, more []Field) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

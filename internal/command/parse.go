@@ -9,15 +9,15 @@ import (
 	"github.com/copse-dev/copse/internal/jsonfile"
 )
 
-// MaxEntries is how many entries a registry may have. Someone who writes prompts
-// has hundreds; the limit is there for files that somebody else has made.
+// MaxEntries is the maximum number of entries in a registry. Authors of prompts have hundreds; the
+// limit is for strangers' files.
 const MaxEntries = 100_000
 
-// commandsPath is where the entries are.
+// commandsPath is the path of the entries.
 const commandsPath = "tools.commands"
 
-// Parse reads the content of a registry.json. An error says what is wrong, and
-// where in the file.
+// Parse reads the content of a registry.json. An error names the problem and its position in the
+// file.
 func Parse(data []byte) (*Registry, error) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if _, err := jsonfile.Decode[json.RawMessage](data); err != nil {
@@ -30,7 +30,7 @@ func Parse(data []byte) (*Registry, error) {
 	r := &Registry{place: make(map[ID]int)}
 	for i, entry := range entries.elements() {
 		if i == MaxEntries {
-			return nil, fmt.Errorf("%s: more than the %d entries that are read", commandsPath, MaxEntries)
+			return nil, fmt.Errorf("%s: more than %d entries, which is the limit", commandsPath, MaxEntries)
 		}
 		c, err := commandOf(entry)
 		if err != nil {
@@ -170,7 +170,7 @@ func optionsOf(v value) (Options, *jsonfile.TypeError) {
 func fieldOf(name string, v value) Field {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, v.bytes()); err != nil {
-		// Only a string with a control character gets here. As text it is whole.
+		// Only a string with a control character reaches this line. As text, it is complete.
 		text, _ := json.Marshal(string(v.bytes())) // a string cannot fail
 		return Field{name, text}
 	}
@@ -193,7 +193,7 @@ func lastOfEach(fields []Field) []Field {
 	})
 }
 
-// joined returns the path of an entry's part; inside is empty, a member or an index.
+// joined returns the path of a part of an entry; inside is empty, a member, or an index.
 func joined(path, inside string) string {
 	if inside == "" || inside[0] == '[' {
 		return path + inside

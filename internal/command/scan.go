@@ -8,14 +8,14 @@ import (
 	"github.com/copse-dev/copse/internal/jsonfile"
 )
 
-// value is a JSON value in a document that was found valid. It is walked in
-// place: members keep their order, and errors can say where they are.
+// value is a JSON value in a valid document. It is walked in place: members keep their order, and
+// errors can name their position.
 type value struct {
 	doc      []byte
 	from, to int
 }
 
-// whole returns the one value of a document.
+// whole returns the single value of a document.
 func whole(doc []byte) value {
 	from := skipSpace(doc, 0)
 	return value{doc, from, skipValue(doc, from)}
@@ -45,7 +45,7 @@ func (v value) string() string {
 	return s
 }
 
-// members yields the members of the value; none when it is no object.
+// members yields the members of the value; none if it is not an object.
 func (v value) members() iter.Seq2[string, value] {
 	return func(yield func(string, value) bool) {
 		if !v.is('{') {
@@ -54,17 +54,17 @@ func (v value) members() iter.Seq2[string, value] {
 		at := skipSpace(v.doc, v.from+1)
 		for at < v.to && v.doc[at] == '"' {
 			key := value{v.doc, at, skipValue(v.doc, at)}
-			from := skipSpace(v.doc, skipSpace(v.doc, key.to)+1) // behind the colon
+			from := skipSpace(v.doc, skipSpace(v.doc, key.to)+1) // after the colon
 			member := value{v.doc, from, skipValue(v.doc, from)}
 			if !yield(key.string(), member) {
 				return
 			}
-			at = skipSpace(v.doc, skipSpace(v.doc, member.to)+1) // behind the comma
+			at = skipSpace(v.doc, skipSpace(v.doc, member.to)+1) // after the comma
 		}
 	}
 }
 
-// elements yields the elements of the value; none when it is no array.
+// elements yields the elements of the value; none if it is not an array.
 func (v value) elements() iter.Seq2[int, value] {
 	return func(yield func(int, value) bool) {
 		if !v.is('[') {
@@ -84,7 +84,7 @@ func (v value) elements() iter.Seq2[int, value] {
 	}
 }
 
-// wrong returns the error for a value that should be a want.
+// wrong returns the error for a value of another type than want.
 func (v value) wrong(path, want string) *jsonfile.TypeError {
 	got := "a number"
 	switch {
@@ -109,7 +109,7 @@ func skipSpace(doc []byte, at int) int {
 	return min(at, len(doc))
 }
 
-// skipValue returns the end of the value that begins at.
+// skipValue returns the end of the value that begins at an offset.
 func skipValue(doc []byte, at int) int {
 	depth := 0
 	for at < len(doc) {
@@ -147,7 +147,7 @@ func skipString(doc []byte, at int) int {
 	return len(doc)
 }
 
-// skipWord returns the end of the number, true, false or null that begins at.
+// skipWord returns the end of the number, true, false, or null that begins at an offset.
 func skipWord(doc []byte, at int) int {
 	for at < len(doc) && bytes.IndexByte([]byte(" \n\t\r,:]}"), doc[at]) < 0 {
 		at++

@@ -13,27 +13,24 @@ import (
 	"github.com/copse-dev/copse/internal/netrc"
 )
 
-// ghTimeout is how long the gh program may take: it may ask a keyring, but not
-// the network.
+// ghTimeout is the time limit of the gh program: it may query a keyring, but not the network.
 const ghTimeout = 5 * time.Second
 
-// ErrNotInstalled is what Finder.GHToken returns when there is no gh program.
+// ErrNotInstalled is the error of Finder.GHToken if there is no gh program.
 var ErrNotInstalled = errors.New("not installed")
 
-// Finder looks for credentials. All fields but GHToken must be set; Home may be
-// empty when there is no home directory. It may be used concurrently if its
-// functions may.
+// Finder looks for credentials. All fields except GHToken must be set; Home may be empty if there
+// is no home directory. It is safe for concurrent use if its functions are.
 type Finder struct {
 	Getenv func(name string) string
 	Home   string
 	// GOOS is the operating system, as in runtime.GOOS.
 	GOOS string
-	// GHToken runs "gh auth token --hostname HOST" and returns what it prints.
-	// It should keep the token variables of GitHub's point 2 from gh, which
-	// prefers them to its own login. Nil means that gh is not to be asked.
+	// GHToken runs "gh auth token --hostname HOST" and returns its output. It should hide the token
+	// variables of GitHub's point 2 from gh, which prefers them to its own login. Nil disables gh.
 	GHToken func(ctx context.Context, host string) (string, error)
-	// Found is called with each login that is found, so that its secret can be kept out
-	// of what is shown. Nil is nobody.
+	// Found is called with each login that is found, so that its secret can be redacted. Nil calls
+	// nothing.
 	Found func(login, secret string)
 }
 
@@ -52,10 +49,10 @@ func (f Finder) found(c Credential) Credential {
 //  2. $GH_TOKEN, then $GITHUB_TOKEN, for github.com and *.ghe.com;
 //     $GH_ENTERPRISE_TOKEN, then $GITHUB_ENTERPRISE_TOKEN, for the host that
 //     $GH_HOST names;
-//  3. what gh is logged in with.
+//  3. the login of gh.
 //
 // The remote URL of a repository decides the host, and a cloned repository may
-// name any. So a token from the environment goes to no other host than those of
+// name any. A token from the environment therefore goes to no other host than those of
 // point 2, not even when gh offers it.
 //
 // The error is a *MissingError, or that of ctx.
@@ -128,7 +125,7 @@ func (f Finder) jiraFromEnv(cloud bool, missing *MissingError) (Credential, bool
 	return Credential{}, false
 }
 
-// An entry of the netrc file without a login holds a token, where a service has those.
+// An entry of the netrc file without a login contains a token, if the service has tokens.
 const (
 	logins     = false
 	bareTokens = true
@@ -233,8 +230,7 @@ func (f Finder) trusted(host string) bool {
 	return isGitHub(host) || strings.EqualFold(host, f.env("GH_HOST"))
 }
 
-// fromEnvironment reports whether token is one of the environment's, which gh
-// gives out like its own.
+// fromEnvironment reports whether token is one of the environment's, which gh returns like its own.
 func (f Finder) fromEnvironment(token string) bool {
 	for _, name := range []string{"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"} {
 		if f.env(name) == token {
@@ -250,8 +246,8 @@ func isGitHub(host string) bool {
 	return host == "github.com" || strings.HasSuffix(host, ".ghe.com")
 }
 
-// isHost reports whether s can be a host name or an address, and so neither an
-// option to a program nor something that would garble a message.
+// isHost reports whether s can be a host name or an address, and thus neither an option to a
+// program nor a text that would garble a message.
 func isHost(s string) bool {
 	return s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-._:[]") == ""
 }

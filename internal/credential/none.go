@@ -10,14 +10,13 @@ import (
 	"github.com/copse-dev/copse/internal/netrc"
 )
 
-// NoGitHub reports that there is surely no login for any GitHub host: no variable, no netrc
-// file, and nothing that gh has written. It starts no program. False means that there may be
-// one.
+// NoGitHub reports that there is certainly no login for any GitHub host: no variable, no netrc
+// file, and no file of gh. It starts no program. False means that there may be one.
 func (f Finder) NoGitHub() bool {
 	return f.unset("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN") && f.noNetrc() && f.noGH()
 }
 
-// NoJira reports that there is surely no login for any Jira.
+// NoJira reports that there is certainly no login for any Jira.
 func (f Finder) NoJira() bool { return f.unset("JIRA_TOKEN", "JIRA_PAT") && f.noNetrc() }
 
 func (f Finder) unset(names ...string) bool {
@@ -29,7 +28,7 @@ func (f Finder) noNetrc() bool {
 	return path == "" || missing(path)
 }
 
-// noGH reports that gh, if it is there, is logged in nowhere: it notes its hosts in a file.
+// noGH reports that gh, if it exists, is not logged in anywhere: it stores its hosts in a file.
 func (f Finder) noGH() bool {
 	const hosts = "hosts.yml"
 	dirs := []string{
@@ -46,7 +45,7 @@ func under(base string, parts ...string) string {
 	return filepath.Join(append([]string{base}, parts...)...)
 }
 
-// missing reports that there is no file at a path. What cannot be looked at may be one.
+// missing reports that there is no file at a path. A path that cannot be examined may have one.
 func missing(path string) bool {
 	_, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist)

@@ -2,8 +2,8 @@ package credential
 
 import "strings"
 
-// Variable reports whether an environment variable holds a login that copse may use, or
-// leads to one. Programs that somebody else chose to run do not get it.
+// Variable reports whether an environment variable contains a login that copse may use, or leads to
+// one. Programs that somebody else chose to run do not get it.
 func Variable(name string) bool {
 	name = strings.ToUpper(name) // Windows has them in any case
 	switch name {

@@ -1,15 +1,15 @@
-// Package docker looks at containers through the Docker API, which Podman has too.
+// Package docker reads the state of containers through the Docker API, which Podman supports, too.
 //
-// Make a [Client] with [New] and ask [Client.Containers] for those that concern a
-// project, and [Client.Logs] for the last lines of one. It guarantees that
+// Create a [Client] with [New]. [Client.Containers] returns the containers, those of a
+// project first, and [Client.Logs] the last lines of one. The package guarantees that
 //
-//   - the engine is only read: nothing but GET and HEAD is sent;
-//   - nothing is started or connected to before it is asked, and every call ends with
+//   - it only reads: it sends only GET and HEAD;
+//   - it starts nothing and connects to nothing before the first call, and every call ends with
 //     its context;
-//   - names, images and logs come as clean text.
+//   - names, images, and logs are clean text.
 //
 // The engine is the one of $DOCKER_HOST, else the first whose socket is in one of the
-// default places. Errors say which socket was tried, and are for showing.
+// default places. Errors name the tried socket, and are meant for display.
 package docker
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// Options say where an engine may be.
+// Options select an engine.
 type Options struct {
 	// Getenv reads DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH and
 	// XDG_RUNTIME_DIR.
@@ -39,10 +39,10 @@ type Options struct {
 	GOOS   string
 }
 
-// ErrNoEngine says that there is no engine to ask.
+// ErrNoEngine reports that there is no engine.
 var ErrNoEngine = errors.New("no container engine: neither $DOCKER_HOST nor a default socket of Docker or Podman")
 
-// Client asks one engine. It is safe for concurrent use.
+// Client is a client of one engine. It is safe for concurrent use.
 type Client struct {
 	options Options
 
@@ -51,7 +51,7 @@ type Client struct {
 	api  *engine
 }
 
-// New returns a client. Nothing is looked for yet.
+// New returns a client. It does not look for an engine yet.
 func New(o Options) *Client { return &Client{options: o} }
 
 // Container is a container.
@@ -63,16 +63,16 @@ type Container struct {
 	State string
 	// Health is healthy, unhealthy or starting; empty without a health check.
 	Health string
-	// ExitCode is that of the last run, if State is exited or dead.
+	// ExitCode is the exit code of the last run, if State is exited or dead.
 	ExitCode int
-	// Ended is when the last run ended, zero while it goes on.
+	// Ended is when the last run ended, zero while the container runs.
 	Ended time.Time
-	// Ours says that the container belongs to the project: by its compose file, its dev container,
-	// or a directory of the project that is mounted in it.
+	// Ours means that the container belongs to the project: by its compose file, its dev container,
+	// or a mounted directory of the project.
 	Ours bool
 }
 
-// Problem says what is wrong with the container, "" if nothing is.
+// Problem describes what is wrong with the container, "" if nothing is.
 func (c Container) Problem() string {
 	switch {
 	case c.Health == "unhealthy":
@@ -87,7 +87,7 @@ func (c Container) Problem() string {
 	return ""
 }
 
-// maxInspected is how many containers are looked at more closely.
+// maxInspected is the maximum number of containers to inspect.
 const maxInspected = 20
 
 // Containers returns the containers, those of the project at root first.
@@ -112,7 +112,7 @@ func (c *Client) Containers(ctx context.Context, root string) ([]Container, erro
 	})
 	inspected := 0
 	for i := range found {
-		// The list of Podman does not tell of health, and none tells since when.
+		// Podman's list contains no health, and no list contains the time of the last change.
 		closer := found[i].Problem() != "" || found[i].Ours && found[i].State == "running"
 		if !closer || inspected == maxInspected {
 			continue
@@ -149,7 +149,7 @@ func summary(item listed, root string) Container {
 	return out
 }
 
-// belongs reports whether a container is of the project at root.
+// belongs reports whether a container belongs to the project at root.
 func belongs(item listed, root string) bool {
 	for _, label := range []string{"com.docker.compose.project.working_dir", "io.podman.compose.project.working_dir", "devcontainer.local_folder"} {
 		if inside(item.Labels[label], root) {
@@ -168,7 +168,7 @@ func inside(path, root string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// inspect completes a container. One that is gone meanwhile stays as it was.
+// inspect completes a container. A container that no longer exists does not change.
 func (c *Client) inspect(ctx context.Context, api *engine, out *Container) error {
 	found, err := api.inspect(ctx, out.ID)
 	if err != nil {
@@ -193,7 +193,7 @@ func (c *Client) inspect(ctx context.Context, api *engine, out *Container) error
 	return nil
 }
 
-// Logs returns the last n lines that a container printed.
+// Logs returns the last n lines of a container's output.
 func (c *Client) Logs(ctx context.Context, id string, n int) (string, error) {
 	api, err := c.open()
 	if err != nil {
@@ -226,11 +226,11 @@ func (c *Client) open() (*engine, error) {
 	return api, nil
 }
 
-// socket returns the first default socket that is there, "" if none is.
+// socket returns the first existing default socket, "" if there is none.
 func (c *Client) socket() string {
 	o := c.options
 	if o.GOOS == "windows" {
-		return "npipe:////./pipe/docker_engine" // asking reports whether it is there
+		return "npipe:////./pipe/docker_engine" // the request reports whether it exists
 	}
 	candidates := []string{"/var/run/docker.sock"}
 	if o.Home != "" {
@@ -250,7 +250,7 @@ func (c *Client) socket() string {
 	return ""
 }
 
-// explain words an error of the engine.
+// explain describes an error of the engine.
 func (c *Client) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -20,15 +20,15 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// engine is an engine's HTTP interface: the three GET requests that are needed, and no
-// other. The paths carry no version, so that each engine answers with its own; the
-// fields that are read are the same in all of them.
+// engine is an engine's HTTP interface: the three required GET requests, and no other. The paths
+// contain no version, so each engine answers with its own; the fields that this package reads are
+// the same in all versions.
 type engine struct {
 	base   string // scheme and host of the requests
 	client *http.Client
 }
 
-// The parts of the engine's answers that are read.
+// The parts of the engine's answers that this package reads.
 type (
 	listed struct {
 		ID     string `json:"Id"`
@@ -41,7 +41,7 @@ type (
 		Health *health
 	}
 	mount struct{ Source string }
-	// health is how a container's health check went.
+	// health is the result of a container's health check.
 	health    struct{ Status string }
 	inspected struct {
 		State *struct {
@@ -67,16 +67,16 @@ func (h *health) status() string {
 }
 
 const (
-	// maxAnswer is how many bytes of an answer are read, and maxLog of a log.
+	// maxAnswer is the maximum number of bytes read from an answer, and maxLog from a log.
 	maxAnswer = 32 << 20
 	maxLog    = 64 << 10
-	// dialing is how long a connection may take.
+	// dialing is the time limit of a connection attempt.
 	dialing = 5 * time.Second
 )
 
-// dial returns the engine at a host in the form of $DOCKER_HOST: unix://path,
-// npipe://path or tcp://host:port. For tcp, certs is the directory with the client's
-// certificate, "" for a connection in the clear.
+// dial returns the engine at a host in the form of $DOCKER_HOST: unix://path, npipe://path, or
+// tcp://host:port. For tcp, certs is the directory with the client's certificate, "" for an
+// unencrypted connection.
 func dial(host, certs string) (*engine, error) {
 	scheme, address, ok := strings.Cut(host, "://")
 	if !ok {
@@ -115,11 +115,11 @@ func dial(host, certs string) (*engine, error) {
 	return e, nil
 }
 
-// maxCertificate is the size in bytes up to which a file of certificates is read.
+// maxCertificate is the maximum size in bytes of a certificate file.
 const maxCertificate = 4 << 20
 
-// trust returns the TLS configuration of a directory with ca.pem, cert.pem and key.pem,
-// that of the system without one.
+// trust returns the TLS configuration of a directory with ca.pem, cert.pem, and key.pem, or the
+// system's without a directory.
 func trust(dir string) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if dir == "" {
@@ -188,8 +188,8 @@ func (e *engine) open(ctx context.Context, path string) (io.ReadCloser, error) {
 	return nil, errors.New(refusal.Message)
 }
 
-// logs returns what a container printed last: n lines, or the beginning of them where
-// they are longer than what is read.
+// logs returns the last output of a container: n lines, or the beginning of them if they exceed the
+// limit.
 func (e *engine) logs(ctx context.Context, id string, n int) (string, error) {
 	one, err := e.inspect(ctx, id)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"net"
 )
 
-// dialPipe connects to a named pipe of Windows, which only Windows has.
+// dialPipe reports an error: only Windows has these named pipes.
 func dialPipe(context.Context, string) (net.Conn, error) {
 	return nil, errors.New("named pipes are for Windows")
 }

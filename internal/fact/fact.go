@@ -1,14 +1,14 @@
 // Package fact distinguishes three answers that look alike:
-// a value is known, there is none, or it could not be learned.
+// a value is known, there is no value, or it is unavailable.
 //
-// Make a [Fact] with [Known], [None] or [Unavailable]; its zero value is
-// unavailable since nobody asked. In JSON it is one of
+// Create a [Fact] with [Known], [None], or [Unavailable]; the zero value is
+// unavailable because nobody asked. In JSON, it is one of
 //
 //	{"state":"known","value":…,"source":"GitHub","as_of":"2026-01-02T15:04:05Z"}
 //	{"state":"none","source":"GitHub","as_of":"2026-01-02T15:04:05Z"}
 //	{"state":"unavailable","reason":"…","hint":"…"}
 //
-// where source, as_of and hint are left out when they are empty.
+// where source, as_of, and hint are omitted if they are empty.
 package fact
 
 import (
@@ -18,35 +18,34 @@ import (
 	"time"
 )
 
-// State is which of the three answers a fact is.
+// State is the kind of a fact.
 type State string
 
-// The three answers.
+// The three kinds.
 const (
 	StateKnown       State = "known"
 	StateNone        State = "none"
 	StateUnavailable State = "unavailable"
 )
 
-// NotFetched is the reason of a fact that is not at hand, where only what is at
-// hand was asked for.
+// NotFetched is the reason of a fact that is not cached, if the caller asked only for cached facts.
 const NotFetched = "not fetched yet"
 
-// Fact is a value of type T, or why there is none. Its fields are for reading,
-// and for the JSON schema that is made from them; see Get and Why.
+// Fact is a value of type T, or the reason why there is none. Its fields are for reading, and for
+// the JSON schema; see Get and Why.
 type Fact[T any] struct {
 	State State `json:"state"`
 	// Value is the value, if State is StateKnown.
 	Value T `json:"value,omitempty"`
-	// Source is who said so, in a word or two: "GitHub", "~/.netrc".
+	// Source is the origin of the value, in a word or two: "GitHub", "~/.netrc".
 	Source string `json:"source,omitempty"`
-	// AsOf is when the source said so. JSON has it in UTC and whole seconds.
+	// AsOf is the time of the source's answer. JSON has it in UTC and whole seconds.
 	AsOf time.Time `json:"as_of,omitzero"`
-	// Reason is why the fact is unavailable, and Hint what to do about it.
+	// Reason is why the fact is unavailable, and Hint the next step.
 	Reason string `json:"reason,omitempty"`
 	Hint   string `json:"hint,omitempty"`
-	// Unasked says that nobody was asked, as where there is nobody to ask. Retry is how long
-	// the source asked to be left alone.
+	// Unasked means that no request was sent, for example because there is no service. Retry is how
+	// long the source asked clients to wait.
 	Unasked bool          `json:"-"`
 	Retry   time.Duration `json:"-"`
 }
@@ -61,7 +60,7 @@ func None[T any](source string, asOf time.Time) Fact[T] {
 	return Fact[T]{State: StateNone, Source: source, AsOf: asOf}
 }
 
-// Unavailable returns a fact that could not be learned. The hint may be empty.
+// Unavailable returns an unavailable fact. The hint may be empty.
 func Unavailable[T any](reason, hint string) Fact[T] {
 	return Fact[T]{State: StateUnavailable, Reason: reason, Hint: hint}
 }
@@ -69,7 +68,7 @@ func Unavailable[T any](reason, hint string) Fact[T] {
 // Get returns the value, and whether it is known.
 func (f Fact[T]) Get() (T, bool) { return f.Value, f.State == StateKnown }
 
-// Why returns why the fact is unavailable, and is empty for one that is not.
+// Why returns the reason why the fact is unavailable, "" otherwise.
 func (f Fact[T]) Why() string {
 	switch {
 	case f.State == StateKnown || f.State == StateNone:
@@ -80,8 +79,7 @@ func (f Fact[T]) Why() string {
 	return f.Reason
 }
 
-// MarshalJSON writes the fields that belong to the state, a known value also when
-// it is zero.
+// MarshalJSON writes the fields that belong to the state, including a known value that is zero.
 func (f Fact[T]) MarshalJSON() ([]byte, error) {
 	out := struct {
 		State  State     `json:"state"`
@@ -107,8 +105,8 @@ func (f Fact[T]) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Age says for a person how long before now something was so: "just now",
-// "3 min ago", "2 h ago", "5 days ago". It is empty for the zero time.
+// Age describes for a person how long before now a time was: "just now", "3 min ago", "2 h ago", "5
+// days ago". It is empty for the zero time.
 func Age(asOf, now time.Time) string {
 	age := now.Sub(asOf)
 	switch {

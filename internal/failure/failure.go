@@ -1,40 +1,39 @@
-// Package failure is the error value of everything that the surfaces share: what
-// kind of failure it is, what went wrong, and what to do next.
+// Package failure is the error type that all surfaces share. An error has a kind, a description,
+// and a next step.
 //
-// An [Error] is neutral: its texts are [Phrase]s, which a surface completes with its
-// own [Words]. The tools of twig-mcp name commands of twig, those of copse name
-// commands of copse, and the command line names no tool. Use [Of] to turn any error
-// into an Error at the edge of a surface.
+// An [Error] is neutral: its texts are [Phrase]s, which a surface completes with its own [Words].
+// The tools of twig-mcp name commands of twig, those of copse name commands of copse, and the
+// command line names no tool. Use [Of] to convert any error at the edge of a surface.
 package failure
 
 import "errors"
 
-// Kind is what sort of failure an error is. The set is closed.
+// Kind is the kind of an error. The set is closed.
 type Kind int
 
 // The kinds.
 const (
 	// Internal is a fault of the program, or of the files that it reads.
 	Internal Kind = iota
-	// NoRepository means that there is no git repository, or none that can be used.
+	// NoRepository means that there is no usable git repository.
 	NoRepository
 	// NoState means that the branch state is missing or unreadable.
 	NoState
 	// NoCredentials means that a service needs a login that was not found.
 	NoCredentials
-	// NotFound means that the thing that was named does not exist.
+	// NotFound means that the named thing does not exist.
 	NotFound
 	// Invalid means that an argument is wrong or missing.
 	Invalid
-	// Unreachable means that a service did not answer, or refused.
+	// Unreachable means that a service did not answer, or refused the request.
 	Unreachable
-	// Busy means that something else is running that must end first.
+	// Busy means that another operation must end first.
 	Busy
 	// RateLimited means that a service asked to wait.
 	RateLimited
 )
 
-// Words are what a surface calls the things that phrases mention.
+// Words are a surface's names for the things that phrases mention.
 type Words struct {
 	// Program is the name of the program: "copse", "twig-mcp".
 	Program string
@@ -57,23 +56,23 @@ func Text(s string) Phrase { return func(Words) string { return s } }
 // Error is a failure.
 type Error struct {
 	Kind Kind
-	// What is what went wrong, a sentence without its period.
+	// What describes the failure, as a sentence without its period.
 	What Phrase
-	// Do is what to do next; nil if What says it.
+	// Do is the next step; nil if What contains it.
 	Do Phrase
-	// Err is the cause, for errors.Is; it is not shown.
+	// Err is the cause, for errors.Is; no surface shows it.
 	Err error
 }
 
-// Error returns what went wrong, without a surface's words.
+// Error returns the description, without a surface's words.
 func (e *Error) Error() string { return e.Message(Words{}) }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Message returns what went wrong.
+// Message returns the description.
 func (e *Error) Message(w Words) string { return e.What(w) }
 
-// Hint returns what to do next, "" for nothing.
+// Hint returns the next step, "" for none.
 func (e *Error) Hint(w Words) string {
 	if e.Do == nil {
 		return ""

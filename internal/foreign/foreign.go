@@ -1,21 +1,18 @@
-// Package foreign marks what other people wrote in the Markdown that copse
-// writes, so that nothing in it can pass for a line of ours.
+// Package foreign marks text of other people in the Markdown that copse writes, so that it cannot
+// imitate a line of copse.
 //
-// A [Line] is built from words of ours, which must be constants in the source,
-// and from names that others chose: branches, files, titles, authors. A name is
-// shown as a code span. A text of several lines (a description, a log) becomes
-// [Quoted] lines, each indented by four spaces, which Markdown shows as code.
-// [Markdown] joins lines of both kinds.
+// A [Line] consists of copse's own words, which must be constants in the source, and of names that
+// others chose: branches, files, titles, authors. A name appears as a code span. A text of several
+// lines (a description, a log) becomes [Quoted] lines, each indented by four spaces, which Markdown
+// shows as code. [Markdown] joins lines of both kinds.
 //
-// Whatever the foreign text is, the result has the structure that it has with
-// harmless text: no name ends its span, its line or its list, and no quoted line
-// leaves its block. A line of ours never begins with four spaces, so a reader who
-// knows nothing of Markdown can tell the two apart as well.
+// Whatever the foreign text is, the result has the same structure as with harmless text: no name
+// ends its span, its line, or its list, and no quoted line leaves its block. A line of copse never
+// begins with four spaces, so a reader who does not know Markdown can distinguish the two.
 //
-// A name with invisible or control characters, a backtick, or blanks at an end is
-// shown as a JSON string in double quotes, with those characters escaped:
-// "a\u202eb". So is a name that begins with a double quote, so that the two forms
-// cannot be confused. [Unspell] reads the form back.
+// A name with invisible or control characters, a backtick, or blanks at an end appears as a JSON
+// string in double quotes, with those characters escaped: "a\u202eb". So does a name that begins
+// with a double quote, so the two forms are distinct. [Unspell] reads the form back.
 package foreign
 
 import (
@@ -31,24 +28,24 @@ import (
 	"github.com/copse-dev/copse/internal/page"
 )
 
-// Line is one line of Markdown. The zero value is an empty line. Methods return a
-// longer line and leave the receiver as it is.
+// Line is one line of Markdown. The zero value is an empty line. Methods return a longer line and
+// do not change the receiver.
 type Line struct {
 	parts  []part
 	quoted bool
 }
 
-// part is a run of words of ours, or one name as it is spelled.
+// part is a run of copse's own words, or one name in its spelled form.
 type part struct {
 	text string
 	name bool
 }
 
-// constant is the type of words of ours. Other packages can make one only from a
-// constant in their source, so no foreign text can become one by mistake.
+// constant is the type of copse's own words. Other packages can create one only from a constant in
+// their source, so foreign text cannot become one by mistake.
 type constant string
 
-// Own returns a line that begins with words of ours.
+// Own returns a line that begins with copse's own words.
 func Own(text constant) Line { return Line{}.Own(text) }
 
 // Name returns a line that begins with a name.
@@ -72,7 +69,7 @@ func Quote(text string) []Line {
 	return lines
 }
 
-// Own adds words of ours.
+// Own adds copse's own words.
 func (l Line) Own(text constant) Line { return l.with(part{text: string(text)}) }
 
 // Name adds a name.
@@ -81,7 +78,7 @@ func (l Line) Name(text string) Line { return l.with(part{text: Spell(text), nam
 // Int adds a number.
 func (l Line) Int(n int) Line { return l.with(part{text: strconv.Itoa(n)}) }
 
-// Known adds a value that is one of ours, and a name if it is none of known.
+// Known adds a value as copse's own words if it is one of known, and as a name otherwise.
 func (l Line) Known(value string, known ...constant) Line {
 	if slices.Contains(known, constant(value)) {
 		return l.Own(constant(value))
@@ -89,9 +86,9 @@ func (l Line) Known(value string, known ...constant) Line {
 	return l.Name(value)
 }
 
-// Word adds words that copse has computed, such as a duration or an age. It
-// shows them as a name if they hold anything but letters, digits, blanks and
-// the marks of plain prose, or could begin a list.
+// Word adds words that copse has computed, such as a duration or an age. It shows them as a name if
+// they contain anything but letters, digits, blanks, and the punctuation of plain prose, or could
+// begin a list.
 func (l Line) Word(text string) Line {
 	if strings.IndexFunc(text, notProse) >= 0 || strings.Contains(text, "//") || strings.Contains(text, "www.") ||
 		len(l.parts) == 0 && !begins(text) {
@@ -110,7 +107,7 @@ func notProse(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(` .,:;'"?%#/()µ`, r)
 }
 
-// Add adds another line of ours.
+// Add adds another line of copse.
 func (l Line) Add(other Line) Line {
 	for _, p := range other.parts {
 		l = l.with(p)
@@ -126,12 +123,12 @@ func (l Line) with(p part) Line {
 	return l
 }
 
-// minName is how many characters of a name Cut leaves at least.
+// minName is the minimum number of characters of a name that Cut leaves.
 const minName = 32
 
-// Cut shortens the names of a line so that the line has at most n characters, without
-// those that mark it. Words of ours stay, so that no name can push out what follows it;
-// a line with many names can therefore be longer than n.
+// Cut shortens the names of a line so that the line has at most n characters, not counting the
+// marks. Own words remain, so no name can displace the text after it; a line with many names can
+// therefore be longer than n.
 func (l Line) Cut(n int) Line {
 	bytes := 0
 	for _, p := range l.parts {
@@ -159,10 +156,10 @@ func (l Line) Cut(n int) Line {
 	return cut
 }
 
-// Foreign reports whether all of the line is of a foreign text: it is Quoted.
+// Foreign reports whether the whole line is foreign text: it is Quoted.
 func (l Line) Foreign() bool { return l.quoted }
 
-// Plain returns the line without marks, for results whose form tells whose text it is.
+// Plain returns the line without marks, for results whose form shows the author of each text.
 func (l Line) Plain() string {
 	var b strings.Builder
 	for _, p := range l.parts {
@@ -193,16 +190,16 @@ func (l Line) blank() bool { return strings.Trim(l.Plain(), " ") == "" }
 // indent makes a line code.
 const indent = "    "
 
-// Markdown joins lines, each ended by a line feed. It adds empty lines where
-// Markdown would take a line for the continuation of the one before.
+// Markdown joins lines, each ended by a line feed. It adds empty lines where Markdown would
+// otherwise join two lines.
 func Markdown(lines []Line) string {
 	var b strings.Builder
 	var before Line
-	list := false // an item of a list of ours is open
+	list := false // an item of one of copse's lists is open
 	for _, l := range lines {
 		switch {
 		case l.quoted && list:
-			// A list takes indented lines into its last item.
+			// A list absorbs indented lines into its last item.
 			b.WriteString("\nText:\n\n")
 			list = false
 		case l.quoted && !before.quoted && !before.blank():
@@ -221,12 +218,12 @@ func Markdown(lines []Line) string {
 	return b.String()
 }
 
-// item reports whether the line is an item of a list of ours.
+// item reports whether the line is an item of one of copse's lists.
 func (l Line) item() bool {
 	return !l.quoted && len(l.parts) > 0 && !l.parts[0].name && strings.HasPrefix(l.parts[0].text, "- ")
 }
 
-// Join joins lines of ours to one, with a separator between them.
+// Join joins lines of copse into one, with a separator between them.
 func Join(lines []Line, separator constant) Line {
 	var out Line
 	for i, l := range lines {
@@ -238,8 +235,8 @@ func Join(lines []Line, separator constant) Line {
 	return out
 }
 
-// Spell returns a name on one line and without backticks: as it is, or as a JSON
-// string if it could be misread.
+// Spell returns a name on one line and without backticks: unchanged, or as a JSON string if it
+// could be misread.
 func Spell(name string) string {
 	if name != "" && name[0] != '"' && name[0] != ' ' && name[len(name)-1] != ' ' &&
 		!strings.Contains(name, "`") && !Hidden(name) {
@@ -277,12 +274,11 @@ func Unspell(text string) (string, bool) {
 	return name, err == nil
 }
 
-// Hidden reports whether a name has a character that nobody sees, or that a
-// terminal or a reader may obey.
+// Hidden reports whether a name has an invisible character, or one that a terminal or a reader
+// could interpret.
 func Hidden(name string) bool { return cleantext.Line(name) != name }
 
-// Invisible reports whether a character is shown as nothing, or as a mere blank
-// that is none of the usual one.
+// Invisible reports whether a character appears as nothing, or as an unusual kind of blank.
 func Invisible(r rune) bool {
 	return r < ' ' || r >= 0x7f && (!unicode.IsGraphic(r) || unicode.IsSpace(r) || r == utf8.RuneError ||
 		unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
@@ -298,8 +294,8 @@ func escape(b *strings.Builder, r rune) {
 	fmt.Fprintf(b, `\u%04x`, r)
 }
 
-// Characters names the invisible characters of a name, each once: "U+200B, U+202E".
-// Bytes that are not UTF-8 are called so.
+// Characters names the invisible characters of a name, each once: "U+200B, U+202E". It names bytes
+// that are not UTF-8 as such.
 func Characters(name string) string {
 	var found []string
 	for i, r := range name {

@@ -7,17 +7,17 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// maxNotice is how many characters of a message Notice shows, and noticeEnd how many of them
-// are its end, where a message says what to do.
+// maxNotice is the maximum number of characters of a message in Notice. noticeEnd is how many of
+// them come from its end, where a message names the next step.
 const (
 	maxNotice = 4000
 	noticeEnd = 1000
 )
 
-// Notice returns an error or a warning of ours, in which there may be foreign text, as one
-// line. Whatever that text is, the line has no control or invisible characters, begins no
-// heading, list, fence or other block of Markdown, and has a limited length. The places that
-// show errors and warnings call it, so that those which make them can put any name into them.
+// Notice returns an error or a warning of copse, which may contain foreign text, as one line.
+// Whatever that text is, the line has no control or invisible characters, begins no heading, list,
+// fence, or other block of Markdown, and has a limited length. The places that show errors and
+// warnings call it, so the places that create them can use any name.
 func Notice(message string) string {
 	line := strings.TrimSpace(cleantext.Line(message))
 	if utf8.RuneCountInString(line) > maxNotice {
@@ -30,7 +30,7 @@ func Notice(message string) string {
 	return line
 }
 
-// plainStart reports whether a line that begins like this one is a paragraph of Markdown.
+// plainStart reports whether a line with this beginning is a paragraph of Markdown.
 func plainStart(line string) bool {
 	if line == "" {
 		return true

@@ -1,9 +1,9 @@
 package foreign
 
-// Standing is what an author is to the project that a text belongs to.
+// Standing is an author's association with a project.
 type Standing constant
 
-// The standings, as GitHub knows them.
+// The standings that GitHub defines.
 const (
 	Owner        Standing = "owner"
 	Member       Standing = "member"
@@ -12,8 +12,7 @@ const (
 	Unknown      Standing = "unknown"
 )
 
-// StandingOf reads GitHub's author_association. Those who have contributed
-// nothing before are unknown.
+// StandingOf reads GitHub's author_association. Authors without earlier contributions are unknown.
 func StandingOf(association string) Standing {
 	switch association {
 	case "OWNER":
@@ -28,7 +27,7 @@ func StandingOf(association string) Standing {
 	return Unknown
 }
 
-// By adds who wrote something, and their standing: "by `octocat` (member)".
+// By adds the author and their standing: "by `octocat` (member)".
 func (l Line) By(author string, s Standing) Line {
 	return l.Own("by ").Name(author).Own(" (").Own(constant(s)).Own(")")
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/copse-dev/copse/internal/git/program"
 )
 
-// Aside returns the git program for another git directory, which borrows this repository's
-// objects: the directory's file objects/info/alternates names [Repo.Objects]. Neither this
-// repository's configuration nor the user's counts there, so that no hook, filter or merge
-// driver is known. Git is not started if it would wait for one of this repository's files.
+// Aside returns the git program for another git directory, which borrows this repository's objects:
+// the directory's file objects/info/alternates names [Repo.Objects]. Neither this repository's
+// configuration nor the user's applies there, so no hook, filter, or merge driver is known. Git
+// does not start if it would wait for one of this repository's files.
 func (r *Repo) Aside(dir string) program.Git {
 	env := r.env.With(
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
@@ -23,7 +23,7 @@ func (r *Repo) Aside(dir string) program.Git {
 // Objects returns the directory of the repository's objects.
 func (r *Repo) Objects() string { return filepath.Join(r.commonDir, "objects") }
 
-// aside guards git elsewhere from the files of a repository.
+// aside protects git in another directory from the files of a repository.
 type aside struct{ *guard }
 
 func (a aside) Settings(context.Context) ([]string, error) {

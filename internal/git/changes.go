@@ -15,13 +15,13 @@ type Change struct {
 	Path string `json:"path"`
 	// From is the name that a renamed or copied file had.
 	From string `json:"from,omitempty"`
-	// Code is the two letters of "git status --short": index, then worktree; "??" is untracked, and
-	// a directory then has a slash at its end.
+	// Code is the two letters of "git status --short": index, then worktree; "??" means untracked,
+	// and the name of a directory then ends with a slash.
 	Code string `json:"code"`
 }
 
-// Changes returns Status with the files that it counts: those in conflict first, then those that
-// are modified in the worktree, then the staged, then the untracked ones, each by path.
+// Changes returns Status with the files that it counts: conflicted files first, then those modified
+// in the worktree, then staged, then untracked ones, each by path.
 func (r *Repo) Changes(ctx context.Context) (Status, []Change, error) {
 	type answer struct {
 		status  Status
@@ -45,7 +45,7 @@ func (r *Repo) Changes(ctx context.Context) (Status, []Change, error) {
 func parseChanges(out []byte) ([]Change, error) {
 	var changes []Change
 	records := strings.Split(string(bytes.TrimSuffix(out, []byte("\x00"))), "\x00")
-	// How many fields stand before the path.
+	// The number of fields before the path.
 	before := map[byte]int{'1': 8, '2': 9, 'u': 10, '?': 1}
 	for i := 0; i < len(records); i++ {
 		record := records[i]
@@ -76,7 +76,7 @@ func (c Change) Conflict() bool {
 	return strings.Contains(c.Code, "U") || c.Code == "AA" || c.Code == "DD"
 }
 
-// urgency orders changes: what a list loses when it is cut are the least urgent ones.
+// urgency orders changes: a truncated list loses the least urgent ones.
 func (c Change) urgency() int {
 	switch {
 	case c.Conflict():
@@ -89,13 +89,11 @@ func (c Change) urgency() int {
 	return 2
 }
 
-// LineCount is how many lines of a file were added and removed; both are 0 for a
-// binary file.
+// LineCount is the number of added and removed lines of a file; both are 0 for a binary file.
 type LineCount struct{ Added, Deleted int }
 
-// DiffStat returns, by path, how tracked files in the worktree differ from the commit
-// that is checked out. Git looks at the files that are among paths, or at all tracked ones
-// without any.
+// DiffStat returns, by path, how tracked files in the worktree differ from the checked-out commit.
+// Git looks at the files among paths, or at all tracked files when there are no paths.
 func (r *Repo) DiffStat(ctx context.Context, paths ...string) (map[string]LineCount, error) {
 	return read(r, func() (map[string]LineCount, error) {
 		if r.Bare() {
@@ -123,7 +121,7 @@ func (r *Repo) DiffStat(ctx context.Context, paths ...string) (map[string]LineCo
 	})
 }
 
-// DiffBranch returns, by path, what a branch changes compared with where it left another
+// DiffBranch returns, by path, what a branch changes compared with the point where it left another
 // one. Both are names of local branches.
 func (r *Repo) DiffBranch(ctx context.Context, branch, base string) (map[string]LineCount, error) {
 	return read(r, func() (map[string]LineCount, error) {
@@ -137,7 +135,7 @@ func (r *Repo) DiffBranch(ctx context.Context, branch, base string) (map[string]
 	})
 }
 
-// parseNumstat reads what "git diff --numstat -z" prints.
+// parseNumstat reads the output of "git diff --numstat -z".
 func parseNumstat(out []byte) map[string]LineCount {
 	stat := map[string]LineCount{}
 	for record := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
@@ -146,7 +144,7 @@ func parseNumstat(out []byte) map[string]LineCount {
 			continue
 		}
 		if fields[0] == "0" && fields[1] == "0" {
-			continue // another time or mode, the same lines
+			continue // another time or mode, but the same lines
 		}
 		added, _ := strconv.Atoi(fields[0]) // "-" for a binary file
 		deleted, _ := strconv.Atoi(fields[1])

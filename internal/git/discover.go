@@ -15,33 +15,32 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Options is what a Repo must know of its surroundings.
+// Options describe the environment of a Repo.
 type Options struct {
-	// Env is the complete environment: it says where configuration is
-	// (HOME, XDG_CONFIG_HOME, GIT_CONFIG_GLOBAL, ...), where the search for a
-	// repository ends (GIT_CEILING_DIRECTORIES), where the git program is
-	// (PATH), and is what that program sees.
+	// Env is the complete environment. It locates the configuration (HOME, XDG_CONFIG_HOME,
+	// GIT_CONFIG_GLOBAL, ...), the end of the search for a repository (GIT_CEILING_DIRECTORIES),
+	// and the git program (PATH), and the git program receives it.
 	Env xec.Env
-	// Named says that the user named the directory to start from, rather than
-	// being in it. Only then may that very directory be a bare repository.
+	// Named means that the user named the directory to start from, rather than being in it. Only
+	// then may that directory itself be a bare repository.
 	Named bool
 	// Configured, unless nil, is called with the effective configuration each time it is
 	// read from disk.
 	Configured func(gitconfig.Config)
 }
 
-// Discover finds the repository that the directory start, an absolute path, belongs to: the nearest
-// one, from start upward, that has a .git directory or a .git file. Symbolic links in start are
-// resolved first.
+// Discover finds the repository of the directory start, an absolute path: the nearest one, from
+// start upward, that has a .git directory or a .git file. It resolves symbolic links in start
+// first.
 //
-// A directory that looks like the inside of .git is passed over: anyone can commit one, with a
-// configuration of their choice. It counts only as start itself, and only if the user named it.
-// core.worktree counts only if the .git of that directory leads back to the repository.
+// Discover skips a directory that looks like the inside of .git: anyone can commit one, with a
+// configuration of their choice. Such a directory counts only as start itself, and only if the user
+// named it. core.worktree counts only if the .git of that directory leads back to the repository.
 //
-// If there is no repository the error is [ErrNotRepository]; if there is one that cannot be used, a
-// [*BrokenError]. Unlike git, Discover does not ask who owns the repository, and does not stop at
+// If there is no repository, the error is [ErrNotRepository]; if there is an unusable one, a
+// [*BrokenError]. Unlike git, Discover does not check who owns the repository, and does not stop at
 // mount points. Nothing that it reads names a program that it runs. The git program, which some
-// methods of [Repo] run, does ask who owns it, and refuses.
+// methods of [Repo] run, does check the owner, and refuses a foreign repository.
 func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 	if !filepath.IsAbs(start) {
 		return nil, fmt.Errorf("find git repository: %q is not an absolute path", start)
@@ -51,7 +50,7 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 		return nil, fmt.Errorf("find git repository from %q: %w: %w", start, ErrNotRepository, err)
 	}
 	border := ceiling(resolved, opts.Env.Get("GIT_CEILING_DIRECTORIES"))
-	var damaged error // the first directory that nearly is a repository
+	var damaged error // the first directory that is almost a repository
 	for dir := resolved; ; dir = filepath.Dir(dir) {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("find git repository from %q: %w", start, err)
@@ -77,14 +76,14 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 		return nil, damaged
 	}
 	if !opts.Named && checkGitDir(resolved) == nil {
-		return nil, fmt.Errorf("find git repository from %q: %w: it looks like a bare repository, which counts only if it is named: use --repo %q",
+		return nil, fmt.Errorf("find git repository from %q: %w: it looks like a bare repository; to use it, pass --repo %q",
 			start, ErrNotRepository, start)
 	}
 	return nil, fmt.Errorf("find git repository from %q: %w", start, ErrNotRepository)
 }
 
-// At returns the repository at exactly dir, an absolute path that somebody named: a directory
-// with .git, or a bare repository. What is above dir does not count.
+// At returns the repository at exactly dir, an absolute path that somebody named: a directory with
+// .git, or a bare repository. It does not search the directories above dir.
 func At(ctx context.Context, dir string, opts Options) (*Repo, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -99,9 +98,9 @@ func At(ctx context.Context, dir string, opts Options) (*Repo, error) {
 	return Discover(ctx, real, opts)
 }
 
-// ceiling returns the directory above start that must not be looked into: the
-// nearest of those in the list. Symbolic links in the list are resolved up to
-// its first empty entry. The list says nothing about start itself.
+// ceiling returns the directory above start that the search must not enter: the nearest of those in
+// the list. Symbolic links in the list are resolved up to its first empty entry. The list does not
+// apply to start itself.
 func ceiling(start, list string) string {
 	nearest := ""
 	resolve := true
@@ -132,11 +131,11 @@ func contains(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// finding is what there is in one directory.
+// finding is the content of one directory.
 type finding struct {
 	gitDir string // empty if there is no repository
-	// dotGit is the directory whose .git leads to gitDir; empty if the
-	// directory itself is one such as git keeps in .git.
+	// dotGit is the directory whose .git leads to gitDir; empty if the directory itself has the
+	// form of a .git directory.
 	dotGit  string
 	damaged error
 }
@@ -163,16 +162,16 @@ func probe(dir string) (finding, error) {
 		case errors.Is(err, errBadHead):
 			return finding{damaged: &BrokenError{
 				Path: filepath.Join(dotGit, "HEAD"), Problem: "is empty or damaged",
-				Remedy: "put the current branch into it, as in: echo 'ref: refs/heads/main' > .git/HEAD",
+				Remedy: "write the current branch to it, as in: echo 'ref: refs/heads/main' > .git/HEAD",
 			}}, nil
 		}
 	default:
 		return finding{}, unreadable(dotGit, &fs.PathError{Op: "open", Path: dotGit, Err: regular.Check(fi, 0)})
 	}
-	return finding{}, nil //nolint:nilerr // no .git, or none that leads anywhere, is no repository
+	return finding{}, nil //nolint:nilerr // no .git, or one that leads nowhere, is no repository
 }
 
-// probeBare looks whether dir itself is a repository; otherwise is what there is if not.
+// probeBare checks whether dir itself is a repository; otherwise is the result if it is not.
 func probeBare(dir string, otherwise finding) (finding, error) {
 	err := checkGitDir(dir)
 	switch {
@@ -184,21 +183,21 @@ func probeBare(dir string, otherwise finding) (finding, error) {
 	return otherwise, nil
 }
 
-// leadsTo reports whether the .git of dir is the directory gitDir, or leads there.
-// Whoever can write to dir has then agreed to be the worktree of that repository.
+// leadsTo reports whether the .git of dir is the directory gitDir, or leads there. Somebody who can
+// write to dir has then agreed that it is the worktree of that repository.
 func leadsTo(dir, gitDir string) bool {
 	found, err := probe(dir)
 	return err == nil && found.gitDir == gitDir
 }
 
-// isSpecial reports whether a file cannot be read because of what it is.
+// isSpecial reports whether a file is unreadable because of its type.
 func isSpecial(err error) bool {
 	_, special := errors.AsType[*regular.NotRegularError](err)
 	_, large := errors.AsType[*regular.TooLargeError](err)
 	return special || large
 }
 
-// unreadable is the error of a file at path, or of the one that err names.
+// unreadable returns the error of a file at path, or of the one that err names.
 func unreadable(path string, err error) error {
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
 		path, err = named.Path, named.Err
@@ -217,13 +216,13 @@ var (
 	errBadHead  = errors.New("HEAD is damaged")
 )
 
-// maxSmall is the size of the largest of the small files that git keeps: HEAD and other
-// refs, commondir, gitdir, and .git where it is a file.
+// maxSmall is the maximum size of the small files that git keeps: HEAD and other refs, commondir,
+// gitdir, and .git if it is a file.
 const maxSmall = 64 << 10
 
-// checkGitDir reports whether dir has what makes the directory of a repository: a sound HEAD and,
-// maybe elsewhere, objects and refs. It asks at least as much as git does, which would go on
-// looking further up.
+// checkGitDir reports whether dir has the content of a repository's directory: a sound HEAD and,
+// possibly elsewhere, objects and refs. It requires at least as much as git does, which would
+// otherwise continue to search upward.
 func checkGitDir(dir string) error {
 	head := filepath.Join(dir, "HEAD")
 	fi, err := os.Lstat(head)
@@ -266,8 +265,8 @@ func soundHead(text string) bool {
 	return len(text) >= sha1Digits && strings.Trim(text[:sha1Digits], "0123456789abcdefABCDEF") == ""
 }
 
-// commonDir returns the directory with what all worktrees of a repository share, with
-// symbolic links resolved: gitDir itself, as it is, in the main worktree.
+// commonDir returns the directory that all worktrees of a repository share, with symbolic links
+// resolved: gitDir itself, unchanged, in the main worktree.
 func commonDir(gitDir string) (string, error) {
 	text, err := regular.Read(filepath.Join(gitDir, "commondir"), maxSmall)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -279,8 +278,8 @@ func commonDir(gitDir string) (string, error) {
 	return filepath.EvalSymlinks(seenFrom(gitDir, strings.TrimRight(string(text), "\r\n")))
 }
 
-// seenFrom returns the path, which git wrote, as seen from dir. It is not cleaned: behind
-// a symbolic link ".." leads elsewhere than it looks, and git would go there.
+// seenFrom returns the path, which git wrote, as seen from dir. It does not clean the path: after a
+// symbolic link, ".." leads to an unexpected place, and git would go there.
 func seenFrom(dir, path string) string {
 	path = filepath.FromSlash(path)
 	if filepath.IsAbs(path) {

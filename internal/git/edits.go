@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The modes of entries in git's trees that [Edit] has.
+// The modes of an [Edit], as in git's trees.
 const (
 	ModeFile       = "100644"
 	ModeExecutable = "100755"
@@ -16,24 +16,24 @@ const (
 	ModeSubmodule  = "160000"
 )
 
-// Edit is a file in the worktree that differs from the commit that is checked out.
+// Edit is a file in the worktree that differs from the checked-out commit.
 type Edit struct {
 	Path string `json:"path"`
-	// Mode is the mode of the file in the worktree; empty if the file is deleted, and
-	// for an untracked file, of which git does not tell.
+	// Mode is the mode of the file in the worktree; empty if the file is deleted, and for an
+	// untracked file, for which git reports none.
 	Mode string `json:"mode,omitempty"`
 	// Commit is the commit of a submodule.
 	Commit    string `json:"commit,omitempty"`
 	Untracked bool   `json:"untracked,omitempty"`
-	// LineEnds is what attributes say about the file's line ends; see [LineEnds].
+	// LineEnds is the line-ending rule of the file's attributes; see [LineEnds].
 	LineEnds LineEnds `json:"line_ends,omitempty"`
 }
 
-// LineEnds reports whether git commits the line ends CR LF of a file as LF. Empty means as
-// [Edits.CRLF] says.
+// LineEnds reports whether git commits the line endings CR LF of a file as LF. Empty means the
+// value of [Edits.CRLF].
 type LineEnds string
 
-// What attributes say.
+// The rules of attributes.
 const (
 	Converted LineEnds = "converted"
 	AsTheyAre LineEnds = "as they are"
@@ -42,21 +42,21 @@ const (
 // Edits are all files that differ, deleted ones first.
 type Edits struct {
 	Files []Edit `json:"files,omitempty"`
-	// Conflicted is how many files git could not merge. They are not among Files.
+	// Conflicted is the number of files that git could not merge. They are not among Files.
 	Conflicted int `json:"conflicted,omitempty"`
-	// CRLF says that lines end with CR LF in the worktree and with LF in commits.
+	// CRLF means that lines end with CR LF in the worktree and with LF in commits.
 	CRLF bool `json:"crlf,omitempty"`
 }
 
-// Edits asks the git program which files in the worktree differ from the commit that is
-// checked out, with each untracked file that is not ignored.
+// Edits returns the files in the worktree that differ from the checked-out commit, according to the
+// git program, with each untracked file that is not ignored.
 func (r *Repo) Edits(ctx context.Context) (Edits, error) {
 	return read(r, func() (Edits, error) {
 		if r.Bare() {
 			return Edits{}, fmt.Errorf("list edited files: %w", ErrBare)
 		}
 		out, err := r.program.Run(ctx, "status", "--porcelain=v2", "--untracked-files=all", "--no-renames",
-			// Git would run in each submodule, by that one's own configuration.
+			// Git would run in each submodule, with the submodule's own configuration.
 			"--ignore-submodules=dirty", "-z")
 		if err != nil {
 			return Edits{}, fmt.Errorf("list edited files: %w", err)

@@ -6,22 +6,21 @@ import (
 )
 
 var (
-	// ErrNotRepository says that there is no repository, or none any more.
+	// ErrNotRepository reports that there is no repository, or that it no longer exists.
 	ErrNotRepository = errors.New("not in a git repository")
-	// ErrNoRemote says that a remote is not configured, or has no URL.
+	// ErrNoRemote reports that a remote is not configured, or has no URL.
 	ErrNoRemote = errors.New("no such remote")
-	// ErrBare says that a bare repository was asked about its worktree.
+	// ErrBare reports that a bare repository has no worktree.
 	ErrBare = errors.New("a bare repository has no worktree")
 )
 
-// BrokenError says that there is a repository, and why it cannot be used. Git
-// refuses it too.
+// BrokenError reports that a repository exists, and why it is unusable. Git refuses it, too.
 type BrokenError struct {
-	// Path is the file or directory that is not as it should be.
+	// Path is the damaged file or directory.
 	Path string
-	// Problem says what is wrong with it.
+	// Problem describes the damage.
 	Problem string
-	// Remedy says what a person can do.
+	// Remedy is the next step for a person.
 	Remedy string
 	// Err is the cause, if there is one.
 	Err error

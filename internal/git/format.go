@@ -7,16 +7,15 @@ import (
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 )
 
-// format is what the configuration of a repository says about its files.
+// format is the format of a repository's files, from its configuration.
 type format struct {
 	hashLen        int // digits in the name of an object
 	worktreeConfig bool
 }
 
-// Extensions that are understood here, or that change nothing for a reader of
-// refs and configuration. With another one, what is read may mean something
-// else than it seems to. Format version 0 knows only the first group, which it
-// honours, and ignores unknown ones.
+// Extensions that this package supports, or that change nothing for a reader of refs and
+// configuration. With any other one, the data may have another meaning. Format version 0 honors
+// only the first group, and ignores unknown extensions.
 var (
 	extensions0 = []string{"noop", "partialclone", "preciousobjects", "worktreeconfig"}
 	extensions1 = []string{
@@ -31,7 +30,7 @@ func readFormat(cfg gitconfig.Config, path string) (format, error) {
 	unsupported := func(what string) error {
 		return &BrokenError{
 			Path: path, Problem: "says that the repository has " + what + ", which is not supported",
-			Remedy: "use a newer release of this program, which may know it",
+			Remedy: "use a newer release of this program",
 		}
 	}
 	version, _ := cfg.Value("core.repositoryformatversion")
@@ -69,7 +68,7 @@ func readFormat(cfg gitconfig.Config, path string) (format, error) {
 				return f, unsupported("objects of the format " + e.Value)
 			}
 		case "refstorage":
-			// Which of the two it is can change, and is looked up each time.
+			// The format can change, and is looked up each time.
 			if e.Value != "files" && e.Value != "reftable" {
 				return f, unsupported("refs of the format " + e.Value)
 			}

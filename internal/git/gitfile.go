@@ -8,15 +8,15 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// parseGitfile reads the text of a .git file, which linked worktrees and
-// submodules have: "gitdir: " and a path.
+// parseGitfile reads the text of a .git file, which linked worktrees and submodules have: "gitdir:
+// " and a path.
 func parseGitfile(text string) (path string, ok bool) {
 	path, ok = strings.CutPrefix(text, "gitdir: ")
 	path = strings.TrimRight(path, "\r\n")
 	return path, ok && path != "" && !strings.Contains(path, "\x00")
 }
 
-// followGitfile returns the directory that the .git file at path leads to.
+// followGitfile returns the target directory of the .git file at path.
 func followGitfile(path string) (string, error) {
 	text, err := regular.Read(path, maxSmall)
 	if err != nil {
@@ -43,10 +43,10 @@ func followGitfile(path string) (string, error) {
 	return gitDir, nil
 }
 
-// deadEnd says what can be done about a .git file that leads to no repository.
+// deadEnd returns the remedy for a .git file that leads to no repository.
 func deadEnd(path, target string, err error) error {
 	if fi, statErr := os.Lstat(path); statErr != nil || !fi.Mode().IsRegular() {
-		// Whoever made the link chose which file is read, so nothing of it is shown.
+		// The creator of the link chose the target, so the error shows nothing of it.
 		return &BrokenError{
 			Path: path, Problem: "is a symbolic link to a file that leads to no git repository",
 			Remedy: "remove the link, or clone the repository again",

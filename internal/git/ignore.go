@@ -11,12 +11,11 @@ import (
 	"github.com/copse-dev/copse/internal/git/index"
 )
 
-// maxIndex is the size of the largest index that is read here: half a million files. A
-// larger one is left to the git program, which maps it into memory.
+// maxIndex is the maximum size of an index that is read here: half a million files. The git
+// program, which maps it into memory, reads a larger one.
 const maxIndex = 64 << 20
 
-// Tracked returns the files that git tracks. It is read again when the index
-// changes.
+// Tracked returns the files that git tracks. It reads them again when the index changes.
 func (r *Repo) Tracked(ctx context.Context) (index.Paths, error) {
 	return read(r, func() (index.Paths, error) {
 		paths, err := r.index.Get()
@@ -26,7 +25,7 @@ func (r *Repo) Tracked(ctx context.Context) (index.Paths, error) {
 		if err == nil {
 			return paths, nil
 		}
-		// What is not understood here, or damaged, git has the last word on.
+		// Git decides about an unsupported or damaged index.
 		list, err := r.program.Run(ctx, "ls-files", "-z", "--full-name")
 		if err != nil {
 			return index.Paths{}, fmt.Errorf("list tracked files: %w", err)
@@ -35,17 +34,17 @@ func (r *Repo) Tracked(ctx context.Context) (index.Paths, error) {
 	})
 }
 
-// Excludes says which files, besides those named .gitignore, have patterns of what
-// git ignores in this worktree, and how they are compared.
+// Excludes lists the files, besides those named .gitignore, with git's ignore patterns for this
+// worktree, and how to compare them.
 type Excludes struct {
 	// Files are paths, the weakest first: the user's, the repository's. They
 	// need not exist.
 	Files []string
-	// FoldCase says that letters are the same in both cases.
+	// FoldCase means that patterns are case-insensitive.
 	FoldCase bool
 }
 
-// Excludes reads the configuration for it.
+// Excludes reads the configuration of ignore patterns.
 func (r *Repo) Excludes(ctx context.Context) (Excludes, error) {
 	return read(r, func() (Excludes, error) {
 		cfg, err := r.config(ctx)

@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// open makes a Repo of what was found from start.
+// open returns a Repo from the search result for start.
 func open(found finding, start string, opts Options) (*Repo, error) {
 	common, err := commonDir(found.gitDir)
 	if err != nil {
@@ -61,7 +61,7 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 	return r, nil
 }
 
-// readConfig reads one file of the repository, which need not exist.
+// readConfig reads one file of the repository, which may not exist.
 func readConfig(path string) (gitconfig.Config, error) {
 	text, err := gitconfig.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +81,7 @@ func badConfig(path string, err error) error {
 	return &BrokenError{Path: path, Problem: "cannot be understood", Err: err, Remedy: "correct it"}
 }
 
-// settings are what configuration says about a worktree.
+// settings are the configuration of a worktree.
 type settings struct {
 	bare bool
 	path string // core.worktree, absolute; empty if not set
@@ -100,7 +100,7 @@ func readSettings(cfg gitconfig.Config, gitDir string) (settings, error) {
 	named := seenFrom(gitDir, w.path)
 	if w.path, err = filepath.EvalSymlinks(named); err != nil {
 		return w, &BrokenError{
-			Path: config, Problem: "names a directory as core.worktree that is not there", Err: err,
+			Path: config, Problem: "names a directory as core.worktree that does not exist", Err: err,
 			Remedy: "correct it or remove it",
 		}
 	}
@@ -113,8 +113,8 @@ func readSettings(cfg gitconfig.Config, gitDir string) (settings, error) {
 	return w, nil
 }
 
-// findRoot returns the root of this worktree, "" if the repository is bare.
-// dotGit is the directory whose .git led here, "" if the search began inside.
+// findRoot returns the root of this worktree, "" if the repository is bare. dotGit is the directory
+// whose .git led here, "" if the search began inside.
 func (r *Repo) findRoot(dotGit string, shared gitconfig.Config) (string, error) {
 	linked := r.gitDir != r.commonDir
 	var cfg gitconfig.Config
@@ -202,7 +202,7 @@ func linkedRoot(gitDir string) (string, error) {
 	dotGit := seenFrom(gitDir, strings.TrimRight(string(text), "\r\n"))
 	root, err := filepath.EvalSymlinks(filepath.Dir(dotGit))
 	if err != nil {
-		return "", &BrokenError{Path: path, Problem: "names a linked worktree that is not there", Err: err, Remedy: remedy}
+		return "", &BrokenError{Path: path, Problem: "names a linked worktree that does not exist", Err: err, Remedy: remedy}
 	}
 	if !leadsTo(root, gitDir) {
 		return "", &BrokenError{
@@ -212,9 +212,9 @@ func linkedRoot(gitDir string) (string, error) {
 	return root, nil
 }
 
-// findMainRoot returns the root of the main worktree as seen from a linked
-// one, "" if there is none that can be told. The main repository must know the
-// linked worktree: a stranger's can name any repository as its main one.
+// findMainRoot returns the root of the main worktree as seen from a linked one, "" if it cannot be
+// determined. The main repository must know the linked worktree: a stranger's worktree can name any
+// repository as its main one.
 func (r *Repo) findMainRoot(shared gitconfig.Config) string {
 	if !r.knowsThis() {
 		return ""
@@ -240,7 +240,7 @@ func (r *Repo) findMainRoot(shared gitconfig.Config) string {
 }
 
 // findCommandDir returns the directory from which the git program finds this very repository by
-// itself. Naming it with --git-dir would turn off git's check of who owns it.
+// itself. Naming it with --git-dir would disable git's check of the owner.
 func (r *Repo) findCommandDir(dotGit string) string {
 	if dotGit != "" {
 		return dotGit
@@ -252,12 +252,12 @@ func (r *Repo) findCommandDir(dotGit string) string {
 }
 
 // aliasOf returns the directory of the repository under the name by which start reached it, if that
-// is another than the resolved one.
+// differs from the resolved one.
 func aliasOf(found finding, start string) string {
 	dir, below := found.gitDir, ""
 	if found.dotGit != "" {
 		if dir, below = found.dotGit, ".git"; found.gitDir != filepath.Join(dir, below) {
-			return "" // git itself has but the one name for it
+			return "" // git itself has only one name for it
 		}
 	}
 	for path := filepath.Clean(start); path != dir; path = filepath.Dir(path) {

@@ -10,18 +10,18 @@ import (
 
 // Commit is one commit of a history.
 type Commit struct {
-	// Hash is abbreviated as git does it.
+	// Hash is abbreviated by git.
 	Hash string `json:"hash"`
-	// Subject is the first line of the message, as it was written.
+	// Subject is the first line of the message, unchanged.
 	Subject string `json:"subject"`
 	// When is the committer's time.
 	When time.Time `json:"when"`
-	// Files are what the commit added or changed; none for a merge.
+	// Files are the files that the commit added or changed; none for a merge.
 	Files []string `json:"files,omitempty"`
 }
 
-// Log returns the last n commits of what is checked out, the newest first, with the
-// files of each as far as it left them there; none on an unborn branch.
+// Log returns the last n commits of HEAD, the newest first, with their files, except deleted ones;
+// none on an unborn branch.
 func (r *Repo) Log(ctx context.Context, n int) ([]Commit, error) {
 	return read(r, func() ([]Commit, error) {
 		head, err := r.refs().head(ctx)
@@ -40,12 +40,11 @@ func (r *Repo) Log(ctx context.Context, n int) ([]Commit, error) {
 	})
 }
 
-// logMark begins a commit: the names of its files stand between it and the next.
+// logMark begins a commit: the names of its files are between it and the next one.
 const logMark = "\x01"
 
-// parseLogFiles reads records that end with a NUL: a commit begins with the mark, and
-// the others are its files, each after a letter of what became of it; the first letter
-// comes after a newline.
+// parseLogFiles reads records that end with a NUL: a commit begins with the mark, and the others
+// are its files, each after a status letter; the first letter follows a newline.
 func parseLogFiles(out string) ([]Commit, error) {
 	var commits []Commit
 	records := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
@@ -70,8 +69,8 @@ func parseLogFiles(out string) ([]Commit, error) {
 	return commits, nil
 }
 
-// parseLog reads records that end with a NUL, of three lines each; the subject
-// is last, so that whatever is in it belongs to it.
+// parseLog reads records that end with a NUL, of three lines each. The subject is last, so it can
+// contain anything.
 func parseLog(out string) ([]Commit, error) {
 	var commits []Commit
 	for record := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {

@@ -11,8 +11,8 @@ import (
 
 const remotePrefix = "refs/remotes/"
 
-// CommitsOf returns the commits of refs, which are named in full, by name. Refs that do not
-// exist, or are broken, are left out.
+// CommitsOf returns the commits of refs, given by their full names, by name. It omits refs that do
+// not exist, or are broken.
 func (r *Repo) CommitsOf(ctx context.Context, refs []string) (map[string]string, error) {
 	return read(r, func() (map[string]string, error) {
 		if r.usesTable() {
@@ -32,7 +32,7 @@ func (r *Repo) CommitsOf(ctx context.Context, refs []string) (map[string]string,
 	})
 }
 
-// tableCommits returns CommitsOf where git keeps refs in tables.
+// tableCommits implements CommitsOf for refs in tables.
 func (r *Repo) tableCommits(ctx context.Context, refs []string) (map[string]string, error) {
 	tips := make(map[string]string, len(refs))
 	if len(refs) == 0 {
@@ -47,7 +47,7 @@ func (r *Repo) tableCommits(ctx context.Context, refs []string) (map[string]stri
 		wanted[ref] = true
 	}
 	for line := range strings.Lines(string(out)) {
-		// A name that is a prefix of others lists those too.
+		// A name that is a prefix of others lists those, too.
 		if hash, ref, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok && wanted[ref] {
 			tips[ref] = hash
 		}
@@ -55,10 +55,9 @@ func (r *Repo) tableCommits(ctx context.Context, refs []string) (map[string]stri
 	return tips, nil
 }
 
-// Published returns the full names of the remote-tracking refs that can hold what a branch
-// has been pushed to, the likeliest first: its upstream if that has the same name, the
-// branch of that name at the remote that it is pushed to, and its upstream under another
-// name. None of them need exist.
+// Published returns the full names of the remote-tracking refs to which a branch may have been
+// pushed, the likeliest first: its upstream if that has the same name, the branch of that name at
+// the push remote, and its upstream under another name. They may not exist.
 func (r *Repo) Published(ctx context.Context, branch string) ([]string, error) {
 	cfg, err := r.config(ctx)
 	if err != nil {

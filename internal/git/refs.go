@@ -9,40 +9,39 @@ import (
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
-// Head is what is checked out.
+// Head describes HEAD.
 type Head struct {
 	// Branch is the short name of the branch; empty if Detached.
 	Branch string
 	// Commit is the hash of the commit; empty if Unborn.
 	Commit string
-	// Detached says that no branch is checked out but a commit, or a ref that
-	// is no branch.
+	// Detached means that HEAD is a commit, or a ref that is not a branch.
 	Detached bool
-	// Unborn says that the branch has no commit yet.
+	// Unborn means that the branch has no commit yet.
 	Unborn bool
 }
 
-// Head returns what is checked out in this worktree. If the branch is known but
-// its commit cannot be read (the file of the ref is damaged), Branch is set
-// next to the error, which then wraps [refstore.ErrBroken].
+// Head returns the HEAD of this worktree. If the branch is known but its commit cannot be read (the
+// file of the ref is damaged), Branch is set in addition to the error, which then wraps
+// [refstore.ErrBroken].
 func (r *Repo) Head(ctx context.Context) (Head, error) {
 	return read(r, func() (Head, error) { return r.refs().head(ctx) })
 }
 
-// LocalBranches returns the names of all local branches, sorted by their
-// bytes. Branches that are symbolic refs are among them; broken refs are not.
+// LocalBranches returns the names of all local branches, sorted by their bytes. It includes
+// branches that are symbolic refs, and omits broken refs.
 func (r *Repo) LocalBranches(ctx context.Context) ([]string, error) {
 	return read(r, func() ([]string, error) { return r.refs().branches(ctx) })
 }
 
-// HasBranch reports whether there is a local branch of this name.
+// HasBranch reports whether a local branch of this name exists.
 func (r *Repo) HasBranch(ctx context.Context, name string) (bool, error) {
 	return read(r, func() (bool, error) { return r.refs().hasBranch(ctx, name) })
 }
 
-// DefaultBranch returns the branch that others start from: the one that
-// origin's HEAD names, the one that init.defaultBranch names, main or master,
-// whichever first exists as a local branch; "" if none does.
+// DefaultBranch returns the branch on which others start: the one that origin's HEAD names, the one
+// that init.defaultBranch names, main, or master, whichever first exists as a local branch; "" if
+// none does.
 func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
 	return read(r, func() (string, error) {
 		const remote = "refs/remotes/origin/"
@@ -75,18 +74,16 @@ func (r *Repo) DefaultBranch(ctx context.Context) (string, error) {
 	})
 }
 
-// refReader reads refs in one of the formats git keeps them in.
+// refReader reads refs in one of git's formats.
 type refReader interface {
 	head(ctx context.Context) (Head, error)
 	branches(ctx context.Context) ([]string, error)
 	hasBranch(ctx context.Context, name string) (bool, error)
-	// target returns the full name that a symbolic ref holds, "" if name is
-	// none.
+	// target returns the full name in a symbolic ref, "" if name is none.
 	target(ctx context.Context, name string) (string, error)
 }
 
-// refs returns the reader for the format in use now: git can convert a
-// repository at any time.
+// refs returns the reader for the current format: git can convert a repository at any time.
 func (r *Repo) refs() refReader {
 	if r.usesTable() {
 		return tableReader{r}

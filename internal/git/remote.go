@@ -13,10 +13,9 @@ import (
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 )
 
-// RemoteURL returns the URL that git fetches from for a remote, as
-// "git ls-remote --get-url" prints it: the first one configured, rewritten by
-// url.<base>.insteadOf. It may hold a password. A remote without a URL is
-// [ErrNoRemote].
+// RemoteURL returns the URL from which git fetches for a remote, as "git ls-remote --get-url"
+// prints it: the first configured one, rewritten by url.<base>.insteadOf. It may contain a
+// password. A remote without a URL is [ErrNoRemote].
 func (r *Repo) RemoteURL(ctx context.Context, name string) (string, error) {
 	return read(r, func() (string, error) {
 		cfg, err := r.config(ctx)
@@ -37,7 +36,7 @@ func remoteURL(cfg gitconfig.Config, name string) (string, bool) {
 		switch {
 		case remote != name:
 		case value == "":
-			url, found = "", false // an empty one takes back those before
+			url, found = "", false // an empty one resets the previous ones
 		case !found:
 			url, found = value, true
 		}
@@ -54,13 +53,13 @@ func remoteURL(cfg gitconfig.Config, name string) (string, bool) {
 	return base + url[max(longest, 0):], true
 }
 
-// keptConfig is the configuration as long as no file of it changes.
+// keptConfig is the cached configuration, valid while its files do not change.
 type keptConfig struct {
 	files *cachedfile.Group
 	cfg   gitconfig.Config
 }
 
-// config reads the configuration that is in force here.
+// config reads the configuration that applies here.
 func (r *Repo) config(ctx context.Context) (gitconfig.Config, error) {
 	if kept := r.kept.Load(); kept != nil && kept.files.Same() {
 		return kept.cfg, nil
@@ -85,7 +84,7 @@ func (r *Repo) config(ctx context.Context) (gitconfig.Config, error) {
 	return cfg, nil
 }
 
-// sources says where configuration comes from, and adds to files what is read of it.
+// sources locates the configuration, and adds the files that it reads to files.
 func (r *Repo) sources(ctx context.Context, files *cachedfile.Group) gitconfig.Sources {
 	return gitconfig.Sources{
 		Lookup:      r.env.Lookup,
@@ -96,18 +95,18 @@ func (r *Repo) sources(ctx context.Context, files *cachedfile.Group) gitconfig.S
 		GitDirAlias: r.gitDirAlias,
 		Worktree:    r.format.worktreeConfig,
 		Branch: func() string {
-			files.MarkIncomplete()        // it depends on what is checked out
-			head, _ := r.refs().head(ctx) // without one no condition holds
+			files.MarkIncomplete()        // it depends on HEAD
+			head, _ := r.refs().head(ctx) // without one, no condition is true
 			return head.Branch
 		},
 		Reading: func(path string) {
-			_, _ = files.Add(path) // reading it tells what is wrong
+			_, _ = files.Add(path) // reading it reports the problem
 		},
 	}
 }
 
-// Address is where a remote is, as it was configured: insteadOf is not applied, which a
-// repository's configuration can set.
+// Address is the configured address of a remote: insteadOf, which a repository's configuration can
+// set, is not applied.
 type Address struct {
 	Fetch string
 	Push  string // empty if it is the same
@@ -154,8 +153,8 @@ func (r *Repo) Remotes(ctx context.Context) ([]string, error) {
 	})
 }
 
-// Author returns the name and address that commits here get, empty if the
-// configuration does not say.
+// Author returns the name and address of new commits' author here, empty if the configuration does
+// not set them.
 func (r *Repo) Author(ctx context.Context) (name, email string) {
 	cfg, err := r.config(ctx)
 	if err != nil {
@@ -166,8 +165,7 @@ func (r *Repo) Author(ctx context.Context) (name, email string) {
 	return name, email
 }
 
-// ObjectFormat returns "sha256" for a repository whose objects are named so, "" for
-// SHA-1.
+// ObjectFormat returns "sha256" for a repository with such object names, "" for SHA-1.
 func (r *Repo) ObjectFormat() string {
 	if r.format.hashLen == hex.EncodedLen(sha256.Size) {
 		return "sha256"

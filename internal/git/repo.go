@@ -17,14 +17,14 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Repo is a git repository as seen from one of its worktrees. [Discover] makes
-// it. All paths are absolute, with symbolic links resolved.
+// Repo is a git repository as seen from one of its worktrees. [Discover] creates it. All paths are
+// absolute, with symbolic links resolved.
 type Repo struct {
 	root, mainRoot    string
 	sharedRoot        string
-	named             bool // core.worktree says where root is
+	named             bool // core.worktree sets root
 	gitDir, commonDir string
-	gitDirAlias       string // gitDir as it was reached, if over symbolic links
+	gitDirAlias       string // gitDir as reached, if over symbolic links
 	format            format
 
 	env          xec.Env // as given
@@ -39,16 +39,15 @@ type Repo struct {
 	kept  atomic.Pointer[keptConfig]
 }
 
-// Root returns the root of the worktree; "" if the repository is bare. That of
-// a submodule is the submodule's own.
+// Root returns the root of the worktree; "" if the repository is bare. A submodule has its own
+// root.
 func (r *Repo) Root() string { return r.root }
 
 // Bare reports whether there is no worktree.
 func (r *Repo) Bare() bool { return r.root == "" }
 
-// MainRoot returns the root of the main worktree, which is Root unless this is
-// a linked worktree; "" if the main repository is bare, or does not say where
-// its worktree is.
+// MainRoot returns the root of the main worktree, which is Root unless this is a linked worktree;
+// "" if the main repository is bare, or does not name its worktree.
 func (r *Repo) MainRoot() string { return r.mainRoot }
 
 // GitDir returns git's directory for this worktree, with its HEAD and index.
@@ -58,11 +57,11 @@ func (r *Repo) GitDir() string { return r.gitDir }
 // worktree it is GitDir.
 func (r *Repo) CommonDir() string { return r.commonDir }
 
-// Program returns the git program for this repository, for those that ask what Repo does not.
+// Program returns the git program for this repository, for questions that Repo does not answer.
 func (r *Repo) Program() program.Git { return r.program }
 
-// Guard returns what stands between git and this repository, for those that run git in another way
-// than Program does.
+// Guard returns the guard of this repository, for callers that run git in another way than Program
+// does.
 func (r *Repo) Guard() program.Guard { return r.guard }
 
 // Operation returns the git command that stopped halfway in this worktree, nil for none.
@@ -71,15 +70,15 @@ func (r *Repo) Operation() *operation.Operation { return operation.Read(r.gitDir
 // Watch is a directory to watch.
 type Watch struct {
 	Path string
-	// Recursive says that directories below Path count too, also such as are made later.
+	// Recursive includes directories below Path, also those that are created later.
 	Recursive bool
-	// Names are the files in Path that count; all if empty. Git replaces files by renaming, so the
-	// directory is to be watched and not the file.
+	// Names are the relevant files in Path; all if empty. Git replaces files by renaming, so watch
+	// the directory and not the file.
 	Names []string
 }
 
-// Watches returns the directories in which a change can change what Head, LocalBranches and
-// HasBranch return. A directory that does not exist yet is left out.
+// Watches returns the directories whose changes can affect Head, LocalBranches, and HasBranch. It
+// omits directories that do not exist yet.
 func (r *Repo) Watches() []Watch {
 	candidates := []Watch{
 		{Path: r.gitDir, Names: []string{"HEAD"}},
@@ -104,8 +103,8 @@ func (r *Repo) Watches() []Watch {
 	return watches
 }
 
-// read calls answer if the repository is still there. If it is gone then or afterward, that is the
-// error.
+// read calls answer if the repository still exists. If it has disappeared before or afterward, that
+// is the error.
 func read[T any](r *Repo, answer func() (T, error)) (T, error) {
 	var zero T
 	if err := r.gone(); err != nil {
@@ -129,5 +128,5 @@ func (r *Repo) gone() error {
 	return nil
 }
 
-// RefTables reports whether git keeps the refs in tables and not in files.
+// RefTables reports whether git keeps the refs in tables instead of files.
 func (r *Repo) RefTables() bool { return r.usesTable() }

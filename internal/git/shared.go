@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// maxSiblings is how many entries of a directory are searched for other repositories.
+// maxSiblings is the number of entries of a directory to search for other repositories.
 const maxSiblings = 4096
 
-// SharedRoot returns the directory for files that all worktrees share. It is the root of
-// the main worktree; in a repository without one, or whose git directory lies apart from
-// it (".bare", "git init --separate-git-dir"), it is the directory that holds git's own.
+// SharedRoot returns the directory for files that all worktrees share. It is the root of the main
+// worktree; in a repository without one, or whose git directory is separate from it (".bare", "git
+// init --separate-git-dir"), it is the directory that contains git's own.
 //
-// It is "" where that directory is not the repository's alone: if it is a worktree of
-// another repository, or holds the git directory of another one.
+// It is "" if that directory belongs to others as well: if it is a worktree of another repository,
+// or contains the git directory of another one.
 func (r *Repo) SharedRoot() string { return r.sharedRoot }
 
 func (r *Repo) findSharedRoot(dotGit string) string {
@@ -49,7 +49,7 @@ func (r *Repo) alone(dir string) bool {
 	defer file.Close()
 	entries, _ := file.ReadDir(maxSiblings)
 	if len(entries) == maxSiblings {
-		return false // too many to look at
+		return false // too many to examine
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())

@@ -7,17 +7,15 @@ import (
 	"strings"
 )
 
-// Status is how a worktree differs from its commit, and the branch from its
-// upstream.
+// Status describes how a worktree differs from its commit, and the branch from its upstream.
 type Status struct {
 	// Upstream is the short name of the branch's upstream ("origin/main");
 	// empty if it has none.
 	Upstream string `json:"upstream,omitempty"`
-	// UpstreamGone says that Upstream is configured but does not exist. Ahead
-	// and Behind are unknown then, as they are on an unborn branch.
+	// UpstreamGone means that Upstream is configured but does not exist. Ahead and Behind are then
+	// unknown, as on an unborn branch.
 	UpstreamGone bool `json:"upstream_gone,omitempty"`
-	// Ahead and Behind are commits that only the branch or only its upstream
-	// has.
+	// Ahead and Behind count the commits that only the branch or only its upstream has.
 	Ahead  int `json:"ahead"`
 	Behind int `json:"behind"`
 	// Staged and Modified are files that differ between commit and index, and
@@ -26,12 +24,12 @@ type Status struct {
 	Modified int `json:"modified"`
 	// Untracked are files and directories that git neither tracks nor ignores.
 	Untracked int `json:"untracked"`
-	// Conflicted are files with merge conflicts, which are counted here alone.
+	// Conflicted are files with merge conflicts, which are counted only here.
 	Conflicted int `json:"conflicted"`
 }
 
-// Status asks the git program to compare the worktree. It takes as long as
-// "git status" takes; limit it by ctx. A bare repository is [ErrBare].
+// Status runs the git program to compare the worktree. It takes as long as "git status"; limit it
+// by ctx. A bare repository is [ErrBare].
 func (r *Repo) Status(ctx context.Context) (Status, error) {
 	return read(r, func() (Status, error) {
 		out, err := r.status(ctx)
@@ -47,7 +45,7 @@ func (r *Repo) status(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("read status: %w", ErrBare)
 	}
 	out, err := r.program.Run(ctx, "status", "--porcelain=v2", "--branch", "--ahead-behind", "--untracked-files=normal",
-		// Git would run in each submodule, by that one's own configuration.
+		// Git would run in each submodule, with the submodule's own configuration.
 		"--ignore-submodules=dirty", "-z")
 	if err != nil {
 		return nil, fmt.Errorf("read status: %w", err)
@@ -79,7 +77,7 @@ func parseStatus(out []byte) (Status, error) {
 				s.Modified++
 			}
 			if kind == "2" {
-				i++ // the name it had before
+				i++ // its earlier name
 			}
 		case "u":
 			s.Conflicted++
@@ -91,10 +89,10 @@ func parseStatus(out []byte) (Status, error) {
 	return s, nil
 }
 
-// branchLines are what the lines about the branch say besides what Status has.
+// branchLines are the facts in the lines about the branch that Status does not have.
 type branchLines struct{ compared, unborn bool }
 
-// read takes in one line.
+// read reads one line.
 func (b *branchLines) read(line string, s *Status) error {
 	if name, ok := strings.CutPrefix(line, "branch.upstream "); ok {
 		s.Upstream = name

@@ -16,8 +16,8 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// tableList is the file that names the tables of a reftable. Git replaces it
-// with every change, and each table has a name of its own.
+// tableList is the file that names the tables of a reftable. Git replaces it with every change, and
+// each table has a unique name.
 const tableList = "tables.list"
 
 // maxTableList limits it: a line each, of a few tables.
@@ -25,13 +25,13 @@ const maxTableList = 1 << 20
 
 func (r *Repo) tableDir(gitDir string) string { return filepath.Join(gitDir, "reftable") }
 
-// usesTable reports whether refs are in the reftable format, which takes git 2.45 to read.
+// usesTable reports whether refs are in the reftable format, which requires git 2.45 for reading.
 func (r *Repo) usesTable() bool {
 	_, err := os.Lstat(r.tableDir(r.commonDir))
 	return err == nil
 }
 
-// tableRefs is what the git program said when the lists of tables were such.
+// tableRefs is the git program's answer for a state of the lists of tables.
 type tableRefs struct {
 	mu    sync.Mutex
 	read  bool
@@ -70,7 +70,7 @@ func (t tableReader) target(ctx context.Context, name string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), nil
 }
 
-// load returns HEAD and the branches, from git if the tables changed.
+// load returns HEAD and the branches, from git if the tables have changed.
 func (t tableReader) load(ctx context.Context) (Head, []string, error) {
 	lists, err := t.lists()
 	if err != nil {
@@ -82,7 +82,7 @@ func (t tableReader) load(ctx context.Context) (Head, []string, error) {
 	if kept.read && kept.lists == lists {
 		return kept.head, kept.names, nil
 	}
-	// One process tells it all, but for a HEAD that points to no commit.
+	// One process returns everything, except a HEAD that points to no commit.
 	out, err := t.r.program.Run(ctx, "for-each-ref", "--include-root-refs",
 		"--format=%(refname)%00%(objectname)%00%(symref)", "HEAD", refstore.BranchPrefix)
 	if err != nil {

@@ -18,7 +18,7 @@ type Tip struct {
 	Ref string
 	// Commit is the hash of the commit.
 	Commit string
-	// At is when the commit was made.
+	// At is the time of the commit.
 	At time.Time
 }
 
@@ -31,8 +31,8 @@ func (t Tip) Branch() string {
 	return name
 }
 
-// Tips asks the git program for all local branches and the refs with other full names, by
-// name.
+// Tips returns all local branches and the refs with other full names, by name, from the git
+// program.
 func (r *Repo) Tips(ctx context.Context, others ...string) ([]Tip, error) {
 	return read(r, func() ([]Tip, error) {
 		args := append([]string{"for-each-ref", "--format=%(refname) %(objecttype) %(objectname) %(committerdate:unix)", refstore.BranchPrefix}, others...)
@@ -72,7 +72,7 @@ func (r *Repo) Merged(ctx context.Context, into string) (map[string]bool, error)
 	})
 }
 
-// MergeBase returns the last commit that two commits have in common, "" if there is none.
+// MergeBase returns the last common commit of two commits, "" if there is none.
 func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	return read(r, func() (string, error) {
 		out, err := r.program.Run(ctx, "merge-base", a, b, "--")

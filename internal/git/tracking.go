@@ -10,19 +10,19 @@ import (
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
-// Tracking is how a branch stands to its upstream.
+// Tracking compares a branch with its upstream.
 type Tracking struct {
-	// Upstream is the short name of the upstream; empty if there is none. Gone says that it
-	// is configured but does not exist.
+	// Upstream is the short name of the upstream; empty if there is none. Gone means that it is
+	// configured but does not exist.
 	Upstream string
 	Gone     bool
-	// Ahead and Behind are commits that only the branch or only its upstream has.
+	// Ahead and Behind count the commits that only the branch or only its upstream has.
 	Ahead, Behind int
-	// At is when the last commit of the branch was made.
+	// At is the time of the last commit of the branch.
 	At time.Time
 }
 
-// Tracking asks the git program how local branches stand to their upstreams, by name.
+// Tracking compares local branches with their upstreams, by name, with the git program.
 func (r *Repo) Tracking(ctx context.Context, branches []string) (map[string]Tracking, error) {
 	if len(branches) == 0 {
 		return nil, nil

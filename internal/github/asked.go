@@ -10,7 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/remote"
 )
 
-// askStatus reads the parts of a status by GraphQL.
+// askStatus reads the parts of a status with GraphQL.
 func (c *Client) askStatus(ctx context.Context, r Repo, n int) (findings, error) {
 	next := everything()
 	f := findings{complete: true, threads: []Thread{}}
@@ -42,8 +42,7 @@ func (c *Client) askStatus(ctx context.Context, r Repo, n int) (findings, error)
 	return f, nil
 }
 
-// take adds the lists of one answer, and returns where those continue that were not
-// read to their end.
+// take adds the lists of one answer, and returns the positions at which incomplete lists continue.
 func (f *findings) take(p *nodePull, asked variables) (following variables) {
 	if asked.reviews != nil {
 		var older []Review
@@ -99,7 +98,7 @@ func (f *findings) partial(a reply, asked variables) {
 	}
 }
 
-// unread notes the lists that are not read to their end.
+// unread notes the incomplete lists.
 func (f *findings) unread(left variables) {
 	if left.reviews != nil {
 		f.note(fmt.Sprintf("only the latest %d reviews were read", len(f.reviews)))

@@ -20,25 +20,24 @@ import (
 	"github.com/copse-dev/copse/internal/remote"
 )
 
-// Head is a branch whose pull request is asked for.
+// Head is a branch whose pull request is wanted.
 type Head struct {
 	// Branch is its name at GitHub.
 	Branch string
-	// Number is that of its pull request, 0 if it is not known.
+	// Number is the number of its pull request, 0 if it is unknown.
 	Number int
-	// Commit is what the branch has. A pull request that was found by name, and is merged
-	// or closed, counts only if it ended with this commit: names are used again.
+	// Commit is the tip of the branch. A pull request that was found by name, and is merged or
+	// closed, counts only if it ended with this commit: people reuse names.
 	Commit string
 }
 
-// OfBranches returns the status of the pull request of each branch, in their order: by
-// GraphQL in one request for up to fifty branches, else by REST, which does not know the
-// review threads and the merge queue. An open pull request counts before others, and one
-// from a fork does not count. The bodies, labels and reviewers of pull requests, and the
-// texts of threads, are left out.
+// OfBranches returns the status of the pull request of each branch, in their order: with GraphQL in
+// one request for up to fifty branches, or else with REST, which does not know review threads and
+// the merge queue. Open pull requests take precedence, and those from forks are ignored. The
+// bodies, labels, and reviewers of pull requests, and the texts of threads, are omitted.
 //
-// Under [remote.WithCachedOnly] each branch has the answer that was kept for it last,
-// whichever branches it was asked for with.
+// Under [remote.WithCachedOnly], each branch has its last cached answer, even if it was requested
+// with other branches.
 func (c *Client) OfBranches(ctx context.Context, r Repo, heads []Head) []fact.Fact[Status] {
 	out := make([]fact.Fact[Status], 0, len(heads))
 	for part := range slices.Chunk(heads, maxBatch) {
@@ -61,7 +60,7 @@ func (c *Client) batch(ctx context.Context, r Repo, heads []Head) []fact.Fact[St
 	}
 	found, err := c.askBatch(ctx, r, heads)
 	if e := (*remote.Error)(nil); errors.As(err, &e) && len(heads) > 1 && (e.Status == http.StatusBadGateway || e.Status == http.StatusGatewayTimeout) {
-		// The request took longer than GitHub allows.
+		// The request exceeded GitHub's time limit.
 		half := len(heads) / 2
 		return append(c.batch(ctx, r, heads[:half]), c.batch(ctx, r, heads[half:])...)
 	}
@@ -74,10 +73,10 @@ func (c *Client) batch(ctx context.Context, r Repo, heads []Head) []fact.Fact[St
 	return found
 }
 
-// usualPause is how long GitHub wants to be left alone where it does not say.
+// usualPause is how long to wait if GitHub asks clients to wait without naming a time.
 const usualPause = time.Minute
 
-// failed returns the facts that nothing is known of branches.
+// failed returns facts without values for branches.
 func failed(heads []Head, err error) []fact.Fact[Status] {
 	reason, hint := err.Error(), ""
 	if errors.Is(err, remote.ErrNotCached) {
@@ -96,7 +95,7 @@ func failed(heads []Head, err error) []fact.Fact[Status] {
 	return out
 }
 
-// keptBatch answers from what was kept of each branch.
+// keptBatch answers from the cached answer for each branch.
 func (c *Client) keptBatch(ctx context.Context, r Repo, heads []Head) []fact.Fact[Status] {
 	out := make([]fact.Fact[Status], len(heads))
 	for i, h := range heads {
@@ -113,7 +112,7 @@ func (c *Client) keptBatch(ctx context.Context, r Repo, heads []Head) []fact.Fac
 	return out
 }
 
-// batchReply is the answer about several branches. Its fields are kept as they came.
+// batchReply is the answer about several branches. Its fields are stored unparsed.
 type batchReply struct {
 	Data struct {
 		Repository map[string]json.RawMessage `json:"repository"`
@@ -121,7 +120,7 @@ type batchReply struct {
 	Errors []queryError `json:"errors,omitempty"`
 }
 
-// askBatch asks for all branches in one request.
+// askBatch requests all branches at once.
 func (c *Client) askBatch(ctx context.Context, r Repo, heads []Head) ([]fact.Fact[Status], error) {
 	kept := remote.FromCache(ctx)
 	if refused := c.noGraphQL.Load(); refused != nil && !kept {
@@ -161,8 +160,8 @@ func (c *Client) askBatch(ctx context.Context, r Repo, heads []Head) ([]fact.Fac
 	return nil, last
 }
 
-// refusedBatch returns why an answer has nothing, and whether a smaller question may have
-// more.
+// refusedBatch returns the reason why an answer is empty, and whether a smaller request may
+// succeed.
 func (c *Client) refusedBatch(a batchReply, r Repo, pause time.Duration) (err error, smaller bool) {
 	if len(a.Errors) == 0 {
 		return &unavailableError{malformed("a repository with pull requests")}, false
@@ -215,7 +214,7 @@ func (c *Client) batchRequest(ctx context.Context, r Repo, heads []Head, queue b
 	return req, nil
 }
 
-// keepEach keeps the answer about each branch as if it had been asked for alone.
+// keepEach caches the answer about each branch as if it had been requested alone.
 func (c *Client) keepEach(resp *http.Response, r Repo, heads []Head, queue bool, a batchReply) {
 	for i, h := range heads {
 		var one batchReply
@@ -238,14 +237,14 @@ func (c *Client) keepEach(resp *http.Response, r Repo, heads []Head, queue bool,
 		}
 		c.keepOne(resp, r, h, queue, one)
 		if number, raw := a.open(i, h, r); raw != nil {
-			// Whoever knows the number by then asks for that.
+			// A caller that knows the number by then requests that.
 			one.Data.Repository = map[string]json.RawMessage{numberAlias + "0": raw}
 			c.keepOne(resp, r, Head{Branch: h.Branch, Number: number}, queue, one)
 		}
 	}
 }
 
-// keepOne keeps the answer about a branch.
+// keepOne caches the answer about a branch.
 func (c *Client) keepOne(resp *http.Response, r Repo, h Head, queue bool, one batchReply) {
 	req, err := c.batchRequest(resp.Request.Context(), r, []Head{h}, queue)
 	if err != nil {
@@ -256,7 +255,7 @@ func (c *Client) keepOne(resp *http.Response, r Repo, h Head, queue bool, one ba
 	}
 }
 
-// open returns the open pull request of branch i as it came, nil if it was not found by name.
+// open returns the open pull request of branch i, undecoded, nil if it was not found by name.
 func (a batchReply) open(i int, h Head, r Repo) (number int, raw json.RawMessage) {
 	var found nodeList[json.RawMessage]
 	p := a.pick(i, h, r)
@@ -285,7 +284,7 @@ func (e queryError) alias(i int) string {
 	return ""
 }
 
-// status returns what an answer says about branch i.
+// status returns the status of branch i in an answer.
 func (a batchReply) status(i int, h Head, r Repo, asOf time.Time) fact.Fact[Status] {
 	var errs []queryError
 	for _, e := range a.Errors {
@@ -304,7 +303,7 @@ func (a batchReply) status(i int, h Head, r Repo, asOf time.Time) fact.Fact[Stat
 	everything := everything()
 	f.partial(reply{Errors: errs}, everything)
 	following := f.take(p, everything)
-	// Older reviews than those that were read decide nothing as a rule.
+	// Older reviews than these rarely decide anything.
 	following.reviews = nil
 	f.unread(following)
 	slices.SortStableFunc(f.checks, compareChecks)
@@ -315,7 +314,7 @@ func (a batchReply) status(i int, h Head, r Repo, asOf time.Time) fact.Fact[Stat
 	}, service, asOf)
 }
 
-// answers reports whether an answer has something about branch i, be it an empty list.
+// answers reports whether an answer contains branch i, even with an empty list.
 func (a batchReply) answers(i int) bool {
 	for _, prefix := range []string{openAlias, numberAlias} {
 		if raw, ok := a.Data.Repository[prefix+strconv.Itoa(i)]; ok && string(raw) != "null" {
@@ -353,13 +352,13 @@ func (a batchReply) pick(i int, h Head, r Repo) *nodePull {
 }
 
 const (
-	// restPages is how many pages of open pull requests REST is asked for.
+	// restPages is the maximum number of pages of open pull requests to request with REST.
 	restPages = 3
-	// restAtOnce is how many pull requests are read by REST at the same time.
+	// restAtOnce is the number of pull requests to read with REST at the same time.
 	restAtOnce = 4
 )
 
-// readBatch answers for branches by REST. The reason is why GraphQL does not.
+// readBatch answers for branches with REST. reason is why GraphQL does not.
 func (c *Client) readBatch(ctx context.Context, r Repo, heads []Head, reason *unavailableError) ([]fact.Fact[Status], error) {
 	numbers := make([]int, len(heads))
 	unknown := false

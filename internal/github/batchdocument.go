@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// maxBatch is how many branches one request asks for. GitHub allows ten seconds for it.
+// maxBatch is the maximum number of branches in one request. GitHub allows ten seconds for it.
 const maxBatch = 50
 
-// The prefixes of the fields of a batch, before the index of a branch: the open pull
-// requests with its name, those that are merged or closed, and the one with its number.
+// The prefixes of the fields of a batch, before the index of a branch: the open pull requests with
+// its name, the merged or closed ones, and the one with its number.
 const (
 	openAlias   = "o"
 	endedAlias  = "e"
 	numberAlias = "p"
 )
 
-// batchVariables returns those of a batch. For each branch there is a name, or a number.
+// batchVariables returns the variables of a batch: a name or a number for each branch.
 func batchVariables(r Repo, heads []Head) map[string]any {
 	v := map[string]any{"owner": r.Owner, "name": r.Name}
 	for i, h := range heads {
@@ -30,8 +30,8 @@ func batchVariables(r Repo, heads []Head) map[string]any {
 	return v
 }
 
-// batchDocument returns the text of the query with such variables, which depends on nothing
-// else: what leaves is checked by writing it again.
+// batchDocument returns the text of the query with such variables, which depends on nothing else:
+// the check of outgoing requests writes it again and compares.
 func batchDocument(variables map[string]any, queue bool) string {
 	var head, body strings.Builder
 	head.WriteString("query($owner:String!,$name:String!")

@@ -17,34 +17,32 @@ import (
 
 const (
 	service = "GitHub"
-	// apiVersion is the one that github.com and all supported Enterprise
-	// servers know.
+	// apiVersion is the version that github.com and all supported Enterprise servers know.
 	apiVersion = "2022-11-28"
 	mediaType  = "application/vnd.github+json"
-	// perPage is the most that GitHub gives in one answer.
+	// perPage is GitHub's maximum for one answer.
 	perPage = 100
-	// maxPages bounds what is read of one list.
+	// maxPages limits the pages read from one list.
 	maxPages = 10
 )
 
-// Options make a [Client].
+// Options configure a [Client].
 type Options struct {
-	// API is where the API is; see [APIBase].
+	// API is the address of the API; see [APIBase].
 	API *url.URL
 	// Credential is sent to API and nowhere else.
 	Credential credential.Credential
 	// Version is the program's own, for the User-Agent.
 	Version string
-	// CacheDir is the directory for answers; empty keeps none.
+	// CacheDir is the directory for answers; empty disables the cache.
 	CacheDir string
-	// Timeout bounds one request; 0 is 15 seconds.
+	// Timeout limits one request; 0 is 15 seconds.
 	Timeout time.Duration
-	// Base sends the requests that are let out; nil is the network.
+	// Base sends the allowed requests; nil is the network.
 	Base http.RoundTripper
 }
 
-// Client reads from one GitHub server with one credential. It may be used by
-// many goroutines.
+// Client reads from one GitHub server with one credential. It is safe for concurrent use.
 type Client struct {
 	http      *http.Client
 	transport *remote.Transport
@@ -54,11 +52,11 @@ type Client struct {
 	source    string
 	seen      *seen.Lists
 
-	// noGraphQL says why the server is not asked by GraphQL again.
+	// noGraphQL is the reason why the server gets no more GraphQL requests.
 	noGraphQL atomic.Pointer[unavailableError]
 	// shape is the index of the first shape that can succeed.
 	shape atomic.Int32
-	// noQueue says that the server does not know the merge queue.
+	// noQueue means that the server does not know the merge queue.
 	noQueue atomic.Bool
 }
 
@@ -92,8 +90,8 @@ func New(o Options) *Client {
 	}
 }
 
-// readsFrom reports whether r only reads, and from the API. GitHub answers for a
-// repository that was renamed with a redirect to its number, on the same host.
+// readsFrom reports whether r only reads, and from the API. For a renamed repository, GitHub
+// answers with a redirect to its number, on the same host.
 func readsFrom(api *url.URL, r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Body == nil &&
 		r.URL.Scheme == api.Scheme && r.URL.Host == api.Host && strings.HasPrefix(r.URL.Path, api.Path+"/")
@@ -119,7 +117,7 @@ func (c *Client) get(ctx context.Context, u *url.URL, v any) (answer, error) {
 	return answer{asOf: remote.AsOf(resp), last: lastPage(resp), more: hasNext(resp)}, nil
 }
 
-// answer is what is known of an answer beside its body.
+// answer is the metadata of an answer.
 type answer struct {
 	asOf time.Time
 	last int  // number of the last page; 0 when there is no further one
@@ -133,7 +131,7 @@ func (c *Client) endpoint(r Repo, query url.Values, parts ...string) *url.URL {
 	return u
 }
 
-// malformed returns the error for an answer that lacks what GitHub documents.
+// malformed returns the error for an answer that lacks documented fields.
 func malformed(what string) error {
 	return &remote.Error{Service: service, Detail: "answered with something that is not " + what}
 }
@@ -156,8 +154,8 @@ func lastPage(resp *http.Response) int {
 	return n
 }
 
-// link returns the target that a Link header (RFC 8288) gives for rel, in the
-// form that GitHub writes it: <url>; rel="next", <url>; rel="last".
+// link returns the target for rel in a Link header (RFC 8288), in GitHub's form: <url>; rel="next",
+// <url>; rel="last".
 func link(resp *http.Response, rel string) *url.URL {
 	for _, h := range resp.Header.Values("Link") {
 		for part := range strings.SplitSeq(h, ",") {

@@ -2,9 +2,8 @@ package github
 
 import "strings"
 
-// shape says which parts of the document are asked for that not every server or token
-// allows. One field that the server does not know, or that the token may not see,
-// fails the whole document.
+// shape selects the parts of the document that only some servers or tokens allow. One field that
+// the server does not know, or that the token may not see, fails the whole document.
 type shape struct {
 	// teams are the names of teams, which need the scope read:org.
 	teams bool
@@ -15,8 +14,8 @@ type shape struct {
 // shapes are tried in this order.
 var shapes = [...]shape{{true, true}, {false, true}, {true, false}, {false, false}} //nolint:gochecknoglobals // a constant
 
-// The parts of the document. $core is true in the first request for a pull request, and
-// the others say which lists to read on, from which place.
+// The parts of the document. $core is true in the first request for a pull request. The other
+// variables select the lists to continue, and the positions.
 const (
 	documentHead = `query($owner:String!,$name:String!,$number:Int!,$core:Boolean!,
 $withReviews:Boolean!,$withThreads:Boolean!,$withChecks:Boolean!,$reviews:String,$threads:String,$checks:String){
@@ -56,8 +55,8 @@ func document(s shape) string {
 	return b.String()
 }
 
-// variables say which part of a pull request to read: its core, and which of its lists
-// from which place on. A list begins at "".
+// variables select the part of a pull request to read: its core, and its lists from a position on.
+// A list begins at "".
 type variables struct {
 	core                     bool
 	reviews, threads, checks *string

@@ -17,7 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/remote"
 )
 
-// graphqlURL returns where the GraphQL API of a server is: beside its REST API.
+// graphqlURL returns the address of a server's GraphQL API, next to its REST API.
 func graphqlURL(api *url.URL) *url.URL {
 	u := *api
 	if base, ok := strings.CutSuffix(u.Path, "/api/v3"); ok {
@@ -33,9 +33,9 @@ type question struct {
 	Variables map[string]any `json:"variables"`
 }
 
-// asksOurs reports whether r asks one of this package's own documents of the GraphQL
-// API. GraphQL sends reads and writes by the same method to the same address, so
-// the text of the document is what tells them apart.
+// asksOurs reports whether r sends one of this package's own documents to the GraphQL API. GraphQL
+// sends reads and writes with the same method to the same address, so only the text of the document
+// distinguishes them.
 func asksOurs(api *url.URL, r *http.Request) bool {
 	at := graphqlURL(api)
 	if r.Method != http.MethodPost || r.URL.Scheme != at.Scheme || r.URL.Host != at.Host || r.URL.Path != at.Path || r.GetBody == nil {
@@ -68,7 +68,7 @@ type queryError struct {
 	} `json:"extensions,omitzero"`
 }
 
-// unknownField reports whether the server's schema lacks something that was asked for.
+// unknownField reports whether the server's schema lacks a requested field.
 func (e queryError) unknownField() bool {
 	return e.Extensions.Code == "undefinedField" || strings.Contains(e.Message, "doesn't exist on type")
 }
@@ -103,14 +103,14 @@ func (a reply) pull() *nodePull {
 	return a.Data.Repository.PullRequest
 }
 
-// unavailableError says that the GraphQL API gave no answer, where REST may.
+// unavailableError reports that the GraphQL API gave no answer, and that REST may.
 type unavailableError struct{ err error }
 
 func (e *unavailableError) Error() string { return "ask GraphQL: " + e.err.Error() }
 func (e *unavailableError) Unwrap() error { return e.err }
 
-// ask asks for pull request n in the largest shape that the server and the token
-// allow. An error from which REST can help is an *unavailableError.
+// ask requests pull request n in the largest shape that the server and the token allow. If REST may
+// help, the error is an *unavailableError.
 func (c *Client) ask(ctx context.Context, r Repo, n int, v variables) (reply, error) {
 	if refused := c.noGraphQL.Load(); refused != nil {
 		return reply{}, refused
@@ -119,7 +119,7 @@ func (c *Client) ask(ctx context.Context, r Repo, n int, v variables) (reply, er
 	for i := int(c.shape.Load()); i < len(shapes); i++ {
 		a, err := c.askShape(ctx, r, n, shapes[i], v)
 		if errors.Is(err, remote.ErrNotCached) {
-			last = &unavailableError{err} // another shape may be what was kept
+			last = &unavailableError{err} // another shape may be cached
 			continue
 		}
 		if err != nil {
@@ -136,12 +136,12 @@ func (c *Client) ask(ctx context.Context, r Repo, n int, v variables) (reply, er
 		last = refused
 	}
 	if u := (*unavailableError)(nil); errors.As(last, &u) && !errors.Is(last, remote.ErrNotCached) {
-		c.noGraphQL.Store(u) // not even the smallest shape will do
+		c.noGraphQL.Store(u) // not even the smallest shape works
 	}
 	return reply{}, last
 }
 
-// refusal returns why an answer has no pull request, and whether a smaller shape may
+// refusal returns the reason why an answer has no pull request, and whether a smaller shape may
 // have one.
 func (c *Client) refusal(a reply, r Repo, n int) (err error, smaller bool) {
 	for _, e := range a.Errors {
@@ -160,8 +160,8 @@ func (c *Client) refusal(a reply, r Repo, n int) (err error, smaller bool) {
 	return &unavailableError{malformed(fmt.Sprintf("pull request %d", n))}, false
 }
 
-// unlessFinal wraps an error for which REST is worth a try. It is not where nothing
-// answers, where the caller's time is over, and where the token is not accepted.
+// unlessFinal wraps an error for which REST is worth a try. It is not if there is no answer at all,
+// if the caller's time is over, or if the token was rejected.
 func (c *Client) unlessFinal(ctx context.Context, err error) error {
 	var e *remote.Error
 	if ctx.Err() != nil || !errors.As(err, &e) || errors.Is(err, remote.ErrTimeout) || e.Status == http.StatusUnauthorized {
@@ -212,7 +212,7 @@ func (c *Client) askShape(ctx context.Context, r Repo, n int, s shape, v variabl
 	return a, nil
 }
 
-// noteWithoutGraphQL says what REST does not tell.
+// noteWithoutGraphQL notes what REST does not report.
 func noteWithoutGraphQL(err error, missing string) string {
 	why := err
 	if e := (*unavailableError)(nil); errors.As(err, &e) {

@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// maxLog is how much of the end of a job's log is read.
+	// maxLog is the size of the end of a job's log to read.
 	maxLog = 64 << 10
-	// maxLogs is how many logs are read for one status.
+	// maxLogs is the maximum number of logs for one status.
 	maxLogs = 3
-	// maxStore bounds what a log store without ranges makes copse read past.
+	// maxStore limits how much copse reads and discards from a log store without ranges.
 	maxStore = 32 << 20
 )
 
@@ -36,13 +36,13 @@ func stayAt(api *url.URL) func(*http.Request, []*http.Request) error {
 	}
 }
 
-// isLogPath reports whether a path of the API leads to the log of a job.
+// isLogPath reports whether a path of the API is that of a job's log.
 func isLogPath(path string) bool {
 	return strings.Contains(path, "/actions/jobs/") && strings.HasSuffix(path, "/logs")
 }
 
-// newLogClient returns the client for the store of logs, which GitHub keeps elsewhere.
-// It has no credentials: the address of a log is all that opens it.
+// newLogClient returns the client for the store of logs, which GitHub keeps elsewhere. It has no
+// credentials: the address of a log is sufficient.
 func newLogClient(api *url.URL, o Options) *http.Client {
 	secure := api.Scheme == "https"
 	return &http.Client{
@@ -58,8 +58,8 @@ func newLogClient(api *url.URL, o Options) *http.Client {
 	}
 }
 
-// Logs adds to the first failing checks that are jobs of GitHub Actions the end of the
-// log of the step that failed, and to Notes which logs there are not, and why.
+// Logs adds to the first failing checks that are jobs of GitHub Actions the end of the failing
+// step's log, and to Notes which logs are missing, and why.
 func (c *Client) Logs(ctx context.Context, r Repo, s *Status) {
 	s.Checks = append([]Check(nil), s.Checks...)
 	var reading sync.WaitGroup
@@ -99,7 +99,7 @@ func (c *Client) Logs(ctx context.Context, r Repo, s *Status) {
 	}
 }
 
-// reasonOf returns why a log cannot be read, in words that follow a colon.
+// reasonOf returns the reason why a log cannot be read, in words that follow a colon.
 func reasonOf(err error) string {
 	var e *remote.Error
 	switch {
@@ -123,7 +123,7 @@ type wireJob struct {
 	} `json:"steps"`
 }
 
-// failed returns the first step that failed: its name, and from when to when it ran.
+// failed returns the first failing step: its name, and its start and end.
 func (w wireJob) failed() (name string, from, to time.Time) {
 	for _, s := range w.Steps {
 		if s.Conclusion == nil || s.Started == nil || s.Completed == nil {
@@ -136,7 +136,7 @@ func (w wireJob) failed() (name string, from, to time.Time) {
 			if err != nil || err2 != nil {
 				return cleantext.Line(s.Name), time.Time{}, time.Time{}
 			}
-			// Steps have whole seconds, lines of the log more.
+			// Steps have whole seconds; lines of the log are more precise.
 			return cleantext.Line(s.Name), from, to.Add(time.Second)
 		}
 	}
@@ -162,8 +162,8 @@ func (c *Client) jobLog(ctx context.Context, r Repo, job int64) (Log, error) {
 	return Log{Step: step, Text: stepLog(tail, from, to)}, nil
 }
 
-// logAddress asks the API where a log is: it answers with a redirect to a store, whose
-// address opens the log to whoever has it.
+// logAddress asks the API for the address of a log: it answers with a redirect to a store, whose
+// address grants access to the log.
 func (c *Client) logAddress(ctx context.Context, u *url.URL) (*url.URL, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -188,9 +188,9 @@ func (c *Client) logAddress(ctx context.Context, u *url.URL) (*url.URL, error) {
 	return at, nil
 }
 
-// tail reads the last maxLog bytes at an address, beginning at a whole line. It asks for
-// no more, in one of the two ways that stores understand. A store that knows neither sends
-// everything, of which only the end is kept.
+// tail reads the last maxLog bytes at an address, from the start of a line. It requests no more, in
+// one of the two ways that stores support. A store without ranges sends everything, of which tail
+// keeps only the end.
 func (c *Client) tail(ctx context.Context, at *url.URL) ([]byte, error) {
 	resp, err := c.readLog(ctx, at, "bytes=-"+strconv.Itoa(maxLog))
 	if err != nil {
@@ -232,8 +232,8 @@ func (c *Client) readLog(ctx context.Context, at *url.URL, span string) (*http.R
 	return resp, nil
 }
 
-// lastBytes reads to the end and returns the last n bytes; if there are more, without the
-// line that they begin in.
+// lastBytes reads to the end and returns the last n bytes; if there are more, it omits the
+// incomplete first line.
 func lastBytes(r io.Reader, n int) ([]byte, error) {
 	var kept []byte
 	chunk := make([]byte, n)
@@ -259,8 +259,8 @@ func lastBytes(r io.Reader, n int) ([]byte, error) {
 	return kept, nil
 }
 
-// stepLog returns the lines of a job's log that a step wrote from one time to another, up
-// to its last error, without their times. Without times it is all lines.
+// stepLog returns the lines of a job's log that a step wrote between two times, up to its last
+// error, without their times. Without times, it returns all lines.
 func stepLog(log []byte, from, to time.Time) string {
 	var all, within []string
 	lastError := 0

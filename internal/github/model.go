@@ -8,11 +8,10 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// ghost is the author that GitHub shows in place of a deleted account.
+// ghost is the author that GitHub shows for a deleted account.
 const ghost = "ghost"
 
-// PullRequest is what is told of a pull request. Times are as GitHub writes
-// them, RFC 3339.
+// PullRequest describes a pull request. Times are in GitHub's form, RFC 3339.
 type PullRequest struct {
 	Number    int    `json:"number"`
 	Title     string `json:"title"`
@@ -30,52 +29,52 @@ type PullRequest struct {
 	// AuthorAssociation is the author's relation to the repository, in GitHub's
 	// words: OWNER, MEMBER, CONTRIBUTOR, NONE...
 	AuthorAssociation string `json:"author_association,omitempty"`
-	// RequestedReviewers are the logins of those who were asked for a review and have
-	// not given it; RequestedTeams are the slugs of teams.
+	// RequestedReviewers are the logins of requested reviewers who have not given their review;
+	// RequestedTeams are the slugs of teams.
 	RequestedReviewers []string `json:"requested_reviewers,omitempty"`
 	RequestedTeams     []string `json:"requested_teams,omitempty"`
 	Labels             []string `json:"labels,omitempty"`
-	// AutoMerge is set while GitHub is to merge it once its rules are met.
+	// AutoMerge is set if GitHub will merge the pull request as soon as its rules are met.
 	AutoMerge *AutoMerge `json:"auto_merge,omitempty"`
-	// MergeQueue is its place in the queue of its base, if it is in one.
+	// MergeQueue is its position in the queue of its base, if it is in one.
 	MergeQueue *QueueEntry `json:"merge_queue,omitempty"`
-	// Body is Markdown; lists leave it out.
+	// Body is Markdown; lists omit it.
 	Body string `json:"body,omitempty"`
-	// BodyTruncatedBytes is how much of the body was left out.
+	// BodyTruncatedBytes is the number of omitted bytes of the body.
 	BodyTruncatedBytes int `json:"body_truncated_bytes,omitempty"`
 
 	// Notes name the facts that this answer lacks, each with the reason.
 	Notes []string `json:"-"`
 	// AsOf is when GitHub confirmed this.
 	AsOf time.Time `json:"-"`
-	// HeadSHA is the commit whose checks count.
+	// HeadSHA is the commit whose checks apply.
 	HeadSHA string `json:"-"`
 	// HeadRepo is the owner/name that Head is a branch of; empty if it was deleted.
 	HeadRepo string `json:"-"`
 	Merged   bool   `json:"-"`
-	// Stack is its place in one of GitHub's own stacks, in lists; nil for none.
+	// Stack is its position in one of GitHub's own stacks, in lists; nil for none.
 	Stack *StackPlace `json:"-"`
 	// MergeState is GitHub's verdict: clean, has_hooks, unstable, behind, blocked,
 	// dirty, draft or unknown; empty in lists.
 	MergeState string `json:"-"`
 
-	// Decision is GitHub's review decision, in its words. Where it is empty, Decided says
-	// that no rule demands a review; without Decided, GitHub was not asked.
+	// Decision is GitHub's review decision, in its words. If it is empty, Decided means that no
+	// rule requires a review; without Decided, it is unknown.
 	Decision string `json:"-"`
 	Decided  bool   `json:"-"`
-	// Rules are what the base demands.
+	// Rules are the requirements of the base.
 	Rules Rules `json:"-"`
 }
 
-// StackPlace is a place in a stack of pull requests that GitHub keeps.
+// StackPlace is a position in one of GitHub's stacks of pull requests.
 type StackPlace struct {
 	ID int64
-	// Position is 1 at the bottom. Base is the branch that the stack is to be merged into.
+	// Position is 1 at the bottom. Base is the branch that the stack merges into.
 	Position int
 	Base     string
 }
 
-// AutoMerge is a merge that GitHub makes by itself.
+// AutoMerge is a merge that GitHub makes automatically.
 type AutoMerge struct {
 	Method    string `json:"method"` // merge, squash or rebase
 	EnabledBy string `json:"enabled_by,omitempty"`
@@ -88,11 +87,11 @@ type QueueEntry struct {
 	Position int    `json:"position"`
 }
 
-// Thread is a review thread that is not resolved.
+// Thread is an unresolved review thread.
 type Thread struct {
 	File string `json:"file"`
-	// Line is 0 for a thread about the whole file. Where the thread is outdated, it
-	// counts in the file as it was when the thread began.
+	// Line is 0 for a thread about the whole file. If the thread is outdated, it refers to the file
+	// at the time when the thread began.
 	Line              int    `json:"line,omitempty"`
 	Author            string `json:"author"`
 	AuthorAssociation string `json:"author_association,omitempty"`
@@ -101,7 +100,7 @@ type Thread struct {
 	TruncatedBytes int    `json:"truncated_bytes,omitempty"`
 	Replies        int    `json:"replies,omitempty"`
 	Outdated       bool   `json:"outdated,omitempty"`
-	// UpdatedAt is when its last comment was written.
+	// UpdatedAt is the time of its last comment.
 	UpdatedAt string `json:"updated_at,omitempty"`
 	URL       string `json:"url,omitempty"`
 }
@@ -121,12 +120,11 @@ type Check struct {
 	// neutral, cancelled, skipped, timed_out, action_required, ...; error for
 	// a commit status.
 	Conclusion *string `json:"conclusion"`
-	// Required says that a rule of the base demands it. GitHub tells so through
-	// GraphQL only.
+	// Required means that a rule of the base requires it. Only GraphQL reports this.
 	Required bool `json:"required,omitempty"`
 	// URL leads to the details.
 	URL string `json:"url,omitempty"`
-	// Log is the end of the log of the step that failed, where it was asked for.
+	// Log is the end of the failing step's log, if it was requested.
 	Log *Log `json:"log,omitempty"`
 
 	// Job is the number of the job of GitHub Actions, 0 for other checks.
@@ -135,21 +133,20 @@ type Check struct {
 
 // Log is the end of a log.
 type Log struct {
-	// Step is the name of the step that failed; empty if GitHub does not say.
+	// Step is the name of the failing step; empty if GitHub does not report it.
 	Step string `json:"step,omitempty"`
 	Text string `json:"text"`
-	// TruncatedBytes is how much was cut from the front of what was read.
+	// TruncatedBytes is the number of bytes cut from the start.
 	TruncatedBytes int `json:"truncated_bytes,omitempty"`
 }
 
-// The wire types name only what is read; null leaves a field at its zero.
+// The wire types contain only the fields that are read; null leaves a field at its zero value.
 
 type wireUser struct {
 	Login string `json:"login"`
 }
 
-// name returns the author that a user is shown as; GitHub sends null for a deleted
-// account.
+// name returns the author to show for a user; GitHub sends null for a deleted account.
 func (u *wireUser) name() string {
 	if u == nil || u.Login == "" {
 		return ghost
@@ -186,8 +183,8 @@ type wirePull struct {
 	Stack wireStack `json:"stack"`
 }
 
-// wireStack is a place in a stack. Another shape than the documented one reads as none: the
-// field is a preview.
+// wireStack is a position in a stack. A value in another form than the documented one reads as
+// none: the field is a preview.
 type wireStack struct{ place *StackPlace }
 
 func (s *wireStack) UnmarshalJSON(data []byte) error {
@@ -202,15 +199,15 @@ func (s *wireStack) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// wireLabels are the names of labels. Another shape than the documented one reads as
-// none: labels are worth no failed call.
+// wireLabels are the names of labels. A value in another form than the documented one reads as
+// none: labels must not fail a call.
 type wireLabels []string
 
 func (l *wireLabels) UnmarshalJSON(data []byte) error {
 	var labels []struct {
 		Name string `json:"name"`
 	}
-	json.Unmarshal(data, &labels) //nolint:errcheck // another shape says nothing
+	json.Unmarshal(data, &labels) //nolint:errcheck // ignore another form
 	for _, label := range labels {
 		*l = append(*l, cleantext.Line(label.Name))
 	}
@@ -320,8 +317,8 @@ func (w wireStatuses) model() []Check {
 	return checks
 }
 
-// statusCheck returns a commit status, which knows only a state (pending, expected,
-// success, failure, error), in the form of a check run.
+// statusCheck returns a commit status, which has only a state (pending, expected, success, failure,
+// error), in the form of a check run.
 func statusCheck(context, state, target string) Check {
 	c := Check{Name: cleantext.Line(context), Status: "pending", URL: cleantext.Line(target)}
 	if state != "pending" && state != "expected" {
@@ -330,10 +327,10 @@ func statusCheck(context, state, target string) Check {
 	return c
 }
 
-// State selects pull requests of a list.
+// State filters a list of pull requests.
 type State string
 
-// The states that a list can be asked for.
+// The possible states of the filter.
 const (
 	Open   State = "open"
 	Closed State = "closed"

@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// The node types are what GraphQL answers with; null leaves a field at its zero.
+// The node types are GraphQL's answers; null leaves a field at its zero value.
 
 type nodeActor struct {
 	Type  string `json:"__typename"`
@@ -39,7 +39,7 @@ type nodeList[T any] struct {
 	Nodes []*T `json:"nodes"`
 }
 
-// before returns where to read on toward the beginning of the list, nil at it.
+// before returns the cursor toward the beginning of the list, nil at the beginning.
 func (l nodeList[T]) before() *string {
 	if !l.Page.HasPrevious || l.Page.Start == "" {
 		return nil
@@ -47,7 +47,7 @@ func (l nodeList[T]) before() *string {
 	return &l.Page.Start
 }
 
-// after returns where to read on toward the end of the list, nil at it.
+// after returns the cursor toward the end of the list, nil at the end.
 func (l nodeList[T]) after() *string {
 	if !l.Page.HasNext || l.Page.End == "" {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// PullRequest reads pull request n, by GraphQL if there is one, else by REST, which does
-// not know the merge queue.
+// PullRequest reads pull request n, with GraphQL if possible, or else with REST, which does not
+// know the merge queue.
 func (c *Client) PullRequest(ctx context.Context, r Repo, n int) (PullRequest, error) {
 	pr, err := c.pullRequest(ctx, r, n)
 	if err == nil {
@@ -37,7 +37,7 @@ func (c *Client) pullRequest(ctx context.Context, r Repo, n int) (PullRequest, e
 	return pr, err
 }
 
-// readPull reads pull request n by REST.
+// readPull reads pull request n with REST.
 func (c *Client) readPull(ctx context.Context, r Repo, n int) (PullRequest, error) {
 	var w wirePull
 	a, err := c.get(ctx, c.endpoint(r, nil, "pulls", strconv.Itoa(n)), &w)
@@ -50,27 +50,26 @@ func (c *Client) readPull(ctx context.Context, r Repo, n int) (PullRequest, erro
 	return w.model(a.asOf), nil
 }
 
-// Cursor is a place in a list of pull requests. Its zero value is the start.
+// Cursor is a position in a list of pull requests. Its zero value is the start.
 type Cursor struct {
-	// After is the number of the last pull request that was given.
+	// After is the number of the last pull request in the previous answer.
 	After int
-	// Offset is how many came up to there, then; a hint where to look.
+	// Offset is the number of pull requests up to there at that time; a hint for the search.
 	Offset int
 }
 
 // Page is a part of a list of pull requests.
 type Page struct {
 	PullRequests []PullRequest
-	// Next is where to go on; nil at the end.
+	// Next is the cursor of the next page; nil at the end.
 	Next *Cursor
 	// AsOf is when GitHub confirmed this: the earliest of its parts.
 	AsOf time.Time
 }
 
-// PullRequests lists up to limit pull requests (1 to 100), newest first, from a
-// place on. While others are opened and closed between the calls, none that is
-// in the list all the time is given twice or left out. One call is as a rule
-// one request.
+// PullRequests lists up to limit pull requests (1 to 100), newest first, from a cursor on. While
+// others open and close pull requests between the calls, none that stays in the list appears twice
+// or is missing. One call usually takes one request.
 func (c *Client) PullRequests(ctx context.Context, r Repo, state State, from Cursor, limit int) (Page, error) {
 	limit = min(max(limit, 1), perPage)
 	l := listing{client: c, repo: r, state: state}
@@ -79,8 +78,8 @@ func (c *Client) PullRequests(ctx context.Context, r Repo, state State, from Cur
 	if err := l.append(ctx); err != nil {
 		return Page{}, err
 	}
-	// Where some before the place were closed, the rest moved forward, so that
-	// what comes next may be on a page before the expected one.
+	// If some before the cursor were closed, the rest moved forward, so the next ones may be on a
+	// page before the expected one.
 	for l.first > 1 && !l.reaches(from.After) {
 		if err := l.prepend(ctx); err != nil {
 			return Page{}, err
@@ -96,10 +95,9 @@ func (c *Client) PullRequests(ctx context.Context, r Repo, state State, from Cur
 	return page, nil
 }
 
-// window returns the size of the pages, and the number of the one, that most
-// likely hold the last pull request that was given and the limit next ones: the
-// smallest size at which one page does, else two pages will be needed. GitHub
-// knows only pages, no offsets.
+// window returns the size of the pages, and the number of the page, that most likely contain the
+// last returned pull request and the limit next ones: the smallest size for which one page is
+// enough; otherwise, two pages are necessary. GitHub has only pages, no offsets.
 func window(from Cursor, limit int) (size, number int) {
 	if from.After == 0 || from.Offset <= 0 {
 		return limit, 1
@@ -174,7 +172,7 @@ func (l *listing) reaches(after int) bool {
 	return len(l.pulls) > 0 && l.pulls[0].Number >= after
 }
 
-// left counts the pull requests of the run behind after.
+// left counts the pull requests of the run after the cursor.
 func (l *listing) left(after int) int {
 	n := 0
 	for _, p := range l.pulls {
@@ -185,8 +183,8 @@ func (l *listing) left(after int) int {
 	return n
 }
 
-// behind reports whether p comes after the one with the number after; numbers
-// fall through the list, as they are given in the order of creation.
+// behind reports whether p comes after the one with the number after; numbers decrease through the
+// list, because they increase with the time of creation.
 func behind(p PullRequest, after int) bool { return after == 0 || p.Number < after }
 
 func (l *listing) page(from Cursor, limit int) Page {
@@ -209,7 +207,7 @@ func (l *listing) page(from Cursor, limit int) Page {
 	return out
 }
 
-// earlier returns the earlier of two times, of which a zero one is unset.
+// earlier returns the earlier of two times; a zero time is unset.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -9,8 +9,8 @@ import (
 
 // Repo names one repository.
 type Repo struct {
-	// Host is lower-case and without a port: "github.com" for all of
-	// github.com's names, else that of an Enterprise server.
+	// Host is in lower case and without a port: "github.com" for all of github.com's names, or else
+	// that of an Enterprise server.
 	Host  string
 	Owner string
 	Name  string
@@ -19,9 +19,9 @@ type Repo struct {
 // String returns "owner/name".
 func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
-// RemoteError says why a remote's URL names no GitHub repository.
+// RemoteError explains why a remote's URL names no GitHub repository.
 type RemoteError struct {
-	// URL is the remote's, without credentials, query and fragment.
+	// URL is the remote's, without credentials, query, and fragment.
 	URL    string
 	Reason string
 }
@@ -30,11 +30,10 @@ func (e *RemoteError) Error() string {
 	return fmt.Sprintf("parse remote URL %q: %s", e.URL, e.Reason)
 }
 
-// ParseRemote tells which repository the URL of a git remote is: https, ssh and
-// git URLs, and scp-like addresses (git@github.com:owner/name.git). GitHub
-// Enterprise hosts are those that begin with a label "github…" or "ghe…", those
-// under ghe.com, and those that known, if not nil, says to be one. An ssh alias
-// "github.com-work" is github.com. The error is a [*RemoteError].
+// ParseRemote returns the repository of a git remote's URL: https, ssh, and git URLs, and scp-like
+// addresses (git@github.com:owner/name.git). GitHub Enterprise hosts are those that begin with a
+// label "github…" or "ghe…", those under ghe.com, and those for which known, if not nil, returns
+// true. An ssh alias "github.com-work" is github.com. The error is a [*RemoteError].
 func ParseRemote(remoteURL string, known func(host string) bool) (Repo, error) {
 	remoteURL = strings.TrimSpace(remoteURL)
 	fail := func(reason string) (Repo, error) {
@@ -71,8 +70,8 @@ func ParseFullName(s string) (owner, name string, err error) {
 	return owner, name, nil
 }
 
-// validName reports whether s can be an owner or a repository. GitHub allows
-// less; this is what needs no escaping in a path, and leads nowhere else.
+// validName reports whether s can be an owner or a repository. GitHub allows less; these names need
+// no escaping in a path, and lead nowhere else.
 func validName(s string) bool {
 	if s == "" || s == "." || s == ".." || len(s) > 100 {
 		return false
@@ -87,13 +86,13 @@ func validName(s string) bool {
 	return true
 }
 
-// splitRemote takes a remote's URL apart as git does. The host is lower-case
-// and has no port, the path no query and no fragment.
+// splitRemote splits a remote's URL as git does. The host is in lower case and has no port, the
+// path no query and no fragment.
 func splitRemote(s string) (scheme, host, path string, ok bool) {
 	scheme, rest, isURL := cutScheme(s)
 	if !isURL {
-		// scp-like: the first colon comes before any slash. The host may
-		// stand in brackets, with its port.
+		// scp-like: the first colon comes before any slash. The host may be in brackets, with its
+		// port.
 		i := strings.IndexAny(s, ":/[")
 		if i >= 0 && s[i] == '[' {
 			end := strings.Index(s[i:], "]:")
@@ -129,7 +128,7 @@ func splitRemote(s string) (scheme, host, path string, ok bool) {
 	return strings.ToLower(scheme), host, path, host != ""
 }
 
-// cutScheme splits s at "://", if what stands before it can be a scheme.
+// cutScheme splits s at "://", if the text before it can be a scheme.
 func cutScheme(s string) (scheme, rest string, ok bool) {
 	scheme, rest, ok = strings.Cut(s, "://")
 	for _, c := range []byte(scheme) {
@@ -142,7 +141,7 @@ func cutScheme(s string) (scheme, rest string, ok bool) {
 	return scheme, rest, true
 }
 
-// canonicalHost returns the host by which a GitHub server is known.
+// canonicalHost returns the canonical host of a GitHub server.
 func canonicalHost(host string, ssh bool, known func(string) bool) (string, bool) {
 	const dotcom = "github.com"
 	if !validHost(host) {
@@ -153,7 +152,7 @@ func canonicalHost(host string, ssh bool, known func(string) bool) (string, bool
 		ssh && strings.HasPrefix(host, dotcom+"-"):
 		return dotcom, true
 	case strings.HasSuffix(host, "."+dotcom):
-		return "", false // gist.github.com and its like hold no repositories
+		return "", false // gist.github.com and similar hosts have no repositories
 	case known != nil && known(host):
 		return host, true
 	}
@@ -178,12 +177,12 @@ func validHost(host string) bool {
 	return true
 }
 
-// hidden stands where a part of an address is not shown.
+// hidden replaces a part of an address that is not shown.
 const hidden = "…"
 
-// redact returns what of a remote's URL cannot be secret: the scheme, a host, a port
-// that is a number, and the path behind it. Of an address that is of no known form,
-// where a secret could be anywhere, it shows the scheme at most.
+// redact returns the parts of a remote's URL that cannot be secret: the scheme, a host, a port that
+// is a number, and the path after it. Of an address in an unknown form, where a secret could be
+// anywhere, it shows at most the scheme.
 func redact(s string) string {
 	scheme, rest, isURL := cutScheme(s)
 	if !isURL {
@@ -214,7 +213,7 @@ func redact(s string) string {
 	return scheme + "://" + user + authority + path
 }
 
-// redactPlain does so for what is no URL: an scp-like address, a name or a path.
+// redactPlain redacts a remote that is not a URL: an scp-like address, a name, or a path.
 func redactPlain(s string) string {
 	user, rest, ok := strings.Cut(s, "@")
 	if !ok {
@@ -230,14 +229,13 @@ func redactPlain(s string) string {
 	return rest
 }
 
-// plainPath reports whether s can be shown: it has nothing that begins or hides a login.
+// plainPath reports whether s can be shown: it contains nothing that begins or hides a login.
 func plainPath(s string) bool {
 	return !strings.ContainsAny(s, "@%:?# ")
 }
 
-// RemoteLogin returns the login and the password in the URL of a remote, also where it is
-// malformed: a password where the port belongs, or an "@" that is escaped. The password is
-// empty if there is none.
+// RemoteLogin returns the login and the password in the URL of a remote, even if it is malformed: a
+// password in place of the port, or an escaped "@". The password is empty if there is none.
 func RemoteLogin(remoteURL string) (login, password string) {
 	_, rest, ok := cutScheme(strings.TrimSpace(remoteURL))
 	if !ok {
@@ -264,7 +262,7 @@ func RemoteLogin(remoteURL string) (login, password string) {
 	return unescape(login), unescape(password)
 }
 
-// tokenLength is from where on a login without a password is taken for a token.
+// tokenLength is the minimum length of a login without a password that counts as a token.
 const tokenLength = 20
 
 func unescape(s string) string {
@@ -274,8 +272,8 @@ func unescape(s string) string {
 	return s
 }
 
-// APIBase returns where the API of host is. An override, $GITHUB_API_URL for
-// one, wins; it must be https, or http on the machine itself.
+// APIBase returns the address of host's API. An override, such as $GITHUB_API_URL, takes
+// precedence; it must be https, or http on this machine.
 func APIBase(host, override string) (*url.URL, error) {
 	if override != "" {
 		return parseOverride(override)

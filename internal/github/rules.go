@@ -7,16 +7,16 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// Rules are what the base of a pull request demands, as far as GitHub tells.
+// Rules are the known requirements of a pull request's base.
 type Rules struct {
 	Checks    []string // names of checks that must pass
 	Approvals int      // reviews that must approve
 	Resolve   bool     // review threads must be resolved
-	Other     []string // further demands, in words
+	Other     []string // further requirements, in words
 }
 
-// rules reads what a branch demands, from its rule sets and its protection. Parts that
-// cannot be read are left out.
+// rules reads the requirements of a branch from its rule sets and its protection. It omits
+// unreadable parts.
 func (c *Client) rules(ctx context.Context, r Repo, branch string) Rules {
 	var found Rules
 	var sets []struct {
@@ -58,7 +58,7 @@ func (c *Client) rules(ctx context.Context, r Repo, branch string) Rules {
 	return found
 }
 
-// demands are the rules whose fulfillment copse cannot see, by their type.
+// demands are the rules whose fulfillment copse cannot determine, by their type.
 var demands = map[string]string{ //nolint:gochecknoglobals // a constant
 	"required_signatures":     "signed commits",
 	"required_linear_history": "a linear history",
@@ -68,7 +68,7 @@ var demands = map[string]string{ //nolint:gochecknoglobals // a constant
 	"workflows":               "workflows to pass",
 }
 
-// with returns the demands of both.
+// with returns the requirements of both.
 func (r Rules) with(other Rules) Rules {
 	for _, name := range other.Checks {
 		if !slices.Contains(r.Checks, name) {

@@ -9,13 +9,13 @@ import (
 	"github.com/copse-dev/copse/internal/remote/seen"
 )
 
-// Seen returns the pull requests of a repository that GitHub answered with before, to
-// whatever question, the latest answer first. It sends nothing.
+// Seen returns the pull requests of a repository in GitHub's earlier answers to any request, the
+// latest answer first. It sends nothing.
 func (c *Client) Seen(r Repo) []seen.Entry { return c.seen.All(listOf(r)) }
 
 func listOf(r Repo) string { return strings.ToLower(r.String()) }
 
-// note keeps pull requests for [Client.Seen].
+// note records pull requests for [Client.Seen].
 func (c *Client) note(ctx context.Context, r Repo, pulls ...PullRequest) {
 	if remote.FromCache(ctx) {
 		return

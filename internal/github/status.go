@@ -18,17 +18,15 @@ import (
 // Status is a pull request with its reviews and the checks of its head commit.
 type Status struct {
 	PullRequest PullRequest `json:"pull_request"`
-	// Reviews has the review that counts of each author first, the latest
-	// first, and then the others in the same order. What counts is an author's
-	// last approval, request for changes or dismissed review, and for who has
-	// none of these the last review.
+	// Reviews has the effective review of each author first, the latest first, and then the others
+	// in the same order. The effective review is an author's last approval, request for changes, or
+	// dismissed review, and without any of these, the last review.
 	Reviews []Review `json:"reviews"`
-	// Checks has the failing ones first, then those without a verdict, then
-	// the rest; each by name.
+	// Checks has failing checks first, then those without a verdict, then the rest; each by name.
 	Checks  []Check `json:"checks"`
 	Summary Summary `json:"summary"`
-	// UnresolvedThreads are the review threads that are not resolved, the one with the
-	// latest comment first. It is nil where they are unknown.
+	// UnresolvedThreads are the unresolved review threads, the one with the latest comment first.
+	// It is nil if they are unknown.
 	UnresolvedThreads []Thread `json:"unresolved_threads,omitzero"`
 	// Notes name the facts that this answer lacks, each with the reason.
 	Notes []string `json:"notes,omitempty"`
@@ -36,11 +34,10 @@ type Status struct {
 	AsOf time.Time `json:"-"`
 }
 
-// Status reads pull request n with its reviews, its checks and its unresolved review
-// threads: in one request by GraphQL, with more for lists longer than a hundred, else by
-// REST, which does not know the threads. Of a list longer than a thousand it reads a
-// part, and says so in Notes. Checks that the credentials do not reach are a note too,
-// not an error.
+// Status reads pull request n with its reviews, its checks, and its unresolved review threads: in
+// one request with GraphQL, with more for lists longer than a hundred, or else with REST, which
+// does not know the threads. Of a list longer than a thousand it reads a part, and reports that in
+// Notes. Checks that the credentials cannot access are a note, too, not an error.
 func (c *Client) Status(ctx context.Context, r Repo, n int) (Status, error) {
 	f, err := c.askStatus(ctx, r, n)
 	if u := (*unavailableError)(nil); errors.As(err, &u) {
@@ -72,8 +69,8 @@ func (f *findings) note(text string) {
 	}
 }
 
-// conclude draws the status from its parts. Where GitHub blocks the merge and nothing
-// explains it, it reads the rules of the base.
+// conclude computes the status from its parts. If GitHub blocks the merge and nothing explains it,
+// it reads the rules of the base.
 func (c *Client) conclude(ctx context.Context, r Repo, f findings) Status {
 	slices.SortStableFunc(f.checks, compareChecks)
 	e := Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete, Threads: f.threads}
@@ -92,7 +89,7 @@ func (c *Client) conclude(ctx context.Context, r Repo, f findings) Status {
 	return s
 }
 
-// readStatus reads the parts of a status by REST.
+// readStatus reads the parts of a status with REST.
 func (c *Client) readStatus(ctx context.Context, r Repo, n int) (findings, error) {
 	var (
 		pr             PullRequest
@@ -135,7 +132,7 @@ func (c *Client) readStatus(ctx context.Context, r Repo, n int) (findings, error
 	return f, nil
 }
 
-// part is a list that was read, maybe not to its end.
+// part is a list that may be incomplete.
 type part[T any] struct {
 	items []T
 	note  string // what is missing, and why
@@ -143,9 +140,8 @@ type part[T any] struct {
 	what  string
 }
 
-// unlessRefused makes a note of the error that says that the credentials do
-// not reach this part. Fine-grained tokens often allow pull requests, but not
-// checks.
+// unlessRefused converts an error about missing access to this part into a note. Fine-grained
+// tokens often allow pull requests, but not checks.
 func (p *part[T]) unlessRefused(err error) error {
 	var e *remote.Error
 	if errors.As(err, &e) && (e.Kind == remote.Refused || e.Kind == remote.NotFound) {
@@ -163,9 +159,8 @@ func reviewsOf(w []wireReview) []Review {
 	return reviews
 }
 
-// read reads the list at u: its first page and, if it has more than maxPages,
-// the last ones, where the latest reviews are. The pages are read one after the
-// other, as GitHub asks for.
+// read reads the list at u: its first page and, if it has more than maxPages, the last ones, where
+// the latest reviews are. It reads the pages one after the other, as GitHub recommends.
 func read[W, T any](ctx context.Context, c *Client, what string, u *url.URL, model func(W) []T) (part[T], error) {
 	p := part[T]{what: what}
 	for n, pages := 1, 1; ; {
@@ -182,7 +177,7 @@ func read[W, T any](ctx context.Context, c *Client, what string, u *url.URL, mod
 		case !a.more:
 			return p, nil
 		case pages == maxPages:
-			// A list without a last page, or one that grew meanwhile.
+			// A list without a last page, or one that has grown in the meantime.
 			p.note = fmt.Sprintf("there are more %s than the %d read", what, len(p.items))
 			return p, nil
 		case n == 1 && a.last > maxPages:
@@ -195,8 +190,7 @@ func read[W, T any](ctx context.Context, c *Client, what string, u *url.URL, mod
 	}
 }
 
-// countingFirst orders reviews, which GitHub gives oldest first, as Status
-// promises.
+// countingFirst orders reviews, which GitHub returns oldest first, as Status promises.
 func countingFirst(reviews []Review) []Review {
 	counting := countingReviews(reviews)
 	out := make([]Review, 0, len(reviews))

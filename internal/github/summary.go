@@ -12,8 +12,8 @@ const (
 	ChecksFailing = "failing"
 	ChecksPending = "pending"
 	ChecksNone    = "none"
-	// ChecksUnknown is for checks of which not all could be read, and none of
-	// those that were is failing or pending.
+	// ChecksUnknown means that not all checks could be read, and none of the others is failing or
+	// pending.
 	ChecksUnknown = "unknown"
 )
 
@@ -35,35 +35,34 @@ const (
 	mergeDirty    = "dirty"
 )
 
-// maxNamed bounds the names in one blocker.
+// maxNamed limits the names in one blocker.
 const maxNamed = 5
 
-// Summary is what reviews and checks come to.
+// Summary summarizes reviews and checks.
 type Summary struct {
 	Checks  string   `json:"checks"`
 	Failing []string `json:"failing"` // names of the failing checks
-	// ReviewDecision is GitHub's own where GitHub gives one, else drawn from the
-	// reviews.
+	// ReviewDecision is GitHub's own if there is one, or else computed from the reviews.
 	ReviewDecision string `json:"review_decision"`
 	// MergeState is GitHub's verdict on the merge; see PullRequest.MergeState.
 	MergeState string `json:"merge_state,omitempty"`
-	// Blockers explain GitHub's verdict and add nothing to it: they are empty where
-	// GitHub would merge and all checks pass, and while it does not know.
+	// Blockers explain GitHub's verdict and add nothing to it: they are empty if GitHub would merge
+	// and all checks pass, and while GitHub does not know.
 	Blockers []string `json:"blockers"`
 }
 
-// Evidence is what a summary is drawn from.
+// Evidence is the input of a summary.
 type Evidence struct {
 	PullRequest PullRequest
 	Reviews     []Review // oldest first
 	Checks      []Check
-	// Complete says that these are all checks.
+	// Complete means that these are all checks.
 	Complete bool
-	// Threads are those that are not resolved.
+	// Threads are the unresolved threads.
 	Threads []Thread
 }
 
-// Summarize draws the summary.
+// Summarize computes the summary.
 func Summarize(e Evidence) Summary {
 	s := Summary{Failing: []string{}, Blockers: []string{}, MergeState: e.PullRequest.MergeState}
 	pending := 0
@@ -95,7 +94,7 @@ func Summarize(e Evidence) Summary {
 	return s
 }
 
-// votes are what the reviews that count come to.
+// votes are the result of the effective reviews.
 type votes struct {
 	approvals int
 	demanding []string // who requested changes, the latest first
@@ -130,7 +129,7 @@ func (v votes) decision(pr PullRequest) string {
 	return ReviewNone
 }
 
-// wouldMerge reports whether GitHub says that the pull request can be merged as it is.
+// wouldMerge reports whether GitHub would merge the pull request now.
 func (p PullRequest) wouldMerge() bool {
 	return p.MergeState == mergeClean || p.MergeState == mergeHooks || p.MergeState == mergeUnstable
 }
@@ -173,7 +172,7 @@ func (e Evidence) blockers(v votes) []string {
 	return found
 }
 
-// unmet returns the rules of the base that are known not to be met.
+// unmet returns the rules of the base that are known to be unmet.
 func (e Evidence) unmet(v votes) []string {
 	pr := e.PullRequest
 	var found []string
@@ -215,7 +214,7 @@ func (e Evidence) unmet(v votes) []string {
 	return found
 }
 
-// unexplained says that GitHub blocks the merge for a reason that it does not give.
+// unexplained returns the blocker for a reason that GitHub does not give.
 func (p PullRequest) unexplained() string {
 	text := fmt.Sprintf("GitHub reports it as blocked by the rules of %s and does not say by which", p.Base)
 	if len(p.Rules.Other) > 0 {
@@ -274,7 +273,7 @@ func named(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// verdict is what a check says about merging; the order is that of Status.
+// verdict is the meaning of a check for the merge; the order is that of Status.
 type verdict int
 
 const (
@@ -283,14 +282,14 @@ const (
 	passing
 )
 
-// Failing reports whether the check has come to an end and did not pass.
+// Failing reports whether the check has ended and did not pass.
 func (c Check) Failing() bool { return c.verdict() == failing }
 
-// Passed reports whether the check has come to an end and does not stand against a merge.
+// Passed reports whether the check has ended and does not prevent a merge.
 func (c Check) Passed() bool { return c.verdict() == passing }
 
-// verdict returns pending for a check that has not come to an end, for a run that GitHub gave up
-// waiting for (stale), and for a conclusion that is not known here.
+// verdict returns pending for a check that has not ended, for a run that GitHub gave up waiting for
+// (stale), and for an unknown conclusion.
 func (c Check) verdict() verdict {
 	if c.Status != "completed" || c.Conclusion == nil {
 		return pendingVerdict
@@ -304,16 +303,15 @@ func (c Check) verdict() verdict {
 	return pendingVerdict
 }
 
-// States of a review that count.
+// States of effective reviews.
 const (
 	stateApproved  = "APPROVED"
 	stateChanges   = "CHANGES_REQUESTED"
 	stateDismissed = "DISMISSED"
 )
 
-// countingReviews returns, for each author, the index of the review that
-// counts, the latest first. A comment does not undo an approval; dismissing it
-// does.
+// countingReviews returns, for each author, the index of the effective review, the latest first. A
+// comment does not undo an approval; dismissing it does.
 func countingReviews(reviews []Review) []int {
 	latest := map[string]int{}
 	for i, r := range reviews {

@@ -1,8 +1,7 @@
 package gitignore
 
-// Effort limits what the answers of [Rules] cost together. Without it, a repository that
-// has half a million patterns makes each name in it cost as many comparisons. It is for one
-// goroutine at a time.
+// Effort limits the total cost of the answers of [Rules]. Without it, a repository with half a
+// million patterns makes each name cost as many comparisons. It is for one goroutine at a time.
 type Effort struct {
 	steps    int
 	patterns int
@@ -13,10 +12,10 @@ type Effort struct {
 // files together.
 func NewEffort(steps, patterns int) *Effort { return &Effort{steps: steps, patterns: patterns} }
 
-// Spent reports whether a limit was reached. Since then, nothing is ignored.
+// Spent reports whether a limit was reached. From then on, nothing is ignored.
 func (e *Effort) Spent() bool { return e != nil && e.spent }
 
-// step takes n comparisons. A nil Effort has no end.
+// step counts n comparisons. A nil Effort has no limit.
 func (e *Effort) step(n int) {
 	if e == nil {
 		return

@@ -2,25 +2,25 @@
 //
 // [Parse] the text of a file of patterns, and stack the files into [Rules]: those
 // of the user and of the repository first, then for each directory on the way down
-// that of its own .gitignore, with [Rules.Below]. [Rules.Ignored] then answers for
+// its own .gitignore, with [Rules.Below]. [Rules.Ignored] then answers for
 // the entries of that directory. It guarantees that
 //
-//   - the answer is the one of git check-ignore, which tests compare: the last
-//     pattern that matches in the nearest file decides, and nothing below an ignored
-//     directory can be reverted, which the caller sees to by not going down;
-//   - an answer takes time with the length of name and pattern, not with a power of
-//     it: a pattern made to take forever ignores nothing;
-//   - any text is a file of patterns; what git cannot match, matches nothing;
-//   - a file has at most [MaxPatterns] patterns, and an [Effort] limits what all answers
-//     of a caller cost together.
+//   - the answer is the same as that of git check-ignore, which tests compare: the last
+//     pattern that matches in the nearest file decides. A pattern cannot re-include a
+//     file below an ignored directory; the caller ensures this by not descending;
+//   - the time of an answer grows with the length of name and pattern, not with a power of
+//     it: a pattern that would take forever ignores nothing;
+//   - any text is a valid file of patterns; a pattern that git cannot match matches nothing;
+//   - a file has at most [MaxPatterns] patterns, and an [Effort] limits the total cost of all
+//     answers of a caller.
 //
-// Whether git tracks a file, and so does not ignore it whatever the patterns say, is
-// not known here. Rules and Patterns are immutable and safe for concurrent use.
+// The package does not know whether git tracks a file, and therefore does not ignore
+// it. Rules and Patterns are immutable and safe for concurrent use.
 package gitignore
 
 import "strings"
 
-// Rules are the patterns that hold in one directory. The zero value has none.
+// Rules are the patterns that apply in one directory. The zero value has none.
 type Rules struct {
 	parent   *Rules
 	patterns *Patterns
@@ -30,9 +30,9 @@ type Rules struct {
 	effort   *Effort
 }
 
-// New returns the rules of the root before its own .gitignore: the weakest patterns
-// first, which are the user's, then the repository's info/exclude. Fold makes letters
-// the same in both cases, as core.ignoreCase does.
+// New returns the rules of the root before its own .gitignore: the weakest patterns first, which
+// are the user's, then the repository's info/exclude. Fold makes patterns case-insensitive, as
+// core.ignoreCase does.
 func New(fold bool, weakest ...*Patterns) Rules {
 	rules := Rules{fold: fold}
 	for _, p := range weakest {
@@ -41,8 +41,8 @@ func New(fold bool, weakest ...*Patterns) Rules {
 	return rules
 }
 
-// Within returns the rules with a limit on what their answers, and those of all rules made
-// of them, cost.
+// Within returns the rules with a limit on the cost of their answers, and of the answers of all
+// rules derived from them.
 func (r Rules) Within(e *Effort) Rules {
 	r.effort = e
 	return r
@@ -59,7 +59,7 @@ func (r Rules) with(p *Patterns) Rules {
 	return Rules{parent: &parent, patterns: p, base: r.folder, folder: r.folder, fold: r.fold, effort: r.effort}
 }
 
-// Below returns the rules for the directory name inside the present one, before its own .gitignore.
+// Below returns the rules for the directory name inside the current one, before its own .gitignore.
 func (r Rules) Below(name string) Rules {
 	if r.folder != "" {
 		name = r.folder + "/" + name
@@ -69,7 +69,7 @@ func (r Rules) Below(name string) Rules {
 }
 
 // Ignored reports whether git ignores the entry name of the directory, unless it tracks it. A
-// symbolic link is no directory, wherever it leads.
+// symbolic link is not a directory, wherever it leads.
 func (r Rules) Ignored(name string, folder bool) bool {
 	path := name
 	if r.folder != "" {
@@ -106,10 +106,10 @@ type Patterns struct {
 // Len returns the number of patterns.
 func (p *Patterns) Len() int { return len(p.all) }
 
-// Cut reports whether the file has more than [MaxPatterns]. Those after them do not count.
+// Cut reports whether the file has more than [MaxPatterns]. Patterns beyond that have no effect.
 func (p *Patterns) Cut() bool { return p.cut }
 
-// literalStep is how many bytes are compared in the time of one step.
+// literalStep is the number of bytes compared in the time of one step.
 const literalStep = 16
 
 // match finds the last pattern that matches.

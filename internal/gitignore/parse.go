@@ -5,31 +5,30 @@ import (
 	"strings"
 )
 
-// MaxSize is the size of the largest file of patterns that should be read: git has
-// no limit, but nobody writes as many.
+// MaxSize is the maximum size of a file of patterns: git has no limit, but nobody writes as many.
 const MaxSize = 1 << 20
 
-// MaxPatterns is how many patterns of a file count.
+// MaxPatterns is the maximum number of patterns in a file.
 const MaxPatterns = 20_000
 
-// maxPattern is the length in bytes of the longest pattern that is used, which is that of
-// the longest path. A class could be looked through for each name otherwise.
+// maxPattern is the maximum length of a pattern in bytes, which is that of the longest path.
+// Otherwise, each name could cost a search through a long class.
 const maxPattern = 4096
 
 // pattern is one line of a file.
 type pattern struct {
-	text       string // without the marks that the other fields stand for
-	literal    int    // how many bytes of the text stand for themselves, from the start
-	negative   bool   // what matches is not ignored
+	text       string // without the marks that the other fields represent
+	literal    int    // the number of literal bytes at the start of the text
+	negative   bool   // matches are not ignored
 	folderOnly bool
-	anywhere   bool // it has no slash, and is about names in any directory
+	anywhere   bool // it has no slash, and applies to names in any directory
 }
 
 // Parse reads the text of a file.
 func Parse(text []byte) *Patterns {
 	p := &Patterns{}
 	for line := range bytes.SplitSeq(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\n")) {
-		// A line ends at a NUL for git.
+		// For git, a line ends at a NUL.
 		line, _, _ = bytes.Cut(line, []byte("\x00"))
 		one, ok := parseLine(string(line))
 		if !ok {
@@ -77,7 +76,7 @@ func parseLine(line string) (p pattern, ok bool) {
 	return p, true
 }
 
-// trimSpaces cuts the spaces at the end that no backslash stands before.
+// trimSpaces cuts the spaces at the end that are not escaped.
 func trimSpaces(s string) string {
 	end := -1
 	for i := 0; i < len(s); i++ {
@@ -100,7 +99,7 @@ func trimSpaces(s string) string {
 	return s
 }
 
-// literalLength returns how many bytes from the start stand for themselves.
+// literalLength returns the number of literal bytes at the start.
 func literalLength(s string) int {
 	if i := strings.IndexAny(s, `*?[\`); i >= 0 {
 		return i
@@ -108,7 +107,7 @@ func literalLength(s string) int {
 	return len(s)
 }
 
-// match reports whether the pattern is about the path, relative to the pattern's directory, whose
+// match reports whether the pattern matches the path, relative to the pattern's directory, whose
 // last part is name.
 func (p *pattern) match(path, name string, fold bool, effort *Effort) bool {
 	if p.anywhere {

@@ -2,11 +2,11 @@ package gitignore
 
 import "strings"
 
-// maxSteps is how many comparisons a match may take. Patterns that people write
-// take fewer than a hundred.
+// maxSteps is the maximum number of comparisons in a match. Patterns that people write take fewer
+// than a hundred.
 const maxSteps = 100_000
 
-// classStep is how many bytes of a class are looked through in the time of one step.
+// classStep is the number of bytes of a class examined in the time of one step.
 const classStep = 4
 
 // verdict is the result of matching a part.
@@ -14,7 +14,7 @@ type verdict int
 
 const (
 	no       verdict = iota
-	yes              // pattern and text are used up
+	yes              // pattern and text are exhausted
 	never            // no, and it does not help to let an earlier star take more
 	notInDir         // no, and only an earlier ** can help
 )
@@ -120,8 +120,8 @@ func wholeName(pattern, p, rest string) bool {
 		(rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`))
 }
 
-// anywhere matches p, which follows a star, with text or the end of it. What the star
-// stands for has a slash only if slashes.
+// anywhere matches p, which follows a star, with text or the end of it. The text that the star
+// matches has a slash only if slashes is set.
 func (m *matcher) anywhere(p, text string, slashes bool) verdict {
 	literal := !strings.ContainsRune(`*?[\`, rune(p[0]))
 	for ; text != ""; text = text[1:] {
@@ -148,7 +148,7 @@ func (m *matcher) anywhere(p, text string, slashes bool) verdict {
 	return never
 }
 
-// find returns text from the first c on, not beyond a slash unless slashes.
+// find returns text from the first c on, not beyond a slash unless slashes is set.
 func (m *matcher) find(c byte, text string, slashes bool) (string, bool) {
 	for i := range len(text) {
 		if m.byte(text[i]) == m.byte(c) {
@@ -168,8 +168,8 @@ func (m *matcher) byte(c byte) byte {
 	return c
 }
 
-// class matches c with a set in brackets, of which p is what follows the opening one. It
-// returns the rest of the pattern after the closing bracket; ok is false if there is none.
+// class matches c with a set in brackets; p is the text after the opening one. It returns the rest
+// of the pattern after the closing bracket; ok is false if there is none.
 func (m *matcher) class(p string, c byte) (rest string, found, ok bool) {
 	s := set{c: m.byte(c), fold: m.fold}
 	negated := p != "" && (p[0] == '!' || p[0] == '^')
@@ -195,8 +195,7 @@ type set struct {
 	previous byte // that a range would begin with; 0 if there is none
 }
 
-// element takes in the first element of p and returns what follows it; ok is false if it
-// has no end.
+// element reads the first element of p and returns the text after it; ok is false if it has no end.
 func (s *set) element(p string) (rest string, ok bool) {
 	switch {
 	case p[0] == '-' && s.previous != 0 && len(p) > 1 && p[1] != ']':
@@ -214,7 +213,7 @@ func (s *set) element(p string) (rest string, ok bool) {
 	return rest, ok
 }
 
-// named takes in a class such as [:alpha:].
+// named reads a class such as [:alpha:].
 func (s *set) named(p string) (rest string, ok bool) {
 	text, rest, closed := strings.Cut(p[len("[:"):], "]")
 	if !closed {
@@ -222,7 +221,7 @@ func (s *set) named(p string) (rest string, ok bool) {
 	}
 	name, named := strings.CutSuffix(text, ":")
 	if !named || text == "" {
-		// It only looked like a class: the bracket stands for itself.
+		// It only looked like a class: the bracket is literal.
 		s.found, s.previous = s.found || s.c == '[', '['
 		return p[1:], true
 	}

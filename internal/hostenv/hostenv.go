@@ -1,10 +1,10 @@
-// Package hostenv names the variables that an MCP client has to pass on to the servers that
-// it starts, and cleans what arrives.
+// Package hostenv lists the variables that an MCP client must pass on to the servers that it
+// starts, and cleans those that arrive.
 //
-// Many clients start servers with a part of their environment. Their configuration can refer
-// to the rest, which [Variables] lists. A reference to a variable that is not set arrives as
-// an empty text, or as the reference itself, depending on the client; [Resolved] takes both
-// out, so that "${GH_TOKEN}" is not sent as a token.
+// Many clients start servers with a part of their environment. Their configuration can refer to the
+// rest, which [Variables] lists. Depending on the client, a reference to a variable that is not set
+// arrives as an empty string, or as the reference itself. [Resolved] removes both, so that
+// "${GH_TOKEN}" is not sent as a token.
 package hostenv
 
 import (
@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Variables returns the names of the variables that copse, and what it starts, read, and
-// that some client keeps back.
+// Variables returns the names of the variables that copse, and the programs that it starts, read,
+// and that some client withholds.
 func Variables() []string {
 	return []string{
 		"GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST", "GH_CONFIG_DIR",
@@ -26,8 +26,8 @@ func Variables() []string {
 	}
 }
 
-// Resolved returns an environment, in the form KEY=value, without those of [Variables] that
-// are empty or a reference to themselves.
+// Resolved returns an environment, in the form KEY=value, without those of [Variables] that are
+// empty or a reference to themselves.
 func Resolved(environ []string) []string {
 	names := Variables()
 	unresolved := func(kv string) bool {
@@ -40,7 +40,7 @@ func Resolved(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), unresolved)
 }
 
-// isReference reports whether a value is empty, or refers to the variable that has it.
+// isReference reports whether a value is empty, or refers to its own variable.
 func isReference(name, value string) bool {
 	switch value {
 	case "", "$" + name, "${" + name + "}", "${env:" + name + "}", "{env:" + name + "}":

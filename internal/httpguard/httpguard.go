@@ -1,21 +1,20 @@
-// Package httpguard lets nobody into a local HTTP server who does not belong
-// there: web pages in the developer's browser, other users of the machine, and
-// programs that send too much.
+// Package httpguard protects a local HTTP server from strangers: web pages in the
+// developer's browser, other users of the machine, and programs that send too many requests.
 //
-// Wrap the handler of a server in [New], and make the server with [Server]. Then
-// for every route and method
+// Wrap the handler of a server in [New], and create the server with [Server]. Then,
+// for every route and method,
 //
-//   - the Host must be a name of this machine's loopback, or one that was allowed,
-//     so that a domain that is pointed at 127.0.0.1 gets nowhere;
+//   - the Host must be a name of this machine's loopback, or an allowed one,
+//     so a domain that resolves to 127.0.0.1 is refused;
 //   - an Origin, which browsers send and programs do not, must be the server's own
-//     or one that was allowed. Only to those are CORS headers sent;
-//   - the bearer token must be right, unless none is demanded, or the route is
+//     or an allowed one. Only these get CORS headers;
+//   - the bearer token must be right, unless none is required, or the route is
 //     open. It is compared in constant time;
-//   - bodies, headers and the time they take have limits, and so has the number of
+//   - bodies, headers, and their duration have limits, and so has the number of
 //     requests of one client.
 //
-// Who is refused gets the reason as a JSON-RPC error without an id, which MCP
-// clients show, and never a hint at what would have been right for the token.
+// A refused client gets the reason as a JSON-RPC error without an id, which MCP
+// clients show, and never a hint about the right token.
 package httpguard
 
 import (
@@ -32,24 +31,23 @@ import (
 	"time"
 )
 
-// MaxBody is how many bytes the body of a request can have.
+// MaxBody is the maximum size of a request body in bytes.
 const MaxBody = 4 << 20
 
-// bodyTime is how long the body of a request may take to arrive.
+// bodyTime is the time limit for receiving a request body.
 const bodyTime = 30 * time.Second
 
-// Options say who is let in.
+// Options configure the guard.
 type Options struct {
-	// Token returns what is demanded of everybody, which can change; nil demands
-	// nothing of anybody.
+	// Token returns the current required token; nil requires none.
 	Token func() string
-	// Hosts are names that are allowed besides those of loopback, without port.
+	// Hosts are allowed names besides those of loopback, without port.
 	Hosts []string
 	// Origins are allowed besides the server's own: "http://localhost:5173".
 	Origins []string
-	// Open are paths that need no token.
+	// Open are paths that require no token.
 	Open []string
-	// Rate is how many requests a second one client can send; 0 is DefaultRate.
+	// Rate is the maximum number of requests per second of one client; 0 is DefaultRate.
 	Rate int
 	// Now is the clock of the limits.
 	Now func() time.Time
@@ -77,7 +75,7 @@ func New(o Options, next http.Handler) http.Handler {
 	return g
 }
 
-// Server returns a server for the handler whose clients cannot hold it up.
+// Server returns a server for the handler that slow clients cannot block.
 func Server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
@@ -100,7 +98,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if len(origin) > 0 && slices.Contains(g.origins, origin[0]) {
 		share(w.Header(), origin[0])
-		if r.Method == http.MethodOptions { // a browser asks before it sends the token
+		if r.Method == http.MethodOptions { // a browser sends this request before it sends the token
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
@@ -125,9 +123,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-// deadlineBody is a request body that must arrive before a deadline. net/http lifts the deadline when the body has
-// ended, so an answer may take as long as it likes. A body that is late keeps its deadline:
-// the server itself reads what is left of it after the answer, and would wait for good.
+// deadlineBody is a request body that must arrive before a deadline. net/http removes the deadline
+// when the body has ended, so an answer may take any time. A late body keeps its deadline: the
+// server itself reads the rest of it after the answer, and would otherwise wait forever.
 type deadlineBody struct {
 	io.ReadCloser
 	conn    *http.ResponseController
@@ -137,13 +135,13 @@ type deadlineBody struct {
 func (b *deadlineBody) Read(p []byte) (int, error) {
 	if !b.started {
 		b.started = true
-		// Connections without deadlines are no network.
+		// Connections without deadlines are not network connections.
 		_ = b.conn.SetReadDeadline(time.Now().Add(bodyTime))
 	}
 	return b.ReadCloser.Read(p)
 }
 
-// knows reports whether host, with or without a port, is one of this server.
+// knows reports whether host, with or without a port, is one of this server's.
 func (g *guard) knows(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
@@ -157,8 +155,8 @@ func (g *guard) knows(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// trusts reports whether the origins of a request, of which there must be one,
-// may use the server.
+// trusts reports whether the origins of a request, of which there is at least one, may use the
+// server.
 func (g *guard) trusts(host string, origins []string) bool {
 	if len(origins) != 1 {
 		return false
@@ -175,7 +173,7 @@ func (g *guard) knowsToken(headers []string) bool {
 		return false
 	}
 	scheme, token, ok := strings.Cut(headers[0], " ")
-	// Sums have the same length, whatever was sent.
+	// Sums have the same length, whatever the client sent.
 	sum, want := sha256.Sum256([]byte(strings.TrimSpace(token))), sha256.Sum256([]byte(g.token()))
 	same := subtle.ConstantTimeCompare(sum[:], want[:]) == 1
 	return ok && strings.EqualFold(scheme, "Bearer") && same
@@ -200,7 +198,7 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Connection", "close")
 	w.WriteHeader(status)
-	// Whoever hangs up does not want to know.
+	// The error is ignored: the client has disconnected.
 	_ = json.NewEncoder(w).Encode(struct {
 		Version string `json:"jsonrpc"`
 		ID      *int   `json:"id"`
@@ -208,7 +206,7 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	}{"2.0", nil, reason{-32000, message}})
 }
 
-// clip keeps what a client sent from filling the answer.
+// clip limits how much of a client's text an answer repeats.
 func clip(s string) string {
 	const most = 100
 	if len(s) > most {

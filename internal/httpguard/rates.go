@@ -7,18 +7,17 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// DefaultRate is how many requests a second one client can send.
+// DefaultRate is the default maximum number of requests per second of one client.
 const DefaultRate = 100
 
-// All clients together have the rate of ten. A burst can be what two seconds
-// have.
+// All clients together have the rate of ten. A burst can use the requests of two seconds.
 const (
 	allClients = 10
 	burst      = 2
 )
 
-// forget is how long a silent client is remembered. Its bucket is full again after two
-// seconds, so nothing is lost with it.
+// forget is how long a silent client is remembered. Its bucket is full after two seconds, so
+// nothing is lost.
 const forget = 10 * time.Second
 
 // rates counts the requests of clients. A client is a connection: what it says of
@@ -51,8 +50,7 @@ func limiter(perSec float64) *rate.Limiter {
 	return rate.NewLimiter(rate.Limit(perSec), int(burst*perSec))
 }
 
-// take counts a request of the client that key stands for, and reports whether it
-// is not one too many.
+// take counts a request of the client with this key, and reports whether it is within the limit.
 func (r *rates) take(key string) bool {
 	now := r.now()
 	r.mu.Lock()
@@ -67,7 +65,7 @@ func (r *rates) take(key string) bool {
 	return c.limiter.AllowN(now, 1) && r.all.AllowN(now, 1)
 }
 
-// sweep forgets silent clients, now and then.
+// sweep occasionally drops silent clients.
 func (r *rates) sweep(now time.Time) {
 	if now.Sub(r.swept) < forget {
 		return

@@ -1,7 +1,7 @@
 // Package httpsession tracks the clients of an HTTP server whose sessions outlive a
-// single request, and ends a session when its client is gone.
+// single request, and ends a session when its client disconnects.
 //
-// A [Registry] holds the sessions. [Registry.Begin] opens one for a request;
+// A [Registry] contains the sessions. [Registry.Begin] opens one for a request;
 // [Session.Name] gives it the ID with which later requests [Registry.Enter] it. Every
 // Begin and Enter is paired with a [Session.Leave] when the request or stream closes.
 // Work that belongs to the client runs under [Session.Run] or [Session.Hold].
@@ -10,8 +10,8 @@
 //
 //   - a session without an ID ends with its request;
 //   - a session ends when its client has had no request or stream open for the grace
-//     period while something still runs for it, or for the idle period otherwise;
-//   - the end of a session cancels everything that runs for it;
+//     period while work still runs for it, or for the idle period otherwise;
+//   - the end of a session cancels all its work;
 //   - there are never more than Max sessions. The client that has been silent longest
 //     makes room; a client with an open request or stream never does.
 package httpsession
@@ -25,15 +25,15 @@ import (
 
 // Options are the limits of a registry. All of them are required.
 type Options struct {
-	// Max is the largest number of sessions.
+	// Max is the maximum number of sessions.
 	Max int
-	// Grace is how long a client may have nothing open before it counts as gone.
+	// Grace is how long a client may have nothing open before it counts as disconnected.
 	Grace time.Duration
-	// Idle is how long a session is kept for a silent client for which nothing runs.
+	// Idle is how long a silent session without work lasts.
 	Idle time.Duration
 }
 
-// ErrFull means that all sessions belong to clients that are connected now.
+// ErrFull means that all sessions belong to connected clients.
 var ErrFull = errors.New("too many sessions are open")
 
 // Registry holds the sessions of one server. It is safe for concurrent use.
@@ -51,7 +51,7 @@ func New(o Options) *Registry {
 	return &Registry{o: o, all: make(map[*Session]struct{}), named: make(map[string]*Session)}
 }
 
-// Session is one client's.
+// Session is the session of one client.
 type Session struct {
 	registry *Registry
 	ctx      context.Context //nolint:containedctx // the session's lifetime, which spans requests
@@ -65,7 +65,7 @@ type Session struct {
 	timer  *time.Timer
 }
 
-// Begin opens a session for a request. The error is ErrFull when there is no room.
+// Begin opens a session for a request. The error is ErrFull if there is no room.
 func (r *Registry) Begin() (*Session, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,8 +78,8 @@ func (r *Registry) Begin() (*Session, error) {
 	return s, nil
 }
 
-// makeRoom ends the session whose client has been silent longest, one for which nothing
-// runs if there is one. It reports whether it found a session to end.
+// makeRoom ends the session whose client has been silent longest, preferably one without work. It
+// reports whether it found a session to end.
 func (r *Registry) makeRoom() bool {
 	var victim *Session
 	for s := range r.all {
@@ -171,7 +171,7 @@ func (s *Session) Leave() {
 	}
 }
 
-// check ends the session if its client is gone.
+// check ends the session if its client has disconnected.
 func (s *Session) check() {
 	s.registry.mu.Lock()
 	defer s.registry.mu.Unlock()
@@ -180,7 +180,7 @@ func (s *Session) check() {
 	}
 	silent := time.Since(s.silent)
 	switch {
-	case silent < s.registry.o.Grace: // it left again since the timer was set
+	case silent < s.registry.o.Grace: // it left again after the timer was set
 		s.timer.Reset(s.registry.o.Grace - silent)
 	case s.held > 0 || silent >= s.registry.o.Idle:
 		s.end()
@@ -189,7 +189,7 @@ func (s *Session) check() {
 	}
 }
 
-// End ends the session and cancels everything that runs for it.
+// End ends the session and cancels all its work.
 func (s *Session) End() {
 	s.registry.mu.Lock()
 	defer s.registry.mu.Unlock()
@@ -211,7 +211,7 @@ func (s *Session) end() {
 // Context ends with the session.
 func (s *Session) Context() context.Context { return s.ctx }
 
-// Hold notes something that runs for the client until release is called, however often.
+// Hold records work for the client until release is called, however often.
 func (s *Session) Hold() (release func()) {
 	s.registry.mu.Lock()
 	s.held++

@@ -88,12 +88,12 @@ func (r ClaimRequest) Check(by Agent) (ClaimRequest, error) {
 	r.Lease = cmp.Or(r.Lease, DefaultLease)
 	switch {
 	case by.Name == "":
-		return r, &InvalidError{Field: "agent", Problem: "A claim needs an agent with a name, and nobody said who claims the item"}
+		return r, &InvalidError{Field: "agent", Problem: "A claim requires the name of an agent"}
 	case r.Lease < MinLease || r.Lease > MaxLease:
 		return r, &InvalidError{Field: "lease_minutes", Problem: fmt.Sprintf(
 			"Invalid lease of %s. A lease has %.0f to %.0f minutes", r.Lease, MinLease.Minutes(), MaxLease.Minutes())}
 	case r.Steal && r.ID == 0:
-		return r, &InvalidError{Field: "steal", Problem: "Only an item that is named can be stolen. Give its id"}
+		return r, &InvalidError{Field: "steal", Problem: "To steal a claim, give the id of the item"}
 	}
 	return r, nil
 }

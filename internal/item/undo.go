@@ -54,9 +54,9 @@ func PlanUndo(it *Item, deleted bool, log []Change, change string) (Undoing, err
 	}
 	switch {
 	case at < 0 && change == "":
-		return refuse("the history of this project has no change of it that is not undone")
+		return refuse("the history of this project has no change left to undo")
 	case at < 0:
-		return refuse("the history has no such change; `copse item log %d` lists those that it has", it.ID)
+		return refuse("the history has no such change; `copse item log %d` lists the changes", it.ID)
 	}
 	c := log[at]
 	change = c.ID
@@ -65,7 +65,7 @@ func PlanUndo(it *Item, deleted bool, log []Change, change string) (Undoing, err
 	case !c.undoable():
 		return refuse("it was %q", c.Kind)
 	case undone[c.ID]:
-		return refuse("it is undone already, by change %s", undoOf(log, c.ID))
+		return refuse("change %s already undid it", undoOf(log, c.ID))
 	case deleted && c.Kind != Deleted:
 		return refuse("the item is deleted; restore it first")
 	case len(c.Cut) > 0:

@@ -187,7 +187,7 @@ func (c *Client) check(resp *http.Response) error {
 		case http.StatusUnauthorized:
 			e.Detail = "the login or token was not accepted"
 		case http.StatusGone:
-			e.Detail = "this Jira no longer has the interface that was asked, a newer version of this program may help: " + e.Detail
+			e.Detail = "this Jira no longer has the requested API; try a newer version of this program: " + e.Detail
 		}
 	}
 	return err

@@ -60,7 +60,7 @@ func refOf(raw json.RawMessage) (Ref, bool) {
 			Status  json.RawMessage `json:"status"`
 		} `json:"fields"`
 	}
-	json.Unmarshal(raw, &w) //nolint:errcheck // another shape says nothing
+	json.Unmarshal(raw, &w) //nolint:errcheck // ignore another form
 	ref := Ref{
 		Key: cleantext.Line(member(raw, "key")), Summary: cleantext.Line(text(w.Fields.Summary)),
 		Status: cleantext.Line(member(w.Fields.Status, "name")),
@@ -74,7 +74,7 @@ func linksOf(raw json.RawMessage) []Link {
 		Inward  json.RawMessage `json:"inwardIssue"`
 		Outward json.RawMessage `json:"outwardIssue"`
 	}
-	json.Unmarshal(raw, &list) //nolint:errcheck // another shape says nothing
+	json.Unmarshal(raw, &list) //nolint:errcheck // ignore another form
 	var links []Link
 	for _, l := range list {
 		if ref, ok := refOf(l.Outward); ok {
@@ -101,6 +101,6 @@ type wireComment struct {
 
 func commentsOf(raw json.RawMessage) wireComments {
 	var list wireComments
-	json.Unmarshal(raw, &list) //nolint:errcheck // another shape says nothing
+	json.Unmarshal(raw, &list) //nolint:errcheck // ignore another form
 	return list
 }

@@ -47,7 +47,7 @@ func TestFailures(t *testing.T) {
 		"rate limited": {jiratest.RateLimited, remote.RateLimited, 429, "Rate limit exceeded."},
 		"captcha":      {jiratest.Captcha, remote.Refused, 403, "CAPTCHA"},
 		"forbidden":    {jiratest.Forbidden, remote.Refused, 403, "You do not have permission"},
-		"gone":         {jiratest.Gone, remote.Failed, 410, "no longer has the interface"},
+		"gone":         {jiratest.Gone, remote.Failed, 410, "no longer has the requested API"},
 		"redirect":     {jiratest.Redirect, remote.Failed, 302, "redirects to https://login.example.com, which is a login page"},
 	}
 	for name, tt := range tests {

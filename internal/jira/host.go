@@ -13,14 +13,14 @@ import (
 	"unicode"
 )
 
-// HostVariable is the environment variable that users set to their Jira.
+// HostVariable is the environment variable with the address of the user's Jira.
 const HostVariable = "JIRA_HOST"
 
-// fallbackMachine is the netrc entry that serves each site of Atlassian's cloud without
-// its own, and no other Jira.
+// fallbackMachine is the netrc entry for each site of Atlassian's cloud without its own, and no
+// other Jira.
 const fallbackMachine = "atlassian.net"
 
-// Host is the address of one Jira. Make it with [ParseHost].
+// Host is the address of one Jira. Create it with [ParseHost].
 type Host struct {
 	scheme string
 	host   string // with the port, if it is not the scheme's own
@@ -32,12 +32,11 @@ var (
 	pathPattern   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._~/-]*$`) })
 )
 
-// ParseHost reads the value of $JIRA_HOST: "acme.atlassian.net",
-// "jira.example.com:8443", "https://example.com/jira". Without a scheme it is
-// https; a single slash after the scheme is taken for a typing error, and such an
-// address is https too. The address of any page of a Cloud site stands for the
-// site. The error is an [*InvalidError], and repeats nothing of a value that may
-// hold a password.
+// ParseHost reads the value of $JIRA_HOST: "acme.atlassian.net", "jira.example.com:8443",
+// "https://example.com/jira". The default scheme is https; a single slash after the scheme counts
+// as a typing error, and such an address is https, too. The address of any page of a Cloud site
+// means the site. The error is an [*InvalidError], and repeats nothing of a value that may contain
+// a password.
 func ParseHost(raw string) (Host, error) {
 	refuse := func(message string) (Host, error) {
 		return Host{}, &InvalidError{Argument: HostVariable, Message: message + `; give the address of your Jira, such as "acme.atlassian.net" or "https://jira.example.com"`}
@@ -50,7 +49,7 @@ func ParseHost(raw string) (Host, error) {
 	if m := schemePattern().FindStringSubmatch(rest); m != nil {
 		given := strings.ToLower(m[1])
 		if given != "http" && given != "https" {
-			return refuse("has the scheme " + given + "://, which is not one Jira is read by")
+			return refuse("has the scheme " + given + "://, which is not supported")
 		}
 		if strings.HasSuffix(m[0], "//") {
 			scheme = given
@@ -62,9 +61,9 @@ func ParseHost(raw string) (Host, error) {
 	case err != nil:
 		return refuse("is not an address")
 	case u.User != nil:
-		return refuse("has a user name or password in it, which belong into ~/.netrc")
+		return refuse("contains a user name or password, which belong in ~/.netrc")
 	case !isHostname(u.Hostname()) || !isPort(u.Port()):
-		return refuse("has no host name, or one that cannot be")
+		return refuse("has no valid host name")
 	}
 	h := Host{scheme: scheme, host: strings.ToLower(u.Hostname())}
 	if strings.Contains(h.host, ":") {
@@ -97,11 +96,10 @@ func isPort(port string) bool {
 	return port == "" || err == nil && n > 0 && n < 1<<16
 }
 
-// URL returns the address that all of the API is below, without a slash at the end.
+// URL returns the base address of the API, without a slash at the end.
 func (h Host) URL() string { return h.scheme + "://" + h.host + h.path }
 
-// Machines returns the names under which netrc may have the login, the first to be
-// looked up first.
+// Machines returns the names under which netrc may have the login, in the order of the search.
 func (h Host) Machines() []string {
 	name := h.hostname()
 	all := []string{h.host + h.path, h.host, name}
@@ -111,8 +109,8 @@ func (h Host) Machines() []string {
 	return slices.Compact(all)
 }
 
-// Atlassian reports whether h is by its name one of Atlassian's own hosts, so that
-// credentials for their cloud may go there.
+// Atlassian reports whether h is by its name one of Atlassian's own hosts, so that credentials for
+// their cloud may be sent to it.
 func (h Host) Atlassian() bool {
 	return h.scheme == "https" && (h.isSite() || h.isGateway() || h.hostname() == fallbackMachine)
 }
@@ -133,8 +131,8 @@ func (h Host) isSite() bool {
 	return false
 }
 
-// isGateway reports whether h is the address that tokens with scopes are for:
-// api.atlassian.com/ex/jira/<cloud id>. It is Cloud as well.
+// isGateway reports whether h is the address for tokens with scopes:
+// api.atlassian.com/ex/jira/<cloud id>. It is Cloud, too.
 func (h Host) isGateway() bool { return h.hostname() == "api.atlassian.com" }
 
 // The paths of the API that the client uses, below the host's.
@@ -148,9 +146,8 @@ const (
 	commentsPath = "/comment"
 )
 
-// Allow reports whether req is one of those that the client makes: GET of an
-// issue, of its comments or of the server's kind, and POST of a search, of this host and nothing
-// that only looks like it.
+// Allow reports whether req is one of the client's requests: GET of an issue, of its comments, or
+// of the server's kind, and POST of a search, to this host and nothing that only looks like it.
 func (h Host) Allow(req *http.Request) bool {
 	u := req.URL
 	same := u.Scheme == h.scheme && u.Host == h.host && (req.Host == "" || req.Host == h.host)

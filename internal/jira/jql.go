@@ -8,14 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// Query says which issues [Client.Search] looks for.
+// Query selects issues for [Client.Search].
 type Query struct {
-	// Project is the project's key; its name works too. It is needed.
+	// Project is the project's key; its name works, too. It is required.
 	Project string
 	// Status is the name of a status; empty is any.
 	Status string
-	// Assignee is a user; "me" is the one the credentials belong to, empty is
-	// anyone or no one.
+	// Assignee is a user; "me" is the user of the credentials, empty is anyone or no one.
 	Assignee string
 }
 
@@ -45,23 +44,22 @@ func (q Query) JQL() (string, error) {
 	return strings.Join(clauses, " AND ") + " ORDER BY updated DESC", nil
 }
 
-// quotable reports whether s can stand in JQL: not with characters that JQL has no
-// place for, quoted or not.
+// quotable reports whether s is valid in JQL: without characters that JQL does not allow, quoted or
+// not.
 func quotable(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(c rune) bool {
 		return unicode.IsControl(c) || unicode.Is(unicode.Noncharacter_Code_Point, c)
 	}) < 0
 }
 
-// quote returns s as a JQL string. In one, only these two characters mean anything.
+// quote returns s as a JQL string. Only these two characters have a special meaning in it.
 func quote(s string) string {
 	return `"` + quoteReplacer.Replace(s) + `"`
 }
 
 var quoteReplacer = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// ParseKey returns key in the form Jira shows it in. The error is an
-// [*InvalidError].
+// ParseKey returns key in the form that Jira displays. The error is an [*InvalidError].
 func ParseKey(key string) (string, error) {
 	key = strings.TrimSpace(key)
 	if !keyPattern().MatchString(key) {

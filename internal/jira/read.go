@@ -13,15 +13,15 @@ import (
 	"github.com/copse-dev/copse/internal/jira/adf"
 )
 
-// fields are those that lists ask for, and details what a single issue has beside them.
+// fields are the fields that lists request, and details those of a single issue.
 var (
 	fields  = [...]string{"summary", "description", "status", "assignee"}
 	details = [...]string{"issuetype", "priority", "parent", "issuelinks", "comment"}
 )
 
-// Issue returns the issue with the given key. The error is an [*InvalidError], or
-// a *remote.Error: of kind NotFound for an issue that does not exist, or that
-// the user may not see, which Jira does not tell apart.
+// Issue returns the issue with the given key. The error is an [*InvalidError], or a *remote.Error:
+// of kind NotFound for an issue that does not exist, or that the user may not see, which Jira does
+// not distinguish.
 func (c *Client) Issue(ctx context.Context, key string) (Issue, error) {
 	key, err := ParseKey(key)
 	if err != nil {
@@ -51,8 +51,8 @@ func (c *Client) Issue(ctx context.Context, key string) (Issue, error) {
 	return issue, nil
 }
 
-// wireIssue is an issue as Jira sends it. Of its fields, any may be missing, null
-// or something else than documented; it then reads as empty.
+// wireIssue is an issue in Jira's answer. Any of its fields may be missing, null, or in an
+// undocumented form; it then reads as empty.
 type wireIssue struct {
 	Key    string `json:"key"`
 	Fields struct {

@@ -12,29 +12,28 @@ import (
 )
 
 const (
-	// maxPage is the most issues Cloud gives in one answer when their fields
-	// are asked for.
+	// maxPage is Cloud's maximum number of issues with fields in one answer.
 	maxPage = 100
-	// maxRequests bounds one search. Cloud may answer with pages that are
-	// shorter than asked, or empty, and still have more.
+	// maxRequests limits one search. Cloud may answer with pages that are shorter than requested,
+	// or empty, and still have more.
 	maxRequests = 20
 )
 
-// Page is a part of what a search found.
+// Page is a part of the results of a search.
 type Page struct {
 	Issues []Issue
-	// Next is the cursor of what comes after Issues; empty when nothing does.
+	// Next is the cursor of the issues after Issues; empty if there are none.
 	Next string
-	// Total is how many issues match, nil if Jira does not tell: Cloud does
-	// not, unless the page is all there is.
+	// Total is the number of matching issues, nil if it is unknown: Cloud reports none, unless the
+	// page is complete.
 	Total *int
 	// AsOf is when Jira last confirmed this.
 	AsOf time.Time
 }
 
-// Search returns up to limit issues that match q, from cursor on: the Next of an
-// earlier page of the same query, or "" for the beginning. A page may be short of
-// limit and yet have a Next. The error is an [*InvalidError] or a *remote.Error.
+// Search returns up to limit issues that match q, from cursor on: the Next of an earlier page of
+// the same query, or "" for the beginning. A page may have fewer than limit issues and yet have a
+// Next. The error is an [*InvalidError] or a *remote.Error.
 func (c *Client) Search(ctx context.Context, q Query, limit int, cursor string) (Page, error) {
 	jql, err := q.JQL()
 	if err != nil {
@@ -62,7 +61,7 @@ func (c *Client) Search(ctx context.Context, q Query, limit int, cursor string) 
 		all.Issues = append(all.Issues, page.Issues...)
 		all.Next, all.Total = page.Next, page.Total
 		if all.AsOf.IsZero() {
-			all.AsOf = page.AsOf // the oldest is true of all
+			all.AsOf = page.AsOf // the oldest time applies to all
 		}
 		if all.Next == "" || len(all.Issues) >= limit {
 			break
@@ -79,8 +78,8 @@ func (c *Client) Search(ctx context.Context, q Query, limit int, cursor string) 
 	return all, nil
 }
 
-// refusedValue says what a 400 means. The query itself is well-formed, so what Jira does
-// not accept is a project, a status or a user that it does not know, or an old cursor.
+// refusedValue explains a 400. The query itself is well-formed, so Jira rejects a project, a
+// status, or a user that it does not know, or an old cursor.
 func refusedValue(err error, cursor string) error {
 	var e *remote.Error
 	if !errors.As(err, &e) || e.Status != http.StatusBadRequest {
@@ -146,7 +145,7 @@ func (c *Client) dataCenterPage(ctx context.Context, jql string, limit int, curs
 	}
 	page := Page{Issues: issues, Total: answer.Total, AsOf: asOf}
 	end := start + len(issues)
-	more := len(issues) == limit // if it does not tell
+	more := len(issues) == limit // if it is missing
 	if answer.Total != nil {
 		more = len(issues) > 0 && end < *answer.Total
 	}

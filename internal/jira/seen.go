@@ -10,11 +10,11 @@ import (
 // seenIssues is the name of the list of issues.
 const seenIssues = "issues"
 
-// Seen returns the issues that Jira answered with before, to whatever question, the latest
-// answer first. It sends nothing.
+// Seen returns the issues in Jira's earlier answers to any request, the latest answer first. It
+// sends nothing.
 func (c *Client) Seen() []seen.Entry { return c.seen.All(seenIssues) }
 
-// note keeps issues for [Client.Seen].
+// note records issues for [Client.Seen].
 func (c *Client) note(ctx context.Context, issues ...Issue) {
 	if remote.FromCache(ctx) {
 		return

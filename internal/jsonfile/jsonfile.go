@@ -1,10 +1,10 @@
 // Package jsonfile decodes JSON files that another program writes and a person
-// may have edited, and says in words what is wrong in them, and where.
+// may have edited, and describes errors in them with their position.
 //
-// [Decode] takes what encoding/json takes, with three exceptions: the file must
+// [Decode] accepts what encoding/json accepts, with three exceptions: the file must
 // be UTF-8, it must not begin with a byte order mark, and the key of a struct's
-// field must be written as its tag is. Of two equal keys the last counts. Errors
-// begin with a place:
+// field must be identical to its tag. Of two equal keys, the last one is used. Errors
+// begin with a position:
 //
 //	line 7, column 3: invalid character '}' looking for beginning of value
 //	dependencies[3].child: want a string, got a number (line 41, column 16)
@@ -24,8 +24,8 @@ import (
 
 // Decode decodes the one JSON value of data.
 //
-// The value comes from a decoder several times faster than encoding/json,
-// which is asked only when that one refuses data, for its precise errors.
+// The value comes from a decoder several times faster than encoding/json. If that one refuses the
+// data, encoding/json decodes it again, for its precise errors.
 func Decode[T any](data []byte) (T, error) {
 	var v, none T
 	switch {
@@ -60,19 +60,19 @@ var (
 	errCut   = errors.New("the file ends in the middle of a character")
 )
 
-// Incomplete reports whether an error of [Decode] says that the data ended too early: it
-// is empty, or a value in it has no end. A file that is being rewritten in place looks so.
+// Incomplete reports whether an error of [Decode] means that the data ended too early: it is empty,
+// or a value in it has no end. A file that is being rewritten in place looks like this.
 func Incomplete(err error) bool {
 	if errors.Is(err, errEmpty) || errors.Is(err, errCut) {
 		return true
 	}
-	// encoding/json has no other mark for it.
+	// encoding/json has no other indication of it.
 	broken, ok := errors.AsType[*json.SyntaxError](err)
 	return ok && broken.Error() == "unexpected end of JSON input"
 }
 
-// deep reports whether data nests so deeply that a decoder that is recursive
-// and, unlike encoding/json, without a limit must not see it.
+// deep reports whether data nests too deeply for a recursive decoder that, unlike encoding/json,
+// has no limit.
 func deep(data []byte) bool {
 	const deepest = 1000
 	depth := 0
@@ -110,7 +110,7 @@ func explain(data []byte, err error) error {
 	return err
 }
 
-// TypeError says that the value at Path has the wrong type.
+// TypeError reports that the value at Path has the wrong type.
 type TypeError struct {
 	Path      string // "dependencies[3].child"; empty for the whole document
 	Want, Got string // "a string", "a number"
@@ -130,8 +130,8 @@ type Position struct{ Line, Column int }
 
 func (p Position) String() string { return fmt.Sprintf("line %d, column %d", p.Line, p.Column) }
 
-// PositionOf returns the position of the byte at offset, for a caller that finds a
-// fault of its own in data that Decode has taken.
+// PositionOf returns the position of the byte at offset, for a caller that finds an error in data
+// that Decode has accepted.
 func PositionOf(data []byte, offset int64) Position {
 	before := data[:max(0, min(offset, int64(len(data))))]
 	return Position{
@@ -151,7 +151,7 @@ func firstInvalid(data []byte) int64 {
 	return int64(len(data))
 }
 
-// wanted describes the JSON that a Go type is decoded from.
+// wanted describes the JSON that a Go type decodes from.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

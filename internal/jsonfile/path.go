@@ -27,7 +27,7 @@ func Key(path, key string) string {
 // Index appends the element at i to the path of an array.
 func Index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-// plain reports whether key can be read in a path without quotes.
+// plain reports whether key needs no quotes in a path.
 func plain(key string) bool {
 	for _, r := range key {
 		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') {
@@ -37,12 +37,12 @@ func plain(key string) bool {
 	return key != "" && len(key) <= 80
 }
 
-// container is an object or array that the walk of pathAt is inside.
+// container is an object or array that contains the current position of pathAt.
 type container struct {
 	array bool
 	index int    // of the element, in an array
 	key   string // of the member, in an object
-	keyed bool   // the key was read, its value comes next
+	keyed bool   // the key was read, and its value follows
 }
 
 // passed moves on to the value after the one that was read.

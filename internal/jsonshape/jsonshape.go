@@ -1,5 +1,5 @@
-// Package jsonshape tells in a line what a Go value looks like in JSON, for references:
-// the names and nesting of the fields, "?" behind those that may be absent.
+// Package jsonshape describes the JSON form of a Go value on one line, for references:
+// the names and nesting of the fields, with "?" after those that may be absent.
 //
 //	{stack: [{branch, jira_issue?, pr_number?}], showing?}
 package jsonshape
@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Describe describes the JSON of a type. One that encodes itself says its form in a
-// method Describe.
+// Describe describes the JSON of a type. A type that encodes itself describes its form in a method
+// Describe.
 func Describe(t reflect.Type) string { return describe(t, nil) }
 
 func describe(t reflect.Type, above []reflect.Type) string {
@@ -37,8 +37,8 @@ func describe(t reflect.Type, above []reflect.Type) string {
 	return "{" + strings.Join(describeFields(t, append(above, t), nil), ", ") + "}"
 }
 
-// describeFields lists the fields of t, with those of embedded structs in their
-// place. A field that an outer struct has already hides an inner one.
+// describeFields lists the fields of t, with those of embedded structs in place. A field of an
+// outer struct hides an inner one with the same name.
 func describeFields(t reflect.Type, above []reflect.Type, hidden []string) []string {
 	var own []string
 	for f := range t.Fields() {
@@ -68,7 +68,7 @@ func describeFields(t reflect.Type, above []reflect.Type, hidden []string) []str
 	return parts
 }
 
-// Field returns a field's name in JSON, "" if it has none, and whether it may be left out.
+// Field returns a field's name in JSON, "" if it has none, and whether it can be absent.
 func Field(sf reflect.StructField) (name string, optional bool) {
 	name, opts, _ := strings.Cut(sf.Tag.Get("json"), ",")
 	if name == "-" {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Programs that look at every new file (scanners, indexers) keep it for a moment.
+// Programs that examine every new file (scanners, indexers) keep it open for a moment.
 const (
 	renameAttempts = 20
 	renameNap      = 25 * time.Millisecond
@@ -25,5 +25,5 @@ func rename(root *os.Root, from, to string) error {
 	}
 }
 
-// syncFolder has nothing to do: Windows brings no directory to disk on request.
+// syncFolder does nothing: Windows cannot sync a directory on request.
 func syncFolder(*os.Root, string) error { return nil }

@@ -12,24 +12,24 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// MaxEdit is the size of the largest file that Edit takes.
+// MaxEdit is the maximum size of a file for Edit.
 const MaxEdit = 32 << 20 // some programs keep their history in their configuration
 
-// Edit replaces the content of the file at path with what edit makes of it,
-// while no other process edits it. A missing file is empty and is made; an error
-// of edit changes nothing. A symbolic link at path is followed. The lock is
-// beside the file, hidden and named after it; Edit waits for it as New says.
+// Edit replaces the content of the file at path with the result of edit, while no other process
+// edits it. A missing file counts as empty and is created; if edit fails, nothing changes. Edit
+// follows a symbolic link at path. The lock is next to the file, hidden, and named after it; Edit
+// waits for it as described at New.
 func Edit(ctx context.Context, path string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
 	return change(ctx, path, wait, false, edit)
 }
 
-// EditPrivate is Edit for a file that its user alone may read.
+// EditPrivate is Edit for a file that only its user may read.
 func EditPrivate(ctx context.Context, path string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
 	return change(ctx, path, wait, true, edit)
 }
 
-// EditIn is Edit for a file of a directory that is never left through a link. The file is
-// no link, either: the error is rooted.ErrOutside.
+// EditIn is Edit for a file of a directory that no link leaves. The file itself must not be a link,
+// either: the error is rooted.ErrOutside.
 func EditIn(ctx context.Context, dir rooted.Dir, name string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
 	return changeIn(ctx, dir, name, wait, false, edit)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// put puts a staged file at a name whose content is before. The error is ErrChanged if
-// another program has put something else there meanwhile, and then that is there.
+// put puts a staged file at a name whose content is before. If another program has changed the file
+// in the meantime, the error is ErrChanged, and that program's file stays.
 func put(disk Disk, root *os.Root, staged, name string, before []byte) error {
 	if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return putNew(disk, root, staged, name)
@@ -34,7 +34,7 @@ func put(disk Disk, root *os.Root, staged, name string, before []byte) error {
 	return putBack(disk, root, staged, name, ours)
 }
 
-// putNew puts a staged file at a name that is free.
+// putNew puts a staged file at a free name.
 func putNew(disk Disk, root *os.Root, staged, name string) error {
 	switch err := disk.Link(root, staged, name); {
 	case err == nil:
@@ -47,10 +47,10 @@ func putNew(disk Disk, root *os.Root, staged, name string) error {
 	}
 }
 
-// putBack puts what was taken out for ours back at its name. If that takes out something
-// that somebody has put there in between, that is newer, and is put back in turn.
+// putBack restores the file that ours has replaced. If that in turn replaces a newer file of
+// another program, putBack restores that one, and so on.
 func putBack(disk Disk, root *os.Root, staged, name string, ours content) error {
-	const attempts = 1000 // somebody would have to win the race each time
+	const attempts = 1000 // somebody would have to win the race every time
 	for range attempts {
 		older := look(root, staged)
 		err := disk.Exchange(root, staged, name)
@@ -68,7 +68,7 @@ func putBack(disk Disk, root *os.Root, staged, name string, ours content) error 
 	return ErrChanged
 }
 
-// content is what is at a name at some moment.
+// content is the content of a file at some moment.
 type content struct {
 	info    fs.FileInfo
 	regular bool

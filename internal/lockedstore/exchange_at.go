@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inDirectory calls rename with the descriptor of a directory, so that no link leads it
-// elsewhere. What says that the file system cannot do it is errors.ErrUnsupported.
+// inDirectory calls rename with the descriptor of a directory, so no link redirects it. An error
+// that means that the file system does not support it becomes errors.ErrUnsupported.
 func inDirectory(root *os.Root, rename func(dir int) error) error {
 	dir, err := root.Open(".")
 	if err != nil {

@@ -20,33 +20,33 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// ErrChanged says that a file is not what it was when it was read.
+// ErrChanged reports that a file has changed since it was read.
 var ErrChanged = errors.New("it was changed meanwhile")
 
-// Foreign is a file of another program, which knows of no lock.
+// Foreign is a file of another program, which does not use our locks.
 type Foreign struct {
 	path string
 	wall string // "" if links are followed wherever they lead
 	disk Disk
 }
 
-// ForeignAt returns the file at an absolute path. A symbolic link there is followed.
+// ForeignAt returns the file at an absolute path. It follows a symbolic link there.
 func ForeignAt(path string) Foreign { return Foreign{path: path, disk: System{}} }
 
-// ForeignIn returns the file at a path below the directory wall, which no link leaves:
-// Read and Replace fail with rooted.ErrOutside instead.
+// ForeignIn returns the file at a path below the directory wall, which no link leaves: otherwise,
+// Read and Replace fail with rooted.ErrOutside.
 func ForeignIn(wall, path string) Foreign {
 	return Foreign{path: path, wall: wall, disk: System{}}
 }
 
-// On returns the same file, to be replaced on another disk than the system's.
+// On returns the same file for another disk than the system's.
 func (f Foreign) On(disk Disk) Foreign {
 	f.disk = disk
 	return f
 }
 
-// Read returns the content of the file. A missing file is fs.ErrNotExist. Only a regular
-// file of at most MaxEdit bytes is read.
+// Read returns the content of the file. A missing file is fs.ErrNotExist. It reads only a regular
+// file of at most MaxEdit bytes.
 func (f Foreign) Read() ([]byte, error) {
 	root, name, err := f.open(false)
 	if err != nil {
@@ -57,21 +57,22 @@ func (f Foreign) Read() ([]byte, error) {
 	return data, WithoutPath(err)
 }
 
-// Replace returns Foreign.Replace of the file at path.
+// Replace calls Foreign.Replace for the file at path.
 func Replace(path string, before, after []byte) error { return ForeignAt(path).Replace(before, after) }
 
-// Replace puts a new content in place of an old one, whole and on disk. If the content is no longer
-// the old one, the error is ErrChanged and the file stays. A missing file is an empty old one, and
-// is made, with its directory, readable by its user alone. Nothing is left beside the file; what a
-// process that was killed has left is readable by nobody who could not read the file, and is
-// removed by the next Replace.
+// Replace replaces an old content with a new one, completely and on disk. If the file no longer has
+// the old content, the error is ErrChanged and the file stays. A missing file has the old content
+// "", and is created, with its directory, readable only by its user. Nothing remains next to the
+// file. Only users who could read the file can read what a killed process has left, and the next
+// Replace removes it.
 //
-// A file that another program puts in place meanwhile is never lost on Linux and macOS, where two
-// files can change places: Replace looks at what it has taken out, and puts it back if that is not
-// the old content. What remains: until it is back, for microseconds, a reader does not see that
-// edit. A program that writes into the file itself, instead of replacing it, can write to the old
-// file after Replace has looked at it. On Windows, and on file systems that cannot exchange files,
-// Replace looks right before it replaces the file, and an edit in the microseconds between is lost.
+// On Linux and macOS, where two files can swap places, a concurrent edit by another program is
+// never lost: Replace examines the file that it has replaced, and restores it if that does not have
+// the old content. Two gaps remain. For microseconds, until the edit is restored, a reader does not
+// see it. A program that writes into the file itself, instead of replacing it, can write to the old
+// file after Replace has examined it. On Windows, and on file systems that cannot exchange files,
+// Replace compares the content immediately before it replaces the file, and an edit in the
+// microseconds in between is lost.
 func (f Foreign) Replace(before, after []byte) error {
 	root, name, err := f.open(true)
 	if err != nil {
@@ -117,7 +118,7 @@ func (f Foreign) open(create bool) (*os.Root, string, error) {
 	return root, path.Base(name), err
 }
 
-// inside returns the name below the wall of what is at the end of links.
+// inside returns the name below the wall of the file at the end of links.
 func (f Foreign) inside() (string, error) {
 	wall, err := rooted.Open(f.wall)
 	if err != nil {
@@ -147,7 +148,7 @@ func makeAll(wall, name string) error {
 	return root.MkdirAll(filepath.FromSlash(name), 0o755)
 }
 
-// unchanged returns ErrChanged if a file has another content than before.
+// unchanged returns ErrChanged if a file differs from before.
 func unchanged(root *os.Root, name string, before []byte) error {
 	now, err := regular.ReadIn(root, name, MaxEdit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -191,18 +192,17 @@ func replace(disk Disk, root *os.Root, name string, before, after []byte) (err e
 	if err != nil {
 		return err
 	}
-	if err := file.Chmod(mode); err != nil { // not before: whoever finds it half way must not be able to read it
+	if err := file.Chmod(mode); err != nil { // not before: a reader of the half-written file must not be able to read it
 		return err
 	}
-	_ = disk.SyncDir(root, ".") // not every system can
+	_ = disk.SyncDir(root, ".") // not every system supports it
 	return nil
 }
 
-// temporaryPrefix begins the names of files that are not in their place yet.
+// temporaryPrefix begins the names of files that are not yet in place.
 const temporaryPrefix = ".copse-tmp-"
 
-// temporary makes a file that its user alone may read. Its lock tells others that it is in
-// use.
+// temporary creates a file that only its user may read. Its lock shows others that it is in use.
 func temporary(root *os.Root) (*os.File, *flock.Flock, error) {
 	const attempts = 100
 	for range attempts {
@@ -222,7 +222,7 @@ func temporary(root *os.Root) (*os.File, *flock.Flock, error) {
 		} else if err != nil { // a file system without locks
 			return file, lock, nil //nolint:nilerr // nobody else can hold one there
 		}
-		_ = lock.Unlock() // another process took it for one that was left behind
+		_ = lock.Unlock() // another process mistook it for a leftover
 		_ = file.Close()
 	}
 	return nil, nil, errors.New("no temporary file can be made")
@@ -232,10 +232,10 @@ func lockOf(root *os.Root, name string) *flock.Flock {
 	return flock.New(filepath.Join(root.Name(), name), flock.SetFlag(regular.Flags))
 }
 
-// alone waits until no other process of ours replaces a file of the directory, and keeps
-// others waiting until unlock is called: two that exchange the same file at once could take
-// each other's file for an edit. It does not wait long, because anybody who can read the
-// directory can hold its lock, and it does nothing where directories cannot be locked.
+// alone waits until no other process of ours replaces a file of the directory, and blocks others
+// until unlock is called: otherwise, two processes that exchange the same file at the same time
+// could mistake each other's file for an edit. It does not wait long, because anybody who can read
+// the directory can hold its lock, and it does nothing if directories cannot be locked.
 func alone(root *os.Root) (unlock func()) {
 	const wait, nap = 2 * time.Second, 5 * time.Millisecond
 	lock := flock.New(root.Name(), flock.SetFlag(os.O_RDONLY))
@@ -245,7 +245,7 @@ func alone(root *os.Root) (unlock func()) {
 	return func() { _ = lock.Close() }
 }
 
-// sweep removes temporary files that nobody uses: their process was killed.
+// sweep removes temporary files of killed processes.
 func sweep(root *os.Root) {
 	dir, err := root.Open(".")
 	if err != nil {

@@ -1,24 +1,24 @@
 // Package lockedstore changes the files of a directory that many processes share.
 //
-// Make a [Store] with [New] for a directory and do every change of its files in
-// [Store.Change]; for one file that stands alone, use [Edit]. Then
+// Create a [Store] with [New] for a directory and make every change of its files in
+// [Store.Change]; for a single file, use [Edit]. Then
 //
 //   - one change runs at a time, in all processes and goroutines, because all of
 //     them lock the same file first. The lock belongs to the process and ends
-//     with it, however it ends; the file itself is empty and stays;
-//   - readers take no lock and never wait: a file is replaced whole, so they see
-//     the old content or the new;
-//   - what Change has returned nil for is on disk and survives a loss of power;
-//   - files that are written together are all on disk before the first is put in
-//     its place, so a full disk changes nothing;
-//   - a process that is killed leaves at most temporary files. They are named
-//     after the lock file, harm nobody, and give way to those of the next change;
+//     with it, however it ends; the lock file itself is empty and stays;
+//   - readers take no lock and never wait: files are replaced as a whole, so readers
+//     see the old content or the new content;
+//   - a change for which Change has returned nil is on disk and survives a loss of power;
+//   - the contents of all files that are written together are on disk before the first is put
+//     in place, so a full disk changes nothing;
+//   - a killed process leaves at most temporary files. They are named
+//     after the lock file, are harmless, and the next change replaces them;
 //   - no error names the directory. The names in errors are those in the directory,
 //     and errors.Is works with the errors of io/fs and syscall.
 //
-// A change of several files is not one: killed half way, it has put some of
-// them in place. Write them in an order in which each state is a good one, or
-// record first what must be done, with [Tx.Flush] after it.
+// A change of several files is not atomic: if it is killed halfway, some of
+// them are in place. Write them in an order in which each state is valid, or
+// first record the intended change, followed by [Tx.Flush].
 package lockedstore
 
 import (
@@ -37,43 +37,43 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// Store is a directory whose files are changed under one lock. It is safe for concurrent use.
+// Store is a directory whose files change under one lock. It is safe for concurrent use.
 type Store struct {
 	dir  rooted.Dir
 	lock string
 	wait time.Duration
-	turn chan struct{} // held by the goroutine that wants or has the lock
+	turn chan struct{} // held by the goroutine that has the lock, or waits for it
 	disk Disk
 }
 
-// New returns the Store of the directory at path. The lock is the file of that name in it,
-// slash-separated; every process must use the same. It is made when it is first needed, with its
+// New returns the Store of the directory at path. The lock is the file with that slash-separated
+// name in it; every process must use the same. It is created when it is first needed, with its
 // directory. Change waits for it no longer than wait.
 func New(path, lock string, wait time.Duration) *Store {
 	return NewIn(rooted.Dir{Wall: path, Name: "."}, lock, wait)
 }
 
-// NewIn returns New for a directory that is never left through a link: Change fails with
-// rooted.ErrOutside instead.
+// NewIn returns New for a directory that no link leaves: otherwise, Change fails with
+// rooted.ErrOutside.
 func NewIn(dir rooted.Dir, lock string, wait time.Duration) *Store {
 	return &Store{dir: dir, lock: lock, wait: wait, turn: make(chan struct{}, 1), disk: System{}}
 }
 
-// On makes changes on another disk than the system's. Call it before the first change.
+// On uses another disk than the system's. Call it before the first change.
 func (s *Store) On(disk Disk) { s.disk = disk }
 
-// BusyError says that another process kept the lock for too long.
+// BusyError reports that another process kept the lock for too long.
 type BusyError struct {
 	Waited time.Duration
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("another process has been changing the same files for %s; try again, or look for one that hangs", e.Waited)
+	return fmt.Sprintf("another process has been changing the same files for %s; try again, or find the process that hangs", e.Waited)
 }
 
 // Change calls change while no other process changes the directory. Its error is that of change, a
-// [*BusyError], that of ctx when it ends while waiting, or what the file system said. The Tx is of
-// no use after Change has returned.
+// [*BusyError], that of ctx if it ends during the wait, or one of the file system. The Tx is
+// unusable after Change has returned.
 func (s *Store) Change(ctx context.Context, change func(*Tx) error) error {
 	waiting, cancel := context.WithTimeoutCause(ctx, s.wait, &BusyError{Waited: s.wait})
 	defer cancel()
@@ -116,7 +116,7 @@ func (s *Store) acquire(ctx context.Context, root *os.Root) (unlock func(), err 
 		if err != nil {
 			return nil, err
 		}
-		// A file that was removed in between keeps nobody else out.
+		// A lock on a removed file excludes nobody.
 		held, err := lock.Stat()
 		if err == nil {
 			var there fs.FileInfo
@@ -131,14 +131,14 @@ func (s *Store) acquire(ctx context.Context, root *os.Root) (unlock func(), err 
 	}
 }
 
-// prepare makes the lock file, with its directory, and refuses one that cannot be locked.
+// prepare creates the lock file, with its directory, and refuses one that cannot be locked.
 func (s *Store) prepare(root *os.Root) error {
 	switch info, err := root.Lstat(s.lock); {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := root.MkdirAll(path.Dir(s.lock), 0o777); err != nil {
 			return fmt.Errorf("create a directory for the lock: %w", WithoutPath(err))
 		}
-		// Only here, below the root: what locks it opens it by its path.
+		// Only here, below the root: the locking function opens it by its path.
 		file, err := root.OpenFile(s.lock, os.O_CREATE|os.O_RDONLY, 0o666)
 		if err != nil {
 			return fmt.Errorf("lock %q: %w", s.lock, WithoutPath(err))
@@ -152,8 +152,7 @@ func (s *Store) prepare(root *os.Root) error {
 	return nil
 }
 
-// queue waits in the system's queue for the lock, so that among many processes
-// each gets its turn.
+// queue waits in the system's queue for the lock, so each of many processes gets its turn.
 func (s *Store) queue(ctx context.Context) (*flock.Flock, error) {
 	name := filepath.Join(s.dir.Path(), filepath.FromSlash(s.lock))
 	lock := flock.New(name, flock.SetFlag(regular.Flags))
@@ -162,8 +161,8 @@ func (s *Store) queue(ctx context.Context) (*flock.Flock, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("lock %q: %w", s.lock, WithoutPath(err))
 	}
-	// The system's call cannot be ended from here. Whoever gives up leaves it to
-	// give back what it gets.
+	// The system call cannot be interrupted from here. A caller that gives up leaves a goroutine
+	// behind, which releases the lock when it gets it.
 	got := make(chan error)
 	go func() {
 		err := lock.Lock()
@@ -184,7 +183,7 @@ func (s *Store) queue(ctx context.Context) (*flock.Flock, error) {
 	}
 }
 
-// WithoutPath returns the cause alone of an error that names a path of this machine.
+// WithoutPath returns only the cause of an error that names a path of this machine.
 func WithoutPath(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// concurrentSyncs is how many files are brought to disk at once. The file
-// system writes them in one go, so this costs little more than one.
+// concurrentSyncs is the number of files written to disk at the same time. The file system writes
+// them together, so this costs little more than one.
 const concurrentSyncs = 8
 
-// Tx is a change that is going on. It is for one goroutine.
+// Tx is a change in progress. It is for one goroutine.
 type Tx struct {
 	root      *os.Root
 	temporary string // temporary files have this name and a number
@@ -27,15 +27,15 @@ type Tx struct {
 type File struct {
 	Name string
 	Data []byte
-	// Private makes the file, also one that exists, readable by its user alone.
+	// Private makes the file, even an existing one, readable only by its user.
 	Private bool
 }
 
 // Root returns the directory, for reading.
 func (tx *Tx) Root() *os.Root { return tx.root }
 
-// Write puts the files in place, in this order, once the content of all of them
-// is on disk. A file that exists keeps its permissions. Folders are not made.
+// Write puts the files in place, in this order, after the content of all of them is on disk. An
+// existing file keeps its permissions. Write does not create directories.
 func (tx *Tx) Write(files ...File) error {
 	staged := make([]string, len(files))
 	var group errgroup.Group
@@ -63,8 +63,8 @@ func (tx *Tx) Write(files ...File) error {
 	return nil
 }
 
-// stage writes the content of f, with the permissions of the file it is to
-// replace, and waits until it is on disk.
+// stage writes the content of f, with the permissions of the file that it replaces, and waits until
+// it is on disk.
 func (tx *Tx) stage(name string, f File) error {
 	old, err := tx.root.Lstat(f.Name)
 	switch {
@@ -95,7 +95,7 @@ func (tx *Tx) stage(name string, f File) error {
 	return err
 }
 
-// create makes a new file, in place of what a killed process has left.
+// create creates a file, and replaces a leftover of a killed process.
 func (tx *Tx) create(name string, mode fs.FileMode) (*os.File, error) {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL // follows no link
 	file, err := tx.root.OpenFile(name, flags, mode)
@@ -108,14 +108,14 @@ func (tx *Tx) create(name string, mode fs.FileMode) (*os.File, error) {
 	return tx.root.OpenFile(name, flags, mode)
 }
 
-// drop removes temporary files. One that stays gives way to the next.
+// drop removes temporary files. The next change replaces any that remains.
 func (tx *Tx) drop(names []string) {
 	for _, name := range names {
 		_ = tx.root.Remove(name)
 	}
 }
 
-// Move renames a file. What is at the new name is replaced.
+// Move renames a file. It replaces an existing file with the new name.
 func (tx *Tx) Move(from, to string) error {
 	if err := tx.disk.Rename(tx.root, from, to); err != nil {
 		return fmt.Errorf("move %q to %q: %w", from, to, WithoutPath(err))
@@ -134,7 +134,7 @@ func (tx *Tx) Remove(name string) error {
 	return nil
 }
 
-// MakeFolder makes a directory unless there is one.
+// MakeFolder creates a directory unless it exists.
 func (tx *Tx) MakeFolder(name string) error {
 	err := tx.root.Mkdir(name, 0o777)
 	if errors.Is(err, fs.ErrExist) {
@@ -150,8 +150,8 @@ func (tx *Tx) MakeFolder(name string) error {
 	return nil
 }
 
-// Flush waits until all that was done so far is on disk. Change does it at its
-// end; before that it is needed where the order on disk matters.
+// Flush waits until all previous steps are on disk. Change calls it at its end; call it earlier if
+// the order on disk matters.
 func (tx *Tx) Flush() error {
 	var group errgroup.Group
 	for folder := range tx.unsynced {

@@ -12,7 +12,7 @@ import (
 // maxCompletions is the protocol's limit for one answer.
 const maxCompletions = 100
 
-// completions finds the argument that a completion request speaks of.
+// completions finds the argument of a completion request.
 type completions struct {
 	templates map[string][]toolset.Argument
 
@@ -82,7 +82,7 @@ func (c *completions) handle(ctx context.Context, req *mcp.CompleteRequest) (*mc
 		}
 		values, err := a.Complete(ctx, req.Params.Argument.Value, chosen)
 		if err != nil {
-			// Nothing to offer is a true answer where the facts cannot be had.
+			// If the data is unavailable, an empty list of completions is correct.
 			return res, nil //nolint:nilerr // see above
 		}
 		res.Completion.Total = len(values)

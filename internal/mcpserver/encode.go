@@ -8,9 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// callResult is a result of text and JSON that encodes itself in one pass. The library
-// scans the structured half three times and the text twice, which takes longer than most
-// tools do.
+// callResult is a result of text and JSON that encodes itself in one pass. The library scans the
+// structured half three times and the text twice, which takes longer than most tools do.
 type callResult struct{ *mcp.CallToolResult }
 
 // encodedOnce makes the results of tools encode themselves.
@@ -24,7 +23,7 @@ func encodedOnce(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// plainContent reports whether callResult can encode what r holds.
+// plainContent reports whether callResult can encode the content of r.
 func plainContent(r *mcp.CallToolResult) bool {
 	for _, c := range r.Content {
 		if text, ok := c.(*mcp.TextContent); !ok || text.Meta != nil || text.Annotations != nil {
@@ -35,8 +34,8 @@ func plainContent(r *mcp.CallToolResult) bool {
 	return encoded || r.StructuredContent == nil
 }
 
-// MarshalJSON returns what the library writes. The library itself encodes everything but
-// the two halves, since it adds members that it does not show.
+// MarshalJSON returns the library's encoding. The library itself encodes everything except the two
+// halves, because it adds hidden members.
 func (r callResult) MarshalJSON() ([]byte, error) {
 	bare := *r.CallToolResult
 	bare.Content, bare.StructuredContent = []mcp.Content{}, nil

@@ -10,17 +10,18 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// host is what a client does with a result before its model sees it. All of it was found by
+// host describes how a client changes a result before its model sees it. The data was found by
 // running the clients; a test runs them again.
 type host struct {
-	// room is how much of an answer the model gets whole. It leaves some space for what the
-	// client puts around an answer, and for the notice that it goes on.
+	// room is how much of an answer the model gets in full. It reserves space for the text that the
+	// client puts around an answer, and for the notice that it continues.
 	room toolset.Room
-	// both says that the model gets both halves, and joined that nothing is put between blocks.
+	// both means that the model gets both halves, and joined that the client puts nothing between
+	// blocks.
 	both, joined bool
 }
 
-// hostOf returns what is known of a client, by the name that it gives itself.
+// hostOf returns the known data of a client, by its own name.
 func hostOf(client string) host {
 	if strings.HasPrefix(client, "qwen-cli-mcp-client") { // the name of the server follows
 		// 25,000 characters or 1,000 lines, then all but the beginning is in a file
@@ -43,7 +44,7 @@ func hostOf(client string) host {
 	return host{}
 }
 
-// known tells the handler who calls, and how much of an answer the caller takes.
+// known passes the handler the caller, and how much of an answer the caller accepts.
 func known(ctx context.Context, info *mcp.Implementation) (context.Context, host) {
 	if info == nil {
 		return ctx, host{}
@@ -55,7 +56,8 @@ func known(ctx context.Context, info *mcp.Implementation) (context.Context, host
 	return toolset.WithClient(ctx, info.Name), h
 }
 
-// beside returns the text for a model that gets the structured half, too: what is not in there.
+// beside returns the text for a model that also gets the structured half: the facts that are not in
+// that half.
 func beside(r toolset.Result) []string {
 	var rest []string
 	for _, text := range r.Text {
@@ -72,8 +74,8 @@ func beside(r toolset.Result) []string {
 	return rest
 }
 
-// fitted returns a result as the client's model reads it best. Both halves of a result carry the
-// same facts. A client that hands over both shows them once if they are the same text.
+// fitted returns a result in the best form for the client's model. Both halves of a result carry
+// the same facts. A client that passes on both shows them once if they are the same text.
 func (h host) fitted(r toolset.Result) toolset.Result {
 	if h.both && r.Structured != nil {
 		r.Text = beside(r)

@@ -20,13 +20,13 @@ import (
 //   - /mcp is Streamable HTTP, for clients of 2026-07-28, which need no session, and
 //     for those from 2025-03-26 on, which begin one;
 //   - /sse is the transport of 2024-11-05;
-//   - /healthz says that the server is there.
+//   - /healthz reports that the server is running.
 //
-// What runs for a client ends with it: at once for a request of 2026-07-28 and for an
-// /sse stream, whose connection is all there is of them; after [GraceTime] for a session,
+// The work for a client ends with it: immediately for a request of 2026-07-28 and for an
+// /sse stream, which consist of one connection; after [GraceTime] for a session,
 // to which its client can return.
 //
-// It checks neither where a request comes from nor who sends it: put a guard in front of
+// It checks neither the origin of a request nor its sender: put a guard in front of
 // it. Close it after the server that serves it.
 type HTTP struct {
 	server  *Server
@@ -37,13 +37,13 @@ type HTTP struct {
 }
 
 const (
-	// GraceTime is how long the client of a session may have no connection before its
-	// calls are cancelled, its subscriptions end and it no longer counts as connected.
+	// GraceTime is how long the client of a session may have no connection before its calls are
+	// cancelled, its subscriptions end, and it no longer counts as connected.
 	GraceTime = 30 * time.Second
-	// sessionTimeout is how long a client of the older revisions may be silent before its
-	// session is forgotten.
+	// sessionTimeout is how long a client of the older revisions may be silent before its session
+	// is dropped.
 	sessionTimeout = 30 * time.Minute
-	// MaxSessions is how many clients one server can have at a time.
+	// MaxSessions is the maximum number of clients of one server at a time.
 	MaxSessions = 512
 )
 
@@ -53,7 +53,7 @@ const modernEra = "2026-07-28"
 // HTTP returns the handler of the server.
 func (s *Server) HTTP() *HTTP {
 	get := func(*http.Request) *mcp.Server { return s.mcp }
-	// The guard has looked at the Host already, and knows which names were allowed.
+	// The guard has already checked the Host, and knows the allowed names.
 	h := &HTTP{
 		server: s, routes: http.NewServeMux(),
 		clients: httpsession.New(httpsession.Options{Max: MaxSessions, Grace: GraceTime, Idle: sessionTimeout}),
@@ -87,12 +87,12 @@ func (s *Server) HTTP() *HTTP {
 	}))
 	h.routes.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n")) // whoever asked may be gone
+		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n")) // the client may have disconnected
 	})
 	return h
 }
 
-// unbuffered keeps proxies that collect streams from holding progress back.
+// unbuffered keeps proxies that collect streams from delaying progress.
 func unbuffered(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Accel-Buffering", "no")
@@ -105,8 +105,8 @@ func isModern(r *http.Request) bool {
 	return r.Header.Get("Mcp-Protocol-Version") >= modernEra || r.Header.Get("Mcp-Method") != ""
 }
 
-// serveConnection serves a client that is its connection: what runs for it ends as soon
-// as the connection closes.
+// serveConnection serves a client that is identical to its connection: its work ends as soon as the
+// connection closes.
 func (h *HTTP) serveConnection(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	client, ok := h.begin(w)
 	if !ok {
@@ -168,7 +168,7 @@ func refuseRequest(w http.ResponseWriter, status int, id json.RawMessage, code i
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// A client that hangs up misses nothing.
+	// A disconnected client misses nothing.
 	_ = json.NewEncoder(w).Encode(struct {
 		Version string          `json:"jsonrpc"`
 		ID      json.RawMessage `json:"id"`
@@ -176,9 +176,9 @@ func refuseRequest(w http.ResponseWriter, status int, id json.RawMessage, code i
 	}{"2.0", id, reason{code, message}})
 }
 
-// namesTask refuses a request about a task whose header Mcp-Name does not have the task's
-// ID: intermediaries route by the header what the server answers by the body. The library
-// checks the header of its own methods. The guard has bounded the body.
+// namesTask refuses a request about a task whose header Mcp-Name does not have the task's ID:
+// intermediaries route by the header, and the server answers by the body. The library checks the
+// header of its own methods. The guard has limited the body.
 func namesTask(w http.ResponseWriter, r *http.Request) bool {
 	if !slices.Contains([]string{tasksGet, tasksUpdate, tasksCancel}, r.Header.Get("Mcp-Method")) {
 		return true
@@ -196,7 +196,7 @@ func namesTask(w http.ResponseWriter, r *http.Request) bool {
 		} `json:"params"`
 	}
 	if json.Unmarshal(body, &request) != nil || request.Params.TaskID == nil {
-		return true // the library says what is wrong
+		return true // the library reports the error
 	}
 	if name := strings.TrimSpace(r.Header.Get("Mcp-Name")); name != *request.Params.TaskID {
 		refuseRequest(w, http.StatusBadRequest, request.ID, mcp.CodeHeaderMismatch, "The header Mcp-Name must be the taskId of the request")
@@ -208,21 +208,21 @@ func namesTask(w http.ResponseWriter, r *http.Request) bool {
 // ServeHTTP answers a request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.routes.ServeHTTP(w, r) }
 
-// Clients returns the number of clients that are connected: those that have a request or
-// a stream open, and those of a session that had one within [GraceTime].
+// Clients returns the number of connected clients: those that have a request or a stream open, and
+// those of a session that had one within [GraceTime].
 func (h *HTTP) Clients() int { return h.clients.Present() }
 
-// closeTime is how long Close waits for calls that were told to end.
+// closeTime is how long Close waits for cancelled calls.
 const closeTime = 2 * time.Second
 
-// Close ends all calls that run, and all sessions.
+// Close ends all running calls, and all sessions.
 func (h *HTTP) Close() {
 	h.clients.Close()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for session := range h.server.mcp.Sessions() {
-			// It waits for the session's calls; its client may be gone already.
+			// It waits for the session's calls; its client may have disconnected.
 			_ = session.Close()
 		}
 	}()

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// idleAfter is how long no call may have run before the memory of past calls goes back to
-// the system. Every client of a user has a server, and most of them wait most of the time.
+// idleAfter is how long the server must be idle before it returns the memory of past calls to the
+// system. Every client of a user has a server, and most of them are idle most of the time.
 const idleAfter = 2 * time.Second
 
-// idle does something once after each burst of calls.
+// idle calls a function once after each burst of calls.
 type idle struct {
 	after time.Duration
 	do    func()
@@ -21,7 +21,7 @@ type idle struct {
 
 func newIdle(after time.Duration, do func()) *idle { return &idle{after: after, do: do} }
 
-// begin notes that a call runs.
+// begin records the start of a call.
 func (i *idle) begin() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -31,7 +31,7 @@ func (i *idle) begin() {
 	}
 }
 
-// end notes that a call has ended.
+// end records the end of a call.
 func (i *idle) end() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

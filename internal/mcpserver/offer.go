@@ -10,28 +10,28 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// offers keeps the library's list of prompts equal to those of the toolsets in which
-// they can change. The library notifies its clients.
+// offers updates the library's list of prompts when that of a toolset changes. The library notifies
+// its clients.
 type offers struct {
 	server      *Server
 	completions *completions
-	asked       atomic.Bool // at least once
-	changed     atomic.Bool // after it was asked first
+	asked       atomic.Bool // minimum interval
+	changed     atomic.Bool // after the first request
 
 	mu   sync.Mutex
 	each []offer
 }
 
-// offer is one toolset's, as it was asked last.
+// offer is the last answer of one toolset.
 type offer struct {
 	ask  func(context.Context) *toolset.Offer
 	last *toolset.Offer
-	// known says that it was asked before, so that another answer is a change.
+	// known means that there was an earlier answer, so a different one is a change.
 	known bool
 }
 
-// quiet keeps the library from telling clients of a change when the list is filled for the
-// first time: nobody has seen another one.
+// quiet keeps the library from reporting a change when the list is filled for the first time:
+// nobody has seen an earlier one.
 func (o *offers) quiet(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if method == "notifications/prompts/list_changed" && !o.changed.Load() {
@@ -41,8 +41,8 @@ func (o *offers) quiet(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// middleware brings the list up to date before a client looks at it, and after a
-// tool call, for clients that have looked and wait for a notification.
+// middleware updates the list before a client reads it, and after a tool call, for clients that
+// have read it and wait for a notification.
 func (o *offers) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch method {
@@ -77,7 +77,7 @@ func (o *offers) refresh(ctx context.Context) {
 	}
 }
 
-// replace adds the prompts of now, and removes those of old that it does not have.
+// replace adds the prompts of now, and removes those of old that are not in now.
 func (o *offers) replace(old, now *toolset.Offer) {
 	names := make(map[string]bool)
 	if now != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/copse-dev/copse/internal/foreign"
 )
 
-// redacted takes the server's secrets out of all that leaves it as an answer: results of
-// whatever kind, and errors. Progress is taken care of where it is reported.
+// redacted removes the server's secrets from every answer: results of all kinds, and errors.
+// Progress is redacted where it is reported.
 func (s *Server) redacted(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
@@ -44,7 +44,7 @@ func (s *Server) redacted(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// redactCall takes the secrets out of both halves of a tool's result.
+// redactCall removes the secrets from both halves of a tool's result.
 func (s *Server) redactCall(r *mcp.CallToolResult) {
 	for _, c := range r.Content {
 		if text, ok := c.(*mcp.TextContent); ok {
@@ -68,15 +68,15 @@ func (s *Server) redactText(text string) string {
 	return clean
 }
 
-// redactAny does so for a result by way of its JSON.
+// redactAny redacts a result through its JSON.
 func (s *Server) redactAny(r mcp.Result) mcp.Result {
 	data, err := json.Marshal(r)
 	if err != nil {
-		return r // the library will say so
+		return r // the library will report it
 	}
 	clean := s.secrets.JSON(data)
 	if len(clean) != len(data) || string(clean) != string(data) {
-		// The result was made for this answer; lists in it are replaced, not changed.
+		// The result was created for this answer; lists in it are replaced, not changed.
 		_ = json.Unmarshal(clean, r)
 	}
 	return r

@@ -7,10 +7,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The revision 2026-07-28 deprecates roots. The clients that have them keep them, and they
-// are all that Claude Code tells about its session.
+// The revision 2026-07-28 deprecates roots. The clients that support them still do, and they are
+// Claude Code's only information about its session.
 
-// rootsTime is how long a client may take to say where its session is.
+// rootsTime is how long a client may take to report its roots.
 const rootsTime = time.Second
 
 // askRoots asks a client of 2026-07-28 for its roots; it sends the call again with them.
@@ -41,7 +41,7 @@ func (p *locator) roots(ctx context.Context, c caller) (dirs []string, ask bool)
 		// It is not asked again: each call would wait for it.
 		if _, known := p.mute.LoadOrStore(c.session, true); !known {
 			go func() {
-				_ = c.session.Wait() // how it ended says nothing here
+				_ = c.session.Wait() // the way it ended does not matter here
 				p.mute.Delete(c.session)
 			}()
 		}

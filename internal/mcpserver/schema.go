@@ -7,9 +7,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// SchemaJSON writes a schema as its MarshalJSON does, in a tenth of the time: what a
-// client waits for at the start is mostly the schemas of the tools. It knows the parts
-// that toolsets use; a test holds it against MarshalJSON for all of them.
+// SchemaJSON writes a schema as its MarshalJSON does, in a tenth of the time: at the start, a
+// client mostly waits for the schemas of the tools. It supports the parts that toolsets use; a test
+// compares it with MarshalJSON for all of them.
 func SchemaJSON(s *jsonschema.Schema) json.RawMessage { return appendSchema(nil, s) }
 
 func appendSchema(b []byte, s *jsonschema.Schema) []byte {
@@ -51,7 +51,7 @@ func appendSchema(b []byte, s *jsonschema.Schema) []byte {
 	return append(o.b, '}')
 }
 
-// object is a JSON object that is being written.
+// object is a JSON object in progress.
 type object struct {
 	b     []byte
 	begun bool
@@ -78,7 +78,7 @@ func (o *object) number(name string, value *float64) {
 	}
 }
 
-// value writes texts and lists of them, which always encode.
+// value writes strings and lists of them, which always encode.
 func (o *object) value(v any) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 
 type clientKey struct{}
 
-// withClient puts the session of an HTTP client into the context of its requests. The
-// library hands the context of the request that began a session to all calls of it.
+// withClient puts the session of an HTTP client into the context of its requests. The library
+// passes the context of the request that began a session to all calls of it.
 func withClient(ctx context.Context, s *httpsession.Session) context.Context {
 	return context.WithValue(ctx, clientKey{}, s)
 }
 
-// clientOf returns the session of the HTTP client that a call comes from, nil on stdio.
+// clientOf returns the session of the HTTP client of a call, nil on stdio.
 func clientOf(ctx context.Context) *httpsession.Session {
 	s, _ := ctx.Value(clientKey{}).(*httpsession.Session)
 	return s
 }
 
-// withSession tells the handler which of the clients of the server calls. The ID of a session
-// opens it, so that others get a part of its hash.
+// withSession passes the handler the calling client. The ID of a session grants access to it, so
+// others get a part of its hash.
 func withSession(ctx context.Context, session *mcp.ServerSession) context.Context {
 	if clientOf(ctx) == nil || session == nil || session.ID() == "" {
 		return ctx
@@ -57,14 +57,14 @@ func join(client *httpsession.Session, session *mcp.ServerSession) {
 	if !client.Name(session.ID()) {
 		return
 	}
-	context.AfterFunc(client.Context(), func() { _ = session.Close() }) // its client is gone
+	context.AfterFunc(client.Context(), func() { _ = session.Close() }) // its client has disconnected
 	go func() {
-		_ = session.Wait() // how it ended says nothing here
+		_ = session.Wait() // the way it ended does not matter here
 		client.End()
 	}()
 }
 
-// connected tells who begins a session.
+// connected reports the client that begins a session.
 func connected(tell func(client string)) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {

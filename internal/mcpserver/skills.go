@@ -25,7 +25,7 @@ const (
 	skillMIMEType   = "text/markdown"
 )
 
-// skillPage is how many skills a page of the list has. Each of them is read for its digest.
+// skillPage is the number of skills in a page of the list. Each of them is read for its digest.
 const skillPage = 50
 
 type listSkillsParams struct {
@@ -38,7 +38,7 @@ type getSkillParams struct {
 	URI string `json:"uri"`
 }
 
-// skillsResult is what the results of both methods have.
+// skillsResult is the common part of both methods' results.
 type skillsResult struct {
 	mcp.ResultBase
 	mcp.Cacheable
@@ -82,7 +82,7 @@ type skills struct {
 
 // serve registers the methods, and the file of every skill as a resource.
 func (k *skills) serve(library *mcp.Server) {
-	// Both errors say that the protocol itself has a method of that name.
+	// Both errors mean that the protocol itself has a method with that name.
 	must(mcp.AddReceivingCustomMethod(library, "skills/list", k.list))
 	must(mcp.AddReceivingCustomMethod(library, "skills/get", k.get))
 	library.AddResourceTemplate(&mcp.ResourceTemplate{
@@ -97,7 +97,7 @@ func must(err error) {
 	}
 }
 
-// complete lists the names of skills that begin with what was typed.
+// complete lists the names of skills with the typed prefix.
 func (k *skills) complete(ctx context.Context, typed string, _ map[string]string) ([]string, error) {
 	var names []string
 	for _, s := range ordered(ctx, k.each) {
@@ -108,8 +108,8 @@ func (k *skills) complete(ctx context.Context, typed string, _ map[string]string
 	return names, nil
 }
 
-// of returns the skills for a client, ordered by name. A client of 2026-07-28 cannot be asked
-// for its roots here, so it gets those of the worktree that the server was started in.
+// of returns the skills for a client, ordered by name. A client of 2026-07-28 cannot be asked for
+// its roots here, so it gets the skills of the worktree in which the server was started.
 func (k *skills) of(ctx context.Context, session *mcp.ServerSession, meta mcp.Meta) ([]toolset.Skill, error) {
 	each := k.each
 	if k.server.locator != nil {
@@ -136,7 +136,7 @@ func ordered(ctx context.Context, each []func(context.Context) []toolset.Skill) 
 	return all
 }
 
-// result returns the part that all results have. A client asks again: a registry can change.
+// result returns the common part of all results. A client asks again: a registry can change.
 func (k *skills) result() skillsResult {
 	return skillsResult{Type: "complete", Cacheable: mcp.Cacheable{CacheScope: "private"}}
 }
@@ -157,7 +157,7 @@ func (k *skills) list(ctx context.Context, session *mcp.ServerSession, params *l
 	shown := page.List[toolset.Skill]{Key: func(s toolset.Skill) string { return s.Name }}.Cut(window, all)
 	res := &listSkillsResult{skillsResult: k.result(), Skills: []skillEntry{}, NextCursor: shown.Next}
 	for _, s := range shown.Items {
-		// A skill whose template cannot be read is in nobody's way.
+		// A skill with an unreadable template does not affect the others.
 		if entry, err := k.entry(ctx, s); err == nil {
 			res.Skills = append(res.Skills, entry)
 		}
@@ -206,8 +206,8 @@ func (k *skills) find(ctx context.Context, session *mcp.ServerSession, meta mcp.
 
 func skillURI(s toolset.Skill) string { return skillScheme + s.Name + skillFile }
 
-// entry describes a skill. The size and the digest are those of the text that leaves the
-// server, which has no secrets.
+// entry describes a skill. The size and the digest are those of the text that leaves the server,
+// which contains no secrets.
 func (k *skills) entry(ctx context.Context, s toolset.Skill) (skillEntry, error) {
 	text, err := s.Read(ctx)
 	if err != nil {

@@ -19,21 +19,19 @@ import (
 )
 
 const (
-	// maxLine bounds one message of the client. A longer one is refused and
-	// skipped.
+	// maxLine limits one message of the client. A longer one is refused and skipped.
 	maxLine = 16 << 20
 	// drain is how long calls that are still running may take to answer
 	// after the input has ended, so that a script can pipe requests in.
 	drain = 500 * time.Millisecond
 )
 
-// stdio is one JSON-RPC message a line. The library's own stream transport
-// ends the connection at the first line that is not a message; this one
-// answers such a line with an error and goes on.
+// stdio is one JSON-RPC message per line. The library's own stream transport ends the connection at
+// the first line that is not a message; this one answers such a line with an error and continues.
 type stdio struct {
 	in     io.Reader
 	out    io.Writer
-	stop   <-chan struct{} // ends the connection as the end of the input does, at once
+	stop   <-chan struct{} // ends the connection immediately, like the end of the input
 	logger *slog.Logger
 }
 
@@ -70,8 +68,8 @@ type stdioConn struct {
 	idle    chan struct{}            // signalled when pending falls to 0
 }
 
-// batch is a JSON array of requests, which the revisions before 2025-06-18
-// allow; its answers leave requests, in the order of the requests.
+// batch is a JSON array of requests, which the revisions before 2025-06-18 allow; its answers are
+// sent in the order of the requests.
 type batch struct {
 	waiting int
 	answers []json.RawMessage
@@ -85,8 +83,8 @@ type replySlot struct {
 
 var _ mcp.Connection = (*stdioConn)(nil)
 
-// readLines turns lines into messages until the input ends. The goroutine
-// outlives the connection when a read of the input cannot be interrupted.
+// readLines turns lines into messages until the input ends. The goroutine outlives the connection
+// if a read of the input cannot be interrupted.
 func (c *stdioConn) readLines(in io.Reader) {
 	defer close(c.messages)
 	r := bufio.NewReaderSize(in, 64<<10)
@@ -113,8 +111,8 @@ func (c *stdioConn) readLines(in io.Reader) {
 
 var errLineTooLong = errors.New("line too long")
 
-// readLine reads up to the next newline or the end of the input. A line that
-// is too long is consumed, not kept.
+// readLine reads up to the next newline or the end of the input. It discards a line that is too
+// long.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	tooLong := false
@@ -133,8 +131,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// decode turns a line into the messages that the server shall see, and answers
-// what is not one.
+// decode turns a line into messages for the server, and answers invalid ones.
 func (c *stdioConn) decode(line []byte) []jsonrpc.Message {
 	if !json.Valid(line) {
 		c.refuse(jsonrpc.CodeParseError, "this line is not JSON")
@@ -183,11 +180,11 @@ func decodeOne(line []byte) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// opened notes a request that wants an answer. An id that is in use would make
-// the answers ambiguous, and ends the library's connection: it is refused.
+// opened records a request that expects an answer. An id that is in use would make the answers
+// ambiguous, and end the library's connection: it is refused.
 func (c *stdioConn) opened(msg jsonrpc.Message, in *batch) error {
 	req, ok := msg.(*jsonrpc.Request)
-	// A listen request stays open until the client is gone.
+	// A listen request stays open until the client disconnects.
 	if !ok || !req.IsCall() || req.Method == "subscriptions/listen" {
 		return nil
 	}
@@ -207,7 +204,7 @@ func (c *stdioConn) opened(msg jsonrpc.Message, in *batch) error {
 	return nil
 }
 
-// refuse answers a line from which no request id could be taken.
+// refuse answers a line without a usable request id.
 func (c *stdioConn) refuse(code int64, message string) {
 	line, err := json.Marshal(struct {
 		Version string         `json:"jsonrpc"`
@@ -263,7 +260,7 @@ func (c *stdioConn) awaitAnswers(ctx context.Context) {
 	}
 }
 
-// Write sends a message in one write, so that lines never mix.
+// Write sends a message in one write, so lines never mix.
 func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -271,7 +268,7 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	resp, ok := msg.(*jsonrpc.Response)
 	line, err := encode(msg)
 	if err != nil && ok {
-		// An answer that cannot be written must not take the others with it.
+		// A failed write of one answer must not affect the others.
 		c.logger.Error("an answer could not be encoded", "error", err)
 		line, err = jsonrpc.EncodeMessage(&jsonrpc.Response{ID: resp.ID, Error: &jsonrpc.Error{
 			Code: jsonrpc.CodeInternalError, Message: "the answer could not be encoded: " + err.Error(),
@@ -291,8 +288,8 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// encode returns the line of a message. A result is JSON already, so its line is put
-// requests here: the library would scan all of it once more.
+// encode returns the line of a message. A result is already JSON, so the line is assembled here:
+// the library would scan all of it again.
 func encode(msg jsonrpc.Message) ([]byte, error) {
 	resp, ok := msg.(*jsonrpc.Response)
 	if !ok || resp.Error != nil || len(resp.Result) == 0 || !resp.ID.IsValid() {
@@ -308,10 +305,9 @@ func encode(msg jsonrpc.Message) ([]byte, error) {
 	return append(append(line, resp.Result...), end...), nil
 }
 
-// answered closes a request. It gives back what is to be written now: the line
-// itself, a whole batch, or nil while the rest of a batch is missing; and how
-// many answers that makes. The id is free from here on, before the client can
-// have seen the answer.
+// answered closes a request. It returns what to write now: the line itself, a whole batch, or nil
+// while the rest of a batch is missing; and the number of answers in it. The id is free from here
+// on, before the client can have seen the answer.
 func (c *stdioConn) answered(id jsonrpc.ID, line []byte) ([]byte, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -335,7 +331,7 @@ func (c *stdioConn) answered(id jsonrpc.ID, line []byte) ([]byte, int) {
 	return all, len(requests.answers)
 }
 
-// written notes that n answers have left.
+// written records that n answers have been sent.
 func (c *stdioConn) written(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -360,5 +356,5 @@ func (c *stdioConn) Close() error {
 	return nil
 }
 
-// SessionID returns empty: a pair of streams is one session.
+// SessionID returns "": a pair of streams is one session.
 func (c *stdioConn) SessionID() string { return "" }

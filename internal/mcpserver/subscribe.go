@@ -10,8 +10,8 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// watchers runs the Watch function of each resource while a session is subscribed to
-// it. A subscription ends with its session, and only its own session can end it.
+// watchers runs the Watch function of each resource while a session is subscribed to it. A
+// subscription ends with its session, and only its own session can end it.
 type watchers struct {
 	resources map[string]toolset.Resource
 	updated   func(uri string)
@@ -19,13 +19,13 @@ type watchers struct {
 
 	mu       sync.Mutex
 	running  map[string]*watcher
-	sessions map[*mcp.ServerSession]struct{} // those whose end is awaited
+	sessions map[*mcp.ServerSession]struct{} // those that are being stopped
 	done     sync.WaitGroup
 	closed   bool
 }
 
 type watcher struct {
-	subscribers map[*mcp.ServerSession]func() // what to call when the subscription ends
+	subscribers map[*mcp.ServerSession]func() // called when the subscription ends
 	cancel      context.CancelFunc
 }
 
@@ -62,7 +62,7 @@ func (w *watchers) subscribe(ctx context.Context, req *mcp.SubscribeRequest) err
 	if _, awaited := w.sessions[req.Session]; !awaited {
 		w.sessions[req.Session] = struct{}{}
 		go func() {
-			_ = req.Session.Wait() // how it ended says nothing here
+			_ = req.Session.Wait() // the way it ended does not matter here
 			w.forget(req.Session)
 		}()
 	}

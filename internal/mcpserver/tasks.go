@@ -11,9 +11,9 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// The extension Tasks (SEP-2663): a call that takes long answers with a task, and the client
-// asks with tasks/get until it has ended. Only a client that declares the extension gets
-// tasks; the same call of any other client answers when it is done.
+// The extension Tasks (SEP-2663): a long call answers with a task, and the client polls with
+// tasks/get until it has ended. Only a client that declares the extension gets tasks; the same call
+// of any other client answers when it is done.
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
 // The methods of the extension.
@@ -30,13 +30,13 @@ const (
 	taskCancelled = "cancelled"
 )
 
-// taskSource has the tasks of a server. Its errors are for showing; one that is no
-// [*jsonrpc.Error] says that there is no such task.
+// taskSource provides the tasks of a server. Its errors are for display; one that is not a
+// [*jsonrpc.Error] means that the task does not exist.
 type taskSource interface {
 	Get(ctx context.Context, id string) (*task, error)
-	// Update hands over answers to what a task has asked.
+	// Update passes on answers to a task's requests.
 	Update(ctx context.Context, id string, answers map[string]json.RawMessage) error
-	// Cancel ends a task, and does nothing to one that has ended.
+	// Cancel ends a task, and does nothing if it has already ended.
 	Cancel(ctx context.Context, id string) error
 }
 
@@ -44,7 +44,7 @@ type taskSource interface {
 type taskParams struct {
 	mcp.ParamsBase
 	TaskID string `json:"taskId"`
-	// InputResponses are decoded for what was asked only: a client may answer more.
+	// InputResponses are decoded only for the requests: a client may answer more.
 	InputResponses map[string]json.RawMessage `json:"inputResponses,omitempty"`
 }
 
@@ -64,7 +64,7 @@ type task struct {
 	InputRequests  mcp.InputRequestMap `json:"inputRequests,omitempty"`
 }
 
-// acknowledgment is the result of a request that only a later tasks/get shows the effect of.
+// acknowledgment is the result of a request whose effect only a later tasks/get shows.
 type acknowledgment struct {
 	mcp.ResultBase
 	ResultType string `json:"resultType"`
@@ -78,25 +78,25 @@ type tasks struct {
 
 // serve registers the methods.
 func (t *tasks) serve(library *mcp.Server) {
-	// The errors say that the protocol itself has a method of that name.
+	// The errors mean that the protocol itself has a method with that name.
 	must(mcp.AddReceivingCustomMethod(library, tasksGet, t.get))
 	must(mcp.AddReceivingCustomMethod(library, tasksUpdate, t.update))
 	must(mcp.AddReceivingCustomMethod(library, tasksCancel, t.cancel))
 }
 
-// beginning is where the handler of a call puts the task that the call has become.
+// beginning receives the task that a call becomes.
 type beginning struct{ task *task }
 
 type beginningKey struct{}
 
-// beginningOf returns where a call can become a task, nil if it cannot.
+// beginningOf returns the place for the task of a call, nil if the call cannot become one.
 func beginningOf(ctx context.Context) *beginning {
 	b, _ := ctx.Value(beginningKey{}).(*beginning)
 	return b
 }
 
-// middleware lets calls of clients with the extension become tasks, and refuses the methods
-// of the extension to all others.
+// middleware lets calls of clients with the extension become tasks, and refuses the methods of the
+// extension to all others.
 func (t *tasks) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch req := req.(type) {
@@ -133,8 +133,9 @@ var errNoTasks = &jsonrpc.Error{
 	Data:    json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`),
 }
 
-// takesTasks reports whether a request comes from a client with the extension. Clients that
-// begin a session declare it for all revisions, and know the results only in the one without.
+// takesTasks reports whether a request comes from a client with the extension. Clients that begin a
+// session declare it for all revisions, but support the results only in the revision without
+// sessions.
 func takesTasks(revision string, caps *mcp.ClientCapabilities) bool {
 	return revision >= modernEra && declares(caps, tasksExtension)
 }
@@ -173,13 +174,13 @@ func taskError(err error) error {
 	if err == nil {
 		return nil
 	}
-	if own, ok := err.(*jsonrpc.Error); ok { //nolint:errorlint // the library takes no other
+	if own, ok := err.(*jsonrpc.Error); ok { //nolint:errorlint // the library accepts no other
 		return own
 	}
 	return invalidParams("%v", err)
 }
 
-// jobs are the jobs of toolsets as tasks. They ask nothing.
+// jobs are the jobs of toolsets as tasks. They make no requests.
 type jobs []toolset.Jobs
 
 // Get returns the task of a job.
@@ -206,7 +207,7 @@ func (j jobs) Cancel(ctx context.Context, id string) error {
 	return of.StopJob(ctx, id)
 }
 
-// find returns a job, and whose it is.
+// find returns a job, and its owner.
 func (j jobs) find(ctx context.Context, id string) (of toolset.Jobs, found toolset.Job, err error) {
 	for _, of = range j {
 		if found, err = of.Job(ctx, id); err == nil {
@@ -216,8 +217,8 @@ func (j jobs) find(ctx context.Context, id string) (of toolset.Jobs, found tools
 	return nil, found, err
 }
 
-// maxStatus is how many characters of a status message a client hears. The cut comes after
-// the secrets are taken out, or half of one could stay.
+// maxStatus is the maximum length of a status message. The cut follows the removal of secrets, or
+// part of one could remain.
 const maxStatus = 300
 
 // taskOf returns a job as a task for a host.
@@ -237,8 +238,8 @@ func taskOf(j toolset.Job, by host) *task {
 	return t
 }
 
-// pollInterval returns how long a client should wait before it asks again: a task that has
-// been running for long will hardly end in the next moment.
+// pollInterval returns how long a client should wait before the next poll: a task that has been
+// running for long is unlikely to end soon.
 func pollInterval(running time.Duration) time.Duration {
 	return min(max(running/10, 500*time.Millisecond), 5*time.Second)
 }

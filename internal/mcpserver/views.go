@@ -10,8 +10,8 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// The extension MCP Apps (SEP-1865): a client that declares it shows a page beside the answers
-// of a tool. Other clients see nothing of it: neither the pages nor what tools say of them.
+// The extension MCP Apps (SEP-1865): a client that declares it shows a page next to the answers of
+// a tool. Other clients see neither the pages nor the references to them.
 const (
 	viewsExtension = "io.modelcontextprotocol/ui"
 	pageScheme     = "ui://"
@@ -33,7 +33,7 @@ func (v *views) serve(s *Server) {
 			if !declares(req.ClientCapabilities(), viewsExtension) {
 				return nil, mcp.ResourceNotFoundError(p.URI)
 			}
-			// A page without domains cannot load anything from anywhere.
+			// A page without domains cannot load anything.
 			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
 				Text: p.HTML(), Meta: mcp.Meta{"ui": map[string]any{"prefersBorder": false}},
 			}}}, nil
@@ -41,8 +41,8 @@ func (v *views) serve(s *Server) {
 	}
 }
 
-// middleware leaves the pages out of what other clients list, and links the tools with their
-// pages for clients with the extension.
+// middleware omits the pages from the lists of other clients, and links the tools with their pages
+// for clients with the extension.
 func (v *views) middleware(linked func() []*mcp.Tool) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -75,7 +75,7 @@ func link(def *mcp.Tool, v *toolset.View) *mcp.Tool {
 	return &with
 }
 
-// draw adds the drawing of a tool's result to what goes out.
+// draw adds the drawing of a tool's result to the answer.
 func (s *Server) draw(ctx context.Context, t toolset.Tool, res toolset.Result, own *toolset.Drawing, wire *mcp.CallToolResult) {
 	if res.IsError || res.Structured == nil {
 		return

@@ -9,9 +9,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// wellFormed mends errors whose data is not JSON. The library quotes the URI of a resource
-// that it does not find as Go does, which is not JSON where it has a control character;
-// an answer that cannot be encoded would end the connection, and with it the server.
+// wellFormed repairs errors whose data is not JSON. The library quotes the URI of an unknown
+// resource in Go's form, which is not JSON if it contains a control character. An answer that
+// cannot be encoded would end the connection, and with it the server.
 func wellFormed(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)

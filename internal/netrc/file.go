@@ -11,9 +11,8 @@ import (
 // ErrNotRegular is the error for a path that is a directory, pipe or device.
 var ErrNotRegular = errors.New("not a regular file")
 
-// Path returns where the netrc file should be: $NETRC, else .netrc in home. On
-// Windows it is _netrc in home if that is there and .netrc is not. It is empty
-// if neither the variable nor home is set.
+// Path returns the path of the netrc file: $NETRC, else .netrc in home. On Windows, it is _netrc in
+// home if that exists and .netrc does not. It is empty if neither the variable nor home is set.
 func Path(goos string, getenv func(string) string, home string) string {
 	if p := getenv("NETRC"); p != "" {
 		return p
@@ -35,9 +34,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Read reads the file at path. It returns an *os.PathError, around an error of the
-// file system, of Parse, or ErrNotRegular. It never waits on a pipe. The null
-// device is an empty file, for those who set NETRC to it.
+// Read reads the file at path. It returns an *os.PathError that wraps an error of the file system,
+// of Parse, or ErrNotRegular. It never waits for a pipe. The null device is an empty file, for
+// users who set NETRC to it.
 func Read(path string) (*File, error) {
 	if path == os.DevNull {
 		return &File{}, nil
@@ -53,7 +52,7 @@ func Read(path string) (*File, error) {
 	return f, nil
 }
 
-// cause returns an error of the package regular as one of this package.
+// cause converts an error of the package regular to one of this package.
 func cause(err error) error {
 	if _, ok := errors.AsType[*regular.NotRegularError](err); ok {
 		return ErrNotRegular

@@ -1,26 +1,26 @@
-// Package netrc reads logins from a netrc file, the way curl and git do, and
+// Package netrc reads logins from a netrc file, in the way curl and git do, and
 // never writes one.
 //
-// Find the file with [Path], read it with [Read], and ask it with
-// [File.Lookup]. Reading is tolerant: what cannot be understood is skipped and
-// costs at most the entry it is in. It is also strict about one thing: a
+// Find the file with [Path], read it with [Read], and search it with
+// [File.Lookup]. Reading is tolerant: an invalid part is skipped and
+// affects at most its own entry. It is strict in one respect: a
 // login and a password are only ever returned together, and only for the
-// machine in whose entry both were written.
+// machine in whose entry both are written.
 //
 // The format: blank-separated words. "machine NAME" begins an entry, which
-// "login", "password" and "account", each with a value, fill; where one is given
-// twice, the first counts. The next "machine", "default" or "macdef" ends it.
+// "login", "password", and "account", each with a value, fill; if one occurs
+// twice, the first is used. The next "machine", "default", or "macdef" ends it.
 // Line breaks are blanks, with these exceptions:
 //
-//   - "#" where a keyword could stand, at the beginning of a line, or followed by
-//     a blank, begins a comment up to the end of the line. Right after a keyword
-//     on the same line "#x" is a value, since passwords may begin so;
-//   - a word in double quotes may hold blanks and the escapes \", \\, \n, \r and
-//     \t. The closing quote must be on the same line and before a blank,
-//     otherwise the opening one is a character like any other;
+//   - "#" in the place of a keyword, at the beginning of a line, or followed by
+//     a blank, begins a comment up to the end of the line. Directly after a keyword
+//     on the same line, "#x" is a value, because passwords may begin with it;
+//   - a word in double quotes may contain blanks and the escapes \", \\, \n, \r, and
+//     \t. The closing quote must be on the same line and before a blank;
+//     otherwise, the opening one is a normal character;
 //   - a keyword on the line after another keyword is not its value, and the word
-//     "machine" is not a value anywhere unless quoted. So an entry that lacks a value
-//     cannot take one from the next;
+//     "machine" is never a value unless quoted. An entry that lacks a value
+//     therefore cannot take one from the next;
 //   - "macdef" and everything up to the next empty line is skipped.
 //
 // The "default" entry is recognized and never used: see [File.HasDefault].
@@ -34,7 +34,7 @@ import (
 	"strings"
 )
 
-// MaxSize is the size in bytes up to which a file is read.
+// MaxSize is the maximum size of a file in bytes.
 const MaxSize = 1 << 20
 
 var (
@@ -49,25 +49,24 @@ type Entry struct {
 	Machine, Login, Password, Account string
 }
 
-// Format prints the machine and nothing that is secret, whatever the verb.
+// Format prints the machine and no secret, whatever the verb.
 func (e Entry) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "netrc entry(machine %s, login hidden)", e.Machine)
 }
 
-// File is a netrc file that was read.
+// File is the content of a netrc file.
 type File struct {
 	entries    []Entry
 	hasDefault bool
 }
 
-// Format prints how many entries there are, and none of them.
+// Format prints the number of entries, and none of them.
 func (f *File) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "netrc file(%d entries hidden)", len(f.entries))
 }
 
-// Lookup returns the first entry for machine that has both a login and a
-// password. Names are compared as a whole and without regard to case; a port or
-// path is part of the name.
+// Lookup returns the first entry for machine that has both a login and a password. Names are
+// compared in full and without regard to case; a port or path is part of the name.
 func (f *File) Lookup(machine string) (Entry, bool) {
 	for _, e := range f.entries {
 		if strings.EqualFold(e.Machine, machine) && e.Login != "" && e.Password != "" {
@@ -90,7 +89,7 @@ func (f *File) Token(machine string) (string, bool) {
 // Entries returns all entries, complete or not, in their order.
 func (f *File) Entries() []Entry { return slices.Clone(f.entries) }
 
-// Has reports whether machine has an entry, be it complete or not.
+// Has reports whether machine has an entry, complete or not.
 func (f *File) Has(machine string) bool {
 	for _, e := range f.entries {
 		if strings.EqualFold(e.Machine, machine) {
@@ -100,14 +99,14 @@ func (f *File) Has(machine string) bool {
 	return false
 }
 
-// HasDefault reports whether the file has a "default" entry. Its login cannot be
-// asked for: it is meant for any machine, so whoever chooses the machine, such as
-// the remote URL of a cloned repository, would choose where it is sent, and it
-// would hide a token that was set for the machine elsewhere.
+// HasDefault reports whether the file has a "default" entry. There is no access to its login: it is
+// meant for any machine, so anyone who chooses the machine, such as the author of a cloned
+// repository by its remote URL, would choose the recipient. It would also hide a token that was set
+// for the machine elsewhere.
 func (f *File) HasDefault() bool { return f.hasDefault }
 
-// Parse reads the contents of a netrc file. Its errors are ErrTooLarge and
-// ErrUTF16; all other contents are read as far as they can be understood.
+// Parse reads the contents of a netrc file. Its errors are ErrTooLarge and ErrUTF16; it reads all
+// other contents as far as possible.
 func Parse(data []byte) (*File, error) {
 	if len(data) > MaxSize {
 		return nil, ErrTooLarge

@@ -9,8 +9,8 @@ const blanks = " \t\r\n\v\f"
 
 func isBlank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
 
-// keyword returns the next word in lower case where a keyword is expected,
-// and false at the end. A quoted word is no keyword and comes back empty.
+// keyword returns the next word in lower case if a keyword is expected, and false at the end. A
+// quoted word is not a keyword and is returned as "".
 func (sc *scanner) keyword() (string, bool) {
 	sc.skipBlanks(false)
 	if sc.rest == "" {
@@ -23,8 +23,8 @@ func (sc *scanner) keyword() (string, bool) {
 	return strings.ToLower(word), true
 }
 
-// value returns the word that follows a keyword as its value. It returns false,
-// and leaves the word where it is, if there is none that can be the value.
+// value returns the word that follows a keyword as its value. It returns false, and does not
+// consume the word, if it cannot be the value.
 func (sc *scanner) value() (string, bool) {
 	newline := sc.skipBlanks(true)
 	before := sc.rest
@@ -47,9 +47,8 @@ func isKeyword(word string) bool {
 	return false
 }
 
-// skipBlanks goes to the next word, over comments too, and reports whether that
-// crossed a line break. With value set, a "#" on the current line begins a
-// comment only when a blank follows.
+// skipBlanks skips blanks and comments, and reports whether it crossed a line break. With value
+// set, a "#" on the current line begins a comment only if a blank follows.
 func (sc *scanner) skipBlanks(value bool) (newline bool) {
 	for {
 		word := strings.TrimLeft(sc.rest, blanks)
@@ -71,7 +70,7 @@ func (sc *scanner) skipLine() {
 	_, sc.rest, _ = strings.Cut(sc.rest, "\n")
 }
 
-// skipMacro goes behind the first empty line after this one.
+// skipMacro skips to the line after the next empty line.
 func (sc *scanner) skipMacro() {
 	sc.skipLine()
 	for sc.rest != "" {
@@ -83,7 +82,7 @@ func (sc *scanner) skipMacro() {
 	}
 }
 
-// word takes the word that rest, which is not empty, begins with.
+// word consumes the first word of rest, which is not empty.
 func (sc *scanner) word() (word string, quoted bool) {
 	if sc.rest[0] == '"' {
 		if word, ok := sc.quoted(); ok {
@@ -98,7 +97,7 @@ func (sc *scanner) word() (word string, quoted bool) {
 	return word, false
 }
 
-// quoted takes the quoted word that rest begins with, if it is well-formed.
+// quoted consumes the quoted word at the beginning of rest, if it is well-formed.
 func (sc *scanner) quoted() (string, bool) {
 	var b strings.Builder
 	for i := 1; i < len(sc.rest); i++ {

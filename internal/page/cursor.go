@@ -14,13 +14,13 @@ import (
 //	position  any number of bytes
 //	check     4 bytes, CRC-32 (IEEE) of all before, big-endian
 //
-// The checksum tells a cursor that was cut or mistyped from one of another
-// query; it is no protection, and needs to be none.
+// The checksum distinguishes a damaged or mistyped cursor from one of another
+// query; it is not a protection, and need not be one.
 const (
 	cursorVersion = 1
 	headSize      = 1 + len(queryHash{})
 	checkSize     = 4
-	// maxCursor bounds the work on rubbish. No position comes near it.
+	// maxCursor limits the work on invalid input. No position comes near it.
 	maxCursor = 64 << 10
 )
 
@@ -31,9 +31,9 @@ func hashQuery(query string) queryHash {
 	return queryHash(sum[:])
 }
 
-// CursorError says that a cursor cannot be used.
+// CursorError reports that a cursor is unusable.
 type CursorError struct {
-	// Reason goes on from the word "cursor": "belongs to another query".
+	// Reason continues after the word "cursor": "belongs to another query".
 	Reason string
 }
 
@@ -50,8 +50,8 @@ func encodeCursor(query queryHash, position string) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// decodeCursor returns the position in cursor, which must be exactly what
-// encodeCursor returns for query.
+// decodeCursor returns the position in cursor, which must be exactly the result of encodeCursor for
+// query.
 func decodeCursor(cursor string, query queryHash) (string, error) {
 	damaged := &CursorError{Reason: "is damaged or not from this program"}
 	if len(cursor) > maxCursor {

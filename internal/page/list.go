@@ -8,29 +8,25 @@ import (
 	"strings"
 )
 
-// DefaultBudget is how many bytes the elements of one page take. It leaves the
-// rest of 10 KB to what is around them.
+// DefaultBudget is the default size of one page's elements in bytes. It leaves the rest of 10 KB
+// for the text around them.
 const DefaultBudget = 9 << 10
 
-// List says how to page through a list in memory.
+// List describes how to page through a list in memory.
 type List[T any] struct {
-	// Key returns the key of an element. It must be unique in the list, and the
-	// same for as long as the element should count as the same. It goes into
-	// the cursor.
+	// Key returns the key of an element. It must be unique in the list, and constant while the
+	// element counts as the same. It is a part of the cursor.
 	Key func(T) string
-	// Compare orders keys as the list is ordered, and must cope with any text.
-	// Nil is strings.Compare.
+	// Compare orders keys like the list, and must accept any text. Nil is strings.Compare.
 	Compare func(a, b string) int
-	// Size returns the bytes that an element takes when shown. Nil means that
-	// pages have no budget.
+	// Size returns the displayed size of an element in bytes. Nil means that pages have no budget.
 	Size func(T) int
-	// Budget is how many bytes a page may take; 0 is DefaultBudget.
+	// Budget is the maximum size of a page in bytes; 0 is DefaultBudget.
 	Budget int
 }
 
-// Cut returns the page of w. The elements are the whole list, ordered by key. A
-// page has at least one element unless there is none left, even if that one is
-// larger than the budget.
+// Cut returns the page of w. The elements are the whole list, ordered by key. A page has at least
+// one element unless there is none left, even if that one exceeds the budget.
 func (l List[T]) Cut(w Window, elements []T) Page[T] {
 	compare := l.Compare
 	if compare == nil {
@@ -53,9 +49,8 @@ func (l List[T]) Cut(w Window, elements []T) Page[T] {
 	return p
 }
 
-// Fit returns how many of the first items take at most budget bytes, counting
-// one more for each as its separator. It is at least 1 unless there are no items,
-// so that a list always goes on.
+// Fit returns how many of the first items take at most budget bytes, counting one more for each as
+// its separator. It is at least 1 unless there are no items, so a list always makes progress.
 func Fit[T any](items []T, size func(T) int, budget int) int {
 	for i, item := range items {
 		budget -= size(item) + 1
@@ -66,8 +61,8 @@ func Fit[T any](items []T, size func(T) int, budget int) int {
 	return len(items)
 }
 
-// Share returns the most that each of several parts can have so that together they have
-// no more than all. Parts that need less leave the others more.
+// Share returns the maximum size of each of several parts so that together they have no more than
+// all. Parts that need less leave the others more.
 func Share(sizes []int, all int) int {
 	sorted := slices.Sorted(slices.Values(sizes))
 	for i, size := range sorted {
@@ -80,10 +75,10 @@ func Share(sizes []int, all int) int {
 	return max(all, 0) + slices.Max(append(sorted, 0))
 }
 
-// Size returns the bytes that v takes in JSON, for lists that are shown as JSON.
+// Size returns the size of v in JSON in bytes, for lists that are shown as JSON.
 func Size[T any](v T) int {
 	data, err := json.Marshal(v)
-	if err != nil { // what cannot be encoded is not shown either
+	if err != nil { // a value that cannot be encoded is not shown either
 		return 0
 	}
 	return len(data)

@@ -7,7 +7,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// Sizes returns the bytes that a list takes in JSON, with a separator for each item.
+// Sizes returns the size of a list in JSON in bytes, with a separator for each item.
 func Sizes[T any](items []T) int {
 	n := 0
 	for _, item := range items {
@@ -16,8 +16,8 @@ func Sizes[T any](items []T) int {
 	return n
 }
 
-// Head cuts a text so that it takes at most budget bytes in JSON, and returns how many
-// bytes are left out.
+// Head cuts a text so that it takes at most budget bytes in JSON, and returns the number of omitted
+// bytes.
 func Head(text string, budget int) (string, int) {
 	cut := text
 	for size := Size(cut); size > budget && cut != ""; size = Size(cut) {
@@ -30,9 +30,8 @@ func Head(text string, budget int) (string, int) {
 	return cut, len(text) - len(strings.TrimSuffix(cut, "…"))
 }
 
-// Tail cuts lines from the front of a text so that it takes at most budget bytes in
-// JSON, and returns how many bytes are left out. Of a last line that is too long by
-// itself its end stays.
+// Tail cuts lines from the front of a text so that it takes at most budget bytes in JSON, and
+// returns the number of omitted bytes. If the last line alone is too long, its end stays.
 func Tail(text string, budget int) (string, int) {
 	cut := text
 	for size := Size(cut); size > budget && cut != ""; size = Size(cut) {

@@ -1,13 +1,12 @@
-// Package presence lets the servers of one user know of each other: which clients work in
-// which worktrees, and what they called last.
+// Package presence shares between the servers of one user which clients work in which worktrees,
+// and what they called last.
 //
-// A server has a [Register]. It writes one file into a directory that only the user can
-// enter, and holds a lock for as long as it runs; the system releases the lock of a process
-// that was killed. [List] reads the files whose lock is held, and removes the others. A
-// directory that belongs to somebody else, or that others can enter, is neither written to
-// nor believed.
+// A server has a [Register]. It writes one file into a directory that only the user can enter, and
+// holds a lock while it runs; the system releases the lock of a killed process. [List] reads the
+// files whose lock is held, and removes the others. If a directory belongs to somebody else, or
+// others can enter it, the package neither writes to it nor trusts it.
 //
-// Registering costs a call nothing: the file is written behind it, at most once a second.
+// Registering costs a call nothing: the file is written in the background, at most once a second.
 package presence
 
 import (
@@ -34,10 +33,10 @@ type Client struct {
 	Name string `json:"name"`
 	// Worktree is the root of the worktree.
 	Worktree string `json:"worktree"`
-	// Tool is the tool that it called last, "" for none yet; At is when that was.
+	// Tool is the last tool that it called, "" for none yet; At is the time of that call.
 	Tool string    `json:"tool,omitempty"`
 	At   time.Time `json:"at"`
-	// Server is the ID of the register that the client is in.
+	// Server is the ID of the client's register.
 	Server string `json:"-"`
 }
 
@@ -50,20 +49,20 @@ type server struct {
 const (
 	record = ".json"
 	lock   = ".lock"
-	// maxFile is the size of the largest file that is read.
+	// maxFile is the maximum size of the file.
 	maxFile = 256 << 10
-	// maxServers is how many files are read.
+	// maxServers is the maximum number of files to read.
 	maxServers = 500
-	// maxClients is how many clients one server names.
+	// maxClients is the maximum number of clients in one server's file.
 	maxClients = 100
 	// pause is the time between two writes.
 	pause = time.Second
-	// remembered is how long a client is listed after its last call. The process of a
-	// client on standard input ends with it; one over HTTP just falls silent.
+	// remembered is how long a client is listed after its last call. The process of a client on
+	// standard input ends with it; one over HTTP only falls silent.
 	remembered = 10 * time.Minute
 )
 
-// Register tells others about the clients of one server. It is safe for concurrent use.
+// Register publishes the clients of one server. It is safe for concurrent use.
 type Register struct {
 	dir string // "" for none
 	now func() time.Time
@@ -77,13 +76,13 @@ type Register struct {
 	closed  bool
 }
 
-// NewRegister returns the register of a server, in a directory that is made when it is
-// needed; "" is for none.
+// NewRegister returns the register of a server, in a directory that is created when needed; "" is
+// for none.
 func NewRegister(dir string, now func() time.Time) *Register {
 	return &Register{dir: dir, now: now, clients: make(map[[2]string]Client)}
 }
 
-// Seen notes that a client works in a worktree, and the tool that it calls, "" for none.
+// Seen records that a client works in a worktree, and the tool that it calls, "" for none.
 func (r *Register) Seen(name, worktree, tool string) {
 	if r == nil || r.dir == "" || worktree == "" {
 		return
@@ -124,11 +123,11 @@ func (r *Register) flush() {
 	if err != nil {
 		return
 	}
-	// Whoever reads it may find the one before; nobody finds half of one.
+	// A concurrent reader may read the previous file; nobody reads a partial one.
 	_ = userdir.Dir(r.dir).Replace(r.id+record, data)
 }
 
-// ID returns the ID of the register, "" as long as nothing is written.
+// ID returns the ID of the register, "" until something is written.
 func (r *Register) ID() string {
 	if r == nil {
 		return ""
@@ -138,7 +137,7 @@ func (r *Register) ID() string {
 	return r.id
 }
 
-// claim makes the directory and takes the lock, once.
+// claim creates the directory and takes the lock, once.
 func (r *Register) claim() bool {
 	if r.held != nil {
 		return true
@@ -155,7 +154,7 @@ func (r *Register) claim() bool {
 	return true
 }
 
-// Close removes what was written.
+// Close removes the file.
 func (r *Register) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,13 +176,13 @@ func remove(dir, id string) {
 	}
 }
 
-// List returns the clients of all servers that run, the one with the last call first. What
-// others wrote, or what is damaged, is passed over.
+// List returns the clients of all running servers, the one with the latest call first. It skips
+// foreign and damaged files.
 func List(dir string, now time.Time) []Client {
 	if dir == "" || !ours(dir) {
 		return nil
 	}
-	entries, _ := os.ReadDir(dir) // what was read counts
+	entries, _ := os.ReadDir(dir) // the part that was read counts
 	var clients []Client
 	read := 0
 	for _, e := range entries {
@@ -212,8 +211,8 @@ func List(dir string, now time.Time) []Client {
 	return clients
 }
 
-// ours reports whether a directory and the one that it is in are the user's alone: whoever
-// can write to the latter can put another directory in place.
+// ours reports whether a directory and its parent belong to the user alone: anyone who can write to
+// the parent can replace the directory.
 func ours(dir string) bool {
 	return userdir.Dir(filepath.Dir(dir)).Private() && userdir.Dir(dir).Private()
 }
@@ -235,7 +234,7 @@ func running(path string) bool {
 	return !free
 }
 
-// valid reports whether a text can be an ID, and so a part of a file's name.
+// valid reports whether a text can be an ID, and thus a part of a file's name.
 func valid(id string) bool {
 	return len(id) == len(rand.Text()) && strings.IndexFunc(id, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }) < 0
 }

@@ -21,27 +21,27 @@ const ignoreFile = ".gitignore"
 // The limits on files of patterns. A hostile repository can have half a million patterns in a
 // file, and such a file in every directory.
 const (
-	// maxFiles is how many files of patterns are kept.
+	// maxFiles is the maximum number of files of patterns in memory.
 	maxFiles = 10_000
-	// maxPatterns is how many patterns are kept, and count for one listing.
+	// maxPatterns is the maximum number of patterns in memory, and of those that one listing uses.
 	maxPatterns = 200_000
-	// maxComparisons is how many comparisons a listing takes, which is half a second.
+	// maxComparisons is the maximum number of comparisons of a listing, which is half a second.
 	maxComparisons = 64_000_000
 )
 
-// filter decides what is listed. It is for one call and one goroutine.
+// filter decides what a listing shows. It is for one call and one goroutine.
 type filter struct {
 	folder  *folder
 	root    gitignore.Rules
 	effort  *gitignore.Effort
 	tracked func() index.Paths
 	without problems
-	// weakest and fold are what root is made of.
+	// weakest and fold are the inputs of root.
 	weakest []*gitignore.Patterns
 	fold    bool
 }
 
-// problems are about files of patterns that do not count, or not in full.
+// problems are about files of patterns that are ignored, partly or completely.
 type problems struct {
 	first string
 	n     int
@@ -53,7 +53,7 @@ func (p *problems) add(file, problem string) {
 	}
 }
 
-// warnings returns what the listing may have too much, and why.
+// warnings returns what the listing may show by mistake, and why.
 func (flt *filter) warnings() []string {
 	var all []string
 	switch without := flt.without; {
@@ -68,14 +68,14 @@ func (flt *filter) warnings() []string {
 	return all
 }
 
-// rules are those of one directory: with everything in it that is not tracked hidden, if the
-// directory itself is ignored.
+// rules are those of one directory. If the directory itself is ignored, they hide everything in it
+// that is not tracked.
 type rules struct {
 	gitignore.Rules
 	hidden bool
 }
 
-// newFilter reads what holds for all directories. What cannot be read hides nothing, and is a
+// newFilter reads the rules for all directories. An unreadable file hides nothing, and is a
 // warning.
 func (p *Project) newFilter(ctx context.Context, f *folder) (flt *filter, warnings []string) {
 	flt = &filter{
@@ -108,8 +108,8 @@ func (p *Project) newFilter(ctx context.Context, f *folder) (flt *filter, warnin
 	flt.tracked = func() index.Paths {
 		if !read {
 			read = true
-			// Without it, what is ignored stays hidden; a listing that fails
-			// because git is busy would help nobody.
+			// Without it, ignored files remain hidden; a listing that fails because git is busy
+			// would help nobody.
 			tracked, _ = repo.Tracked(ctx)
 		}
 		return tracked
@@ -131,12 +131,12 @@ func (p *Project) outside(file string) *cachedfile.File[*gitignore.Patterns] {
 
 func parsePatterns(data []byte) (*gitignore.Patterns, error) { return gitignore.Parse(data), nil }
 
-// noLinks is a directory whose files of patterns are no links, since git follows none.
+// noLinks is a directory whose files of patterns must not be links, because git follows none.
 type noLinks struct{ *folder }
 
 func (n noLinks) Stat(name string) (fs.FileInfo, error) { return n.Lstat(name) }
 
-// count reports whether the patterns of a file count, and keeps what is wrong with it.
+// count reports whether the patterns of a file apply, and records its problems.
 func (flt *filter) count(file string, patterns *gitignore.Patterns, err error) bool {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -150,7 +150,7 @@ func (flt *filter) count(file string, patterns *gitignore.Patterns, err error) b
 	return true
 }
 
-// own returns the patterns of a directory's .gitignore, nil if it has none that count.
+// own returns the patterns of a directory's .gitignore, nil if it has none that apply.
 func (flt *filter) own(dir string) *gitignore.Patterns {
 	if flt.effort.Spent() {
 		return nil
@@ -163,7 +163,7 @@ func (flt *filter) own(dir string) *gitignore.Patterns {
 	return patterns
 }
 
-// own returns the patterns of a file. It keeps them, as long as all together are not too many.
+// own returns the patterns of a file. It caches them, unless all together are too many.
 func (f *folder) own(name string) (*gitignore.Patterns, error) {
 	f.mu.Lock()
 	kept, ok := f.patterns[name]
@@ -201,7 +201,7 @@ func (flt *filter) at(dir string, entries []fs.DirEntry) rules {
 }
 
 // with returns r with the patterns of the directory itself. Most directories have none, which their
-// entries show without another look at the disk.
+// entries show without another access to the disk.
 func (flt *filter) with(r rules, dir string, entries []fs.DirEntry) rules {
 	if hasPatterns(entries) {
 		r.Rules = r.With(flt.own(dir))
@@ -216,14 +216,14 @@ func (r rules) below(name string) rules {
 	return r
 }
 
-// shows reports whether the entry of dir is listed. It is false for git's own.
+// shows reports whether the entry of dir is listed. It returns false for git's own directory.
 func (flt *filter) shows(r rules, dir string, entry fs.DirEntry) bool {
 	shown, _ := flt.judge(r, dir, entry)
 	return shown
 }
 
-// judge reports whether the entry of dir is listed, and whether that depends on what git
-// tracks, because its name is ignored.
+// judge reports whether the entry of dir is listed, and whether that depends on what git tracks,
+// because its name is ignored.
 func (flt *filter) judge(r rules, dir string, entry fs.DirEntry) (shown, ignored bool) {
 	name := entry.Name()
 	if insideGit(name) {

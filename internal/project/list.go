@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 )
 
-// Type is what an entry of a directory is.
+// Type is the type of a directory's entry.
 type Type string
 
-// The types. Other is a pipe, a socket or a device.
+// The types. Other is a pipe, a socket, or a device.
 const (
 	File      Type = "file"
 	Directory Type = "directory"
@@ -32,30 +32,29 @@ type Entry struct {
 	Type Type
 }
 
-// Listing is what is in a directory.
+// Listing is the content of a directory.
 type Listing struct {
-	// Entries are breadth first: those of the directory, then those of the directories in it. In
-	// each directory, directories come first, and then it goes by name.
+	// Entries are breadth first: those of the directory, then those of its subdirectories. In each
+	// directory, subdirectories come first, and then names decide.
 	Entries []Entry
-	// Total is how many there are, and More that there are even more, which were
-	// not counted.
+	// Total is the number of entries, and More means that there are more, which were not counted.
 	Total int
 	More  bool
-	// Warnings are about what the listing may lack or have too much.
+	// Warnings are about entries that the listing may lack or show by mistake.
 	Warnings []string
 }
 
-// Range says how much to list.
+// Range limits a listing.
 type Range struct {
-	// Depth is how many levels of directories; 1 is the directory alone.
+	// Depth is the number of levels of directories; 1 is only the directory itself.
 	Depth int
-	// Max is how many entries.
+	// Max is the maximum number of entries.
 	Max int
 	// Few says that the entries beyond Max need not be counted.
 	Few bool
 }
 
-// maxWalked is how many entries are counted.
+// maxWalked is the maximum number of counted entries.
 const maxWalked = 200_000
 
 // List lists a directory, without what git ignores. The errors are those of Read.
@@ -102,12 +101,12 @@ type walk struct {
 	enough  int // how many entries are counted
 	listing Listing
 	next    []level // the directories of the last level
-	closed  int     // how many directories could not be read
+	closed  int     // number of unreadable directories
 }
 
 // level is a directory to be listed.
 type level struct {
-	shown string // as its entries' paths begin
+	shown string // the prefix of its entries' paths
 	real  string
 	rules rules
 }
@@ -170,29 +169,29 @@ func (w *walk) deeper() error {
 		for i, found := range w.read(part) {
 			in := part[i]
 			if found.err != nil {
-				if !errors.Is(found.err, fs.ErrNotExist) { // it was removed meanwhile
+				if !errors.Is(found.err, fs.ErrNotExist) { // it was removed in the meantime
 					w.closed++
 				}
 				continue
 			}
 			in.rules = w.filter.with(in.rules.below(path.Base(in.real)), in.real, found.entries)
 			w.add(in, found.entries)
-			part[i] = level{} // the rules of a large tree are not kept
+			part[i] = level{} // the rules of a large tree are not cached
 		}
 	}
 	return nil
 }
 
-// ahead is how many directories are read before they are listed.
+// ahead is the number of directories to read before they are listed.
 const ahead = 64
 
-// content is what a directory has, or why that is not known.
+// content is the content of a directory, or the reason why it is unknown.
 type content struct {
 	entries []fs.DirEntry
 	err     error
 }
 
-// read reads directories, several at a time: most of a walk is waiting for the system.
+// read reads several directories at a time: a walk mostly waits for the system.
 func (w *walk) read(folders []level) []content {
 	found := make([]content, len(folders))
 	var next atomic.Int64

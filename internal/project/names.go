@@ -20,12 +20,12 @@ import (
 	"github.com/copse-dev/copse/internal/spread"
 )
 
-// Names keeps a value for each directory of a project that has files, made of the names of
+// Names caches a value for each directory of a project that has files, computed from the names of
 // those files. The files are those that [Project.List] lists.
 //
-// [Names.Get] reads a directory again only if the directory changed, or what git ignores
-// there. Otherwise it costs one look at the directory and none at its files. A Names is safe
-// for concurrent use.
+// [Names.Get] reads a directory again only if the directory has changed, or its ignore rules.
+// Otherwise, it costs one stat of the directory and none of its files. A Names is safe for
+// concurrent use.
 type Names[T any] struct {
 	project *Project
 	of      func(dir string, files []string) T
@@ -51,17 +51,17 @@ type named[T any] struct {
 	value     T
 	below     []string            // the directories in it, sorted
 	patterns  *gitignore.Patterns // its own
-	ignored   bool                // what is shown depends on what git tracks
+	ignored   bool                // the result depends on what git tracks
 }
 
-// NewNames returns the names of the files of a project. of makes the value of a directory,
-// whose path is relative to the project, "." for the project itself.
+// NewNames returns the names of the files of a project. of computes the value of a directory, whose
+// path is relative to the project, "." for the project itself.
 func NewNames[T any](p *Project, of func(dir string, files []string) T) *Names[T] {
 	return &Names[T]{project: p, of: of, now: time.Now}
 }
 
-// Get returns the values of the directories that have files, in the order of their paths,
-// and warnings about what they may lack or have too much. The slice must not be changed.
+// Get returns the values of the directories that have files, in the order of their paths, and
+// warnings about missing or superfluous files. The caller must not change the slice.
 func (n *Names[T]) Get(ctx context.Context) ([]T, []string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -76,7 +76,7 @@ func (n *Names[T]) Get(ctx context.Context) ([]T, []string, error) {
 		n.folder, n.fold, n.weakest = f, u.filter.fold, u.filter.weakest
 	}
 	if err := u.run(); err != nil {
-		n.forgetAll() // what was read halfway is not kept
+		n.forgetAll() // incomplete results are not cached
 		return nil, nil, err
 	}
 	return n.values, n.warnings, nil
@@ -96,7 +96,7 @@ type update[T any] struct {
 	closed int      // directories that could not be read
 }
 
-// run brings the directories up to date.
+// run updates the directories.
 func (u *update[T]) run() error {
 	stale := []string{"."}
 	if u.dirs["."] != nil {
@@ -135,7 +135,7 @@ func (u *update[T]) stale() []string {
 	known := slices.Collect(maps.Values(u.dirs))
 	ignored := slices.ContainsFunc(known, func(dir *named[T]) bool { return dir.ignored })
 	retracked := ignored && !u.tracked.Same(u.filter.tracked())
-	const share = 500 // directories, to make another goroutine worth it
+	const share = 500 // directories per additional goroutine
 	stale := spread.Collect(known, share, func(part []*named[T]) []string {
 		var found []string
 		for _, dir := range part {
@@ -154,15 +154,15 @@ func (u *update[T]) stale() []string {
 	return slices.Compact(stale)
 }
 
-// moved reports whether a directory changed since it was read. It takes the path as it is,
-// without the walls of package rooted: whatever is there now, nothing of it is shown unless
-// it is then read within them.
+// moved reports whether a directory has changed since it was read. It uses the path directly,
+// without the checks of package rooted: whatever is there now, its content is only shown after it
+// is read with these checks.
 func (u *update[T]) moved(dir *named[T]) bool {
 	info, err := os.Lstat(filepath.Join(u.project.path, filepath.FromSlash(dir.path)))
 	return err != nil || cachedfile.SignatureOf(info) != dir.signature
 }
 
-// read reads directories, and those in them that are new. It forgets those that are gone.
+// read reads directories, and new subdirectories. It drops those that no longer exist.
 func (u *update[T]) read(paths []string) error {
 	next := make([]level, 0, len(paths))
 	for _, name := range paths {
@@ -181,20 +181,20 @@ func (u *update[T]) read(paths []string) error {
 	return nil
 }
 
-// readPart reads directories and returns those in them that are new. known says that the
-// directories were read before: the levels carry no ignore rules then, and readPart looks them up.
+// readPart reads directories and returns their new subdirectories. known means that the directories
+// were read before: the levels then carry no ignore rules, and readPart looks them up.
 func (u *update[T]) readPart(part []level, known bool) (next []level) {
 	before := make([]fs.FileInfo, len(part))
 	for i, in := range part {
-		before[i], _ = u.folder.Lstat(in.real) // if it is gone, reading it says so, too
+		before[i], _ = u.folder.Lstat(in.real) // if it no longer exists, reading it reports that, too
 	}
 	w := walk{ctx: u.ctx, filter: u.filter}
 	for i, found := range w.read(part) {
 		in := part[i]
-		part[i] = level{} // the rules of a large tree are not kept
+		part[i] = level{} // the rules of a large tree are not cached
 		switch {
 		case known && in.real != "." && u.dirs[in.real] == nil:
-			continue // it was forgotten with the one that it is in, or is found again there
+			continue // it was dropped with its parent, or is found there again
 		case found.err != nil || before[i] == nil || !before[i].IsDir():
 			u.forget(in.real)
 			if found.err != nil && !errors.Is(found.err, fs.ErrNotExist) {
@@ -215,7 +215,7 @@ func (u *update[T]) readPart(part []level, known bool) (next []level) {
 	return next
 }
 
-// take keeps what a directory has.
+// take stores the content of a directory.
 func (u *update[T]) take(in level, info fs.FileInfo, entries []fs.DirEntry) *named[T] {
 	signature := cachedfile.SignatureOf(info)
 	dir := &named[T]{path: in.real, signature: signature, settled: signature.Settled(u.at)}
@@ -243,7 +243,7 @@ func (u *update[T]) take(in level, info fs.FileInfo, entries []fs.DirEntry) *nam
 	if before := u.dirs[in.real]; before != nil {
 		u.files -= before.files
 		for _, name := range before.below {
-			// Other patterns here decide about all that is below.
+			// Other patterns here affect everything below.
 			if _, still := slices.BinarySearch(dir.below, name); !still || before.patterns != dir.patterns {
 				u.forget(join(in.real, name))
 			}

@@ -1,19 +1,19 @@
-// Package project reads and lists the files of one directory, the workspace, for those
+// Package project reads and lists the files of one directory, the workspace, for readers
 // who may see all of it and nothing else.
 //
-// Make a [Project] with [New]; [Project.Read] gives the lines of a file and
+// Create a [Project] with [New]; [Project.Read] returns the lines of a file and
 // [Project.List] the entries of a directory. It guarantees that
 //
-//   - no byte from outside of the directory is read, as package rooted holds;
-//   - git's own directory is closed, by whatever name or link it is reached;
-//   - nothing is waited for: pipes and devices are refused, and a large file costs
-//     no more memory than what is shown of it;
-//   - a listing has what "git status" would know of: what the patterns of .gitignore
-//     files, of the repository and of the user ignore is left out, unless git tracks
-//     it. Outside of git the .gitignore files alone count;
-//   - every call answers for what is on disk then.
+//   - it reads no byte from outside of the directory, as package rooted ensures;
+//   - git's own directory is closed, under any name and over any link;
+//   - it waits for nothing: pipes and devices are refused, and a large file costs
+//     no more memory than its displayed part;
+//   - a listing shows what "git status" would know: it omits files that the patterns of
+//     .gitignore files, of the repository, and of the user ignore, unless git tracks
+//     them. Outside of git, only the .gitignore files apply;
+//   - every call answers for the state on disk at that time.
 //
-// Errors are for showing: they name paths as the user did, and say what to do.
+// Errors are for display: they name paths as the user did, and state what to do.
 // A Project is safe for concurrent use.
 package project
 
@@ -35,7 +35,7 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// Repository is what git knows of the files.
+// Repository is git's data about the files.
 type Repository interface {
 	Tracked(ctx context.Context) (index.Paths, error)
 	Excludes(ctx context.Context) (git.Excludes, error)
@@ -53,7 +53,7 @@ type Project struct {
 	patterns map[string]*cachedfile.File[*gitignore.Patterns] // outside of the directory, by path
 }
 
-// directory is the directory as long as it is the same one.
+// directory is the open directory, while it remains the same one.
 type folder struct {
 	*rooted.Root
 	info fs.FileInfo
@@ -63,8 +63,8 @@ type folder struct {
 	parsed   atomic.Int64                                     // about how many patterns they have
 }
 
-// New makes the project of the directory at an absolute path. The repository is asked for on each
-// listing; nil, or one that is nil, is none.
+// New returns the project of the directory at an absolute path. Each listing calls repository; nil,
+// or a nil result, means that there is none.
 func New(path string, repository func(context.Context) (Repository, error)) *Project {
 	return &Project{path: path, repository: repository, patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
 }
@@ -72,7 +72,7 @@ func New(path string, repository func(context.Context) (Repository, error)) *Pro
 // Root returns the path of the directory.
 func (p *Project) Root() string { return p.path }
 
-// directory returns the directory that is at the path now.
+// directory returns the directory that is currently at the path.
 func (p *Project) folder() (*folder, error) {
 	info, err := os.Stat(p.path)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *Project) folder() (*folder, error) {
 	if p.opened != nil && os.SameFile(p.opened.info, info) {
 		return p.opened, nil
 	}
-	// The one before may be in use still, and is closed when nothing refers to it.
+	// The previous one may still be in use, and is closed when nothing refers to it.
 	root, err := rooted.Open(p.path)
 	if err != nil {
 		return nil, refusal("The project directory cannot be opened: " + err.Error())
@@ -92,8 +92,8 @@ func (p *Project) folder() (*folder, error) {
 	return p.opened, nil
 }
 
-// find returns the directory, and what a user's path is in it. A path can have the form in which
-// package foreign shows names with invisible characters.
+// find returns the directory, and the name in it for a user's path. A path can have the form in
+// which package foreign shows names with invisible characters.
 func (p *Project) find(asked string) (*folder, string, error) {
 	f, err := p.folder()
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *Project) find(asked string) (*folder, string, error) {
 	}
 	name, err := f.Name(asked)
 	if plain, spelled := foreign.Unspell(asked); spelled {
-		// A file that has this very name comes first.
+		// A file with exactly this name comes first.
 		if _, gone := f.Lstat(name); err != nil || gone != nil {
 			name, err = f.Name(plain)
 		}
@@ -115,7 +115,7 @@ func (p *Project) find(asked string) (*folder, string, error) {
 	return f, name, nil
 }
 
-// real returns the name of what is at the end of links, which git's own must not be.
+// real returns the name of the file at the end of links, which must not be git's own.
 func (f *folder) real(asked, name string) (string, error) {
 	real, err := f.Real(name)
 	if err != nil {
@@ -127,8 +127,8 @@ func (f *folder) real(asked, name string) (string, error) {
 	return real, nil
 }
 
-// insideGit reports whether a name is that of git's directory or of something in it. Some file
-// systems know it by other names, too.
+// insideGit reports whether a name is that of git's directory or of a file in it. Some file systems
+// know it by other names, too.
 func insideGit(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		part = strings.TrimRight(part, ". ")
@@ -140,29 +140,29 @@ func insideGit(name string) bool {
 	return false
 }
 
-// refusal is an error that is shown as it is.
+// refusal is an error that is shown unchanged.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
 const (
-	// ErrOutside is for every path that leads out of the project.
+	// ErrOutside is the error of every path that leads out of the project.
 	ErrOutside = refusal("Path outside project root")
-	// ErrGit is for git's own files.
+	// ErrGit is the error for git's own files.
 	ErrGit = refusal("Path is inside .git")
 
 	errGone = refusal("The project directory can no longer be read: it was removed, moved, or made private")
 )
 
-// NotFoundError says that there is no such file.
+// NotFoundError reports that the file does not exist.
 type NotFoundError struct{ Path string }
 
 func (e *NotFoundError) Error() string { return "File not found: " + cleantext.Line(e.Path) }
 
-// KindError says that there is something else than was asked for.
+// KindError reports that the file has another type than requested.
 type KindError struct {
 	Path string
-	// Problem is what it is, and Remedy what to do.
+	// Problem describes the file, and Remedy the next step.
 	Problem, Remedy string
 }
 
@@ -174,10 +174,10 @@ func (e *KindError) Error() string {
 	return text
 }
 
-// maxShown is how many characters of a path that is too long are shown.
+// maxShown is the number of displayed characters of a path that is too long.
 const maxShown = 80
 
-// explain words an error of package rooted about a path.
+// explain describes an error of package rooted about a path.
 func explain(asked string, err error) error {
 	switch {
 	case errors.Is(err, rooted.ErrOutside):
@@ -189,7 +189,7 @@ func explain(asked string, err error) error {
 	case errors.Is(err, rooted.ErrTooDeep):
 		return &KindError{Path: cleantext.Cut(cleantext.Line(asked), maxShown), Problem: "cannot be opened: " + err.Error()}
 	case errors.Is(err, rooted.ErrTooManyLinks):
-		return &KindError{Path: asked, Problem: "leads over links that never end"}
+		return &KindError{Path: asked, Problem: "leads through links in a loop"}
 	case errors.Is(err, rooted.ErrNotFolder):
 		return &KindError{Path: asked, Problem: "is not a directory", Remedy: "read_file shows files"}
 	}
@@ -202,8 +202,8 @@ func explain(asked string, err error) error {
 	return &KindError{Path: asked, Problem: "cannot be read: " + err.Error()}
 }
 
-// join returns the name of an entry of a directory. It is path.Join for the clean name of a
-// directory, which can be ".", and without the cost of cleaning.
+// join returns the name of an entry of a directory. It is path.Join for a clean name of a
+// directory, which can be ".", without the cost of cleaning.
 func join(dir, name string) string {
 	if dir == "." {
 		return name

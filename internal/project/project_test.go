@@ -72,7 +72,7 @@ func TestNothingGetsOut(t *testing.T) {
 		t.Errorf("an absolute path inside gives %q", got)
 	}
 	for path, want := range map[string]string{
-		"missing": "error: File not found: missing", "loop1": "error: loop1 leads over links that never end",
+		"missing": "error: File not found: missing", "loop1": "error: loop1 leads through links in a loop",
 		"a\x1b[31m\u202e": "error: File not found: a",
 		"dir":             "error: dir is a directory; list_directory shows it",
 	} {

@@ -15,31 +15,29 @@ import (
 )
 
 const (
-	// MaxText is how many bytes of a file are shown at most.
+	// MaxText is the maximum number of displayed bytes of a file.
 	MaxText = 256 << 10
-	// maxCounted is the size of the largest file whose lines are counted to the end.
+	// maxCounted is the maximum size of a file whose lines are counted to the end.
 	maxCounted = 64 << 20
 )
 
-// Lines says which lines of a file to show.
+// Lines selects lines of a file.
 type Lines struct {
 	// From is the first one, from 1; 0 is 1.
 	From int
-	// Column is the byte of the first line to begin at, from 1; 0 is 1.
+	// Column is the byte of the first line to start from, from 1; 0 is 1.
 	Column int
-	// Max is how many; 0 is all that fit.
+	// Max is the maximum number of lines; 0 is as many as fit.
 	Max int
-	// Bytes is how many bytes fit; 0 is MaxText.
+	// Bytes is the maximum number of bytes; 0 is MaxText.
 	Bytes int
 }
 
 // Text is a part of a file.
 type Text struct {
-	// Content is whole lines as they are in the file, but for a line that alone is
-	// too long.
+	// Content is complete lines of the file, except for a line that alone is too long.
 	Content string
-	// Notice says what is not shown, and how to get it; empty if nothing is
-	// missing.
+	// Notice describes what is missing, and how to get it; empty if nothing is missing.
 	Notice string
 }
 
@@ -88,10 +86,10 @@ type reader struct {
 	size      int64
 	count     bool // all lines are counted
 
-	head  []byte // the beginning of the file, to tell what it is
+	head  []byte // the beginning of the file, to detect its type
 	text  bytes.Buffer
 	shown int
-	line  int   // lines begun so far
+	line  int   // lines started so far
 	full  bool  // no more lines fit
 	cut   int64 // the length of a line that alone was too long
 	past  int64 // the length of the first line, if it ends before skip
@@ -100,9 +98,9 @@ type reader struct {
 const headSize = 512
 
 func (r *reader) read(ctx context.Context, file io.Reader) error {
-	// A growing file is read to where it ended.
+	// Of a growing file, only the part up to its current end is read.
 	in := bufio.NewReaderSize(io.LimitReader(file, r.size), 64<<10)
-	r.head, _ = in.Peek(headSize) // what fails will fail below
+	r.head, _ = in.Peek(headSize) // errors appear again below
 	r.head = bytes.Clone(r.head)
 	begin, length := true, int64(0)
 	for chunks := 0; ; chunks++ {
@@ -131,7 +129,7 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 	}
 }
 
-// take keeps a piece of the present line, if it is to be shown.
+// take keeps a piece of the current line, if the result includes the line.
 func (r *reader) take(chunk []byte, end bool, length int64) {
 	switch {
 	case r.line < r.from, r.full:
@@ -148,7 +146,7 @@ func (r *reader) take(chunk []byte, end bool, length int64) {
 	}
 	if before := length - int64(len(chunk)); r.line == r.from && before < int64(r.skip) {
 		chunk = chunk[min(int64(r.skip)-before, int64(len(chunk))):]
-		for len(chunk) > 0 && !utf8.RuneStart(chunk[0]) { // a place within a character
+		for len(chunk) > 0 && !utf8.RuneStart(chunk[0]) { // a position within a character
 			chunk, r.skip = chunk[1:], r.skip+1
 		}
 		if len(chunk) == 0 {
@@ -166,9 +164,9 @@ func (r *reader) take(chunk []byte, end bool, length int64) {
 		}
 		return
 	}
-	// The line does not fit. It is left to the next call, unless it is the first.
+	// The line does not fit. The next call shows it, unless it is the first.
 	if r.shown > 0 {
-		before := length - int64(len(chunk)) // of this line, that was written already
+		before := length - int64(len(chunk)) // of this line, already written
 		r.text.Truncate(r.text.Len() - int(before))
 		r.full = true
 		return
@@ -185,7 +183,7 @@ func (r *reader) take(chunk []byte, end bool, length int64) {
 	}
 }
 
-// wholeRunes returns text without the beginning of a character at its end.
+// wholeRunes returns text without an incomplete character at its end.
 func wholeRunes(text []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
 		if c := text[len(text)-i]; utf8.RuneStart(c) {
@@ -198,7 +196,7 @@ func wholeRunes(text []byte) []byte {
 	return text
 }
 
-// result words what was read.
+// result describes what was read.
 func (r *reader) result(asked string) (Text, error) {
 	if r.past > 0 {
 		return Text{}, &KindError{
@@ -231,7 +229,7 @@ func (r *reader) result(asked string) (Text, error) {
 	return t, nil
 }
 
-// notText says what a file is that cannot be shown, "" if it can.
+// notText describes a file that cannot be shown, "" if it can.
 func notText(head, shown []byte, size int64) string {
 	var kind string
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// Just points at the place of a mistake with an arrow, and then quotes the line.
+// Just marks the position of an error with an arrow, and then quotes the line.
 var (
 	arrow   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:——▶|-->)\s*(.*?):(\d+):\d+\s*$`) })
 	excerpt = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\d*\s*[│|]`) })
@@ -20,8 +20,8 @@ const (
 	maxComplaintLines = 5
 )
 
-// complaint returns what just said of copies in a directory: the message, the file and the
-// line. The source that it quotes is left out, because nobody knows what is in it.
+// complaint returns just's message about copies in a directory: the message, the file, and the
+// line. It omits the quoted source, which could contain anything.
 func complaint(stderr, dir string) string {
 	var message []string
 	place := ""

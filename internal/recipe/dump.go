@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/splice"
 )
 
-// module is what "just --dump --dump-format json" prints of a justfile or a module.
+// module is the output of "just --dump --dump-format json" for a justfile or a module.
 type module struct {
 	Aliases map[string]struct {
 		Target     string      `json:"target"`
@@ -27,7 +27,7 @@ type module struct {
 	} `json:"settings"`
 }
 
-// dumped is a recipe as just prints it.
+// dumped is a recipe in just's output.
 type dumped struct {
 	Attributes []attribute     `json:"attributes"`
 	Body       json.RawMessage `json:"body"`
@@ -60,7 +60,7 @@ func (a *attribute) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// parseDump reads what just printed.
+// parseDump reads just's output.
 func parseDump(data []byte, s *sources, copies string) ([]Recipe, error) {
 	var m module
 	if err := json.Unmarshal(data, &m); err != nil {
@@ -84,7 +84,7 @@ func parseDump(data []byte, s *sources, copies string) ([]Recipe, error) {
 		}
 	}
 	slices.SortFunc(recipes, func(a, b Recipe) int {
-		// Those of modules come last, as just lists them.
+		// Recipes of modules come last, as in just's list.
 		if inA, inB := strings.Count(a.Name, "::"), strings.Count(b.Name, "::"); inA != inB {
 			return inA - inB
 		}
@@ -144,8 +144,8 @@ func (d dumped) recipe() Recipe {
 	return r
 }
 
-// contained refuses settings by which just itself would read files, or work, outside of
-// the project. They are relative to the file of the module, which has its copy below copies.
+// contained refuses settings with which just itself would read files, or work, outside of the
+// project. They are relative to the file of the module, whose copy is below copies.
 func (m module) contained(s *sources, copies string) error {
 	file, err := filepath.Rel(copies, m.Source)
 	if err != nil {
@@ -173,7 +173,7 @@ func (m module) contained(s *sources, copies string) error {
 	return nil
 }
 
-// value returns a default as a justfile has it: text in quotes, other expressions as "…".
+// value returns a default in the form of a justfile: text in quotes, other expressions as "…".
 func value(raw json.RawMessage) string {
 	var text string
 	switch {

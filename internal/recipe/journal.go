@@ -19,9 +19,9 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/running"
 )
 
-// Journal remembers the last run of a project's recipes, and which ones are running, in a directory
-// that all processes of a user share. Where there is no such directory, or it cannot be written, it
-// remembers for this process alone.
+// Journal records the last run of a project's recipes, and the running ones, in a directory that
+// all processes of a user share. If there is no such directory, or it cannot be written, it records
+// them only for this process.
 type Journal struct {
 	folder string
 	file   string // the name of the project in the directory, without ending
@@ -29,7 +29,7 @@ type Journal struct {
 
 	tasks *running.Registry
 	runs  *runlog.Log
-	// redact returns a text without secrets; nil returns it as it is.
+	// redact returns a text without secrets; nil returns it unchanged.
 	redact func(string) string
 
 	mu      sync.Mutex
@@ -37,7 +37,7 @@ type Journal struct {
 	own     *LastRun
 }
 
-// LastRun is the last run and the end of what it printed.
+// LastRun is the last run and the end of its output.
 type LastRun struct {
 	Run
 	// Tail are its last lines.
@@ -45,14 +45,14 @@ type LastRun struct {
 }
 
 const (
-	// tailLines and maxTail bound what is remembered of an output.
+	// tailLines and maxTail limit the stored output.
 	tailLines = 20
 	maxTail   = 4 << 10
 
 	maxRecord = 64 << 10
 )
 
-// NewJournal returns the journal of the project at root. The directory is made when it is first
+// NewJournal returns the journal of the project at root. The directory is created when it is first
 // needed; "" is none.
 func NewJournal(folder, root string) *Journal {
 	sum := sha256.Sum256([]byte(root))
@@ -69,17 +69,17 @@ func NewJournal(folder, root string) *Journal {
 	return j
 }
 
-// Running returns the tasks of the user that run, of all projects.
+// Running returns the user's running tasks, of all projects.
 func (j *Journal) Running() []running.Task { return j.tasks.List() }
 
-// Redacted makes the journal keep texts as redact returns them, without secrets. It returns
+// Redacted makes the journal store only texts that redact has returned, without secrets. It returns
 // the journal.
 func (j *Journal) Redacted(redact func(string) string) *Journal {
 	j.redact = redact
 	return j
 }
 
-// clean returns arguments as they are kept.
+// clean returns arguments in their stored form.
 func (j *Journal) clean(args []string) []string {
 	var kept []string
 	for _, arg := range args {
@@ -88,7 +88,7 @@ func (j *Journal) clean(args []string) []string {
 	return kept
 }
 
-// text returns a text as it is kept.
+// text returns a text in its stored form.
 func (j *Journal) text(text string) string {
 	if j.redact == nil {
 		return text
@@ -96,7 +96,7 @@ func (j *Journal) text(text string) string {
 	return j.redact(text)
 }
 
-// Last returns the last run; ok is false if there was none that is remembered.
+// Last returns the last run; ok is false if there is no record of one.
 func (j *Journal) Last() (last LastRun, ok bool) {
 	j.mu.Lock()
 	own := j.own
@@ -134,8 +134,8 @@ func (j *Journal) begin(name string) (release func(), err error) {
 	}, nil
 }
 
-// lock keeps other processes from running the recipe, unless one of them does; where
-// that is not possible, the recipe is free without a lock.
+// lock keeps other processes from running the recipe, unless one of them already does; if locking
+// is impossible, the recipe runs without a lock.
 func (j *Journal) lock(name string) (lock *flock.Flock, free bool) {
 	if j.folder == "" || os.MkdirAll(j.folder, 0o700) != nil {
 		return nil, true
@@ -152,7 +152,7 @@ func (j *Journal) lock(name string) (lock *flock.Flock, free bool) {
 // recordTimeout is how long the record waits for another process.
 const recordTimeout = time.Second
 
-// record remembers a run. That it cannot is no reason for the run to fail.
+// record stores a run. A failure to do so does not fail the run.
 func (j *Journal) record(run Run, out *Output) {
 	text, _ := out.Text()
 	run.Args = j.clean(run.Args)

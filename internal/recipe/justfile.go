@@ -24,18 +24,18 @@ import (
 	"github.com/copse-dev/copse/internal/xec/guard"
 )
 
-// DefaultTimeout is how long a recipe may run if the caller does not say.
+// DefaultTimeout is the default time limit of a recipe.
 const DefaultTimeout = 10 * time.Minute
 
 // Justfile is the justfile of a project. It is safe for concurrent use.
 type Justfile struct {
 	root    string
-	env     xec.Env // what recipes see that a person starts
+	env     xec.Env // environment of recipes that a person starts
 	plain   xec.Env // the same without credentials
 	journal *Journal
 	o       Options
 
-	mu   sync.Mutex // one reading at a time
+	mu   sync.Mutex // one read at a time
 	kept *reading
 
 	state  sync.Mutex
@@ -44,7 +44,7 @@ type Justfile struct {
 	runs   sync.WaitGroup
 }
 
-// reading is what a justfile was understood as.
+// reading is the content of a justfile.
 type reading struct {
 	path    string
 	sources *cachedfile.Group
@@ -52,7 +52,7 @@ type reading struct {
 	err     error
 }
 
-// Options say how recipes are run. The zero value is ready.
+// Options configure how recipes run. The zero value is ready to use.
 type Options struct {
 	// Self is the path of a program that begins with [guard.Main], to run recipes under
 	// guards; "" runs them without.
@@ -62,8 +62,8 @@ type Options struct {
 	PassCredentials func() (bool, error)
 }
 
-// New returns the justfile of the project at root, an absolute path, which need not
-// have one. The environment is what just and its recipes see.
+// New returns the justfile of the project at root, an absolute path, which may not have one. just
+// and its recipes get the environment.
 func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
 	own, plain := make(xec.Env, 0, len(env)), make(xec.Env, 0, len(env))
 	for _, kv := range env {
@@ -82,7 +82,7 @@ func New(root string, env xec.Env, journal *Journal, o Options) *Justfile {
 	}
 }
 
-// environment returns what a call's recipe sees.
+// environment returns the environment of a call's recipe.
 func (j *Justfile) environment(c Call) (xec.Env, error) {
 	if c.Person {
 		return j.env, nil
@@ -99,7 +99,8 @@ func (j *Justfile) environment(c Call) (xec.Env, error) {
 	return j.plain, nil
 }
 
-// Close stops what runs and waits until nothing is left of it. Nothing can be run afterward.
+// Close stops the running recipes and waits until all their processes have ended. Afterward,
+// nothing can run.
 func (j *Justfile) Close() {
 	j.state.Lock()
 	if !j.over {
@@ -110,7 +111,7 @@ func (j *Justfile) Close() {
 	j.runs.Wait()
 }
 
-var errClosed = errors.New("the server is about to end")
+var errClosed = errors.New("the server is shutting down")
 
 // enter begins a run, which ends early when the justfile is closed.
 func (j *Justfile) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
@@ -134,8 +135,8 @@ func (j *Justfile) enter(ctx context.Context) (_ context.Context, leave func(), 
 	}, nil
 }
 
-// Recipes returns the public recipes, by name. The error is a [MissingError], a
-// [*FileError], a [NotInstalledError], or says why just did not answer.
+// Recipes returns the public recipes, by name. The error is a [MissingError], a [*FileError], a
+// [NotInstalledError], or explains why just did not answer.
 func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -155,7 +156,7 @@ func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
 	return r.recipes, r.err
 }
 
-// find returns the path of the justfile: just takes these names in any case.
+// find returns the path of the justfile: just accepts its names in any case.
 func (j *Justfile) find() (string, error) {
 	root, err := rooted.Open(j.root)
 	if err != nil {
@@ -181,8 +182,8 @@ func (j *Justfile) find() (string, error) {
 	return "", &FileError{Problem: "There are several justfiles in the project root: " + strings.Join(found, ", ") + ". Keep one"}
 }
 
-// understand returns the recipes of the justfile with this name in the root, and the
-// files that they depend on.
+// understand returns the recipes of the justfile with this name in the root, and the files on which
+// they depend.
 func (j *Justfile) understand(ctx context.Context, name string) ([]Recipe, *cachedfile.Group, error) {
 	root, err := rooted.Open(j.root)
 	if err != nil {
@@ -200,8 +201,8 @@ func (j *Justfile) understand(ctx context.Context, name string) ([]Recipe, *cach
 
 const dumpTimeout = 10 * time.Second
 
-// dump has just read copies of the sources. A justfile that changes meanwhile, or an
-// import that only just understands, leads it nowhere else.
+// dump lets just read copies of the sources. A concurrent change of the justfile, or an import that
+// only just recognizes, therefore leads it nowhere else.
 func (j *Justfile) dump(ctx context.Context, s *sources, name string) ([]Recipe, error) {
 	dir, err := os.MkdirTemp("", "copse-just-")
 	if err != nil {
@@ -231,63 +232,62 @@ func (j *Justfile) explain(err error) error {
 	return err
 }
 
-// Call says what to run.
+// Call selects a recipe to run.
 type Call struct {
 	Name string
 	Args []string
-	// Timeout is how long it may take; 0 is DefaultTimeout.
+	// Timeout is its time limit; 0 is DefaultTimeout.
 	Timeout time.Duration
-	// Confirmed answers the question of a recipe that asks before it runs.
+	// Confirmed is the answer to the question of a recipe that asks for confirmation.
 	Confirmed bool
-	// Person says that a person typed the call: the recipe sees their credentials, and
-	// its arguments are any text.
+	// Person means that a person typed the call: the recipe gets their credentials, and its
+	// arguments are any text.
 	Person bool
-	// Client is who calls: the name of an MCP client, or a command.
+	// Client is the caller: the name of an MCP client, or a command.
 	Client string
-	// Begun is called when the recipe has been accepted and is about to start; nil is
-	// nothing.
+	// Begun is called when the recipe has been accepted and is about to start; nil does nothing.
 	Begun func(running.Task)
 }
 
-// Run is what became of a call. It is also what is remembered of the last one.
+// Run is the outcome of a call, and the record of the last one.
 type Run struct {
 	Task string   `json:"task"`
 	Args []string `json:"args,omitempty"`
 	// ExitCode is -1 if the recipe was stopped.
 	ExitCode int `json:"exit_code"`
-	// Problem says what else went wrong: that it was stopped, and why.
+	// Problem describes any other failure: that the recipe was stopped, and why.
 	Problem string `json:"problem,omitempty"`
 	// Reasons are the lines of the output that explain a failure, if it is hard to find them.
 	Reasons []string `json:"reasons,omitempty"`
-	// TimedOut says that it was stopped after its time limit.
+	// TimedOut means that it was stopped after its time limit.
 	TimedOut bool          `json:"timed_out,omitempty"`
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration_ns"`
 }
 
-// Failed reports whether the recipe did not end well.
+// Failed reports whether the recipe failed.
 func (r Run) Failed() bool { return r.ExitCode != 0 || r.Problem != "" }
 
-// maxClient is how many characters of a client's name are shown.
+// maxClient is the number of displayed characters of a client's name.
 const maxClient = 60
 
-// stoppedError says who has stopped a task.
+// stoppedError names the one who stopped a task.
 type stoppedError string
 
 func (e stoppedError) Error() string { return "stopped by " + string(e) }
 
-// Running returns the user's tasks that run, in every process and every project.
+// Running returns the user's running tasks, in every process and every project.
 func (j *Justfile) Running() []running.Task { return j.journal.Running() }
 
-// Stop ends a task of the user, in whatever process and project it runs. by says who does
-// it. The errors are those of [running.Registry.Stop].
+// Stop ends a task of the user, in any process and project. by names the one who stops it. The
+// errors are those of [running.Registry.Stop].
 func (j *Justfile) Stop(ctx context.Context, id, by string) (running.Task, error) {
 	return j.journal.tasks.Stop(ctx, id, by)
 }
 
-// Run runs a recipe and writes what it prints to out, both streams as they come. A
-// recipe that failed or was stopped is no error. The errors are those of Recipes, an
-// [*UnknownError], an [*ArgumentsError], a [*SplicedError] or a [*BusyError].
+// Run runs a recipe and writes its output to out, both streams in their order. A recipe that failed
+// or was stopped is not an error. The errors are those of Recipes, an [*UnknownError], an
+// [*ArgumentsError], a [*SplicedError], or a [*BusyError].
 func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) {
 	ctx, leave, err := j.enter(ctx)
 	if err != nil {
@@ -346,7 +346,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	}
 	args := []string{"--justfile", path, "--working-directory", j.root, "--color", "never"}
 	if called.hasOptions() {
-		args = append(args, "--one") // so that no argument is a recipe; just has it longer than options
+		args = append(args, "--one") // so no argument is a recipe; just has had it longer than other options
 	}
 	if c.Confirmed {
 		args = append(args, "--yes")
@@ -389,7 +389,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	return run, nil
 }
 
-// outcome returns how the run ended.
+// outcome returns the outcome of the run.
 func (r Run) outcome() runlog.Outcome {
 	o := runlog.Outcome{
 		State: runlog.Done, ExitCode: r.ExitCode, Problem: r.Problem, Reasons: r.Reasons, TimedOut: r.TimedOut, Ended: r.Started.Add(r.Duration),
@@ -403,9 +403,9 @@ func (r Run) outcome() runlog.Outcome {
 	return o
 }
 
-// Start runs a recipe in the background: it returns when the recipe has been accepted, and
-// the run goes on until it ends, [Justfile.Stop] or [Justfile.Close]. [Justfile.Report]
-// has its outcome. The errors are those of Run.
+// Start runs a recipe in the background. It returns when the recipe has been accepted, and the run
+// continues until it ends, [Justfile.Stop], or [Justfile.Close]. [Justfile.Report] returns its
+// outcome. The errors are those of Run.
 func (j *Justfile) Start(ctx context.Context, c Call) (running.Task, error) {
 	begun, refused := make(chan running.Task, 1), make(chan error, 1)
 	c.Begun = func(t running.Task) { begun <- t }
@@ -420,7 +420,7 @@ func (j *Justfile) Start(ctx context.Context, c Call) (running.Task, error) {
 		return t, nil
 	case err := <-refused:
 		select {
-		case t := <-begun: // it has begun and ended since
+		case t := <-begun: // it has begun and ended in the meantime
 			return t, nil
 		default:
 			return running.Task{}, err
@@ -431,12 +431,11 @@ func (j *Justfile) Start(ctx context.Context, c Call) (running.Task, error) {
 	}
 }
 
-// Report returns what is known of a run of the user, in whatever process and project it is
-// or was. While the run goes on, it first waits for its end, for at most wait. The error is
-// a [*runlog.NotFoundError].
+// Report returns the report of a run of the user, in any process and project. During the run, it
+// first waits for its end, for at most wait. The error is a [*runlog.NotFoundError].
 func (j *Justfile) Report(ctx context.Context, id string, wait time.Duration) (runlog.Report, error) {
 	return j.journal.runs.Get(ctx, id, wait)
 }
 
-// Latest returns the user's runs that are kept, in every project, the latest first.
+// Latest returns the user's recorded runs, in every project, the latest first.
 func (j *Justfile) Latest() []runlog.Report { return j.journal.runs.Latest() }

@@ -10,17 +10,17 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// MaxOutput is how many bytes of an output are kept: half of them from its beginning,
-// and half from its end.
+// MaxOutput is the number of stored bytes of an output: half of them from its beginning, and half
+// from its end.
 const MaxOutput = 32 << 10
 
-// Output keeps the beginning and the end of what a task prints. The zero value is
-// ready, and safe for concurrent use.
+// Output stores the beginning and the end of a task's output. The zero value is ready to use and
+// safe for concurrent use.
 type Output struct {
 	mu    sync.Mutex
 	head  []byte
 	tail  []byte // a ring, once it is full
-	next  int    // where the ring goes on
+	next  int    // where the ring continues
 	total int64
 
 	reasons explanation
@@ -28,7 +28,7 @@ type Output struct {
 
 const half = MaxOutput / 2
 
-// Write keeps p. It never fails.
+// Write stores p. It never fails.
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -54,11 +54,11 @@ func (o *Output) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// Text returns what was kept, as clean text, with a line that says how many bytes are left
-// out between beginning and end.
+// Text returns the stored output as clean text, with a line that states how many bytes are omitted
+// between beginning and end.
 func (o *Output) Text() (text string, leftOut int64) { return o.TextOf(MaxOutput) }
 
-// TextOf returns Text with at most so many bytes of what was kept.
+// TextOf returns Text with at most n bytes of the stored output.
 func (o *Output) TextOf(most int) (text string, leftOut int64) {
 	o.mu.Lock()
 	head := o.head
@@ -73,7 +73,7 @@ func (o *Output) TextOf(most int) (text string, leftOut int64) {
 	if leftOut == 0 {
 		return clean(slices.Concat(head, tail)), 0
 	}
-	// The cut goes between lines, where there are any.
+	// The cut is between lines, if possible.
 	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {
 		leftOut += int64(len(head) - i - 1)
 		head = head[:i+1]
@@ -98,8 +98,8 @@ func (o *Output) LastLine(n int) string {
 	return cleantext.Cut(strings.TrimSpace(lines[len(lines)-1]), n)
 }
 
-// clean makes text harmless, and keeps of a line that was written over and over, as
-// progress bars are, what is to be seen at the end.
+// clean makes text harmless. Of a line that was overwritten several times, as progress bars are, it
+// keeps the final text.
 func clean(text []byte) string {
 	if bytes.IndexByte(text, '\r') >= 0 {
 		lines := bytes.Split(text, []byte("\n"))

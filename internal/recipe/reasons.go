@@ -12,18 +12,16 @@ import (
 )
 
 const (
-	// maxReasons is how many lines explain a failure.
+	// maxReasons is the maximum number of lines that explain a failure.
 	maxReasons = 12
-	// worthReasons is how many lines an output must have for its explanation to be hard to
-	// find.
+	// worthReasons is the minimum number of output lines for which an explanation is useful.
 	worthReasons = 10
-	// maxReason is how long such a line can be, in characters.
+	// maxReason is the maximum length of such a line, in characters.
 	maxReason = 300
 )
 
-// mistake finds the lines in which compilers, linters, test runners and just say what went
-// wrong: a word for a mistake at a place where programs put it, a position in a file, or
-// the mark of a failed test.
+// mistake finds the lines in which compilers, linters, test runners, and just report errors: an
+// error word in a typical place, a position in a file, or the mark of a failed test.
 var mistake = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i:^\s*(?:\S+:\s*)?(?:fatal|panic|fatal error|uncaught|unhandled|traceback|segmentation fault|exception)\b` +
 		`|\b(?:error|errors?\[\w+\]|failure|failed)\s*:` +
@@ -55,22 +53,22 @@ func suspect(line []byte) bool {
 	return false
 }
 
-// explanation collects the lines that explain a failure while an output comes: they can be
-// in a part that is not kept.
+// explanation collects the lines that explain a failure during the output: they can be in a part
+// that is not stored.
 type explanation struct {
-	line        []byte // the last line, as far as it has come
+	line        []byte // the last line, as far as it is complete
 	lines       int
 	read        int64
 	first, last []string
 }
 
 const (
-	// maxRead is how much of an output is searched for an explanation as it comes.
+	// maxRead is the number of bytes of an output that are searched for an explanation.
 	maxRead = 8 << 20
-	// maxLine is how much of a line is searched.
+	// maxLine is the number of bytes of a line that are searched.
 	maxLine = 2 << 10
-	// lastReasons is how many of the reasons are the last ones: the first mistakes cause
-	// others, and the last lines sum up.
+	// lastReasons is the number of reasons from the end: the first errors cause others, and the
+	// last lines summarize.
 	lastReasons = 2
 )
 
@@ -89,7 +87,7 @@ func (e *explanation) write(p []byte) {
 	}
 }
 
-// consider takes the line that has ended.
+// consider examines the line that has ended.
 func (e *explanation) consider() {
 	e.lines++
 	if !suspect(e.line) {
@@ -110,8 +108,8 @@ func (e *explanation) consider() {
 	}
 }
 
-// Reasons returns the lines that explain why a run failed, in their order, each as redact
-// returns it; none if the output is so short that nobody has to look for them.
+// Reasons returns the lines that explain why a run failed, in their order, each after redact; none
+// if the output is short enough to read.
 func (o *Output) Reasons(redact func(string) string) []string {
 	o.mu.Lock()
 	seen := o.reasons
@@ -134,7 +132,7 @@ func (o *Output) Reasons(redact func(string) string) []string {
 	}
 	found := slices.Concat(seen.first, seen.last)
 	for i, line := range found {
-		// A cut before this could leave half of a secret.
+		// A cut before this could leave part of a secret.
 		found[i] = cleantext.Cut(redact(line), maxReason)
 	}
 	return found

@@ -1,26 +1,26 @@
 // Package recipe lists and runs the recipes of a project's justfile with the program
 // just.
 //
-// Make a [Justfile] with [New]. [Justfile.Recipes] are the public ones, as just itself
-// understands the file; they are kept until the file, or one that it imports, changes.
-// [Justfile.Run] runs one. It guarantees that
+// Create a [Justfile] with [New]. [Justfile.Recipes] returns the public ones, as just itself
+// reads the file; they are cached until the file, or one that it imports, changes.
+// [Justfile.Run] runs one. The package guarantees that
 //
-//   - only a recipe of the project's own justfile is run: a name that just would take
-//     for an option, a path, a variable or another directory's recipe is refused, and so
-//     are more arguments than the recipe takes, which would be further recipes;
-//   - an argument that the recipe makes a part of a script is plain text, in which a shell
+//   - only a recipe of the project's own justfile runs. It refuses a name that just would
+//     interpret as an option, a path, a variable, or another directory's recipe, and
+//     more arguments than the recipe takes, which would be further recipes;
+//   - an argument that becomes part of a script is plain text, in which a shell
 //     finds no command, unless a person typed it: see package splice;
-//   - a recipe that no person started does not see the user's credentials, unless the user
+//   - a recipe that no person started does not get the user's credentials, unless the user
 //     allows it;
-//   - the variables JUST_… of the environment, which change what just does, do not
-//     count;
+//   - the variables JUST_… of the environment, which change the behavior of just, have no
+//     effect;
 //   - one recipe runs once at a time; a second run is a [*BusyError], which names the first
 //     one; [Justfile.Stop] ends it from any process of the user;
-//   - when it is stopped, by the context or its time limit, nothing of it is left: see
+//   - when it is stopped, by the context or its time limit, none of its processes remains: see
 //     [xec.Stream].
 //
-// What a recipe prints is kept in an [Output]: its beginning and its end. The last run
-// is remembered in a file, for later questions about the run: see [Journal].
+// An [Output] stores the beginning and the end of a recipe's output. A file records the last
+// run, for later questions about it: see [Journal].
 package recipe
 
 import (
@@ -35,37 +35,37 @@ import (
 
 // Recipe is one recipe.
 type Recipe struct {
-	// Name is as it is run: that of a module's recipe is "module::recipe".
+	// Name is the name to run it by: for a module's recipe, "module::recipe".
 	Name string `json:"name"`
 	// Doc is the comment before it.
 	Doc        string      `json:"doc,omitempty"`
 	Groups     []string    `json:"groups,omitempty"`
 	Parameters []Parameter `json:"parameters,omitempty"`
-	// Aliases are other names of it.
+	// Aliases are its other names.
 	Aliases []string `json:"aliases,omitempty"`
-	// Confirm says that just asks before it runs the recipe.
+	// Confirm means that just asks before it runs the recipe.
 	Confirm bool `json:"confirm,omitempty"`
 
-	// credentials are the variables with logins that its text names.
+	// credentials are the variables with logins in its text.
 	credentials []string
 }
 
-// Parameter is what a recipe takes.
+// Parameter is a parameter of a recipe.
 type Parameter struct {
 	Name string `json:"name"`
-	// Default is the value as the justfile writes it, if the parameter has one.
+	// Default is the value in the form of the justfile, if the parameter has one.
 	Default string `json:"default,omitempty"`
-	// Optional says that there need be no argument, Many that there can be several.
+	// Optional means that the argument may be missing, Many that there can be several.
 	Optional bool `json:"optional,omitempty"`
 	Many     bool `json:"many,omitempty"`
-	// Option is the flag that the parameter is given with, if it is not given by its
-	// place.
+	// Option is the flag of the parameter, if it is not positional.
 	Option string `json:"option,omitempty"`
-	// Spliced says how the value becomes a part of a script; "" if it does not.
+	// Spliced says how the value becomes part of a script; "" if it does not.
 	Spliced string `json:"spliced,omitempty"`
 }
 
-// Usage returns the recipe with its parameters as just lists it: "build target='all' *flags".
+// Usage returns the recipe with its parameters in the form of just's list: "build target='all'
+// *flags".
 func (r Recipe) Usage() string {
 	var b strings.Builder
 	b.WriteString(r.Name)
@@ -108,7 +108,7 @@ func (r Recipe) accepts(args []string) error {
 	return &ArgumentsError{Recipe: r, Given: len(args)}
 }
 
-// checkSpliced refuses arguments that are not plain where they become a part of a script.
+// checkSpliced refuses arguments that are not plain and become part of a script.
 func (r Recipe) checkSpliced(args []string) error {
 	options := r.hasOptions()
 	for i, arg := range args {
@@ -116,7 +116,7 @@ func (r Recipe) checkSpliced(args []string) error {
 			continue
 		}
 		for at, p := range r.Parameters {
-			// just decides which argument of a recipe with options goes where.
+			// just assigns the arguments of a recipe with options.
 			takes := options || at == i || at == len(r.Parameters)-1 && i > at
 			if takes && p.Spliced != "" {
 				return &SplicedError{Recipe: r.Name, Argument: arg, Parameter: p, Position: at + 1}
@@ -126,7 +126,7 @@ func (r Recipe) checkSpliced(args []string) error {
 	return nil
 }
 
-// plain reports whether a text means itself wherever a script has it.
+// plain reports whether a text means itself everywhere in a script.
 func plain(arg string) bool {
 	return strings.IndexFunc(arg, func(c rune) bool {
 		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
@@ -134,21 +134,21 @@ func plain(arg string) bool {
 	}) < 0
 }
 
-// SplicedError says that an argument could change what a recipe does.
+// SplicedError reports that an argument could change the effect of a recipe.
 type SplicedError struct {
 	Recipe   string
 	Argument string
-	// Parameter takes the argument, at a position from 1 on.
+	// Parameter receives the argument, at a position from 1 on.
 	Parameter Parameter
 	Position  int
 }
 
-// maxShown is how many characters of an argument an error shows.
+// maxShown is the number of displayed characters of an argument in an error.
 const maxShown = 60
 
 func (e *SplicedError) Error() string {
 	name := e.Parameter.Name
-	return fmt.Sprintf("%s: the argument %q is refused, because it could run commands of its own: %s becomes a part of a script (%s). "+
+	return fmt.Sprintf("%s: the argument %q is refused, because it could run other commands: %s becomes part of a script (%s). "+
 		"Such an argument can have letters, digits and -_./:=,@+ only. "+
 		"To allow any argument, change the justfile: write {{quote(%s)}} outside of quotation marks, "+
 		"or add \"set positional-arguments\" and use \"$%d\"",
@@ -164,14 +164,14 @@ func (r Recipe) hasOptions() bool {
 	return false
 }
 
-// UnknownError says that there is no such recipe.
+// UnknownError reports that the recipe does not exist.
 type UnknownError struct {
 	Name string
-	// Known are the recipes that there are.
+	// Known are the existing recipes.
 	Known []Recipe
 }
 
-// maxNamed is how many recipes an error names.
+// maxNamed is the number of recipes in an error.
 const maxNamed = 40
 
 func (e *UnknownError) Error() string {
@@ -189,18 +189,18 @@ func (e *UnknownError) Error() string {
 	return text
 }
 
-// ArgumentsError says that a recipe takes another number of arguments.
+// ArgumentsError reports that a recipe takes another number of arguments.
 type ArgumentsError struct {
 	Recipe Recipe
 	Given  int
 }
 
 func (e *ArgumentsError) Error() string {
-	// The defaults of parameters are text of whoever wrote the justfile.
+	// The defaults of parameters are text of the author of the justfile.
 	return fmt.Sprintf("%s takes other arguments than the %d given: %s", e.Recipe.Name, e.Given, foreign.Name(e.Recipe.Usage()).Markdown())
 }
 
-// BusyError says that a recipe runs already, here or in another process.
+// BusyError reports that a recipe is already running, here or in another process.
 type BusyError struct {
 	Name string
 	// Task is the run, if it is known.
@@ -215,22 +215,22 @@ func (e *BusyError) Error() string {
 		e.Name, e.Task.ID, e.Task.Client, e.Task.Started.Format(time.RFC3339), e.Task.Owner.PID)
 }
 
-// FileError says why the project's justfile cannot be used.
+// FileError explains why the project's justfile is unusable.
 type FileError struct {
-	// Problem is for showing; what just said of a mistake is in it.
+	// Problem is for display; it contains just's message about an error.
 	Problem string
 }
 
 func (e *FileError) Error() string { return e.Problem }
 
-// MissingError says that there is no justfile.
+// MissingError reports that there is no justfile.
 type MissingError struct{}
 
 func (MissingError) Error() string {
 	return "There is no justfile in the project root. Tasks are its recipes; see https://just.systems"
 }
 
-// NotInstalledError says that the program just is not there.
+// NotInstalledError reports that the program just is not installed.
 type NotInstalledError struct{}
 
 func (NotInstalledError) Error() string {

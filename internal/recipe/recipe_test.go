@@ -362,7 +362,7 @@ option a b='':
 		{recipe.Call{Name: "raw", Args: []string{"a-b_c.d/e:f=g,h@i+J9", "; x"}}, "a-b_c.d/e:f=g,h@i+J9 ; x\n"},
 		{recipe.Call{Name: "safe", Args: []string{"$(x) 'y'"}}, "$(x) 'y'\n"},
 		{recipe.Call{Name: "raw", Args: []string{"a  b"}, Person: true}, "a b \n"},
-		{recipe.Call{Name: "raw", Args: []string{"; x"}}, `error: raw: the argument "; x" is refused, because it could run commands of its own: a becomes a part of a script ` +
+		{recipe.Call{Name: "raw", Args: []string{"; x"}}, `error: raw: the argument "; x" is refused, because it could run other commands: a becomes part of a script ` +
 			"(the recipe inserts it without quote()). Such an argument can have letters, digits and -_./:=,@+ only. " +
 			`To allow any argument, change the justfile: write {{quote(a)}} outside of quotation marks, or add "set positional-arguments" and use "$1"`},
 		{recipe.Call{Name: "option", Args: []string{"--name", "x"}}, "x \n"},

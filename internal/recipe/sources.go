@@ -18,22 +18,22 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// Limits of what a justfile is made of.
+// Limits of a justfile's sources.
 const (
 	maxSource  = 1 << 20
 	maxSources = 500
 	maxTotal   = 8 << 20
 )
 
-// sources are the files that a justfile is made of: itself, what it imports, and its
-// modules, at any depth. All of them are in the project.
+// sources are the files of a justfile: itself, its imports, and its modules, at any depth. All of
+// them are in the project.
 type sources struct {
 	root  *rooted.Root
 	dir   string // the absolute path of the root
 	home  string
 	texts map[string]string // by name, with paths that only lead to copies
 	total int
-	// files are all that it depends on, also those that would count if they existed.
+	// files are all its dependencies, including files that would be used if they existed.
 	files *cachedfile.Group
 }
 
@@ -54,12 +54,12 @@ func read(root *rooted.Root, dir, home, name string) (*sources, error) {
 	return s, nil
 }
 
-// depend notes that the justfile depends on a file, which need not exist.
+// depend records that the justfile depends on a file, which may not exist.
 func (s *sources) depend(name string) {
 	_, _ = s.files.Add(filepath.Join(s.dir, filepath.FromSlash(name)))
 }
 
-// add reads one file and returns the names of those that it names.
+// add reads one file and returns the names of the files that it names.
 func (s *sources) add(name string) (found []string, err error) {
 	s.depend(name)
 	data, err := s.root.Read(name, maxSource)
@@ -91,7 +91,7 @@ func (s *sources) add(name string) (found []string, err error) {
 	return found, nil
 }
 
-// resolve returns the names of the files that a statement can mean and that exist.
+// resolve returns the names of the existing files that a statement can mean.
 func (s *sources) resolve(from string, st statement) ([]string, error) {
 	var names []string
 	named := st.path
@@ -115,7 +115,7 @@ func (s *sources) resolve(from string, st statement) ([]string, error) {
 	return s.existing(from, st, names)
 }
 
-// candidates returns the names that the justfile of a module in a directory can have.
+// candidates returns the possible names of the justfile of a module in a directory.
 func (s *sources) candidates(dir string) []string {
 	names := []string{path.Join(dir, "mod.just"), path.Join(dir, "justfile"), path.Join(dir, ".justfile")}
 	entries, err := s.root.ReadDir(dir)
@@ -130,14 +130,14 @@ func (s *sources) candidates(dir string) []string {
 	return names
 }
 
-// existing leaves out the names of files that do not exist.
+// existing omits the names of files that do not exist.
 func (s *sources) existing(from string, st statement, names []string) ([]string, error) {
 	var found []string
 	for _, name := range names {
 		s.depend(name)
 		info, err := s.root.Stat(name)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), err == nil && info.IsDir(): // which just does not see either
+		case errors.Is(err, fs.ErrNotExist), err == nil && info.IsDir(): // which just does not find either
 		case errors.Is(err, rooted.ErrOutside):
 			return nil, st.refused(from, "it is a symbolic link that leads out of the project")
 		case err != nil:
@@ -154,7 +154,7 @@ func (s *sources) regular(name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// name returns what the root calls a path in a file, by the rules of just.
+// name returns the root's name for a path in a file, by the rules of just.
 func (s *sources) name(from, named string) (string, error) {
 	if rest, ok := strings.CutPrefix(named, "~/"); ok {
 		if !filepath.IsAbs(s.home) {
@@ -208,8 +208,8 @@ func isJustfile(name string) bool {
 	return strings.EqualFold(name, "justfile") || strings.EqualFold(name, ".justfile")
 }
 
-// copy writes the sources into a directory, so that just reads these texts and nothing
-// else, whatever happens to the files meanwhile.
+// copy writes the sources into a directory, so just reads these texts and nothing else, whatever
+// happens to the files in the meantime.
 func (s *sources) copy(to string) error {
 	for name, text := range s.texts {
 		file := filepath.Join(to, filepath.FromSlash(name))
@@ -223,8 +223,8 @@ func (s *sources) copy(to string) error {
 	return nil
 }
 
-// redirected returns a text in which paths that are absolute, or in the home directory, lead
-// into a directory of copies. Others do so already.
+// redirected returns a text in which absolute paths, and paths in the home directory, lead into a
+// directory of copies. Other paths already do.
 func (s *sources) redirected(to, name, text string) string {
 	list := statements(text)
 	slices.SortFunc(list, func(a, b statement) int { return cmp.Compare(b.from, a.from) })

@@ -11,11 +11,11 @@ import (
 type statement struct {
 	module   string // its name; "" for an import
 	optional bool
-	path     string // as just understands the text; "" for a module without one
+	path     string // as just reads the text; "" for a module without one
 	line     int    // from 1
-	// from and to are where the path is written, with its quotes.
+	// from and to are the position of the path, with its quotes.
 	from, to int
-	// problem says why the path cannot be understood.
+	// problem explains why the path is unknown.
 	problem string
 }
 
@@ -30,7 +30,7 @@ var (
 	ending = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\r?\n|#|\z)`) })
 )
 
-// function finds what looks like the definition of a function.
+// function finds text that looks like the definition of a function.
 var function = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:\x{FEFF})?([A-Za-z_][A-Za-z0-9_-]*)(?:\s|\\\r?\n)*\([^)]*\)(?:\s|\\\r?\n)*:=`)
 })
@@ -44,8 +44,8 @@ func functions(text string) []string {
 	return names
 }
 
-// statements returns the imports and modules of a justfile. What only looks like one, in a
-// string of several lines, is among them: better one file too many than one too few.
+// statements returns the imports and modules of a justfile. It includes text that only looks like
+// one, in a string of several lines: one file too many is better than one too few.
 func statements(text string) []statement {
 	var list []statement
 	for _, at := range keyword().FindAllStringSubmatchIndex(text, -1) {
@@ -58,7 +58,7 @@ func statements(text string) []statement {
 	return list
 }
 
-// scanner goes through the words of one statement.
+// scanner reads the words of one statement.
 type scanner struct {
 	text string
 	at   int
@@ -78,8 +78,8 @@ func (r *scanner) accept(prefix string) bool {
 	return true
 }
 
-// understand reads the statement after its keyword. It is false for a recipe or a
-// variable with the name of the keyword.
+// understand reads the statement after its keyword. It returns false for a recipe or a variable
+// with the name of the keyword.
 func (r *scanner) understand(s *statement, module bool) bool {
 	r.skip(blank())
 	s.optional = r.accept("?")
@@ -108,7 +108,7 @@ func (r *scanner) understand(s *statement, module bool) bool {
 	return true
 }
 
-// quoted reads a string. problem says why its value is not known.
+// quoted reads a string. problem explains why its value is unknown.
 func (r *scanner) quoted() (value string, ok bool, problem string) {
 	for _, quote := range []string{`"""`, "'''", `"`, "'"} {
 		if !r.accept(quote) {
@@ -116,7 +116,7 @@ func (r *scanner) quoted() (value string, ok bool, problem string) {
 		}
 		raw, ok := r.until(quote)
 		if !ok {
-			return "", true, "its path is a string without an end"
+			return "", true, "its path is an unterminated string"
 		}
 		if strings.ContainsAny(raw, "\r\n\x00") {
 			return "", true, "its path has several lines; write it on one"
@@ -126,7 +126,7 @@ func (r *scanner) quoted() (value string, ok bool, problem string) {
 		}
 		value, ok := unescape(raw)
 		if !ok {
-			return "", true, "its path has an escape that is not known; write a plain string"
+			return "", true, "its path has an unknown escape; write a plain string"
 		}
 		return value, true, ""
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// variable is what the name of a variable looks like.
+// variable matches the name of a variable.
 var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[A-Z][A-Z0-9_]*`) })
 
-// credentialsIn returns the variables with logins that a text names, each once.
+// credentialsIn returns the variables with logins in a text, each once.
 func credentialsIn(text string) []string {
 	var found []string
 	for _, name := range variable().FindAllString(text, -1) {
@@ -24,7 +24,7 @@ func credentialsIn(text string) []string {
 	return found
 }
 
-// withheld explains that a recipe which failed names variables that the user has and that its
+// withheld explains that a failed recipe names variables that the user has and that its
 // environment, env, lacks; "" if there are none.
 func (j *Justfile) withheld(env xec.Env, names []string) string {
 	var lacking []string

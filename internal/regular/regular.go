@@ -1,19 +1,19 @@
-// Package regular reads files at absolute paths that a stranger may have put
-// there, and never waits or reads without end.
+// Package regular reads files at absolute paths where a stranger may have put
+// something else, and never waits or reads without end.
 //
 // [Read] returns the content of a file, [Open] an open file. Both guarantee that
 //
-//   - only a regular file is opened: a named pipe, socket, device or directory is a
-//     [*NotRegularError], also if it takes the file's place at the last moment.
-//     Symbolic links are followed, and what they lead to is what counts;
-//   - no call blocks on the other end of a pipe, and none makes a terminal that of
-//     this process;
+//   - only a regular file is opened: a named pipe, socket, device, or directory is a
+//     [*NotRegularError], even if it replaces the file at the last moment.
+//     Symbolic links are followed, and their target matters;
+//   - no call blocks on the other end of a pipe, and none makes a terminal the controlling
+//     one of this process;
 //   - at most limit bytes are read, whatever size the system reports. A larger file
 //     is a [*TooLargeError].
 //
-// Every error is an [*fs.PathError] that names the path. Files below a directory
-// that nothing may leave are read with the package rooted, which applies the same
-// rules: [Flags], [Check] and [ReadAll] are shared.
+// Every error is an [*fs.PathError] that names the path. The package rooted reads files below
+// a directory that nothing may leave, by the same
+// rules: the two share [Flags], [Check], and [ReadAll].
 package regular
 
 import (
@@ -24,29 +24,29 @@ import (
 	"time"
 )
 
-// patience is how long a regular file may keep a reader waiting where the system can
-// tell. Some files of the kernel look regular and wait for their next line.
+// patience is how long a regular file may keep a reader waiting, if the system can detect that.
+// Some files of the kernel look regular and wait for their next line.
 const patience = time.Second
 
-// NotRegularError says that there is something, but no regular file.
+// NotRegularError reports that the file is not a regular file.
 type NotRegularError struct {
 	Mode fs.FileMode // type bits only
 }
 
 func (e *NotRegularError) Error() string { return "is a " + Kind(e.Mode) + ", not a regular file" }
 
-// TooLargeError says that a file has more bytes than are read.
+// TooLargeError reports that a file exceeds the limit.
 type TooLargeError struct {
 	Size  int64 // at least; the file may be growing
 	Limit int64
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("has %d bytes, more than the %d that are read", e.Size, e.Limit)
+	return fmt.Sprintf("has %d bytes; the limit is %d", e.Size, e.Limit)
 }
 
-// Kind names what a mode stands for: "directory", "named pipe", "socket", "device",
-// "symbolic link", "regular file" or "special file".
+// Kind names the type in a mode: "directory", "named pipe", "socket", "device", "symbolic link",
+// "regular file", or "special file".
 func Kind(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():
@@ -77,7 +77,7 @@ func Check(info fs.FileInfo, limit int64) error {
 	return nil
 }
 
-// Open opens the file at path for reading. It has at most limit bytes at that time.
+// Open opens the file at path for reading. At that time, it has at most limit bytes.
 func Open(path string, limit int64) (*os.File, error) {
 	file, _, err := open(path, limit)
 	return file, err
@@ -124,8 +124,8 @@ func ReadIn(root *os.Root, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// open looks at what is there before opening it, because opening a device can have
-// effects, and after, because it may have been replaced in between.
+// open checks the file before opening it, because opening a device can have effects, and afterward,
+// because it may have been replaced in between.
 func open(path string, limit int64) (*os.File, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -148,10 +148,10 @@ func open(path string, limit int64) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// ReadAll returns what a file opened with [Flags] holds from here on. Size is what the
-// system says that it holds; more than limit bytes are a [*TooLargeError].
+// ReadAll returns the rest of a file opened with [Flags]. size is the size that the system reports;
+// more than limit bytes are a [*TooLargeError].
 func ReadAll(file *os.File, size, limit int64) ([]byte, error) {
-	_ = file.SetReadDeadline(time.Now().Add(patience)) // an error where nothing ever waits
+	_ = file.SetReadDeadline(time.Now().Add(patience)) // an error on systems where nothing ever waits
 	data := make([]byte, 0, min(max(size, 0), limit)+1)
 	for {
 		if len(data) == cap(data) {
@@ -170,9 +170,9 @@ func ReadAll(file *os.File, size, limit int64) ([]byte, error) {
 	}
 }
 
-// named returns err as one about the path.
+// named returns err as an error about the path.
 func named(op, path string, err error) error {
-	if about, ok := err.(*fs.PathError); ok { //nolint:errorlint // one that wraps it says more
+	if about, ok := err.(*fs.PathError); ok { //nolint:errorlint // an error that wraps it has more information
 		return about
 	}
 	return &fs.PathError{Op: op, Path: path, Err: err}

@@ -13,27 +13,25 @@ import (
 	"time"
 )
 
-// ErrNotCached is the answer to a request under [WithCachedOnly] that the
-// cache cannot answer.
+// ErrNotCached is the error of a request under [WithCachedOnly] that the cache cannot answer.
 var ErrNotCached = errors.New("not in the cache")
 
 type cachedOnlyKey struct{}
 
-// WithCachedOnly makes requests be answered from the cache alone, whatever
-// their age, or fail with [ErrNotCached]. Nothing is sent. [AsOf] tells how old
-// the answer is.
+// WithCachedOnly answers requests only from the cache, whatever the age, or fails with
+// [ErrNotCached]. Nothing is sent. [AsOf] returns the time of the answer.
 func WithCachedOnly(ctx context.Context) context.Context {
 	return context.WithValue(ctx, cachedOnlyKey{}, true)
 }
 
-// FromCache reports whether [WithCachedOnly] holds.
+// FromCache reports whether [WithCachedOnly] applies.
 func FromCache(ctx context.Context) bool { return cachedOnly(ctx) }
 
 func cachedOnly(ctx context.Context) bool { return ctx.Value(cachedOnlyKey{}) != nil }
 
-// AsOf returns when the service last confirmed the answer resp, which a [Transport]
-// gave: the Date of its answer or of its "not modified", else the local time
-// of that. It is the zero time for a response from elsewhere without a Date.
+// AsOf returns when the service last confirmed the answer resp of a [Transport]: the Date of its
+// answer or of its "not modified", or else the local time of that. It is the zero time for a
+// response from elsewhere without a Date.
 func AsOf(resp *http.Response) time.Time {
 	t, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
@@ -42,8 +40,8 @@ func AsOf(resp *http.Response) time.Time {
 	return t.UTC()
 }
 
-// Identity makes one name of what a credential is: host, login, secret. The
-// parts cannot be read back from it.
+// Identity returns one name for the parts of a credential: host, login, secret. The parts cannot be
+// read back from it.
 func Identity(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -52,13 +50,13 @@ func Identity(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// key returns the name under which the answer to a GET is kept.
+// key returns the name of a cached answer to a GET.
 func (t *Transport) key(req *http.Request) string {
 	return Identity(t.ident, req.URL.String(), req.Header.Get("Accept"))
 }
 
-// postKey returns the name under which the answer to a POST is kept, which its body is
-// part of, and whether there is one.
+// postKey returns the name of a cached answer to a POST, which depends on its body, and whether
+// there is one.
 func (t *Transport) postKey(req *http.Request) (string, bool) {
 	if t.store == nil || req == nil || req.Method != http.MethodPost || req.GetBody == nil {
 		return "", false
@@ -72,13 +70,13 @@ func (t *Transport) postKey(req *http.Request) (string, bool) {
 	return Identity(t.ident, req.URL.String(), req.Header.Get("Accept"), string(body)), err == nil
 }
 
-// Keep keeps body, the answer resp to a POST that only reads, for [WithCachedOnly].
-// Whether such an answer is worth keeping depends on what is in it, so the client
-// decides. Requests that may use the network never get it.
+// Keep caches body, the answer resp to a POST that only reads, for [WithCachedOnly]. The client
+// decides, because the value of such an answer depends on its content. Requests that may use the
+// network never get it.
 func (t *Transport) Keep(resp *http.Response, body []byte) { t.KeepAs(resp.Request, resp, body) }
 
-// KeepAs is Keep for a part of an answer: body is kept as if it were the answer to the
-// request asked, which was never sent.
+// KeepAs is Keep for a part of an answer: body is cached as if it were the answer to the request
+// asked, which was never sent.
 func (t *Transport) KeepAs(asked *http.Request, resp *http.Response, body []byte) {
 	key, ok := t.postKey(asked)
 	if !ok || resp.StatusCode != http.StatusOK {
@@ -117,9 +115,8 @@ func (t *Transport) fromCache(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// outdated reports whether resp proves that an answer kept earlier is no longer
-// one: the thing is gone, or the service no longer wants its answer kept. A
-// broken connection, a 5xx or a refusal proves nothing.
+// outdated reports whether resp proves that a cached answer is no longer valid: the thing no longer
+// exists, or the service forbids caching. A broken connection, a 5xx, or a refusal proves nothing.
 func outdated(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusOK:
@@ -130,9 +127,8 @@ func outdated(resp *http.Response) bool {
 	return false
 }
 
-// keepOnFailure is a store from which httpcache does not delete: it would after
-// every failed request, so that a laptop without network lost the facts that it
-// could still show.
+// keepOnFailure is a store from which httpcache does not delete. Otherwise, it would delete after
+// every failed request, and a laptop without network would lose the facts that it could still show.
 type keepOnFailure struct{ *store }
 
 func (keepOnFailure) Delete(string) {}

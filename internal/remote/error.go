@@ -5,34 +5,33 @@ import (
 	"time"
 )
 
-// Kind says which of the few things that can go wrong with a service did.
+// Kind is the kind of failure of a service.
 type Kind int
 
 const (
-	// Failed is everything that is none of the others: no connection, a
-	// timeout, a 5xx, a body that is not what the service documents.
+	// Failed is every other failure: no connection, a timeout, a 5xx, a body in an undocumented
+	// form.
 	Failed Kind = iota
 	// NotFound is a 404.
 	NotFound
-	// RateLimited is a 429, or a 403 whose headers speak of a rate limit.
+	// RateLimited is a 429, or a 403 whose headers name a rate limit.
 	RateLimited
 	// Refused is a 401, or any other 403: the credentials were not accepted.
 	Refused
 )
 
-// Error is the one error type of a service client. Clients return it for
-// every answer that is not a success; what else they return (a bad argument)
-// never reached the network.
+// Error is the one error type of a service client. Clients return it for every answer that is not a
+// success; any other error (a bad argument) never reached the network.
 type Error struct {
-	// Service is the name a person knows: "GitHub", "Jira".
+	// Service is the name for people: "GitHub", "Jira".
 	Service string
 	Kind    Kind
-	// Status is the HTTP status, 0 when there was no answer.
+	// Status is the HTTP status, 0 if there was no answer.
 	Status int
 	// RetryAfter is how long to wait, for RateLimited; 0 is unknown.
 	RetryAfter time.Duration
-	// Credential says where the credentials came from ("~/.netrc machine
-	// github.com"), never what they are.
+	// Credential is the origin of the credentials ("~/.netrc machine github.com"), never the
+	// credentials.
 	Credential string
 	// Detail is a short text without secrets: the service's own message,
 	// cleaned, or the cause.

@@ -14,12 +14,12 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// maxDetail bounds what is shown of a foreign text, in characters.
+// maxDetail limits the displayed part of a foreign text, in characters.
 const maxDetail = 200
 
-// TransportError turns what a client got instead of an answer, or while it
-// read one, into an [*Error]. ErrNotCached and ErrNotAllowed, which never reached
-// the network, stay what they are, and so does an [*Error].
+// TransportError converts an error instead of an answer, or during one, to an [*Error].
+// ErrNotCached and ErrNotAllowed, which never reached the network, remain unchanged, and so does an
+// [*Error].
 func TransportError(service string, err error) error {
 	host := ""
 	if u := (*url.Error)(nil); errors.As(err, &u) {
@@ -53,7 +53,7 @@ func describe(err error, host string) string {
 	case errors.Is(err, ErrTimeout):
 		return err.Error() + " from " + host
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer from " + host + " within the time the caller gave"
+		return "no answer from " + host + " within the caller's time limit"
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return "no such host: " + dns.Name
 	case errors.As(err, &dns):
@@ -63,7 +63,7 @@ func describe(err error, host string) string {
 	case errors.As(err, &cert):
 		return "TLS certificate of " + host + " not accepted: " + cert.Err.Error()
 	case errors.As(err, &rec):
-		return "TLS: " + host + " does not speak it: " + rec.Msg
+		return "TLS: " + host + " does not support it: " + rec.Msg
 	case errors.Is(err, ErrTooLarge):
 		return "the answer of " + host + " is too large"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errConnReset):

@@ -13,21 +13,20 @@ import (
 
 const (
 	maxErrorBody = 64 << 10
-	// unstatedPause is what GitHub asks for where a limit states no time.
+	// unstatedPause is GitHub's recommended pause if a limit states no time.
 	unstatedPause = time.Minute
 
 	webPage = "answered with a web page, not JSON"
 )
 
-// CheckResponse returns nil for a 2xx, and for anything else the [*Error] it
-// stands for, after reading and closing the body. credential says where the
-// credentials came from.
+// CheckResponse returns nil for a 2xx, and for anything else the corresponding [*Error], after
+// reading and closing the body. credential is the origin of the credentials.
 func CheckResponse(service, credential string, resp *http.Response) error {
 	if resp.StatusCode/100 == 2 {
 		return nil
 	}
 	defer resp.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what there is of it will do
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // the available part is enough
 	said := parseProblem(body)
 	e := &Error{
 		Service:    service,
@@ -46,8 +45,8 @@ func CheckResponse(service, credential string, resp *http.Response) error {
 	case http.StatusForbidden:
 		e.Kind = Refused
 		limited := resp.Header.Get("Retry-After") != "" || resp.Header.Get("X-RateLimit-Remaining") == "0"
-		// GitHub's limit on bursts may come with no header at all; its
-		// documentation link tells it from a refusal.
+		// GitHub's limit on bursts may come without any header; its documentation link
+		// distinguishes it from a refusal.
 		burst := strings.Contains(string(said.Documentation), "rate-limit")
 		if limited || burst {
 			e.Kind = RateLimited
@@ -60,8 +59,8 @@ func CheckResponse(service, credential string, resp *http.Response) error {
 	return e
 }
 
-// ReadJSON reads the body of a successful answer to its end, which is when the
-// cache keeps it, closes it, and decodes it into v.
+// ReadJSON reads the body of a successful answer to its end, at which the cache stores it, closes
+// it, and decodes it into v.
 func ReadJSON(service string, resp *http.Response, v any) error {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
@@ -83,17 +82,17 @@ func DecodeJSON(service string, resp *http.Response, body []byte, v any) error {
 	return nil
 }
 
-// longestWait is what a longer pause is taken for: no limit of these services lasts longer.
+// longestWait is the maximum pause: no limit of these services lasts longer.
 const longestWait = 24 * time.Hour
 
-// RetryAfter reads how long to wait, at most a day.
+// RetryAfter returns how long to wait, at most a day.
 func RetryAfter(resp *http.Response) time.Duration {
 	return min(statedPause(resp), longestWait)
 }
 
-// statedPause reads how long to wait from Retry-After (seconds or a date), else
-// X-RateLimit-Reset (Unix seconds at GitHub, ISO 8601 at Jira). Dates count
-// from the answer's own, so that a wrong local clock does no harm.
+// statedPause reads how long to wait from Retry-After (seconds or a date), or else
+// X-RateLimit-Reset (Unix seconds at GitHub, ISO 8601 at Jira). Dates are relative to the answer's
+// own, so a wrong local clock does no harm.
 func statedPause(resp *http.Response) time.Duration {
 	value := resp.Header.Get("Retry-After")
 	if n, err := strconv.ParseInt(value, 10, 32); err == nil {
@@ -107,7 +106,7 @@ func statedPause(resp *http.Response) time.Duration {
 		return max(t.Sub(now), 0)
 	}
 	if left := resp.Header.Get("X-RateLimit-Remaining"); left != "" && left != "0" {
-		return 0 // it is another limit that was hit
+		return 0 // another limit was exceeded
 	}
 	reset := resp.Header.Get("X-RateLimit-Reset")
 	if n, err := strconv.ParseInt(reset, 10, 64); err == nil {
@@ -121,7 +120,7 @@ func statedPause(resp *http.Response) time.Duration {
 	return 0
 }
 
-// problem is what GitHub and Jira say in the body of an error.
+// problem is the content of an error body of GitHub and Jira.
 type problem struct {
 	Message       text            `json:"message"`
 	Documentation text            `json:"documentation_url"`
@@ -157,7 +156,7 @@ func (p problem) detail(resp *http.Response, body []byte) string {
 	}
 	add(string(p.Message))
 	var messages []text
-	json.Unmarshal(p.ErrorMessages, &messages) //nolint:errcheck // another shape says nothing
+	json.Unmarshal(p.ErrorMessages, &messages) //nolint:errcheck // ignore another form
 	for _, m := range messages {
 		add(string(m))
 	}
@@ -193,7 +192,7 @@ func (p problem) detail(resp *http.Response, body []byte) string {
 		add(http.StatusText(resp.StatusCode))
 	}
 	if len(parts) == 0 {
-		add("answered without saying why")
+		add("answered without a reason")
 	}
 	return clean(strings.Join(parts, "; "))
 }

@@ -55,7 +55,7 @@ func TestCheckResponse(t *testing.T) {
 		{"web page, not called one", answer(502, " \n"+html), remote.Failed, 0, "answered with a web page, not JSON"},
 		{"plain text", answer(503, "come\nback\x1b[31m later", "Content-Type", "text/plain; charset=utf-8"), remote.Failed, 0, "come back later"},
 		{"redirect to nowhere", answer(302, ""), remote.Failed, 0, "Found"},
-		{"no such status", answer(599, "{"), remote.Failed, 0, "answered without saying why"},
+		{"no such status", answer(599, "{"), remote.Failed, 0, "answered without a reason"},
 		{"hostile message", answer(404, `{"message":"a\u202eb\u001b[2Jc\nhttps://me:hunter2@x/"}`), remote.NotFound, 0, "abc https://x/"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

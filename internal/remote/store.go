@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	// storeMagic begins every file; its number changes when the format does.
+	// storeMagic begins every file; its number changes with the format.
 	storeMagic = "copse-http-1 "
 
 	entrySuffix = ".entry"
 	tempSuffix  = ".tmp"
 )
 
-// Bounds of a store. Between two prunings it may grow beyond them by what the
-// processes that share it write.
+// Limits of a store. Between two prunings, it may exceed them by what the processes that share it
+// write.
 const (
 	maxStoreBytes  = 64 << 20
 	maxEntryBytes  = 16 << 20
@@ -37,19 +37,19 @@ const (
 	maxRemembered  = 1000 // written files
 )
 
-// store keeps answers in files of one directory. It is a cache: whatever goes wrong with a file is
-// a miss, and no error of the disk reaches a request.
+// store caches answers in files of one directory. It is a cache: any problem with a file is a miss,
+// and no error of the disk reaches a request.
 //
-// A file is named after a hash of its key, and is one line, magic and SHA-256 of the rest, and the
-// rest: the answer as it would be on the wire. Files are replaced by rename, so that a reader in
-// any process sees a whole one.
+// A file is named after a hash of its key. It consists of one line, with magic and SHA-256 of the
+// rest, and the rest: the answer in wire format. Files are replaced by rename, so a reader in any
+// process sees a complete one.
 type store struct {
 	dir string
 	now func() time.Time
 
 	mu      sync.Mutex
 	written int64            // bytes since the last pruning; -1 before the first
-	last    map[string]wrote // what this process wrote last, by path
+	last    map[string]wrote // the last answers that this process wrote, by path
 }
 
 // wrote is an answer in a file.
@@ -67,7 +67,7 @@ func (s *store) path(key string) string {
 	return filepath.Join(s.dir, hex.EncodeToString(sum[:])+entrySuffix)
 }
 
-// Get returns the answer kept under key.
+// Get returns the answer cached under key.
 func (s *store) Get(key string) ([]byte, bool) {
 	b, err := regular.Read(s.path(key), maxEntryBytes+maxHeaderBytes)
 	if err != nil {
@@ -85,7 +85,7 @@ func header(body []byte) string {
 	return storeMagic + hex.EncodeToString(sum[:])
 }
 
-// Set keeps body under key, if the disk lets it.
+// Set caches body under key, if the disk allows it.
 func (s *store) Set(key string, body []byte) {
 	if len(body) > maxEntryBytes {
 		s.Delete(key)
@@ -102,9 +102,9 @@ func (s *store) Set(key string, body []byte) {
 	s.account(int64(len(body)))
 }
 
-// has reports whether this process wrote the same answer last and nobody has touched the
-// file since. Answers have the second in which the service gave them, so the calls of a
-// burst bring the same one; writing it takes longer than all else that such a call does here.
+// has reports whether this process wrote the same answer last and nobody has touched the file
+// since. Answers contain the second in which the service gave them, so the calls of a burst get the
+// same one; writing it takes longer than everything else in such a call.
 func (s *store) has(path, head string) bool {
 	s.mu.Lock()
 	last := s.last[path]
@@ -129,7 +129,7 @@ func (s *store) remember(path, head string) {
 	s.last[path] = wrote{head, info}
 }
 
-// write does not sync to disk: the checksum tells a torn file after a crash.
+// write does not sync to disk: after a crash, the checksum reveals a torn file.
 func (s *store) write(path, head string, body []byte) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
@@ -154,11 +154,11 @@ func (s *store) write(path, head string, body []byte) error {
 	return err
 }
 
-// Delete drops what is kept under key.
+// Delete drops the answer cached under key.
 func (s *store) Delete(key string) { _ = os.Remove(s.path(key)) }
 
-// account prunes after the first write of the process, and then each time that
-// much has been written again.
+// account prunes after the first write of the process, and then after each further such amount of
+// data.
 func (s *store) account(n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +170,7 @@ func (s *store) account(n int64) {
 	s.prune()
 }
 
-// prune drops what is too old, then the oldest until the rest fits.
+// prune drops expired answers, then the oldest until the rest fits.
 func (s *store) prune() {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {

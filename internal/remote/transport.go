@@ -20,44 +20,44 @@ const (
 )
 
 var (
-	// ErrNotAllowed is the answer to a request that Allow does not let out.
+	// ErrNotAllowed is the error of a request that Allow refuses.
 	ErrNotAllowed = errors.New("request not allowed")
-	// ErrTooLarge is what reading a body beyond MaxBody gives.
+	// ErrTooLarge is the error of reading a body beyond MaxBody.
 	ErrTooLarge = errors.New("answer too large")
-	// ErrTimeout is the end of a request that took longer than Timeout. A
-	// deadline of the caller's own context stays context.DeadlineExceeded.
+	// ErrTimeout is the error of a request that took longer than Timeout. A deadline of the
+	// caller's own context remains context.DeadlineExceeded.
 	ErrTimeout = errors.New("no answer in time")
 )
 
-// Options say how a [Transport] behaves. Only Allow is needed.
+// Options configure a [Transport]. Only Allow is required.
 type Options struct {
-	// Base sends what is let out; nil is net/http's default transport with
-	// tighter limits, which honours the proxy variables of the environment.
+	// Base sends the allowed requests; nil is net/http's default transport with tighter limits,
+	// which honors the proxy variables of the environment.
 	Base http.RoundTripper
-	// Allow reports whether a request may leave. It sees every request, the ones that follow a
-	// redirect too, and must not change it. Nil lets none out.
+	// Allow reports whether a request may be sent. It sees every request, including those that
+	// follow a redirect, and must not change it. Nil allows none.
 	Allow func(*http.Request) bool
-	// CacheDir is the directory for answers, made with mode 0700 when the first one is kept; empty
-	// keeps none. Many processes may share it.
+	// CacheDir is the directory for answers, created with mode 0700 when the first one is stored;
+	// empty disables the cache. Many processes may share it.
 	CacheDir string
-	// Identity names the credential without being it (see [Identity]). An
-	// answer that was kept for one identity is never served to another.
+	// Identity names the credential without revealing it (see [Identity]). An answer that was
+	// cached for one identity is never served to another.
 	Identity string
-	// KeepNoStore keeps answers that the service marks no-store. Jira marks
-	// all of them, so that nothing of it could be shown from the cache.
+	// KeepNoStore caches answers that the service marks no-store. Jira marks all of them, so none
+	// of them could otherwise be shown from the cache.
 	KeepNoStore bool
-	// Timeout bounds one request, its second try and the reading of its body
-	// included; 0 is 15 seconds.
+	// Timeout limits one request, including its second try and the reading of its body; 0 is 15
+	// seconds.
 	Timeout time.Duration
-	// MaxBody bounds a body in bytes; 0 is 8 MiB.
+	// MaxBody limits a body in bytes; 0 is 8 MiB.
 	MaxBody int64
-	// Now is the clock for answers without a Date header and for the age of
-	// kept ones; nil is time.Now.
+	// Now is the clock for answers without a Date header and for the age of cached ones; nil is
+	// time.Now.
 	Now func() time.Time
 }
 
-// Transport is an http.RoundTripper for a service that is only read. Make one
-// with [NewTransport]; it may be used by many goroutines.
+// Transport is an http.RoundTripper for a service that is only read. Create it with [NewTransport];
+// it is safe for concurrent use.
 type Transport struct {
 	allow   func(*http.Request) bool
 	timeout time.Duration
@@ -67,7 +67,7 @@ type Transport struct {
 	ident   string
 }
 
-// NewTransport makes the transport of one client with one credential.
+// NewTransport returns the transport of one client with one credential.
 func NewTransport(o Options) *Transport {
 	if o.Base == nil {
 		o.Base = newBase()
@@ -144,7 +144,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, err
 	}
-	resp.Request = req // what origin goes by
+	resp.Request = req // the inputs of origin
 	resp.Body = &timedBody{ReadCloser: resp.Body, ctx: ctx, cancel: cancel}
 	return resp, nil
 }
@@ -164,15 +164,15 @@ func (t *Transport) send(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections lets http.Client.CloseIdleConnections through.
+// CloseIdleConnections passes http.Client.CloseIdleConnections on.
 func (t *Transport) CloseIdleConnections() {
 	if c, ok := t.plain.(*retrier).next.(*wire).base.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
 	}
 }
 
-// origin returns the request that a chain of redirects began with, and how
-// many redirects led from it to req.
+// origin returns the first request of a chain of redirects, and the number of redirects from it to
+// req.
 func origin(req *http.Request) (*http.Request, int) {
 	hops := 0
 	for req.Response != nil && req.Response.Request != nil {
@@ -192,7 +192,7 @@ func closeBody(req *http.Request) {
 	}
 }
 
-// ended says why ctx ended, if that is what err comes from.
+// ended returns why ctx ended, if that is the cause of err.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

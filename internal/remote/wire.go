@@ -12,15 +12,13 @@ import (
 	"time"
 )
 
-// secretHeaders never reach another origin than the one they were meant for,
-// nor the disk.
+// secretHeaders never reach an origin other than their own, nor the disk.
 var secretHeaders = [...]string{"Authorization", "Cookie", "Proxy-Authorization"}
 
 type secretsKey struct{}
 
-// hideSecrets moves the secret headers of req to its context, where wire finds
-// them: what lies between the two writes answers, and the request headers they
-// vary by, to disk.
+// hideSecrets moves the secret headers of req to its context, where wire finds them: the layer
+// between the two writes answers, and the request headers that they vary by, to disk.
 func hideSecrets(req *http.Request) *http.Request {
 	secrets := http.Header{}
 	for _, name := range secretHeaders {
@@ -38,8 +36,8 @@ func hideSecrets(req *http.Request) *http.Request {
 	return req
 }
 
-// wire is the innermost part: it puts the secrets back, and gives an answer
-// the form in which the cache may keep it.
+// wire is the innermost layer: it restores the secrets, and converts an answer to the form in which
+// the cache may store it.
 type wire struct {
 	base        http.RoundTripper
 	maxBody     int64
@@ -60,8 +58,8 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Header.Set("Date", w.now().UTC().Format(http.TimeFormat))
 	}
 	resp.Header.Del("Set-Cookie")
-	// A service's max-age would let an answer be served unconfirmed. Ours are
-	// always confirmed, or asked for as what they are: WithCachedOnly.
+	// A service's max-age would allow an answer to be served unconfirmed. Our answers are always
+	// confirmed, or explicitly requested from the cache with WithCachedOnly.
 	if noStore(resp) && !w.keepNoStore {
 		resp.Header.Set("Cache-Control", "no-store")
 	} else {
@@ -79,7 +77,7 @@ func noStore(resp *http.Response) bool {
 	return strings.Contains(strings.ToLower(strings.Join(resp.Header.Values("Cache-Control"), ",")), "no-store")
 }
 
-// boundedBody fails instead of giving more than left bytes.
+// boundedBody fails instead of returning more than left bytes.
 type boundedBody struct {
 	io.ReadCloser
 	left int64
@@ -97,8 +95,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// retrier tries a GET a second time when the first broke off before an answer,
-// or was answered with a 5xx.
+// retrier tries a GET a second time if the first attempt broke off before an answer, or got a 5xx.
 type retrier struct{ next http.RoundTripper }
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -125,6 +122,6 @@ func worthRetrying(resp *http.Response, err error) bool {
 		return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 			errors.Is(err, errConnReset) || errors.Is(err, syscall.EPIPE)
 	}
-	// A service that says when to come back is not asked sooner.
+	// A service that names a time is not asked sooner.
 	return resp.StatusCode >= 500 && resp.Header.Get("Retry-After") == ""
 }

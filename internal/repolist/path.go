@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Path returns where twig keeps the list on a system: goos is the name that runtime.GOOS has there,
-// getenv looks up an environment variable, and home is the user's home directory, empty when there
-// is none.
+// Path returns the location of twig's list on a system: goos is the name in runtime.GOOS, getenv
+// looks up an environment variable, and home is the user's home directory, empty if there is none.
 func Path(goos string, getenv func(string) string, home string) (string, error) {
 	var file string
 	switch goos {

@@ -1,10 +1,10 @@
-// Package repolist reads the list of repositories that the program twig keeps
-// for a user, registry.json. It never writes it.
+// Package repolist reads the list of repositories that the program twig keeps for a user,
+// registry.json. It never writes it.
 //
-// [Path] says where the file is, [List] reads it afresh when it changed. The
-// format is twig's (github.com/eddieland/twig, 2025 to 2026): an array of objects
-// with the members path, name and last_fetch; the last may be absent or null. Unknown members are ignored. Whether a repository is still there is
-// not looked into.
+// [Path] returns the path of the file, and [List] reads it again when it changes. The format is
+// twig's (github.com/eddieland/twig, 2025 to 2026): an array of objects with the members path,
+// name, and last_fetch; the last may be absent or null. Unknown members are ignored. The package
+// does not check whether a repository still exists.
 package repolist
 
 import (
@@ -16,26 +16,24 @@ import (
 	"github.com/copse-dev/copse/internal/jsonfile"
 )
 
-// MaxSize is the size of the largest list that is read.
+// MaxSize is the maximum size of the list.
 const MaxSize = 16 << 20
 
 // Repository is an entry of the list.
 type Repository struct {
 	Name string
 	Path string // absolute, with symbolic links resolved
-	// LastFetch is when twig last fetched it, as it is written, in RFC 3339;
-	// empty when it never did.
+	// LastFetch is when twig last fetched it, unparsed, in RFC 3339; empty if it never did.
 	LastFetch string
 }
 
 // List is the list of repositories. It is safe for concurrent use.
 type List struct {
 	file    *cachedfile.File[[]Repository]
-	nowhere error // why there is no file
+	nowhere error // the reason why there is no file
 }
 
-// New returns the list that twig keeps at [Path]. Nothing is read yet. Without
-// a place for the file, every Load fails.
+// New returns twig's list at [Path]. It reads nothing yet. Without a path, every Load fails.
 func New(goos string, getenv func(string) string, home string) *List {
 	path, err := Path(goos, getenv, home)
 	if err != nil {
@@ -44,9 +42,9 @@ func New(goos string, getenv func(string) string, home string) *List {
 	return &List{file: cachedfile.New(path, MaxSize, parse)}
 }
 
-// Load returns the present repositories in the order in which they were added; none when there is
-// no file. They must not be changed. An error about the file begins with "registry.json: ", says
-// what is wrong there, and does not name the directory.
+// Load returns the current repositories in the order in which they were added; none if there is no
+// file. The caller must not change them. An error about the file begins with "registry.json: ",
+// describes the problem, and does not name the directory.
 func (l *List) Load() ([]Repository, error) {
 	if l.nowhere != nil {
 		return nil, l.nowhere

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 )
 
-// Dir is a directory that is opened below another one, the wall: the name may lead over
-// links, but never out. It is opened for each call, so it may be replaced in between.
+// Dir is a directory below another one, the wall: its name may contain links, but never leaves the
+// wall. It is opened for each call, so it may be replaced in between.
 type Dir struct {
 	Wall string // an absolute path
 	Name string // slash-separated; "." is the wall itself
 }
 
-// Path returns the path of the directory, for naming it.
+// Path returns the path of the directory, for display.
 func (d Dir) Path() string { return filepath.Join(d.Wall, filepath.FromSlash(d.Name)) }
 
 // Sub returns a directory in the directory, with the same wall.
@@ -43,7 +43,7 @@ func (d Dir) In() Files { return Files{d} }
 // Files are the files of a Dir.
 type Files struct{ dir Dir }
 
-// Stat returns what is at the end of links.
+// Stat returns the file at the end of links.
 func (f Files) Stat(name string) (fs.FileInfo, error) {
 	return Folder(f.dir.Wall).Stat(path.Join(f.dir.Name, name))
 }

@@ -10,7 +10,7 @@ import (
 // cachedfile.Folder.
 type Folder string
 
-// Stat returns what is at the end of links.
+// Stat returns the file at the end of links.
 func (f Folder) Stat(name string) (fs.FileInfo, error) {
 	root, err := Open(string(f))
 	if err != nil {
@@ -20,7 +20,7 @@ func (f Folder) Stat(name string) (fs.FileInfo, error) {
 	return root.Stat(name)
 }
 
-// Lstat returns what is there, be it a link.
+// Lstat returns the file itself, even if it is a link.
 func (f Folder) Lstat(name string) (fs.FileInfo, error) {
 	root, err := Open(string(f))
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// openFlags open without waiting for the other end of a named pipe, and without
-	// making a terminal that of this process.
+	// openFlags open without waiting for the other end of a named pipe, and without making a
+	// terminal the controlling one of this process.
 	openFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
 
 	openFolderFlags = openFlags | unix.O_DIRECTORY
 )
 
-// WithTypes returns an open directory that tells what its entries are without looking at each of
-// them: the library does that for what was opened below a root, since their Info would be looked
-// for by a path. It closes dir.
+// WithTypes returns an open directory that reports the types of its entries without a stat of each:
+// the library uses a stat for directories below a root, because their Info would be looked up by a
+// path. It closes dir.
 func WithTypes(dir *os.File) (*os.File, error) {
 	defer dir.Close()
 	conn, err := dir.SyscallConn()

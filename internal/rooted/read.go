@@ -27,7 +27,7 @@ func (r *Root) Read(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, r.reason(err)
 	}
-	if size > limit { // it has grown, or does not tell
+	if size > limit { // it has grown, or does not report its size
 		return nil, &TooLargeError{Size: size, Limit: limit}
 	}
 	return data.Bytes(), nil
@@ -39,8 +39,8 @@ func (r *Root) Open(name string) (*os.File, error) {
 	return file, err
 }
 
-// open opens a file. What it is is looked at before, because opening a device can
-// have effects, and after, because it may have been replaced in between.
+// open opens a file. It checks the type before, because opening a device can have effects, and
+// afterward, because the file may have been replaced in between.
 func (r *Root) open(name string) (*os.File, fs.FileInfo, error) {
 	if file, info := r.openPlain(name); file != nil {
 		return file, info, nil
@@ -67,8 +67,8 @@ func (r *Root) open(name string) (*os.File, fs.FileInfo, error) {
 	return nil, nil, notRegular(info.Mode())
 }
 
-// openPlain opens a file that is no link, and walks to it only once. It leaves
-// whatever is unusual to others, for which file is nil.
+// openPlain opens a file that is not a link, and resolves its path only once. It leaves unusual
+// cases to others, and returns a nil file for them.
 func (r *Root) openPlain(name string) (file *os.File, info fs.FileInfo) {
 	if check(name) != nil {
 		return nil, nil
@@ -100,7 +100,7 @@ func (r *Root) openFile(name string, flags int) (file *os.File, err error) {
 	return file, err
 }
 
-// Stat tells what is at the end of links.
+// Stat describes the file at the end of links.
 func (r *Root) Stat(name string) (info fs.FileInfo, err error) {
 	err = r.follow(name, func(name string) (err error) {
 		info, err = r.root.Stat(name)
@@ -109,7 +109,7 @@ func (r *Root) Stat(name string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// Lstat tells what is there, be it a link.
+// Lstat describes the file itself, even if it is a link.
 func (r *Root) Lstat(name string) (info fs.FileInfo, err error) {
 	if err := check(name); err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func (r *Root) openFolder(name string) (*os.File, error) {
 	return WithTypes(dir)
 }
 
-// entry is a part of a directory. The library's own would look for its Info at an absolute path,
-// which may have come to lead outside.
+// entry is a part of a directory. The library's own type would look up its Info at an absolute
+// path, which may lead outside by then.
 type entry struct {
 	fs.DirEntry
 	root *Root

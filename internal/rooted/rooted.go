@@ -1,20 +1,20 @@
 // Package rooted reads files below one directory, and never anything else.
 //
-// [Open] a [Root], turn what a user says into a name in it with [Root.Name], and
+// [Open] a [Root], convert a user's path to a name in it with [Root.Name], and
 // read with the other methods. It guarantees that
 //
 //   - nothing outside the directory is opened, whatever the path is and however links
-//     and directories change meanwhile: the system is asked through an [os.Root]. Links
-//     that stay inside are followed, also absolute ones;
-//   - what leads outside is [ErrOutside], whether there is something or not, so
+//     and directories change in the meantime: all access goes through an [os.Root]. Links
+//     that stay inside are followed, including absolute ones;
+//   - a path that leads outside is [ErrOutside], whether a file exists there or not, so
 //     nobody learns what exists elsewhere. A path of another system that would lead
-//     outside there, as C:\x and ..\x do, is refused everywhere;
-//   - a name that no file can have, as one with a NUL or with too many characters,
-//     is [fs.ErrNotExist] like one that no file has;
-//   - no call blocks: a named pipe, socket or device is a [*NotRegularError] and is
+//     outside there, such as C:\x and ..\x, is refused everywhere;
+//   - a name that no file can have, such as one with a NUL or with too many characters,
+//     is [fs.ErrNotExist], like a name that no file has;
+//   - no call blocks: a named pipe, socket, or device is a [*NotRegularError] and is
 //     neither opened nor waited for, and no more than a limit is read;
 //   - no error of a Root names the path of the directory. errors.Is works with those
-//     of io/fs. (A file that [Root.Open] returned is an [os.File], whose own errors
+//     of io/fs. ([Root.Open] returns an [os.File], whose own errors
 //     do.)
 //
 // Hard links and mounts inside the directory are part of it.
@@ -32,17 +32,17 @@ import (
 )
 
 var (
-	// ErrOutside says that a path leads out of the directory.
+	// ErrOutside reports that a path leads out of the directory.
 	ErrOutside = errors.New("the path leads outside the directory")
-	// ErrNotFolder says that there is something else than a directory.
+	// ErrNotFolder reports that the file is not a directory.
 	ErrNotFolder = errors.New("it is not a directory")
-	// ErrTooDeep says that a name has more than maxParts parts.
+	// ErrTooDeep reports that a name has more than maxParts parts.
 	ErrTooDeep = errors.New("the path has more than 128 parts")
-	// ErrTooManyLinks says that links lead to each other, or seem to.
+	// ErrTooManyLinks reports that links form a loop, or seem to.
 	ErrTooManyLinks = errors.New("too many symbolic links")
 )
 
-// NotRegularError says that there is something else than a file.
+// NotRegularError reports that the file is not a regular file.
 type NotRegularError struct {
 	Kind string // "folder", "named pipe", "socket", "device", "special file"
 }
@@ -64,19 +64,19 @@ func notRegular(mode fs.FileMode) error {
 	return &NotRegularError{Kind: kind}
 }
 
-// TooLargeError says that a file has more bytes than are read.
+// TooLargeError reports that a file exceeds the limit.
 type TooLargeError struct {
-	Size, Limit int64 // Size is at least: the file may be growing
+	Size, Limit int64 // a lower bound: the file may be growing
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("it has %d bytes, more than the %d that are read", e.Size, e.Limit)
+	return fmt.Sprintf("it has %d bytes; the limit is %d", e.Size, e.Limit)
 }
 
 // Root is a directory. It is safe for concurrent use.
 type Root struct {
 	root    *os.Root
-	escapes func() error    // what root says of a path that leads outside
+	escapes func() error    // root's error for a path that leads outside
 	paths   func() []string // of the directory: as it was given, and without links
 }
 
@@ -92,7 +92,7 @@ func Open(path string) (*Root, error) {
 	r := &Root{root: root}
 	// Both take as long as reading a file, and are seldom needed.
 	r.escapes = sync.OnceValue(func() error {
-		// The library has no name for this error, so it is asked for it.
+		// The library does not export this error, so this code provokes it.
 		_, err := root.Lstat("..")
 		return withoutPath(err)
 	})
@@ -109,9 +109,9 @@ func Open(path string) (*Root, error) {
 // Close closes the directory.
 func (r *Root) Close() error { return r.root.Close() }
 
-// Name returns the name in the directory of what a user calls path: relative to it, or absolute and
-// inside it. Names have slashes and no dots; the directory itself is ".". The error is ErrOutside.
-// Whether there is such a file is not looked at.
+// Name returns the name in the directory for a user's path: relative to it, or absolute and inside
+// it. Names have slashes and no dots; the directory itself is ".". The error is ErrOutside. Name
+// does not check whether the file exists.
 func (r *Root) Name(path string) (string, error) {
 	if hasDrive(path) && filepath.VolumeName(path) == "" {
 		return "", ErrOutside
@@ -140,8 +140,8 @@ func (r *Root) inside(path string) (string, error) {
 	return "", ErrOutside
 }
 
-// leaves reports whether a relative path is ever outside: also if it comes back,
-// and also if only another system takes a backslash for a slash.
+// leaves reports whether a relative path is ever outside: even if it comes back, and even if only
+// another system reads a backslash as a slash.
 func leaves(path string) bool {
 	slashed := strings.ReplaceAll(filepath.ToSlash(path), `\`, "/")
 	if strings.HasPrefix(slashed, "/") {
@@ -168,7 +168,7 @@ func hasDrive(path string) bool {
 	return letter || strings.HasPrefix(path, `\\`)
 }
 
-// check refuses what no name of a file in the directory can be, so that the system is not asked.
+// check refuses texts that cannot be the name of a file in the directory, before any system call.
 func check(name string) error {
 	switch {
 	case name == "" || strings.Contains(name, "\x00"):
@@ -181,12 +181,12 @@ func check(name string) error {
 	return nil
 }
 
-// maxParts is how many parts a name may have. The system opens each of them in turn, and
-// some callers look at each prefix of a name, which takes the square of its length.
+// maxParts is the maximum number of parts of a name. The system opens each of them in turn, and
+// some callers examine each prefix of a name, which takes the square of its length.
 const maxParts = 128
 
-// follow calls op with a name, and if the library refuses its links, with the real
-// name: it takes no absolute link, even if that leads inside, and few links in all.
+// follow calls op with a name, and if the library refuses its links, with the real name: the
+// library accepts no absolute link, even if that leads inside, and only few links in total.
 func (r *Root) follow(name string, op func(name string) error) error {
 	if err := check(name); err != nil {
 		return err
@@ -205,11 +205,11 @@ func (r *Root) follow(name string, op func(name string) error) error {
 	return r.reason(op(real))
 }
 
-// maxLinks is how many links a name may lead over.
+// maxLinks is the maximum number of links in a name.
 const maxLinks = 40
 
-// Real returns the name of what is at the end of links. It is for deciding by a name
-// what may be read: every other method follows links itself.
+// Real returns the name of the file at the end of links. It is for access decisions by name: every
+// other method follows links itself.
 func (r *Root) Real(name string) (string, error) {
 	if err := check(name); err != nil {
 		return "", err
@@ -261,8 +261,8 @@ func (r *Root) Real(name string) (string, error) {
 	return strings.Join(done, "/"), nil
 }
 
-// below returns the rest of an absolute path that begins with that of the directory. It is not
-// cleaned: what ".." means depends on the links before it.
+// below returns the rest of an absolute path after the directory's path. It is not cleaned: the
+// meaning of ".." depends on the links before it.
 func (r *Root) below(path string) (string, bool) {
 	for _, folder := range r.paths() {
 		rest, ok := strings.CutPrefix(path, folder)
@@ -289,7 +289,7 @@ func (r *Root) reason(err error) error {
 	return err
 }
 
-// withoutPath returns the cause alone of an error that names a path.
+// withoutPath returns only the cause of an error that names a path.
 func withoutPath(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err

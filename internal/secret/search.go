@@ -2,12 +2,12 @@ package secret
 
 import "slices"
 
-// patterns finds any of several texts in one pass, which looks at a part of the bytes
-// only (the algorithm of Wu and Manber, with blocks of two bytes).
+// patterns finds any of several texts in one pass, which examines only a part of the bytes (the
+// algorithm of Wu and Manber, with blocks of two bytes).
 type patterns struct {
 	texts  []string // the longest first
 	minLen int      // the length of the shortest
-	// shift is how far a window of minLen bytes can move whose last block has a hash.
+	// shift is how far a window of minLen bytes can move if its last block has a given hash.
 	shift [1 << 12]uint8
 }
 
@@ -18,7 +18,7 @@ const block = 2
 
 func hash(a, b byte) int { return (int(a)<<5 ^ int(b)) & (1<<12 - 1) }
 
-// compile takes texts of at least two bytes, the longest first.
+// compile accepts texts of at least two bytes, the longest first.
 func compile(texts []string) *patterns {
 	p := &patterns{texts: texts, minLen: min(len(slices.MinFunc(texts, func(a, b string) int { return len(a) - len(b) })), 0xff)}
 	for i := range p.shift {
@@ -33,8 +33,8 @@ func compile(texts []string) *patterns {
 	return p
 }
 
-// find returns the first place where one of the patterns is, and the length of the longest
-// one there; 0 if there is none.
+// find returns the first position of one of the patterns, and the length of the longest one there;
+// 0 if there is none.
 func find[T string | []byte](p *patterns, text T) (at, length int) {
 	if len(p.texts) == 0 {
 		return 0, 0

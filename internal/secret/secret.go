@@ -1,17 +1,14 @@
-// Package secret keeps the secrets that a program knows out of what it shows.
+// Package secret removes the secrets that a program knows from its output.
 //
-// Whatever finds a secret adds it to the program's [Set]; what leaves the program
-// goes through [Set.Redact], [Set.JSON] or a [Writer], which put [Mask] in its
-// place. A secret is found in each form in which a service or a program repeats
-// it: as it is, escaped in JSON, HTML or a URL, and in base64, also as a part of a
-// longer text such as the header of basic authentication.
+// Code that finds a secret adds it to the program's [Set]. The program's output passes through
+// [Set.Redact], [Set.JSON], or a [Writer], which replace it with [Mask]. A secret is found in every
+// form in which a service or a program repeats it: unchanged, escaped in JSON, HTML, or a URL, and
+// in base64, including as a part of a longer text such as the header of basic authentication.
 //
-// A secret of fewer than 8 characters is too much like a word to be taken out
-// wherever it stands. It is found with its login, as in "ada:1234" and in
-// base64 of that.
+// A secret of fewer than 8 characters is too similar to a word to be removed everywhere. It is
+// found with its login, as in "ada:1234" and in base64 of that.
 //
-// The zero Set is empty and costs nothing; so does a nil one. A Set is safe for
-// concurrent use.
+// The zero Set is empty and costs nothing; so does a nil one. A Set is safe for concurrent use.
 package secret
 
 import (
@@ -27,13 +24,13 @@ import (
 	"sync/atomic"
 )
 
-// Mask stands where a secret was.
+// Mask replaces a secret.
 const Mask = "[redacted]"
 
-// shortest is the length from which a secret is looked for by itself, in bytes.
+// shortest is the minimum length of a secret that is found without its login, in bytes.
 const shortest = 8
 
-// Set is the secrets that are known. Make one with [New].
+// Set is the known secrets. Create it with [New].
 type Set struct {
 	loading sync.Mutex
 	unread  atomic.Bool // later is not empty
@@ -44,16 +41,16 @@ type Set struct {
 	forms atomic.Pointer[patterns]
 }
 
-// New returns a set. later adds what costs a look at the disk; it is called when
-// something is shown first. It can be nil.
+// New returns a set. later adds secrets that cost an access to the disk; it is called before the
+// first output. It can be nil.
 func New(later func(*Set)) *Set {
 	s := &Set{}
 	s.Later(later)
 	return s
 }
 
-// Later adds a function that adds secrets. It is called once, before something is shown
-// the next time. It must show nothing itself.
+// Later adds a function that adds secrets. It is called once, before the next output. It must not
+// produce output itself.
 func (s *Set) Later(add func(*Set)) {
 	if s == nil || add == nil {
 		return
@@ -64,7 +61,7 @@ func (s *Set) Later(add func(*Set)) {
 	s.unread.Store(true)
 }
 
-// load calls the functions that add secrets. Whoever shows something meanwhile waits.
+// load calls the functions that add secrets. Concurrent output waits.
 func (s *Set) load() {
 	s.loading.Lock()
 	defer s.loading.Unlock()
@@ -111,7 +108,7 @@ func (s *Set) AddLogin(login, secret string) {
 	s.forms.Store(compile(all))
 }
 
-// forms returns the texts that give a secret away.
+// forms returns the texts that reveal a secret.
 func forms(login, secret string) []string {
 	if len(secret) < shortest {
 		if login == "" {
@@ -127,15 +124,15 @@ func forms(login, secret string) []string {
 	return all
 }
 
-// written returns the forms in which text is written into other texts.
+// written returns the forms of text inside other texts.
 func written(text string) []string {
 	all := []string{text, url.QueryEscape(text), url.PathEscape(text), url.UserPassword("", text).String()[1:]}
 	for _, quoted := range []string{strconv.Quote(text), marshal(text)} {
 		all = append(all, quoted[1:len(quoted)-1])
 	}
-	// JSON in a string of JSON.
+	// A JSON string inside a JSON string.
 	nested := marshal(all[len(all)-1])
-	// html/template escapes a plus sign, too.
+	// html/template also escapes a plus sign.
 	page := html.EscapeString(text)
 	all = append(all, nested[1:len(nested)-1], strings.ReplaceAll(all[1], "+", "%20"), page, strings.ReplaceAll(page, "+", "&#43;"))
 	// Other programs write hexadecimal digits small, more characters as entities, and a slash
@@ -179,14 +176,14 @@ func base64Forms(text string) []string {
 	}
 }
 
-// base64Fragments returns what part becomes within a longer text in base64. It depends on how many
-// bytes are before it, and its ends on what they are.
+// base64Fragments returns the forms of part within a longer text in base64. They depend on the
+// number of bytes before it, and their ends on the neighboring bytes.
 func base64Fragments(part string) []string {
 	var all []string
 	for before := range 3 {
 		text := make([]byte, before, before+len(part))
 		text = append(text, part...)
-		// The characters that only bytes of part decide.
+		// The characters that depend only on bytes of part.
 		from, to := (before*8+5)/6, len(text)*8/6
 		for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			all = append(all, encoding.EncodeToString(text)[from:to])
@@ -195,7 +192,7 @@ func base64Fragments(part string) []string {
 	return all
 }
 
-// all returns what to look for.
+// all returns the texts to search for.
 func (s *Set) all() *patterns {
 	if s == nil {
 		return &none
@@ -209,7 +206,7 @@ func (s *Set) all() *patterns {
 	return &none
 }
 
-// Redact returns text without the secrets. Text without any is returned as it is.
+// Redact returns text without the secrets. It returns text without any unchanged.
 func (s *Set) Redact(text string) string {
 	forms := s.all()
 	at, length := find(forms, text)
@@ -224,8 +221,8 @@ func (s *Set) Redact(text string) string {
 	return out.String() + text
 }
 
-// JSON returns a JSON document without the secrets in its strings. Numbers and
-// the document's own characters stay, so that it is valid still.
+// JSON returns a JSON document without the secrets in its strings. Numbers and the document's
+// syntax stay, so it remains valid.
 func (s *Set) JSON(document []byte) []byte {
 	if _, length := find(s.all(), document); length == 0 {
 		return document
@@ -245,7 +242,7 @@ func (s *Set) JSON(document []byte) []byte {
 	return append(out, document...)
 }
 
-// stringEnd returns the length of the string that a document begins with.
+// stringEnd returns the length of the string at the beginning of a document.
 func stringEnd(document []byte) int {
 	for i := 1; i < len(document); i++ {
 		switch document[i] {

@@ -6,22 +6,21 @@ import (
 	"sync"
 )
 
-// Writer takes the secrets out of what is written to it, also where a secret
-// comes in several pieces.
+// Writer removes the secrets from its input, even if a secret arrives in several pieces.
 type Writer struct {
 	set *Set
 	to  io.Writer
 
 	mu   sync.Mutex
-	held string // the end of what was written, which may be the beginning of a secret
+	held string // the end of the input, which may be the beginning of a secret
 }
 
-// Writer returns a writer to w. Close writes what it holds back.
+// Writer returns a writer to w. Close writes the text that it holds back.
 func (s *Set) Writer(w io.Writer) *Writer { return &Writer{set: s, to: w} }
 
-// Raw returns the writer that w takes the secrets out for: w itself, if it does not. It
-// is for what must not be changed: a protocol that does so itself, a child process, a
-// secret that the user has asked for.
+// Raw returns the writer below w, from which w removes the secrets: w itself, if it is not a
+// Writer. It is for output that must not change: a protocol that redacts itself, a child process, a
+// secret that the user has requested.
 func Raw(w io.Writer) io.Writer {
 	if redacting, ok := w.(*Writer); ok {
 		return redacting.to
@@ -29,7 +28,7 @@ func Raw(w io.Writer) io.Writer {
 	return w
 }
 
-// Write writes p, but for an end that a secret may begin with.
+// Write writes p, except for an end that may be the beginning of a secret.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,9 +45,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// beginning returns the length of the longest end of text that one of forms begins with. It
-// is of the last line: no secret has a line break, and what is written in lines is
-// never held back.
+// beginning returns the length of the longest end of text that is the beginning of one of forms. It
+// examines only the last line: no secret has a line break, and complete lines are never held back.
 func beginning(text string, forms []string) int {
 	text = text[strings.LastIndexByte(text, '\n')+1:]
 	if len(forms) == 0 {
@@ -64,7 +62,7 @@ func beginning(text string, forms []string) int {
 	return 0
 }
 
-// WriteJSON writes a JSON document, which stays one.
+// WriteJSON writes a JSON document, which remains valid.
 func (w *Writer) WriteJSON(document []byte) error {
 	if err := w.Close(); err != nil {
 		return err
@@ -75,7 +73,7 @@ func (w *Writer) WriteJSON(document []byte) error {
 	return err
 }
 
-// Close writes what is held back. It does not close the writer below.
+// Close writes the text that is held back. It does not close the writer below.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

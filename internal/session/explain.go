@@ -10,8 +10,8 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 )
 
-// Explain returns an error of the repository or of its state as a failure. nil and
-// failures stay as they are.
+// Explain converts an error of the repository or of its state to a failure. nil and failures remain
+// unchanged.
 func Explain(err error) error {
 	if err == nil {
 		return nil
@@ -30,7 +30,7 @@ func Explain(err error) error {
 				case bad == nil:
 					return fmt.Sprintf("Run `%s` in this repository first.", w.Track)
 				case errors.Is(err, twig.ErrOutside), errors.Is(err, twig.ErrLink):
-					return "" // the error says it
+					return "" // the error contains it
 				}
 				return fmt.Sprintf("Correct the file, or move it away and run `%s`.", w.Track)
 			},
@@ -51,7 +51,7 @@ func Explain(err error) error {
 			Do:   failure.Text("Remedy: " + broken.Remedy + "."),
 		}
 	}
-	// Anything else is a fault of the repository's files, or of the git program.
+	// Any other error is a problem of the repository's files, or of the git program.
 	return &failure.Error{
 		Kind: failure.Internal, Err: err,
 		What: failure.Text("The git repository cannot be read: " + cleantext.Line(err.Error())),

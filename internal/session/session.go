@@ -1,13 +1,13 @@
-// Package session is the repository that a program answers for, opened once.
+// Package session represents the repository of a program, opened once.
 //
-// Make a [Session] with [New]. Its repository is found from a directory upward, when
-// it is first needed. While there is none, or it is gone, each call looks again, but
-// never settles for another repository further up.
+// Create a [Session] with [New]. Its repository is found from a directory upward, when it is first
+// needed. While there is none, or it has disappeared, each call looks again, but never switches to
+// another repository further up.
 //
-// A call reads through a [View]: HEAD, the refs and the branch state, each at most
-// once and when first needed. [Read] makes sure that what one call reads belongs
-// together: if any of it changes meanwhile, the call reads again. Errors are
-// [failure.Error]s, worded by the surface that shows them.
+// A call reads through a [View]: HEAD, the refs, and the branch state, each at most once and when
+// first needed. [Read] ensures that one call reads a consistent state: if any of it changes in the
+// meantime, the call reads again. Errors are [failure.Error]s, which each surface completes with
+// its own words.
 //
 // All of it is safe for concurrent use.
 package session
@@ -26,9 +26,9 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 )
 
-// Options say which repository a session is about.
+// Options select the repository of a session.
 type Options struct {
-	// Dir is the directory to look for the repository in, absolute.
+	// Dir is the directory where the search for the repository starts, absolute.
 	Dir string
 	Git git.Options
 	// GitHubHost is the host that $GH_HOST names, "" for none.
@@ -44,25 +44,25 @@ type Session struct {
 	state *twig.Store
 }
 
-// New returns the session of the repository that o.Dir is in. Nothing is read yet.
+// New returns the session of the repository that contains o.Dir. It reads nothing yet.
 func New(o Options) *Session { return &Session{opts: o} }
 
-// Dir returns the directory that the repository is looked for in.
+// Dir returns the directory where the search for the repository starts.
 func (s *Session) Dir() string { return s.opts.Dir }
 
 // GitHubHost returns the host that $GH_HOST names, "" for none.
 func (s *Session) GitHubHost() string { return s.opts.GitHubHost }
 
-// Repo returns the repository, for what a [View] does not read.
+// Repo returns the repository, for data that a [View] does not read.
 func (s *Session) Repo(ctx context.Context) (*git.Repo, error) {
 	return s.View().Repo(ctx)
 }
 
-// Worktree is a directory, and the git worktree that it is in. Paths are absolute.
+// Worktree is a directory, and the git worktree that contains it. Paths are absolute.
 type Worktree struct {
-	// Dir is the directory that the repository is looked for in.
+	// Dir is the directory where the search for the repository starts.
 	Dir string
-	// Root is the root of the worktree; "" outside of git and in a bare repository.
+	// ErrTooManyLinks reports that links form a loop, or seem to.
 	Root string
 	// Main is the root of the main worktree, if Root is that of a linked one.
 	Main string
@@ -73,8 +73,7 @@ type Worktree struct {
 // Workspace returns the root of the worktree, the directory itself outside of git.
 func (w Worktree) Workspace() string { return cmp.Or(w.Root, w.Dir) }
 
-// Worktree returns the worktree of the session. A repository that cannot be used counts
-// as none.
+// Worktree returns the worktree of the session. An unusable repository counts as none.
 func (s *Session) Worktree(ctx context.Context) Worktree {
 	w := Worktree{Dir: s.opts.Dir}
 	if repo, err := s.Repo(ctx); err == nil {
@@ -96,7 +95,7 @@ type opened struct {
 	head  fs.FileInfo // of the file that a checkout replaces
 }
 
-// open finds the repository, or makes sure that it is still there.
+// open finds the repository, or verifies that it still exists.
 func (s *Session) open(ctx context.Context) (opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,8 +116,8 @@ func (s *Session) open(ctx context.Context) (opened, error) {
 	return opened{s.repo, s.state, head}, nil
 }
 
-// alive reports whether the repository is where it was. A worktree that was removed
-// and made again has another git directory.
+// alive reports whether the repository is still in its place. A worktree that was removed and
+// created again has another git directory.
 func alive(repo *git.Repo) (head fs.FileInfo, ok bool) {
 	head, err := os.Lstat(filepath.Join(repo.GitDir(), "HEAD"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,5 +127,5 @@ func alive(repo *git.Repo) (head fs.FileInfo, ok bool) {
 	return head, !errors.Is(err, fs.ErrNotExist)
 }
 
-// place returns the directory that a repository is known by.
+// place returns the directory that identifies a repository.
 func place(repo *git.Repo) string { return cmp.Or(repo.Root(), repo.GitDir()) }

@@ -16,8 +16,8 @@ import (
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
-// View is what one call knows of the repository. Each part is read at most once, when
-// it is first needed.
+// View is one call's view of the repository. Each part is read at most once, when it is first
+// needed.
 type View struct {
 	s *Session
 
@@ -29,7 +29,7 @@ type View struct {
 	standard once[string]
 }
 
-// once is a value that is read at most once, whoever comes first.
+// once is a value that is read at most once, by the first caller.
 type once[T any] struct {
 	mu    sync.Mutex
 	read  bool
@@ -47,7 +47,7 @@ func (o *once[T]) get(read func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-// known returns what was read, false if nothing was.
+// known returns the value, false if nothing was read.
 func (o *once[T]) known() (T, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,8 +65,8 @@ func (v *View) Repo(ctx context.Context) (*git.Repo, error) {
 	return o.repo, err
 }
 
-// Head returns what is checked out. Where the file of the branch is damaged, which
-// branch it is, is known all the same.
+// Head returns HEAD. If the file of the branch is damaged, the name of the branch is known
+// nevertheless.
 func (v *View) Head(ctx context.Context) (git.Head, error) {
 	o, err := v.open(ctx)
 	if err != nil {
@@ -91,8 +91,8 @@ func (v *View) Operation(ctx context.Context) (*operation.Operation, error) {
 	return v.going.get(func() (*operation.Operation, error) { return o.repo.Operation(), nil })
 }
 
-// Branch returns the branch that is worked on: the one that is checked out, or the one
-// that is being rebased or bisected while HEAD is detached. It is "" where there is none.
+// Branch returns the current branch: the one that is checked out, or the one that is being rebased
+// or bisected while HEAD is detached. It is "" if there is none.
 func (v *View) Branch(ctx context.Context) (string, error) {
 	head, err := v.Head(ctx)
 	if err != nil || !head.Detached {
@@ -105,7 +105,7 @@ func (v *View) Branch(ctx context.Context) (string, error) {
 	return going.Branch, nil
 }
 
-// Current returns Branch for those to whom a HEAD that cannot be read is no branch.
+// Current returns Branch, and treats an unreadable HEAD as no branch.
 func (v *View) Current(ctx context.Context) string {
 	name, err := v.Branch(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func (v *View) Current(ctx context.Context) string {
 	return name
 }
 
-// State returns the branch state: the worktree's own, else that of the main worktree.
+// State returns the branch state: the worktree's own, or else that of the main worktree.
 func (v *View) State(ctx context.Context) (*twig.State, error) {
 	o, err := v.open(ctx)
 	if err != nil {
@@ -124,8 +124,8 @@ func (v *View) State(ctx context.Context) (*twig.State, error) {
 	return state, Explain(err)
 }
 
-// StatePlace returns the directory whose state file counts, or that a new one belongs to,
-// and the one whose state file it hides. Both are "" where there is none.
+// StatePlace returns the directory whose state file is in use, or to which a new one belongs, and
+// the one whose state file it hides. Both are "" if there is none.
 func (v *View) StatePlace(ctx context.Context) (dir, hides string, err error) {
 	o, err := v.open(ctx)
 	if err != nil {
@@ -145,11 +145,11 @@ func (v *View) Branches(ctx context.Context) ([]string, error) {
 	return names, Explain(err)
 }
 
-// HasBranch reports whether there is a local branch of this name. It reads the list of
-// branches only where that was read already.
+// HasBranch reports whether a local branch with this name exists. It uses the list of branches only
+// if that is already read.
 func (v *View) HasBranch(ctx context.Context, name string) (bool, error) {
 	if name != "" && name == v.Current(ctx) {
-		return true, nil // also before its first commit
+		return true, nil // even before its first commit
 	}
 	if names, ok := v.branches.known(); ok {
 		_, found := slices.BinarySearch(names, name)
@@ -163,18 +163,18 @@ func (v *View) HasBranch(ctx context.Context, name string) (bool, error) {
 	return has, Explain(err)
 }
 
-// Refs returns what git says about the branches. Where HEAD is detached, or cannot be
-// read, there is no current branch; without git's opinion there is no default branch.
+// Refs returns git's branches. If HEAD is detached, or cannot be read, there is no current branch;
+// if git knows no default branch, there is none.
 func (v *View) Refs(ctx context.Context) (branch.Refs, error) {
 	names, err := v.Branches(ctx)
 	if err != nil {
 		return branch.Refs{}, err
 	}
-	standard, _ := v.Default(ctx) // a tree without git's opinion is better than none
+	standard, _ := v.Default(ctx) // a tree without git's default branch is better than none
 	return branch.NewRefs(names, standard, v.Current(ctx)), nil
 }
 
-// Default returns the branch that others start from, "" if there is none.
+// Default returns the branch on which others start, "" if there is none.
 func (v *View) Default(ctx context.Context) (string, error) {
 	o, err := v.open(ctx)
 	if err != nil {
@@ -184,13 +184,12 @@ func (v *View) Default(ctx context.Context) (string, error) {
 	return standard, Explain(err)
 }
 
-// maxRepeats is how often a call reads again when the repository changes under it. In
-// a repository that never holds still, the last answer has to do.
+// maxRepeats is how often a call reads again if the repository changes during the call. In a
+// repository that changes continuously, the last answer is used.
 const maxRepeats = 3
 
-// Read calls read with a view, and calls it again with another one if what the first
-// had read changed meanwhile, so that an answer never mixes two states of the
-// repository.
+// Read calls read with a view, and calls it again with another one if the first view's data has
+// changed in the meantime, so an answer never mixes two states of the repository.
 func Read[T any](ctx context.Context, s *Session, read func(context.Context, *View) (T, error)) (T, error) {
 	for repeats := 0; ; repeats++ {
 		v := s.View()
@@ -201,8 +200,7 @@ func Read[T any](ctx context.Context, s *Session, read func(context.Context, *Vi
 	}
 }
 
-// changed reports whether anything that was read is different now. One thing alone is
-// consistent by itself.
+// changed reports whether any of the data differs now. A single part is consistent by itself.
 func (v *View) changed(ctx context.Context) bool {
 	o, ok := v.opened.known()
 	if !ok {
@@ -224,7 +222,7 @@ func (v *View) changed(ctx context.Context) bool {
 		return true
 	}
 	if readState {
-		// The store answers with the same value while the file is the same.
+		// The store returns the same value while the file is the same.
 		if now, err := o.state.Load(); err != nil || now != state {
 			return true
 		}
@@ -237,8 +235,8 @@ func (v *View) changed(ctx context.Context) bool {
 	return false
 }
 
-// moved reports whether something else is checked out. Git replaces the file HEAD at
-// each checkout, unless it keeps refs in tables.
+// moved reports whether HEAD has changed. Git replaces the file HEAD at each checkout, unless it
+// keeps refs in tables.
 func (v *View) moved(ctx context.Context, o opened, was git.Head) bool {
 	if !o.repo.RefTables() {
 		now, err := os.Lstat(filepath.Join(o.repo.GitDir(), "HEAD"))

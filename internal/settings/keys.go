@@ -17,7 +17,7 @@ type Key struct {
 	Form    string // of its value
 	Default string // "" if it has none
 	Doc     string
-	// Shared says that a repository's file can set it.
+	// Shared means that a repository's file can set it.
 	Shared bool
 }
 
@@ -42,8 +42,7 @@ func keysOf[T User | Repository]() []Key {
 	return list
 }
 
-// fields lists the keys of a struct, which are the fields with a form, in it and in the
-// structs inside it.
+// fields lists the keys of a struct: its fields with a form, and those of nested structs.
 func fields(t reflect.Type, prefix string) []Key {
 	var list []Key
 	for f := range t.Fields() {
@@ -60,7 +59,7 @@ func fields(t reflect.Type, prefix string) []Key {
 	return list
 }
 
-// Warning names something that a file says and copse ignores.
+// Warning names a part of a file that copse ignores.
 type Warning struct {
 	File    string
 	Line    int
@@ -69,18 +68,18 @@ type Warning struct {
 
 func (w Warning) String() string { return fmt.Sprintf("%s:%d: %s", w.File, w.Line, w.Problem) }
 
-// maxWarnings is how many unusable keys of one file are named.
+// maxWarnings is the number of unusable keys of one file that are named.
 const maxWarnings = 10
 
-// reader knows which keys count in a file.
+// reader knows the effective keys of a file.
 type reader struct {
-	file   string // what a person calls it
+	file   string // its name for people
 	known  []Key
-	others []Key  // that count in the user's file
+	others []Key  // effective in the user's file
 	user   string // the path of that file
 }
 
-// ignored returns a warning for each key that does not count.
+// ignored returns a warning for each key without effect.
 func (r reader) ignored(data []byte) ([]Warning, error) {
 	group := func(path []string) bool {
 		name := dotted(path)
@@ -111,7 +110,7 @@ func (r reader) ignored(data []byte) ([]Warning, error) {
 	return list, nil
 }
 
-// dotted returns the name of a key. A part that has a dot itself, which no setting has, is quoted.
+// dotted returns the name of a key. It quotes a part that contains a dot, which no setting does.
 func dotted(path []string) string {
 	parts := slices.Clone(path)
 	for i, p := range parts {

@@ -1,13 +1,13 @@
-// Package settings reads the two files in which people say how copse behaves.
+// Package settings reads the two files that configure copse.
 //
-// [User] is what the user's own file says, config.yml in copse's configuration
-// directory. [Repository] is what .copse.yml in the root of a worktree says, which
-// the author of the repository decides. A repository can set only what can do no harm:
-// nothing in [Repository] starts a program, opens a file elsewhere, or names a host.
-// A key that is in User alone is ignored in a repository's file, with a [Warning].
+// [User] is the content of the user's own file, config.yml in copse's configuration directory.
+// [Repository] is the content of .copse.yml in the root of a worktree, which the author of the
+// repository controls. A repository can set only harmless keys: nothing in [Repository] starts a
+// program, opens a file elsewhere, or names a host. A key that only User has is ignored in a
+// repository's file, with a [Warning].
 //
-// Both are read again when they change. A file that cannot be used is an error for
-// whatever depends on its settings; keys that nobody knows are warnings.
+// Both are read again when they change. An invalid file is an error for everything that depends on
+// its settings; unknown keys are warnings.
 package settings
 
 import (
@@ -30,7 +30,7 @@ const (
 	RepositoryName = ".copse.yml"
 )
 
-// User is what the user decides.
+// User contains the user's settings.
 type User struct {
 	Commands Commands  `yaml:"commands"`
 	Items    UserItems `yaml:"items"`
@@ -39,17 +39,17 @@ type User struct {
 	Tasks    Tasks     `yaml:"tasks"`
 }
 
-// Repository is what the author of a repository decides.
+// Repository contains the settings that the author of a repository controls.
 type Repository struct {
 	Items Items `yaml:"items"`
 }
 
-// Commands are the settings of prompt commands.
+// Commands are the settings of prompts.
 type Commands struct {
-	Runner Runner `yaml:"runner" form:"native or deno" default:"native" doc:"What renders prompt commands: copse itself, or the program climpt, which deno runs."`
+	Runner Runner `yaml:"runner" form:"native or deno" default:"native" doc:"The program that renders prompts: copse itself, or climpt in deno."`
 }
 
-// Runner is what renders prompt commands.
+// Runner is the program that renders prompts.
 type Runner string
 
 // The runners. The empty one means Native.
@@ -60,25 +60,25 @@ const (
 
 // Items are the settings of work items that a repository can have.
 type Items struct {
-	// Done is nil if the file does not say.
-	Done []string `yaml:"done" form:"list of statuses" default:"the last status, and done, closed, completed, resolved, cancelled, canceled, wontfix" doc:"The statuses that mean that an item is finished. done_statuses in .tic/config.yml counts first, then the repository's list, then yours."`
-	// Project is "" if the file does not say.
-	Project string `yaml:"project" form:"name" default:"the name of the repository's directory" doc:"The project of this repository in the database that you chose with COPSE_ITEMS or items.database. The address counts first, then the repository's file, then yours."`
+	// Done is nil if it is not set.
+	Done []string `yaml:"done" form:"list of statuses" default:"the last status, and done, closed, completed, resolved, cancelled, canceled, wontfix" doc:"The statuses of finished items. done_statuses in .tic/config.yml takes precedence, then the repository's list, then yours."`
+	// Project is "" if it is not set.
+	Project string `yaml:"project" form:"name" default:"the name of the repository's directory" doc:"The project of this repository in the database that you chose with COPSE_ITEMS or items.database. The address takes precedence, then the repository's file, then yours."`
 }
 
 // UserItems are the settings of work items that a user can have.
 type UserItems struct {
 	Items     `yaml:",inline"`
-	Directory map[string]string `yaml:"directory" form:"mapping from a repository's path to a directory" doc:"Where the work items of a repository are, if not in its .tic directory. Paths are absolute or begin with ~/."`
-	Database  map[string]string `yaml:"database" form:"mapping from a repository's path, or a directory above it, to an address" doc:"The PostgreSQL database with the work items of a repository: postgres://USER@HOST/DATABASE?project=NAME. The longest path counts. Passwords belong in ~/.pgpass. COPSE_ITEMS counts before it."`
-	Branch    string            `yaml:"branch" form:"name of a branch" default:"copse-items" doc:"The branch with the history of a shared store of work items. It is never checked out."`
-	Sync      Sync              `yaml:"sync" form:"manual or after-change" default:"manual" doc:"When a shared store of work items is synced with its remote: when you say so, or after each change."`
+	Directory map[string]string `yaml:"directory" form:"mapping from a repository's path to a directory" doc:"The directory of a repository's work items, if it is not .tic. Paths are absolute or begin with ~/."`
+	Database  map[string]string `yaml:"database" form:"mapping from a repository's path, or a directory above it, to an address" doc:"The PostgreSQL database with the work items of a repository: postgres://USER@HOST/DATABASE?project=NAME. copse uses the longest matching path. Passwords belong in ~/.pgpass. COPSE_ITEMS takes precedence."`
+	Branch    string            `yaml:"branch" form:"name of a branch" default:"copse-items" doc:"The branch with the history of a shared store of work items. copse never checks it out."`
+	Sync      Sync              `yaml:"sync" form:"manual or after-change" default:"manual" doc:"When a shared store of work items syncs with its remote: on request, or after each change."`
 }
 
-// Sync says when a shared store is synced.
+// Sync defines when a shared store syncs.
 type Sync string
 
-// When a shared store is synced. The empty one means SyncManual.
+// When a shared store syncs. The empty value means SyncManual.
 const (
 	SyncManual      Sync = "manual"
 	SyncAfterChange Sync = "after-change"
@@ -91,33 +91,33 @@ type Jira struct {
 
 // Stacks are the settings of branch stacks.
 type Stacks struct {
-	Sources []string `yaml:"sources" form:"list of sources" default:"twig, git-spice, graphite, git-town, git-machete, gh-stack, github-stack, pull-request, upstream, reflog" doc:"Whose record of a branch's parent counts before that of others. Sources that the list leaves out follow in the default order."`
+	Sources []string `yaml:"sources" form:"list of sources" default:"twig, git-spice, graphite, git-town, git-machete, gh-stack, github-stack, pull-request, upstream, reflog" doc:"The order of the sources for a branch's parent. Sources that the list omits follow in the default order."`
 }
 
-// Sources returns all that stacks.sources can name, in the default order.
+// Sources returns all possible values of stacks.sources, in the default order.
 func Sources() []string {
 	return []string{"twig", "git-spice", "graphite", "git-town", "git-machete", "gh-stack", "github-stack", "pull-request", "upstream", "reflog"}
 }
 
 // Tasks are the settings of recipes.
 type Tasks struct {
-	PassCredentials bool `yaml:"pass_credentials" form:"true or false" default:"false" doc:"Whether recipes that an assistant starts get GH_TOKEN, GITHUB_TOKEN, JIRA_TOKEN and the other credentials of copse's environment."`
+	PassCredentials bool `yaml:"pass_credentials" form:"true or false" default:"false" doc:"Whether recipes that an assistant starts get GH_TOKEN, GITHUB_TOKEN, JIRA_TOKEN, and the other credentials in copse's environment."`
 }
 
 // File is one of the two files. It is safe for concurrent use.
 type File[T User | Repository] struct {
-	name string // what a person calls it
+	name string // its name for people
 	file *cachedfile.File[content[T]]
 }
 
-// content is what a file says.
+// content is the content of a file.
 type content[T any] struct {
 	values   T
 	warnings []Warning
 }
 
-// OpenUser returns the user's file at path, which is absolute, or "" if the environment
-// names no place for it. Nothing is read yet.
+// OpenUser returns the user's file at path, which is absolute, or "" if the environment names no
+// place for it. It reads nothing yet.
 func OpenUser(path string) *File[User] {
 	if path == "" {
 		return &File[User]{name: UserName}
@@ -127,15 +127,15 @@ func OpenUser(path string) *File[User] {
 	})}
 }
 
-// OpenRepository returns the file of the repository whose worktree is at root, an
-// absolute path. user is the path of the user's file, for warnings. Nothing is read yet.
+// OpenRepository returns the file of the repository whose worktree is at root, an absolute path.
+// user is the path of the user's file, for warnings. It reads nothing yet.
 func OpenRepository(root, user string) *File[Repository] {
 	return &File[Repository]{name: RepositoryName, file: cachedfile.NewIn(rooted.Folder(root), RepositoryName, yamlfile.MaxSize, func(data []byte) (content[Repository], error) {
 		return parse[Repository](data, reader{file: RepositoryName, known: keysOf[Repository](), others: keysOf[User](), user: user})
 	})}
 }
 
-// Files are the two files that count in a workspace.
+// Files are the two files of a workspace.
 type Files struct {
 	User       *File[User]
 	Repository *File[Repository]
@@ -147,7 +147,7 @@ func Open(path, root string) Files {
 	return Files{User: OpenUser(path), Repository: OpenRepository(root, path)}
 }
 
-// Problems returns what is wrong in the files, one line each.
+// Problems returns the problems of the files, one per line.
 func (f Files) Problems() []string { return append(f.User.problems(), f.Repository.problems()...) }
 
 func (f *File[T]) problems() []string {
@@ -161,14 +161,13 @@ func (f *File[T]) problems() []string {
 	return list
 }
 
-// Get returns the present settings. A file that does not exist says nothing.
+// Get returns the current settings. A missing file sets nothing.
 func (f *File[T]) Get() (T, error) {
 	c, err := f.get()
 	return c.values, err
 }
 
-// Warnings returns what the file says and copse ignores. A file that cannot be used has
-// none: Get returns its error.
+// Warnings returns the ignored parts of the file. An invalid file has none: Get returns its error.
 func (f *File[T]) Warnings() []Warning {
 	c, err := f.get()
 	if err != nil {
@@ -240,7 +239,7 @@ func (u User) check() error {
 }
 
 // DatabaseOf returns the address of the database with the work items of the repository whose
-// worktree is at one of roots, and false if the user does not say. home is the user's home
+// worktree is at one of roots, and false if the user has not set one. home is the user's home
 // directory.
 func (i UserItems) DatabaseOf(home string, roots ...string) (string, bool) {
 	longest, address := "", ""
@@ -265,9 +264,8 @@ func within(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// DirectoryOf returns where the user keeps the work items of the repository whose
-// worktree is at one of roots, and false if the user does not say. home is the user's
-// home directory.
+// DirectoryOf returns the directory of the work items of the repository whose worktree is at one of
+// roots, and false if the user has not set one. home is the user's home directory.
 func (i UserItems) DirectoryOf(home string, roots ...string) (string, bool) {
 	for repository, dir := range i.Directory {
 		at, _ := expand(repository, home)
@@ -282,7 +280,7 @@ func (i UserItems) DirectoryOf(home string, roots ...string) (string, bool) {
 	return "", false
 }
 
-// expand returns a path with the home directory for ~, and whether it is absolute then.
+// expand returns a path with the home directory for ~, and whether it is then absolute.
 func expand(path, home string) (string, bool) {
 	if rest, ok := strings.CutPrefix(filepath.ToSlash(path), "~/"); ok {
 		return filepath.Join(home, filepath.FromSlash(rest)), home != ""

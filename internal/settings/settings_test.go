@@ -88,7 +88,7 @@ func TestRepository(t *testing.T) {
 		"\"a\\u202e\\n## b\": 1\n":                "{Items:{Done:[] Project:}}\n.copse.yml:1: a ## b is ignored, because there is no such setting; use items.done, items.project",
 		strings.Repeat("k", 200) + ": 1\n":        "{Items:{Done:[] Project:}}\n.copse.yml:1: " + strings.Repeat("k", 79) + "… is ignored, because there is no such setting; use items.done, items.project",
 		"a: &a [*a]\n":                            ".copse.yml cannot be used: line 1: the alias *a is a part of its own value",
-		strings.Repeat("#", yamlfile.MaxSize+1):   fmt.Sprintf(".copse.yml cannot be used: has %d bytes, more than the %d that are read", yamlfile.MaxSize+1, yamlfile.MaxSize),
+		strings.Repeat("#", yamlfile.MaxSize+1):   fmt.Sprintf(".copse.yml cannot be used: has %d bytes; the limit is %d", yamlfile.MaxSize+1, yamlfile.MaxSize),
 		"items: " + strings.Repeat("[", 101):      ".copse.yml cannot be used: it nests more than 100 collections",
 		"items: {done: " + bomb(7) + "}":          "",
 		"commands:\n  runner: " + bomb(12) + "\n": "",

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Collect calls do for the parts of a list, and returns all it has returned, in
-// the order of the list. There are as many parts as processors, but none has
-// fewer than share items, so that a short list stays in the caller's goroutine.
+// Collect calls do for the parts of a list, and returns all results, in the order of the list.
+// There are as many parts as processors, but none has fewer than share items, so a short list stays
+// in the caller's goroutine.
 func Collect[T, R any](list []T, share int, do func(part []T) []R) []R {
 	results := make([][]R, max(1, min(runtime.GOMAXPROCS(0), len(list)/max(1, share))))
 	last := len(results) - 1

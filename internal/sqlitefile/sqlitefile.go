@@ -1,14 +1,13 @@
 // Package sqlitefile reads a table of a SQLite database file, without SQLite.
 //
 // [Table] returns the rows of a small table with a rowid. It reads the file format that
-// https://www.sqlite.org/fileformat2.html documents, in UTF-8, and nothing else of
-// SQLite: no indexes, no views, no query language. Values that are not text are read as
-// empty text.
+// https://www.sqlite.org/fileformat2.html documents, in UTF-8, and nothing else of SQLite: no
+// indexes, no views, no query language. Values that are not text are read as empty text.
 //
-// The bytes must be those of one moment: a database that is being written has a journal
-// or a write-ahead log beside it, which is for the caller to notice. A damaged or hostile
-// file is an error. The rows of a table share no bytes, so all of them together are never
-// larger than the file; Table refuses a file in which they would be.
+// The bytes must be from one moment: a database during a write has a journal or a write-ahead log
+// next to it, which the caller must detect. A damaged or hostile file is an error. The rows of a
+// table share no bytes, so all of them together are never larger than the file; otherwise, Table
+// refuses the file.
 package sqlitefile
 
 import (
@@ -23,7 +22,7 @@ const (
 	magic      = "SQLite format 3\x00"
 	headerSize = 100
 	maxRows    = 100_000
-	// maxColumns is how many columns SQLite allows, unless it is built otherwise.
+	// maxColumns is SQLite's default maximum number of columns.
 	maxColumns = 2000
 
 	interiorTable = 5
@@ -32,7 +31,7 @@ const (
 
 var errDamaged = errors.New("damaged SQLite file")
 
-// ErrNoTable says that a database has no such table.
+// ErrNoTable reports that a database has no such table.
 var ErrNoTable = errors.New("no such table")
 
 // Table returns the texts of the named columns, in their order, for each row of a table. A
@@ -154,13 +153,13 @@ type value struct {
 // table is a table that is being read.
 type table struct {
 	database
-	places []int // of the columns that are kept, -1 for one that is not there
+	places []int // of the wanted columns, -1 for a missing one
 	rows   [][]value
-	left   int // how many bytes the rows that follow can have
+	left   int // the maximum number of bytes in the following rows
 }
 
-// rows returns the values at some places, in their order, of each row of the table whose
-// tree begins at a page. A value that a row does not have is empty.
+// rows returns the values at some positions, in their order, of each row of the table whose tree
+// begins at a page. A missing value is empty.
 func (d database) rows(root int, places []int) ([][]value, error) {
 	t := table{database: d, places: places, left: len(d.data)}
 	met := map[int]bool{}
@@ -230,7 +229,7 @@ func (t *table) node(page []byte, first bool) (below []int, err error) {
 	return below, nil
 }
 
-// payload returns the content of a leaf's cell, with what overflows to other pages.
+// payload returns the content of a leaf's cell, including overflow pages.
 func (t *table) payload(page []byte, at int) ([]byte, error) {
 	d := t.database
 	size, n := varint(page[at:d.usable])
@@ -274,7 +273,7 @@ func (t *table) payload(page []byte, at int) ([]byte, error) {
 	return out, nil
 }
 
-// record returns the values at some places of a row.
+// record returns the values at some positions of a row.
 func record(payload []byte, places []int) ([]value, error) {
 	size, n := varint(payload)
 	if n == 0 || size < int64(n) || size > int64(len(payload)) {
@@ -302,7 +301,7 @@ func record(payload []byte, places []int) ([]value, error) {
 	return row, nil
 }
 
-// width returns how many bytes a value of a serial type takes.
+// width returns the size of a value of a serial type in bytes.
 func width(kind int64) int64 {
 	switch {
 	case kind >= 12:
@@ -335,7 +334,7 @@ func valueOf(kind int64, body []byte) value {
 	return value{}
 }
 
-// varint reads a number of 1 to 9 bytes and returns how many it has, 0 if it is cut.
+// varint reads a number of 1 to 9 bytes and returns its size, 0 if it is truncated.
 func varint(b []byte) (int64, int) {
 	var v uint64
 	for i := range min(len(b), 9) {

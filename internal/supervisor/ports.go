@@ -16,11 +16,11 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// Ports remembers which worktree has which port, in a file of the user.
+// Ports stores the port of each worktree, in a file of the user.
 type Ports struct {
 	path  string
 	first int
-	own   record // where there is no file
+	own   record // if there is no file
 }
 
 // record is the file.
@@ -29,18 +29,16 @@ type record struct {
 }
 
 const (
-	// portsTimeout is how long another process may keep the file.
+	// portsTimeout is how long to wait for another process to release the file.
 	portsTimeout = time.Second
-	// maxRemembered is how many worktrees are remembered; those that are gone make
-	// room.
+	// maxRemembered is the maximum number of stored worktrees; deleted ones make room.
 	maxRemembered = 500
-	// maxPorts is the size up to which the file is read: each worktree takes a line with
-	// its path.
+	// maxPorts is the maximum size of the file: each worktree takes a line with its path.
 	maxPorts = 4 << 20
 )
 
-// NewPorts returns the ports that the file at path remembers; "" remembers none. They
-// begin at first, 0 is FirstPort.
+// NewPorts returns the ports in the file at path; "" stores none. They begin at first, 0 is
+// FirstPort.
 func NewPorts(path string, first int) *Ports {
 	if first == 0 {
 		first = FirstPort
@@ -48,24 +46,23 @@ func NewPorts(path string, first int) *Ports {
 	return &Ports{path: path, first: first, own: record{Ports: map[string]int{}}}
 }
 
-// HeldError says that another program listens on the port that a worktree's clients know.
-// The worktree is not served elsewhere: its clients would send their token to whoever
-// holds the port.
+// HeldError reports that another program listens on the port that a worktree's clients know. The
+// worktree is not served on another port: its clients would send their token to the other program.
 type HeldError struct{ Port int }
 
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("port %d, which the clients of this worktree use, is held by another program; "+
-		"stop that program, or run `copse up --new-port` to move the worktree and make a new token", e.Port)
+		"stop that program, or run `copse up --new-port` to move the worktree and create a new token", e.Port)
 }
 
-// Known returns the ports of all worktrees that are remembered, by their keys.
+// Known returns the ports of all stored worktrees, by their keys.
 func (p *Ports) Known() (map[string]int, error) {
 	r, err := p.load()
 	return r.Ports, err
 }
 
-// listen listens on the port of a worktree: the one that it has had, or, for a worktree
-// that never had one or is to move, the first one that is free and not another's.
+// listen listens on the port of a worktree: its stored port, or, for a worktree that has none or
+// that moves, the first port that is free and not another's.
 func (p *Ports) listen(ctx context.Context, hosts []string, key string, taken map[int]bool, move bool) ([]net.Listener, int, error) {
 	known, err := p.load()
 	if err != nil {
@@ -105,8 +102,8 @@ func (p *Ports) listen(ctx context.Context, hosts []string, key string, taken ma
 	return nil, 0, errNoPort
 }
 
-// load reads the file. One that cannot be understood is an error: worktrees that lost
-// their ports would move without a word to their clients.
+// load reads the file. An invalid file is an error: worktrees that lost their ports would move
+// without a notice to their clients.
 func (p *Ports) load() (record, error) {
 	if p.path == "" {
 		return p.own, nil
@@ -120,7 +117,7 @@ func (p *Ports) load() (record, error) {
 		err = json.Unmarshal(data, &r)
 	}
 	if err != nil {
-		return r, fmt.Errorf("read the ports that worktrees have (%s): %w; correct the file, or remove it to assign new ports", p.path, lockedstore.WithoutPath(err))
+		return r, fmt.Errorf("read the assigned ports (%s): %w; correct the file, or remove it to assign new ports", p.path, lockedstore.WithoutPath(err))
 	}
 	if r.Ports == nil {
 		r.Ports = map[string]int{}
@@ -128,8 +125,8 @@ func (p *Ports) load() (record, error) {
 	return r, nil
 }
 
-// save remembers a port. A worktree that had it before, and is gone, loses it. If it cannot
-// be remembered the worktree is served all the same.
+// save stores a port. A deleted worktree that had it before loses it. If it cannot be stored, the
+// worktree is served nevertheless.
 func (p *Ports) save(ctx context.Context, key string, port int) {
 	if p.path == "" {
 		p.own.set(key, port)
@@ -155,14 +152,14 @@ func (p *Ports) save(ctx context.Context, key string, port int) {
 	})
 }
 
-// set gives a port to one worktree alone.
+// set assigns a port to only one worktree.
 func (r record) set(key string, port int) {
 	maps.DeleteFunc(r.Ports, func(_ string, other int) bool { return other == port })
 	r.Ports[key] = port
 }
 
-// isBusy reports whether listening failed because another socket has the port. Windows has
-// its own numbers for it.
+// isBusy reports whether listening failed because another socket has the port. Windows has its own
+// error number for it.
 func isBusy(err error) bool {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return true

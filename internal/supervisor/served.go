@@ -26,8 +26,7 @@ type served struct {
 	err error
 }
 
-// start serves a worktree, on another port than before if it is to move. What goes wrong
-// is in its state.
+// start serves a worktree, on another port than before if it moves. Its state contains any error.
 func (s *Supervisor) start(w Worktree, move bool, serve func(context.Context) Server) *served {
 	one := &served{worktree: w, tokenFile: s.o.Gate.TokenFile(w)}
 	fail := func(err error) *served {
@@ -56,7 +55,7 @@ func (s *Supervisor) start(w Worktree, move bool, serve func(context.Context) Se
 	return one
 }
 
-// taken returns the ports of the servers that run.
+// taken returns the ports of the running servers.
 func (s *Supervisor) taken() map[int]bool {
 	ports := map[int]bool{}
 	for _, one := range s.served {
@@ -74,14 +73,14 @@ func (one *served) fail(err error) {
 	one.err = err
 }
 
-// failure is what keeps the worktree from being served.
+// failure is the reason why the worktree is not served.
 func (one *served) failure() error {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	return one.err
 }
 
-// state tells how it is at this moment.
+// state returns its current state.
 func (one *served) state() State {
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -99,10 +98,10 @@ func (one *served) state() State {
 	return state
 }
 
-// stopTime is how long answers that are on their way may take to leave.
+// stopTime is the time limit for answers in progress.
 const stopTime = 300 * time.Millisecond
 
-// stop frees the port and lets go of the clients.
+// stop frees the port and disconnects the clients.
 func (one *served) stop() {
 	if one.server == nil {
 		return
@@ -111,22 +110,22 @@ func (one *served) stop() {
 	defer cancel()
 	one.server.Close()
 	if one.http.Shutdown(ctx) != nil {
-		_ = one.http.Close() // the listeners are closed already, and streams have no end
+		_ = one.http.Close() // the listeners are already closed, and streams have no end
 	}
 	one.running.Wait()
 }
 
-// FirstPort is where ports begin.
+// FirstPort is the first possible port.
 const FirstPort = 3000
 
-// lastPort is where they end.
+// lastPort is the last possible port.
 const lastPort = 65535
 
-// errNoPort says that all are busy.
+// errNoPort reports that all are busy.
 var errNoPort = errors.New("no port is free from " + strconv.Itoa(FirstPort) + " on")
 
-// listenOn listens on a port of all hosts, and of loopback always: localhost is where
-// clients look for the server, and must not be left to others.
+// listenOn listens on a port of all hosts, and always of loopback: clients look for the server at
+// localhost, which must not be left to others.
 func listenOn(ctx context.Context, hosts []string, port int) ([]net.Listener, error) {
 	var listeners []net.Listener
 	var config net.ListenConfig
@@ -146,16 +145,16 @@ func listenOn(ctx context.Context, hosts []string, port int) ([]net.Listener, er
 	return listeners, nil
 }
 
-// address is where to listen.
+// address is an address to listen on.
 type address struct {
 	network, host string
 	optional      bool
 }
 
-// addresses returns the hosts, and loopback in both families where they do not include it.
+// addresses returns the hosts, and loopback in both families unless they include it.
 func addresses(hosts []string) []address {
 	var list []address
-	covered := map[string]bool{} // the families whose loopback is listened on
+	covered := map[string]bool{} // the families whose loopback is included
 	for _, host := range hosts {
 		ip := net.ParseIP(host)
 		network, loopback := "tcp6", net.IPv6loopback

@@ -1,18 +1,18 @@
-// Package supervisor runs one server for each worktree, and keeps them like the
-// worktrees.
+// Package supervisor runs one server for each worktree, and follows the
+// worktrees as they change.
 //
-// Make a [Supervisor] with [New] and tell it with [Supervisor.Join] of a repository, or
-// with [Supervisor.Open] and [Supervisor.CloseWorktree] of single directories;
+// Create a [Supervisor] with [New] and add a repository with [Supervisor.Join], or
+// single directories with [Supervisor.Open] and [Supervisor.CloseWorktree];
 // [Supervisor.Status] returns the state of all servers. It guarantees that
 //
-//   - a worktree that git adds, moves or removes has, or has not, a server within two
-//     seconds; git's own files are watched for it, and whether a directory is still there is
-//     looked at once a second;
-//   - ports go up from the first and skip busy ones. A worktree keeps its port, also when
-//     it is moved: while another program holds that port the worktree is not served, and
-//     its state says so, until the port is free or [Supervisor.Move] gives it another;
-//   - a server that stops frees its port and lets go of its clients at once;
-//   - one worktree that cannot be served is in nobody's way: its state says why.
+//   - a worktree that git adds, moves, or removes gets, or loses, its server within two
+//     seconds; the supervisor watches git's own files for it, and checks once a second whether
+//     the directories still exist;
+//   - ports count up from the first and skip busy ones. A worktree keeps its port, even when
+//     it moves: while another program holds that port, the worktree is not served, and
+//     its state reports that, until the port is free or [Supervisor.Move] assigns another;
+//   - a server that stops frees its port and disconnects its clients immediately;
+//   - a worktree that cannot be served does not affect the others: its state contains the reason.
 package supervisor
 
 import (
@@ -30,17 +30,17 @@ import (
 	"time"
 )
 
-// Server answers for one worktree.
+// Server serves one worktree.
 type Server interface {
 	http.Handler
 	Tools() []Tool
-	// Clients is how many are connected.
+	// Clients is the number of connected clients.
 	Clients() int
 	// Close ends all sessions and calls.
 	Close()
 }
 
-// Tool is a tool as the state of a worktree tells of it.
+// Tool is a tool in the state of a worktree.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -51,7 +51,7 @@ type Tool struct {
 type Worktree struct {
 	// Path is absolute, without links.
 	Path string
-	// Branch is what is checked out, as far as there is one.
+	// Branch is the current branch, if there is one.
 	Branch string
 	// Key stays the same when the directory is moved.
 	Key string
@@ -59,33 +59,33 @@ type Worktree struct {
 
 // Repository finds worktrees.
 type Repository interface {
-	// Worktrees lists those of the repository that dir is in; dir alone outside of one.
+	// Worktrees lists those of the repository that contains dir; only dir outside of one.
 	Worktrees(ctx context.Context, dir string) ([]Worktree, error)
-	// Worktree is the one that dir is in.
+	// Worktree is the one that contains dir.
 	Worktree(ctx context.Context, dir string) (Worktree, error)
-	// Watch calls changed whenever the list may be another, until ctx ends.
+	// Watch calls changed whenever the list may have changed, until ctx ends.
 	Watch(ctx context.Context, dir string, changed func()) error
 }
 
-// Gate lets the clients of a worktree in, and nobody else.
+// Gate admits the clients of a worktree, and nobody else.
 type Gate interface {
-	// Guard puts itself in front of a worktree's server.
+	// Guard wraps a worktree's server.
 	Guard(ctx context.Context, w Worktree, server http.Handler) (http.Handler, error)
-	// Renew makes a new token for a worktree whose old one strangers may know.
+	// Renew creates a new token for a worktree whose old one strangers may know.
 	Renew(ctx context.Context, w Worktree) error
-	// TokenFile is where a worktree's token is kept; "" if none is demanded.
+	// TokenFile is the path of a worktree's token; "" if none is required.
 	TokenFile(w Worktree) string
 }
 
-// Options say how to serve.
+// Options configure the servers.
 type Options struct {
 	Repository Repository
-	// Serve makes the server of a directory.
+	// Serve creates the server of a directory.
 	Serve func(ctx context.Context, path string) Server
-	// Shared makes the server that answers for all worktrees, which listens on a port of its
-	// own and has its own token. Nil makes none.
+	// Shared creates the server that answers for all worktrees, with its own port and its own
+	// token. Nil creates none.
 	Shared func(ctx context.Context) Server
-	// SharedKey is the key of that server: a path that stays.
+	// SharedKey is the key of that server: a constant path.
 	SharedKey string
 	Gate      Gate
 	Ports     *Ports
@@ -98,7 +98,7 @@ type Options struct {
 type State struct {
 	Path   string `json:"path"`
 	Branch string `json:"branch,omitempty"`
-	// TokenFile has the token that clients of this worktree send.
+	// TokenFile contains the token that clients of this worktree send.
 	TokenFile string `json:"token_file,omitempty"`
 	MCP       MCP    `json:"mcp"`
 }
@@ -115,7 +115,7 @@ type MCP struct {
 // Supervisor runs servers. It is safe for concurrent use.
 type Supervisor struct {
 	o       Options
-	ctx     context.Context //nolint:containedctx // the time that servers have, which is longer than any call
+	ctx     context.Context //nolint:containedctx // the lifetime of servers, which is longer than any call
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
@@ -128,10 +128,10 @@ type Supervisor struct {
 	gone   map[string]string // worktrees that git no longer lists, with their repository
 }
 
-// lookEvery is how often it is looked whether directories are still there.
+// lookEvery is the interval between two checks whether directories still exist.
 const lookEvery = time.Second
 
-// New makes a supervisor without servers. Close it after use.
+// New returns a supervisor without servers. Close it after use.
 func New(o Options) *Supervisor {
 	s := &Supervisor{
 		o: o, repos: map[string][]Worktree{}, opened: map[string]Worktree{}, closed: map[string]bool{}, served: map[string]*served{},
@@ -142,10 +142,10 @@ func New(o Options) *Supervisor {
 	return s
 }
 
-// ErrClosed says that the supervisor has ended.
-var ErrClosed = errors.New("copse up is about to end")
+// ErrClosed reports that the supervisor has ended.
+var ErrClosed = errors.New("copse up is shutting down")
 
-// Join serves the worktrees of the repository that dir is in, from now on.
+// Join serves the worktrees of the repository that contains dir, from now on.
 func (s *Supervisor) Join(ctx context.Context, dir string) error {
 	list, err := s.o.Repository.Worktrees(ctx, dir)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Supervisor) Join(ctx context.Context, dir string) error {
 	for _, w := range list {
 		delete(s.closed, w.Path)
 	}
-	// One watch does for all worktrees of a repository.
+	// One watch is enough for all worktrees of a repository.
 	for _, known := range s.repos {
 		if len(list) > 0 && slices.ContainsFunc(known, func(w Worktree) bool { return w.Key == list[0].Key }) {
 			s.apply()
@@ -176,7 +176,7 @@ func (s *Supervisor) Join(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Open serves the worktree that dir is in.
+// Open serves the worktree that contains dir.
 func (s *Supervisor) Open(ctx context.Context, dir string) (State, error) {
 	w, err := s.o.Repository.Worktree(ctx, dir)
 	if err != nil {
@@ -193,15 +193,14 @@ func (s *Supervisor) Open(ctx context.Context, dir string) (State, error) {
 	return s.served[w.Path].state(), nil
 }
 
-// NotServedError says that a directory has no server.
+// NotServedError reports that a directory has no server.
 type NotServedError struct{ Path string }
 
 func (e *NotServedError) Error() string {
 	return e.Path + " is not served; `copse status` shows what is"
 }
 
-// CloseWorktree stops the server of the worktree that dir is in, until it is opened
-// again.
+// CloseWorktree stops the server of the worktree that contains dir, until it is opened again.
 func (s *Supervisor) CloseWorktree(ctx context.Context, dir string) (State, error) {
 	path := dir
 	if w, err := s.o.Repository.Worktree(ctx, dir); err == nil {
@@ -221,9 +220,9 @@ func (s *Supervisor) CloseWorktree(ctx context.Context, dir string) (State, erro
 	return state, nil
 }
 
-// Move gives new ports to those worktrees of the repository that dir is in whose ports are
-// held by other programs. They get new tokens as well: their clients may have sent the old
-// ones to whoever holds the ports.
+// Move assigns new ports to those worktrees of the repository that contains dir whose ports other
+// programs hold. They also get new tokens: their clients may have sent the old ones to those
+// programs.
 func (s *Supervisor) Move(ctx context.Context, dir string) error {
 	list, err := s.o.Repository.Worktrees(ctx, dir)
 	if err != nil {
@@ -276,13 +275,13 @@ func (s *Supervisor) serve(w Worktree, move bool) {
 	was := s.served[w.Path]
 	one := s.start(w, move, func(ctx context.Context) Server { return s.o.Serve(ctx, w.Path) })
 	s.served[w.Path] = one
-	// A worktree that cannot be served is tried again and again; it is news once.
+	// The supervisor retries a worktree that cannot be served, and logs it once.
 	if err := one.failure(); err != nil && (was == nil || was.failure() == nil || was.failure().Error() != err.Error()) {
 		s.o.Logger.Warn("a worktree is not served", "path", w.Path, "error", err)
 	}
 }
 
-// Status tells of all worktrees, by port.
+// Status returns the states of all worktrees, by port.
 func (s *Supervisor) Status() []State {
 	s.mu.Lock()
 	states := []State{}
@@ -291,7 +290,7 @@ func (s *Supervisor) Status() []State {
 	}
 	s.mu.Unlock()
 	for i := range states {
-		// Which branch is checked out changes without a word to us.
+		// The current branch can change without a notification.
 		if w, err := s.o.Repository.Worktree(s.ctx, states[i].Path); err == nil {
 			states[i].Branch = w.Branch
 		}
@@ -323,8 +322,8 @@ func (s *Supervisor) Close() {
 func (s *Supervisor) refresh(dir string) {
 	list, err := s.o.Repository.Worktrees(s.ctx, s.stillThere(dir))
 	if err != nil {
-		// Those that were known go on: what git cannot tell now is no reason to let go of their
-		// clients, and directories that are gone are noticed anyway.
+		// Known worktrees continue: a temporary failure of git is no reason to disconnect their
+		// clients, and deleted directories are noticed anyway.
 		if s.ctx.Err() == nil {
 			s.o.Logger.Warn("worktrees cannot be listed", "folder", dir, "error", err)
 		}
@@ -345,9 +344,8 @@ func (s *Supervisor) refresh(dir string) {
 	s.apply()
 }
 
-// returned lists the repositories of worktrees that are there again: git does not list one
-// whose directory is missing, and does not notice that it comes back. The caller holds the
-// lock.
+// returned lists the repositories of worktrees that exist again: git does not list one whose
+// directory is missing, and does not notice when it comes back. The caller holds the lock.
 func (s *Supervisor) returned() []string {
 	var dirs []string
 	for path, dir := range s.gone {
@@ -360,7 +358,7 @@ func (s *Supervisor) returned() []string {
 	return slices.Compact(dirs)
 }
 
-// stillThere returns dir, or, if that is gone, another worktree of its repository.
+// stillThere returns dir, or, if it no longer exists, another worktree of its repository.
 func (s *Supervisor) stillThere(dir string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -375,7 +373,7 @@ func (s *Supervisor) stillThere(dir string) string {
 	return dir
 }
 
-// look notices directories that come and go without git.
+// look notices directories that appear and disappear without git.
 func (s *Supervisor) look() {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -400,8 +398,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// apply makes the servers those of the worktrees that are wanted and there. The caller
-// holds the lock.
+// apply starts and stops servers to match the existing wanted worktrees. The caller holds the lock.
 func (s *Supervisor) apply() {
 	wanted := map[string]Worktree{}
 	for _, list := range s.repos {
@@ -412,7 +409,7 @@ func (s *Supervisor) apply() {
 	maps.Copy(wanted, s.opened)
 	for path := range s.closed {
 		if _, ok := wanted[path]; !ok {
-			delete(s.closed, path) // another one that comes there is not closed
+			delete(s.closed, path) // a new one with that path is not closed
 		}
 	}
 	for path := range wanted {
@@ -428,7 +425,7 @@ func (s *Supervisor) apply() {
 		}
 	}
 	stopping.Wait()
-	// In one order, so that ports are the same each time: the main worktree comes first.
+	// In a fixed order, so ports are the same each time: the main worktree comes first.
 	for _, w := range ordered(slices.Collect(maps.Values(wanted))) {
 		if one := s.served[w.Path]; one == nil || one.server == nil {
 			s.serve(w, false)
@@ -454,5 +451,5 @@ func ordered(list []Worktree) []Worktree {
 	return list
 }
 
-// main reports whether the worktree is the main one, whose key is not among others'.
+// main reports whether the worktree is the main one, whose key is not inside another's.
 func (w Worktree) main() bool { return filepath.Base(filepath.Dir(w.Key)) != "worktrees" }

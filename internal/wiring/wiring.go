@@ -88,7 +88,7 @@ func New(o Options) *Sources {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if repo, err := at.Repo(ctx); err == nil {
-			_, _ = repo.Remotes(ctx) // what cannot be read is not known
+			_, _ = repo.Remotes(ctx) // unreadable values are unknown
 		}
 	})
 	services := service.New(service.Options{

@@ -6,15 +6,14 @@ import (
 	"os/exec"
 )
 
-// Detach starts a program that goes on when this process and its terminal are gone, and
-// returns its number. What it prints goes to log. Of c only Name, Args, Dir and Env
-// count.
+// Detach starts a program that continues after this process and its terminal have ended, and
+// returns its process number. Its output goes to log. Of c, only Name, Args, Dir, and Env are used.
 func Detach(c Command, log *os.File) (pid int, err error) {
 	path, err := c.Env.LookPath(c.Name)
 	if err != nil {
 		return 0, fmt.Errorf("run %s: %w", c.Name, err)
 	}
-	cmd := exec.Command(path, c.Args...) //nolint:noctx // it is to outlive every context
+	cmd := exec.Command(path, c.Args...) //nolint:noctx // it outlives every context
 	cmd.Dir = c.Dir
 	cmd.Env = c.Env.inherited()
 	cmd.Stdout, cmd.Stderr = log, log

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Env is a complete environment as os.Environ gives it: "KEY=value" each, the
-// last of several equal keys counts.
+// Env is a complete environment in the form of os.Environ: "KEY=value" each; the last of several
+// equal keys is effective.
 type Env []string
 
 // Get returns the value of key, "" when it is not set.
@@ -49,9 +49,9 @@ func (e Env) Without(keys ...string) Env {
 	return out
 }
 
-// inherited returns the environment that a program gets, never nil: e, but its PATH has
-// only the absolute entries. The program looks up others by the same PATH, and would take
-// those in its working directory for installed ones.
+// inherited returns the environment of a program, never nil: e, with only the absolute entries of
+// its PATH. The program looks up others by the same PATH, and would otherwise use those in its
+// working directory.
 func (e Env) inherited() Env {
 	path, set := e.Lookup("PATH")
 	entries := filepath.SplitList(path)
@@ -65,10 +65,9 @@ func (e Env) inherited() Env {
 	return e.With("PATH=" + strings.Join(absolute, string(filepath.ListSeparator)))
 }
 
-// LookPath returns the absolute path of the program name, looked up in e's PATH; a name that is an
-// absolute path already is only checked. Relative entries of PATH are passed over, so that a
-// program in the working directory is never taken for an installed one. A program that is not there
-// is [ErrNotInstalled].
+// LookPath returns the absolute path of the program name, looked up in e's PATH; a name that is
+// already an absolute path is only checked. It skips relative entries of PATH, so it never returns
+// a program in the working directory. A missing program is [ErrNotInstalled].
 func (e Env) LookPath(name string) (string, error) {
 	if filepath.IsAbs(name) {
 		if p, ok := e.executable(name); ok {

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// ErrNotInstalled says that the program is not in the PATH it was looked up in.
+// ErrNotInstalled reports that the program is not in the PATH.
 var ErrNotInstalled = errors.New("not installed or not on the PATH")
 
-// ExitError says that a program ran and ended with another status than 0.
+// ExitError reports that a program ended with another status than 0.
 type ExitError struct {
 	Program string
 	// Code is the exit status, -1 when a signal ended the program.
 	Code int
-	// State says how it ended: "exit status 1", "signal: killed".
+	// State describes the end: "exit status 1", "signal: killed".
 	State string
 	// Stderr is the end of what the program wrote to its standard error.
 	Stderr string
@@ -27,8 +27,8 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("run %s: %s: %s", e.Program, e.State, e.Stderr)
 }
 
-// maxExcerpt is how much of the standard error an ExitError carries. The end
-// is what counts: programs write their reason last.
+// maxExcerpt is the size of the excerpt of the standard error in an ExitError. It is the end,
+// because programs write their reason last.
 const maxExcerpt = 1024
 
 func excerpt(stderr []byte) string {

@@ -66,7 +66,7 @@ func Decode[T any](data []byte) (v T, err error) {
 func Parse(data []byte) (file *ast.File, err error) {
 	defer recovered(&err)
 	if len(data) > MaxSize {
-		return nil, &Error{Problem: fmt.Sprintf("it has %d bytes, more than the %d that are read", len(data), MaxSize)}
+		return nil, &Error{Problem: fmt.Sprintf("it has %d bytes; the limit is %d", len(data), MaxSize)}
 	}
 	if deep(data) {
 		return nil, tooDeep(0)
@@ -103,7 +103,7 @@ func tooDeep(line int) error {
 // recovered turns a panic of the library into an error.
 func recovered(err *error) {
 	if r := recover(); r != nil {
-		*err = &Error{Problem: fmt.Sprintf("it is not YAML that can be read (%v)", r)}
+		*err = &Error{Problem: fmt.Sprintf("it is not readable YAML (%v)", r)}
 	}
 }
 

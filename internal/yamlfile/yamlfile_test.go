@@ -40,7 +40,7 @@ func TestDecode(t *testing.T) {
 		strings.Repeat("[", 101):                "it nests more than 100 collections",
 		strings.Repeat("- ", 120) + "x":         "line 1: it nests more than 100 collections",
 		strings.Repeat("{a: ", 120) + "x":       "it nests more than 100 collections",
-		strings.Repeat("x", yamlfile.MaxSize+1): "it has 16385 bytes, more than the 16384 that are read",
+		strings.Repeat("x", yamlfile.MaxSize+1): "it has 16385 bytes; the limit is 16384",
 		bomb(7, 9):                              "line 6: its aliases expand to more than 65536 bytes; write the values out, or use fewer",
 		bomb(12, 2) + "b: &b [*a12, *a12, *a12, *a12, *a12]":                              "line 14: its aliases expand to more than 65536 bytes; write the values out, or use fewer",
 		"x: &x " + strings.Repeat("y", 8000) + "\nl: [" + strings.Repeat("*x, ", 9) + "]": "line 2: its aliases expand to more than 65536 bytes; write the values out, or use fewer",

@@ -79,7 +79,7 @@ type option struct {
 // server needs only the repository; an empty login counts as none.
 func options() map[string]option {
 	all := map[string]option{
-		"repository": {Type: "directory", Title: "Repository", Description: "The git repository or worktree that the server answers for", Required: true},
+		"repository": {Type: "directory", Title: "Repository", Description: "The git repository or worktree that the server serves", Required: true},
 		"read_only":  {Type: "boolean", Title: "Read-only", Description: "Serve only read-only tools", Default: false},
 		"toolsets": {
 			Type: "string", Title: "Toolsets", Default: strings.Join(workspace.ToolsetNames(), ","),

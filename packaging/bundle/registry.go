@@ -69,7 +69,7 @@ func writeRegistry(path, version string, bundles []bundle) error {
 				RegistryType: "oci", Identifier: image + ":" + version, RuntimeHint: "docker", Transport: stdio,
 				RuntimeArguments: []argument{{
 					Type: "named", Name: "--mount", Value: "type=bind,src={repository},dst=/repository", IsRequired: true,
-					Description: "Gives the server the repository to answer for",
+					Description: "Mounts the repository that the server serves",
 					Variables:   map[string]variable{"repository": {Description: "The directory of the repository", Format: "filepath", IsRequired: true}},
 				}},
 				EnvironmentVariables: variables(),

@@ -6,12 +6,12 @@
 // finds the session of a request. [Session.Allows] decides whether a request may change
 // something. A door guarantees that
 //
-//   - a link is used once, and late or repeated use looks like a link that never existed;
-//   - a cookie counts for the door that set it, on the host and port where it was set, until
+//   - a link works once, and late or repeated use looks like a link that never existed;
+//   - a cookie is valid only for the door that set it, on the host and port where it was set, until
 //     the process ends or the session is unused for [Idle];
-//   - a browser sends the cookie to requests below the door's own path alone, which no other
+//   - a browser sends the cookie only to requests below the door's own path, which no other
 //     page knows: browsers share cookies among the ports of a host;
-//   - links and sessions are few; the oldest makes room.
+//   - the number of links and sessions is limited; new ones replace the oldest.
 //
 // It is safe for concurrent use.
 package entry
@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// LinkTime is how long a link can be used.
+	// LinkTime is how long a link is valid.
 	LinkTime = time.Minute
 	// Idle is how long a session lasts without a request.
 	Idle = 24 * time.Hour
@@ -58,11 +58,11 @@ type link struct {
 	readOnly bool
 }
 
-// Session is a browser that was let in.
+// Session is a browser that has logged in.
 type Session struct {
-	// Token has to be sent with each change.
+	// Token must accompany each change.
 	Token string
-	// ReadOnly says that nothing can be changed.
+	// ReadOnly means that the session cannot change anything.
 	ReadOnly bool
 
 	door   *Door
@@ -77,7 +77,7 @@ type Session struct {
 // New returns the door of the pages below path, which ends with a slash.
 func New(path string, now func() time.Time) *Door { return &Door{path: path, now: now} }
 
-// Link returns a secret that opens the door once, for reading alone if readOnly is set.
+// Link returns a secret that opens the door once. If readOnly is set, the session can only read.
 func (d *Door) Link(readOnly bool) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,7 +89,7 @@ func (d *Door) Link(readOnly bool) string {
 	return one.secret
 }
 
-// Enter uses a link and sets the cookie of a new session. It reports whether the link was good.
+// Enter uses a link and sets the cookie of a new session. It reports whether the link was valid.
 func (d *Door) Enter(w http.ResponseWriter, r *http.Request, secret string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -178,7 +178,7 @@ func (s *Session) Notice() string {
 	return text
 }
 
-// touch notes a request, unless the session was unused for too long.
+// touch records a request, unless the session was unused for too long.
 func (s *Session) touch(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package health is the view of a board that shows whether copse works: the doctor's
-// findings, the servers with their ports, and the log.
+// Package health is the view of a board that shows the health of copse: the doctor's findings, the
+// servers with their ports, and the log.
 package health
 
 import (
@@ -22,7 +22,7 @@ import (
 //go:embed health.tmpl
 var files embed.FS
 
-// Server is a server that runs, or does not.
+// Server is a server and its state.
 type Server struct {
 	// Path is its worktree, "" for the server of all worktrees.
 	Path, Branch string
@@ -33,9 +33,9 @@ type Server struct {
 	Problem      string
 }
 
-// Options are what the view shows.
+// Options configure the view.
 type Options struct {
-	// Examine makes the doctor's checks.
+	// Examine runs the doctor's checks.
 	Examine func(context.Context) []doctor.Finding
 	Servers func() []Server
 	// Log is the path of the log, "" for none.
@@ -43,10 +43,10 @@ type Options struct {
 	Now func() time.Time
 }
 
-// examined is how old the doctor's findings can be. Some of the checks start programs.
+// examined is the maximum age of the doctor's findings. Some of the checks start programs.
 const examined = 30 * time.Second
 
-// View is the view. Make it with [New].
+// View is the view. Create it with [New].
 type View struct {
 	o         Options
 	kit       *markup.Kit
@@ -76,7 +76,7 @@ func (*View) Title() string { return "Health" }
 // Watches returns the sources of the page.
 func (*View) Watches() []board.Source { return []board.Source{board.Servers, board.Agents} }
 
-// Count reports whether a check fails, as far as that is known: the checks take too long for each
+// Count returns a figure if a check is known to fail: the checks take too long to run for each
 // page.
 func (v *View) Count(context.Context) board.Badge {
 	v.mu.Lock()
@@ -101,7 +101,7 @@ func (v *View) Count(context.Context) board.Badge {
 	return board.Badge{Text: "ok"}
 }
 
-// findings returns those of the doctor, which are kept for a while.
+// findings returns the doctor's findings, which are cached for a while.
 func (v *View) findings(ctx context.Context) ([]doctor.Finding, time.Time) {
 	v.mu.Lock()
 	found, at := v.found, v.at
@@ -150,7 +150,7 @@ func (v *View) Render(ctx context.Context, _ board.Request) (board.Page, error) 
 }
 
 const (
-	maxLog   = 16 << 20 // a log of that size is read
+	maxLog   = 16 << 20 // a log of that size is read in full
 	logLines = 40
 )
 

@@ -63,8 +63,8 @@ func Items() Page {
 	return page(Page{URI: itemsURI, Name: "items-view", Title: "Work items", Description: "Work items as a list or a tree, for clients that show views"}, "list_items")
 }
 
-// page completes a page, which asks again with a tool if its client does not say which one
-// it was opened for.
+// page returns a complete page. If the client does not say which tool the page belongs to, the page
+// calls a default tool.
 func page(p Page, tool string) Page {
 	p.HTML = sync.OnceValue(func() string { return document(p.Title, tool) })
 	return p
@@ -73,7 +73,7 @@ func page(p Page, tool string) Page {
 // sheet returns the style of the page, which follows the client instead of the system.
 func sheet() string {
 	css := string(markup.Assets()["board.css"].Body)
-	// The light ones, then the dark ones.
+	// The light colors, then the dark colors.
 	colors := regexp.MustCompile(`:root \{([^}]*)\}`).FindAllStringSubmatch(css, 2)
 	if len(colors) != 2 {
 		panic("hosted: the style sheet has no light and dark colors")
@@ -82,7 +82,7 @@ func sheet() string {
 		":root[data-theme=dark] {" + colors[1][1] + "color-scheme: dark; }\n" + style
 }
 
-// document returns the page. All of it is part of the program.
+// document returns the page. It is entirely part of the program.
 func document(title, tool string) string {
 	css := sheet()
 	hash := func(text string) string {
@@ -126,7 +126,7 @@ type ItemsView interface {
 	Panel(ctx context.Context, id item.ID, readOnly bool) (*board.Detail, error)
 }
 
-// Views draw the data of answers.
+// Views render the data of answers.
 type Views struct {
 	kit       *markup.Kit
 	o         Options
@@ -135,7 +135,7 @@ type Views struct {
 	items     func() ItemsView
 }
 
-// New returns the views. The templates are read with the first drawing.
+// New returns the views. They parse the templates on first use.
 func New(kit *markup.Kit, o Options) *Views {
 	return &Views{
 		kit: kit, o: o,
@@ -161,7 +161,7 @@ func (v *Views) draw(name string, data any) (string, error) {
 	return string(html), err
 }
 
-// DrawStack draws the verdict on a stack, as the page does.
+// DrawStack renders the verdict on a stack, as the page does.
 func (v *Views) DrawStack(s verdict.Status) (string, error) {
 	section, err := v.stacks().Section(s)
 	if err != nil {
@@ -180,7 +180,7 @@ func (v *Views) DrawStack(s verdict.Status) (string, error) {
 	return v.draw("list", l)
 }
 
-// DrawItems draws an answer of list_items.
+// DrawItems renders an answer of list_items.
 func (v *Views) DrawItems(ctx context.Context, data json.RawMessage) (string, error) {
 	var in struct {
 		Items []struct {
@@ -210,7 +210,7 @@ type node struct {
 	Omitted  int     `json:"omitted"`
 }
 
-// DrawTree draws an answer of get_item_tree.
+// DrawTree renders an answer of get_item_tree.
 func (v *Views) DrawTree(ctx context.Context, data json.RawMessage) (string, error) {
 	var in struct {
 		Tree []node `json:"tree"`
@@ -242,7 +242,7 @@ func (v *Views) drawItems(ctx context.Context, placed []items.Placed, aside, cur
 	return v.draw("list", l)
 }
 
-// DrawItem draws an answer of show_item.
+// DrawItem renders an answer of show_item.
 func (v *Views) DrawItem(ctx context.Context, data json.RawMessage) (string, error) {
 	var in struct {
 		ID item.ID `json:"id"`

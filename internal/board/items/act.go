@@ -17,10 +17,10 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// maxBulk is how many items one form changes.
+// maxBulk is the maximum number of items that one form changes.
 const maxBulk = 500
 
-// Act makes a change that a form asks for.
+// Act makes a change that a form requests.
 func (v *View) Act(ctx context.Context, r board.Request, action string, form url.Values) (board.Outcome, error) {
 	ctx = item.WithAgent(ctx, v.o.Agent)
 	out, err := v.act(ctx, r, action, form)
@@ -59,7 +59,7 @@ func noAction(name string) error {
 	return failure.New(failure.NotFound, fmt.Sprintf("There is no change %q", cut(name, maxValue)), "Reload the page and try again.")
 }
 
-// notice returns a text that says what was done.
+// notice returns a text that describes a change.
 func notice(text string) template.HTML { return template.HTML(template.HTMLEscapeString(text)) }
 
 func cut(text string, length int) string { return cleantext.Cut(cleantext.Line(text), length) }
@@ -69,7 +69,7 @@ func text(form url.Values, name string) string {
 	return strings.TrimSpace(strings.ReplaceAll(form.Get(name), "\r\n", "\n"))
 }
 
-// list divides words at commas.
+// list splits words at commas.
 func list(text string) []string {
 	words := []string{}
 	for w := range strings.SplitSeq(text, ",") {
@@ -80,7 +80,7 @@ func list(text string) []string {
 	return words
 }
 
-// ids reads numbers that are divided by commas or spaces.
+// ids reads numbers separated by commas or spaces.
 func ids(text string) ([]item.ID, error) {
 	all := []item.ID{}
 	for _, one := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -93,7 +93,7 @@ func ids(text string) ([]item.ID, error) {
 	return all, nil
 }
 
-// parent reads the number of a parent; nothing is none.
+// parent reads the number of a parent; an empty text means none.
 func parent(text string) (item.ID, error) {
 	if text == "" {
 		return 0, nil
@@ -185,7 +185,7 @@ func (v *View) release(ctx context.Context, id item.ID, form url.Values) (string
 	}
 	_, held, err := v.claims.Release(ctx, id, form.Has("steal"))
 	if err == nil && !held {
-		return fmt.Sprintf("Nobody held item %d any longer.", id), nil
+		return fmt.Sprintf("Nobody held item %d.", id), nil
 	}
 	return fmt.Sprintf("Item %d is free.", id), err
 }
@@ -203,11 +203,11 @@ func (v *View) restore(ctx context.Context, id item.ID, _ url.Values) (string, e
 	return fmt.Sprintf("Item %d is back.", id), err
 }
 
-// delete returns the second step: what was shown must still hold.
+// delete is the second step: the effects that the page showed must still be the same.
 func (v *View) delete(ctx context.Context, f filter, id item.ID, form url.Values) (board.Outcome, error) {
 	seen := item.Fingerprint(form.Get("seen"))
 	if seen == "" {
-		return board.Outcome{}, failure.New(failure.Invalid, "What the deletion does was not shown yet", "Choose Delete on the page of the item.")
+		return board.Outcome{}, failure.New(failure.Invalid, "The page has not shown the effects of the deletion yet", "Choose Delete on the page of the item.")
 	}
 	it, err := v.o.Store.Item(ctx, id)
 	if err != nil {
@@ -225,7 +225,7 @@ func (v *View) delete(ctx context.Context, f filter, id item.ID, form url.Values
 	return board.Outcome{To: f.address(""), Notice: done}, draw.Err
 }
 
-// bulk changes one field of several items. Each item is changed as a whole or not at all.
+// bulk changes one field of several items. Each item changes completely or not at all.
 func (v *View) bulk(ctx context.Context, f filter, form url.Values) (board.Outcome, error) {
 	chosen := form["id"]
 	field, value := form.Get("field"), text(form, "value")
@@ -246,7 +246,7 @@ func (v *View) bulk(ctx context.Context, f filter, form url.Values) (board.Outco
 				return board.Outcome{}, err
 			}
 			why := explain(err)
-			return board.Outcome{}, failure.New(failure.Invalid, fmt.Sprintf("%s were changed, then item %s was refused: %v", number(changed), cut(one, maxValue), why), "The others are as they were.")
+			return board.Outcome{}, failure.New(failure.Invalid, fmt.Sprintf("%s were changed, then item %s was refused: %v", number(changed), cut(one, maxValue), why), "The others did not change.")
 		}
 		changed++
 	}

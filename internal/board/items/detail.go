@@ -14,10 +14,10 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// panel is what the panel about an item shows.
+// panel is the content of the panel about an item.
 type panel struct {
 	item.Item
-	// Link is the page of the item, Edit and Delete those with a form.
+	// Link is the page of the item; Edit and Delete are its pages with a form.
 	Link, Edit, Delete   string
 	CreatedAt, UpdatedAt time.Time
 
@@ -72,24 +72,24 @@ type change struct {
 	Undo bool
 }
 
-// preview is what a deletion would do.
+// preview describes the effects of a deletion.
 type preview struct {
 	Fingerprint          item.Fingerprint
 	Children, Dependents []reference
 }
 
 const (
-	// maxComments is how many comments are shown, the latest.
+	// maxComments is the number of comments on the page, the latest ones.
 	maxComments = 50
-	// maxChanges is how many changes of the history are shown, the latest.
+	// maxChanges is the number of changes of the history on the page, the latest ones.
 	maxChanges = 30
-	// maxValue is how many characters of a changed value are shown.
+	// maxValue is the number of characters of a changed value on the page.
 	maxValue = 60
-	// maxRelated is how many related items are shown.
+	// maxRelated is the number of related items on the page.
 	maxRelated = 50
 )
 
-// detail makes the panel about an item.
+// detail returns the panel about an item.
 func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.Detail, error) {
 	it, err := d.view.o.Store.Item(ctx, id)
 	if err != nil {
@@ -156,7 +156,7 @@ func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.
 	return out, nil
 }
 
-// with returns the values with one that may be missing.
+// with returns the values, including one that may be missing.
 func with(values []string, one string) []string {
 	if one == "" || slices.Contains(values, one) {
 		return values
@@ -197,14 +197,14 @@ func (d *drawing) past(ctx context.Context, p *panel) error {
 		refused, _ := errors.AsType[*item.UndoError](err)
 		p.History = append(p.History, change{
 			Change: c, At: parse(c.At), What: what(c),
-			// A new item is deleted in two steps like any other one.
+			// Undoing the creation of an item takes two steps, like any other deletion.
 			Undo: c.ID != "" && c.Kind != item.Created && refused == nil && !d.readOnly && !d.view.o.Hosted,
 		})
 	}
 	return nil
 }
 
-// what returns a change in words.
+// what describes a change.
 func what(c item.Change) []string {
 	var words []string
 	for _, v := range c.Values() {
@@ -223,7 +223,7 @@ func what(c item.Change) []string {
 	return append(words, c.Cut...)
 }
 
-// parse returns a time of an item, zero if it is none.
+// parse returns a time of an item, zero if it is invalid.
 func parse(text string) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -232,7 +232,7 @@ func parse(text string) time.Time {
 	return at
 }
 
-// create makes the panel with the form for a new item.
+// create returns the panel with the form for a new item.
 func (d *drawing) create(q url.Values) *board.Detail {
 	p := panel{
 		Query: d.filter.values().Encode(), Statuses: d.config.Statuses, Types: d.config.Types, Priorities: item.Priorities(), Iterations: d.config.Iterations,

@@ -1,7 +1,7 @@
-// Package items is the view of a board that shows the work items: as a board by status or as
-// a tree, with a panel about one of them, and forms that create, change, claim and delete.
+// Package items is the view of a board that shows the work items, as a board by status or as a
+// tree, with a panel about one item, and forms that create, change, claim, and delete items.
 //
-// A page has a window of each column, however many items there are; the rest is a link away.
+// A page shows a window of each column, however many items there are, with links to the rest.
 package items
 
 import (
@@ -25,12 +25,12 @@ import (
 //go:embed items.tmpl
 var files embed.FS
 
-// Options are what the view shows.
+// Options configure the view.
 type Options struct {
-	// Store has the items. Where it is an [item.Claimer] or an [item.Historian], the page
-	// shows and changes claims, and undoes changes.
+	// Store has the items. If it is an [item.Claimer] or an [item.Historian], the page also shows
+	// and changes claims, and undoes changes.
 	Store item.Store
-	// Agent is who makes changes: the user of the page.
+	// Agent is the author of changes: the user of the page.
 	Agent item.Agent
 	// Behind returns what belongs to the branch of an item, as services said last. It can be
 	// nil.
@@ -50,7 +50,7 @@ type Behind struct {
 	State string
 }
 
-// View is the view. Make it with [New].
+// View is the view. Create it with [New].
 type View struct {
 	o         Options
 	kit       *markup.Kit
@@ -154,7 +154,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	return page, d.Err
 }
 
-// explain returns an error with what to do on the page.
+// explain returns an error with the next step on the page.
 func explain(err error) error {
 	if _, done := errors.AsType[*failure.Error](err); done || err == nil {
 		return err
@@ -180,7 +180,7 @@ func explain(err error) error {
 	return failure.New(failure.Internal, err.Error(), "copse item doctor says what is wrong with the items.")
 }
 
-// filter is which items are shown, and how.
+// filter selects the items, and how the page shows them.
 type filter struct {
 	Tree                                    bool
 	Text                                    string
@@ -191,7 +191,7 @@ type filter struct {
 	From map[string]int
 }
 
-// all stands for all iterations in an address.
+// all represents all iterations in an address.
 const all = "*"
 
 func filterOf(q url.Values) filter {
@@ -250,7 +250,7 @@ func (f filter) address(path string, more ...string) string {
 	return to
 }
 
-// narrow reports whether the filter leaves anything out besides other iterations.
+// narrow reports whether the filter excludes more than other iterations.
 func (f filter) narrow() bool {
 	return f.Text+f.Type+f.Status+f.Priority+f.Assignee+f.Label != "" || f.Iteration != "" && f.Iteration != all
 }
@@ -260,7 +260,7 @@ func (f filter) everything() string {
 	return filter{Tree: f.Tree, Iteration: all}.address("")
 }
 
-// with returns the filter with another beginning of a column.
+// with returns the filter with another start of a column.
 func (f filter) with(status string, from int) filter {
 	next := maps.Clone(f.From)
 	next[status] = from

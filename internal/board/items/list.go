@@ -15,17 +15,18 @@ import (
 )
 
 const (
-	// window is how many items of a column are on a page.
+	// window is the number of items of a column on a page.
 	window = 30
-	// treeWindow is how many rows of the tree are on a page.
+	// treeWindow is the number of rows of the tree on a page.
 	treeWindow = 150
-	// maxChoices is how many values a filter offers; others can be typed into an address.
+	// maxChoices is the number of values that a filter offers; users can type others into the
+	// address.
 	maxChoices = 100
-	// maxTitle is how many characters of a title a row shows.
+	// maxTitle is the number of characters of a title in a row.
 	maxTitle = 160
 )
 
-// drawing is one page that is being made.
+// drawing is a page that is being rendered.
 type drawing struct {
 	markup.Renderer
 	view     *View
@@ -64,7 +65,7 @@ func (d *drawing) selected() []*item.Summary {
 		}
 		found = both
 	}
-	// A number finds its item, too.
+	// A number also finds its item.
 	if id, err := item.ParseID(strings.TrimPrefix(d.filter.Text, "#")); err == nil {
 		if it, err := d.snapshot.Find(id); err == nil && !slices.Contains(found, it) {
 			found = append([]*item.Summary{it}, found...)
@@ -90,7 +91,7 @@ type choices struct {
 // Missing reports whether the value is none of those that are offered.
 func (c choices) Missing() bool { return c.Value != "" && !slices.Contains(c.Values, c.Value) }
 
-// tools makes the filters.
+// tools returns the filters.
 func (d *drawing) tools(id item.ID) template.HTML {
 	iteration := "All iterations"
 	if d.config.CurrentIteration != "" {
@@ -139,7 +140,7 @@ func (d *drawing) tools(id item.ID) template.HTML {
 	})
 }
 
-// row is what a row shows.
+// row is the content of a row.
 type row struct {
 	*item.Summary
 	Title    string
@@ -166,7 +167,7 @@ func (d *drawing) row(it *item.Summary) row {
 	return r
 }
 
-// waits names the open items that one depends on.
+// waits names the open items on which an item depends.
 func (d *drawing) waits(it *item.Summary) string {
 	var open []string
 	for _, id := range it.DependsOn {
@@ -183,7 +184,7 @@ func (d *drawing) waits(it *item.Summary) string {
 	return "waits for " + strings.Join(open, ", ")
 }
 
-// maxWaits is how many items that one waits for are named in a row.
+// maxWaits is the number of such items that a row names.
 const maxWaits = 3
 
 func (d *drawing) tone(status string) markup.Tone {
@@ -196,7 +197,7 @@ func (d *drawing) tone(status string) markup.Tone {
 	return markup.Plain
 }
 
-// columns makes the board by status.
+// columns returns the board by status.
 func (d *drawing) columns(selected []*item.Summary, at item.ID) []board.Section {
 	by := map[string][]*item.Summary{}
 	for _, it := range selected {
@@ -212,7 +213,7 @@ func (d *drawing) columns(selected []*item.Summary, at item.ID) []board.Section 
 	for _, status := range statuses {
 		items := by[status]
 		if d.config.Done(status) {
-			// What was done last is of interest.
+			// The latest finished items come first.
 			slices.SortStableFunc(items, func(a, b *item.Summary) int { return strings.Compare(b.Updated, a.Updated) })
 		} else {
 			slices.SortStableFunc(items, func(a, b *item.Summary) int {
@@ -258,7 +259,7 @@ func (d *drawing) foot(p part) template.HTML {
 	return d.HTML("foot", p)
 }
 
-// tree makes the tree of the items. One whose parent is not selected is a root.
+// tree returns the tree of the items. An item whose parent is not selected is a root.
 func (d *drawing) tree(selected []*item.Summary, at item.ID) []board.Section {
 	known := make(map[item.ID]*item.Summary, len(selected))
 	for _, it := range selected {
@@ -293,7 +294,7 @@ func (d *drawing) tree(selected []*item.Summary, at item.ID) []board.Section {
 	for _, it := range roots {
 		place(it, 0)
 	}
-	for _, it := range selected { // those in a circle of parents
+	for _, it := range selected { // those in a cycle of parents
 		place(it, 0)
 	}
 	w := d.window("", len(rows), treeWindow)
@@ -304,5 +305,5 @@ func (d *drawing) tree(selected []*item.Summary, at item.ID) []board.Section {
 	return []board.Section{one}
 }
 
-// maxDepth is how deep rows are indented.
+// maxDepth is the maximum indentation of a row.
 const maxDepth = 8

@@ -12,8 +12,8 @@ import (
 // bareURL makes links of web addresses in text.
 type bareURL struct{}
 
-// Trigger returns where an address can begin: at the beginning of a line or after a space,
-// which are both ' ', and after an opening parenthesis.
+// Trigger returns the characters before an address: the beginning of a line or a space, which are
+// both ' ', and an opening parenthesis.
 func (bareURL) Trigger() []byte { return []byte(" (") }
 
 // Parse returns the link at the reader's position, or nil.
@@ -38,8 +38,8 @@ func (bareURL) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.
 	return ast.NewAutoLink(ast.AutoLinkURL, ast.NewTextSegment(text.NewSegment(start, start+size)))
 }
 
-// addressSize returns how many bytes at the beginning of a line are a web address. The
-// punctuation of a sentence at its end does not belong to it.
+// addressSize returns the number of bytes at the beginning of a line that form a web address. It
+// excludes the punctuation of a sentence at the end.
 func addressSize(line []byte) int {
 	scheme := 0
 	for _, s := range []string{"https://", "http://"} {

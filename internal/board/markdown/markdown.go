@@ -1,14 +1,14 @@
-// Package markdown turns Markdown that strangers wrote into HTML that is safe in a page.
+// Package markdown converts strangers' Markdown to HTML that is safe in a page.
 //
-// Use [HTML]. The parser is goldmark. The HTML is written here, from constant tags and from
-// text that is escaped in one place, so nothing in the source becomes a tag or an attribute.
-// The only foreign value in an attribute is the address of a link, which must be a web or mail
-// address. HTML in the source is shown as text. An image becomes a link: a page that loads it
-// tells its host who reads what.
+// Use [HTML]. The parser is goldmark. This package writes the HTML, from constant tags and from
+// text that is escaped in one place, so nothing in the source becomes a tag or an attribute. The
+// only foreign value in an attribute is the address of a link, which must be a web or mail address.
+// HTML in the source appears as text. An image becomes a link: a page that loads an image tells its
+// host who reads the page.
 //
-// Every start of a program pays for the initialization of the packages that it links. This
-// package therefore uses neither goldmark's extensions nor a sanitizer: they compile dozens of
-// regular expressions. A table is shown as its source.
+// Every start of a program pays for the initialization of the packages that it links. This package
+// therefore uses neither goldmark's extensions nor a sanitizer: they compile dozens of regular
+// expressions. A table appears as its source.
 package markdown
 
 import (
@@ -24,11 +24,11 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// MaxText is how many bytes of a text are shown. What it costs to understand a text can grow
-// faster than its size.
+// MaxText is the number of bytes of a text on the page. The cost of parsing can grow faster than
+// the size.
 const MaxText = 64 << 10
 
-// shared is the parser, made for the first text.
+// shared is the parser, created for the first text.
 var shared = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -37,7 +37,7 @@ var shared = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// HTML returns a text as HTML, and whether its end was left out.
+// HTML returns a text as HTML, and whether it omits the end.
 func HTML(source string) (html template.HTML, cut bool) {
 	source = cleantext.Block(source)
 	if len(source) > MaxText {
@@ -48,14 +48,14 @@ func HTML(source string) (html template.HTML, cut bool) {
 	return template.HTML(w.out.String()), cut
 }
 
-// writer makes HTML of a parsed text.
+// writer converts a parsed text to HTML.
 type writer struct {
 	source []byte
 	out    strings.Builder
 	linked bool // inside a link
 }
 
-// node writes a node with what it contains. A node of an unknown kind is shown as its text.
+// node writes a node with its content. A node of an unknown kind appears as its text.
 func (w *writer) node(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.LinkReferenceDefinition:
@@ -133,7 +133,7 @@ func (w *writer) children(n ast.Node) {
 	}
 }
 
-// inside writes what a node contains between two tags.
+// inside writes the content of a node between two tags.
 func (w *writer) inside(before tag, n ast.Node, after tag) {
 	w.tag(before)
 	w.children(n)

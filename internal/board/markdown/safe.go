@@ -17,7 +17,7 @@ func (w *writer) tag(t tag) { w.out.WriteString(string(t)) }
 
 func (w *writer) number(n int) { w.out.WriteString(strconv.Itoa(n)) }
 
-// raw writes foreign text as it is. All foreign text passes here.
+// raw writes foreign text unchanged. All foreign text passes here.
 func (w *writer) raw(s []byte) { template.HTMLEscape(&w.out, s) }
 
 // unescaped writes foreign text without the backslashes that escape, and with the characters
@@ -53,7 +53,7 @@ func (w *writer) unescaped(s []byte) {
 	w.raw(s)
 }
 
-// link writes a link around what a function writes, or only that if there is no address or
+// link writes a link around the output of a function, or only the output if there is no address or
 // the place is inside a link.
 func (w *writer) link(to string, text func()) {
 	if to == "" || w.linked {

@@ -1,6 +1,6 @@
 // Package markup is the look of copse's pages: one style sheet, one script, and the functions
 // and fragments that templates share. The views of the page use it, and so do the views that
-// a client of MCP shows.
+// an MCP client shows.
 //
 // [Parse] reads a view's own templates. They have, besides those of html/template,
 //
@@ -13,8 +13,7 @@
 //	{{template "empty" (empty "title" "text" "command")}}
 //
 // and links are relative to the board: href="stacks?branch=x". html/template escapes every
-// value for the place where it stands; nothing else may turn foreign text into
-// template.HTML.
+// value for its context; nothing else may turn foreign text into template.HTML.
 //
 // Classes of the style sheet: card, row, mono, dim, dimmer, chip, button, kv, out (output of
 // programs), note, grid and hidden (for screen readers). Numbers are tabular everywhere.
@@ -46,7 +45,7 @@ var shared string
 // Tone is a color with a meaning.
 type Tone string
 
-// The tones. A color never stands alone: there is always a word or a shape with it.
+// The tones. A word or a shape always accompanies a color.
 const (
 	Plain Tone = ""
 	Green Tone = "green" // nothing to do
@@ -81,16 +80,16 @@ var Assets = sync.OnceValue(func() map[string]Asset {
 	return all
 })
 
-// Placeholder stands for the token of a session in what is rendered for all sessions. Nobody
-// outside of the process knows it, so foreign text cannot contain it.
+// Placeholder represents the token of a session in content that is rendered for all sessions. Only
+// this process knows it, so foreign text cannot contain it.
 type Placeholder string
 
-// Kit is what templates of one process share.
+// Kit is shared by the templates of one process.
 type Kit struct{ o Options }
 
-// Options make a Kit.
+// Options configure a Kit.
 type Options struct {
-	// Now is the clock of ages.
+	// Now is the clock for ages.
 	Now func() time.Time
 	// Redact returns text without the secrets that the program knows; nil changes nothing.
 	Redact func(string) string
@@ -103,7 +102,7 @@ type Options struct {
 // NewKit returns a kit.
 func NewKit(o Options) *Kit { return &Kit{o} }
 
-// Now returns the time that ages are counted from.
+// Now returns the current time for ages.
 func (k *Kit) Now() time.Time { return k.o.Now() }
 
 // Parse returns the templates that match the patterns in files, with the shared ones. Their
@@ -113,9 +112,8 @@ func (k *Kit) Parse(files fs.FS, patterns ...string) *template.Template {
 	return template.Must(t.ParseFS(files, patterns...))
 }
 
-// Render executes a template. What it writes has no secrets, and no control characters or
-// characters that change the direction of text, even if the template forgot to clean a foreign
-// text.
+// Render executes a template. Its output contains no secrets, no control characters, and no
+// characters that change the direction of text, even if the template does not clean a foreign text.
 func (k *Kit) Render(t *template.Template, name string, data any) (template.HTML, error) {
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, name, data); err != nil {
@@ -144,8 +142,8 @@ func (r *Renderer) HTML(name string, data any) template.HTML {
 	return html
 }
 
-// Harmless returns HTML without characters that control a terminal or change the direction of
-// text. It leaves everything else, so that markup stays markup.
+// Harmless returns HTML without characters that control a terminal or change the direction of text.
+// It leaves everything else, so markup remains markup.
 func Harmless(html string) string {
 	bad := func(r rune) bool {
 		return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r) ||
@@ -162,7 +160,7 @@ func Harmless(html string) string {
 	}, html)
 }
 
-// Empty is what a page says where there is nothing yet.
+// Empty is the content of a page without data.
 type Empty struct{ Title, Text, Command string }
 
 func (k *Kit) funcs() template.FuncMap {
@@ -191,8 +189,8 @@ func (k *Kit) funcs() template.FuncMap {
 	}
 }
 
-// Ago returns how long ago a time was, with the absolute time on hover. It is empty for the
-// zero time. A page's script keeps it up to date.
+// Ago returns the age of a time, with the absolute time on hover. It is empty for the zero time. A
+// page's script updates it.
 func (k *Kit) Ago(at time.Time) template.HTML {
 	if at.IsZero() {
 		return ""
@@ -202,8 +200,8 @@ func (k *Kit) Ago(at time.Time) template.HTML {
 		at.UTC().Format(time.RFC3339), at.Local().Format("2006-01-02 15:04:05 MST"), text))
 }
 
-// Until returns how long it is until a time, with the absolute time on hover. It is empty for
-// the zero time.
+// Until returns the duration until a time, with the absolute time on hover. It is empty for the
+// zero time.
 func (k *Kit) Until(at time.Time) template.HTML {
 	if at.IsZero() {
 		return ""

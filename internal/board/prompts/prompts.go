@@ -1,5 +1,5 @@
-// Package prompts is the view of a board that finds the prompt commands of all agents,
-// renders one with values, and copies it.
+// Package prompts is the view of a board that finds the prompts of all agents, renders one with
+// values, and copies it.
 package prompts
 
 import (
@@ -31,18 +31,18 @@ type Library interface {
 	Open(agent string) (*library.Catalog, error)
 }
 
-// Runner makes prompts of commands.
+// Runner renders prompts.
 type Runner interface {
 	Run(ctx context.Context, from *library.Catalog, r render.Request) (render.Result, error)
 }
 
-// Options are what the view shows.
+// Options configure the view.
 type Options struct {
 	Library Library
 	Runner  Runner
 }
 
-// View is the view. Make it with [New].
+// View is the view. Create it with [New].
 type View struct {
 	o         Options
 	kit       *markup.Kit
@@ -71,7 +71,7 @@ func (*View) Watches() []board.Source { return []board.Source{board.Prompts} }
 
 // Count returns the number of prompts.
 func (v *View) Count(context.Context) board.Badge {
-	agents, _ := v.o.Library.Agents() // what cannot be read counts nothing
+	agents, _ := v.o.Library.Agents() // unreadable registries count nothing
 	n := 0
 	for _, agent := range agents {
 		if catalog, err := v.o.Library.Open(agent); err == nil {
@@ -85,9 +85,9 @@ func (v *View) Count(context.Context) board.Badge {
 }
 
 const (
-	// window is how many prompts are on a page.
+	// window is the number of prompts on a page.
 	window = 60
-	// maxText is how many characters of a description a row shows.
+	// maxText is the number of characters of a description in a row.
 	maxText = 200
 )
 
@@ -113,8 +113,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	return v.page(ctx, r, nil)
 }
 
-// Ask makes the page with the prompt that the values of a form give. Rendering changes
-// nothing; a form keeps the values, which can be long or private, out of the address.
+// unavailableError reports that the GraphQL API gave no answer, and that REST may.
 func (v *View) Ask(ctx context.Context, r board.Request, form url.Values) (board.Page, error) {
 	return v.page(ctx, r, form)
 }
@@ -170,7 +169,7 @@ func (v *View) page(ctx context.Context, r board.Request, form url.Values) (boar
 	return page, draw.Err
 }
 
-// found returns the commands of a catalog that fit a text, the best first; without a text all
+// found returns the commands of a catalog that match a text, best match first; without a text, all
 // of them.
 func found(catalog *library.Catalog, text string) []command.Command {
 	if text == "" {
@@ -181,7 +180,7 @@ func found(catalog *library.Catalog, text string) []command.Command {
 	for _, m := range catalog.Search(text, window) {
 		all, known[m.Command.ID] = append(all, m.Command), true
 	}
-	// The beginning of a word that is being typed is no word yet.
+	// The beginning of a word, while the user types, is not yet a word.
 	words := strings.Fields(strings.ToLower(text))
 	for _, c := range catalog.Commands {
 		in := strings.ToLower(c.SearchText())
@@ -192,7 +191,7 @@ func found(catalog *library.Catalog, text string) []command.Command {
 	return all
 }
 
-// foot says which part of the list is on the page.
+// foot states which part of the list is on the page.
 func foot(draw *markup.Renderer, text string, from, of int) template.HTML {
 	if of <= window {
 		return ""
@@ -217,13 +216,13 @@ func foot(draw *markup.Renderer, text string, from, of int) template.HTML {
 	return draw.HTML("foot", data)
 }
 
-// variable is a variable of a prompt, with the value that it has.
+// variable is a variable of a prompt, with its value.
 type variable struct {
 	command.Variable
 	Field, Value string
 }
 
-// panel is what the panel about a prompt shows.
+// panel is the content of the panel about a prompt.
 type panel struct {
 	command.Command
 	Agent, Path, Link          string
@@ -237,7 +236,7 @@ type panel struct {
 	CommandLine                string
 }
 
-// detail makes the panel about a prompt, with its text if values were sent.
+// detail returns the panel about a prompt, with its text if the browser sent values.
 func (v *View) detail(ctx context.Context, draw *markup.Renderer, q, form url.Values, id command.ID) (*board.Detail, error) {
 	agent := cmp.Or(q.Get("agent"), library.DefaultAgent)
 	missing := failure.New(failure.NotFound, "There is no prompt "+id.String()+" of "+agent, "Choose one from the list.")

@@ -1,6 +1,6 @@
-// Package search is the view of a board that finds things of all kinds as their names are
-// typed, and shows what has no view of its own: files, and pull requests and issues as they
-// were when a service was asked last.
+// Package search is the view of a board that finds things of all kinds as the user types, and shows
+// those without their own view: files, and pull requests and issues from the last answers of
+// services.
 package search
 
 import (
@@ -35,7 +35,7 @@ type Files interface {
 	Read(ctx context.Context, path string, lines project.Lines) (project.Text, error)
 }
 
-// Options are what the view shows.
+// Options configure the view.
 type Options struct {
 	Searcher Searcher
 	// Files can be nil.
@@ -45,7 +45,7 @@ type Options struct {
 	Views []string
 }
 
-// View is the view. Make it with [New].
+// View is the view. Create it with [New].
 type View struct {
 	o         Options
 	kit       *markup.Kit
@@ -62,7 +62,7 @@ func New(kit *markup.Kit, o Options) *View {
 // Name returns the view's part of the address.
 func (*View) Name() string { return "search" }
 
-// Title returns empty: the box at the top of each page leads here.
+// Title returns "": the box at the top of each page leads here.
 func (*View) Title() string { return "" }
 
 // Watches returns the sources of the page.
@@ -71,21 +71,21 @@ func (*View) Watches() []board.Source {
 }
 
 const (
-	// maxShown is how many hits are on a page.
+	// maxShown is the number of hits on a page.
 	maxShown = 60
-	// maxLines and maxBytes are how much of a file is shown.
+	// maxLines and maxBytes limit the part of a file on the page.
 	maxLines = 400
 	maxBytes = 48 << 10
 )
 
-// kind is a kind that can be searched alone.
+// kind is a kind of hit that the user can select.
 type kind struct {
 	Name, Label, Link string
 	Count             int
 	Here              bool
 }
 
-// row is what a row shows.
+// row is the content of a row.
 type row struct {
 	search.Hit
 	Link  string
@@ -132,12 +132,12 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	}
 	page.Sections = []board.Section{section}
 	if len(found.Notes) > 0 {
-		page.Sections = append(page.Sections, board.Section{Key: "notes", Label: "What could not be searched", Head: draw.HTML("notes", found.Notes)})
+		page.Sections = append(page.Sections, board.Section{Key: "notes", Label: "Not searched", Head: draw.HTML("notes", found.Notes)})
 	}
 	return page, draw.Err
 }
 
-// kinds returns the kinds that were found, with their numbers.
+// kinds returns the kinds of the hits, with their numbers.
 func (v *View) kinds(counts map[search.Kind]int, only search.Kind, text string) []kind {
 	total := 0
 	for _, n := range counts {
@@ -178,7 +178,7 @@ func (v *View) link(h search.Hit, q url.Values) string {
 	return "search?" + to.Encode()
 }
 
-// shown is what the panel shows of a hit.
+// shown is the content of the panel about a hit.
 type shown struct {
 	search.Hit
 	Label, Command string
@@ -186,7 +186,7 @@ type shown struct {
 	Text, Notice   string
 }
 
-// detail makes the panel about a hit that has no view of its own.
+// detail returns the panel about a hit without its own view.
 func (v *View) detail(ctx context.Context, draw *markup.Renderer, h search.Hit, q url.Values) *board.Detail {
 	back := url.Values{"q": {q.Get("q")}}
 	if only := q.Get("kind"); only != "" {

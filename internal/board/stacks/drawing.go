@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
-// drawing makes the sections of one page.
+// drawing renders the sections of one page.
 type drawing struct {
 	markup.Renderer
 	selected string
@@ -30,7 +30,7 @@ type drawing struct {
 	from     int // the first stack of the page
 }
 
-// collide notes which branches conflict.
+// collide records which branches conflict.
 func (d *drawing) collide(r conflicts.Report) {
 	d.report, d.collides = r, map[string][]string{}
 	for _, c := range r.Conflicts {
@@ -42,7 +42,7 @@ func (d *drawing) collide(r conflicts.Report) {
 	}
 }
 
-// row is what a row shows.
+// row is the content of a row.
 type row struct {
 	verdict.Branch
 	Link     string
@@ -82,13 +82,13 @@ type agent struct {
 	Silent bool
 }
 
-// silent is how long an agent says nothing until it is marked.
+// silent is the time without a call after which the page marks an agent.
 const silent = 5 * time.Minute
 
-// maxMarks is how many checks are drawn.
+// maxMarks is the number of checks that a row draws.
 const maxMarks = 12
 
-// stack makes the section of a stack: the branches from the top down, and the trunk.
+// stack renders the section of a stack: the branches from the top down, and the trunk.
 func (d *drawing) stack(s verdict.Status) board.Section {
 	bottom := s.Branches[0].Branch
 	class := "stack"
@@ -123,10 +123,10 @@ func (d *drawing) stack(s verdict.Status) board.Section {
 // trunkRow is the class of the row of a trunk.
 const trunkRow = "trunk"
 
-// tones are the colors of outcomes. An unknown one has none.
+// tones are the colors of outcomes. An unknown outcome has none.
 var tones = map[verdict.Outcome]markup.Tone{verdict.Blocked: markup.Red, verdict.Waiting: markup.Amber, verdict.Ready: markup.Green}
 
-// toneOf returns the color of a branch that is not the one that blocks its stack.
+// toneOf returns the color of a branch that does not block its stack.
 func toneOf(o verdict.Outcome) markup.Tone {
 	switch o {
 	case verdict.Blocked, verdict.Waiting:
@@ -148,7 +148,7 @@ func sources(branches []verdict.Branch) string {
 	return strings.Join(names, ", ")
 }
 
-// loose makes the section of the branches that are stacked on nothing.
+// loose renders the section of the branches without a parent.
 func (d *drawing) loose(all verdict.Overview) board.Section {
 	out := board.Section{Key: "loose", Class: "stack", Label: "Branches without a parent", Head: d.HTML("loose", len(all.Loose))}
 	for _, b := range all.Loose {
@@ -157,7 +157,7 @@ func (d *drawing) loose(all verdict.Overview) board.Section {
 	return out
 }
 
-// conflicts makes the section of what collides.
+// conflicts renders the section of conflicts.
 func (d *drawing) conflicts(r conflicts.Report) board.Section {
 	out := board.Section{Key: "conflicts", Class: "conflicts", Label: "Conflicts ahead", Head: d.HTML("conflicts", len(r.Conflicts))}
 	for i, c := range r.Conflicts {
@@ -193,7 +193,7 @@ func (d *drawing) row(b verdict.Branch) row {
 	return r
 }
 
-// pull words the state of a pull request.
+// pull describes the state of a pull request.
 func (d *drawing) pull(pr verdict.PullRequest) field {
 	f := field{}
 	number := ""
@@ -222,7 +222,7 @@ func (d *drawing) pull(pr verdict.PullRequest) field {
 	return f
 }
 
-// review words how the review stands.
+// review describes the state of the review.
 func (d *drawing) review(pr verdict.PullRequest) field {
 	if pr.State != string(github.Open) {
 		return field{}
@@ -281,7 +281,7 @@ func checksOf(pr verdict.PullRequest) checks {
 	return out
 }
 
-// detail makes the panel of the selected branch, nil if it is not on the page.
+// detail returns the panel of the selected branch, nil if it is not on the page.
 func (d *drawing) detail(ctx context.Context, all verdict.Overview, pull func(context.Context, int) (github.Status, bool)) *board.Detail {
 	for _, b := range all.Loose {
 		if b.Branch == d.selected {

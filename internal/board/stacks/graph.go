@@ -14,16 +14,16 @@ const (
 	maxLanes  = 6
 )
 
-// graph places the branches of a stack: a line for each path, branches as rings on it. Rows
-// are numbered from the bottom up; the trunk is row -1.
+// graph places the branches of a stack: a line for each path, with branches as rings. Rows are
+// numbered from the bottom up; the trunk is row -1.
 type graph struct {
 	lane   []int // by row
 	parent []int // row of the parent, -1 for the trunk
 	lanes  int
 }
 
-// layout gives each branch a lane. The first child goes on in the lane of its parent, others
-// begin new ones.
+// layout gives each branch a lane. The first child continues the lane of its parent, and the others
+// start new ones.
 func layout(s verdict.Status) graph {
 	at := make(map[string]int, len(s.Branches))
 	g := graph{lane: make([]int, len(s.Branches)), parent: make([]int, len(s.Branches)), lanes: 1}
@@ -66,8 +66,8 @@ func (g graph) trunk() template.HTML {
 	return svg(g.lanes, b.String())
 }
 
-// lines draws what goes through a row: a branch's line begins at its ring and ends at the ring
-// of its parent, which is in a row below.
+// lines draws the lines in a row: a branch's line begins at its ring and ends at the ring of its
+// parent, in a row below.
 func (g graph) lines(b *strings.Builder, row int) {
 	for child := range g.lane {
 		from, to, lane := child, g.parent[child], g.lane[child]

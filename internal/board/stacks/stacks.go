@@ -1,5 +1,5 @@
-// Package stacks is the view of a board that shows branches as stacks: what each waits for,
-// who works on it, the first blocker of each stack, and conflicts between branches.
+// Package stacks is the view of a board that shows branches as stacks: what each one waits for, who
+// works on it, the first blocker of each stack, and conflicts between branches.
 package stacks
 
 import (
@@ -29,12 +29,11 @@ import (
 //go:embed stacks.tmpl
 var files embed.FS
 
-// Options are what the view shows.
+// Options configure the view.
 type Options struct {
-	// All returns the stacks of the repository, from what is at hand.
+	// All returns the stacks of the repository from local data.
 	All func(ctx context.Context, q verdict.Selection) (verdict.Overview, error)
-	// Conflicts returns the last report of the radar, false if there is none yet. It can be
-	// nil.
+	// Conflicts returns the last report of conflicts, false if there is none yet. It can be nil.
 	Conflicts func(ctx context.Context) (conflicts.Report, bool)
 	// Pull returns all that GitHub said last of one pull request, which the panel shows; false
 	// if that is not known yet. It can be nil.
@@ -44,17 +43,17 @@ type Options struct {
 	Now     func() time.Time
 }
 
-// perPage is how many branches a page shows.
+// perPage is the number of branches on a page.
 const perPage = 100
 
-// View is the view. Make it with [New].
+// View is the view. Create it with [New].
 type View struct {
 	o         Options
 	kit       *markup.Kit
 	templates *template.Template
 
 	mu      sync.Mutex
-	blocked int // stacks, at the last look at the first page
+	blocked int // stacks, when the first page was last rendered
 	looked  bool
 }
 
@@ -68,7 +67,7 @@ func New(kit *markup.Kit, o Options) *View {
 	return &View{o: o, kit: kit, templates: kit.Parse(files, "stacks.tmpl")}
 }
 
-// Section draws a stack for whoever shows it without the rest of the page. Links in it are
+// Section renders a stack for a caller that shows it without the rest of the page. Its links are
 // relative to the board.
 func (v *View) Section(s verdict.Status) (board.Section, error) {
 	if len(s.Branches) == 0 {
@@ -90,7 +89,7 @@ func (*View) Watches() []board.Source {
 	return []board.Source{board.Repository, board.Remote, board.Items, board.Agents, board.Conflicts}
 }
 
-// Count returns how many stacks are blocked.
+// Count returns the number of blocked stacks.
 func (v *View) Count(ctx context.Context) board.Badge {
 	v.mu.Lock()
 	looked := v.looked
@@ -108,7 +107,7 @@ func (v *View) Count(ctx context.Context) board.Badge {
 	return board.Badge{Text: strconv.Itoa(v.blocked), Tone: markup.Red}
 }
 
-// note keeps what the navigation shows.
+// note stores the figure for the navigation.
 func (v *View) note(all verdict.Overview) {
 	blocked := 0
 	for _, s := range all.Stacks {

@@ -1,5 +1,5 @@
-// Package tasks is the view of a board that shows the recipes of the project's justfile, runs
-// them, and shows what they print.
+// Package tasks is the view of a board that shows the recipes of the project's justfile, runs them,
+// and shows their output.
 package tasks
 
 import (
@@ -35,7 +35,7 @@ type Tasks interface {
 	Stop(ctx context.Context, id, by string) (running.Task, error)
 }
 
-// Options are what the view shows.
+// Options configure the view.
 type Options struct {
 	Tasks Tasks
 	// Root is the worktree whose tasks they are.
@@ -43,10 +43,10 @@ type Options struct {
 	Now  func() time.Time
 }
 
-// Client is what the view calls itself in the list of runs.
+// Client is the view's name in the list of runs.
 const Client = "copse board"
 
-// View is the view. Make it with [New].
+// View is the view. Create it with [New].
 type View struct {
 	o         Options
 	kit       *markup.Kit
@@ -73,7 +73,7 @@ func (*View) Title() string { return "Tasks" }
 // Watches returns the sources of the page.
 func (*View) Watches() []board.Source { return []board.Source{board.Tasks, board.Repository} }
 
-// Count returns the number of tasks that run.
+// Count returns the number of running tasks.
 func (v *View) Count(context.Context) board.Badge {
 	n := 0
 	for _, t := range v.o.Tasks.Running() {
@@ -87,10 +87,10 @@ func (v *View) Count(context.Context) board.Badge {
 	return board.Badge{Text: fmt.Sprintf("%d running", n)}
 }
 
-// maxRuns is how many runs are listed.
+// maxRuns is the number of runs in the list.
 const maxRuns = 20
 
-// run is a run as a row and the panel show it.
+// run is a run in a row and in the panel.
 type run struct {
 	runlog.Report
 	Link     string
@@ -123,11 +123,11 @@ func (v *View) run(r runlog.Report, readOnly bool) run {
 	return one
 }
 
-// listed is a recipe as a row shows it.
+// listed is a recipe in a row.
 type listed struct {
 	recipe.Recipe
 	Link string
-	Text string // how it is called
+	Text string // its command line
 }
 
 // Render makes the page.
@@ -164,7 +164,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	case r.Path != "":
 		report, err := v.o.Tasks.Report(ctx, r.Path, 0)
 		if err != nil || report.Root != v.o.Root {
-			return board.Page{}, failure.New(failure.NotFound, "There is no such run", "Runs are kept for three days. Choose one from the list of tasks.")
+			return board.Page{}, failure.New(failure.NotFound, "There is no such run", "copse keeps runs for three days. Choose one from the list of tasks.")
 		}
 		page.Detail = v.output(draw, v.run(report, r.ReadOnly))
 	case chosen != nil:
@@ -175,7 +175,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	return page, draw.Err
 }
 
-// runs makes the list of the latest runs of this worktree.
+// runs returns the list of the latest runs of this worktree.
 func (v *View) runs(draw *markup.Renderer, r board.Request) board.Section {
 	out := board.Section{Key: "runs", Class: "tasks", Label: "Runs"}
 	for _, report := range v.o.Tasks.Latest() {
@@ -191,7 +191,7 @@ func (v *View) runs(draw *markup.Renderer, r board.Request) board.Section {
 	return out
 }
 
-// output makes the panel about a run.
+// output returns the panel about a run.
 func (v *View) output(draw *markup.Renderer, one run) *board.Detail {
 	return &board.Detail{
 		Title: one.Name, Mono: true, Sub: draw.HTML("sub", one), Close: "tasks",
@@ -202,7 +202,7 @@ func (v *View) output(draw *markup.Renderer, one run) *board.Detail {
 	}
 }
 
-// field is a parameter as a form asks for it.
+// field is a parameter in a form.
 type field struct {
 	recipe.Parameter
 	Field string
@@ -211,7 +211,7 @@ type field struct {
 // parameterField returns the name of the field of a parameter.
 func parameterField(i int) string { return "p" + strconv.Itoa(i) }
 
-// form makes the panel that runs a recipe.
+// form returns the panel that runs a recipe.
 func (v *View) form(draw *markup.Renderer, one recipe.Recipe, readOnly bool) *board.Detail {
 	data := struct {
 		recipe.Recipe
@@ -247,7 +247,7 @@ func (v *View) Act(ctx context.Context, r board.Request, action string, form url
 	return board.Outcome{}, failure.New(failure.NotFound, "There is no such change", "Reload the page and try again.")
 }
 
-// start runs a recipe with the values of a form, as a person who typed them in a terminal.
+// start runs a recipe with the values of a form, like a person who typed them in a terminal.
 func (v *View) start(ctx context.Context, form url.Values) (board.Outcome, error) {
 	all, err := v.o.Tasks.Recipes(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package worktrees is the view of a board that shows who works where: the worktrees of the
-// repository, their changes, the agents and tasks in them, and which can be removed.
+// repository, their changes, their agents and tasks, and which ones can be removed.
 package worktrees
 
 import (
@@ -35,7 +35,7 @@ type Runs interface {
 	Report(ctx context.Context, id string, wait time.Duration) (runlog.Report, error)
 }
 
-// Options are what the view shows.
+// Options configure the view.
 type Options struct {
 	Worktrees Lister
 	// Count counts the worktrees.
@@ -47,10 +47,10 @@ type Options struct {
 	Now  func() time.Time
 }
 
-// silent is how long an agent says nothing until it is marked.
+// silent is the time without a call after which the page marks an agent.
 const silent = 5 * time.Minute
 
-// View is the view. Make it with [New].
+// View is the view. Create it with [New].
 type View struct {
 	o         Options
 	kit       *markup.Kit
@@ -87,7 +87,7 @@ func (v *View) Count(ctx context.Context) board.Badge {
 	return board.Badge{Text: strconv.Itoa(n)}
 }
 
-// row is what a row shows.
+// row is the content of a row.
 type row struct {
 	worktrees.Worktree
 	Name     string
@@ -137,7 +137,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	return page, draw.Err
 }
 
-// summary counts the worktrees and those that can be removed.
+// summary counts the worktrees, and those that can be removed.
 func summary(all []worktrees.Worktree) string {
 	free := 0
 	for _, w := range all {
@@ -154,10 +154,10 @@ func summary(all []worktrees.Worktree) string {
 	return strconv.Itoa(free) + " can be removed"
 }
 
-// outputTail is how many lines of a running task the panel shows.
+// outputTail is the number of output lines of a running task in the panel.
 const outputTail = 24
 
-// run is a task that runs in a worktree, with the end of what it printed.
+// run is a task that runs in a worktree, with the end of its output.
 type run struct {
 	running.Task
 	Output string

@@ -1,9 +1,9 @@
-// Package adopt proposes how branches are stacked and what they are linked to, for those
-// of which nothing is recorded: parents from how the branches grew, Jira keys from
-// names and commits, pull requests by their head branch. Each proposal says why.
+// Package adopt proposes parents and links for branches that have none: parents from how the
+// branches grew, Jira keys from names and commits, and pull requests by their head branch. Each
+// proposal has a reason.
 //
-// [Propose] takes all that is known ([Known]) and asks nobody. It proposes nothing for a
-// root, nothing that is declared already, and no cycle.
+// [Propose] takes all known data ([Known]) and reads nothing else. It proposes nothing for a trunk,
+// nothing that is already declared, and no cycle.
 package adopt
 
 import (
@@ -16,33 +16,33 @@ import (
 	"github.com/copse-dev/copse/internal/git/history"
 )
 
-// Known is what the proposals are made from.
+// Known is the input of the proposals.
 type Known struct {
 	State *twig.State
-	// Root is where a branch belongs that grew from no other; it is one of Roots.
+	// Root is the parent of a branch that grew from no other branch; it is one of Roots.
 	Root  string
 	Roots []string
 	// History has the commits that no root has.
 	History history.Branches
-	// Logs are what git remembers of the branches.
+	// Logs are the reflogs of the branches.
 	Logs map[string]history.Log
-	// Outside are those of the commits where branches began, or were rebased onto, that
-	// no root has.
+	// Outside are those of the commits where branches began, or to which they were rebased, that no
+	// root has.
 	Outside map[string]bool
-	// Squashed reports whether a root has what a branch changed as one commit.
+	// Squashed reports whether a root contains the changes of a branch as one commit.
 	Squashed func(branch string) bool
-	// PullRequests are those of the repository, best last: the one that counts of two with
-	// the same head branch.
+	// PullRequests are the repository's pull requests, best last: of two with the same head branch,
+	// the last one counts.
 	PullRequests []PullRequest
-	// Said are parents, by branch, that need no evidence, and are not checked.
+	// Said are parents, by branch, that the user chose. They need no evidence and are not checked.
 	Said map[string]string
-	// Recorded is what other tools record about the branches, nil for nothing.
+	// Recorded are the records of other tools about the branches, nil for none.
 	Recorded *twig.State
-	// Only are the branches to propose for; all of them if it is empty.
+	// Only are the branches to make proposals for; all of them if it is empty.
 	Only []string
 }
 
-// PullRequest is what is to know of one.
+// PullRequest is a pull request of a branch.
 type PullRequest struct {
 	Number     uint32
 	Head, Base string
@@ -50,7 +50,7 @@ type PullRequest struct {
 	Open       bool
 }
 
-// Proposal is what is proposed for one branch; empty fields are not.
+// Proposal is the proposal for one branch; empty fields propose nothing.
 type Proposal struct {
 	Branch string `json:"branch"`
 	Parent *Fact  `json:"parent,omitempty"`
@@ -58,13 +58,13 @@ type Proposal struct {
 	PR     *Fact  `json:"pr_number,omitempty"`
 }
 
-// Fact is a value, and why it is believed.
+// Fact is a value and its evidence.
 type Fact struct {
 	Value    string `json:"value"`
 	Evidence string `json:"evidence"`
 }
 
-// Said is the evidence of what a person has said.
+// Said is the evidence of a user's choice.
 const Said = "you said so"
 
 // Propose makes proposals, sorted by branch.
@@ -141,7 +141,7 @@ func number(pr PullRequest, has map[string]bool) *Fact {
 	return &Fact{Value: fmt.Sprint(pr.Number), Evidence: why}
 }
 
-// forest is the branches and how they grew.
+// forest is the branches and their growth.
 type forest struct {
 	k       Known
 	reached map[string]map[string]bool // by branch: its commits that no root has
@@ -153,8 +153,7 @@ type forest struct {
 	names   []string
 }
 
-// beginning is the branch that another was made from, or rebased onto, and why that is
-// believed. It is no root.
+// beginning is the branch on which another was created or rebased, and the evidence. It is no root.
 type beginning struct{ parent, why string }
 
 func newForest(k Known) *forest {
@@ -207,7 +206,7 @@ func (f *forest) reach(name string) map[string]bool {
 	return found
 }
 
-// own returns the commits of a branch that its parent has not.
+// own returns the commits of a branch that its parent does not have.
 func (f *forest) own(name, parent string) []history.Commit {
 	of := f.reach(parent)
 	var own []history.Commit
@@ -219,16 +218,16 @@ func (f *forest) own(name, parent string) []history.Commit {
 	return own
 }
 
-// parents proposes parents for those of names that have none. Evidence of one kind is used
-// for all branches before the next kind is: what a pull request says of one branch must
-// not be barred by what commits seem to say of another.
+// parents proposes parents for those of names that have none. It applies evidence of one kind to
+// all branches before evidence of the next kind: commits that suggest a parent for one branch must
+// not block what a pull request states about another.
 func (f *forest) parents(names []string, byHead map[string]PullRequest) map[string]*Fact {
 	found := make(map[string]*Fact)
 	for name, parent := range f.k.Said {
 		f.above[name] = append(f.above[name], parent)
 		found[name] = &Fact{Value: parent, Evidence: Said}
 	}
-	certain := maps.Clone(found) // what nobody needs to look behind
+	certain := maps.Clone(found) // ancestors that need no further search
 	for i, find := range []func(string, PullRequest) (string, string){f.byRecord, f.byPullRequest, f.byBeginning, f.byCommits, f.byRoot} {
 		for _, name := range names {
 			if _, declared := f.k.State.Parent(name); declared || found[name] != nil {
@@ -251,7 +250,7 @@ func (f *forest) parents(names []string, byHead map[string]PullRequest) map[stri
 	return found
 }
 
-// pass replaces a proposed parent that is merged by the parent of that one, and so on.
+// pass replaces a proposed parent that is merged with its own parent, and so on.
 func (f *forest) pass(fact *Fact, name string) {
 	met := map[string]bool{name: true}
 	for at := fact.Value; !met[at] && f.isMerged(at); {
@@ -263,13 +262,13 @@ func (f *forest) pass(fact *Fact, name string) {
 		if !f.fits(name, next) {
 			return
 		}
-		fact.Value, fact.Evidence = next, fmt.Sprintf("%s, which it was made from, is merged", at)
+		fact.Value, fact.Evidence = next, fmt.Sprintf("%s, on which it was created, is merged", at)
 		at = next
 	}
 }
 
-// isMerged reports whether the roots have all that was made on a branch. A branch on which
-// nothing was made yet is not merged.
+// isMerged reports whether the roots contain all work of a branch. A branch without commits of its
+// own is not merged.
 func (f *forest) isMerged(name string) bool {
 	if slices.Contains(f.k.Roots, name) {
 		return false
@@ -308,19 +307,19 @@ func (f *forest) fits(name, parent string) bool {
 
 func (f *forest) byPullRequest(_ string, pr PullRequest) (parent, why string) {
 	if !pr.Open {
-		return "", "" // what it went into says little once it is there
+		return "", "" // a merged base is weak evidence
 	}
-	return pr.Base, fmt.Sprintf("pull request #%d goes into it", pr.Number)
+	return pr.Base, fmt.Sprintf("base of pull request #%d", pr.Number)
 }
 
-// byBeginning looks where git says that the branch was made. That it was made from a root
-// is weaker than what its commits say now: it may have been moved since.
+// byBeginning looks for the place where git recorded the creation of the branch. If that is a root,
+// it is weaker evidence than the present commits: the branch may have moved since.
 func (f *forest) byBeginning(name string, _ PullRequest) (parent, why string) {
 	return f.began[name].parent, f.began[name].why
 }
 
-// begin returns the beginning that the log of a branch tells: what it was rebased onto
-// last, else what it was made from.
+// begin returns the beginning in the reflog of a branch: the target of the last rebase, or else the
+// place of its creation.
 func (f *forest) begin(name string) beginning {
 	log := f.k.Logs[name]
 	for _, onto := range log.Onto {
@@ -328,36 +327,36 @@ func (f *forest) begin(name string) beginning {
 			continue // a rebase within the branch
 		}
 		if !f.k.Outside[onto] {
-			return beginning{} // onto a root, or onto what git no longer has
+			return beginning{} // onto a root, or onto something that git no longer has
 		}
 		if parent := f.holder(name, onto); parent != "" {
-			return beginning{parent, "git's log says that it was rebased onto it"}
+			return beginning{parent, "reflog: rebased onto this branch"}
 		}
 	}
 	if log.Commit == "" {
 		return beginning{}
 	}
 	if from := f.local(log.From); from != "" && from != name && !slices.Contains(f.k.Roots, from) && f.had(from, log.Commit) {
-		return beginning{from, "git's log says that it was made from it"}
+		return beginning{from, "reflog: created from this branch"}
 	}
 	if f.k.Outside[log.Commit] {
 		if parent := f.holder(name, log.Commit); parent != "" {
-			return beginning{parent, "git's log says that it was made where that was then"}
+			return beginning{parent, "reflog: created at this branch's tip"}
 		}
 	}
 	return beginning{}
 }
 
-// had reports whether a branch had a commit as its tip, for all that is known.
+// had reports whether a branch is known to have had a commit as its tip.
 func (f *forest) had(branch, commit string) bool {
 	held := f.k.Logs[branch].Held
 	_, found := held[commit]
 	return found || len(held) == 0
 }
 
-// holder returns the one branch beside name that had a commit as its tip, "" if there are
-// several. One on which the commit was made comes before those that were moved to it, and
-// one that began there as name did has not made it.
+// holder returns the one branch besides name that had a commit as its tip, "" if there are several.
+// A branch on which the commit was made takes precedence over branches that were moved to it. A
+// branch that began at the commit, as name did, has not made it.
 func (f *forest) holder(name, commit string) string {
 	var made, moved []string
 	for _, other := range f.held[commit] {
@@ -379,7 +378,8 @@ func (f *forest) holder(name, commit string) string {
 	return ""
 }
 
-// local returns the local branch that a name means, that of a remote's too; "" if none is.
+// local returns the local branch for a name, including the name of a remote's branch; "" if there
+// is none.
 func (f *forest) local(name string) string {
 	if _, exists := f.k.History.Tips[name]; exists {
 		return name
@@ -391,7 +391,7 @@ func (f *forest) local(name string) string {
 	return ""
 }
 
-// byCommits looks for the branch that shares most commits that no root has.
+// byCommits looks for the branch that shares the most commits that no root has.
 func (f *forest) byCommits(name string, _ PullRequest) (parent, why string) {
 	mine := f.reach(name)
 	common := make(map[string]int) // by branch: how many commits of mine it has
@@ -403,13 +403,14 @@ func (f *forest) byCommits(name string, _ PullRequest) (parent, why string) {
 	best, shared := "", 0
 	for _, other := range slices.Sorted(maps.Keys(common)) {
 		theirs, n := f.reach(other), common[other]
-		// Of two, the one with fewer commits was there first; of equals, by name.
+		// Of two branches, the one with fewer commits is older; if both have the same number, the
+		// name decides.
 		first := len(theirs) < len(mine) || len(theirs) == len(mine) && other < name
 		if !first || !f.fits(name, other) {
 			continue
 		}
 		if of, _ := f.byBeginning(other, PullRequest{}); of == name {
-			continue // wherever it is now, it came from here
+			continue // wherever it is now, it began here
 		}
 		if n > shared || n == shared && len(theirs) < len(f.reach(best)) {
 			best, shared = other, n
@@ -419,24 +420,24 @@ func (f *forest) byCommits(name string, _ PullRequest) (parent, why string) {
 	case best == "":
 		return "", ""
 	case shared == len(f.reach(best)):
-		return best, fmt.Sprintf("it has all of it, and %s more", history.Count(len(mine)-shared))
+		return best, fmt.Sprintf("contains all of its commits, and %s more", history.Count(len(mine)-shared))
 	}
-	return best, fmt.Sprintf("both have %s that no root has", history.Count(shared))
+	return best, fmt.Sprintf("both have %s that no trunk has", history.Count(shared))
 }
 
-// byRoot takes the root that the branch was made from, else the default one.
+// byRoot returns the root on which the branch was created, or else the default root.
 func (f *forest) byRoot(name string, _ PullRequest) (parent, why string) {
 	if from := f.local(f.k.Logs[name].From); slices.Contains(f.k.Roots, from) {
-		return from, "git's log says that it was made from it"
+		return from, "reflog: created from this branch"
 	}
 	if n := len(f.reach(name)); n > 0 {
-		return f.k.Root, fmt.Sprintf("no branch is below it; it has %s that the roots have not", history.Count(n))
+		return f.k.Root, fmt.Sprintf("no branch is below it; it has %s that no trunk has", history.Count(n))
 	}
-	return f.k.Root, "it has no commit that the roots have not"
+	return f.k.Root, "it has no commit that the trunks lack"
 }
 
-// issue proposes a Jira issue: the key in the branch's name, else the one that most of
-// its own commits name.
+// issue proposes a Jira issue: the key in the branch's name, or else the key that most of its own
+// commits name.
 func issue(name string, own []history.Commit) *Fact {
 	counts := make(map[string]int)
 	for _, c := range own {

@@ -110,19 +110,19 @@ func TestParents(t *testing.T) {
 		git("commit", "and on")
 		git("branch", "spike", "main")
 	})
-	const log, then = "git's log says that it was made from it", "git's log says that it was made where that was then"
+	const log, then = "reflog: created from this branch", "reflog: created at this branch's tip"
 	compare(t, map[string]string{
 		"a-tests": "z-login: " + then,
 		"docs":    "z-login: " + log,
 		"spike":   "main: " + log,
-		"z-login": "main: no branch is below it; it has 4 commits that the roots have not",
+		"z-login": "main: no branch is below it; it has 4 commits that no trunk has",
 	}, parents(k))
 	// Without git's log there are only the commits, which cannot tell who went on.
 	compare(t, map[string]string{
-		"a-tests": "docs: it has all of it, and 1 commit more",
-		"docs":    "main: no branch is below it; it has 2 commits that the roots have not",
-		"spike":   "main: it has no commit that the roots have not",
-		"z-login": "docs: it has all of it, and 2 commits more",
+		"a-tests": "docs: contains all of its commits, and 1 commit more",
+		"docs":    "main: no branch is below it; it has 2 commits that no trunk has",
+		"spike":   "main: it has no commit that the trunks lack",
+		"z-login": "docs: contains all of its commits, and 2 commits more",
 	}, parents(forgetful(k)))
 	// A pull request knows best.
 	k.PullRequests = []adopt.PullRequest{
@@ -131,9 +131,9 @@ func TestParents(t *testing.T) {
 	}
 	compare(t, map[string]string{
 		"a-tests": "z-login: " + then,
-		"docs":    "spike: pull request #7 goes into it",
+		"docs":    "spike: base of pull request #7",
 		"spike":   "main: " + log,
-		"z-login": "main: no branch is below it; it has 4 commits that the roots have not",
+		"z-login": "main: no branch is below it; it has 4 commits that no trunk has",
 	}, parents(k))
 	for _, p := range adopt.Propose(k) {
 		want := map[string]string{"docs": "7: its head branch has this name and its last commit is here", "spike": "8: its head branch has this name; it is closed"}[p.Branch]
@@ -160,8 +160,8 @@ func TestRebased(t *testing.T) {
 		git("rebase", "-q", "base")
 	})
 	compare(t, map[string]string{
-		"base": "main: git's log says that it was made from it",
-		"top":  "base: git's log says that it was rebased onto it",
+		"base": "main: reflog: created from this branch",
+		"top":  "base: reflog: rebased onto this branch",
 	}, parents(k))
 }
 
@@ -180,7 +180,7 @@ func TestDeclared(t *testing.T) {
 		}
 	})
 	k.PullRequests = []adopt.PullRequest{{Number: 9, Head: "a", Base: "main", Open: true}}
-	compare(t, map[string]string{"b": "main: no branch is below it; it has 2 commits that the roots have not"}, parents(forgetful(k)))
+	compare(t, map[string]string{"b": "main: no branch is below it; it has 2 commits that no trunk has"}, parents(forgetful(k)))
 	for _, p := range adopt.Propose(k) {
 		if p.Branch == "a" {
 			t.Errorf("proposed for a branch that has all: %+v", p)

@@ -14,7 +14,7 @@ var (
 	inName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[/_-])([A-Z][A-Z0-9]+-[1-9][0-9]*)(?:$|[/_-])`) })
 )
 
-// standards look like keys and are none.
+// standards look like keys, but are not.
 func standard(project string) bool {
 	return slices.Contains([]string{"UTF", "ISO", "RFC", "SHA", "MD", "AES", "CVE", "IPV", "X", "BASE", "UCS", "PEP", "EC", "GPT"}, project)
 }
@@ -24,9 +24,9 @@ func isKey(key string) bool {
 	return len(project) >= 2 && !standard(project)
 }
 
-// keyOf returns the key in the name of a branch, as a word of its own: PROJ-12,
-// feature/PROJ-12-login, PROJ-12/login. Small letters make no key: in names they are
-// words, as in utf-8 and fix-2.
+// keyOf returns the key in the name of a branch, as a separate word: PROJ-12,
+// feature/PROJ-12-login, PROJ-12/login. Lowercase letters form no key: in names they are words, as
+// in utf-8 and fix-2.
 func keyOf(branch string) string {
 	for _, m := range inName().FindAllStringSubmatch(branch, -1) {
 		if isKey(m[1]) {
@@ -53,7 +53,7 @@ func keysIn(message string) iter.Seq[string] {
 	}
 }
 
-// word reports whether a byte would make a key a part of something longer.
+// word reports whether a byte next to a key makes it a part of a longer word.
 func word(b byte) bool {
 	return b == '-' || b == '_' || b == '/' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }

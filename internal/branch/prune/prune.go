@@ -1,9 +1,9 @@
-// Package prune proposes how to bring declared stacks up to date with git: branches that
-// were renamed get their new name, branches that are stacked on one that is gone or merged
-// move to its parent, and branches that are gone are forgotten.
+// Package prune proposes how to bring declared stacks up to date with git: renamed branches get
+// their new name, branches whose parent was deleted or merged move to its parent, and deleted
+// branches are dropped.
 //
-// [Plan] takes all that is known ([Known]) and asks nobody. Each change says why. Nothing
-// is proposed that would make a branch depend on itself.
+// [Plan] takes all known data ([Known]) and reads nothing else. Each change has a reason. No change
+// makes a branch depend on itself.
 package prune
 
 import (
@@ -14,19 +14,19 @@ import (
 	"github.com/copse-dev/copse/internal/git/history"
 )
 
-// Known is what a plan is made from.
+// Known is the input of a plan.
 type Known struct {
 	State *twig.State
-	// Root is where a branch belongs whose parents are all gone or merged.
+	// Root is the parent of a branch whose parents are all deleted or merged.
 	Root string
-	// Logs are what git remembers of the branches that it has.
+	// Logs are the reflogs of existing branches.
 	Logs map[string]history.Log
-	// Merged returns why a branch counts as merged, "" if it does not. It is asked for
+	// Merged returns the reason why a branch counts as merged, "" if it does not. Plan calls it for
 	// branches on which others are stacked.
 	Merged func(branch string) string
 }
 
-// Kind is what becomes of a branch.
+// Kind is the kind of a change.
 type Kind string
 
 // The kinds of changes.
@@ -35,7 +35,7 @@ const (
 	Rename Kind = "rename"
 	// Reparent moves Branch from the parent From to the parent To.
 	Reparent Kind = "reparent"
-	// Forget drops what is declared about Branch, its links among it.
+	// Forget drops all declarations about Branch, including its links.
 	Forget Kind = "forget"
 )
 
@@ -48,8 +48,8 @@ type Change struct {
 	Evidence string `json:"evidence"`
 }
 
-// Plan returns the changes in the order in which to apply them: names first, then
-// parents, then what is forgotten.
+// Plan returns the changes in the order in which to apply them: names first, then parents, then
+// dropped branches.
 func Plan(k Known) []Change {
 	p := plan{Known: k, names: make(map[string]string)}
 	p.renames()
@@ -82,11 +82,11 @@ func (p *plan) renames() {
 		}
 		to := now[name][0]
 		p.names[name] = to
-		p.changes = append(p.changes, Change{Kind: Rename, Branch: name, From: name, To: to, Evidence: "git's log says that it was renamed"})
+		p.changes = append(p.changes, Change{Kind: Rename, Branch: name, From: name, To: to, Evidence: "reflog: renamed"})
 	}
 }
 
-// current returns the name that a branch has now.
+// current returns the present name of a branch.
 func (p *plan) current(name string) string {
 	if to, renamed := p.names[name]; renamed {
 		return to
@@ -110,14 +110,14 @@ func (p *plan) isRoot(name string) bool {
 
 func (p *plan) parents() {
 	why := make(map[string]string)
-	// over returns why a branch is no parent any longer, "" if it is one.
+	// over returns the reason why a branch is no longer a parent, "" if it still is.
 	over := func(name string) string {
 		known, ok := why[name]
 		switch {
 		case ok:
 			return known
 		case !p.exists(name):
-			known = fmt.Sprintf("%s is gone from git", name)
+			known = fmt.Sprintf("%s no longer exists in git", name)
 		case p.isRoot(name):
 		default:
 			if merged := p.Merged(name); merged != "" {
@@ -140,7 +140,7 @@ func (p *plan) parents() {
 			}
 		}
 		if met[to] || to == "" {
-			continue // only itself is left
+			continue // only the branch itself remains
 		}
 		p.changes = append(p.changes, Change{Kind: Reparent, Branch: child, From: from, To: to, Evidence: over(from)})
 	}
@@ -149,7 +149,7 @@ func (p *plan) parents() {
 func (p *plan) gone() {
 	for _, name := range p.State.Names() {
 		if _, renamed := p.names[name]; !renamed && !p.exists(name) && !p.isRoot(name) {
-			p.changes = append(p.changes, Change{Kind: Forget, Branch: name, Evidence: "it is gone from git"})
+			p.changes = append(p.changes, Change{Kind: Forget, Branch: name, Evidence: "it no longer exists in git"})
 		}
 	}
 }

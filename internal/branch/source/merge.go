@@ -12,25 +12,24 @@ import (
 	"github.com/copse-dev/copse/internal/git/refstore"
 )
 
-// maxNotes bounds the disagreements that are reported, and the notes of one record.
+// maxNotes limits the reported disagreements, and the notes of one record.
 const maxNotes = 5
 
 // Merged is the result of joining several records.
 type Merged struct {
 	State *twig.State
-	// Notes name disagreements, and the parts of records that cannot be used.
+	// Notes name disagreements, and unusable parts of records.
 	Notes []string
 }
 
-// Merge joins records, in the order in which they count. The record named [Twig] stands for
-// own, twig's state, which is nil if there is none.
+// Merge joins records in their order of precedence. The record named [Twig] represents own, twig's
+// state, which is nil if there is none.
 //
-// The first record that has an edge for a branch decides; later ones that disagree are
-// noted. If they agree, a base commit and a pull request of a later record count as well.
-// Branches that do not exist have no edge. A branch whose parent does not exist hangs under
-// the next branch below that does, according to the same record. Edges of own stay as they
-// are, because a state shows what is missing. An edge of another record that would close a
-// cycle is left out.
+// The first record that has an edge for a branch decides, and a note names later ones that
+// disagree. If they agree, a base commit and a pull request of a later record are used as well.
+// Branches that do not exist have no edge. A branch whose parent does not exist gets the next
+// existing branch below it in the same record. Edges of own do not change, because a state shows
+// missing branches. An edge of another record that would close a cycle is dropped.
 func Merge(own *twig.State, records []Record, exists func(string) bool) Merged {
 	m := merger{own: own, exists: exists, edges: map[string]sourced{}}
 	for rank, r := range records {
@@ -102,7 +101,7 @@ func (m *merger) addOwn(rank int) {
 func (m *merger) add(r Record, rank int) {
 	edges, trunks := r.Edges, r.Trunks
 	if len(edges) > MaxEdges || len(trunks) > MaxEdges {
-		m.note("%s: only the first %d branches count", r.Source, MaxEdges)
+		m.note("%s: copse uses only the first %d branches", r.Source, MaxEdges)
 		edges, trunks = edges[:min(len(edges), MaxEdges)], trunks[:min(len(trunks), MaxEdges)]
 	}
 	line := newLineage(edges, trunks, m.exists)
@@ -118,13 +117,13 @@ func (m *merger) add(r Record, rank int) {
 		}
 		if parent != e.Parent {
 			e.Stale, e.Parent = e.Parent, parent
-			e.BaseHash = "" // it is that of the branch that is gone
+			e.BaseHash = "" // it belongs to the deleted branch
 		}
 		m.put(e, r.Source, rank)
 	}
 }
 
-// put adds an edge of a branch, or what of it counts beside the one that is known.
+// put adds an edge of a branch, or the parts of it that complete a known edge.
 func (m *merger) put(e Edge, source string, rank int) {
 	first, known := m.edges[e.Child]
 	if !known {
@@ -139,21 +138,21 @@ func (m *merger) put(e Edge, source string, rank int) {
 	m.compare(first, e.Parent, source)
 }
 
-// compare notes that a later record has another parent.
+// compare adds a note if a later record has another parent.
 func (m *merger) compare(first sourced, parent, source string) {
 	if first.Parent == parent || first.source == Twig && slices.Contains(m.own.Parents(first.Child), parent) {
 		return
 	}
 	if first.source == Twig && !m.exists(first.Parent) {
-		return // the state is behind, and says so itself
+		return // the state is outdated, and reports this itself
 	}
 	if m.told++; m.told <= maxNotes {
-		m.note("parent of %s: %s says %s, %s says %s; the first counts", first.Child, first.source, first.Parent, source, parent)
+		m.note("parent of %s: %s says %s, %s says %s; copse uses the first", first.Child, first.source, first.Parent, source, parent)
 	}
 }
 
-// cutCircles removes, from each circle of edges, the one whose record counts least. Circles
-// within one record stay if they are twig's, because a state shows what it says.
+// cutCircles removes the edge of the record with the lowest precedence from each cycle of edges.
+// Cycles within one record remain if it is twig's, because a state is shown as it is.
 func (m *merger) cutCircles() {
 	done := make(map[string]bool, len(m.edges))
 	for _, start := range slices.Sorted(maps.Keys(m.edges)) {
@@ -187,7 +186,7 @@ func (m *merger) cut(circle []string) {
 	}
 	delete(m.edges, least)
 	if m.told++; m.told <= maxNotes {
-		m.note("parent of %s: %s says %s, which is stacked on it; this does not count", least, e.source, e.Parent)
+		m.note("parent of %s: %s says %s, which is stacked on it; copse ignores this record", least, e.source, e.Parent)
 	}
 }
 
@@ -197,7 +196,7 @@ type lineage struct {
 	recorded map[string]string // the parent of each branch
 	trunks   map[string]bool
 	last     []string // the first trunks that exist, two at most
-	// found is what a branch that does not exist stands for: the next branch below that does,
+	// found is the replacement of a branch that does not exist: the next existing branch below it,
 	// or "" if there is none. Chains that end in one another are followed once.
 	found map[string]string
 }
@@ -220,10 +219,10 @@ func newLineage(edges []Edge, trunks []string, exists func(string) bool) lineage
 	return l
 }
 
-// circle stands for no branch at all: the chain of parents has no end.
+// circle represents no branch: the chain of parents has no end.
 const circle = "."
 
-// living follows the record from a branch down to the next one that exists.
+// living follows the record from a branch down to the next existing branch.
 func (l lineage) living(child string) (string, bool) {
 	below := l.below(child)
 	switch below {
@@ -240,7 +239,7 @@ func (l lineage) living(child string) (string, bool) {
 	return below, true
 }
 
-// below returns the next branch below one that exists, "" if there is none.
+// below returns the next existing branch below a branch, "" if there is none.
 func (l lineage) below(child string) string {
 	var passed []string
 	below := ""
@@ -262,7 +261,7 @@ func (l lineage) below(child string) string {
 	return below
 }
 
-// state returns the edges as a state: own where nothing is added to it.
+// state returns the edges as a state: own if nothing is added to it.
 func (m *merger) state(records []Record) *twig.State {
 	doc := twig.Document{Version: 1, Branches: map[string]twig.Branch{}}
 	same := m.own != nil
@@ -274,7 +273,7 @@ func (m *merger) state(records []Record) *twig.State {
 			first := m.edges[d.Child]
 			if first.source != Twig {
 				same = false
-				continue // another record counts before it
+				continue // another record takes precedence
 			}
 			if !met[d.Child] && first.BaseHash != "" {
 				d.BaseHash, same = first.BaseHash, false

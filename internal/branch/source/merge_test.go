@@ -56,7 +56,7 @@ func TestMerge(t *testing.T) {
 	if !slices.Equal(roots, []string{"main", "rel"}) || !m.State.Roots[0].IsDefault {
 		t.Errorf("got roots %q", roots)
 	}
-	wantNotes := []string{"two: odd", "parent of c: one says a, two says main; the first counts"}
+	wantNotes := []string{"two: odd", "parent of c: one says a, two says main; copse uses the first"}
 	if diff := cmp.Diff(wantNotes, m.Notes); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

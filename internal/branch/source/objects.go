@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Blobs returns the contents of objects, in their order, nil for what is not a blob or is
+// Blobs returns the contents of objects, in their order, nil for objects that are not blobs or are
 // larger than limit. It runs git once.
 func Blobs(ctx context.Context, r Repo, names []string, limit int) ([][]byte, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	// A record is small; sizes are asked for first so that a large object is not read.
+	// A record is small. git reports the sizes first, so a large object is not read.
 	sizes, err := r.Program().Feed(ctx, []byte(strings.Join(names, "\n")+"\n"), "cat-file", "--batch-check=%(objecttype) %(objectsize)")
 	if err != nil {
 		return nil, err

@@ -1,12 +1,12 @@
-// Package source is what stack tools record about branches: the parent of each, the
-// commit that it was stacked on, and its pull request.
+// Package source models the records of stack tools about branches: the parent of each, the commit
+// that it was stacked on, and its pull request.
 //
-// A [Reader] reads the record of one tool; each is a package below this one. [Merge]
-// joins what several found, and twig's own state, into one [twig.State]. Readers never
-// start the tools, whose commands for reading write as well, and they change nothing.
+// A [Reader] reads the record of one tool; each is a package below this one. [Merge] joins several
+// records, and twig's own state, into one [twig.State]. Readers never start the tools, because even
+// the tools' commands that display data write files, and readers change nothing.
 //
-// A record is a file that a stranger may have put there. Readers bound what they read,
-// and a reader that fails says so in a note, while the others still answer.
+// A stranger may have written a record. Readers limit what they read, and a failing reader reports
+// it in a note, while the others still work.
 package source
 
 import (
@@ -26,7 +26,7 @@ type Repo interface {
 	Root() string
 	// Program runs git.
 	Program() program.Git
-	// DefaultBranch returns the branch that others start from, "" if there is none.
+	// DefaultBranch returns the branch on which others start, "" if there is none.
 	DefaultBranch(ctx context.Context) (string, error)
 	// Remotes returns the names of the remotes.
 	Remotes(ctx context.Context) ([]string, error)
@@ -35,30 +35,30 @@ type Repo interface {
 	Unrecorded() []string
 }
 
-// Edge says that a branch is stacked on another.
+// Edge means that a branch is stacked on another.
 type Edge struct {
 	Child, Parent string
-	// BaseHash is the commit of Parent that Child was last stacked on, "" if the tool
-	// records none.
+	// BaseHash is the commit of Parent on which Child was last stacked, "" if the tool records
+	// none.
 	BaseHash string
 	// PR is the number of Child's pull request, 0 if the tool records none.
 	PR uint32
-	// Stale is the recorded parent if git does not have it. Parent is then the next branch
-	// below that exists. Readers leave it to [Merge].
+	// Stale is the recorded parent if git does not have it. Parent is then the next existing branch
+	// below. Only [Merge] sets it.
 	Stale string
 }
 
 // Twig is the source of the edges in twig's own state.
 const Twig = "twig"
 
-// Record is what one tool knows of a repository.
+// Record is the data of one tool about a repository.
 type Record struct {
 	// Source is the tool's name.
 	Source string
 	Edges  []Edge
 	// Trunks are the branches that stacks end at, the main one first.
 	Trunks []string
-	// Notes say what of the record cannot be used.
+	// Notes name unusable parts of the record.
 	Notes []string
 }
 
@@ -66,23 +66,22 @@ type Record struct {
 type Reader interface {
 	// Name returns the tool's name.
 	Name() string
-	// Files returns the files and directories that Read depends on. While none of them
-	// changes, the record does not. A directory counts with all directories below it, and
-	// the names in them.
+	// Files returns the files and directories that Read depends on. While none of them changes, the
+	// record does not change. A directory includes all directories below it, and the names in them.
 	Files(Repo) []string
-	// Read returns the record, an empty one where the tool is not used.
+	// Read returns the record, an empty one if the tool is not in use.
 	Read(context.Context, Repo) (Record, error)
 }
 
 const (
-	// MaxFile is how much of a record's file is read.
+	// MaxFile is the maximum size of a record's file.
 	MaxFile = 16 << 20
-	// MaxEdges is how many edges, and how many trunks, of one record count.
+	// MaxEdges is the maximum number of edges, and of trunks, in one record.
 	MaxEdges = 20_000
 )
 
-// JSON decodes a record's file. It refuses one with more values than any record has, because
-// a few bytes such as "{}," become many in memory.
+// JSON decodes a record's file. It refuses a file with more values than a real record has, because
+// a few bytes such as "{}," take much memory.
 func JSON(data []byte, into any) error {
 	const perBranch = 10
 	if bytes.Count(data, []byte(",")) > perBranch*MaxEdges {

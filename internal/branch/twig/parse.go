@@ -43,8 +43,8 @@ type (
 	}
 )
 
-// Parse reads the content of a state file. Unknown members are ignored; of
-// two entries for one branch the last counts.
+// Parse reads the content of a state file. It ignores unknown members; of two entries for one
+// branch, the last one is used.
 func Parse(data []byte) (*State, error) {
 	wire, err := jsonfile.Decode[wireDocument](data)
 	if err != nil {
@@ -158,8 +158,8 @@ func each[W, R any](path string, records []W, convert func(W) (R, string)) ([]R,
 	return converted, nil
 }
 
-// eachBranch converts the records of branches. Of several incomplete ones it
-// names the first by name.
+// eachBranch converts the records of branches. Of several incomplete ones, it reports the first by
+// name.
 func eachBranch(records map[string]wireBranch) (map[string]Branch, error) {
 	converted := make(map[string]Branch, len(records))
 	var incomplete, lacking string

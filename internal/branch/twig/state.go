@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Document is what a state file says, in the order in which it says it.
+// Document is the content of a state file, in the order of the file.
 type Document struct {
 	Version      uint32
 	UpdatedAt    string
@@ -16,38 +16,37 @@ type Document struct {
 	Roots        []Root
 }
 
-// Worktree is a worktree that twig made.
+// Worktree is a worktree that twig created.
 type Worktree struct{ Name, Path, Branch, CreatedAt string }
 
-// Branch is what is linked to a branch.
+// Branch has the links of a branch.
 type Branch struct {
-	Branch    string // the name once more
+	Branch    string // the name again
 	JiraIssue string // empty: none
 	GitHubPR  uint32 // 0: none
 	CreatedAt string // when the link was made
 }
 
-// Dependency says that Child is stacked on Parent.
+// Dependency means that Child is stacked on Parent.
 type Dependency struct {
 	ID, Child, Parent, CreatedAt string
-	// Source is the tool that recorded it, "" for twig, and BaseHash the commit of Parent
-	// that Child was last stacked on, "" if no tool recorded it.
+	// Source is the tool that recorded it, "" for twig. BaseHash is the commit of Parent on which
+	// Child was last stacked, "" if no tool recorded it.
 	Source, BaseHash string
-	// Stale is the parent that Source recorded, if git does not have it and Parent is the
-	// next branch below that exists.
+	// Stale is the parent that Source recorded, if git does not have it. Parent is then the next
+	// existing branch below.
 	Stale string
 }
 
-// Root is a branch that stacks end at.
+// Root is a branch on which stacks end.
 type Root struct {
 	ID, Branch string
 	IsDefault  bool
 	CreatedAt  string
 }
 
-// State is a Document with its lookups. It is made by [NewState] or [Parse] and
-// shared between callers: nothing in it, and nothing its methods return, may
-// be changed. The zero State is an empty one.
+// State is a Document with its lookups. [NewState] or [Parse] creates it, and callers share it:
+// nothing in it, and nothing that its methods return, may be changed. The zero State is empty.
 type State struct {
 	Document
 	parents  map[string][]string // by child, in file order
@@ -93,8 +92,8 @@ func add(lists map[string][]string, key string, one []string) {
 	lists[key] = one
 }
 
-// sortedNames returns what Names does. Sorting takes as long as the rest of the index, and
-// few answers show all names.
+// sortedNames implements Names. Sorting takes as long as the rest of the index, and few answers
+// show all names.
 func (s *State) sortedNames() []string {
 	names := slices.AppendSeq(make([]string, 0, len(s.Branches)+len(s.roots)), maps.Keys(s.Branches))
 	others := make(map[string]bool)
@@ -115,8 +114,8 @@ func (s *State) sortedNames() []string {
 	return names
 }
 
-// Names returns every branch the state knows, linked to something, in a
-// dependency or a root, sorted by bytes.
+// Names returns every branch that the state knows, because of a link, a dependency, or a root,
+// sorted by bytes.
 func (s *State) Names() []string {
 	if s.names == nil {
 		return nil
@@ -142,19 +141,19 @@ func (s *State) Parent(child string) (parent string, ok bool) {
 // file repeats is repeated.
 func (s *State) Parents(child string) []string { return s.parents[child] }
 
-// Children returns every child of parent, likewise.
+// Children returns every child of parent, in the same way.
 func (s *State) Children(parent string) []string { return s.children[parent] }
 
 // IsRoot reports whether name is configured as a root.
 func (s *State) IsRoot(name string) bool { return s.roots[name] }
 
-// Declared reports whether name is a root or in a dependency. A name that is
-// known but not declared is only linked to an issue or a pull request.
+// Declared reports whether name is a root or in a dependency. A known name that is not declared is
+// only linked to an issue or a pull request.
 func (s *State) Declared(name string) bool {
 	return s.roots[name] || len(s.parents[name]) > 0 || len(s.children[name]) > 0
 }
 
-// Metadata is what the tools answer about one branch; empty fields are unset.
+// Metadata is the tools' answer about one branch; empty fields are unset.
 type Metadata struct {
 	Branch       string `json:"branch"`
 	JiraIssue    string `json:"jira_issue,omitempty"`
@@ -165,7 +164,7 @@ type Metadata struct {
 	CreatedAt string `json:"created_at,omitempty"`
 }
 
-// Metadata returns what the state has about name, known or not.
+// Metadata returns the state's data about name, known or not.
 func (s *State) Metadata(name string) Metadata {
 	linked := s.Branches[name]
 	parent, _ := s.Parent(name)

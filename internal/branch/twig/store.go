@@ -12,37 +12,37 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// Name is the state file's name from the root of a worktree, with slashes, as
-// messages show it.
+// Name is the path of the state file from the root of a worktree, with slashes, as messages show
+// it.
 const Name = ".twig/state.json"
 
-// MaxSize is the size of the largest state file that is read.
+// MaxSize is the maximum size of a state file.
 const MaxSize = 64 << 20
 
-// ErrNoState says that there is no state file: twig was never used here.
+// ErrNoState reports that there is no state file: nobody has used twig here.
 var ErrNoState = errors.New(Name + ": no such file")
 
-// ErrOutside says that a link on the way to the state file leads out of the worktree.
+// ErrOutside reports that a link in the path of the state file leads out of the worktree.
 var ErrOutside = errors.New("a symbolic link leads out of the repository; replace .twig with a directory")
 
-// ErrLink says that the state file is a symbolic link.
+// ErrLink reports that the state file is a symbolic link.
 var ErrLink = errors.New("is a symbolic link, which is not followed; replace it with the file")
 
-// BadStateError says that there is a state file, and why it cannot be used.
+// BadStateError reports that a state file exists, and why it is unusable.
 type BadStateError struct {
-	Err error // what the file system, [cachedfile] or [Parse] said
+	Err error // from the file system, [cachedfile], or [Parse]
 }
 
 func (e *BadStateError) Error() string { return Name + ": " + e.Err.Error() }
 
 func (e *BadStateError) Unwrap() error { return e.Err }
 
-// Path returns where the state file of the worktree at root is.
+// Path returns the path of the state file of the worktree at root.
 func Path(root string) string { return filepath.Join(root, filepath.FromSlash(Name)) }
 
 // Store is the state of one worktree. It is safe for concurrent use.
 type Store struct {
-	places   []place // the first that has a file counts
+	places   []place // the first that has a file is used
 	patience time.Duration
 }
 
@@ -52,9 +52,9 @@ type place struct {
 	file   *cachedfile.File[*State]
 }
 
-// NewStore returns the state of the worktree at root, "" for a repository without one.
-// shared is the directory that all worktrees of the repository share, whose state counts
-// while root has none; it is root itself, or empty, when there is no other.
+// NewStore returns the state of the worktree at root, "" for a repository without one. shared is
+// the directory that all worktrees of the repository share. Its state is used while root has none.
+// It is root itself, or empty, if there is no other.
 func NewStore(root, shared string) *Store {
 	s := &Store{patience: Patience}
 	for _, dir := range slices.Compact([]string{root, shared}) {
@@ -70,8 +70,8 @@ func open(root string) place {
 	return place{folder, cachedfile.NewIn(folder, Name, MaxSize, Parse)}
 }
 
-// noLink is a worktree whose state file is no link: a change would replace it with a file,
-// and whoever wrote the repository chose where it leads.
+// noLink is a worktree whose state file is not a link: a change would replace the link with a file,
+// and the author of the repository chose its target.
 type noLink struct{ rooted.Folder }
 
 // Stat makes noLink a cachedfile.Folder.
@@ -83,8 +83,8 @@ func (n noLink) Stat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Locate returns the directory whose state file counts, and the one whose state file it
-// hides, "" for none. Without a file it is the directory that a new one belongs to.
+// Locate returns the directory whose state file is in use, and the one whose state file it hides,
+// "" for none. Without a file, it returns the directory where a new one belongs.
 func (s *Store) Locate() (dir, hides string) {
 	if len(s.places) == 1 {
 		return string(s.places[0].folder.Folder), ""
@@ -105,8 +105,8 @@ func (s *Store) Locate() (dir, hides string) {
 	return dir, hides
 }
 
-// Load returns the present state. The error is [ErrNoState] or a
-// [*BadStateError]; its text names the file without the path of this machine.
+// Load returns the current state. The error is [ErrNoState] or a [*BadStateError]; its text names
+// the file without the path of this machine.
 func (s *Store) Load() (*State, error) {
 	for _, p := range s.places {
 		state, err := p.get(s.patience)
@@ -122,7 +122,7 @@ func (s *Store) Load() (*State, error) {
 	return nil, ErrNoState
 }
 
-// get reads the file, and waits for one that is being written.
+// get reads the file, and waits if another process is writing it.
 func (p place) get(patience time.Duration) (*State, error) {
 	state, err := p.file.Get()
 	if err == nil || !jsonfile.Incomplete(err) {
@@ -135,18 +135,16 @@ func (p place) get(patience time.Duration) (*State, error) {
 }
 
 const (
-	// Patience is how long a reader waits for a file that is half written.
+	// Patience is how long a reader waits for a half-written file.
 	Patience = 50 * time.Millisecond
-	// interval is how long it waits between two looks.
+	// interval is the time between two attempts.
 	interval = 2 * time.Millisecond
-	// abandoned is how long ago the last change of an incomplete file was if nobody
-	// writes it any longer.
+	// abandoned is the age of the last change after which nobody is writing an incomplete file.
 	abandoned = time.Second
 )
 
-// Complete calls read, which parses a state file, and calls it again while the
-// file is empty or ends too early, as long as patience lasts: the program twig writes it
-// in place.
+// Complete calls read, which parses a state file, and calls it again while the file is empty or
+// ends too early, for at most the patience: the program twig writes it in place.
 func Complete[T any](patience time.Duration, read func() (T, error)) (T, error) {
 	begun := time.Now()
 	for {

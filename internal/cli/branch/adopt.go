@@ -49,8 +49,8 @@ copse finds the trunk itself. You can run the command again; it changes nothing 
 	return cmd
 }
 
-// Init starts to track the branches of the repository of sources, for "copse init". It
-// returns the default trunk, and false if copse tracks them already.
+// Init starts to track the branches of the repository of sources, for "copse init". It returns the
+// default trunk, and false if copse already tracks them.
 func Init(ctx context.Context, env app.Env, sources *wiring.Sources) (root string, changed bool, err error) {
 	c := &cli{env: env}
 	p, err := c.open(ctx, sources)
@@ -127,7 +127,7 @@ writes, for all branches or for each one. Elsewhere, pass --yes, and choose with
 	return cmd
 }
 
-// existing returns the branches that args name, all of which exist.
+// existing returns the branches in args, all of which exist.
 func (p place) existing(ctx context.Context, args []string) ([]string, error) {
 	var names []string
 	for _, arg := range args {
@@ -154,7 +154,7 @@ func (c *cli) adoptJSON(ctx context.Context, p place, a track.Answer, yes bool) 
 	return c.out().JSON(adopted{append([]adopt.Proposal{}, a.Proposals...), yes, unasked(p, a)})
 }
 
-// adoptFor shows a person proposals, and applies them if yes or if the person agrees.
+// adoptFor shows a person the proposals, and applies them if yes is set or the person agrees.
 func (c *cli) adoptFor(ctx context.Context, p place, a track.Answer, yes bool) (err error) {
 	c.note(unasked(p, a))
 	if len(a.Proposals) == 0 {
@@ -239,8 +239,8 @@ func (c *cli) wrote(found []adopt.Proposal) {
 	}
 }
 
-// parents returns the parents that values like "feature/tests=feature/login" name, by
-// branch. All of them exist, and none of the branches has another parent yet.
+// parents returns the parents in values like "feature/tests=feature/login", by branch. All of them
+// exist, and none of the branches has another parent yet.
 func (p place) parents(ctx context.Context, values []string) (map[string]string, error) {
 	said := make(map[string]string)
 	state, err := p.State(ctx)
@@ -264,7 +264,7 @@ func (p place) parents(ctx context.Context, values []string) (map[string]string,
 	return said, nil
 }
 
-// asking shows a person that copse asks GitHub, until stop is called.
+// asking shows a person that a request to GitHub is in progress, until stop is called.
 func (c *cli) asking(offline bool) (stop func()) {
 	if offline {
 		return func() {}
@@ -272,7 +272,7 @@ func (c *cli) asking(offline bool) (stop func()) {
 	return progress.Show(c.env, "asking GitHub for pull requests")
 }
 
-// unasked returns why copse did not look for pull requests, "" if it did.
+// unasked returns the reason why copse did not look for pull requests, "" if it did.
 func unasked(p place, a track.Answer) string {
 	if a.Unasked == nil {
 		return ""

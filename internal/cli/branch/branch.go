@@ -1,9 +1,10 @@
-// Package branch is "copse branch": the branches of a repository, their parents and trunks, and
-// their links. copse tracks them in .twig/state.json, a file that it shares with the program twig.
+// Package branch implements "copse branch": the branches of a repository, their parents and trunks,
+// and their links. copse tracks them in .twig/state.json, a file that it shares with the program
+// twig.
 //
-// Commands that show give a person the answers of the tools; commands that change go
-// through package track. Results go to stdout: tables at a terminal, tab-separated values in
-// a pipe, JSON with --json.
+// Commands that show data give a person the answers of the tools; commands that change data use
+// package track. Results go to stdout: tables at a terminal, tab-separated values in a pipe, JSON
+// with --json.
 package branch
 
 import (
@@ -57,7 +58,7 @@ uses the file of the main worktree. These commands never change a git branch, Gi
 	return cmd
 }
 
-// cli is what all commands have.
+// cli is shared by all commands.
 type cli struct {
 	env  app.Env
 	repo string
@@ -65,13 +66,13 @@ type cli struct {
 
 func (c *cli) out() *output.Writer { return output.New(c.env) }
 
-// place is the repository that a command is about.
+// place is the repository of a command.
 type place struct {
 	*wiring.Sources
 	*track.Tracker
 }
 
-// run finds the repository for a command, and words its errors for a person.
+// run finds the repository for a command, and explains its errors to a person.
 func (c *cli) run(do func(ctx context.Context, p place, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		p, err := c.find(cmd.Context())
@@ -103,7 +104,7 @@ func explain(err error) error {
 	return output.Explain(err)
 }
 
-// named returns the first branch of the arguments. "." and no argument are the current one.
+// named returns the first branch of the arguments. "." and no argument mean the current branch.
 func (p place) named(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 || args[0] == "." {
 		return p.Current(ctx)

@@ -30,15 +30,15 @@ func (c *cli) completeFlag(cmd *cobra.Command, flag string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return one(cmd, nil, typed)
 	}); err != nil {
-		panic(err) // there is no such flag: a slip that every run shows
+		panic(err) // the flag does not exist: a bug that every run reveals
 	}
 }
 
-// complete offers the branches that want takes, with what they are linked to.
+// complete offers the branches that want accepts, with their links.
 func (c *cli) complete(cmd *cobra.Command, typed string, want func(*twig.State, string) bool) []cobra.Completion {
 	p, err := c.find(cmd.Context())
 	if err != nil {
-		return nil // there is nothing to offer
+		return nil // no completions
 	}
 	state, err := p.State(cmd.Context())
 	if err != nil {

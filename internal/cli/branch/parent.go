@@ -139,8 +139,8 @@ func (c *cli) removeParent(ctx context.Context, p place, child string, args []st
 	return c.out().Line("%s is no longer stacked on %s", child, strings.Join(removed, ", "))
 }
 
-// depend returns the earlier name for setting a parent. Unlike "parent", it refuses to replace one
-// unless a flag says so.
+// depend implements the earlier name for setting a parent. Unlike "parent", it refuses to replace
+// one unless a flag allows it.
 func (c *cli) depend() *cobra.Command {
 	var how track.Stacking
 	cmd := &cobra.Command{
@@ -158,7 +158,7 @@ func (c *cli) depend() *cobra.Command {
 	return cmd
 }
 
-// undepend returns the earlier name for removing a parent.
+// undepend implements the earlier name for removing a parent.
 func (c *cli) undepend() *cobra.Command {
 	return &cobra.Command{
 		Use:     "undepend BRANCH [PARENT]",

@@ -59,7 +59,7 @@ tabs.`,
 	return cmd
 }
 
-// pruneFor shows a person the changes, and applies them if yes or if the person agrees.
+// pruneFor shows a person the changes, and applies them if yes is set or the person agrees.
 func (c *cli) pruneFor(ctx context.Context, p place, changes []prune.Change, yes bool) (err error) {
 	if len(changes) == 0 {
 		return c.out().Line("every tracked branch is up to date")
@@ -123,5 +123,5 @@ them move to its parent. "." is the current branch. No git branch changes.`,
 	}
 }
 
-// maxUntracked is how many branches one command takes.
+// maxUntracked is the maximum number of branches in one command.
 const maxUntracked = 1000

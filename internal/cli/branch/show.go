@@ -30,7 +30,7 @@ type row struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
-// notes returns what is special about a branch.
+// notes returns the special states of a branch.
 func notes(current, trunk, missing bool) string {
 	var list []string
 	if current {
@@ -201,11 +201,11 @@ func (c *cli) rows(ctx context.Context, p place, args []string) ([]row, error) {
 	return rows, nil
 }
 
-// standing is a branch of a stack with all that is known of it, in JSON.
+// standing is a branch of a stack with all known data, in JSON.
 type standing struct {
 	stack.Context
 	Root bool `json:"root,omitempty"`
-	// Ahead and Behind compare with the parent; null where there is none to compare with.
+	// Ahead and Behind compare with the parent; null if there is none.
 	Ahead  *int `json:"ahead"`
 	Behind *int `json:"behind"`
 }
@@ -252,9 +252,10 @@ by tabs.`,
 	return cmd
 }
 
-// standings asks for all branches of a stack at once: the services with asking.
+// standings reads all branches of a stack at once, and sends requests to the services if asking is
+// set.
 func (p place) standings(ctx, asking context.Context, stack []row) ([]standing, error) {
-	const atOnce = 8 // a stack is seldom higher
+	const atOnce = 8 // few stacks are higher
 	all := make([]standing, len(stack))
 	var group errgroup.Group
 	group.SetLimit(atOnce)
@@ -266,7 +267,7 @@ func (p place) standings(ctx, asking context.Context, stack []row) ([]standing, 
 			}
 			all[i] = standing{Context: found, Root: r.Root}
 			if i+1 < len(stack) && !r.Missing && !stack[i+1].Missing {
-				// A branch without a commit has none to count.
+				// A branch without a commit has nothing to count.
 				if ahead, behind, err := history.Distance(ctx, p.Repo().Program(), r.Branch, stack[i+1].Branch); err == nil {
 					all[i].Ahead, all[i].Behind = &ahead, &behind
 				}

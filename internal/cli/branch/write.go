@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
 )
 
-// key is the form of a Jira key that is typed: letters of any case.
+// key is the form of a typed Jira key: letters of any case.
 var key = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][A-Z0-9_]*-[1-9][0-9]*$`) })
 
 // links reads the flags of link.

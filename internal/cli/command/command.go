@@ -1,5 +1,5 @@
-// Package command is "copse prompt": the registry of prompts for a person. The registry calls
-// a prompt a command, and so do the files and the tools.
+// Package command implements "copse prompt": the registry of prompts for a person. The registry,
+// its files, and the tools call a prompt a command.
 package command
 
 import (
@@ -55,7 +55,7 @@ directory.`,
 	return cmd
 }
 
-// cli is what all commands have.
+// cli is shared by all commands.
 type cli struct {
 	env   app.Env
 	agent string
@@ -79,7 +79,7 @@ func (c *cli) open(ctx context.Context) (*library.Catalog, *runner.Runner, error
 	return catalog, run, err
 }
 
-// registryError says in a person's words why a registry cannot be read.
+// registryError explains to a person why a registry cannot be read.
 type registryError struct {
 	text  string
 	cause error
@@ -88,7 +88,7 @@ type registryError struct {
 func (e *registryError) Error() string { return e.text }
 func (e *registryError) Unwrap() error { return e.cause }
 
-// find looks the command up that three words name.
+// find looks up the command with a name of three words.
 func (c *cli) find(ctx context.Context, words []string) (*library.Catalog, *runner.Runner, command.Command, error) {
 	catalog, run, err := c.open(ctx)
 	if err != nil {

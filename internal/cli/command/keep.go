@@ -179,7 +179,7 @@ reports what is out of date, and its exit code is 1 if something is.`,
 	f.BoolVar(&o.remove, "remove", false, "remove the files that copse wrote for the client")
 	output.JSONFlag[[]export.File](cmd, &o.asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag is there
+		panic(err) // the flag exists
 	}
 	return cmd
 }
@@ -212,7 +212,7 @@ func (c *cli) runExport(ctx context.Context, o exportOptions) error {
 	return err
 }
 
-// plan compares what there is for a client with what there should be.
+// plan compares the existing files of a client with the intended ones.
 func (c *cli) plan(ctx context.Context, client export.Client, remove bool) (*export.Plan, error) {
 	base := workspace.Find(ctx, c.env, "").Workspace()
 	if client.Home {

@@ -1,5 +1,5 @@
-// Package conflicts is "copse conflicts": the branches and worktrees that conflict with each
-// other or with the trunk.
+// Package conflicts implements "copse conflicts": the branches and worktrees that conflict with
+// each other or with the trunk.
 package conflicts
 
 import (
@@ -89,7 +89,7 @@ func show(env app.Env, found conflicts.Report) error {
 	}, rows)
 }
 
-// held says which worktrees have the branches of a conflict.
+// held names the worktrees that have the branches of a conflict.
 func held(holders []conflicts.Holder) string {
 	var texts []string
 	for _, h := range holders {

@@ -1,4 +1,4 @@
-// Package context is the command "copse context": the context that an assistant gets, for a
+// Package context implements the command "copse context": the context that an assistant gets, for a
 // person to read.
 package context
 
@@ -122,14 +122,14 @@ func run(ctx context.Context, env app.Env, o options) error {
 type view struct {
 	Root     string `json:"root"`
 	Sections []part `json:"sections"`
-	// Unchanged are names of sections. It is there with --since, whose sections are those
-	// that changed.
+	// Unchanged are names of sections. It is present with --since, whose sections are the changed
+	// ones.
 	Unchanged []string `json:"unchanged,omitempty"`
-	// Token stands for this answer in --since.
+	// Token identifies this answer in --since.
 	Token string `json:"token"`
 }
 
-// part is a section: its lines, or why it has none.
+// part is a section: its lines, or the reason why it has none.
 type part struct {
 	Name        string   `json:"name"`
 	Title       string   `json:"title"`
@@ -143,7 +143,7 @@ func document(c projectcontext.Context, token since.Token) view {
 	for _, s := range c.Sections {
 		one := part{Name: s.Name, Title: s.Title, Nothing: s.Empty, Unavailable: s.Unavailable, Lines: []string{}}
 		for _, l := range wording.Lines(s.Content, c.At) {
-			one.Lines = append(one.Lines, l.Plain()) // without marks: the form says what they are
+			one.Lines = append(one.Lines, l.Plain()) // without marks: JSON separates the texts
 		}
 		v.Sections = append(v.Sections, one)
 	}

@@ -1,5 +1,4 @@
-// Package copse is the program copse: its root command, and what belongs to no
-// noun.
+// Package copse implements the program copse: its root command, and the commands without a noun.
 package copse
 
 import (
@@ -27,12 +26,12 @@ import (
 	"github.com/copse-dev/copse/internal/cli/worktrees"
 )
 
-// Run returns the program.
+// Run runs the program.
 func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command) }
 
-// Command returns the root command, for running and for the documentation. Where the first
-// argument names a command, only that one is made, since the others take a tenth of the
-// time to the first answer.
+// Command returns the root command, for running and for the documentation. If the first argument
+// names a command, it creates only that one, because the others take a tenth of the time to the
+// first answer.
 func Command(env app.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "copse",
@@ -74,7 +73,7 @@ a failure, and 2 for an invalid command line.`,
 	return root
 }
 
-// noun is one or more commands below the root that one package makes.
+// noun is one or more commands below the root from one package.
 type noun struct {
 	group    string
 	names    []string

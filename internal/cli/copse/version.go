@@ -13,7 +13,7 @@ import (
 // build is the JSON form.
 type build struct {
 	app.Build
-	// Path is the program that runs.
+	// Path is the path of the running program.
 	Path string `json:"path,omitempty"`
 }
 

@@ -1,6 +1,6 @@
-// Package input reads standard input: a terminal, a file, a pipe with a writer, or a pipe
-// that nobody writes to. A program that starts copse can leave it such a pipe, and waiting
-// for its end would hang both.
+// Package input reads standard input: a terminal, a file, a pipe with a writer, or a pipe that
+// nobody writes to. A program that starts copse can leave it such a pipe, and waiting for its end
+// would hang both.
 package input
 
 import (
@@ -36,8 +36,8 @@ func readAll(r io.Reader, limit int) (string, error) {
 	return string(data), nil
 }
 
-// Try returns Read if something comes within wait. Otherwise, and from a terminal, it returns "",
-// and reports on stderr that it did not wait for the pipe, with advice.
+// Try returns Read if input arrives within wait. Otherwise, and from a terminal, it returns "", and
+// reports on stderr, with advice, that it did not wait for the pipe.
 func Try(ctx context.Context, env app.Env, limit int, wait time.Duration, advice string) (string, error) {
 	if env.Interactive() {
 		return "", nil
@@ -107,8 +107,8 @@ func Confirm(env app.Env, question string, fallback bool) (bool, error) {
 	return answer == "y", err
 }
 
-// Yes is [Confirm] for what must not happen without a person's word: an empty line and the end
-// of the input are no.
+// Yes is [Confirm] for an action that requires a person's consent: an empty line and the end of the
+// input mean no.
 func Yes(env app.Env, question string) (bool, error) {
 	yes, err := Confirm(env, question, false)
 	if errors.Is(err, ErrEnd) {
@@ -121,7 +121,7 @@ func Yes(env app.Env, question string) (bool, error) {
 // its ends. It returns [ErrEnd] if the input ends first.
 func Line(env app.Env, question string) (string, error) {
 	fmt.Fprint(env.Stderr, foreign.Notice(question))
-	// A byte at a time: what follows the line belongs to the next question.
+	// One byte at a time: the text after the line belongs to the next question.
 	var line []byte
 	for buf := make([]byte, 1); ; {
 		n, err := env.Stdin.Read(buf)

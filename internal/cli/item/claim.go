@@ -33,13 +33,13 @@ ends. Each command about items that you run in this worktree renews the lease. A
 a server's client also ends 2 minutes after another agent finds the server's process gone.
 
 In a shared store with a remote, the remote decides between clones. Without a connection,
-the claim counts in this clone, and the next sync can give the item to another one.`,
+the claim is valid in this clone, and the next sync can give the item to another one.`,
 		Example: fmt.Sprintf("  %[1]s claim\n  %[1]s claim 3 --lease 4h\n  %[1]s claim 3 --steal", c.Program),
 		Args:    app.Args(0, 1, "none or ID"), ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
-	f.DurationVar(&r.Lease, "lease", item.DefaultLease, "how long the claim counts after your last command: 1m to 24h")
-	f.BoolVar(&r.Steal, "steal", false, "take the item from the agent that holds it; the history says so")
+	f.DurationVar(&r.Lease, "lease", item.DefaultLease, "how long the claim lasts after your last command: 1m to 24h")
+	f.BoolVar(&r.Steal, "steal", false, "take the item from the agent that holds it; the history records it")
 	output.JSONFlag[backlog.Document](cmd, &asJSON)
 	cmd.RunE = c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, args []string) error {
 		if len(args) > 0 {
@@ -87,7 +87,7 @@ func (c cli) release() *cobra.Command {
 		Example: fmt.Sprintf("  %[1]s release 3\n  %[1]s release 3 --steal", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
-	cmd.Flags().BoolVar(&steal, "steal", false, "end the claim of another agent, too; the history says so")
+	cmd.Flags().BoolVar(&steal, "steal", false, "end the claim of another agent, too; the history records it")
 	output.JSONFlag[released](cmd, &asJSON)
 	cmd.RunE = c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
@@ -99,7 +99,7 @@ func (c cli) release() *cobra.Command {
 			return err
 		}
 		if ended.Unconfirmed != nil {
-			c.Env.Notef("warning: other clones do not know of it yet: %v", ended.Unconfirmed)
+			c.Env.Notef("warning: other clones do not have it yet: %v", ended.Unconfirmed)
 		}
 		out := released{Released: id, WasClaimed: ended.Was}
 		if ended.Was {

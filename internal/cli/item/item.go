@@ -1,10 +1,10 @@
-// Package item is the command line of the work-item tracker, in two programs: "tic item list"
-// is "copse item list".
+// Package item implements the command line of the work-item tracker, for two programs: "tic item
+// list" is "copse item list".
 //
-// [Items] is the group of commands about items; those about deleted ones are in package
-// itemtrash, and those about the project in package itemproject. A command is an options
-// struct and a run function. Results go to stdout: tables at a terminal, tab-separated
-// values in a pipe, JSON with --json.
+// [Items] is the group of commands about items; those about deleted items are in package itemtrash,
+// and those about the project in package itemproject. A command is an options struct and a run
+// function. Results go to stdout: tables at a terminal, tab-separated values in a pipe, JSON with
+// --json.
 package item
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
-// Items returns "item", the commands about items. program is the way to them on the command line:
-// "tic item", "copse item".
+// Items returns "item", the commands about items. program is their parent on the command line: "tic
+// item", "copse item".
 func Items(env app.Env, program, initCommand string, flags *itemcmd.Flags) *cobra.Command {
 	c := cli{itemcmd.Base{Env: env, Program: program, InitCommand: initCommand, Flags: flags}}
 	cmd := &cobra.Command{
@@ -61,15 +61,14 @@ func expected(program string) map[string]string {
 	}
 }
 
-// cli is what all commands have.
+// cli is shared by all commands.
 type cli struct{ itemcmd.Base }
 
 // row is an item of a list in JSON.
 type row struct {
 	backlog.Fields
-	// PR is "merged" if the pull request is merged and the item is open, as far as the
-	// cache knows.
+	// PR is "merged" if the pull request is merged and the item is open, according to the cache.
 	PR string `json:"pr,omitempty"`
-	// Claimed is who holds the item, and until when.
+	// Claimed is the holder of the item, and the end of the claim.
 	Claimed string `json:"claimed,omitempty"`
 }

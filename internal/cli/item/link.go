@@ -78,7 +78,7 @@ func printLink(o *output.Writer, it *item.Item, asJSON bool) error {
 	})
 }
 
-// started is what start proposes or did, in JSON.
+// started is the proposal or outcome of start in JSON.
 type started struct {
 	backlog.Start
 	Ran bool `json:"ran"`

@@ -44,7 +44,7 @@ func (o *listOptions) addReady(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.filter.Ready, "ready", false, "list only items that are not done and not blocked")
 }
 
-// read reads the items, and warns of what is wrong with them.
+// read reads the items, and prints warnings about them.
 func (c cli) read(ctx context.Context, s item.Store) (backlog.View, error) {
 	v, err := backlog.New(s).Read(ctx)
 	if err == nil {
@@ -53,8 +53,7 @@ func (c cli) read(ctx context.Context, s item.Store) (backlog.View, error) {
 	return v, err
 }
 
-// sayNone tells a person that a query found nothing, and how many items it finds in
-// all iterations.
+// sayNone tells a person that a query found nothing, and how many items it finds in all iterations.
 func (o *listOptions) sayNone(c cli, v backlog.View, text string) {
 	if !c.Out().Terminal() {
 		return
@@ -71,8 +70,8 @@ func (o *listOptions) sayNone(c cli, v backlog.View, text string) {
 	}
 }
 
-// listing makes cmd one that lists the items which the flags, and a text in its argument
-// if there is one, select.
+// listing turns cmd into a list of the items that the flags, and a text argument if there is one,
+// select.
 func (o *listOptions) listing(c cli, cmd *cobra.Command) *cobra.Command {
 	o.add(c, cmd)
 	cmd.Flags().IntVar(&o.limit, "limit", 0, "list at most this `number` of items (default: all)")
@@ -157,8 +156,8 @@ func (c cli) search() *cobra.Command {
 	return o.listing(c, cmd)
 }
 
-// treeLimit is how many items a tree has that nobody asked more of. The lines of a
-// deep tree are as long as it is deep.
+// treeLimit is the default number of items in a tree. The lines of a deep tree are as long as it is
+// deep.
 const treeLimit = 1000
 
 func (c cli) tree() *cobra.Command {
@@ -224,7 +223,7 @@ func drawTree(o *output.Writer, t item.Tree, held func(item.ID) string) error {
 	return o.Drawn(b.String())
 }
 
-// more says how to get at items that a tree has no room for.
+// more describes how to show the items that a tree omits.
 func more(n int) string { return fmt.Sprintf("%d more; --limit 0 shows all", n) }
 
 // drawing is a tree that is being drawn.

@@ -24,21 +24,21 @@ type change struct {
 	Kind   item.Kind    `json:"kind"`
 	By     by           `json:"by,omitzero"`
 	Fields []fieldValue `json:"fields,omitempty"`
-	// Cut names the fields whose values are too long to be kept.
+	// Cut names the fields whose values are too long to store.
 	Cut        []string      `json:"cut,omitempty"`
 	Comment    *item.Comment `json:"comment,omitempty"`
 	StolenFrom string        `json:"stolen_from,omitempty"`
 	Undoes     string        `json:"undoes,omitempty"`
 }
 
-// by is who made a change in JSON.
+// by is the author of a change in JSON.
 type by struct {
 	Agent    string `json:"agent"`
 	Worktree string `json:"worktree,omitempty"`
 	Host     string `json:"host,omitempty"`
 }
 
-// fieldValue is a field that was changed in JSON.
+// fieldValue is a changed field in JSON.
 type fieldValue struct {
 	Field  string `json:"field"`
 	Before string `json:"before"`
@@ -56,7 +56,7 @@ func changeOf(c item.Change) change {
 	return out
 }
 
-// summary says on one line what a change did.
+// summary describes a change on one line.
 func summary(c item.Change) string {
 	const most = 60
 	quote := func(s string) string { return fmt.Sprintf("%q", cleantext.Cut(cleantext.Line(s), most)) }
@@ -71,7 +71,7 @@ func summary(c item.Change) string {
 		parts = append(parts, quote(c.Comment.Body))
 	}
 	if c.Kind == item.Elsewhere {
-		parts = append(parts, "by another program; what changed is not known")
+		parts = append(parts, "by another program; the changes are unknown")
 	}
 	if c.StolenFrom != "" {
 		parts = append(parts, "taken from "+cleantext.Line(c.StolenFrom))
@@ -88,11 +88,11 @@ func (c cli) log() *cobra.Command {
 		Use:   "log [ID]",
 		Short: "List who changed an item, what, and when",
 		Long: fmt.Sprintf(`List who changed an item, what, and when, the latest change first. Without ID, list the
-latest changes of all items. The history has the last %d changes of an item that were made
-by way of copse or tic. A change by another program appears as "elsewhere".
+latest changes of all items. The history contains the last %d changes of each item by copse
+or tic. A change by another program appears as "elsewhere".
 
-In a pipe each line has the change, item, time, kind, agent and what was changed,
-separated by tabs.`, item.MaxHistory),
+In a pipe, each line has change, item, time, kind, agent, and changed fields, separated by
+tabs.`, item.MaxHistory),
 		Example: fmt.Sprintf("  %[1]s log 3\n  %[1]s log --json", c.Program),
 		Args:    app.Args(0, 1, "none or ID"), ValidArgsFunction: c.CompleteItem,
 	}
@@ -118,7 +118,7 @@ separated by tabs.`, item.MaxHistory),
 			return c.Out().JSON(list)
 		}
 		if len(log) == 0 {
-			c.Env.Notef("no change is recorded yet")
+			c.Env.Notef("no changes are recorded yet")
 		}
 		rows := make([][]string, len(log))
 		for i, one := range log {
@@ -136,11 +136,10 @@ func (c cli) undo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo ID [CHANGE]",
 		Short: "Undo a change of an item",
-		Long: `Undo the latest change of an item, or the CHANGE that "log" names. An update puts back the
-old values, a comment goes away, a deleted item comes back, and a new item goes to the
-trash. Later changes of other fields stay. A field that was changed again since then is
-not overwritten: the command fails and names who changed it. The undoing is a change in
-the history, and can be undone.`,
+		Long: `Undo the latest change of an item, or the CHANGE that "log" names: restore the old values
+of an update, remove a comment, restore a deleted item, or move a new item to the trash.
+Later changes to other fields stay. If somebody has changed a field again, the command
+fails and names that agent. An undo is a change in the history, which you can undo.`,
 		Example: fmt.Sprintf("  %[1]s undo 3\n  %[1]s undo 3 k3f9a2mq", c.Program),
 		Args:    app.Args(1, 2, "ID or ID and CHANGE"), ValidArgsFunction: c.CompleteItem,
 	}

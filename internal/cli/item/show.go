@@ -86,7 +86,7 @@ func fields(it *item.Item, claim *item.Claim) [][]string {
 	return rows
 }
 
-// formerly says which number an item had.
+// formerly names the earlier number of an item.
 func formerly(f item.Former) string { return fmt.Sprintf("renumbered from #%d on %s", f.ID, f.On) }
 
 // pipe writes an item for a script.
@@ -95,7 +95,7 @@ func pipe(o *output.Writer, it *item.Item, claim *item.Claim) error {
 	for _, f := range it.Former {
 		rows = append(rows, []string{"renumbered", formerly(f)})
 	}
-	// Before the description, so that no text in it can look like a comment.
+	// These lines come before the description, so no text in it can look like a comment.
 	for _, comment := range it.Comments {
 		rows = append(rows, []string{"comment", comment.Author, comment.Date, comment.Body})
 	}
@@ -108,8 +108,8 @@ func pipe(o *output.Writer, it *item.Item, claim *item.Claim) error {
 	return o.Text("\n" + it.Description)
 }
 
-// read writes an item for a person. What others wrote is indented, so that a
-// description cannot look like a comment of somebody else.
+// read writes an item for a person. Foreign text is indented, so a description cannot look like
+// somebody else's comment.
 func read(o *output.Writer, it *item.Item, claim *item.Claim) error {
 	var b strings.Builder
 	line := cleantext.Line

@@ -21,7 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// textHelp says where a description comes from.
+// textHelp describes the origin of a description.
 const textHelp = `The description comes from --description ("-" reads standard input), from your editor with
 --edit ($VISUAL or $EDITOR), or from standard input if it is a file or a pipe. After a second
 without input, the command continues without it, and says so.`
@@ -43,8 +43,8 @@ func (o *textOptions) addEdit(f *pflag.FlagSet) {
 	f.BoolVarP(&o.edit, "edit", "e", false, "write the text in your editor")
 }
 
-// read returns the text, and whether one was given at all. present is what an
-// editor begins with; a pipe is given so long to say something.
+// read returns the text, and whether one was given at all. present is the initial text in an
+// editor; wait is the time limit for a silent pipe.
 func (o *textOptions) read(ctx context.Context, env app.Env, f *pflag.FlagSet, present string, wait time.Duration) (text string, given bool, err error) {
 	switch {
 	case o.edit:

@@ -32,7 +32,7 @@ type clientOptions struct {
 	remove    bool
 }
 
-// ClientFiles returns where the clients' files are: the user's, and those of the project in
+// ClientFiles returns the locations of the clients' files: the user's, and those of the project in
 // dir.
 func ClientFiles(env app.Env, dir string) clientconfig.Location {
 	return clientconfig.Location{
@@ -41,7 +41,7 @@ func ClientFiles(env app.Env, dir string) clientconfig.Location {
 	}
 }
 
-// project returns the root of the project that a client is told about.
+// project returns the root of the project for a client's entry.
 func (o *clientOptions) project(ctx context.Context) string {
 	if o.root == "" {
 		o.root = workspace.Find(ctx, o.env, o.repo).Workspace()
@@ -59,7 +59,7 @@ func (o *clientOptions) flags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.clients, "client", nil, "the `clients`, separated by commas: "+strings.Join(clientconfig.IDs(), ", "))
 	f.StringVar(&o.transport, "transport", "", "the `transport`: stdio, where the client starts copse, or http, for the servers of copse up")
 	f.StringVar(&o.name, "name", "copse", "the `name` of the entry")
-	f.StringVar(&o.scope, "scope", string(clientconfig.User), "the `scope`: user, or project for the file that the people of the project share")
+	f.StringVar(&o.scope, "scope", string(clientconfig.User), "the `scope`: user, or project for the file that the members of the project share")
 	f.StringVar(&o.repo, "repo", "", "always serve the repository at this `path`")
 	for flag, values := range map[string][]string{
 		"client": clientconfig.IDs(), "transport": {overStdio, overHTTP}, "scope": {string(clientconfig.User), string(clientconfig.Project)},
@@ -70,7 +70,7 @@ func (o *clientOptions) flags(cmd *cobra.Command) {
 	}
 }
 
-// serving adds the flags that choose what the client is served.
+// serving adds the flags that select what the client gets.
 func (o *clientOptions) serving(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.readOnly, "read-only", false, "serve only read-only tools")
@@ -118,7 +118,7 @@ with --repo of the server for that worktree. Do not share it.`,
 			if err := o.check(false); err != nil {
 				return err
 			}
-			id := "claude-code" // whose form most read
+			id := "claude-code" // the most common form
 			if len(o.clients) > 0 {
 				id = o.clients[0]
 			}
@@ -132,7 +132,7 @@ with --repo of the server for that worktree. Do not share it.`,
 			}
 			text, err := client.Print(entries)
 			if err == nil {
-				_, err = secret.Raw(env.Stdout).Write(text) // the entry is there for its token
+				_, err = secret.Raw(env.Stdout).Write(text) // the entry's purpose is its token
 			}
 			return err
 		},
@@ -199,8 +199,8 @@ func (o *clientOptions) takeOut(ctx context.Context) editing {
 	}
 }
 
-// put writes the entry, and removes those that lead nowhere any longer. Those that earlier
-// versions wrote for each worktree are superseded by the one for all.
+// put writes the entry, and removes stale ones. The entry for all worktrees supersedes those that
+// earlier versions wrote for each worktree.
 func (o *clientOptions) put(ctx context.Context) editing {
 	checker := o.checker(ctx)
 	return func(c clientconfig.Client, text []byte, entries []clientconfig.Named) ([]byte, error) {
@@ -215,7 +215,7 @@ func (o *clientOptions) put(ctx context.Context) editing {
 	}
 }
 
-// checker knows the servers of copse up, as far as it runs.
+// checker knows the servers of copse up, if it runs.
 func (o *clientOptions) checker(ctx context.Context) *clients.Checker {
 	files, err := servers.Places(o.env)
 	if err != nil {

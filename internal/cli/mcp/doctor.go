@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Examine checks the workspace that a command is run in, or that of repo.
+// Examine checks the workspace of the current directory, or of repo.
 func Examine(ctx context.Context, env app.Env, repo string, online bool) []doctor.Finding {
 	files, unknown := servers.Places(env) // the check of copse up reports it
 	status := func(ctx context.Context) (control.Status, error) {

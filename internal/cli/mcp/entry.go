@@ -17,8 +17,8 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// entries returns the server to write: one to start, or the one that copse up serves all
-// worktrees with. With --repo that is the worktree's own.
+// entries returns the server to write: one to start, or the server of copse up for all worktrees.
+// With --repo, it is the worktree's own server.
 func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, error) {
 	if o.transport == overStdio {
 		command, err := o.command()
@@ -70,9 +70,8 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 	return []clientconfig.Named{{Name: o.name, Server: server}}, nil
 }
 
-// served returns the state of the worktree that the command is about, or of another one of
-// its repository where that is not served. There must be one: what is not served has no
-// answers.
+// served returns the state of the command's worktree, or of another worktree of its repository if
+// that one is not served. There must be one: without a server, there are no answers.
 func (o *clientOptions) served(ctx context.Context, status control.Status) (*supervisor.State, error) {
 	unnamed := ""
 	if o.repo == "" {
@@ -120,10 +119,9 @@ func (o *clientOptions) folder() string {
 	return filepath.Clean(dir)
 }
 
-// command returns how a client starts copse: in a project's file, which others read, by its
-// name; in the user's by the path of this program, since programs with windows have a PATH
-// of their own. Where the PATH leads to this program its path there is written, which an
-// update keeps.
+// command returns how a client starts copse: in a project's file, which others read, by name; in
+// the user's file by the path of this program, because programs with windows have their own PATH.
+// If the PATH contains this program, its path there is used, because an update keeps that path.
 func (o *clientOptions) command() (string, error) {
 	if o.scope == string(clientconfig.Project) {
 		return "copse", nil
@@ -138,7 +136,7 @@ func (o *clientOptions) command() (string, error) {
 	return self, nil
 }
 
-// sameFile reports whether two paths lead to one file.
+// sameFile reports whether two paths name one file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {

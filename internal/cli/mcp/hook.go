@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// hookTokens is how much a session is told at its start.
+	// hookTokens is the size of the context at the start of a session.
 	hookTokens = 600
-	// maxHookInput is how much of a client's input is read.
+	// maxHookInput is the maximum size of a client's input.
 	maxHookInput = 1 << 20
 )
 
-// event is what a client says about the event that it runs a hook for.
+// event is a client's description of the event for which it runs a hook.
 type event struct {
 	Name    string `json:"hook_event_name"`
 	Session string `json:"session_id"`
@@ -68,7 +68,7 @@ func runHook(ctx context.Context, env app.Env, client, name string) error {
 	if !env.Interactive() {
 		data, err := io.ReadAll(io.LimitReader(env.Stdin, maxHookInput))
 		if err == nil {
-			_ = json.Unmarshal(data, &e) // a client that says nothing is in this directory
+			_ = json.Unmarshal(data, &e) // a client without this value is in this directory
 		}
 	}
 	if e.Session == "" {
@@ -123,9 +123,9 @@ func informed(ctx context.Context, env app.Env, dir string) string {
 	return "This is the state of the project as copse knows it; get_project_context has more.\n\n" + since.Markdown(found, here.Memory().Remember(found), hookTokens)
 }
 
-// due reports whether a session is told at an event. Gemini CLI and Copilot CLI have no event
-// after they have compacted a session: the first prompt after the one before it is it. Which
-// came last is kept for each session.
+// due reports whether a session gets the context at an event. Gemini CLI and Copilot CLI have no
+// event after they have compacted a session; the first prompt after the event before it takes its
+// place. For each session, the last event is stored.
 func due(env app.Env, client string, e event) bool {
 	const began, compacted, told = "began", "compacted", "told"
 	before := strings.EqualFold(e.Name, "PreCompress") || strings.EqualFold(e.Name, "PreCompact")
@@ -136,10 +136,10 @@ func due(env app.Env, client string, e event) bool {
 	}
 	sum := sha256.Sum256([]byte(client + "\x00" + e.Session))
 	path := filepath.Join(dir, hex.EncodeToString(sum[:8]))
-	last, _ := regular.Read(path, 64) // what is not there is no event
+	last, _ := regular.Read(path, 64) // a missing file means no event
 	keep := func(what string) {
 		if os.MkdirAll(dir, 0o700) == nil {
-			_ = lockedstore.Replace(path, last, []byte(what)) // the next compaction is told then
+			_ = lockedstore.Replace(path, last, []byte(what)) // the next compaction triggers it then
 		}
 	}
 	switch {

@@ -24,8 +24,8 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/clients"
 )
 
-// Install writes the entry that starts copse into the user's file of a client, for "copse
-// init". It returns the file, and false if the file was up to date.
+// Install writes the entry that starts copse into the user's file of a client, for "copse init". It
+// returns the file, and false if the file was up to date.
 func Install(ctx context.Context, env app.Env, client string) (path string, changed bool, err error) {
 	o := clientOptions{env: env, transport: overStdio, name: "copse", scope: string(clientconfig.User)}
 	done, err := o.write(ctx, client, set)
@@ -69,7 +69,7 @@ func set(c clientconfig.Client, text []byte, entries []clientconfig.Named) ([]by
 	return text, err
 }
 
-// change changes the file of each client and shows how. One that fails is in nobody's way.
+// change changes the file of each client and shows how. A failure does not affect the others.
 func (o *clientOptions) change(ctx context.Context, edit editing) error {
 	if err := o.check(true); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
 	return o.show("", done)
 }
 
-// show says what became of a client's file.
+// show describes what happened to a client's file.
 func (o *clientOptions) show(id string, done written) error {
 	var text bytes.Buffer
 	switch {
@@ -155,17 +155,35 @@ func (o *clientOptions) show(id string, done written) error {
 	return err
 }
 
-// written is what became of a file.
+// written is the outcome for a file.
 type written struct {
 	path string
 	diff []byte // nil if it was up to date
-	// backup has what the file was; "" if there was nothing to keep.
+	// backup contains the earlier content; "" if there was nothing to back up.
 	backup string
-	// tightened says that others could read the file, which holds a token now.
+	// tightened means that others could read the file, which now contains a token.
 	tightened bool
 }
 
-// write changes a client's file, unless it is a dry run.
+// Package clientconfig writes the entry of an MCP server into the configuration of a
+// client, in that client's own format and file.
+//
+// [Lookup] finds a [Client]; [Client.Path] is its file, [Client.Set] and [Client.Remove]
+// change the text of one. They guarantee that
+//
+//   - everything else in the text remains, byte for byte: other entries, their
+//     order, comments, line endings;
+//   - an existing entry keeps a person's additions: arguments, variables, settings, a
+//     program in front of copse;
+//   - an entry that already exists unchanged changes nothing;
+//   - Remove removes what Set has added, and nothing else;
+//   - an invalid text is an error and does not change.
+//
+// Many clients start servers with only a part of the environment. Set writes references
+// to the variables that copse needs, in the client's own form, and never their values.
+// [Client.Environ] returns the environment that a server then gets.
+//
+// This package reads and writes only texts; the caller handles the files.
 func (o *clientOptions) write(ctx context.Context, id string, edit editing) (written, error) {
 	client, err := clientconfig.Lookup(id)
 	if err != nil {
@@ -191,7 +209,7 @@ func (o *clientOptions) write(ctx context.Context, id string, edit editing) (wri
 
 // writeFile changes a file of a client, unless it is a dry run.
 func (o *clientOptions) writeFile(ctx context.Context, client clientconfig.Client, path string, named []clientconfig.Named, edit editing) (written, error) {
-	// Another program may be writing the same file; its change stays.
+	// Another program may be writing the same file; its change survives.
 	const attempts, nap = 50, 20 * time.Millisecond
 	var kept backup
 	for attempt := 1; ; attempt++ {
@@ -210,13 +228,13 @@ func (o *clientOptions) writeFile(ctx context.Context, client clientconfig.Clien
 	}
 }
 
-// backup is the file that this run has made, "" for none yet, and its content.
+// backup is the file that this run has created, "" for none yet, and its content.
 type backup struct {
 	path    string
 	content []byte
 }
 
-// file returns a client's file. That of a project is in the project.
+// file returns a client's file. A project's file is in the project.
 func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Foreign {
 	if o.scope == string(clientconfig.Project) {
 		return lockedstore.ForeignIn(o.project(ctx), path)
@@ -224,7 +242,7 @@ func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Forei
 	return lockedstore.ForeignAt(path)
 }
 
-// explainFile says what to do about a file that cannot be used.
+// explainFile explains what to do about an unusable file.
 func explainFile(path string, err error) error {
 	if errors.Is(err, rooted.ErrOutside) {
 		return fmt.Errorf("%s is behind a symbolic link that leads out of the project, so copse does not change it; replace the link with a file, or use --scope user", path)
@@ -250,7 +268,7 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 	if secret && o.dryRun {
 		done.tightened = clients.Exposed(o.env.GOOS, path)
 	} else if secret {
-		// Before the token is in it.
+		// This happens before the token is in the file.
 		if done.tightened, err = clients.Tighten(o.env.GOOS, path); err != nil {
 			return done, err
 		}
@@ -267,11 +285,11 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 	return done, file.Replace(before, after)
 }
 
-// maxBackups is how many different contents of a file are kept.
+// maxBackups is the maximum number of backups of a file with different contents.
 const maxBackups = 1000
 
-// keep writes what a client's file holds beside it. What was kept before stays: each content
-// has a file of its own, but for those that one run meets.
+// keep writes the content of a client's file next to it. Earlier backups stay: each content has its
+// own file, except contents that one run writes in between.
 func (o *clientOptions) keep(ctx context.Context, path string, content []byte, kept *backup) error {
 	if kept.path != "" {
 		if err := o.file(ctx, kept.path).Replace(kept.content, content); err != nil {
@@ -293,14 +311,15 @@ func (o *clientOptions) keep(ctx context.Context, path string, content []byte, k
 		if err == nil && !bytes.Equal(old, content) {
 			continue
 		}
-		// It may hold a token from before, but for a project's, which never has one.
+		// The file may contain an earlier token, unless it is a project's, which never contains
+		// one.
 		if o.scope != string(clientconfig.Project) {
 			if _, err := clients.Tighten(o.env.GOOS, at); err != nil {
 				return err
 			}
 		}
 		if err == nil {
-			return nil // and a later content is not put over it
+			return nil // and a later content does not replace it
 		}
 		if err := file.Replace(nil, content); err != nil {
 			return err

@@ -1,4 +1,4 @@
-// Package mcp is the command "copse mcp": serving MCP clients.
+// Package mcp implements the command "copse mcp": serving MCP clients.
 package mcp
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
-// About is what every client's model reads first; what the served tools are for follows.
-const About = "The developer's working context. A result that was cut says so and how to get the rest."
+// About is the first text that every client's model reads; the purpose of the served tools follows.
+const About = "The developer's working context. A result that was cut states how to get the rest."
 
 // Command returns "copse mcp".
 func Command(env app.Env) *cobra.Command {
@@ -41,7 +41,7 @@ func Command(env app.Env) *cobra.Command {
 	return cmd
 }
 
-// Choice is which tools are served.
+// Choice selects the served tools.
 type Choice struct {
 	ReadOnly bool
 
@@ -56,7 +56,7 @@ func (c *Choice) Flags(f *pflag.FlagSet) {
 	f.BoolVar(&c.ReadOnly, "read-only", false, "serve only read-only tools")
 }
 
-// Check refuses names that there are not.
+// Check refuses unknown names.
 func (c *Choice) Check() error {
 	known := workspace.ToolsetNames()
 	if err := among("--toolsets", c.toolsets, known); err != nil {
@@ -65,7 +65,7 @@ func (c *Choice) Check() error {
 	return among("--disable", c.disabled, append(slices.Clone(known), "prompts"))
 }
 
-// Disabled returns what is left out: toolsets, and "prompts".
+// Disabled returns the omitted groups: toolsets, and "prompts".
 func (c *Choice) Disabled() []string {
 	disabled := slices.Clone(c.disabled)
 	if len(c.toolsets) > 0 {

@@ -8,13 +8,13 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 )
 
-// Words returns what the command line calls things in messages.
+// Words returns the command line's names for the things in messages.
 func Words() failure.Words {
 	return failure.Words{Program: "copse", Track: "copse branch init", Login: "copse mcp doctor --online", Branches: "copse branch list"}
 }
 
-// Explain returns an error as one line, with the next step as a command of copse. An error
-// that suggests no step stays as it is.
+// Explain returns an error as one line, with the next step as a command of copse. An error without
+// a next step does not change.
 func Explain(err error) error {
 	e, ok := errors.AsType[*failure.Error](err)
 	if !ok {

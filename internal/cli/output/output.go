@@ -1,10 +1,9 @@
-// Package output writes results to stdout in the form that the reader needs: aligned tables
-// at a terminal, tab-separated values in a pipe, JSON for a program.
+// Package output writes results to stdout in the form that the reader needs: aligned tables at a
+// terminal, tab-separated values in a pipe, JSON for a program.
 //
-// [New] returns the [Writer] of an environment, which knows who reads. It cleans all values,
-// so that they cannot control a terminal or break a line: a tab or line break becomes a
-// space. It uses colors only at a terminal, and not if NO_COLOR is set, CLICOLOR is 0, or
-// TERM is dumb.
+// [New] returns the [Writer] of an environment, which detects the kind of reader. It cleans all
+// values, so they cannot control a terminal or break a line: a tab or line break becomes a space.
+// It uses colors only at a terminal, and not if NO_COLOR is set, CLICOLOR is 0, or TERM is dumb.
 package output
 
 import (
@@ -62,8 +61,8 @@ func (jsonFlag[T]) Type() string { return "bool" }
 // Shape returns the type that the command's JSON has.
 func (jsonFlag[T]) Shape() reflect.Type { return reflect.TypeFor[T]() }
 
-// JSONFlag adds the flag --json to a command that prints a T then. The reference takes the
-// form from the flag's method Shape.
+// JSONFlag adds the flag --json to a command that then prints a T. The reference takes the form
+// from the flag's method Shape.
 func JSONFlag[T any](cmd *cobra.Command, on *bool) {
 	cmd.Flags().VarPF(jsonFlag[T]{on}, "json", "", "print JSON").NoOptDefVal = "true"
 }
@@ -127,7 +126,7 @@ type Column struct {
 const (
 	// gap is the space between two columns of a table.
 	gap = 2
-	// narrowest is the least width that a flexible column is cut to.
+	// narrowest is the minimum width of a flexible column.
 	narrowest = 12
 	// indent is the indentation of continued lines.
 	indent = 4
@@ -244,8 +243,8 @@ func (o *Writer) Hang(prefix, text string) error {
 	return o.Drawn(b.String() + "\n")
 }
 
-// fit returns the widths of columns, and whether a line fits the terminal with them. The
-// flexible ones are made narrow first.
+// fit returns the widths of columns, and whether a line fits the terminal with them. It narrows the
+// flexible columns first.
 func (o *Writer) fit(columns []Column, rows [][]string) (widths []int, fits bool) {
 	widths = make([]int, len(columns))
 	for _, row := range rows {

@@ -1,5 +1,5 @@
-// Package progress tells a person at a terminal that something takes a while. Programs and
-// files, which read stderr too, never see it.
+// Package progress tells a person at a terminal that an operation takes a while. Programs and
+// files, which also read stderr, never see it.
 package progress
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/copse-dev/copse/internal/secret"
 )
 
-// patience is how long nothing is said.
+// patience is how long progress stays silent.
 const patience = time.Second
 
-// Show says, from a second on, what is being done and for how long: "asking GitHub and
-// Jira… 3 s", in a line that stop takes away. It must be stopped before anything else is
-// written to the terminal; stopping twice is fine.
+// Show displays, after a second, the operation and its duration: "asking GitHub and Jira… 3 s", in
+// a line that stop removes. The caller must stop it before it writes anything else to the terminal;
+// stopping twice is harmless.
 func Show(env app.Env, what string) (stop func()) {
 	if file, ok := secret.Raw(env.Stderr).(*os.File); !ok || !term.IsTerminal(int(file.Fd())) || env.Getenv("TERM") == "dumb" {
 		return func() {}

@@ -1,5 +1,5 @@
-// Package promptline is the command "copse prompt-line": the branch and its links on one
-// line, for the prompt of a shell and for the status line of a client.
+// Package promptline implements the command "copse prompt-line": the branch and its links on one
+// line, for a shell prompt and for the status line of a client.
 package promptline
 
 import (
@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// maxInput is how much of a client's input is read.
+	// maxInput is the maximum size of a client's input.
 	maxInput = 1 << 20
-	// maxName is where the name of a branch is cut.
+	// maxName is the maximum length of the name of a branch.
 	maxName = 60
 )
 
@@ -58,7 +58,7 @@ With --status-line, it reads the input that Claude Code gives to a status line c
 	return cmd
 }
 
-// currentDir returns the directory that a client says its session is in.
+// currentDir returns the directory of a client's session.
 func currentDir(env app.Env) string {
 	var input struct {
 		Workspace struct {
@@ -96,7 +96,7 @@ func describe(ctx context.Context, env app.Env, dir string) string {
 		if name == "" {
 			parts[0] = "detached"
 		}
-		if state, err := v.State(ctx); err == nil && name != "" { // without one there are no links
+		if state, err := v.State(ctx); err == nil && name != "" { // without it, there are no links
 			m := state.Metadata(name)
 			if m.ParentBranch != "" {
 				parts = append(parts, "on "+short(m.ParentBranch))
@@ -114,7 +114,7 @@ func describe(ctx context.Context, env app.Env, dir string) string {
 		return strings.Join(parts, " "), nil
 	})
 	if err != nil {
-		return "" // a prompt is no place for errors
+		return "" // a prompt is not a place for errors
 	}
 	return line
 }

@@ -1,5 +1,5 @@
-// Package repo is "copse repo": the list of the user's repositories, which assistants
-// see with list_repositories.
+// Package repo implements "copse repo": the list of the user's repositories, which assistants see
+// with list_repositories.
 package repo
 
 import (
@@ -121,7 +121,7 @@ func remove(env app.Env) *cobra.Command {
 		Example: "  copse repo remove ~/src/old",
 		Args:    app.Args(0, 1, "no argument, or PATH"),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			found, _ := repolist.New(env.GOOS, env.Getenv, env.Home()).Load() // without any there is nothing to offer
+			found, _ := repolist.New(env.GOOS, env.Getenv, env.Home()).Load() // without any, there are no completions
 			var paths []cobra.Completion
 			for _, r := range found {
 				paths = append(paths, cobra.CompletionWithDesc(r.Path, cleantext.Line(r.Name)))
@@ -133,7 +133,7 @@ func remove(env app.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// One that is gone has its path in the list only.
+			// A deleted repository appears in the list only by its path.
 			root, err := rootOf(cmd.Context(), env, args)
 			if err != nil {
 				root = absolute(env, args)
@@ -160,8 +160,8 @@ func absolute(env app.Env, args []string) string {
 	return filepath.Join(env.Dir, args[0])
 }
 
-// rootOf returns the root of the repository that a path is in: that of the main worktree, as twig
-// has it, so that a repository is in the list once.
+// rootOf returns the root of the repository that contains a path: the root of the main worktree, as
+// in twig, so a repository appears in the list once.
 func rootOf(ctx context.Context, env app.Env, args []string) (string, error) {
 	dir := absolute(env, args)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {

@@ -1,4 +1,4 @@
-// Package search is "copse search": it finds things of all kinds.
+// Package search implements "copse search", which finds things of all kinds.
 package search
 
 import (
@@ -19,7 +19,7 @@ import (
 // found is the JSON of the command.
 type found struct {
 	Hits []search.Hit `json:"hits"`
-	// Total is how many things fit, with those that are not shown.
+	// Total is the number of hits, including those that are not shown.
 	Total  int                 `json:"total"`
 	Counts map[search.Kind]int `json:"counts"`
 	Notes  []string            `json:"notes,omitempty"`
@@ -45,21 +45,21 @@ func Command(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search WORD...",
 		Short: "Find branches, pull requests, issues, items, prompts, recipes, and files",
-		Long: `Find things of all kinds by a few words, the best first: branches, pull requests, Jira
-issues, work items, prompt commands, recipes of the justfile, and files.
+		Long: `Find branches, pull requests, Jira issues, work items, prompts, recipes of the justfile, and
+files by a few words, best match first.
 
-A thing is found if it has each of the words, in any case and also inside of other words:
-in its name or title, in the description, labels, or assignee of an item, in the description
-of a prompt, or in the directory of a file. A number finds the pull request and the item with that number.
+Each word must occur, in any case and also inside other words, in the name or title, in the
+description, labels, or assignee of an item, in the description of a prompt, or in the
+directory of a file. A number finds the pull request and the item with that number.
 
-The network is not used. Pull requests and issues are those that GitHub and Jira answered
-with before, to you or to your assistants.`,
+The command uses no network. It finds pull requests and issues that GitHub and Jira returned
+before, to you or to your assistants.`,
 		Example: `  copse search session cookie
   copse search --kind file,item login
   copse search 42 --json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return app.UsageError("a word to search for is missing")
+				return app.UsageError("name at least one word to search for")
 			}
 			return nil
 		},
@@ -91,12 +91,12 @@ with before, to you or to your assistants.`,
 	f.IntVar(&limit, "limit", usualLimit, "show at most this `number` of hits")
 	output.JSONFlag[found](cmd, &asJSON)
 	if err := cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag is above
+		panic(err) // the flag is defined above
 	}
 	return cmd
 }
 
-// show prints what was found. What the list lacks goes to stderr.
+// show prints the hits. Notes about missing hits go to stderr.
 func show(env app.Env, r search.Result, limit int, asJSON bool) error {
 	hits := r.Hits[:min(limit, len(r.Hits))]
 	if asJSON {

@@ -1,9 +1,9 @@
-// Package setup is "copse init": the first run in a repository, which sets up branches, work
-// items, prompts, and clients.
+// Package setup implements "copse init": the first run in a repository, which sets up branches,
+// work items, prompts, and clients.
 //
-// At a terminal without flags, it asks, summarizes what it will change, and asks for
-// consent. Elsewhere, it asks nothing, and changes only what no other person sees. A second
-// run changes nothing.
+// At a terminal without flags, it asks, summarizes what it will change, and asks for consent.
+// Elsewhere, it asks nothing, and changes only what no other person sees. A second run changes
+// nothing.
 package setup
 
 import (
@@ -84,22 +84,22 @@ const (
 	failed  = "failed"
 )
 
-// outcome is what became of a part.
+// outcome is the result for a part.
 type outcome struct {
 	Part    string `json:"part"`
 	Outcome string `json:"outcome"`
 	Detail  string `json:"detail"`
 }
 
-// part is something that can be set up.
+// part is a unit of the setup.
 type part struct {
 	name, question string
-	// plan is what setting it up does, for the summary.
+	// plan describes the change, for the summary.
 	plan   string
 	wanted bool
-	// usual parts are the ones that a person gets by pressing Enter.
+	// usual parts are those that a person gets by pressing Enter.
 	usual bool
-	// quiet parts are set up if nobody can be asked and no flag was given.
+	// quiet parts are set up without questions if there are no flags.
 	quiet bool
 	flag  string
 	do    func(context.Context) (what string, changed bool, err error)

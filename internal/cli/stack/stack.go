@@ -1,4 +1,4 @@
-// Package stack is the command "copse stack": a stack of branches with what blocks it.
+// Package stack implements the command "copse stack": a stack of branches with what blocks it.
 package stack
 
 import (
@@ -154,7 +154,7 @@ func summary(s verdict.Status) string {
 	return text
 }
 
-// asked says how old GitHub's answers are, or why there are none.
+// asked states the age of GitHub's answers, or the reason why there are none.
 func asked(g verdict.GitHub) string {
 	switch {
 	case g.Age == "" && g.Hint != "":
@@ -174,13 +174,13 @@ func orNever(age string) string {
 	return age
 }
 
-// columns are those of a person's table.
+// columns are the columns of a person's table.
 var columns = []output.Column{
 	{Name: "branch", Flexible: true}, {Name: "on", Flexible: true}, {Name: "pr"}, {Name: "review"}, {Name: "checks", Flexible: true},
 	{Name: "commits"}, {Name: "push"}, {Name: "worktree", Flexible: true}, {Name: "work", Flexible: true},
 }
 
-// personal returns the cells of a person's table; "?" is for what is not known, "-" for none.
+// personal returns the cells of a person's table; "?" for an unknown value, "-" for none.
 func personal(b verdict.Branch) []string {
 	name := b.Branch
 	if b.Current {
@@ -233,7 +233,7 @@ func personal(b verdict.Branch) []string {
 	return []string{name, b.Parent, pr, review, checks, commits, push, held, work}
 }
 
-// fields returns the cells of a line in a pipe; what is not known is empty.
+// fields returns the cells of a line in a pipe; unknown values are empty.
 func fields(b verdict.Branch) []string {
 	p := b.PullRequest
 	number := ""
@@ -261,7 +261,7 @@ func count(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// state returns the state of a pull request, of which a draft is one.
+// state returns the state of a pull request; "draft" is one of the states.
 func state(p verdict.PullRequest) string {
 	switch {
 	case p.MergeQueue != nil:

@@ -105,7 +105,7 @@ killed.`,
 	return cmd
 }
 
-// state says in a line how far a run is.
+// state describes the state of a run on one line.
 func state(r runlog.Report, now time.Time) string {
 	text := fmt.Sprintf("%s (%s): %s", r.Name, r.ID, r.State)
 	if r.Problem != "" {
@@ -121,7 +121,7 @@ func state(r runlog.Report, now time.Time) string {
 	return cleantext.Line(text)
 }
 
-// runningIDs returns the IDs of the tasks that run, for the shell to complete.
+// runningIDs returns the IDs of the running tasks, for the shell to complete.
 func runningIDs(ctx context.Context, env app.Env) []cobra.Completion {
 	var ids []cobra.Completion
 	for _, t := range open(ctx, env).Running() {

@@ -1,4 +1,4 @@
-// Package task is "copse task": the recipes of the project's justfile for a person.
+// Package task implements "copse task": the recipes of the project's justfile for a person.
 package task
 
 import (
@@ -102,7 +102,7 @@ assistants of the project see the end of the output.`,
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault
 			}
-			recipes, _ := open(cmd.Context(), env).Recipes(cmd.Context()) // without any there is nothing to offer
+			recipes, _ := open(cmd.Context(), env).Recipes(cmd.Context()) // without any, there are no completions
 			var names []cobra.Completion
 			for _, r := range recipes {
 				names = append(names, cobra.CompletionWithDesc(r.Name, r.Doc))
@@ -128,19 +128,19 @@ assistants of the project see the end of the output.`,
 			case done.Problem != "":
 				return errors.New(done.Task + ": " + done.Problem)
 			case done.ExitCode != 0:
-				return app.ExitCode(done.ExitCode) // just has said why
+				return app.ExitCode(done.ExitCode) // just has printed the reason
 			}
 			return nil
 		},
 	}
 	f := cmd.Flags()
-	f.SetInterspersed(false) // what follows the task is the task's
+	f.SetInterspersed(false) // the words after the task are its arguments
 	f.DurationVar(&timeout, "timeout", recipe.DefaultTimeout, "stop the task after this `duration`")
 	f.BoolVar(&yes, "yes", false, "answer yes if the task asks for confirmation")
 	return cmd
 }
 
-// noError goes on when nobody reads any more, so that the task does, too.
+// noError ignores write errors after the reader has gone, so the task continues.
 type noError struct{ w io.Writer }
 
 func (n noError) Write(p []byte) (int, error) {

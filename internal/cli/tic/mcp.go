@@ -9,7 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
-const about = "The work items of this project. The cheapest first call is list_items. A result that was cut says so and how to get the rest."
+const about = "The work items of this project. The cheapest first call is list_items. A result that was cut states how to get the rest."
 
 func mcp(env app.Env) *cobra.Command {
 	cmd := &cobra.Command{

@@ -1,6 +1,6 @@
-// Package tic is the command line of tic, the work-item tracker. copse has the same commands:
-// "tic item list" is "copse item list", and "tic mcp serve" is "copse mcp serve --toolsets
-// items". They are for systems where tic is the compiler of terminal descriptions.
+// Package tic implements the command line of tic, the work-item tracker. copse has the same
+// commands: "tic item list" is "copse item list", and "tic mcp serve" is "copse mcp serve
+// --toolsets items". They are for systems where tic is the compiler of terminal descriptions.
 package tic
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/item/itemproject"
 )
 
-// Run returns the program.
+// Run runs the program.
 func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command) }
 
 // Command returns the program's command, for running and for the documentation.

@@ -1,5 +1,5 @@
-// Package twigmcp is the command line of twig-mcp: the read-only MCP server for
-// branch stacks, GitHub pull requests and Jira issues, on stdio.
+// Package twigmcp implements the command line of twig-mcp: the read-only MCP server for branch
+// stacks, GitHub pull requests, and Jira issues, on stdio.
 package twigmcp
 
 import (
@@ -18,10 +18,10 @@ import (
 
 const instructions = "Twig MCP server. Provides read-only access to branch metadata, Jira issues, and GitHub PRs for the current repository."
 
-// groups are what --disable takes.
+// groups are the values of --disable.
 var groups = []string{"github", "jira", "prompts"}
 
-// Run returns the program.
+// Run runs the program.
 func Run(ctx context.Context, env app.Env) int { return app.Execute(ctx, env, Command) }
 
 // Command returns the program's command, for running and for the documentation.

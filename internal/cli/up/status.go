@@ -24,7 +24,7 @@ import (
 	entries "github.com/copse-dev/copse/internal/workflow/clients"
 )
 
-// ask connects to the process that runs.
+// ask connects to the running process.
 func ask(env app.Env) (*control.Client, servers.Files, error) {
 	files, err := servers.Places(env)
 	if err != nil {
@@ -100,7 +100,7 @@ func downCommand(env app.Env) *cobra.Command {
 	}
 }
 
-// watchEvery is how often a status that is watched is looked at.
+// watchEvery is the interval between two looks at a watched status.
 const watchEvery = time.Second
 
 func statusCommand(env app.Env) *cobra.Command {
@@ -187,7 +187,7 @@ func follow(ctx context.Context, client *control.Client, last control.Status, sh
 
 func url(port int) string { return "http://localhost:" + strconv.Itoa(port) + "/mcp" }
 
-// printStatus prints a table, and for a person where the tokens are.
+// printStatus prints a table, and for a person the location of the tokens.
 func printStatus(env app.Env, s control.Status) error {
 	out := output.New(env)
 	var rows [][]string
@@ -215,8 +215,8 @@ func printStatus(env app.Env, s control.Status) error {
 	return err
 }
 
-// problems returns what is wrong with the worktrees, and with the clients' entries for them.
-// Without a status copse up does not run.
+// problems returns the problems of the worktrees, and of the clients' entries for them. Without a
+// status, copse up is not running.
 func problems(ctx context.Context, env app.Env, running *control.Status, files servers.Files, dir string) []string {
 	var found []string
 	var worktrees []supervisor.State
@@ -237,7 +237,7 @@ func problems(ctx context.Context, env app.Env, running *control.Status, files s
 	return found
 }
 
-// tellProblems writes them for the person, and reports whether there are any.
+// tellProblems prints them for the person, and reports whether there are any.
 func tellProblems(env app.Env, found []string) bool {
 	for _, p := range found {
 		env.Note("problem: " + p)
@@ -245,9 +245,9 @@ func tellProblems(env app.Env, found []string) bool {
 	return len(found) > 0
 }
 
-// tellSyncs writes which shared stores of work items have changes that wait for a sync, and
-// why the last one failed: those of the served worktrees and of the current directory. That
-// is no problem of the servers.
+// tellSyncs prints which shared stores of work items have changes that wait for a sync, and why the
+// last one failed: the stores of the served worktrees and of the current directory. These are not
+// problems of the servers.
 func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
 	var told []string
 	for _, dir := range append([]string{""}, paths(worktrees)...) {
@@ -263,7 +263,7 @@ func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
 	}
 }
 
-// tellSync writes that of one store. The doctor reports what is wrong with it.
+// tellSync prints those of one store. The doctor reports its problems.
 func tellSync(ctx context.Context, env app.Env, here *workspace.Workspace, store *local.Store) {
 	if n, err := here.Sync(store).Waiting(ctx); err == nil && n > 0 {
 		env.Note("note: changes in " + countFiles(n) + " of work items wait for the next sync; run `copse item sync`")
@@ -292,7 +292,7 @@ func paths(worktrees []supervisor.State) []string {
 	return list
 }
 
-// showStatus prints the state. It fails if something is wrong with it.
+// showStatus prints the state. It fails if there is a problem.
 func showStatus(ctx context.Context, env app.Env, s control.Status, files servers.Files, dir string) error {
 	if err := printStatus(env, s); err != nil {
 		return err

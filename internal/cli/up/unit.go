@@ -9,7 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 )
 
-// printUnit prints what starts this command at login: for launchd on macOS, else for
+// printUnit prints a file that starts this command at login: for launchd on macOS, else for
 // systemd.
 func printUnit(env app.Env, o options) error {
 	program, err := env.Program()
@@ -31,7 +31,7 @@ func printUnit(env app.Env, o options) error {
 func systemd(args []string, dir string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
-		// Percent signs and dollars mean something there.
+		// systemd interprets percent signs and dollars.
 		a = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(a)
 		quoted[i] = `"` + a + `"`
 	}

@@ -1,5 +1,5 @@
-// Package up is "copse up", "board", "open", "close", "status" and "down": one MCP server over
-// HTTP for each worktree, and the local page.
+// Package up implements "copse up", "board", "open", "close", "status", and "down": one MCP server
+// over HTTP for each worktree, and the local page.
 package up
 
 import (
@@ -159,7 +159,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 	}
 	warnOfClearText(env, o.listen)
 	if o.detach {
-		// The other process takes it.
+		// The other process adopts it.
 		if err := socket.Close(); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 	return serve(ctx, env, o, files, dir, socket)
 }
 
-// unnamed returns the working directory where no repository was named.
+// unnamed returns the working directory if no repository was named.
 func unnamed(env app.Env, repo string) string {
 	if repo != "" {
 		return ""
@@ -187,7 +187,7 @@ func folder(env app.Env, path string) string {
 	return filepath.Clean(path)
 }
 
-// rotate makes new tokens and tells the process that runs.
+// rotate creates new tokens and tells the running process.
 func rotate(ctx context.Context, env app.Env, files servers.Files) error {
 	n, err := files.Tokens.Rotate(ctx)
 	if err != nil {
@@ -207,7 +207,7 @@ func rotate(ctx context.Context, env app.Env, files servers.Files) error {
 	return err
 }
 
-// join asks the process that runs to serve this repository, too.
+// join asks the running process to serve this repository, too.
 func join(ctx context.Context, env app.Env, files servers.Files, dir string, newPort bool) error {
 	client := control.NewClient(files.Runtime)
 	if err := client.Join(ctx, dir); err != nil {
@@ -273,7 +273,7 @@ func serve(ctx context.Context, env app.Env, o options, files servers.Files, dir
 	return err
 }
 
-// gate returns what stands in front of each server.
+// gate returns the guard in front of each server.
 func gate(env app.Env, o options, files servers.Files) *servers.Gate {
 	guard := httpguard.Options{Hosts: o.listen, Origins: o.origins, Open: []string{"/healthz"}, Now: env.Now}
 	if len(o.listen) > 0 && env.Hostname != "" {
@@ -282,7 +282,7 @@ func gate(env app.Env, o options, files servers.Files) *servers.Gate {
 	return servers.NewGate(files.Tokens, guard, o.noToken, env.Secrets.Add)
 }
 
-// warnOfClearText warns that what goes over a network can be read there.
+// warnOfClearText warns that others can read the network traffic.
 func warnOfClearText(env app.Env, listen []string) {
 	for _, host := range listen {
 		if ip := net.ParseIP(host); !ip.IsLoopback() {
@@ -293,7 +293,7 @@ func warnOfClearText(env app.Env, listen []string) {
 	}
 }
 
-// upTime is how long a detached process may take until it answers.
+// upTime is the time limit until a detached process answers.
 const upTime = 10 * time.Second
 
 // detach starts the process again, in the background, waits until it serves, and shows the
@@ -306,7 +306,7 @@ func detach(ctx context.Context, env app.Env, files servers.Files, dir string) e
 	return showStatus(ctx, env, status, files, dir)
 }
 
-// start starts a copse up with arguments in the background, and waits until it serves.
+// start starts copse up with arguments in the background, and waits until it serves.
 func start(ctx context.Context, env app.Env, files servers.Files, dir string, args []string) (control.Status, error) {
 	program, err := env.Program()
 	if err != nil {

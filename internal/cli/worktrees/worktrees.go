@@ -1,4 +1,4 @@
-// Package worktrees is "copse worktrees": the worktrees, the clients and tasks in them, and
+// Package worktrees implements "copse worktrees": the worktrees, the clients and tasks in them, and
 // whether they are safe to remove.
 package worktrees
 
@@ -67,7 +67,7 @@ func show(env app.Env, all []worktrees.Worktree) error {
 	}, rows)
 }
 
-// changes says what is not committed, and what git stopped at.
+// changes describes the uncommitted changes, and an operation that git interrupted.
 func changes(w worktrees.Worktree) string {
 	var parts []string
 	for _, part := range []struct {
@@ -129,7 +129,7 @@ func task(i *worktrees.Item) string {
 	return fmt.Sprintf("#%d %s", i.ID, i.Title)
 }
 
-// company says who works there.
+// company names the clients and tasks in a worktree.
 func company(w worktrees.Worktree) string {
 	var parts []string
 	for _, c := range w.Claims {

@@ -1,9 +1,8 @@
-// Package catalog keeps a registry of prompt commands in order: it builds
-// registry.json from the front matter of the templates, checks both, and makes a
-// first registry.
+// Package catalog maintains a registry of prompts: it builds registry.json from the front matter of
+// the templates, checks both, and creates a first registry.
 //
-// [Build] gives the same bytes as the generator of climpt 1.13 (deno run
-// jsr:@aidevtool/climpt/reg) does for the same templates.
+// [Build] gives the same bytes as the generator of climpt 1.13 (deno run jsr:@aidevtool/climpt/reg)
+// for the same templates.
 package catalog
 
 import (
@@ -27,13 +26,13 @@ import (
 	"github.com/copse-dev/copse/internal/yamlfile"
 )
 
-// What the generator writes at the top of each registry.
+// The generator's values at the top of each registry.
 const (
 	version     = "1.0.0"
 	description = "Climpt comprehensive configuration for MCP server and command registry"
 )
 
-// Limits of what is read.
+// Limits of the files.
 const (
 	maxTemplate = 1 << 20
 	maxFront    = yamlfile.MaxSize
@@ -41,13 +40,13 @@ const (
 	maxDepth    = 12 // of directories
 )
 
-// Built is a registry that was built.
+// Built is a newly built registry.
 type Built struct {
 	// JSON is the content of the file.
 	JSON []byte
-	// Entries are its commands, with the templates that they are from.
+	// Entries are its commands, with their templates.
 	Entries []Entry
-	// Skipped are templates that give none, or not all that they say.
+	// Skipped are templates that define no command, or whose front matter is partly ignored.
 	Skipped []Finding
 }
 
@@ -57,21 +56,21 @@ type Entry struct {
 	C1, C2, C3, Description string
 }
 
-// Finding is something that is wrong with a file.
+// Finding is a problem of a file.
 type Finding struct {
 	File    string `json:"file"` // from the workspace, with slashes
 	Message string `json:"message"`
 }
 
-// RegistryFile returns where the registry of an agent is, and PromptsFolder where its templates
-// are, from the workspace.
+// RegistryFile returns the path of an agent's registry, and PromptsFolder that of its templates,
+// from the workspace.
 func RegistryFile(agent string) string  { return ".agent/" + agent + "/registry.json" }
 func promptsFolder(agent string) string { return ".agent/" + agent + "/prompts" }
 
-// ErrNoTemplates says that there is nothing to build of.
+// ErrNoTemplates reports that there are no templates.
 var ErrNoTemplates = errors.New("there are no templates with front matter")
 
-// Build makes the registry of an agent. The error can be ErrNoTemplates.
+// Build builds the registry of an agent. The error can be ErrNoTemplates.
 func Build(root *rooted.Root, agent string) (Built, error) {
 	b := &builder{root: root}
 	if err := b.folder(promptsFolder(agent), 0); err != nil {
@@ -100,7 +99,7 @@ func (b *builder) skip(file, format string, args ...any) {
 	b.built.Skipped = append(b.built.Skipped, Finding{file, fmt.Sprintf(format, args...)})
 }
 
-// directory collects the templates of a directory and of those in it. Links are not followed.
+// directory collects the templates of a directory and its subdirectories. It does not follow links.
 func (b *builder) folder(name string, depth int) error {
 	list, err := b.root.ReadDir(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -142,7 +141,7 @@ func (b *builder) template(file string) {
 		return
 	}
 	if len(match[1]) > maxFront {
-		b.skip(file, "has %d bytes of front matter, more than the %d that are read", len(match[1]), maxFront)
+		b.skip(file, "has %d bytes of front matter; the limit is %d", len(match[1]), maxFront)
 		return
 	}
 	fields, err := yamlfile.Decode[yaml.MapSlice](match[1])
@@ -153,14 +152,14 @@ func (b *builder) template(file string) {
 	b.command(file, fields)
 }
 
-// What the names of a command look like.
+// The form of the names of a command.
 var (
 	word   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z]+(-[a-z]+)?$`) })
 	target = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*$`) })
 )
 
-// command adds a command of its front matter. What is missing is an empty text,
-// whatever belongs there.
+// command adds a command from its front matter. A missing value is an empty string, whatever its
+// type.
 func (b *builder) command(file string, fields yaml.MapSlice) {
 	name := func(key string, pattern *regexp.Regexp) string {
 		s, _ := get(fields, key).(string)
@@ -210,8 +209,7 @@ func get(fields yaml.MapSlice, key string) any {
 	return nil
 }
 
-// encode returns a value as JSON, with the keys of objects in their order; nothing is an empty
-// text.
+// encode returns a value as JSON, with the keys of objects in their order; nil is an empty string.
 func encode(v any) json.RawMessage {
 	switch v := v.(type) {
 	case nil:
@@ -242,7 +240,7 @@ func marshal(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// object returns an object of names and raw values, in turns.
+// object returns an object of alternating names and raw values.
 func object(pairs ...any) json.RawMessage {
 	b := []byte{'{'}
 	for i := 0; i < len(pairs); i += 2 {
@@ -268,11 +266,10 @@ func (b *builder) encode() []byte {
 	return out.Bytes()
 }
 
-// lockWait is how long Write waits for another that writes the same.
+// lockWait is how long Write waits for another writer of the same registry.
 const lockWait = 10 * time.Second
 
-// Write puts a registry in its place in the workspace at dir. changed is false if
-// it is there already.
+// Write saves a registry in the workspace at dir. changed is false if it is already up to date.
 func Write(ctx context.Context, dir, agent string, content []byte) (changed bool, err error) {
 	name := RegistryFile(agent)
 	if old, err := rooted.Folder(dir).Read(name, maxRegistry); err == nil && bytes.Equal(old, content) {

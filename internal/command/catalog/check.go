@@ -19,15 +19,14 @@ type Runner interface {
 	Run(ctx context.Context, from *library.Catalog, r render.Request) (render.Result, error)
 }
 
-// Check looks for what is wrong with an agent's registry and templates: entries
-// that are not what the templates say, descriptions that differ, commands that the
-// profile's patterns reject, templates that are missing, and variables that are not
-// described, not declared or not used.
+// Check looks for problems of an agent's registry and templates: entries that differ from the
+// templates, descriptions that differ, commands that the profile's patterns reject, missing
+// templates, and variables that are not described, not declared, or not used.
 func Check(ctx context.Context, root *rooted.Root, agent string, catalog *library.Catalog, run Runner) ([]Finding, error) {
 	c := &check{agent: agent, catalog: catalog, run: run}
 	built, err := Build(root, agent)
 	switch {
-	case errors.Is(err, ErrNoTemplates): // kept by hand, or elsewhere
+	case errors.Is(err, ErrNoTemplates): // maintained manually, or elsewhere
 	case err != nil:
 		return nil, err
 	default:
@@ -53,7 +52,7 @@ func (c *check) add(file, format string, args ...any) {
 	c.found = append(c.found, Finding{file, fmt.Sprintf(format, args...)})
 }
 
-// registry compares the file with what the templates say.
+// registry compares the file with the templates.
 func (c *check) registry(root *rooted.Root, built Built) {
 	if content, err := root.Read(RegistryFile(c.agent), library.MaxSize); err == nil && !bytes.Equal(content, built.JSON) {
 		c.add(RegistryFile(c.agent), "differs from the templates; run `copse prompt index` to build it again")
@@ -69,7 +68,7 @@ func (c *check) registry(root *rooted.Root, built Built) {
 	}
 }
 
-// command looks at one command in each edition.
+// command checks one command in each edition.
 func (c *check) command(ctx context.Context, one command.Command) error {
 	var used []string
 	failed := false
@@ -105,7 +104,7 @@ func (c *check) command(ctx context.Context, one command.Command) error {
 	return nil
 }
 
-// editions returns those that have templates of their own.
+// editions returns those with their own templates.
 func editions(c command.Command) []string {
 	if len(c.Options.Edition) == 0 {
 		return []string{""}

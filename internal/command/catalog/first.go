@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// first returns what a first registry consists of: one command that works.
+// first returns the content of a first registry: one command that works.
 func first() []struct{ name, content string } {
 	return []struct{ name, content string }{
 		{".agent/climpt/config/registry_config.json", `{
@@ -70,9 +70,8 @@ What the author says about them:
 	}
 }
 
-// Init makes a first registry for the agent climpt in the workspace at dir, with
-// one command, and returns the files that it made. Files that exist stay as they
-// are; a registry is only built where there is none.
+// Init creates a first registry for the agent climpt in the workspace at dir, with one command, and
+// returns the new files. Existing files do not change; it builds a registry only if there is none.
 func Init(ctx context.Context, dir string) (made []string, err error) {
 	for _, f := range first() {
 		created, err := create(dir, f.name, []byte(f.content))
@@ -102,8 +101,8 @@ func Init(ctx context.Context, dir string) (made []string, err error) {
 	return made, err
 }
 
-// create makes a file unless there is one. A link on the way that leads out of the
-// workspace is an error.
+// create creates a file unless it exists. A link in its path that leads out of the workspace is an
+// error.
 func create(dir, name string, content []byte) (bool, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -128,7 +127,7 @@ func create(dir, name string, content []byte) (bool, error) {
 	return true, nil
 }
 
-// cause is an error without the path of this machine.
+// cause returns an error without the path of this machine.
 func cause(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err

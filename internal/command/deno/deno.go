@@ -1,10 +1,10 @@
-// Package deno renders a command with the original program, for workspaces that
-// ask for it: deno fetches and runs climpt.
+// Package deno renders a command with the original program, for users who choose it: deno fetches
+// and runs climpt.
 //
-// [Run] gives it a time limit, takes a bounded prompt, and kills all that it started
-// at the end. The arguments are checked as they are for a command that is rendered in
-// this process, so that none can become another option than it says; they come behind
-// the program's name, so that deno itself takes none of them for its own.
+// [Run] sets a time limit, limits the size of the prompt, and kills all processes that it started
+// at the end. It checks the arguments like those of a command that is rendered in this process, so
+// none can act as another option. They follow the program's name, so deno itself interprets none of
+// them.
 package deno
 
 import (
@@ -21,17 +21,17 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// timeLimit is for fetching and running.
+// timeLimit is the time limit for fetching and running.
 const timeLimit = 2 * time.Minute
 
-// program is what deno runs.
+// program is the program that deno runs.
 const program = "jsr:@aidevtool/climpt"
 
-// name is what a part of a command's name looks like: never like an option.
+// name is the form of a part of a command's name: never that of an option.
 var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
 
-// misleading are variables that make the original print its debugging into the prompt,
-// or leave out the input text or put another in its place, for its own tests.
+// misleading are variables that make the original print debugging output into the prompt, or drop
+// or replace the input text, for its own tests.
 var misleading = []string{"LOG_LEVEL", "TEST", "TEST_MODE", "DENO_TEST", "DENO_ENV", "NODE_ENV", "BREAKDOWN_SKIP_STDIN"}
 
 // Run renders a command in the directory dir. The error is a *render.Error, or that of the context.
@@ -61,16 +61,16 @@ func Run(ctx context.Context, env xec.Env, dir string, r render.Request) (render
 		return render.Result{}, &render.Error{Reason: fmt.Sprintf("the original program printed more than %d bytes", render.MaxPrompt)}
 	case strings.TrimSpace(string(res.Stdout)) == "":
 		return render.Result{}, &render.Error{Reason: join(res,
-			"the original program printed nothing, as it does when it refuses a command; without commands.runner: deno the reason is told")}
+			"the original program printed nothing, as it does when it refuses a command; remove commands.runner: deno to see the reason")}
 	}
 	return render.Result{Prompt: strings.ToValidUTF8(string(res.Stdout), "\uFFFD")}, nil
 }
 
-// explain makes one reason of how the program ended and what it wrote.
+// explain returns one reason from the program's end and its output.
 func explain(ctx context.Context, err error, res xec.Result) error {
 	switch {
 	case errors.Is(err, xec.ErrNotInstalled):
-		return &render.Error{Reason: "deno is not installed, which commands.runner in your settings asks for; get it from https://deno.com, or remove that line", Err: err}
+		return &render.Error{Reason: "deno is not installed, but commands.runner in your settings requires it; get it from https://deno.com, or remove that line", Err: err}
 	case ctx.Err() != nil:
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
@@ -82,7 +82,7 @@ func explain(ctx context.Context, err error, res xec.Result) error {
 	return &render.Error{Reason: err.Error(), Err: err}
 }
 
-// join puts what was written to stderr before a reason.
+// join puts the text on stderr before a reason.
 func join(res xec.Result, reason string) string {
 	const most = 4 << 10
 	written := strings.TrimSpace(cleantext.Block(string(res.Stderr)))

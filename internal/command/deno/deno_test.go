@@ -88,8 +88,8 @@ func TestFailures(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo 'error: no such module' >&2; exit 3": "error: no such module\ndeno ended with status 3",
 		"echo out; exit 1":                         "deno ended with status 1",
-		"printf '\\033[31mred\\033[0m\\n' >&2":     "red\nthe original program printed nothing, as it does when it refuses a command; without commands.runner: deno the reason is told",
-		"echo":                                     "the original program printed nothing, as it does when it refuses a command; without commands.runner: deno the reason is told",
+		"printf '\\033[31mred\\033[0m\\n' >&2":     "red\nthe original program printed nothing, as it does when it refuses a command; remove commands.runner: deno to see the reason",
+		"echo":                                     "the original program printed nothing, as it does when it refuses a command; remove commands.runner: deno to see the reason",
 		"/usr/bin/head -c 5000000 /dev/zero":       fmt.Sprintf("the original program printed more than %d bytes", render.MaxPrompt),
 	} {
 		env, dir := standIn(t, script)

@@ -17,12 +17,12 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// The section of AGENTS.md is between two marks. The second has the hash of what is between.
+// Two markers enclose the section of AGENTS.md. The second has the hash of the text between them.
 const (
 	agentsFile   = "AGENTS.md"
 	sectionBegin = "<!-- copse:begin -->\n"
-	// listed is how many bytes the list of commands takes. Clients put the whole file in
-	// front of each session.
+	// listed is the maximum size in bytes of the list of commands. Clients put the whole file at
+	// the start of each session.
 	listed = 2 << 10
 )
 
@@ -35,7 +35,7 @@ var (
 	})
 )
 
-// section returns what the section says.
+// section returns the text of the section.
 func section(commands []Command) string {
 	own := foreign.Own
 	lines := []foreign.Line{
@@ -85,14 +85,14 @@ func agentsPlan(base, inner string) (*Plan, error) {
 		wanted = sectionBegin + inner + sectionEnd(inner)
 	}
 	f.State = sectionState(before, begin, end, wanted)
-	if f.State == "" { // nothing is there, and nothing shall be
+	if f.State == "" { // nothing exists, and nothing shall exist
 		return &Plan{base: base}, nil
 	}
 	f.content = withSection(before, begin, end, wanted)
 	return &Plan{base: base, Files: []File{f}}, nil
 }
 
-// findSection returns where the section is in a text; begin is -1 without one.
+// findSection returns the position of the section in a text; begin is -1 without one.
 func findSection(text []byte) (begin, end int, err error) {
 	begins, ends := beginMark().FindAllIndex(text, -1), endMark().FindAllIndex(text, -1)
 	switch {
@@ -129,15 +129,14 @@ func sectionState(text []byte, begin, end int, wanted string) State {
 	return Stale
 }
 
-// withSection returns a text with the wanted section in place of the one that is there, or at the
-// end.
+// withSection returns a text with the intended section instead of the existing one, or at the end.
 func withSection(text []byte, begin, end int, wanted string) string {
 	if bytes.Contains(text, []byte("\r\n")) {
 		wanted = strings.ReplaceAll(wanted, "\n", "\r\n")
 	}
 	if begin >= 0 {
 		before, after := string(text[:begin]), string(text[end:])
-		if wanted == "" { // the empty line that separates it goes, too
+		if wanted == "" { // the empty line before it goes, too
 			for _, blank := range []string{"\r\n\r\n", "\n\n"} {
 				if strings.HasSuffix(before, blank) {
 					before = before[:len(before)-len(blank)/2]
@@ -161,7 +160,7 @@ func withSection(text []byte, begin, end int, wanted string) string {
 	return before + newline + wanted
 }
 
-// writeSection writes the file, or removes it if nothing is left of it.
+// writeSection writes the file, or removes it if it would be empty.
 func (p *Plan) writeSection(root *os.Root, f File) error {
 	if f.missing {
 		return replace(root, f)
@@ -172,8 +171,8 @@ func (p *Plan) writeSection(root *os.Root, f File) error {
 	return lockedstore.ForeignIn(p.base, filepath.Join(p.base, f.Name)).Replace(f.before, []byte(f.content))
 }
 
-// Removal returns the plan that removes what was written for a client below base. Files that
-// a person has changed since stay, unless they are forced.
+// Removal returns the plan that removes what copse wrote for a client below base. Files that a
+// person has changed stay, unless they are forced.
 func Removal(ctx context.Context, client Client, base string) (*Plan, error) {
 	if client.section {
 		return agentsPlan(base, "")

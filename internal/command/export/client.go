@@ -14,30 +14,30 @@ import (
 
 // Client is an assistant's client that has commands in files.
 type Client struct {
-	// Name is the word for it: "claude-code".
+	// Name is its ID: "claude-code".
 	Name string
-	// Home says that the files are in the home directory, not in the workspace.
+	// Home means that the files are in the home directory, not in the workspace.
 	Home bool
 
-	// Optional says that there is something to write without a registry, too.
+	// Optional means that there is something to write without a registry, too.
 	Optional bool
 
-	// skills says that a command is a directory with the file SKILL.md, and section that all
-	// commands are a section of AGENTS.md.
+	// skills means that a command is a directory with the file SKILL.md, and section that all
+	// commands are in one section of AGENTS.md.
 	skills, section bool
 
 	folder    string
 	extension string
 	comment   [2]string
-	// argument is how the client writes the argument of that place, from 1, and
-	// that name; all of them for 0.
+	// argument returns the client's form of the argument with that position, from 1, and that name;
+	// of all arguments for 0.
 	argument func(place int, name string) string
-	// text makes the file of a description, the names of arguments and a prompt.
+	// text returns the file of a description, the names of arguments, and a prompt.
 	text func(description string, arguments []string, prompt string) string
 }
 
-// Clients returns those that are known. The skills in .agents are read by Codex, Gemini CLI,
-// opencode, Copilot CLI, and Qwen Code; Claude Code reads its own.
+// Clients returns the known clients. Codex, Gemini CLI, opencode, Copilot CLI, and Qwen Code read
+// the skills in .agents; Claude Code reads its own.
 func Clients() []Client {
 	html, toml := [2]string{"<!-- ", " -->"}, [2]string{"# ", ""}
 	placed := func(place int, _ string) string {
@@ -59,7 +59,7 @@ func Clients() []Client {
 	}
 }
 
-// ByName returns the client of that name; the error lists all.
+// ByName returns the client with that name; the error lists all.
 func ByName(name string) (Client, error) {
 	var names []string
 	for _, c := range Clients() {
@@ -79,7 +79,7 @@ func (client Client) file(word string) string {
 	return path.Join(client.folder, word+client.extension)
 }
 
-// render makes the file of a command, without the mark. word is the name of the command there.
+// render returns the file of a command, without the mark. word is the name of the command there.
 func (client Client) render(ctx context.Context, word string, c Command) (string, error) {
 	if client.skills {
 		prompt, err := c.Plain()
@@ -107,7 +107,7 @@ func (client Client) render(ctx context.Context, word string, c Command) (string
 	return client.text(cleantext.Line(c.Description), arguments, prompt), nil
 }
 
-// mark says where a file is from, and has the hash of what is before it.
+// mark names the origin of a file, and has the hash of the text before it.
 func (client Client) mark(content string, c Command) string {
 	return fmt.Sprintf("%scopse: from %s %s; a change is kept. sha256:%s%s\n", client.comment[0], c.Agent, c.ID, hash(content), client.comment[1])
 }
@@ -132,7 +132,7 @@ func asAgent(description string, _ []string, prompt string) string {
 
 func bare(description string, arguments []string, prompt string) string {
 	if len(arguments) > 0 {
-		prompt += "\nThe words behind the command are: " + strings.Join(arguments, ", ") + ".\n"
+		prompt += "\nThe arguments of the command are: " + strings.Join(arguments, ", ") + ".\n"
 	}
 	return fmt.Sprintf("# %s\n\n%s\n", description, prompt)
 }
@@ -140,12 +140,12 @@ func bare(description string, arguments []string, prompt string) string {
 // spoken is for clients that append the arguments to the prompt.
 func spoken(place int, name string) string {
 	if place == 0 {
-		return "(what stands behind the command)"
+		return "(the text after the command)"
 	}
-	return "(" + name + ", as given behind the command)"
+	return "(" + name + ", as given after the command)"
 }
 
-// spokenArgs is for one that can put all arguments in one place.
+// spokenArgs is for clients that can put all arguments in one place.
 func spokenArgs(place int, name string) string {
 	if place == 0 {
 		return "{{args}}"
@@ -165,7 +165,7 @@ func inTOML(description string, _ []string, prompt string) string {
 	return fmt.Sprintf("description = %s\nprompt = \"\"\"\n%s\"\"\"\n", quoted(description), escaped)
 }
 
-// quoted returns a text in quotes that YAML and TOML both read.
+// quoted returns a string in quotes that YAML and TOML both read.
 func quoted(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

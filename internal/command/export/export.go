@@ -1,11 +1,10 @@
-// Package export writes the commands of a registry into the directory in which an
-// assistant's client looks for its own commands, for those who type "/" there; into the one
-// in which it looks for skills; and into a section of AGENTS.md.
+// Package export writes the commands of a registry into the directory of a client's own commands,
+// for users who type "/" there; into its directory of skills; and into a section of AGENTS.md.
 //
-// [Plan] tells what there should be and what there is; [Plan.Write] does it. A file
-// that was written here ends with a mark that has a hash of the file, so that one
-// that a person has changed since is known and left alone, and one whose command is
-// gone is removed.
+// [Plan] compares the intended files with the existing ones; [Plan.Write] writes them. An exported
+// file ends with a mark that has a hash of the file. By this mark, copse recognizes a file that a
+// person has changed, which it does not touch, and a file whose command no longer exists, which it
+// removes.
 package export
 
 import (
@@ -31,52 +30,50 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// Command is a command with its prompt, in which variables stand as the client
-// writes them.
+// Command is a command with its prompt, in which variables have the client's form.
 type Command struct {
 	Agent string
 	command.Command
-	// Prompt renders the template with these values, by variable names; input_text
-	// is one of them.
+	// Prompt renders the template with these values, by variable names; input_text is one of them.
 	Prompt func(ctx context.Context, values map[string]string) (string, error)
 	// Plain renders the template without values.
 	Plain func() (render.Result, error)
 }
 
-// State is what there is of a file.
+// State is the state of a file.
 type State string
 
-// The states of a file. Only missing and stale ones are written, and gone ones
-// removed.
+// The states of a file. Write writes only missing and stale files, and removes those of deleted
+// commands.
 const (
 	Current State = "current"
 	Missing State = "missing"
 	Stale   State = "stale"
 	Edited  State = "edited"
-	Gone    State = "gone" // of a command that is no more
+	Gone    State = "gone" // of a command that no longer exists
 )
 
 // File is a file of a plan.
 type File struct {
 	Name  string `json:"name"` // from the base directory, with slashes
 	State State  `json:"state"`
-	// Section says that the file is a person's, and that a section of it is ours.
+	// Section means that the file is a person's, with a section of copse.
 	Section bool `json:"section,omitempty"`
 
 	content string
-	// before is what the file of a section holds, and missing says that there is none.
+	// before is the content of a file with a section; missing means that there is no file.
 	before  []byte
 	missing bool
 }
 
-// Plan is what should be done.
+// Plan is the intended change.
 type Plan struct {
 	Files []File
 	base  string
 }
 
-// New compares the commands with the files below base, which is the workspace or, for a client that
-// has its commands there, the home directory.
+// New compares the commands with the files below base, which is the workspace or, for a client with
+// user-wide commands, the home directory.
 func New(ctx context.Context, client Client, base string, commands []Command) (*Plan, error) {
 	if client.section {
 		return agentsPlan(base, section(commands))
@@ -115,7 +112,7 @@ func New(ctx context.Context, client Client, base string, commands []Command) (*
 	return p, err
 }
 
-// words returns those of a command's name, with the agent where that is another than most have.
+// words returns the words of a command's name, with the agent if it is not the default.
 func words(c Command) []string {
 	name := []string{c.C1, c.C2, c.C3}
 	if c.Agent != library.DefaultAgent {
@@ -124,7 +121,7 @@ func words(c Command) []string {
 	return name
 }
 
-// fileName returns what a person types behind "/".
+// fileName returns the text that a person types after "/".
 func fileName(c Command) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -144,10 +141,10 @@ func hash(content string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// maxFile is the size of the largest file that is read.
+// maxFile is the maximum size of the file.
 const maxFile = 1 << 20
 
-// state compares a file with what it should be.
+// state compares a file with its intended content.
 func state(root *os.Root, f File) (State, error) {
 	old, err := regular.ReadIn(root, filepath.FromSlash(f.Name), maxFile)
 	switch {
@@ -163,13 +160,13 @@ func state(root *os.Root, f File) (State, error) {
 	return Edited, nil
 }
 
-// ours reports whether a file is as it was written here.
+// ours reports whether a file is unchanged since copse wrote it.
 func ours(content string) bool {
 	at := marked().FindStringSubmatchIndex(content)
 	return at != nil && content[at[2]:at[3]] == hash(content[:at[0]])
 }
 
-// gone returns the files that were written here for commands that are no more.
+// gone returns the exported files of commands that no longer exist.
 func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]File, error) {
 	list, err := fs.ReadDir(root.FS(), client.folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -197,12 +194,12 @@ func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]Fil
 	return files, nil
 }
 
-// Stale reports whether there is something to do.
+// Stale reports whether there is a change to make.
 func (p *Plan) Stale() bool {
 	return slices.ContainsFunc(p.Files, func(f File) bool { return f.State == Missing || f.State == Stale || f.State == Gone })
 }
 
-// Write does what is to be done; with force it replaces edited files, too.
+// Write makes the change; with force, it replaces edited files, too.
 func (p *Plan) Write(force bool) error {
 	root, err := os.OpenRoot(p.base)
 	if err != nil {
@@ -216,7 +213,7 @@ func (p *Plan) Write(force bool) error {
 		case f.State == Gone:
 			if err = root.Remove(filepath.FromSlash(f.Name)); err == nil && path.Base(f.Name) == skill.File {
 				for dir := path.Dir(f.Name); dir != "."; dir = path.Dir(dir) {
-					_ = root.Remove(filepath.FromSlash(dir)) // others may have put more there
+					_ = root.Remove(filepath.FromSlash(dir)) // others may have added more there
 				}
 			}
 		case f.State == Missing, f.State == Stale, f.State == Edited && force:
@@ -229,7 +226,7 @@ func (p *Plan) Write(force bool) error {
 	return nil
 }
 
-// replace puts a file in place, whole.
+// replace puts a complete file in place.
 func replace(root *os.Root, f File) error {
 	name := filepath.FromSlash(f.Name)
 	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
@@ -250,7 +247,7 @@ func replace(root *os.Root, f File) error {
 	return root.Rename(temporary, name)
 }
 
-// cause is an error without the path of this machine.
+// cause returns an error without the path of this machine.
 func cause(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err

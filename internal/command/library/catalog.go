@@ -7,8 +7,7 @@ import (
 	"github.com/copse-dev/copse/internal/command/search"
 )
 
-// Catalog is the commands of an agent. It is safe for concurrent use, and must not
-// be changed.
+// Catalog is the commands of an agent. It is immutable and safe for concurrent use.
 type Catalog struct {
 	*command.Registry
 
@@ -22,11 +21,11 @@ type Catalog struct {
 // Match is a command that a search found.
 type Match struct {
 	Command command.Command
-	Score   float64 // as search.Hit has it
+	Score   float64 // as in search.Hit
 }
 
-// Search returns the commands whose names and descriptions are most like query,
-// the best first, at most limit.
+// Search returns the commands whose names and descriptions are most similar to query, best match
+// first, at most limit.
 func (c *Catalog) Search(query string, limit int) []Match {
 	c.once.Do(func() {
 		texts := make([]string, len(c.Commands))

@@ -6,15 +6,14 @@ import (
 	"io/fs"
 )
 
-// NameError says that something is no name of an agent.
+// NameError reports an invalid name of an agent.
 type NameError struct{ Agent string }
 
 func (e *NameError) Error() string {
 	return fmt.Sprintf("%q is not the name of an agent: use letters, digits, - and _, a letter or digit first", e.Agent)
 }
 
-// LoadError says that the registry of an agent cannot be read, or the map of
-// agents.
+// LoadError reports that the registry of an agent, or the map of agents, cannot be read.
 type LoadError struct {
 	// Path is the file at fault, from the workspace ("~/…": from the home directory), with slashes.
 	Path string
@@ -25,7 +24,7 @@ func (e *LoadError) Error() string { return fmt.Sprintf("load registry %q: %s", 
 
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// Details says what is wrong with the file, without its name.
+// Details describes the problem of the file, without its name.
 func (e *LoadError) Details() string {
 	if errors.Is(e.Err, fs.ErrNotExist) {
 		return "File not found"

@@ -1,22 +1,22 @@
-// Package library finds the registries of agents, and keeps them.
+// Package library finds and caches the registries of agents.
 //
-// Make a [Library] with [New]; [Library.Open] is an agent's [Catalog], which has
-// its commands and searches them. A catalog is parsed once, and its index built at
-// the first search; both are kept until the file changes, which the next Open
-// notices. Nothing is ever written.
+// Create a [Library] with [New]; [Library.Open] returns an agent's [Catalog], which has
+// its commands and searches them. A catalog is parsed once, and its index is built at
+// the first search. Both remain until the file changes, which the next Open
+// detects. The package writes nothing.
 //
-// Where the registry of an agent is, says the map of agents, the file
+// The map of agents gives the location of an agent's registry. It is the file
 // .agent/climpt/config/registry_config.json of the workspace, or else that of the
 // home directory:
 //
 //	{"registries": {"climpt": ".agent/climpt/registry.json"}}
 //
-// An agent that it does not name has .agent/<agent>/registry.json. The registry is
-// looked for in the workspace, then in the home directory. Only a file that is not
-// there leads on to the next place: one that cannot be read is an error.
+// The default is .agent/<agent>/registry.json. The library looks for the registry
+// in the workspace, then in the home directory. It continues with the next place only
+// if the file does not exist: an unreadable file is an error.
 //
-// Nothing but the workspace and the directory .agent of the home directory is read, with
-// all that a map or a link may say.
+// Whatever a map or a link contains, the library reads only the workspace and the
+// directory .agent of the home directory.
 //
 // The places are those of climpt (github.com/tettuan/climpt, 2025 to 2026).
 package library
@@ -33,31 +33,30 @@ import (
 	"github.com/copse-dev/copse/internal/command"
 )
 
-// MaxSize is the size of the largest registry that is read. 10,000 commands have
-// about 6 MB.
+// MaxSize is the maximum size of a registry. 10,000 commands have about 6 MB.
 const MaxSize = 32 << 20
 
-// DefaultAgent is the agent of those who name none.
+// DefaultAgent is the agent if none is named.
 const DefaultAgent = "climpt"
 
 // Library is the registries of a workspace and of its user. It is safe for
 // concurrent use.
 type Library struct {
-	places []place // where registries are looked for, in this order
+	places []place // the places of registries, in this order
 
 	mu       sync.Mutex
 	maps     []*cachedfile.File[map[string]string] // by place
 	catalogs map[address]*cachedfile.File[*Catalog]
 }
 
-// address is where a registry is.
+// address is the location of a registry.
 type address struct {
 	place int
 	path  string // with slashes, from the workspace or the home directory
 }
 
-// New returns the library of the workspace and home directory at these paths, which are absolute;
-// home is empty when there is none. Nothing is read yet.
+// New returns the library of the workspace and home directory at these absolute paths; home is
+// empty if there is none. It reads nothing yet.
 func New(workspace, home string) *Library {
 	l := &Library{places: []place{workspacePlace(workspace)}}
 	if home != "" {
@@ -67,8 +66,7 @@ func New(workspace, home string) *Library {
 	return l
 }
 
-// Open returns the present catalog of an agent. The error is a *NameError or a
-// *LoadError.
+// Open returns the current catalog of an agent. The error is a *NameError or a *LoadError.
 func (l *Library) Open(agent string) (*Catalog, error) {
 	path, err := l.path(agent)
 	if err != nil {
@@ -91,7 +89,7 @@ func (l *Library) Open(agent string) (*Catalog, error) {
 	return nil, &LoadError{Path: path, Err: fs.ErrNotExist}
 }
 
-// Reload returns Open without what was kept of the agent.
+// Reload calls Open without the cached data of the agent.
 func (l *Library) Reload(agent string) (*Catalog, error) {
 	l.forget("") // the map may name another file
 	path, err := l.path(agent)
@@ -102,8 +100,8 @@ func (l *Library) Reload(agent string) (*Catalog, error) {
 	return l.Open(agent)
 }
 
-// Agents lists the agents that there are, by name: those that the map names, and those whose
-// directory has a registry. An error of the map comes with the others.
+// Agents lists the existing agents, by name: those in the map, and those whose directory has a
+// registry. An error of the map accompanies the others.
 func (l *Library) Agents() ([]string, error) {
 	names := make(map[string]bool)
 	for _, p := range l.places {
@@ -120,7 +118,7 @@ func (l *Library) Agents() ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), err
 }
 
-// load returns the catalog at an address, where the place has it by that name.
+// load returns the catalog at an address, if the place has one with that name.
 func (l *Library) load(at address, name string) (*Catalog, error) {
 	l.mu.Lock()
 	file, kept := l.catalogs[at]
@@ -134,7 +132,7 @@ func (l *Library) load(at address, name string) (*Catalog, error) {
 	l.mu.Unlock()
 
 	catalog, err := file.Get()
-	if errors.Is(err, fs.ErrNotExist) { // whatever names are asked for, none is kept without a file
+	if errors.Is(err, fs.ErrNotExist) { // a name without a file is not cached
 		l.mu.Lock()
 		if l.catalogs[at] == file {
 			delete(l.catalogs, at)
@@ -144,7 +142,7 @@ func (l *Library) load(at address, name string) (*Catalog, error) {
 	return catalog, err
 }
 
-// forget drops what is kept of the maps, and of the registry at path.
+// forget drops the cached maps, and the cached registry at path.
 func (l *Library) forget(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,7 +159,7 @@ func (l *Library) forget(path string) {
 
 var agentName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`) })
 
-// path returns where the registry of an agent is looked for.
+// path returns the path of an agent's registry.
 func (l *Library) path(agent string) (string, error) {
 	if !agentName().MatchString(agent) {
 		return "", &NameError{Agent: agent}
@@ -181,7 +179,7 @@ func (l *Library) path(agent string) (string, error) {
 	return path, nil
 }
 
-// mapping returns the map of agents, and the place it is from.
+// mapping returns the map of agents, and its place.
 func (l *Library) mapping() (map[string]string, place, error) {
 	l.mu.Lock()
 	files := l.maps

@@ -20,21 +20,21 @@ const (
 	maxMapSize   = 1 << 20
 )
 
-// HomePrefix begins the Path of what is in the home directory.
+// HomePrefix begins the Path of a file in the home directory.
 const HomePrefix = "~/"
 
-// place is a directory that registries may be in. Paths are from the workspace or the home
-// directory; names are from the directory that may be read.
+// place is a directory that may contain registries. Paths are from the workspace or the home
+// directory; names are from the readable directory.
 type place struct {
 	folder string // nothing else is read
-	inside string // paths that have a name begin so: "" or ".agent/"
-	prefix string // of paths that are shown
-	label  string // what a person calls what may be read
+	inside string // paths with a name begin with this: "" or ".agent/"
+	prefix string // of displayed paths
+	label  string // a person's word for the readable directory
 }
 
 func workspacePlace(dir string) place { return place{folder: dir, label: "the workspace"} }
 
-// homePlace is only what is for agents in a home directory.
+// homePlace is the part of a home directory that belongs to agents.
 func homePlace(dir string) place {
 	return place{
 		folder: filepath.Join(dir, agentsFolder),
@@ -44,14 +44,14 @@ func homePlace(dir string) place {
 	}
 }
 
-// name returns what the directory calls the file at a path; ok is false for a path that does not
-// lead into it.
+// name returns the name of a path in the directory; ok is false for a path that does not lead into
+// it.
 func (p place) name(path string) (name string, ok bool) { return strings.CutPrefix(path, p.inside) }
 
-// shown returns a path as it is shown.
+// shown returns a path for display.
 func (p place) shown(path string) string { return p.prefix + path }
 
-// Stat makes a place a cachedfile.Folder, from which no link leads out.
+// Stat makes a place a cachedfile.Folder that no link leaves.
 func (p place) Stat(name string) (fs.FileInfo, error) { return rooted.Folder(p.folder).Stat(name) }
 
 // Open opens a file for reading.
@@ -100,7 +100,7 @@ func parseMap(data []byte) (map[string]string, error) {
 	return file.Registries, nil
 }
 
-// resolve returns the path that the place's map has for an agent.
+// resolve returns the path of an agent in the place's map.
 func (p place) resolve(agent, entry string) (string, error) {
 	slashed := strings.ReplaceAll(entry, `\`, "/") // one map serves every system
 	clean := path.Clean(slashed)

@@ -7,7 +7,7 @@ import (
 	"github.com/copse-dev/copse/internal/command"
 )
 
-// Args are what a command is run with, in the order given.
+// Args are the arguments of a command, in the given order.
 type Args []arg
 
 // arg is one argument: an option, a variable, or a word.
@@ -16,10 +16,10 @@ type arg struct {
 	typed    string // "--edition", "-e"; a word whole
 	value    string
 	hasValue bool
-	flag     bool // written as a flag, whose form is checked too
+	flag     bool // written as a flag, whose form is checked, too
 }
 
-// option is what an argument means.
+// option is the meaning of an argument.
 type option int
 
 const (
@@ -62,8 +62,8 @@ func options(typed string) option {
 	return word
 }
 
-// ParseFlags reads arguments as the original's command line has them:
-// "--edition=alt", "--uv-name=value". What is wrong in them is said by Render.
+// ParseFlags reads arguments in the form of the original's command line: "--edition=alt",
+// "--uv-name=value". Render reports errors in them.
 func ParseFlags(flags []string) Args {
 	var args Args
 	for _, f := range flags {
@@ -81,7 +81,7 @@ func ParseFlags(flags []string) Args {
 	return args
 }
 
-// Options are the same by their names. What is empty is left out.
+// Options are the same by their names. Empty ones are omitted.
 type Options struct {
 	Edition, Adaptation, InputFile, Destination string
 	Variables                                   []Value
@@ -109,7 +109,7 @@ func (o Options) Args() Args {
 	return args
 }
 
-// Flags returns the arguments as the original's command line has them.
+// Flags returns the arguments in the form of the original's command line.
 func (args Args) Flags() []string {
 	flags := make([]string, len(args))
 	for i, a := range args {
@@ -125,7 +125,7 @@ func (a arg) raw() string {
 	return a.typed
 }
 
-// last returns the value of an option that was given last.
+// last returns the value of the last occurrence of an option.
 func (args Args) last(name option) string {
 	value := ""
 	for _, a := range args {
@@ -147,7 +147,7 @@ func (args Args) check(p *profile, id command.ID) error {
 	return args.checkOptions(p)
 }
 
-// checkForm checks what each argument is by itself.
+// checkForm checks each argument in isolation.
 func (args Args) checkForm(id command.ID) error {
 	if err := args.checkCharacters(id); err != nil {
 		return err
@@ -163,8 +163,8 @@ func (args Args) checkForm(id command.ID) error {
 	return nil
 }
 
-// forbidden are characters that shells obey. No shell is asked here, but the
-// original refuses them, and runs where this is configured.
+// forbidden are characters that shells interpret. No shell runs here, but the original refuses
+// them, and runs if this is configured.
 const forbidden = ";|&<>"
 
 func (args Args) checkCharacters(id command.ID) error {
@@ -199,8 +199,8 @@ func (args Args) checkCharacters(id command.ID) error {
 
 var parent = lazy(`\.\.[/\\]|\.\.$`)
 
-// checkPaths checks paths that only go into the prompt: the assistant that reads
-// it would follow them.
+// checkPaths checks paths that only appear in the prompt: the assistant that reads the prompt would
+// follow them.
 func (args Args) checkPaths() error {
 	for _, a := range args {
 		context := map[option]string{inputFile: "from", destination: "destination"}[a.name]
@@ -268,7 +268,7 @@ func (args Args) checkVariables() error {
 	return nil
 }
 
-// The longest names, and what they consist of.
+// The maximum lengths of names, and their characters.
 const (
 	longestC2 = 20
 	longestC3 = 30
@@ -276,7 +276,7 @@ const (
 
 var nameCharacters = lazy(`^[a-z0-9_][a-z0-9_-]*$`)
 
-// checkName checks a name that a pattern has let through.
+// checkName checks a name that a pattern has accepted.
 func checkName(kind, name string, longest int) error {
 	if len(name) > longest {
 		return refuse("Failed to create %s: %s %q exceeds maximum length of %d characters", kind, kind, name, longest)

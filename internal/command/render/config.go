@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/yamlfile"
 )
 
-// maxConfig is the size of the largest configuration file.
+// maxConfig is the maximum size of a configuration file.
 const maxConfig = yamlfile.MaxSize
 
 // file is a configuration file. The two files of a profile have the same form.
@@ -42,30 +42,29 @@ type wirePattern struct {
 	ErrorMessage string `yaml:"errorMessage"`
 }
 
-// limits are the arguments that a profile lets through: variables unless it says no,
-// and of the options, which count only by their long names, those of the two lists,
-// if it has both.
+// limits are the arguments that a profile allows: variables unless it forbids them, and of the
+// options, which it knows only by their long names, those of the two lists, if it has both.
 type limits struct {
 	Options       *[]string `yaml:"allowedOptions"`
 	ValueOptions  *[]string `yaml:"allowedValueOptions"`
 	UserVariables *bool     `yaml:"allowUserVariables"`
 }
 
-// parse reads what is in a configuration file.
+// parse reads the content of a configuration file.
 func (s source) parse() (*file, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
 	values, err := yamlfile.Decode[file]([]byte(s.content))
 	if err != nil {
-		return nil, fmt.Errorf("not YAML that can be used: %w", err)
+		return nil, fmt.Errorf("not usable YAML: %w", err)
 	}
 	return &values, nil
 }
 
 func (b *base) lacks() bool { return b != nil && b.BaseDir == nil }
 
-// checkApp checks what the first file must have.
+// checkApp checks the required content of the first file.
 func (f *file) checkApp() error {
 	if f.WorkingDir == nil || f.AppPrompt == nil || f.AppPrompt.BaseDir == nil || f.AppSchema == nil || f.AppSchema.BaseDir == nil {
 		return errors.New("working_dir, app_prompt.base_dir and app_schema.base_dir are needed")

@@ -25,7 +25,7 @@ func TestConfigurations(t *testing.T) {
 		"comment":   {"# nothing yet\n", ""},
 		"null":      {"null\n", unusable},
 		"unknown":   {"future: {a: [1, 2]}\n", ""},
-		"deep":      {"x: " + strings.Repeat("[", 8000), unusable + "not YAML that can be used: it nests more than 100 collections"},
+		"deep":      {"x: " + strings.Repeat("[", 8000), unusable + "not usable YAML: it nests more than 100 collections"},
 		"dashes":    {"x:\n" + strings.Repeat("- ", 8000) + "a\n", "nests more than 100"},
 		"long":      {strings.Repeat("#", 17<<10), unusable + "it has 17408 bytes"},
 		"bomb":      {bomb + "params: *a20\n", unusable},

@@ -28,20 +28,20 @@ type profile struct {
 	prefix     string
 	limits     *limits
 
-	// unusable says that there is no configuration but the built-in one.
+	// unusable means that there is only the built-in configuration.
 	unusable bool
-	// warning says why a file is not used.
+	// warning states why a file is not used.
 	warning string
 }
 
-// pattern is what a name must match, and what is said if it does not.
+// pattern is the pattern of a name, and the message if a name does not match.
 type pattern struct {
 	expr    *regexp.Regexp
 	message string
 	builtIn bool
 }
 
-// The patterns of a profile that has no others.
+// The default patterns of a profile.
 var (
 	builtInDirective = sync.OnceValue(func() pattern {
 		return pattern{regexp.MustCompile(`^(to|summary|defect)$`), "Invalid directive type. Must be one of: to, summary, defect", true}
@@ -51,14 +51,13 @@ var (
 	})
 )
 
-// maxPattern is how long a pattern may be.
+// maxPattern is the maximum length of a pattern.
 const maxPattern = 1000
 
 var profileName = lazy(`^[a-zA-Z0-9-]{1,100}$`)
 
-// newProfile makes a profile of its two files. One that cannot be used is one with
-// the built-in patterns, and a warning, as in the original; a pattern that cannot be
-// used is an error.
+// newProfile creates a profile from its two files. As in the original, an unusable file gives the
+// built-in patterns, and a warning. An unusable pattern is an error.
 func newProfile(name string, appFile, userFile source) (*profile, error) {
 	p := &profile{name: name, directive: builtInDirective(), layer: builtInLayer()}
 	app, err := appFile.parse()
@@ -93,8 +92,8 @@ func newProfile(name string, appFile, userFile source) (*profile, error) {
 	return p, nil
 }
 
-// take takes over what a file says. A part with two levels is taken over whole, as
-// in the original: what an earlier file says of it does not count any more.
+// take applies the content of a file. As in the original, it replaces a part with two levels
+// completely: an earlier file's values for it no longer count.
 func (p *profile) take(f *file) error {
 	if f.WorkingDir != nil {
 		p.workingDir = *f.WorkingDir

@@ -148,7 +148,7 @@ func (r Request) checkTexts() error {
 	}
 	switch {
 	case size > MaxInput:
-		return refuse("The input has %d bytes, more than the %d that are taken", size, MaxInput)
+		return refuse("The input has %d bytes; the limit is %d", size, MaxInput)
 	case !valid:
 		return refuse("The input is not UTF-8 text")
 	}

@@ -186,7 +186,7 @@ func TestRefusals(t *testing.T) {
 		"demo show all -o=a\x01b":              "Security error: specialChars violation in option destination",
 		"prefix show all --uv-a=1":             "Invalid options for two parameters: --uv-a=1",
 		"nothing show all":                     "[Warning] Configuration not found, using defaults: Failed to load configuration files profile: nothing (.agent/climpt/config/nothing-app.yml: no such file or directory)\nInvalid directive type. Must be one of: to, summary, defect",
-		"badyaml show all":                     "[Warning] Configuration not found, using defaults: Failed to load configuration files profile: badyaml (.agent/climpt/config/badyaml-app.yml: not YAML that can be used: line 1: sequence end token ']' not found)\nInvalid directive type. Must be one of: to, summary, defect",
+		"badyaml show all":                     "[Warning] Configuration not found, using defaults: Failed to load configuration files profile: badyaml (.agent/climpt/config/badyaml-app.yml: not usable YAML: line 1: sequence end token ']' not found)\nInvalid directive type. Must be one of: to, summary, defect",
 		"absolute show all":                    "[Warning] Configuration not found, using defaults: Failed to load configuration files profile: absolute (.agent/climpt/config/absolute-app.yml: \"/etc\" is not a directory below the workspace)\nInvalid directive type. Must be one of: to, summary, defect",
 		"lookahead show all":                   "The directive pattern of profile lookahead cannot be used: error parsing regexp: invalid or unsupported Perl syntax: `(?!`. Go's regular expressions have no lookaround and no backreferences",
 		"under_score show all":                 `Invalid profile name "under_score": it is the agent and the domain, of letters, digits and hyphens`,
@@ -270,7 +270,7 @@ func TestTemplatesThatAreNoText(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"demo show all -e=latin":  "Template .agent/climpt/prompts/demo/show/all/f_latin.md is not UTF-8 text",
-		"demo show all -e=huge":   "Template .agent/climpt/prompts/demo/show/all/f_huge.md cannot be read: it has 1048577 bytes, more than the 1048576 that are read",
+		"demo show all -e=huge":   "Template .agent/climpt/prompts/demo/show/all/f_huge.md cannot be read: it has 1048577 bytes; the limit is 1048576",
 		"demo show all -e=folder": "Template .agent/climpt/prompts/demo/show/all/f_folder.md cannot be read: it is a folder, not a file",
 	} {
 		if _, err := render.Render(p, request(line, "")); err == nil || err.Error() != want {

@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// The three forms of a variable, in the order in which they are looked for.
-// They and the other patterns of this package are made when they are needed: that takes
-// longer than the rest of the program's start.
+// The three forms of a variable, in the order of the search. They and the other patterns of this
+// package are compiled on first use: that takes longer than the rest of the program's start.
 var forms = sync.OnceValue(func() []*regexp.Regexp {
 	return []*regexp.Regexp{regexp.MustCompile(`\{\{([^}]+)\}\}`), regexp.MustCompile(`\$\{([^}]+)\}`), plainForm()}
 })
@@ -22,21 +21,21 @@ func lazy(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// frontMatter is the first pair of lines of three dashes, and what is between. It is
-// made when it is needed: it takes longer than the rest of the program's start.
+// frontMatter is the first pair of lines of three dashes, and the text between them. It is compiled
+// on first use: that takes longer than the rest of the program's start.
 var frontMatter = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(strings.ReplaceAll(`(?m)^---_*$[\s\S]*?^---_*$`, "_",
 		`[\t\n\v\f\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]`))
 })
 
-// mark is around the number of a value where that is put in at last. No template has
-// this byte, which is never in UTF-8, so that no value is seen by what looks for
-// variables and front matter, and no text is taken for the place of a value.
+// mark encloses the number of a value that is inserted at the end. No template has this byte, which
+// never occurs in UTF-8. The search for variables and front matter therefore finds no value, and no
+// text is mistaken for a mark.
 const mark = "\xff"
 
-// substitute puts values in place of variables, and takes the front matter out. The forms are
-// looked for one after the other in the whole text, as the original does, but not in values: a
-// value is no template.
+// substitute replaces variables with values, and removes the front matter. It searches the whole
+// text for one form after the other, as the original does, but not in values: a value is not a
+// template.
 func substitute(template string, values map[string]string) (Result, error) {
 	s := substitution{values: values, numbers: map[string]int{}}
 	text := template
@@ -57,7 +56,7 @@ func substitute(template string, values map[string]string) (Result, error) {
 	return Result{Prompt: prompt, Missing: missing(text)}, nil
 }
 
-// substitution knows what stands for a mark.
+// substitution maps marks to values.
 type substitution struct {
 	values  map[string]string
 	numbers map[string]int // by name
@@ -99,7 +98,7 @@ func (s *substitution) fill(text string) (string, error) {
 		size += len(parts[i])
 	}
 	if size > MaxPrompt {
-		return "", refuse("The prompt would have %d bytes, more than the %d that are allowed: the template repeats a long value", size, MaxPrompt)
+		return "", refuse("The prompt would have %d bytes; the limit is %d: the template repeats a long value", size, MaxPrompt)
 	}
 	return strings.Join(parts, ""), nil
 }

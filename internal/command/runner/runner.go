@@ -1,5 +1,5 @@
-// Package runner executes the commands of a library: in this process, or with the
-// original program where the user asks for that.
+// Package runner executes the commands of a library: in this process, or with the original program
+// if the user chooses that.
 package runner
 
 import (
@@ -27,7 +27,7 @@ type Runner struct {
 	here, there render.Profiles // of the workspace and of the home directory
 }
 
-// Settings are what the user decides.
+// Settings are the user's choices.
 type Settings interface {
 	Get() (settings.User, error)
 }
@@ -38,8 +38,7 @@ func New(workspace, home string, env xec.Env, user Settings) *Runner {
 	return &Runner{workspace: workspace, home: home, env: env, settings: user}
 }
 
-// Run executes a command of a catalog, which the request names. The error can be a
-// *render.Error.
+// Run executes a command of a catalog, which the request names. The error can be a *render.Error.
 func (r *Runner) Run(ctx context.Context, from *library.Catalog, request render.Request) (render.Result, error) {
 	s, err := r.settings.Get()
 	if err != nil {
@@ -56,8 +55,8 @@ func (r *Runner) Run(ctx context.Context, from *library.Catalog, request render.
 	return result, err
 }
 
-// Portable is Run in this process, with paths relative to the workspace: for a
-// prompt that goes elsewhere.
+// Portable runs a command in this process, with paths relative to the workspace: for a prompt that
+// is used elsewhere.
 func (r *Runner) Portable(from *library.Catalog, request render.Request) (render.Result, error) {
 	var result render.Result
 	err := r.at(from, func(p render.Workspace) (err error) {
@@ -86,10 +85,10 @@ func (r *Runner) at(from *library.Catalog, do func(render.Workspace) error) erro
 	return do(render.Workspace{Root: agentsOnly{root}, Path: r.home, Dir: r.workspace, Profiles: &r.there})
 }
 
-// agents is the only directory that is read of a home directory.
+// agents is the only directory of a home directory that is read.
 const agents = ".agent"
 
-// agentsOnly is a home directory of which only the directory of agents is seen.
+// agentsOnly is a home directory of which only the directory of agents is visible.
 type agentsOnly struct{ root *rooted.Root }
 
 func (a agentsOnly) Read(name string, limit int64) ([]byte, error) {

@@ -14,15 +14,15 @@ func New(texts []string) *Index {
 	return b.index(len(texts))
 }
 
-// builder collects how often texts have tokens.
+// builder counts the tokens of texts.
 type builder struct {
 	ids    map[string]int32
-	words  map[string][]int32 // the tokens of words that were met before
-	tally  []int32            // by token, of the text that is being added
+	words  map[string][]int32 // the tokens of earlier words
+	tally  []int32            // by token, of the current text
 	counts []count            // by text
 }
 
-// count says how often a text has a token.
+// count is how often a text has a token.
 type count struct{ token, text, times int32 }
 
 func (b *builder) add(text int32, content string) {
@@ -42,7 +42,7 @@ func (b *builder) add(text int32, content string) {
 
 // tokensOf returns the numbers of a word's tokens.
 func (b *builder) tokensOf(word string) []int32 {
-	const longest = 32 // of a word that is likely to come again
+	const longest = 32 // of a word that is likely to occur again
 	if ids, ok := b.words[word]; ok {
 		return ids
 	}

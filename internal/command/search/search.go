@@ -1,16 +1,16 @@
-// Package search ranks short texts by their likeness to a query.
+// Package search ranks short texts by their similarity to a query.
 //
-// [New] makes an [Index] of texts; [Index.Search] answers with the best [Hit]s.
+// [New] creates an [Index] of texts; [Index.Search] returns the best [Hit]s.
 // The score is the cosine of the angle between two vectors that have a dimension
-// for each token (see tokens.go for what that is), where
+// for each token (tokens.go defines tokens), where
 //
 //	weight = how often the text has the token × idf
 //	idf    = ln((1 + texts) / (1 + texts with the token)) + 1
 //
 // It is from 0 to 1, rounded to four digits: 1 for a query with the same words as
 // the text, 0 for one that shares none. Words of the query that no text has lower
-// the score. Hits with equal scores come in the order of their texts, so that an
-// answer depends on nothing but the texts and the query.
+// the score. Hits with equal scores are in the order of their texts, so an
+// answer depends only on the texts and the query.
 package search
 
 import (
@@ -20,8 +20,7 @@ import (
 	"sync"
 )
 
-// Index is the texts, ready for searching. It does not change, and is safe for
-// concurrent use.
+// Index is the texts, ready for searching. It is immutable and safe for concurrent use.
 type Index struct {
 	texts    int
 	ids      map[string]int32 // of tokens
@@ -37,13 +36,13 @@ type posting struct {
 	weight float32 // in the vector of the text, whose length is 1
 }
 
-// Hit is a text that was found.
+// Hit is a text that matches.
 type Hit struct {
 	Text  int     // its index
 	Score float64 // above 0, at most 1, with four digits
 }
 
-// Search returns the texts most like query, the best first, at most limit.
+// Search returns the texts most similar to query, best match first, at most limit.
 func (x *Index) Search(query string, limit int) []Hit {
 	if limit < 1 {
 		return nil
@@ -64,7 +63,7 @@ func (x *Index) Search(query string, limit int) []Hit {
 	return hits
 }
 
-// term is a token of a query that some text has.
+// term is a token of a query that occurs in some text.
 type term struct {
 	id     int32
 	weight float64
@@ -94,7 +93,7 @@ func (x *Index) vector(query string) (terms []term, norm float64) {
 	return terms, math.Sqrt(squares)
 }
 
-// best returns the first limit of the hits that scores, divided by norm, make.
+// best returns the first limit hits from scores, divided by norm.
 func best(scores []float64, norm float64, limit int) []Hit {
 	const fewest = 64 // hits that are sorted at once
 	var hits []Hit

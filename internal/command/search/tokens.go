@@ -53,7 +53,7 @@ func isLetter(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 }
 
-// fold makes one character of those that mean the same.
+// fold maps characters with the same meaning to one character.
 func fold(r rune) rune {
 	switch {
 	case r < utf8.RuneSelf:
@@ -85,8 +85,7 @@ func tokensOf(word string) iter.Seq[string] {
 	}
 }
 
-// writing is how a script is written: with spaces between words, or which one of
-// the others it is.
+// writing is how a script is written: with spaces between words, or as one of the other kinds.
 type writing int
 
 const (
@@ -95,7 +94,7 @@ const (
 	hiragana
 	katakana
 	hangul
-	asBefore // whatever the character before is
+	asBefore // whatever the previous character is
 )
 
 func writingOf(r rune) writing {
@@ -116,7 +115,7 @@ func writingOf(r rune) writing {
 	return spaced
 }
 
-// run returns the end of the first run in a word, and how it is written.
+// run returns the end of the first run in a word, and its kind of writing.
 func run(word string) (end int, how writing) {
 	how = asBefore
 	for i, r := range word {
@@ -133,7 +132,7 @@ func run(word string) (end int, how writing) {
 
 // yieldPairs yields the overlapping pairs of a run, or its only character.
 func yieldPairs(run string, yield func(string) bool) bool {
-	first, second := 0, -1 // where the characters of the next pair begin
+	first, second := 0, -1 // the soft hyphen is the only invisible one
 	for i := range run {
 		if second > 0 {
 			if !yield(run[first:i]) {
@@ -176,8 +175,8 @@ func withoutJoint(r rune) rune {
 
 func isJoint(r rune) bool { return r == '-' || r == '_' }
 
-// hump returns the end of the first hump of a part, and where the next begins,
-// which is further on only for the s of several acronyms: "PRs".
+// hump returns the end of the first hump of a part, and the start of the next, which differ only
+// for the s of several acronyms: "PRs".
 func hump(part string) (end, next int) {
 	capitals := 0 // before r
 	var before rune
@@ -214,5 +213,5 @@ func stem(word string) string {
 	return english.Stem(word, false)
 }
 
-// isForeign tells characters that no English word has.
+// isForeign reports whether a character occurs in no English word.
 func isForeign(r rune) bool { return r > unicode.MaxLatin1 }

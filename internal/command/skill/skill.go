@@ -30,7 +30,7 @@ const (
 	maxDescription = 1000
 )
 
-// Names gives skills names. The zero value is ready to use. No two commands of one Names get
+// Names assigns names to skills. The zero value is ready to use. No two commands of one Names get
 // the same name, so the names depend on the order of the commands.
 type Names struct {
 	taken map[string]bool
@@ -39,7 +39,7 @@ type Names struct {
 // Of returns the name of a skill for words: lowercase letters, digits, and single hyphens.
 func (n *Names) Of(words ...string) string {
 	name := spelled(strings.Join(words, "-"))
-	if name == "" { // no word has a letter that a name can have
+	if name == "" { // no word has a letter that is allowed in a name
 		sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
 		name = "command-" + hex.EncodeToString(sum[:4])
 	}
@@ -69,8 +69,7 @@ func spelled(text string) string {
 	return strings.Trim(name[:min(len(name), maxName)], "-")
 }
 
-// Description returns what the front matter of a skill says about a command. It is one line
-// and never empty.
+// Description returns the front matter's description of a command. It is one line and never empty.
 func Description(c command.Command) string {
 	if text := strings.TrimSpace(cleantext.Line(c.Description)); text != "" {
 		return cleantext.Cut(text, maxDescription)

@@ -1,5 +1,5 @@
-// Package dirt counts the changed files of a worktree, and runs git only where something in
-// it has changed since.
+// Package dirt counts the changed files of a worktree, and runs git only after a change in the
+// worktree.
 package dirt
 
 import (
@@ -13,21 +13,21 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 )
 
-// Counter counts the files of a worktree that differ from its commit, untracked ones
-// included. It remembers the answer while nothing in the worktree changes, and runs git
-// otherwise. It is safe for concurrent use.
+// Counter counts the files of a worktree that differ from its commit, including untracked ones. It
+// caches the answer while nothing in the worktree changes, and runs git otherwise. It is safe for
+// concurrent use.
 type Counter struct {
 	repo *git.Repo
 
 	mu    sync.Mutex
-	seen  map[string]stamp // what the answer depends on, by path; nil for no answer
+	seen  map[string]stamp // the inputs of the answer, by path; nil for no answer
 	files int
 }
 
-// New returns the counter of a repository's worktree. Nothing is read yet.
+// New returns the counter of a repository's worktree. It reads nothing yet.
 func New(r *git.Repo) *Counter { return &Counter{repo: r} }
 
-// stamp is what tells that a file or a directory is as it was.
+// stamp identifies the state of a file or a directory.
 type stamp struct {
 	size    int64
 	changed int64
@@ -35,9 +35,9 @@ type stamp struct {
 }
 
 const (
-	// maxStamps is how many files and directories are looked at before git is run anyway.
+	// maxStamps is the maximum number of files and directories to examine before git runs anyway.
 	maxStamps = 10_000
-	// unsettled is how long ago the last change was for a second one to show in the time.
+	// unsettled is the minimum age of a change for a second one to show in the time.
 	unsettled = 2 * time.Second
 )
 
@@ -95,9 +95,9 @@ func stampOf(path string) stamp {
 	return s
 }
 
-// stamps returns the stamps of all that the answer depends on: the index, the commit, the
-// files that git tracks, every directory, and the files with patterns of what is ignored.
-// It is false if there is too much of it, or if it cannot be told.
+// stamps returns the stamps of all inputs of the answer: the index, the commit, the files that git
+// tracks, every directory, and the files of ignore patterns. It returns false if there are too many
+// of them, or if it cannot determine them.
 func (d *Counter) stamps(ctx context.Context) (map[string]stamp, bool) {
 	r := d.repo
 	tracked, err := r.Tracked(ctx)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// root is an open directory: names below it are found sooner than long paths.
+// root is an open directory: access by names below it is faster than by long paths.
 type root int
 
 func openRoot(dir string) (root, error) {

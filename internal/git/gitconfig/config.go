@@ -13,11 +13,11 @@ type Entry struct {
 	// in lower case.
 	Key   string
 	Value string
-	// NoValue says that there was no equals sign, which git reads as true.
+	// NoValue means that there was no equals sign, which git reads as true.
 	NoValue bool
 }
 
-// Config is everything that was set, in order.
+// Config is all settings, in order.
 type Config []Entry
 
 // Value returns the last value of key; "" and false if there is none.
@@ -47,7 +47,7 @@ func (c Config) Bool(key string, def bool) (bool, error) {
 	return def, nil
 }
 
-// parseBool reads the words git knows, and numbers with a unit.
+// parseBool reads git's words, and numbers with a unit.
 func parseBool(s string) (v, ok bool) {
 	switch strings.ToLower(s) {
 	case "true", "yes", "on":
@@ -79,7 +79,7 @@ func (c Config) Subsections(section, name string) func(yield func(subsection, va
 	}
 }
 
-// ParseList reads what "git config --list -z" prints.
+// ParseList reads the output of "git config --list -z".
 func ParseList(list []byte) Config {
 	var cfg Config
 	for record := range strings.SplitSeq(string(list), "\x00") {
@@ -91,7 +91,7 @@ func ParseList(list []byte) Config {
 	return cfg
 }
 
-// canonical turns a key as a person writes it into an Entry's.
+// canonical converts a key in a person's spelling to an Entry's.
 func canonical(key string) (string, bool) {
 	first, last := strings.IndexByte(key, '.'), strings.LastIndexByte(key, '.')
 	if first <= 0 || last == len(key)-1 {

@@ -121,7 +121,7 @@ func (l *loader) holds(condition, from string) (bool, error) {
 // home directory, "./" the directory of the file it is written in, and a relative path may begin
 // anywhere.
 func (l *loader) inGitDir(pattern, from string, foldCase bool) (bool, error) {
-	prefix := "" // compared as it is, not as a pattern
+	prefix := "" // compared literally, not as a pattern
 	switch {
 	case strings.HasPrefix(pattern, "./"):
 		if from == "" {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// SyntaxError says which line git would not read.
+// SyntaxError names the line that git would not read.
 type SyntaxError struct{ Line int }
 
 func (e *SyntaxError) Error() string {
@@ -13,27 +13,27 @@ func (e *SyntaxError) Error() string {
 }
 
 const (
-	// maxEntries is how many variables a file may set: ten thousand branches are forty
+	// maxEntries is the maximum number of variables in a file: ten thousand branches are forty
 	// thousand.
 	maxEntries = 1 << 18
-	// maxKeys is how many bytes their names may have together. A long header is part of
-	// each name below it.
+	// maxKeys is the maximum size in bytes of all their names. A long header is part of each name
+	// below it.
 	maxKeys = 64 << 20
 )
 
 var errTooMuch = fmt.Errorf("sets more than %d variables, or has %d MB of names", maxEntries, maxKeys>>20)
 
-// Parse reads the text of a configuration file. Its error is a *SyntaxError, or says
-// that the text sets more than any repository needs.
+// Parse reads the text of a configuration file. Its error is a *SyntaxError, or reports that the
+// text sets more than any repository needs.
 func Parse(text []byte) (Config, error) {
 	if before, _, ok := bytes.Cut(text, []byte{0}); ok {
-		// Git takes it for the end of a name in some places and of nothing in others.
+		// In some places, git takes it as the end of a name, and ignores it in others.
 		return nil, &SyntaxError{1 + bytes.Count(before, []byte("\n"))}
 	}
 	p := parser{rest: bytes.TrimPrefix(text, []byte("\ufeff")), line: 1}
 	var cfg Config
 	keys := 0
-	stem := "" // what a header puts before the names below it
+	stem := "" // the prefix that a header adds to the names below it
 	for {
 		c := p.next()
 		switch {
@@ -65,12 +65,11 @@ func Parse(text []byte) (Config, error) {
 type parser struct {
 	rest     []byte
 	line     int
-	lastLine int  // the line of what next gave last
+	lastLine int  // the line of the last byte from next
 	ended    bool // next gave the newline at the end of the text
 }
 
-// next returns the next byte, with CR LF as one newline and a newline at the
-// end of the text.
+// next returns the next byte, with CR LF as one newline and a newline at the end of the text.
 func (p *parser) next() byte {
 	p.lastLine = p.line
 	if bytes.HasPrefix(p.rest, []byte("\r\n")) {
@@ -93,8 +92,8 @@ func (p *parser) skipLine() {
 	}
 }
 
-// header reads what follows the opening bracket of a section, and returns
-// "section." or "section.subsection.".
+// header reads the text after the opening bracket of a section, and returns "section." or
+// "section.subsection.".
 func (p *parser) header() (stem string, ok bool) {
 	var name []byte
 	for {
@@ -113,8 +112,7 @@ func (p *parser) header() (stem string, ok bool) {
 	}
 }
 
-// subsection reads a quoted name and the closing bracket; c is the blank in
-// front.
+// subsection reads a quoted name and the closing bracket; c is the blank before it.
 func (p *parser) subsection(c byte) (string, bool) {
 	for isSpace(c) {
 		if c == '\n' {
@@ -164,8 +162,8 @@ func (p *parser) variable(stem string, first byte) (e Entry, ok bool) {
 	}
 }
 
-// value reads to the end of the line or, behind a backslash or in quotes,
-// beyond it. Blanks around the value and comments are dropped.
+// value reads to the end of the line or, after a backslash or in quotes, beyond it. It drops
+// comments, and blanks around the value.
 func (p *parser) value() (string, bool) {
 	var (
 		out   []byte

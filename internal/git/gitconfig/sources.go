@@ -12,10 +12,10 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// ErrNeedsGit says that only the git program can tell what is configured.
+// ErrNeedsGit reports that only the git program can read this configuration.
 var ErrNeedsGit = errors.New("configuration that only the git program can read")
 
-// Sources says where configuration comes from.
+// Sources locates the configuration.
 type Sources struct {
 	// Lookup reads the environment: GIT_CONFIG_SYSTEM, GIT_CONFIG_NOSYSTEM,
 	// GIT_CONFIG_GLOBAL, XDG_CONFIG_HOME, GIT_CONFIG_COUNT and its keys and
@@ -27,23 +27,23 @@ type Sources struct {
 	System string
 	// CommonDir is the repository's directory with the file "config".
 	CommonDir string
-	// GitDir is the directory of this worktree, with the file "config.worktree", and what includeIf
-	// "gitdir:" is about. GitDirAlias is another name of the same directory, over symbolic links,
+	// GitDir is the directory of this worktree, with the file "config.worktree", and the subject of
+	// includeIf "gitdir:". GitDirAlias is another name of the same directory, over symbolic links,
 	// by which it was reached; empty if none.
 	GitDir, GitDirAlias string
-	// Worktree says that "config.worktree" counts.
+	// Worktree means that "config.worktree" applies.
 	Worktree bool
 	// Branch returns the current branch for includeIf "onbranch:", "" if there
 	// is none.
 	Branch func() string
-	// Reading, if set, is called with the path of each file before it is read, whether
-	// there is one or not.
+	// Reading, if set, is called with the path of each file before it is read, whether it exists or
+	// not.
 	Reading func(path string)
 }
 
-// Load reads everything, in git's order: system, global, repository, worktree,
-// environment. A file that does not exist is as good as an empty one. The
-// error is [ErrNeedsGit], or says which file cannot be read and why.
+// Load reads everything, in git's order: system, global, repository, worktree, environment. A
+// missing file counts as an empty one. The error is [ErrNeedsGit], or names an unreadable file and
+// the reason.
 func Load(s Sources) (Config, error) {
 	l := loader{Sources: s}
 	if err := l.usersFiles(); err != nil {
@@ -113,9 +113,9 @@ func (s Sources) global() []string {
 	return files
 }
 
-// Own reads what the repository's own files set, whether it is in force or not: the
-// files of the repository and of its worktree, and everything that they include, on
-// whatever condition. What Own leaves out, no file of the repository sets.
+// Own reads the settings of the repository's own files, whether they apply or not: the files of the
+// repository and of its worktree, and everything that they include, under any condition. No file of
+// the repository contains a setting that Own omits.
 func Own(s Sources) (Config, error) {
 	l := loader{Sources: s, when: always}
 	paths := []string{filepath.Join(s.CommonDir, "config"), filepath.Join(s.CommonDir, "config.worktree")}
@@ -130,8 +130,8 @@ func Own(s Sources) (Config, error) {
 	return l.cfg, nil
 }
 
-// Users reads what the user and the system set, in files and in the environment. What
-// only the git program can decide counts as not set.
+// Users reads the settings of the user and the system, in files and in the environment. A setting
+// that only the git program can decide counts as not set.
 func Users(s Sources) (Config, error) {
 	l := loader{Sources: s, when: known}
 	if err := l.usersFiles(); err != nil {
@@ -144,17 +144,16 @@ func Users(s Sources) (Config, error) {
 }
 
 const (
-	// maxFile is the size of the largest file that is read. One with ten thousand
-	// branches has 2 MB.
+	// maxFile is the maximum size of a file. One with ten thousand branches has 2 MB.
 	maxFile = 4 << 20
-	// maxFiles is how many files are read in all. Ten files that include each other
-	// twice are a thousand.
+	// maxFiles is the maximum number of files in total. Ten files that include each other twice are
+	// a thousand.
 	maxFiles = 500
-	// maxBytes is how much is read in all.
+	// maxBytes is the maximum number of bytes in total.
 	maxBytes = 4 * maxFile
 )
 
-// loader collects what is set.
+// loader collects the settings.
 type loader struct {
 	Sources
 	when  when
@@ -164,17 +163,17 @@ type loader struct {
 	bytes int
 }
 
-// when says which conditions of an includeIf are taken for true.
+// when selects the conditions of an includeIf that count as true.
 type when int
 
 const (
-	holding when = iota // those that hold; one that only git can decide is ErrNeedsGit
+	holding when = iota // those that are true; one that only git can decide is ErrNeedsGit
 	always              // all
-	known               // those that are known to hold
+	known               // those that are known to be true
 )
 
-// file adds what path sets and includes. Git reads on without a file of the
-// user that it may not read.
+// file adds the settings and includes of path. Git continues without a user's file that it may not
+// read.
 func (l *loader) file(path string, skipForbidden bool) error {
 	if path == "" {
 		return nil
@@ -194,7 +193,7 @@ func (l *loader) file(path string, skipForbidden bool) error {
 		return fmt.Errorf("read git configuration: %w", err)
 	}
 	if l.bytes += len(text); l.bytes > maxBytes {
-		return fmt.Errorf("read git configuration %q: with what is included it has more than %d MB", path, maxBytes>>20)
+		return fmt.Errorf("read git configuration %q: with its includes, it has more than %d MB", path, maxBytes>>20)
 	}
 	entries, err := Parse(text)
 	if err != nil {
@@ -208,9 +207,9 @@ func (l *loader) file(path string, skipForbidden bool) error {
 	return nil
 }
 
-// Read returns the text of a configuration file. The null device, by which a user
-// turns a file off, is an empty one; what else is no regular file, or larger than any
-// configuration, is an error of the package regular.
+// Read returns the text of a configuration file. The null device, by which a user disables a file,
+// counts as empty. Anything else that is not a regular file, or is larger than any configuration,
+// is an error of the package regular.
 func Read(path string) ([]byte, error) {
 	text, err := regular.Read(path, maxFile)
 	if special, ok := errors.AsType[*regular.NotRegularError](err); ok && special.Mode&fs.ModeDevice != 0 {
@@ -223,7 +222,7 @@ func Read(path string) ([]byte, error) {
 	return text, err
 }
 
-// environment adds what GIT_CONFIG_COUNT announces.
+// environment adds the settings that GIT_CONFIG_COUNT announces.
 func (l *loader) environment() error {
 	v, _ := l.Lookup("GIT_CONFIG_COUNT")
 	if v == "" {
@@ -251,9 +250,9 @@ func (l *loader) environment() error {
 	return nil
 }
 
-// SystemFile returns where the git program at the given path looks for the system-wide
-// configuration: in the directory etc of its prefix (on Windows, of the one above), else in /etc.
-// Only git itself knows for sure, and newer releases alone would tell.
+// SystemFile returns the path where the git program at the given path looks for the system-wide
+// configuration: in the directory etc of its prefix (on Windows, of the one above), or else in
+// /etc. Only git itself knows for sure, and only newer releases would report it.
 func SystemFile(program string) string {
 	const etc = "/etc/gitconfig"
 	if program == "" {

@@ -2,9 +2,9 @@ package gitconfig
 
 import "strings"
 
-// matchPath matches the path-like text against a pattern in which "*" and "?"
-// stay within one part, and a part "**" stands for any number of parts (at
-// the end: at least one). Other wildcards are the caller's concern.
+// matchPath matches the path-like text against a pattern in which "*" and "?" stay within one part,
+// and a part "**" matches any number of parts (at the end: at least one). The caller handles other
+// wildcards.
 func matchPath(pattern, text string, foldCase bool) bool {
 	if foldCase {
 		pattern, text = asciiLower(pattern), asciiLower(text)
@@ -22,9 +22,8 @@ func matchPart(pattern, text string) bool {
 		func(p, c byte) bool { return p == '?' || p == c })
 }
 
-// matchStars matches text against pattern, in which a star stands for any
-// number of elements and every other element for one. After a mismatch it is
-// enough to let the last star take one more.
+// matchStars matches text against pattern, in which a star matches any number of elements and every
+// other element one. After a mismatch, it is enough to let the last star match one more.
 func matchStars[T any](pattern, text []T, isStar func(T) bool, matches func(p, t T) bool) bool {
 	p, t := 0, 0
 	star, taken := -1, 0

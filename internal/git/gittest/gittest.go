@@ -1,9 +1,8 @@
-// Package gittest runs the real git program for tests, away from the
-// developer's own configuration.
+// Package gittest runs the real git program for tests, isolated from the developer's own
+// configuration.
 //
-// The program is the one in the variable COPSE_TEST_GIT (an absolute path), so
-// that tests can be held against several releases, else the one on the PATH.
-// A test is skipped if there is none.
+// The program is the one in the variable COPSE_TEST_GIT (an absolute path), so tests can run with
+// several releases, or else the one on the PATH. Without git, the test is skipped.
 package gittest
 
 import (
@@ -18,15 +17,15 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// ProgramVar names the git program to test with.
+// ProgramVar names the variable with the git program for tests.
 const ProgramVar = "COPSE_TEST_GIT"
 
-// Git runs git with an environment of its own.
+// Git runs git with its own environment.
 type Git struct {
-	// TB is the test that is run.
+	// TB is the running test.
 	TB testing.TB
-	// Env is the environment git runs in. It is empty but for PATH, a temporary
-	// HOME and the author's name, and can be changed.
+	// Env is git's environment. It contains only PATH, a temporary HOME, and the author's name, and
+	// can be changed.
 	Env xec.Env
 	// Home is the temporary home directory, with symbolic links resolved.
 	Home string
@@ -67,8 +66,7 @@ func Dir(tb testing.TB) string {
 	return dir
 }
 
-// Run runs git in dir and returns what it printed, without the newline at the
-// end.
+// Run runs git in dir and returns its output, without the newline at the end.
 func (g *Git) Run(dir string, args ...string) string {
 	g.TB.Helper()
 	out, err := g.Try(dir, args...)
@@ -90,7 +88,7 @@ func (g *Git) Try(dir string, args ...string) (string, error) {
 	return strings.TrimSuffix(string(res.Stdout), "\n"), err
 }
 
-// Init makes a repository in a new directory and returns it. The branch is main; args are further
+// Init creates a repository in a new directory and returns it. The branch is main; args are further
 // arguments of "git init".
 func (g *Git) Init(args ...string) string {
 	g.TB.Helper()
@@ -111,7 +109,7 @@ func (g *Git) Init(args ...string) string {
 	return dir
 }
 
-// Commit makes an empty commit and returns its hash.
+// Commit creates an empty commit and returns its hash.
 func (g *Git) Commit(dir, message string) string {
 	g.TB.Helper()
 	g.Run(dir, "commit", "-q", "--allow-empty", "-m", message)

@@ -1,13 +1,12 @@
-// Package hazard finds the files of a repository that the git program would wait for, or
-// read without end: named pipes, devices, files of absurd size, and links to them.
+// Package hazard finds the files of a repository that the git program would wait for, or read
+// without end: named pipes, devices, files of absurd size, and links to them.
 //
-// Git opens what it finds. A named pipe then keeps it waiting for a writer that never
-// comes, and a link to /dev/zero fills the memory. [Checker.Check] looks, before git
-// starts, at the files that git reads whole and in every command, at the cost of a stat
-// each. It also refuses links to files that are not git's, where git quotes what it finds:
-// a list of worktrees would show the first line of ~/.netrc. [Search] looks everywhere, and is for the time when git runs longer than it
-// should. Both open nothing. Their error is an [*fs.PathError] with an error of the
-// package regular.
+// Git opens what it finds. A named pipe then keeps it waiting forever for a writer, and a link to
+// /dev/zero fills the memory. Before git starts, [Checker.Check] examines the files that git reads
+// in full and in every command, at the cost of a stat each. It also refuses links to files that are
+// not git's, if git quotes their content: a list of worktrees would show the first line of
+// ~/.netrc. [Search] examines everything, and is for a git that runs longer than it should. Neither
+// opens a file. Their error is an [*fs.PathError] with an error of the package regular.
 package hazard
 
 import (
@@ -24,14 +23,13 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// Layout says where the files of a repository are. Paths are absolute.
+// Layout locates the files of the repository. Paths are absolute.
 type Layout struct {
 	// GitDir is git's directory for the worktree, CommonDir the one for all of them.
 	GitDir, CommonDir string
 	// Root is the root of the worktree; empty if there is none.
 	Root string
-	// Files are further files that git reads whole, because its configuration names
-	// them.
+	// Files are further files that git reads in full, because its configuration names them.
 	Files []string
 }
 
@@ -40,9 +38,9 @@ const (
 	medium = 16 << 20  // patterns, the boundary of a shallow clone
 	large  = 512 << 20 // packed refs, an index of five million files
 
-	// maxEntries is how many entries of directories are looked at.
+	// maxEntries is the maximum number of directory entries to examine.
 	maxEntries = 200_000
-	// maxDepth is how deep directories of refs may lie in each other.
+	// maxDepth is the maximum nesting of directories of refs.
 	maxDepth = 100
 )
 
@@ -60,7 +58,7 @@ var (
 		"objects/info/commit-graphs/commit-graph-chain": small, "objects/pack/multi-pack-index": 4 * large,
 		"reftable/tables.list": small, "logs/HEAD": large,
 	}
-	// linkable are files that people replace with links, and of which git shows nothing.
+	// linkable are files that people replace with links, and of which git shows no content.
 	linkable = map[string]bool{
 		"config": true, "config.worktree": true, "index": true,
 		"info/attributes": true, "info/exclude": true, "info/sparse-checkout": true,
@@ -70,21 +68,21 @@ var (
 	rootFiles    = []string{".gitattributes", ".gitignore", ".gitmodules", ".mailmap"}
 )
 
-// Checker checks repositories again and again. Directories that have not changed since
-// they were found free of hazards are not listed again. It is safe for concurrent use.
+// Checker checks repositories repeatedly. It does not list directories again that have not changed
+// since they were free of hazards. It is safe for concurrent use.
 type Checker struct {
 	mu   sync.Mutex
 	free map[string]freeDir
-	dirs []string // git's directories, of the check that runs
+	dirs []string // git's directories, of the current check
 }
 
-// freeDir is a directory without hazards in itself.
+// freeDir is a directory whose own entries are no hazards.
 type freeDir struct {
 	signature cachedfile.Signature
 	below     []string // the names of the directories in it
 }
 
-// Check looks at what git reads in every command.
+// Check examines the files that git reads in every command.
 func (c *Checker) Check(l Layout) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,11 +142,11 @@ func (c *Checker) dir(path string, files map[string]int64, dirs []string) error 
 	return nil
 }
 
-// worktrees checks what git reads of the other linked worktrees when it lists them.
+// worktrees checks the files of the other linked worktrees that git reads when it lists them.
 func (c *Checker) worktrees(path, own string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil //nolint:nilerr // there are none, or git says what is wrong
+		return nil //nolint:nilerr // there are none, or git reports the problem
 	}
 	for _, e := range entries {
 		dir := filepath.Join(path, e.Name())
@@ -164,14 +162,14 @@ func (c *Checker) worktrees(path, own string) error {
 	return nil
 }
 
-// tree checks the files of a directory and of those below it, each of which must be small.
+// tree checks the files of a directory and its subdirectories, each of which must be small.
 func (c *Checker) tree(path string, depth int, left *int) error {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // there is none, or git says what is wrong
+		return nil //nolint:nilerr // there is none, or git reports the problem
 	}
 	if depth > maxDepth {
-		return &fs.PathError{Op: "list", Path: path, Err: fmt.Errorf("directories of refs lie more than %d deep in each other", maxDepth)}
+		return &fs.PathError{Op: "list", Path: path, Err: fmt.Errorf("directories of refs are nested more than %d deep", maxDepth)}
 	}
 	at, signature := time.Now(), cachedfile.SignatureOf(info)
 	known, ok := c.free[path]
@@ -227,7 +225,7 @@ func (c *Checker) list(path string, left *int) (below []string, err error) {
 	}
 }
 
-// alternates checks the lists of other places of objects, which name each other.
+// alternates checks the lists of other object directories, which name each other.
 func alternates(objects string, depth int) error {
 	const maxNesting, maxPlaces = 5, 100                     // the first is git's
 	path := objects + filepath.FromSlash("/info/alternates") // not cleaned: git follows links first
@@ -243,7 +241,7 @@ func alternates(objects string, depth int) error {
 	}
 	places := lines(text)
 	if len(places) > maxPlaces {
-		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it names more than %d places of objects", maxPlaces)}
+		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it names more than %d object directories", maxPlaces)}
 	}
 	for _, place := range places {
 		if !filepath.IsAbs(place) {
@@ -271,12 +269,12 @@ func lines(text []byte) []string {
 	return found
 }
 
-// look returns what is wrong with the file at path, nil if there is none. Directories
-// are harmless in a file's place, as is the null device.
+// look returns the problem of the file at path, nil if there is none. Directories are harmless
+// instead of a file, and so is the null device.
 func look(path string, limit int64) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil //nolint:nilerr // git says what is wrong
+		return nil //nolint:nilerr // git reports the problem
 	}
 	return judge(path, info, limit)
 }
@@ -291,7 +289,7 @@ func judge(path string, info fs.FileInfo, limit int64) error {
 		}
 	}
 	if info.Mode()&fs.ModeSocket != 0 {
-		return nil // opening it fails at once
+		return nil // opening it fails immediately
 	}
 	if err := regular.Check(info, limit); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
@@ -299,12 +297,12 @@ func judge(path string, info fs.FileInfo, limit int64) error {
 	return nil
 }
 
-// own is look for a file that git alone writes. Git quotes such a file in its messages and
-// lists, so a link to a file of somebody else would show that one.
+// own is look for a file that only git writes. Git quotes such a file in its messages and lists, so
+// a link would reveal the content of another file.
 func (c *Checker) own(path string, limit int64) error {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return nil //nolint:nilerr // git says what is wrong
+		return nil //nolint:nilerr // git reports the problem
 	}
 	if info.Mode()&fs.ModeSymlink == 0 {
 		return judge(path, info, limit)
@@ -319,7 +317,7 @@ func (c *Checker) own(path string, limit int64) error {
 	return look(path, limit)
 }
 
-// link returns what is wrong with a link between refs.
+// link returns the problem of a link between refs.
 func (c *Checker) link(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return &fs.PathError{Op: "open", Path: path, Err: &regular.NotRegularError{Mode: fs.ModeSymlink}}
@@ -339,12 +337,12 @@ func (c *Checker) inside(path string) error {
 		}
 	}
 	if info, err := os.Stat(target); err != nil || !info.Mode().IsRegular() {
-		return nil //nolint:nilerr // look says what it is
+		return nil //nolint:nilerr // look reports it
 	}
 	return &fs.PathError{Op: "open", Path: path, Err: &regular.NotRegularError{Mode: fs.ModeSymlink}}
 }
 
-// special returns err if it is about what a file is.
+// special returns err if it is about the type of a file.
 func special(err error) error {
 	_, odd := errors.AsType[*regular.NotRegularError](err)
 	_, big := errors.AsType[*regular.TooLargeError](err)

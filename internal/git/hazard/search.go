@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Search looks at all files of git, and in the worktree at those that git reads while it
-// compares files. It returns the first hazard that it finds, and nil if there is none or
-// the context ends first.
+// Search examines all files of git, and the files of the worktree that git reads while it compares
+// files. It returns the first hazard that it finds, and nil if there is none or the context ends
+// first.
 func Search(ctx context.Context, l Layout) error {
 	for _, dir := range []string{l.GitDir, l.CommonDir} {
 		if err := search(ctx, dir, func(string, fs.DirEntry) bool { return true }); err != nil {
@@ -28,15 +28,14 @@ func Search(ctx context.Context, l Layout) error {
 	})
 }
 
-// search looks at the files below dir that are read. Links to directories are not
-// followed.
+// search examines the files below dir that git reads. It does not follow links to directories.
 func search(ctx context.Context, dir string, read func(path string, e fs.DirEntry) bool) error {
 	return filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return fs.SkipAll
 		case err != nil || e.IsDir() || e.Type().IsRegular() || !read(path, e):
-			return nil //nolint:nilerr // what cannot be listed is passed over
+			return nil //nolint:nilerr // an unreadable directory is skipped
 		}
 		return look(path, math.MaxInt64)
 	})

@@ -14,12 +14,12 @@ import (
 // Pair is two commits to compare.
 type Pair struct{ Commit, Base string }
 
-// Gap is how many commits Commit of a [Pair] has that Base does not have, and the other
-// way round.
+// Gap contains the number of commits that only the Commit of a [Pair] has, and of those that only
+// its Base has.
 type Gap struct{ Ahead, Behind int }
 
-// Gaps compares pairs of commits, all of them with two runs of git. Commits that git does
-// not have make it fail.
+// Gaps compares pairs of commits, all of them with two runs of git. It fails if git does not have
+// one of the commits.
 func Gaps(ctx context.Context, git program.Git, pairs []Pair) (map[Pair]Gap, error) {
 	gaps := make(map[Pair]Gap, len(pairs))
 	var commits []string
@@ -39,7 +39,7 @@ func Gaps(ctx context.Context, git program.Git, pairs []Pair) (map[Pair]Gap, err
 	if len(commits) == 0 {
 		return gaps, nil
 	}
-	// What all of them have counts for no pair.
+	// Commits that all of them share count for no pair.
 	shared, err := git.Run(ctx, append([]string{"merge-base", "--octopus", "--all"}, commits...)...)
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok && exit.Code == 1 {
 		err = nil // they share nothing
@@ -80,7 +80,7 @@ func Gaps(ctx context.Context, git program.Git, pairs []Pair) (map[Pair]Gap, err
 // graph is the parents of commits.
 type graph map[string][]string
 
-// reach returns the commits of the graph that a commit has, itself among them.
+// reach returns the commits of the graph that a commit contains, including itself.
 func (g graph) reach(commit string) map[string]bool {
 	met := make(map[string]bool)
 	for todo := []string{commit}; len(todo) > 0; {
@@ -96,7 +96,7 @@ func (g graph) reach(commit string) map[string]bool {
 	return met
 }
 
-// without counts what is in a and not in b.
+// without counts the commits in a that are not in b.
 func without(a, b map[string]bool) int {
 	n := 0
 	for commit := range a {

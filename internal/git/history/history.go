@@ -1,6 +1,5 @@
-// Package history tells how the branches of a repository grew: which commits they have of
-// their own ([Unmerged]), how far two of them are apart ([Distance]), and what git's log remembers of each
-// ([ReadLog]).
+// Package history reports how the branches of a repository grew: their own commits ([Unmerged]),
+// the distance between two of them ([Distance]), and their reflogs ([ReadLog]).
 package history
 
 import (
@@ -19,20 +18,20 @@ const prefix = "refs/heads/"
 type Commit struct {
 	Hash    string
 	Parents []string
-	// Message is whole, as it was written.
+	// Message is the complete, unchanged message.
 	Message string
 }
 
-// Branches is the local branches with what they have of their own.
+// Branches are the local branches with their own commits.
 type Branches struct {
 	// Tips are the commits of all local branches, by name.
 	Tips map[string]string
-	// Commits are those that a branch has and no root has, by hash.
+	// Commits are the commits that a branch has and no root has, by hash.
 	Commits map[string]Commit
 }
 
-// Unmerged reads the local branches, and the commits that none of the branches roots has.
-// Roots that do not exist count for nothing.
+// Unmerged reads the local branches, and the commits that none of the branches roots has. It
+// ignores roots that do not exist.
 func Unmerged(ctx context.Context, git program.Git, roots []string) (Branches, error) {
 	out, err := git.Run(ctx, "for-each-ref", "--format=%(objectname) %(refname)", prefix)
 	if err != nil {
@@ -68,8 +67,8 @@ func Unmerged(ctx context.Context, git program.Git, roots []string) (Branches, e
 	return b, nil
 }
 
-// Outside returns those of the commits that none of the branches roots has. Commits that
-// git no longer has are left out.
+// Outside returns those of the commits that none of the branches roots has. It omits commits that
+// git no longer has.
 func Outside(ctx context.Context, git program.Git, commits, roots []string) (map[string]bool, error) {
 	if len(commits) == 0 {
 		return nil, nil
@@ -92,12 +91,11 @@ func Outside(ctx context.Context, git program.Git, commits, roots []string) (map
 	return outside, nil
 }
 
-// maxSquashed is how many commits of a trunk are searched for one that has all that a
-// branch changed.
+// maxSquashed is the number of commits of a trunk to search for a squash merge.
 const maxSquashed = 500
 
-// Squashed reports whether one of the newest commits of trunk changes what the whole
-// branch changes, as a squash merge does.
+// Squashed reports whether one of the newest commits of trunk contains the changes of the whole
+// branch, as a squash merge does.
 func Squashed(ctx context.Context, git program.Git, branch, trunk string) (bool, error) {
 	base, err := git.Run(ctx, "merge-base", prefix+branch, prefix+trunk)
 	if err != nil {
@@ -127,7 +125,7 @@ func Squashed(ctx context.Context, git program.Git, branch, trunk string) (bool,
 	return false, err
 }
 
-// patchIDs returns what git calls the changes of each patch, whatever lines they are at.
+// patchIDs returns git's patch ID of each patch, which does not depend on line numbers.
 func patchIDs(ctx context.Context, git program.Git, patches []byte) (map[string]bool, error) {
 	out, err := git.Feed(ctx, patches, "patch-id", "--stable")
 	if err != nil {
@@ -141,7 +139,7 @@ func patchIDs(ctx context.Context, git program.Git, patches []byte) (map[string]
 	return ids, nil
 }
 
-// Tip returns the commit that a branch has.
+// Tip returns the commit at the tip of a branch.
 func Tip(ctx context.Context, git program.Git, branch string) (string, error) {
 	out, err := git.Run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", prefix+branch)
 	if err != nil {
@@ -150,7 +148,7 @@ func Tip(ctx context.Context, git program.Git, branch string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Distance counts the commits that branch has and base has not, and the other way round.
+// Distance counts the commits that only branch has, and those that only base has.
 func Distance(ctx context.Context, git program.Git, branch, base string) (ahead, behind int, err error) {
 	out, err := git.Run(ctx, "rev-list", "--left-right", "--count", prefix+branch+"..."+prefix+base, "--")
 	if err != nil {
@@ -162,7 +160,7 @@ func Distance(ctx context.Context, git program.Git, branch, base string) (ahead,
 	return ahead, behind, nil
 }
 
-// Count words a number of commits.
+// Count returns a number of commits as text.
 func Count(n int) string {
 	if n == 1 {
 		return "1 commit"

@@ -8,34 +8,33 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// Log is what git's log of a branch remembers. Git forgets entries after some months, and
-// deletes the log with the branch.
+// Log is the content of a branch's reflog. Entries expire after some months, and git deletes the
+// reflog with the branch.
 type Log struct {
-	// Commit is where the branch began, "" if that is forgotten.
+	// Commit is the commit on which the branch began, "" if it is unknown.
 	Commit string
-	// From is the branch that it was made from, if git noted its name; one of a remote
-	// has the remote's name before it.
+	// From is the branch on which it was created, if git recorded its name; a remote's branch has
+	// the remote's name before it.
 	From string
-	// Onto are the commits that the branch was rebased onto, the newest first.
+	// Onto are the commits onto which the branch was rebased, the newest first.
 	Onto []string
-	// Held are the commits that the branch had as its tip. It is true for those that were
-	// made on it, and false for those that it was moved to.
+	// Held are the commits that the branch had as its tip. The value is true for commits that were
+	// made on it, and false for commits to which it was moved.
 	Held map[string]bool
-	// Names are the names that the branch had before, the newest first.
+	// Names are the earlier names of the branch, the newest first.
 	Names []string
 }
 
-// maxLog is the size of the largest log that is read: some hundred thousand changes of one
-// branch.
+// maxLog is the maximum size of a reflog: some hundred thousand changes of one branch.
 const maxLog = 64 << 20
 
-// ReadLog returns the log of a branch, an empty one if there is none. commonDir is git's
+// ReadLog returns the reflog of a branch, an empty one if there is none. commonDir is git's
 // directory for all worktrees.
 func ReadLog(commonDir, branch string) Log {
 	log := Log{Held: make(map[string]bool)}
 	file, err := regular.Open(filepath.Join(commonDir, "logs", filepath.FromSlash(prefix+branch)), maxLog)
 	if err != nil {
-		return log // a branch without a log never held anything that is known
+		return log // nothing is known about a branch without a reflog
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
@@ -84,7 +83,7 @@ func renamed(why string) (was string, ok bool) {
 	return was, ok
 }
 
-// made reports whether an entry says that a commit was made on the branch.
+// made reports whether an entry records a commit on the branch.
 func made(why string) bool {
 	for _, kind := range []string{"commit", "rebase", "cherry-pick", "revert", "am", "pull --rebase"} {
 		if strings.HasPrefix(why, kind) {

@@ -1,9 +1,9 @@
-// Package index reads git's index: which files git tracks.
+// Package index reads git's index: the files that git tracks.
 //
-// [Parse] reads the bytes of the file in versions 2 to 4, as gitformat-index(5)
-// describes them, and keeps the paths alone. What refers to another file (a split
-// index), or leaves out what is tracked (a sparse index), is [ErrNeedsGit]: the caller
-// asks "git ls-files -z" and makes the [Paths] with [FromList].
+// [Parse] reads the bytes of the file in versions 2 to 4, as gitformat-index(5) describes them, and
+// keeps only the paths. An index that refers to another file (a split index), or omits tracked
+// files (a sparse index), is [ErrNeedsGit]: the caller runs "git ls-files -z" and creates the
+// [Paths] with [FromList].
 package index
 
 import (
@@ -16,9 +16,9 @@ import (
 )
 
 var (
-	// ErrNeedsGit says that only the git program can tell what is tracked.
+	// ErrNeedsGit reports that only the git program can list the tracked files.
 	ErrNeedsGit = errors.New("an index that only the git program can read")
-	// ErrBroken says that the text is no index, or a damaged one.
+	// ErrBroken reports that the text is not an index, or a damaged one.
 	ErrBroken = errors.New("the index is damaged")
 )
 
@@ -29,18 +29,17 @@ type Paths struct {
 	links  []string
 }
 
-// Links returns the submodules among the files, as far as the index tells: a list of
-// files does not. It is not to be changed.
+// Links returns the submodules among the files, if the source is an index: a list of files does not
+// contain this information. The caller must not change it.
 func (p Paths) Links() []string { return p.links }
 
-// All returns the files, sorted by bytes. It is not to be changed.
+// All returns the files, sorted by bytes. The caller must not change it.
 func (p Paths) All() []string { return p.sorted }
 
-// Len returns how many files there are.
+// Len returns the number of files.
 func (p Paths) Len() int { return len(p.sorted) }
 
-// Same reports whether p and other are the same list, and not two that were read one after
-// the other.
+// Same reports whether p and other are the same list, and not two lists from separate reads.
 func (p Paths) Same(other Paths) bool {
 	return len(p.sorted) == len(other.sorted) && (len(p.sorted) == 0 || &p.sorted[0] == &other.sorted[0])
 }
@@ -59,14 +58,14 @@ func (p Paths) HasBelow(folder string) bool {
 		return true
 	}
 	below := folder + "/"
-	// What sorts between the directory and what is in it begins with its name too.
+	// Names that sort between the directory and its content also begin with its name.
 	if at < len(p.sorted) && p.sorted[at] < below {
 		at, _ = slices.BinarySearch(p.sorted, below)
 	}
 	return at < len(p.sorted) && strings.HasPrefix(p.sorted[at], below)
 }
 
-// FromList reads what "git ls-files -z" prints.
+// FromList reads the output of "git ls-files -z".
 func FromList(list []byte) Paths {
 	text := string(list)
 	var paths []string
@@ -89,8 +88,8 @@ const (
 	modeLink     = 0o160000
 )
 
-// Parse reads an index whose objects have names of hashSize bytes. The checksum at
-// the end is not compared: git replaces the file as a whole.
+// Parse reads an index whose objects have names of hashSize bytes. It does not verify the checksum
+// at the end: git replaces the file as a whole.
 func Parse(data []byte, hashSize int) (Paths, error) {
 	if len(data) < headerSize+hashSize || !bytes.HasPrefix(data, []byte("DIRC")) {
 		return Paths{}, ErrBroken
@@ -121,7 +120,7 @@ func Parse(data []byte, hashSize int) (Paths, error) {
 	text, start := string(r.names), 0
 	paths := make([]string, 0, count)
 	for _, end := range ends {
-		// A file in conflict has several entries.
+		// A conflicted file has several entries.
 		if name := text[start:end]; len(paths) == 0 || paths[len(paths)-1] != name {
 			paths = append(paths, name)
 		}
@@ -164,7 +163,7 @@ func (r *reader) entry() error {
 		return ErrBroken
 	}
 	r.names, r.previous = append(r.names, name[:end]...), end
-	// Zeros fill up to a multiple of eight, and there is at least one.
+	// Zeros fill up to a multiple of eight, at least one.
 	padded := (size + end + 8) &^ 7
 	if len(r.rest) < padded {
 		return ErrBroken
@@ -173,8 +172,8 @@ func (r *reader) entry() error {
 	return nil
 }
 
-// compressed reads a name of version 4: how much of the end of the last one to take
-// away, and what to put there.
+// compressed reads a name of version 4: how many bytes to remove from the end of the previous one,
+// and what to append.
 func (r *reader) compressed(text []byte) error {
 	strip, used := offset(text)
 	end := bytes.IndexByte(text[used:], 0)
@@ -206,8 +205,8 @@ func offset(text []byte) (value, used int) {
 	return 0, 0
 }
 
-// extensions looks for those that change which files are tracked. Their names begin
-// with a small letter.
+// extensions looks for those that affect which files are tracked. Their names begin with a small
+// letter.
 func (r *reader) extensions() error {
 	for len(r.rest) >= 8 {
 		name, size := r.rest[:4], binary.BigEndian.Uint32(r.rest[4:])

@@ -1,11 +1,11 @@
-// Package operation reports which git command stopped halfway in a worktree: a rebase,
-// merge, cherry-pick, revert, bisect, or "git am".
+// Package operation reports which git command stopped halfway in a worktree: a rebase, merge,
+// cherry-pick, revert, bisect, or "git am".
 //
-// [Read] looks at the files that git keeps for it in the worktree's own directory, and
-// starts no program. A worktree where nothing is in progress costs a few failed lookups.
+// [Read] reads the files that git keeps for it in the worktree's own directory, and starts no
+// program. A worktree without an operation in progress costs a few failed lookups.
 //
-// While git rebases or bisects, HEAD is detached. [Operation.Branch] is then the branch
-// that the operation is about, which is what a person means by "my branch".
+// While git rebases or bisects, HEAD is detached. [Operation.Branch] is then the branch of the
+// operation, which is what a person means by "my branch".
 package operation
 
 import (
@@ -40,17 +40,16 @@ const (
 // Operation is a command in progress. Fields that git does not know are zero.
 type Operation struct {
 	Kind Kind `json:"kind"`
-	// Branch is the branch that is rebased or bisected, while HEAD is detached.
+	// Branch is the branch of a rebase or a bisect, while HEAD is detached.
 	Branch string `json:"branch,omitempty"`
-	// Onto is what the branch is rebased onto: a name as the user gave it, else a
-	// short hash.
+	// Onto is the target of the rebase: the name that the user gave, or else a short hash.
 	Onto string `json:"onto,omitempty"`
-	// Source is what is merged, picked or reverted: a name, else a short hash.
+	// Source is the merged, picked, or reverted commit: a name, or else a short hash.
 	Source string `json:"source,omitempty"`
 	// Step and Steps count the commits of a rebase, or the patches of "git am".
 	Step  int `json:"step,omitempty"`
 	Steps int `json:"steps,omitempty"`
-	// Remaining is how many commits are left to pick or revert after this one.
+	// Remaining is the number of commits left to pick or revert after this one.
 	Remaining int `json:"remaining,omitempty"`
 }
 
@@ -89,12 +88,11 @@ func (o Operation) String() string {
 	return text
 }
 
-// maxSmall is the size of the largest file of an operation that is read. A todo list
-// has a line for each commit.
+// maxSmall is the maximum size of a file of an operation. A todo list has a line for each commit.
 const maxSmall = 1 << 20
 
-// Read returns the operation in progress in the worktree whose git directory is gitDir,
-// nil if there is none. What git left half written reads as far as it goes.
+// Read returns the operation in progress in the worktree whose git directory is gitDir, nil if
+// there is none. It reads half-written files as far as possible.
 func Read(gitDir string) *Operation {
 	d := directory(gitDir)
 	o := d.first()
@@ -125,7 +123,7 @@ func (d directory) first() *Operation {
 	case d.has("BISECT_LOG"):
 		return &Operation{Kind: Bisect, Branch: d.bisected()}
 	case d.has("sequencer/todo"):
-		// Between two commits: the first conflict is committed, the rest is to come.
+		// Between two commits: the first conflict is committed, and the rest follows.
 		if n := d.todo("pick"); n > 0 {
 			return &Operation{Kind: CherryPick, Remaining: n}
 		}
@@ -146,11 +144,11 @@ func (d directory) rebase(dir, step, steps string) *Operation {
 	return o
 }
 
-// maxLogTail is how much of the end of HEAD's log is searched for the start of a rebase.
+// maxLogTail is the size of the end of HEAD's reflog that is searched for the start of a rebase.
 const maxLogTail = 256 << 10
 
-// started returns the name that the user rebases onto, from HEAD's log. Git writes
-// "rebase (start): checkout main" there, and keeps only the hash elsewhere.
+// started returns the name of the user's target of a rebase, from HEAD's reflog. Git writes "rebase
+// (start): checkout main" there, and keeps only the hash elsewhere.
 func (d directory) started(onto string) string {
 	file, err := regular.Open(d.path("logs/HEAD"), 1<<40)
 	if err != nil || onto == "" {
@@ -188,8 +186,8 @@ func (d directory) bisected() string {
 	return valid(name)
 }
 
-// merged returns what a merge's message says that is merged: the first quoted name of
-// "Merge branch 'feat' into main".
+// merged returns the source of a merge from its message: the first quoted name of "Merge branch
+// 'feat' into main".
 func merged(message string) string {
 	if !strings.HasPrefix(message, "Merge ") {
 		return ""
@@ -224,7 +222,7 @@ func (d directory) has(name string) bool {
 
 func (d directory) text(name string) string {
 	if info, err := os.Lstat(d.path(name)); err != nil || !info.Mode().IsRegular() {
-		return "" // git writes no links, and one leads to a file that is not git's
+		return "" // git writes no links, and a link leads to a file that is not git's
 	}
 	text, err := regular.Read(d.path(name), maxSmall)
 	if err != nil {
@@ -246,7 +244,7 @@ func (d directory) number(name string) int {
 	return n
 }
 
-// shortHash is how many digits of a hash are shown.
+// shortHash is the number of digits of a displayed hash.
 const shortHash = 8
 
 func short(text string) string {
@@ -256,7 +254,7 @@ func short(text string) string {
 	return text[:shortHash]
 }
 
-// hash reports whether text is the whole name of an object.
+// hash reports whether text is the complete name of an object.
 func hash(text string) bool {
 	const sha1Digits, sha256Digits = 40, 64
 	return (len(text) == sha1Digits || len(text) == sha256Digits) && strings.Trim(text, "0123456789abcdef") == ""

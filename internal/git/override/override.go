@@ -1,11 +1,10 @@
-// Package override reverts what the configuration of a repository that nobody has
-// vetted may not decide: which programs the git program runs.
+// Package override computes settings that protect the git program from the configuration of an
+// untrusted repository, which must not choose the programs that git runs.
 //
-// [Fixed] are settings for every repository. [Of] adds those whose names the repository
-// chose itself, as filter.<name>.clean: it gives each of them the value that the user or
-// the system has set, and else one that runs nothing. Settings are "key=value", as
-// "git -c" takes them; they win over every file, and git hands them on to the git
-// programs that it starts.
+// [Fixed] are settings for every repository. [Of] adds those with names of the repository's choice,
+// such as filter.<name>.clean: it gives each of them the value of the user or the system, or else
+// one that runs nothing. Settings are "key=value", as "git -c" takes them; they take precedence
+// over every file, and git passes them on to the git programs that it starts.
 package override
 
 import (
@@ -19,18 +18,17 @@ import (
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 )
 
-// maxSettings is how many settings a command line is given.
+// maxSettings is the maximum number of settings on a command line.
 const maxSettings = 400
 
-// Refusals of a repository for which git cannot be run safely.
+// Errors for repositories in which git cannot run safely.
 var (
 	ErrTooMany = fmt.Errorf("more than %d settings of the repository name programs", maxSettings)
 	ErrName    = errors.New("the name of a program's setting holds an equals sign or a line break, which git's command line cannot override")
 )
 
-// Fixed returns the settings that hold in every repository. An older git does not know
-// all of them, and ignores those that it does not know. Programs that git has no empty
-// value for become "false", which does nothing and fails.
+// Fixed returns the settings for every repository. An older git ignores settings that it does not
+// know. Programs without an empty value become "false", which does nothing and fails.
 func Fixed() []string {
 	null := os.DevNull
 	return []string{
@@ -52,8 +50,8 @@ func Fixed() []string {
 	}
 }
 
-// rule says what a kind of setting becomes. Section and name are in lower case; what
-// stands between them is any name.
+// rule defines the override for a kind of setting. Section and name are in lower case; any name can
+// be between them.
 type rule struct{ section, name, value string }
 
 var rules = []rule{
@@ -81,8 +79,8 @@ var rules = []rule{
 	{"lfs", "standalonetransferagent", ""},
 }
 
-// harmless returns the value with which a setting of the repository runs nothing; ok says
-// that the setting names a program.
+// harmless returns the value with which a setting of the repository runs nothing; ok means that the
+// setting names a program.
 func harmless(key string) (value string, ok bool) {
 	section, rest, _ := strings.Cut(key, ".")
 	for _, r := range rules {
@@ -93,9 +91,8 @@ func harmless(key string) (value string, ok bool) {
 	return "", false
 }
 
-// Of returns the settings that take back what own, everything that the repository's
-// files set, says about programs. What the users' configuration says about the same is
-// restored; it is asked for only if it is needed.
+// Of returns the settings that override the programs in own, all settings of the repository's
+// files. It restores the user's values for the same settings; it reads them only if necessary.
 func Of(own gitconfig.Config, users func() (gitconfig.Config, error)) ([]string, error) {
 	users = sync.OnceValues(users)
 	var settings []string
@@ -106,7 +103,7 @@ func Of(own gitconfig.Config, users func() (gitconfig.Config, error)) ([]string,
 	}
 	for _, e := range own {
 		if name, ok := hook(e.Key); ok && !done[name+".enabled"] {
-			set(name+".enabled", "false") // hooks are off altogether, also those of the user
+			set(name+".enabled", "false") // all hooks are off, including the user's
 			set(name+".event", "")
 		}
 		value, ok := harmless(e.Key)
@@ -139,7 +136,7 @@ func hook(key string) (string, bool) {
 	return key[:max(end, 0)], end > len("hook.") && strings.HasPrefix(key, "hook.")
 }
 
-// last returns the value of a key as a command line says it.
+// last returns the value of a key on a command line.
 func last(cfg gitconfig.Config, key string) (string, bool) {
 	for _, e := range slices.Backward(cfg) {
 		if e.Key == key {

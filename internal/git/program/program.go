@@ -1,10 +1,10 @@
-// Package program runs the git program so that it only reads, and runs nothing that the
-// repository names: no hook, monitor, filter, driver, pager, editor, helper or remote, no
-// transport and no fetching of missing objects. It takes no optional locks, asks nothing,
-// and has limits of time, output and memory.
+// Package program runs the git program so that it only reads, and runs nothing that the repository
+// names: no hook, monitor, filter, driver, pager, editor, helper, or remote, no transport, and no
+// fetching of missing objects. It takes no optional locks, asks no questions, and has limits of
+// time, output, and memory.
 //
-// Make a [Git] with [New]; what is asked of it must be something that reads. A [Guard]
-// says what only the repository's own files can tell.
+// Create a [Git] with [New]; its commands must only read. A [Guard] provides what depends on the
+// repository's own files.
 package program
 
 import (
@@ -20,42 +20,41 @@ import (
 )
 
 const (
-	// timeout limits the git program where the context does not. The
-	// status of a large repository on a cold disk takes its time.
+	// timeout limits the git program if the context does not. The status of a large repository on a
+	// cold disk takes long.
 	timeout = time.Minute
-	// maxOutput limits what is read of its output: some hundred thousand
-	// files in a status.
+	// maxOutput limits its output: some hundred thousand files in a status.
 	maxOutput = 64 << 20
-	// maxMemory limits what it may allocate, where the system can limit that: two
-	// versions of the largest file that git compares, and an index.
+	// maxMemory limits its memory, if the system supports that: two versions of the largest file
+	// that git compares, and an index.
 	maxMemory = 2 << 30
-	// suspicious is how long git runs before its guard looks for what keeps it waiting,
-	// and patience how much longer it may run if something was found.
+	// suspicious is how long git runs before its guard looks for the cause, and patience how much
+	// longer it may run if the guard finds one.
 	suspicious = 250 * time.Millisecond
 	patience   = 400 * time.Millisecond
 )
 
 var errTooMuch = errors.New("git printed more than can be read")
 
-// Guard knows what is special about one repository.
+// Guard protects git in one repository.
 type Guard interface {
-	// Settings returns the configuration, as "key=value", that takes back what the
-	// repository's own files say about programs. Its error is why git cannot be run.
+	// Settings returns the configuration, as "key=value", that overrides the programs in the
+	// repository's own files. Its error is the reason why git cannot run.
 	Settings(ctx context.Context) ([]string, error)
-	// Obstacle is asked while git takes long. Its error is about a file that git may
-	// wait for in vain, nil if there is none.
+	// Obstacle is called while git takes long. Its error is about a file that git may wait for
+	// forever, nil if there is none.
 	Obstacle(ctx context.Context) error
 }
 
-// Repository is where git is run.
+// Repository is where git runs.
 type Repository struct {
 	// Dir is where git finds the repository, without looking further up: its .git is
 	// there, or it is a bare repository.
 	Dir string
-	// Root is the root of the worktree, whatever the configuration says by then; empty
-	// if there is none.
+	// Root is the root of the worktree, whatever the configuration contains by then; empty if there
+	// is none.
 	Root string
-	// Bare says that Dir itself is the repository.
+	// Bare means that Dir itself is the repository.
 	Bare bool
 }
 
@@ -65,12 +64,12 @@ type Git struct {
 	env      xec.Env
 	settings []string
 	guard    Guard
-	// maxOutput limits what is read of its output.
+	// maxOutput limits the output.
 	maxOutput int
 }
 
-// New returns the git program run at a place. env is the complete environment; of git's variables
-// only those count that say where the user's configuration is.
+// New returns the git program for a place. env is the complete environment; of git's variables,
+// only those that locate the user's configuration are used.
 func New(at Repository, env xec.Env, guard Guard) Git {
 	settings := override.Fixed()
 	if at.Bare {
@@ -81,19 +80,19 @@ func New(at Repository, env xec.Env, guard Guard) Git {
 	return Git{dir: at.Dir, env: environment(env, at), settings: settings, guard: guard, maxOutput: maxOutput}
 }
 
-// Within returns git with another limit on what it prints, in bytes. Git ends when it prints
-// more, and that is an error.
+// Within returns git with another limit on its output, in bytes. If git prints more, it ends, and
+// that is an error.
 func (g Git) Within(limit int) Git {
 	g.maxOutput = limit
 	return g
 }
 
-// Run runs git and returns what it printed.
+// Run runs git and returns its output.
 func (g Git) Run(ctx context.Context, args ...string) ([]byte, error) {
 	return g.Feed(ctx, nil, args...)
 }
 
-// Feed is Run with something for git to read.
+// Feed is Run with input for git.
 func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, error) {
 	own, err := g.guard.Settings(ctx)
 	if err != nil {
@@ -124,9 +123,9 @@ func (g Git) Feed(ctx context.Context, input []byte, args ...string) ([]byte, er
 	return res.Stdout, nil
 }
 
-// complaints returns what git says of its failure, without warnings and without lines about
-// attributes. Those quote files of patterns, which a link or a setting of the repository can
-// replace by any file of the user.
+// complaints returns git's error messages, without warnings and without lines about attributes.
+// Those quote files of patterns, which a link or a setting of the repository can replace with any
+// file of the user.
 func complaints(stderr string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(stderr) {
@@ -137,8 +136,8 @@ func complaints(stderr string) string {
 	return kept.String()
 }
 
-// Guarded returns a context for a run of git, and what to call when git has ended. If git runs
-// for long, the guards are asked; what one of them finds soon ends the context, as its cause.
+// Guarded returns a context for a run of git, and a function to call when git has ended. If git
+// runs for long, the guards look for the cause; a finding soon ends the context, as its cause.
 func Guarded(ctx context.Context, guards ...Guard) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(suspicious, func() {
@@ -161,10 +160,10 @@ func Guarded(ctx context.Context, guards ...Guard) (_ context.Context, stop func
 	}
 }
 
-// kept are the variables of git that it is run with: where the user's configuration and
-// git's own programs are, what the user configured in the environment, and what makes git
-// more careful. All others name another repository, change what is read of this one, or
-// name programs.
+// kept are the variables of git that reach it: those that locate the user's configuration and git's
+// own programs, those with the user's configuration in the environment, and those that make git
+// more careful. All others name another repository, change what is read of this one, or name
+// programs.
 func kept(key string) bool {
 	switch key {
 	case "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_ATTR_NOSYSTEM",
@@ -192,7 +191,7 @@ func environment(env xec.Env, at Repository) xec.Env {
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_NO_LAZY_FETCH=1",
-		// A list of protocols without one in it; older releases know this alone.
+		// A list without any protocol; older releases support only this.
 		"GIT_ALLOW_PROTOCOL=:",
 		"LC_ALL=C",
 		"PATH="+absolute(env.Get("PATH")),
@@ -200,8 +199,8 @@ func environment(env xec.Env, at Repository) xec.Env {
 	if at.Root != "" {
 		clean = append(clean, "GIT_WORK_TREE="+at.Root)
 	}
-	// The empty entry says that links need not be resolved. A path with a separator
-	// cannot be said.
+	// The empty entry disables the resolution of links. A path with a separator cannot be
+	// expressed.
 	const separator = string(filepath.ListSeparator)
 	if above := filepath.Dir(at.Dir); !strings.Contains(above, separator) {
 		clean = append(clean, "GIT_CEILING_DIRECTORIES="+separator+above)

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Branches returns the short names of all branches, sorted by their bytes. The
-// slice is the caller's own.
+// Branches returns the short names of all branches, sorted by their bytes. The caller owns the
+// slice.
 func (s *Store) Branches(ctx context.Context) ([]string, error) {
 	names, links, err := s.list(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list branches: %w", err)
 	}
 	for _, name := range links {
-		// What it points to can change without a trace in its own directory.
+		// Its target can change without a trace in its own directory.
 		exists, err := s.HasBranch(name)
 		if err != nil {
 			return nil, fmt.Errorf("list branches: %w", err)
@@ -28,12 +28,11 @@ func (s *Store) Branches(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// list returns the names of all branches that are not broken, and of those
-// that are symbolic refs.
+// list returns the names of all branches that are not broken, and of those that are symbolic refs.
 func (s *Store) list(ctx context.Context) (names, links []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Loose refs first: what is packed in between is then found packed.
+	// Loose refs first: a ref that is packed in between then appears as packed.
 	left := maxFiles
 	changed, err := s.heads.update(ctx, filepath.Join(s.commonDir, "refs", "heads"), s.hashLen, &left)
 	repacked := false
@@ -56,8 +55,8 @@ type looseRef struct {
 	kind kind
 }
 
-// merge puts loose and packed refs into one sorted list. A loose ref hides the
-// packed one of its name.
+// merge combines loose and packed refs in one sorted list. A loose ref hides the packed one of its
+// name.
 func merge(loose []looseRef, packed []packedRef) (names, links []string) {
 	slices.SortFunc(loose, func(a, b looseRef) int { return strings.Compare(a.name, b.name) })
 	names = make([]string, 0, len(loose)+len(packed))

@@ -14,15 +14,15 @@ import (
 	"github.com/copse-dev/copse/internal/spread"
 )
 
-// directory is what is kept of one directory of loose refs.
+// directory is the cached content of one directory of loose refs.
 type folder struct {
 	seen    stamp
 	refs    []looseRef // named by their files
 	folders map[string]*folder
 }
 
-// update brings f and the directories below up to date with the directory at path, and reports
-// whether anything changed. Folders that are symbolic links are passed over.
+// update updates f and its subdirectories from the directory at path, and reports whether anything
+// has changed. It skips symbolic links to directories.
 func (f *folder) update(ctx context.Context, path string, hashLen int, left *int) (changed bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -64,7 +64,7 @@ func (f *folder) update(ctx context.Context, path string, hashLen int, left *int
 	return changed, nil
 }
 
-// all returns the refs of f and of the directories below whose names git allows.
+// all returns the refs of f and its subdirectories with valid names.
 func (f *folder) all(prefix string) []looseRef {
 	refs := make([]looseRef, 0, len(f.refs))
 	for _, ref := range f.refs {
@@ -79,11 +79,11 @@ func (f *folder) all(prefix string) []looseRef {
 	return refs
 }
 
-// maxFiles is how many files and directories of branches are read.
+// maxFiles is the maximum number of files and directories of branches.
 const maxFiles = 200_000
 
-// readFolder reads the refs in one directory, and the names of the directories in it. Every file is
-// opened: one cut short or filled with zeros in a crash, or a symbolic ref, can have the size of a
+// readFolder reads the refs in one directory, and the names of its subdirectories. It opens every
+// file: one that a crash truncated or filled with zeros, or a symbolic ref, can have the size of a
 // good ref.
 func readFolder(path string, hashLen int, left *int) (refs []looseRef, folders []string, err error) {
 	dir, err := os.OpenFile(path, regular.Flags, 0)
@@ -110,7 +110,7 @@ func readFolder(path string, hashLen int, left *int) (refs []looseRef, folders [
 			refs = append(refs, looseRef{name: name})
 		}
 	}
-	const worthAnother = 32 // files, to make another goroutine worth it
+	const worthAnother = 32 // files per additional goroutine
 	kept := spread.Collect(refs, worthAnother, func(part []looseRef) []looseRef {
 		buf := make([]byte, 512)
 		kept := part[:0]
@@ -124,8 +124,7 @@ func readFolder(path string, hashLen int, left *int) (refs []looseRef, folders [
 	return kept, folders, nil
 }
 
-// kindOf reads the ref in a file of dir. A file that cannot be read is a broken
-// ref.
+// kindOf reads the ref in a file of dir. An unreadable file is a broken ref.
 func kindOf(dir *os.File, name string, hashLen int, buf []byte) kind {
 	text, err := readSmall(dir, name, buf)
 	if err == nil {

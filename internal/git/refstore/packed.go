@@ -14,8 +14,8 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// packedRefs is what is kept of the file packed-refs: the branches, sorted by
-// name. Other refs, often many times as many, are looked up in the file.
+// packedRefs is the cached content of the file packed-refs: the branches, sorted by name. Other
+// refs, often many times as many, are looked up in the file.
 type packedRefs struct {
 	seen     stamp
 	branches []packedRef
@@ -23,7 +23,7 @@ type packedRefs struct {
 
 type packedRef struct{ name, hash string } // name without refs/heads/
 
-// loadPacked brings s.packed up to date and reports whether it changed.
+// loadPacked updates s.packed and reports whether it has changed.
 func (s *Store) loadPacked() (changed bool, err error) {
 	path := s.packedPath()
 	fi, err := os.Stat(path)
@@ -82,10 +82,10 @@ func (s *Store) packedHash(name string) (string, error) {
 
 func (s *Store) packedPath() string { return filepath.Join(s.commonDir, "packed-refs") }
 
-// maxPacked is the size of the largest packed-refs that is read: some ten million refs.
+// maxPacked is the maximum size of packed-refs: some ten million refs.
 const maxPacked = 1 << 30
 
-// scanFile is scanPacked for the file at path, which need not exist.
+// scanFile calls scanPacked for the file at path, which may not exist.
 func scanFile(path, prefix string, hashLen int, found func(packedRef) bool) error {
 	file, err := regular.Open(path, maxPacked)
 	if isMissing(err) {
@@ -101,11 +101,11 @@ func scanFile(path, prefix string, hashLen int, found func(packedRef) bool) erro
 	return nil
 }
 
-// maxLine is how long a line of packed-refs may be.
+// maxLine is the maximum length of a line of packed-refs.
 const maxLine = 64 << 10
 
-// scanPacked calls found for every ref whose name is valid and begins with
-// prefix, which it cuts off, until found returns false.
+// scanPacked calls found, without the prefix, for every ref with a valid name and the prefix, until
+// found returns false.
 func scanPacked(text io.Reader, prefix string, hashLen int, found func(packedRef) bool) error {
 	lines := bufio.NewReaderSize(text, maxLine)
 	for n := 1; ; n++ {
@@ -118,7 +118,7 @@ func scanPacked(text io.Reader, prefix string, hashLen int, found func(packedRef
 		}
 		line, ended := bytes.CutSuffix(line, []byte("\n"))
 		if len(line) > 0 && (line[0] == '^' || n == 1 && line[0] == '#') {
-			continue // the header, or what the tag in the line before names
+			continue // the header, or the target of the tag in the line before
 		}
 		if !ended || len(line) < hashLen+2 || line[hashLen] != ' ' || !isHash(line[:hashLen]) {
 			return fmt.Errorf("line %d is not one that git writes", n)

@@ -13,9 +13,8 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// readSmall reads a file of dir into buf, or into a slice of its own if it is
-// larger. It takes three system calls, which reading it by its path doubles. Anything but
-// a file is an error.
+// readSmall reads a file of dir into buf, or into a new slice if it is larger. It takes three
+// system calls; reading by path takes twice as many. Anything but a file is an error.
 func readSmall(dir *os.File, name string, buf []byte) ([]byte, error) {
 	const flags = unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK
 	var fd, n int

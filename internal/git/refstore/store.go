@@ -1,21 +1,18 @@
-// Package refstore reads the refs of a git repository from its files, without
-// running git: loose refs, packed refs, HEAD, symbolic refs. The other format,
-// reftable, is not read here.
+// Package refstore reads the refs of a git repository from its files, without running git: loose
+// refs, packed refs, HEAD, symbolic refs. It does not read the other format, reftable.
 //
-// A [Store] answers from what is on disk at the time of the call. [Store.Branches]
-// keeps what it read of a directory, and of packed-refs, for as long as the
-// directory's or file's modification time, size and identity stay the same. One
-// that was modified in the two seconds before it was read is read again, as a
-// second change may not show in a coarse clock. The one change this misses is
-// a ref file that something else than git rewrites in place.
+// A [Store] answers from the state on disk at the time of the call. [Store.Branches] caches the
+// content of a directory, and of packed-refs, while the directory's or file's modification time,
+// size, and identity stay the same. If the last modification was less than two seconds before the
+// read, it reads again, because a coarse clock may not show a second change. The only undetected
+// change is that of a ref file that a program other than git rewrites in place.
 //
-// Nothing is written and no lock is taken. Git replaces files as a whole, so a
-// read that comes in between sees the old or the new value of each ref.
+// The package writes nothing and takes no lock. Git replaces files as a whole, so a concurrent read
+// sees the old or the new value of each ref.
 //
-// A ref is broken if its file holds neither a hash nor the name of another ref,
-// if it names a ref that does not exist, or if its name is not one that git
-// allows. As "git for-each-ref" does, lists leave broken refs out, and a broken
-// loose ref hides a packed one.
+// A ref is broken if its file contains neither a hash nor the name of another ref, if it names a
+// ref that does not exist, or if its name is invalid. Like "git for-each-ref", lists omit broken
+// refs, and a broken loose ref hides a packed one.
 package refstore
 
 import (
@@ -31,10 +28,10 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// BranchPrefix is what the full name of a branch begins with.
+// BranchPrefix begins the full name of a branch.
 const BranchPrefix = "refs/heads/"
 
-// ErrBroken says that a ref exists but has no value.
+// ErrBroken reports that a ref exists but has no value.
 var ErrBroken = errors.New("broken ref")
 
 // Store reads the refs of one worktree. It is safe for concurrent use.
@@ -42,15 +39,15 @@ type Store struct {
 	gitDir, commonDir string
 	hashLen           int
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	heads  folder
 	packed packedRefs
-	merged []string // the branches in both; nil if it has to be made again
+	merged []string // the branches in both; nil if it must be created again
 	links  []string // those of merged that are symbolic refs
 }
 
-// New returns the store of the worktree whose directory is gitDir, with what all worktrees share in
-// commonDir. The names of objects have hashLen digits.
+// New returns the store of the worktree whose directory is gitDir. All worktrees share commonDir.
+// The names of objects have hashLen digits.
 func New(gitDir, commonDir string, hashLen int) *Store {
 	return &Store{gitDir: gitDir, commonDir: commonDir, hashLen: hashLen}
 }
@@ -59,19 +56,18 @@ func New(gitDir, commonDir string, hashLen int) *Store {
 type Ref struct {
 	// Name is the full name of the ref the chain ends at.
 	Name string
-	// Hash is the object the ref names; empty if there is no such ref.
+	// Hash is the object of the ref; empty if there is no such ref.
 	Hash string
 }
 
-// maxLoose is the size of the largest file of a loose ref.
+// maxLoose is the maximum size of the file of a loose ref.
 const maxLoose = 64 << 10
 
 // maxDepth is git's limit on symbolic refs that point to symbolic refs.
 const maxDepth = 5
 
-// Resolve follows the ref with the given full name. A chain that ends at a ref
-// that does not exist is no error. With [ErrBroken], the name of the result is
-// that of the broken ref.
+// Resolve follows the ref with the given full name. A chain that ends at a ref that does not exist
+// is no error. With [ErrBroken], the name of the result is that of the broken ref.
 func (s *Store) Resolve(name string) (Ref, error) {
 	for range maxDepth {
 		v, err := s.read(name)
@@ -89,8 +85,8 @@ func (s *Store) Resolve(name string) (Ref, error) {
 	return Ref{Name: name}, fmt.Errorf("read ref %q: %w: more than %d symbolic refs in a row", name, ErrBroken, maxDepth)
 }
 
-// Target returns the name that the symbolic ref name holds, whether or not
-// there is such a ref; "" if name is no symbolic ref.
+// Target returns the name in the symbolic ref name, whether that ref exists or not; "" if name is
+// not a symbolic ref.
 func (s *Store) Target(name string) (string, error) {
 	v, err := s.read(name)
 	if err != nil {
@@ -120,13 +116,13 @@ const (
 	broken
 )
 
-// value is what one ref holds.
+// value is the content of one ref.
 type value struct {
 	kind kind
 	text string
 }
 
-// read returns the value of one ref, loose or else packed.
+// read returns the value of a ref, loose or packed.
 func (s *Store) read(name string) (value, error) {
 	if !ValidName(name) {
 		return value{kind: broken}, nil
@@ -176,7 +172,7 @@ func readLoose(path string, hashLen int) (value, error) {
 	return parseLoose(text, hashLen), nil
 }
 
-// path returns where a loose ref is. Refs of one worktree are with its HEAD.
+// path returns the path of a loose ref. Refs of one worktree are next to its HEAD.
 func (s *Store) path(name string) string {
 	dir := s.gitDir
 	if strings.HasPrefix(name, "refs/") && !perWorktree(name) {
@@ -194,8 +190,8 @@ func perWorktree(name string) bool {
 	return false
 }
 
-// parseLoose reads the text of a loose ref: a hash, or "ref:" and a name. More
-// text may follow the hash behind a blank.
+// parseLoose reads the text of a loose ref: a hash, or "ref:" and a name. More text may follow the
+// hash after a blank.
 func parseLoose(text []byte, hashLen int) value {
 	s := strings.TrimRight(string(text), blanks)
 	if target, ok := strings.CutPrefix(s, "ref:"); ok {

@@ -1,9 +1,9 @@
-// Package scratch makes git directories outside of any repository, for git to work in.
+// Package scratch creates git directories outside of any repository, for git to work in.
 //
-// A directory from [New] is an empty bare repository in the directory for temporary files.
-// Nobody but the user can enter it, and no repository's configuration, hooks or refs are in
-// it. What it needs of a repository, such as objects, its user adds. [Dir.Close] removes it.
-// A process that is killed leaves its directory behind; a later New removes it.
+// A directory from [New] is an empty bare repository in the directory for temporary files. Only the
+// user can enter it, and it contains no repository's configuration, hooks, or refs. Its user adds
+// what it needs of a repository, such as objects. [Dir.Close] removes it. A killed process leaves
+// its directory behind; a later New removes it.
 package scratch
 
 import (
@@ -19,10 +19,10 @@ import (
 const (
 	// prefix starts the names of the directories.
 	prefix = "copse-git-"
-	// lockName is the file that the process that uses a directory locks. The system
-	// releases the lock of a process that was killed.
+	// lockName is the file that the process that uses a directory locks. The system releases the
+	// lock of a killed process.
 	lockName = "copse.lock"
-	// lockTime is more than a process needs to lock the file that it made.
+	// lockTime is more than a process needs to lock its new file.
 	lockTime = time.Minute
 )
 
@@ -32,8 +32,8 @@ type Dir struct {
 	lock *flock.Flock
 }
 
-// New makes a git directory whose objects have names of the format "sha256", or of SHA-1
-// if the format is empty.
+// New creates a git directory whose objects have names of the format "sha256", or of SHA-1 if the
+// format is empty.
 func New(objectFormat string) (*Dir, error) {
 	removeLeft()
 	path, err := os.MkdirTemp("", prefix)
@@ -52,7 +52,7 @@ func New(objectFormat string) (*Dir, error) {
 	return d, nil
 }
 
-// fill writes what makes the directory a repository for git.
+// fill writes the files that make the directory a repository for git.
 func (d *Dir) fill(objectFormat string) error {
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 	if objectFormat != "" {
@@ -79,9 +79,8 @@ func (d *Dir) Write(name string, data []byte) error {
 // Close removes the directory.
 func (d *Dir) Close() error { return errors.Join(d.lock.Unlock(), os.RemoveAll(d.Path)) }
 
-// removeLeft removes directories whose lock nobody holds. Those without a lock, or with a
-// new one, stay: a process is about to lock them, or they are not this package's. What
-// cannot be removed does no harm.
+// removeLeft removes directories whose lock is free. Those without a lock, or with a new one, stay:
+// a process is about to lock them, or they do not belong to this package. Leftovers are harmless.
 func removeLeft() {
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
 	if err != nil {

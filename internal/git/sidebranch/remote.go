@@ -18,13 +18,13 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Remote is where a branch is exchanged: addresses as git knows them.
+// Remote is a remote with which a branch is exchanged: addresses in git's form.
 type Remote struct {
 	Fetch string
 	Push  string // empty if it is the same
 }
 
-// UnreachableError says that a remote did not answer, or refused.
+// UnreachableError reports that a remote did not answer, or refused.
 type UnreachableError struct {
 	Doing string // "fetch from"
 	Err   error
@@ -33,7 +33,7 @@ type UnreachableError struct {
 func (e *UnreachableError) Error() string {
 	said := e.Err.Error()
 	if exit, ok := errors.AsType[*xec.ExitError](e.Err); ok && exit.Stderr != "" {
-		// The first line has the reason; those behind it are advice for everybody.
+		// The first line has the reason; the others are general advice.
 		said, _, _ = strings.Cut(exit.Stderr, "\n")
 		said = strings.TrimPrefix(said, "fatal: ")
 	}
@@ -42,7 +42,7 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// The kinds of addresses that are used.
+// The supported schemes of addresses.
 var (
 	scheme = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://`) })
 	login  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`://[^/@\s]*@`) })
@@ -52,7 +52,7 @@ var (
 // check refuses an address that could name a program, and reports whether it is that
 // of a directory on this machine.
 func check(address string) (local bool, err error) {
-	refused := errors.New("its address is of a kind that is not used here; use https, ssh or a path")
+	refused := errors.New("its address has an unsupported scheme; use https, ssh or a path")
 	switch m := scheme().FindStringSubmatch(address); {
 	case address == "":
 		return false, errors.New("it has no address")

@@ -1,17 +1,16 @@
-// Package sidebranch keeps a directory of files as the history of a branch that is
-// never checked out, and exchanges it with a remote.
+// Package sidebranch stores a directory of files as the history of a branch that is never checked
+// out, and exchanges it with a remote.
 //
-// It is the only package that writes git objects and refs, and of a repository it
-// writes nothing but objects and the one branch: no index, no working tree, no other
-// ref, no FETCH_HEAD. A branch moves only from the commit that the caller names.
+// It is the only package that writes git objects and refs. In a repository, it writes only objects
+// and the one branch: no index, no working tree, no other ref, no FETCH_HEAD. A branch moves only
+// from the commit that the caller names.
 //
-// Nothing in the repository chooses what runs. Git works in a directory of its own
-// that borrows the repository's objects and has none of its configuration: hooks,
-// credential helpers, SSH commands, rewritten URLs and transport settings count only
-// if the user's or the system's configuration has them. Of a remote only the address
-// is the repository's, and only addresses of http, https, ssh and local paths are
-// used. Git at the other side of a local path runs without the programs of that repository,
-// and does not touch its working tree.
+// Nothing in the repository chooses what runs. Git works in a separate directory that borrows the
+// repository's objects and has none of its configuration: hooks, credential helpers, SSH commands,
+// rewritten URLs, and transport settings apply only if the user's or the system's configuration has
+// them. The repository chooses only the address of a remote, and only http, https, ssh, and local
+// paths are allowed. At the other end of a local path, git runs without the programs of that
+// repository, and does not touch its working tree.
 package sidebranch
 
 import (
@@ -33,32 +32,31 @@ import (
 // Commit is the hash of a commit; empty for none.
 type Commit string
 
-// ErrMoved says that a branch, here or at the remote, is not where the caller said.
+// ErrMoved reports that a branch, here or at the remote, is not at the caller's commit.
 var ErrMoved = errors.New("the branch has moved")
 
-// Repository says where the branch is.
+// Repository locates the branch.
 type Repository struct {
 	*git.Repo
-	// Name and Email are the author's. If they are empty, the user's configuration
-	// says.
+	// Name and Email are the author's. If they are empty, the user's configuration provides them.
 	Name, Email string
 	// Env is the complete environment.
 	Env xec.Env
 }
 
-// dir returns what relative addresses of remotes start from.
+// dir returns the base of relative addresses of remotes.
 func (r Repository) dir() string { return cmp.Or(r.MainRoot(), r.Root(), r.CommonDir()) }
 
 // Branch is a branch of a repository. It is for one goroutine.
 type Branch struct {
 	repo Repository
 	ref  string
-	own  *scratch.Dir // the git directory that has no configuration of the repository
+	own  *scratch.Dir // the git directory without the repository's configuration
 	// blobs are the contents that were read or written.
 	blobs map[string]string
 }
 
-// Open returns the branch of that name, which need not exist. Close it after use.
+// Open returns the branch with that name, which may not exist. Close it after use.
 func Open(ctx context.Context, repo Repository, name string) (*Branch, error) {
 	// Objects are written there, and a link could lead anywhere.
 	objects := filepath.Join(repo.CommonDir(), "objects")
@@ -84,23 +82,23 @@ func (b *Branch) prepare(ctx context.Context, name string) error {
 	if _, err := b.git(ctx, nil, "check-ref-format", "--branch", name); err != nil {
 		return fmt.Errorf("%q is not a valid name of a branch", name)
 	}
-	// A symbolic ref would move another branch in its place.
+	// A symbolic ref would move another branch instead.
 	if target, err := b.inRepository(ctx, "symbolic-ref", "-q", b.ref); err == nil {
 		return fmt.Errorf("branch %q is a symbolic ref to %q; remove it with `git symbolic-ref --delete %s`", name, strings.TrimSpace(string(target)), b.ref)
 	}
 	return nil
 }
 
-// Close removes what git needed. Objects and the branch stay.
+// Close removes temporary files. Objects and the branch stay.
 func (b *Branch) Close() error { return b.own.Close() }
 
 const (
-	// localTime limits what git does here, and transferTime what it does with a remote.
+	// localTime limits git's work here, and transferTime its work with a remote.
 	localTime    = time.Minute
 	transferTime = 3 * time.Minute
-	// maxOutput limits what git prints: all items of a large store.
+	// maxOutput limits git's output: all items of a large store.
 	maxOutput = 512 << 20
-	// maxMemory limits what git may allocate, where the system can limit that.
+	// maxMemory limits git's memory, if the system supports that.
 	maxMemory = 2 << 30
 )
 
@@ -114,7 +112,7 @@ func (b *Branch) git(ctx context.Context, input []byte, args ...string) ([]byte,
 func (b *Branch) run(ctx context.Context, limit time.Duration, input []byte, args []string, others ...program.Guard) ([]byte, error) {
 	guards := append([]program.Guard{b.repo.Guard()}, others...)
 	for _, g := range guards {
-		// Settings are of no use without the configuration, but git must not wait for a file.
+		// Settings have no effect without the configuration, but git must not wait for a file.
 		if _, err := g.Settings(ctx); err != nil {
 			return nil, err
 		}
@@ -137,14 +135,14 @@ func (b *Branch) run(ctx context.Context, limit time.Duration, input []byte, arg
 	return res.Stdout, err
 }
 
-// inRepository runs git with the repository's configuration, for the ref alone, and with
-// nothing that this configuration names.
+// inRepository runs git with the repository's configuration, only for the ref, and without the
+// programs that this configuration names.
 func (b *Branch) inRepository(ctx context.Context, args ...string) ([]byte, error) {
 	return b.repo.Program().Run(ctx, args...)
 }
 
-// environment returns the user's, without what names a repository, and with what keeps git from
-// asking.
+// environment returns the user's environment, without variables that name a repository, and with
+// variables that keep git from prompting.
 func (b *Branch) environment() xec.Env {
 	env := b.repo.Env.Without(
 		"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
@@ -162,7 +160,7 @@ func (b *Branch) environment() xec.Env {
 	return env
 }
 
-// Tip returns the commit that the branch is at.
+// Tip returns the commit at the tip of the branch.
 func (b *Branch) Tip(ctx context.Context) (Commit, error) {
 	out, err := b.inRepository(ctx, "for-each-ref", "--format=%(objectname) %(objecttype)", b.ref)
 	if err != nil {
@@ -212,7 +210,7 @@ func (b *Branch) Base(ctx context.Context, a, c Commit) (Commit, error) {
 	return Commit(strings.TrimSpace(string(out))), nil
 }
 
-// identity makes sure that a commit has an author.
+// identity ensures that a commit has an author.
 func (b *Branch) identity(ctx context.Context) {
 	for _, who := range []string{"GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"} {
 		if _, err := b.git(ctx, nil, "var", who); err != nil {

@@ -296,7 +296,7 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%q: fetched: %v", address, err)
 		}
 		// Git has a limit of its own, which is not what refuses them.
-		if address != "" && !strings.HasPrefix(address, "ssh:") && !strings.Contains(err.Error(), "of a kind that is not used here") {
+		if address != "" && !strings.HasPrefix(address, "ssh:") && !strings.Contains(err.Error(), "has an unsupported scheme") {
 			t.Errorf("%q: %v", address, err)
 		}
 		err = b.Push(t.Context(), sidebranch.Remote{Fetch: clone, Push: address}, "", "")

@@ -38,7 +38,7 @@ func (b *Branch) Read(ctx context.Context, c Commit) (Tree, error) {
 	return tree, nil
 }
 
-// Differences returns how many files two commits have that are not the same in both.
+// Differences returns how many files differ between two commits.
 func (b *Branch) Differences(ctx context.Context, a, c Commit, counts func(name string) bool) (int, error) {
 	var lists [2]map[string]string
 	for i, commit := range []Commit{a, c} {
@@ -64,8 +64,7 @@ func (b *Branch) Differences(ctx context.Context, a, c Commit, counts func(name 
 	return n, nil
 }
 
-// Changes returns how many of the files that count are not as they are in a commit, without
-// writing them.
+// Changes returns how many of the relevant files differ from a commit, without writing them.
 func (b *Branch) Changes(ctx context.Context, c Commit, files Tree, counts func(name string) bool) (int, error) {
 	names := map[string]string{}
 	if c != "" {
@@ -106,7 +105,7 @@ func (b *Branch) list(ctx context.Context, c Commit) (map[string]string, error) 
 	return names, nil
 }
 
-// load reads the contents that are not known yet.
+// load reads the contents that are not cached yet.
 func (b *Branch) load(ctx context.Context, names map[string]string) error {
 	var wanted []string
 	for _, blob := range names {
@@ -139,8 +138,8 @@ func (b *Branch) load(ctx context.Context, names map[string]string) error {
 	return nil
 }
 
-// Commit writes files as a commit on parents. With one parent that has the same
-// files, that is the commit.
+// Commit writes files as a commit on parents. If a single parent has the same files, it returns
+// that parent.
 func (b *Branch) Commit(ctx context.Context, files Tree, message string, parents ...Commit) (Commit, error) {
 	known := map[string]bool{}
 	for _, parent := range parents {
@@ -184,8 +183,7 @@ func (b *Branch) Commit(ctx context.Context, files Tree, message string, parents
 	return Commit(strings.TrimSpace(string(out))), nil
 }
 
-// write writes the contents that no parent has, and returns all files as entries of
-// an index.
+// write writes the contents that no parent has, and returns all files as entries of an index.
 func (b *Branch) write(ctx context.Context, files Tree, known map[string]bool) ([]byte, error) {
 	dir := filepath.Join(b.own.Path, "files")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -215,7 +213,7 @@ func (b *Branch) write(ctx context.Context, files Tree, known map[string]bool) (
 	return index.Bytes(), nil
 }
 
-// hash returns the name that git gives to a content.
+// hash returns git's name for a content.
 func (b *Branch) hash(text string) string {
 	var h hash.Hash
 	if b.repo.ObjectFormat() == "sha256" {

@@ -8,25 +8,24 @@ import (
 )
 
 const (
-	// maxAttributes is how many lines of attributes count.
+	// maxAttributes is the maximum number of lines of attributes.
 	maxAttributes = 2000
 	// AttributesFile is the name of the files that [Attributes] reads.
 	AttributesFile = ".gitattributes"
 )
 
-// builtin are the attributes that select one of git's own ways to merge. Any other value
-// names a program.
+// builtin are the attributes that select one of git's own merge drivers. Any other value names a
+// program.
 var builtin = []string{"merge", "-merge", "!merge", "merge=text", "merge=binary", "merge=union", "binary"}
 
-// Attributes returns the attributes that select one of git's own ways to merge, as one
-// file that is about the whole repository. Files are the texts of attributes by the
-// directory that they are about, "." for the root.
+// Attributes returns the attributes that select one of git's own merge drivers, as one file for the
+// whole repository. Files are the texts of attributes by their directory, "." for the root.
 func Attributes(files map[string]string) string {
 	var dirs []string
 	for dir := range files {
 		dirs = append(dirs, dir)
 	}
-	// What is deeper counts more, so it comes later.
+	// Deeper files take precedence, so they come later.
 	slices.SortFunc(dirs, func(a, b string) int {
 		return cmp.Or(cmp.Compare(depth(a), depth(b)), strings.Compare(a, b))
 	})
@@ -51,7 +50,7 @@ func depth(dir string) int {
 	return 1 + strings.Count(dir, "/")
 }
 
-// attribute returns what counts of a line, "" for nothing. Patterns in quotes do not count.
+// attribute returns the used part of a line, "" for nothing. Patterns in quotes are ignored.
 func attribute(dir, line string) string {
 	fields := strings.Fields(line)
 	if len(fields) < 2 || strings.ContainsAny(fields[0][:1], `#"[!`) {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// conflicts collects what git prints about one merge.
+// conflicts collects git's output about one merge.
 type conflicts struct {
 	stages map[string]int  // bits of the stages that a path has
 	told   map[string]bool // paths in messages about conflicts
 }
 
-// The stages of a file in conflict: what both had, what each has.
+// The stages of a file in conflict: the base, and the two sides.
 const (
 	base   = 1 << 1
 	first  = 1 << 2
@@ -30,7 +30,7 @@ func (c *conflicts) entry(text string) {
 	}
 }
 
-// message reads which paths a message of a kind is about.
+// message reads the paths in a message of a kind.
 func (c *conflicts) message(paths []string, kind string) {
 	if !strings.HasPrefix(kind, "CONFLICT") {
 		return
@@ -43,8 +43,8 @@ func (c *conflicts) message(paths []string, kind string) {
 	}
 }
 
-// outcome returns what was collected. Messages name further paths, such as the old name of
-// a file that was moved; they count only where there are no entries.
+// outcome returns the collected conflicts. Messages name further paths, such as the old name of a
+// moved file; they are used only if there are no entries.
 func (c *conflicts) outcome(conflict bool) Outcome {
 	if !conflict {
 		return Outcome{}

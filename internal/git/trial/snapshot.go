@@ -17,22 +17,20 @@ import (
 // Worktree is a worktree with uncommitted changes.
 type Worktree struct {
 	Root string
-	// Head is the commit that is checked out; empty if there is none yet.
+	// Head is the checked-out commit; empty if there is none yet.
 	Head  string
 	Edits git.Edits
 }
 
 const (
-	// maxFile is the size of the largest file whose content is compared, and maxFiles how
-	// many bytes of files are. The content of others stands for itself: two that differ
-	// are in conflict.
+	// maxFile is the maximum size of a file whose content is compared, and maxFiles the total of
+	// all files. Other files count as a whole: two that differ are in conflict.
 	maxFile  = 8 << 20
 	maxFiles = 128 << 20
 )
 
-// Snapshots returns a commit for each worktree: its files on top of its head. The same
-// files on the same head give the same commit. A file that cannot be read stays as it is
-// in the head.
+// Snapshots returns a commit for each worktree: its files on top of its head. The same files on the
+// same head give the same commit. An unreadable file keeps its content from the head.
 func (t *Trial) Snapshots(ctx context.Context, worktrees []Worktree) ([]string, error) {
 	if len(worktrees) == 0 {
 		return nil, nil
@@ -57,7 +55,7 @@ func (t *Trial) Snapshots(ctx context.Context, worktrees []Worktree) ([]string, 
 	return commits, nil
 }
 
-// stream is what "git fast-import" reads.
+// stream is the input of "git fast-import".
 type stream struct {
 	bytes.Buffer
 	left int64
@@ -103,7 +101,7 @@ func (s *stream) edit(root *rooted.Root, w Worktree, e git.Edit) {
 	}
 }
 
-// read returns what the worktree has at a path, false if that is no file of git's kinds.
+// read returns the worktree's content at a path, false if it is not a file that git supports.
 func (s *stream) read(root *rooted.Root, w Worktree, e git.Edit) (mode string, data []byte, ok bool) {
 	info, err := root.Lstat(e.Path)
 	if err != nil {
@@ -111,7 +109,7 @@ func (s *stream) read(root *rooted.Root, w Worktree, e git.Edit) (mode string, d
 	}
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		// What a link says is data, wherever it leads to.
+		// The text of a link is data, wherever it leads.
 		target, err := readlink(w.Root, e.Path)
 		return git.ModeLink, []byte(target), err == nil
 	case !info.Mode().IsRegular():
@@ -142,7 +140,7 @@ func readlink(root, name string) (string, error) {
 	return filepath.ToSlash(target), err
 }
 
-// quote writes a path as git reads it.
+// quote writes a path in git's form.
 func quote(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(path) + `"`
 }

@@ -1,16 +1,15 @@
 // Package trial finds out which branches could not be merged, without merging them.
 //
-// A [Trial] borrows the objects of a repository and puts what it makes into a directory of
-// its own, outside of the repository, which [Trial.Close] removes. It writes nothing to the
-// repository: no object, no ref, no index, no file. [Trial.Snapshots] turns uncommitted
-// changes into commits, [Trial.Merge] merges pairs of commits.
+// A [Trial] borrows the objects of a repository and writes new objects to a separate directory,
+// outside of the repository, which [Trial.Close] removes. It writes nothing to the repository: no
+// object, no ref, no index, no file. [Trial.Snapshots] turns uncommitted changes into commits,
+// [Trial.Merge] merges pairs of commits.
 //
-// Nothing in the repository runs. Git works without the repository's configuration and
-// without the user's; of the repository's attributes only those count that select one of
-// git's own ways to merge ([Attributes]). Files are taken as they are in the worktree,
-// without filters.
+// Nothing in the repository runs. Git works without the repository's configuration and without the
+// user's; of the repository's attributes, only those apply that select one of git's own merge
+// drivers ([Attributes]). Files are read as they are in the worktree, without filters.
 //
-// The git program must be of release 2.39 or newer, else the error is [ErrTooOld].
+// The git program must be of release 2.39 or later; otherwise, the error is [ErrTooOld].
 package trial
 
 import (
@@ -28,7 +27,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// ErrTooOld says that the git program cannot merge without a worktree.
+// ErrTooOld reports that the git program cannot merge without a worktree.
 var ErrTooOld = errors.New("git 2.39 or newer is needed to try merges")
 
 // Trial tries merges. It is for one goroutine.
@@ -38,11 +37,10 @@ type Trial struct {
 	next int // the number of the next snapshot
 }
 
-// maxShallow is the size of the largest list of commits where the history of a shallow
-// clone ends.
+// maxShallow is the maximum size of the list of commits where the history of a shallow clone ends.
 const maxShallow = 16 << 20
 
-// New returns a Trial for a repository. Attributes are what [Attributes] returned.
+// New returns a Trial for a repository. Attributes are the result of [Attributes].
 func New(repo *git.Repo, attributes string) (*Trial, error) {
 	if strings.ContainsAny(repo.Objects(), "\n\r") {
 		return nil, fmt.Errorf("the path of the repository holds a line break: %q", repo.Objects())
@@ -64,15 +62,15 @@ func New(repo *git.Repo, attributes string) (*Trial, error) {
 	return t, nil
 }
 
-// Close removes what was made.
+// Close removes the temporary directory.
 func (t *Trial) Close() error { return t.dir.Close() }
 
 // Pair is two commits.
 type Pair struct{ A, B string }
 
-// Outcome is what merging a pair gives.
+// Outcome is the result of merging a pair.
 type Outcome struct {
-	// Files are those that git cannot merge, by path; none if the merge is clean.
+	// Files are the files that git cannot merge, by path; none if the merge is clean.
 	Files []File
 	// Reason is why the merge could not be tried, such as "unrelated histories".
 	Reason string
@@ -84,7 +82,7 @@ type File struct {
 	Kind Kind   `json:"kind"`
 }
 
-// Kind is how a file is in conflict.
+// Kind is the kind of a file's conflict.
 type Kind string
 
 // The kinds.
@@ -96,12 +94,12 @@ const (
 	Moved    Kind = "moved"
 )
 
-// maxFailures is how many pairs may fail before a survey gives up on the others, because
+// maxFailures is the number of failing pairs after which a survey gives up on the others, because
 // isolating each failure starts more processes.
 const maxFailures = 20
 
-// Merge merges pairs, in one process as long as each of them can be tried, and returns an
-// outcome for each. The error is about all of them.
+// Merge merges pairs, in one process as long as each of them works, and returns an outcome for
+// each. The error is about all of them.
 func (t *Trial) Merge(ctx context.Context, pairs []Pair) ([]Outcome, error) {
 	m := merging{Trial: t, outcomes: make([]Outcome, 0, len(pairs))}
 	if err := m.merge(ctx, pairs); err != nil {
@@ -117,8 +115,8 @@ type merging struct {
 	failures int
 }
 
-// merge adds the outcomes of pairs. A pair that cannot be tried ends the process without a
-// word about those before it, so it is looked for by halves.
+// merge adds the outcomes of pairs. A failing pair ends the process without output about the pairs
+// before it, so merge finds it by bisection.
 func (m *merging) merge(ctx context.Context, pairs []Pair) error {
 	if len(pairs) == 0 {
 		return nil
@@ -158,7 +156,7 @@ func (m *merging) merge(ctx context.Context, pairs []Pair) error {
 	return m.merge(ctx, rest[len(rest)/2:])
 }
 
-// reason returns why a merge could not be tried.
+// reason returns the reason why a merge could not be tried.
 func reason(exit *xec.ExitError) string {
 	const unrelated = "unrelated histories"
 	if strings.Contains(exit.Stderr, unrelated) {
@@ -171,10 +169,10 @@ func reason(exit *xec.ExitError) string {
 	return line
 }
 
-// parse reads what "git merge-tree --stdin" prints: for each merge 1 or, with conflicts, 0;
-// the tree; entries of the files in conflict; an empty field; messages of a count, as many
-// paths, a type and a text; and an empty field. A clean merge has neither entries nor
-// messages. What is cut off at the end does not count.
+// parse reads the output of "git merge-tree --stdin": for each merge 1 or, with conflicts, 0; the
+// tree; entries of the files in conflict; an empty field; messages of a count, as many paths, a
+// type, and a text; and an empty field. A clean merge has neither entries nor messages. A truncated
+// end is ignored.
 func parse(out string) []Outcome {
 	r := reader{fields: strings.Split(out, "\x00")}
 	var outcomes []Outcome

@@ -22,7 +22,7 @@ func (c CheckRun) app() string {
 
 func (c CheckRun) details() any { return nilIfEmpty(c.URL) }
 
-// job returns the check run that r names.
+// job returns the check run in the path of r.
 func (s *Server) job(r *http.Request) (CheckRun, bool) {
 	repo, _ := s.repository(r)
 	for _, p := range repo.PullRequests {
@@ -55,8 +55,7 @@ func (s *Server) getJob(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, object{"name": c.Name, "status": "completed", "conclusion": c.Conclusion, "steps": steps})
 }
 
-// getLogs answers as GitHub does: the log is in a store on another host, at an address
-// that is a secret.
+// getLogs answers as GitHub does: the log is in a store on another host, at a secret address.
 func (s *Server) getLogs(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.job(r)
 	switch {
@@ -102,7 +101,7 @@ func (s *Server) serveStore(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	id, _ := strings.CutPrefix(r.URL.Path, "/logs/")
 	if r.URL.Query().Get("sig") != LogSignature || r.Header.Get("Authorization") != "" {
-		// As a store does that knows its own signatures only.
+		// Real stores also accept only their own signatures.
 		http.Error(w, "AuthenticationFailed "+r.Header.Get("Authorization"), http.StatusForbidden)
 		return
 	}
@@ -119,8 +118,7 @@ func (s *Server) serveStore(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// sendLog sends a log or the part of it that is asked for, in the ways that the store
-// understands.
+// sendLog sends a log or the requested part of it, in the ways that the store supports.
 func (s *Server) sendLog(w http.ResponseWriter, r *http.Request, text string, ranges string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	asked := r.Header.Get("Range")
@@ -152,13 +150,13 @@ func (s *Server) countStore(n int, _ error) {
 	s.store.sent += n
 }
 
-// StoreRequest is a request that the store of logs received.
+// StoreRequest is a request to the store of logs.
 type StoreRequest struct {
 	Header http.Header
 	URI    string
 }
 
-// Store returns what the store of logs received and how many bytes it sent.
+// Store returns the requests to the store of logs and the number of bytes that it sent.
 func (s *Server) Store() ([]StoreRequest, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +191,7 @@ func (s *Server) listRules(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r, rules)
 }
 
-// getBranch answers with a branch, of which only its protection is filled in.
+// getBranch answers with a branch, of which only the protection is filled in.
 func (s *Server) getBranch(w http.ResponseWriter, r *http.Request) {
 	repo, ok := s.repository(r)
 	if !ok {

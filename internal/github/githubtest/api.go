@@ -14,8 +14,7 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// repository returns the repository that r names; names differ in more than
-// case.
+// repository returns the repository in the path of r. Names are case-insensitive.
 func (s *Server) repository(r *http.Request) (Repository, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,7 +29,7 @@ func (s *Server) repository(r *http.Request) (Repository, bool) {
 
 const firstID = 1000 // of a repository
 
-// moved returns where the path of a repository that was renamed leads.
+// moved returns the new path of a renamed repository.
 func (s *Server) moved(path string) (string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,8 +43,8 @@ func (s *Server) moved(path string) (string, bool) {
 	return "", false
 }
 
-// byNumber turns the path that names a repository by its number into the one
-// that names it by its name.
+// byNumber turns the path that names a repository by its number into the one that names it by its
+// name.
 func (s *Server) byNumber(path string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,7 +69,7 @@ func (s *Server) pull(r *http.Request) (Repository, PullRequest, bool) {
 	return Repository{}, PullRequest{}, false
 }
 
-// commit returns the pull requests whose head r names.
+// commit returns the pull requests whose head is in the path of r.
 func (s *Server) commit(r *http.Request) (Repository, []PullRequest) {
 	repo, _ := s.repository(r)
 	var found []PullRequest
@@ -124,8 +123,8 @@ func (s *Server) listPulls(w http.ResponseWriter, r *http.Request) {
 		}
 		return a.Number - b.Number
 	})
-	// Without a word, GitHub sorts by creation with the newest first, and by
-	// anything else the other way round.
+	// By default, GitHub sorts by creation with the newest first, and by anything else in ascending
+	// order.
 	if d := q.Get("direction"); d == "desc" || d == "" && (q.Get("sort") == "" || q.Get("sort") == "created") {
 		slices.Reverse(pulls)
 	}
@@ -202,7 +201,7 @@ func (s *Server) getStatus(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// paged returns the page of items that r asks for, and links to the others.
+// paged returns the requested page of items, and links to the others.
 func paged[T any](s *Server, w http.ResponseWriter, r *http.Request, items []T) []T {
 	q := r.URL.Query()
 	number, err := strconv.Atoi(q.Get("page"))

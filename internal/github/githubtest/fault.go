@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// fault returns the first fault that meets r.
+// fault returns the first fault that applies to r.
 func (s *Server) fault(r *http.Request) (Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (s *Server) misbehave(w http.ResponseWriter, r *http.Request, f Fault) {
 	case Reset:
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 			if tcp, ok := conn.(*net.TCPConn); ok {
-				tcp.SetLinger(0) //nolint:errcheck // then it is closed the polite way
+				tcp.SetLinger(0) //nolint:errcheck // then it is closed properly
 			}
 			_ = conn.Close()
 		}

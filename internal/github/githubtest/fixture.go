@@ -1,12 +1,10 @@
-// Package githubtest is a GitHub that holds what it is told to: a server with
-// the read part of the REST API that package github uses, over real HTTP, for
-// tests and demonstrations.
+// Package githubtest is a fake GitHub with given content: a server with the read part of the REST
+// API that package github uses, over real HTTP, for tests and demonstrations.
 //
-// Describe it with a [Fixture], in Go or in JSON ([Load]), and [Start] it. It
-// answers as GitHub does: with GitHub's fields, its pages and Link headers, its
-// ETags and "not modified", its rate-limit headers and the bodies of its
-// errors. It demands the token it was given, remembers every request, and
-// misbehaves when a [Fault] says so.
+// Describe it with a [Fixture], in Go or in JSON ([Load]), and [Start] it. It answers as GitHub
+// does: with GitHub's fields, its pages and Link headers, its ETags and "not modified", its
+// rate-limit headers, and the bodies of its errors. It requires the given token, records every
+// request, and fails according to each [Fault].
 package githubtest
 
 import (
@@ -18,24 +16,24 @@ import (
 	"time"
 )
 
-// Fixture is what a server holds.
+// Fixture is the content of a server.
 type Fixture struct {
-	// Token is the one that is accepted; empty accepts every request.
+	// Token is the accepted token; empty accepts every request.
 	Token        string       `json:"token"`
 	Repositories []Repository `json:"repositories"`
 	Faults       []Fault      `json:"faults,omitempty"`
-	// RESTOnly makes the server one without a GraphQL API.
+	// RESTOnly disables the GraphQL API.
 	RESTOnly bool `json:"rest_only,omitempty"`
-	// UnknownFields are fields that its GraphQL schema lacks, as that of an older
-	// Enterprise server; ForbiddenFields are those that the token may not see.
+	// UnknownFields are fields that its GraphQL schema lacks, like that of an older Enterprise
+	// server; ForbiddenFields are those that the token may not see.
 	UnknownFields   []string `json:"unknown_fields,omitempty"`
 	ForbiddenFields []string `json:"forbidden_fields,omitempty"`
-	// NoOrgScope is a token without the scope read:org.
+	// NoOrgScope means a token without the scope read:org.
 	NoOrgScope bool `json:"no_org_scope,omitempty"`
-	// StoreRanges says which ranges the store of logs understands: all if empty, "from"
-	// (none that count from the end) or "none".
+	// StoreRanges selects the ranges that the store of logs supports: all if empty, "from" (none
+	// that count from the end), or "none".
 	StoreRanges string `json:"store_ranges,omitempty"`
-	// Date, RFC 3339, is what the server's clock shows; empty is the real time.
+	// Date, RFC 3339, is the time on the server's clock; empty is the real time.
 	Date string `json:"date,omitempty"`
 }
 
@@ -45,8 +43,8 @@ type Repository struct {
 	// FormerNames are answered with a redirect, as after a rename.
 	FormerNames  []string      `json:"former_names,omitempty"`
 	PullRequests []PullRequest `json:"pull_requests"`
-	// Protection and Rules are what all branches demand: by branch protection, which
-	// GraphQL tells, and by rule sets, which REST tells.
+	// Protection and Rules are requirements for all branches: by branch protection, which GraphQL
+	// reports, and by rule sets, which REST reports.
 	Protection *Demands `json:"protection,omitempty"`
 	Rules      *Demands `json:"rules,omitempty"`
 }
@@ -59,8 +57,8 @@ type Demands struct {
 	Other          []string `json:"other,omitempty"` // types of further rules
 }
 
-// PullRequest is one pull request, with what hangs on it. What is left out is
-// filled in; only Number is needed.
+// PullRequest is one pull request, with its reviews, threads, and checks. Missing fields are filled
+// in; only Number is required.
 type PullRequest struct {
 	Number             int      `json:"number"`
 	Title              string   `json:"title,omitempty"`
@@ -82,8 +80,8 @@ type PullRequest struct {
 
 	Labels      []string `json:"labels,omitempty"`
 	Association string   `json:"author_association,omitempty"` // empty: CONTRIBUTOR
-	// ReviewDecision is GitHub's, in GraphQL: approved, changes_requested,
-	// review_required; empty where no rule demands a review.
+	// ReviewDecision is GitHub's, in GraphQL: approved, changes_requested, review_required; empty
+	// if no rule requires a review.
 	ReviewDecision string `json:"review_decision,omitempty"`
 	AutoMerge      string `json:"auto_merge,omitempty"`     // merge, squash or rebase
 	QueuePosition  int    `json:"queue_position,omitempty"` // 0: not in the merge queue
@@ -113,7 +111,8 @@ type Thread struct {
 	Comments []Comment `json:"comments"`
 }
 
-// Comment is a comment in a thread.
+// MainRoot returns the root of the main worktree, which is Root unless this is a linked worktree;
+// "" if the main repository is bare, or does not name its worktree.
 type Comment struct {
 	Author      string `json:"author,omitempty"` // empty: the account was deleted
 	Association string `json:"association,omitempty"`
@@ -149,16 +148,15 @@ type Status struct {
 // Fault makes the server misbehave.
 type Fault struct {
 	Kind Kind `json:"kind"`
-	// Path is a part of the path and query of the requests that it meets;
-	// empty meets all.
+	// Path is a part of the path and query of the affected requests; empty affects all.
 	Path string `json:"path,omitempty"`
-	// Times is how many requests it meets; 0 is all.
+	// Times is the number of affected requests; 0 is all.
 	Times int `json:"times,omitempty"`
-	// Location is where Redirect leads.
+	// Location is the target of Redirect.
 	Location string `json:"location,omitempty"`
 }
 
-// Kind is what goes wrong.
+// Kind is the kind of failure.
 type Kind string
 
 // The kinds of faults.
@@ -169,7 +167,7 @@ const (
 	Unprocessable      Kind = "unprocessable"        // 422
 	RateLimit          Kind = "rate_limit"           // 403, the primary limit, with X-RateLimit headers
 	SecondaryLimit     Kind = "secondary_limit"      // 403 with Retry-After
-	SecondaryLimitBare Kind = "secondary_limit_bare" // 403 that only the text tells from Forbidden
+	SecondaryLimitBare Kind = "secondary_limit_bare" // 403 that only the text distinguishes from Forbidden
 	TooMany            Kind = "too_many"             // 429 with Retry-After
 	ServerError        Kind = "server_error"         // 500
 	BadGateway         Kind = "bad_gateway"          // 502 with a web page
@@ -177,9 +175,9 @@ const (
 	Garbage            Kind = "garbage"              // 200 with something that is not JSON
 	EmptyObject        Kind = "empty_object"         // 200 with {}
 	Hang               Kind = "hang"                 // no answer
-	HangBody           Kind = "hang_body"            // half an answer, and no more
+	HangBody           Kind = "hang_body"            // half an answer, then silence
 	Truncate           Kind = "truncate"             // half an answer, and the connection closed
-	Reset              Kind = "reset"                // the connection closed with no answer
+	Reset              Kind = "reset"                // the connection closed without an answer
 	Redirect           Kind = "redirect"             // 302 to Location
 	Echo               Kind = "echo"                 // 422 with the credentials of the request in its message
 )
@@ -226,7 +224,7 @@ func (f Fixture) check() error {
 	return nil
 }
 
-// filled returns p with what was left out filled in.
+// filled returns p with its missing fields filled in.
 func (p PullRequest) filled() PullRequest {
 	made := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(p.Number) * time.Hour).Format(time.RFC3339)
 	p.Title = cmp.Or(p.Title, fmt.Sprintf("Pull request %d", p.Number))

@@ -132,8 +132,8 @@ func pullValue(repo Repository, p PullRequest) *value {
 	return &value{kind: "PullRequest", fields: fields}
 }
 
-// overrideFields gives the fields that a fixture overrides in REST's spelling their null
-// in the graph too, where there are such.
+// overrideFields applies a fixture's null overrides, in REST's spelling, to the graph, if it has
+// such fields.
 func overrideFields(fields map[string]any, override map[string]any) {
 	for rest, graph := range map[string]string{
 		"user": "author", "head": "headRepository", "requested_reviewers": "reviewRequests", "updated_at": "updatedAt",

@@ -17,12 +17,13 @@ import (
 //go:embed schema.graphql
 var schemaText string
 
-// schema is GitHub's schema, as far as this server knows it.
+// schema is the part of GitHub's schema that this server knows.
 var schema = sync.OnceValue(func() *ast.Schema { //nolint:gochecknoglobals // computed once
 	return gqlparser.MustLoadSchema(&ast.Source{Name: "schema.graphql", Input: schemaText})
 })
 
-// teamScope is what GitHub says of the names of teams, which need a token with one more scope.
+// teamScope is GitHub's message about the names of teams, which require a token with one more
+// scope.
 const teamScope = "Your token has not been granted the required scopes to execute this query. " +
 	"The 'slug' field requires one of the following scopes: ['read:org', 'read:discussion']."
 
@@ -76,7 +77,7 @@ func (s *Server) answerGraphQL(w http.ResponseWriter, r *http.Request) {
 	s.send(w, http.StatusOK, answer)
 }
 
-// document parses and validates a document, the first time that it comes.
+// document parses and validates a document on its first occurrence.
 func (s *Server) document(text string) (*ast.QueryDocument, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +140,7 @@ type execution struct {
 	errors    []object
 }
 
-// object returns what a selection takes from a value.
+// object returns the selected fields of a value.
 func (x *execution) object(v *value, set ast.SelectionSet, path []any) object {
 	out := object{}
 	x.collect(v, set, path, out)
@@ -226,11 +227,11 @@ func (x *execution) field(v *value, f *ast.Field, path []any, out object) {
 	}
 }
 
-// missing is a field that names something unknown.
+// missing is the error of a field with an unknown name.
 type missing string
 
-// page returns a part of a list, with the cursors that lead to the others. The cursor of
-// an element is its index.
+// page returns a part of a list, with the cursors of the neighboring parts. The cursor of an
+// element is its index.
 func (c connection) page(arguments map[string]any) *value {
 	place := func(name string, fallback int) int {
 		if text, ok := arguments[name].(string); ok {

@@ -12,7 +12,7 @@ func (s *Server) api(repo Repository, parts ...string) string {
 	return s.URL + "/repos/" + repo.Name + "/" + strings.Join(parts, "/")
 }
 
-// id makes up a number for a thing.
+// id invents a number for a thing.
 func id(parts ...any) uint32 {
 	h := fnv.New32a()
 	fmt.Fprint(h, parts...)
@@ -36,8 +36,7 @@ func (s *Server) userObject(login string) any {
 	}
 }
 
-// repositoryObject returns a repository, which a list has twice in each row; it is
-// made once.
+// repositoryObject returns a repository, which a list has twice in each row; it is created once.
 func (s *Server) repositoryObject(repo Repository) json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,13 +68,13 @@ func (s *Server) repositoryObject(repo Repository) json.RawMessage {
 	}
 	made, err := json.Marshal(o)
 	if err != nil {
-		panic(err) // it is made of strings and numbers
+		panic(err) // it consists of strings and numbers
 	}
 	s.made[repo.Name] = made
 	return made
 }
 
-// pullObject returns a pull request as lists have it.
+// pullObject returns a pull request in the form of lists.
 func (s *Server) pullObject(repo Repository, p PullRequest) object {
 	owner, _, _ := strings.Cut(repo.Name, "/")
 	number := fmt.Sprint(p.Number)

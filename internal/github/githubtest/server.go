@@ -17,8 +17,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Server is a running GitHub. Its API is at URL, and at URL/api/v3, where an
-// Enterprise server has it.
+// Server is a running fake GitHub. Its API is at URL, and at URL/api/v3, where an Enterprise server
+// has it.
 type Server struct {
 	URL string
 
@@ -34,10 +34,10 @@ type Server struct {
 	made     map[string]json.RawMessage // repositories, as they are sent
 	store    logStore
 
-	documents map[string]*ast.QueryDocument // that are valid, by their text
+	documents map[string]*ast.QueryDocument // valid documents, by their text
 }
 
-// logStore is where the logs are: another server.
+// logStore is another server, with the logs.
 type logStore struct {
 	http     *http.Server
 	url      string
@@ -45,7 +45,7 @@ type logStore struct {
 	sent     int
 }
 
-// Request is a request that was received.
+// Request is a received request.
 type Request struct {
 	Method        string
 	URI           string // path and query
@@ -115,7 +115,7 @@ func (s *Server) Close() {
 	_ = s.http.Close()
 }
 
-// Update changes what the server holds. Faults begin to count again.
+// Update changes the content of the server, and resets the counts of faults.
 func (s *Server) Update(change func(*Fixture)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *Server) Update(change func(*Fixture)) error {
 	return s.fixture.check()
 }
 
-// Requests returns what was received so far.
+// Requests returns the requests received so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,8 +184,8 @@ func (s *Server) record(r *http.Request) int {
 	return len(s.requests) - 1
 }
 
-// authorized accepts the token as GitHub does: as a bearer, by the older word
-// for one, and as the password of basic authentication.
+// authorized accepts the token as GitHub does: as a bearer token, with the older scheme "token",
+// and as the password of basic authentication.
 func (s *Server) authorized(r *http.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +211,7 @@ func (s *Server) now() time.Time {
 
 const hourlyLimit = 5000
 
-// header sets what every answer of GitHub carries.
+// header sets the headers of every answer of GitHub.
 func (s *Server) header(w http.ResponseWriter) {
 	now := s.now().UTC()
 	s.mu.Lock()
@@ -233,8 +233,8 @@ func (s *Server) header(w http.ResponseWriter) {
 	h.Set("X-RateLimit-Resource", "core")
 }
 
-// serve sends v with its ETag, or says that the client has it already, which
-// does not count against the rate limit.
+// serve sends v with its ETag, or reports that the client already has it, which does not count
+// against the rate limit.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -259,7 +259,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, v any) {
 	w.Write(body) //nolint:errcheck // the client may be gone
 }
 
-// send sends v as it is.
+// send sends v unchanged.
 func (s *Server) send(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(v) //nolint:errcheck // the client may be gone
@@ -274,7 +274,7 @@ func (s *Server) notFound(w http.ResponseWriter, _ *http.Request) {
 	s.problem(w, http.StatusNotFound, "Not Found", "https://docs.github.com/rest")
 }
 
-// statusWriter remembers the status of an answer.
+// statusWriter records the status of an answer.
 type statusWriter struct {
 	http.ResponseWriter
 	status int

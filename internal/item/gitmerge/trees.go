@@ -140,7 +140,7 @@ func (r *Repo) read(ctx context.Context, objects blobs) (merge.Tree, error) {
 			return nil, fmt.Errorf("read %s from git: %w", name, err)
 		}
 		if size > ticfile.MaxSize {
-			return nil, fmt.Errorf("read %s from git: it has %d bytes, more than the %d that are read", name, size, ticfile.MaxSize)
+			return nil, fmt.Errorf("read %s from git: it has %d bytes; the limit is %d", name, size, ticfile.MaxSize)
 		}
 		tree[name] = string(text[:size])
 	}

@@ -329,11 +329,11 @@ func (x *Index) misnamed(f *file) string {
 	if other := FileName(f.inner); x.files[other] != nil {
 		also = fmt.Sprintf(", as %s/%s is", x.name, other)
 	}
-	used := "it is not used"
+	used := "copse ignores it"
 	if f.id != 0 {
-		used = fmt.Sprintf("it is used as #%d, by its name", f.id)
+		used = fmt.Sprintf("copse uses it as #%d, by its name", f.id)
 	}
-	return fmt.Sprintf("says that it is item %d%s; %s. Give it a number that is free, in its name and inside", f.inner, also, used)
+	return fmt.Sprintf("says that it is item %d%s; %s. Give it a free number, in its name and inside", f.inner, also, used)
 }
 
 // byNumber orders names so that 2.md comes before 10.md.

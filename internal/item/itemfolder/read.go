@@ -37,7 +37,7 @@ func readFile(root *os.Root, name string, buf *bytes.Buffer) (text string, from 
 	}
 	from = stampOf(info)
 	if from.size > ticfile.MaxSize {
-		return "", from, fmt.Errorf("has %d bytes, more than the %d that are read", from.size, ticfile.MaxSize)
+		return "", from, fmt.Errorf("has %d bytes; the limit is %d", from.size, ticfile.MaxSize)
 	}
 	buf.Reset()
 	buf.Grow(int(from.size) + bytes.MinRead) // or it would grow at the end of the file

@@ -196,7 +196,7 @@ func testUndoRefused(t *testing.T, p Project) {
 	refused("created long ago", log[0].ID, "the item was updated since")
 	refused("no change", "nonsense", "no such change")
 	bob.undo(1, log[2].ID)
-	refused("undone already", log[2].ID, "undone already")
+	refused("undone already", log[2].ID, "already undid it")
 	ada.claim(item.ClaimRequest{ID: 1})
 	bob.claim(item.ClaimRequest{ID: 1, Steal: true})
 	refused("a theft", lastOf(ada.history(1)).ID, `it was "stolen"`)

@@ -38,15 +38,15 @@ func TestBrokenFiles(t *testing.T) {
 		diff(t, "items", "1 Item 1, 4 a (ours) | b (theirs) (unmerged), 5 Item 1, 6 Item 99, 10 Item 10", got)
 		diff(t, "warnings", []item.Warning{
 			{File: "items/2.md", Reason: "has no front matter: its first line is not ---"},
-			{File: "items/3.md", Reason: "has front matter that is not right: line 3: mapping value is not allowed in this context"},
+			{File: "items/3.md", Reason: "has invalid front matter: line 3: mapping value is not allowed in this context"},
 			{File: "items/4.md", Reason: "has merge conflict markers; run doctor --repair"},
-			{File: "items/5.md", Reason: "says that it is item 1, as items/1.md is; it is used as #5, by its name. Give it a number that is free, in its name and inside"},
-			{File: "items/6.md", Reason: "says that it is item 99; it is used as #6, by its name. Give it a number that is free, in its name and inside"},
-			{File: "items/07.md", Reason: "says that it is item 7; it is not used. Give it a number that is free, in its name and inside"},
+			{File: "items/5.md", Reason: "says that it is item 1, as items/1.md is; copse uses it as #5, by its name. Give it a free number, in its name and inside"},
+			{File: "items/6.md", Reason: "says that it is item 99; copse uses it as #6, by its name. Give it a free number, in its name and inside"},
+			{File: "items/07.md", Reason: "says that it is item 7; copse ignores it. Give it a free number, in its name and inside"},
 			{File: "items/10.md", Reason: `says parent "x", which is not the number of an item; it is left out`},
-			{File: "items/12.md", Reason: "has 9437188 bytes, more than the 8388608 that are read"},
+			{File: "items/12.md", Reason: "has 9437188 bytes; the limit is 8388608"},
 			{File: "items/notes.md", Reason: "has no front matter: its first line is not ---"},
-			{File: "items/1 copy.md", Reason: "says that it is item 1, as items/1.md is; it is not used. Give it a number that is free, in its name and inside"},
+			{File: "items/1 copy.md", Reason: "says that it is item 1, as items/1.md is; copse ignores it. Give it a free number, in its name and inside"},
 			{File: "items/folder.md", Reason: "is a directory"},
 		}, warnings)
 	})
@@ -163,12 +163,12 @@ func TestConfigErrors(t *testing.T) {
 	}{
 		"missing":  {func(t *testing.T, dir string) { remove(t, dir, "config.yml") }, "config.yml is missing; restore it, or initialize the project again"},
 		"empty":    {func(t *testing.T, dir string) { write(t, dir, "config.yml", "") }, "config.yml is empty; restore it, or remove it and initialize the project again"},
-		"not YAML": {func(t *testing.T, dir string) { write(t, dir, "config.yml", "a: b: c") }, "config.yml is not YAML that can be used: line 1: mapping value is not allowed in this context; correct it"},
+		"not YAML": {func(t *testing.T, dir string) { write(t, dir, "config.yml", "a: b: c") }, "config.yml is not usable YAML: line 1: mapping value is not allowed in this context; correct it"},
 		"foreign":  {func(t *testing.T, dir string) { write(t, dir, "config.yml", "version: 2\n") }, "config.yml is not the configuration of a tic project: it has no types"},
 		"newer": {func(t *testing.T, dir string) {
 			remove(t, dir, "config.yml")
 			write(t, dir, "tic.db", "")
-		}, "config.yml is missing: this store is kept in tic.db by a newer tic, which is not read here"},
+		}, "config.yml is missing: this store is kept in tic.db by a newer tic, which copse cannot read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -329,8 +329,8 @@ func TestCheckAndRepair(t *testing.T) {
 	diff(t, "left for a person", []item.Warning{
 		{File: "items/notes.md", Reason: "has no front matter: its first line is not ---"},
 		{File: "items/6.md", Reason: `has the status "gone", which is none of backlog, todo, done`},
-		{File: "items/7.md", Reason: "is in a circle: Circular parent chain detected for #7"},
-		{File: "items/8.md", Reason: "is in a circle: Circular parent chain detected for #8"},
+		{File: "items/7.md", Reason: "is in a cycle: Circular parent chain detected for #7"},
+		{File: "items/8.md", Reason: "is in a cycle: Circular parent chain detected for #8"},
 	}, found)
 	done, err = s.Repair(t.Context())
 	if err != nil || len(done.Fixes) > 0 {

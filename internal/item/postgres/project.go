@@ -106,7 +106,7 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 		}
 	}
 	if all.Largest() >= config.NextID {
-		found = append(found, item.Warning{File: "project", Reason: fmt.Sprintf("would give the number %d a second time; ask the owner of the database to set next_id to more than %d", config.NextID, all.Largest())})
+		found = append(found, item.Warning{File: "project", Reason: fmt.Sprintf("would assign the number %d twice; ask the owner of the database to set next_id to more than %d", config.NextID, all.Largest())})
 	}
 	return found, nil
 }

@@ -63,7 +63,7 @@ func (s *Store) project(ctx context.Context, db querier) (project, error) {
 func (s *Store) name() (string, error) {
 	name, err := s.o.Project()
 	if err != nil {
-		return "", &item.StoreError{Problem: "the project in the database is not known: " + err.Error(), Next: "Name it in items.project in .copse.yml, or in the address as ?project=NAME."}
+		return "", &item.StoreError{Problem: "the project in the database is unknown: " + err.Error(), Next: "Name it in items.project in .copse.yml, or in the address as ?project=NAME."}
 	}
 	return name, nil
 }

@@ -62,7 +62,7 @@ func (s *Store) Enter(ctx context.Context, all archive.Archive) error {
 			return err
 		}
 		if err := all.Compare(found); err != nil {
-			return fmt.Errorf("the copy in the database is not the same, so that nothing was moved: %w", err)
+			return fmt.Errorf("the copy in the database differs, so nothing was moved: %w", err)
 		}
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 		defer cancel()

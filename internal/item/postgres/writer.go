@@ -98,7 +98,7 @@ func (s *Store) changeWithin(ctx context.Context, limit time.Duration, do func(*
 	})
 	if failed, ok := errors.AsType[*item.StoreError](err); ok && uncertain {
 		return 0, false, &item.StoreError{
-			Problem: "the connection to the database was lost while the change was being saved, so that it may have been made or not",
+			Problem: "the connection to the database was lost while the change was being saved, so the change may have been made or not",
 			Next:    "Look at the item before you repeat the change.", Err: failed.Err,
 		}
 	}

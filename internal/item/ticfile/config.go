@@ -76,7 +76,7 @@ func parseConfig(text string) (*Config, error) {
 	}
 	front, err := yamlmap.Parse(rest)
 	if err != nil {
-		return nil, fmt.Errorf("is not YAML that can be used: %w; correct it", err)
+		return nil, fmt.Errorf("is not usable YAML: %w; correct it", err)
 	}
 	c.front = front
 	r := configReader{front: front}
@@ -131,7 +131,7 @@ func (r *configReader) text(key string) string {
 func (r *configReader) list(key string) []string {
 	v := r.front.Get(key)
 	if v.Kind == yamlmap.Scalar || v.Kind == yamlmap.Other {
-		r.refuse(key, "a list of texts")
+		r.refuse(key, "a list of strings")
 	}
 	return v.Items
 }

@@ -93,7 +93,7 @@ type File struct {
 // from the name of the file: "has no front matter".
 func Parse(text string) (*File, error) {
 	if len(text) > MaxSize {
-		return nil, fmt.Errorf("has %d bytes, more than the %d that are read", len(text), MaxSize)
+		return nil, fmt.Errorf("has %d bytes; the limit is %d", len(text), MaxSize)
 	}
 	f, err := parse(text)
 	if err != nil && hasConflict(text) {
@@ -113,11 +113,11 @@ func parse(text string) (*File, error) {
 	}
 	front, rest, ok := cutFront(text)
 	if !ok {
-		return nil, errors.New("has no line --- behind the front matter")
+		return nil, errors.New("has no line --- after the front matter")
 	}
 	f.closing, f.body.text = cutLine(rest)
 	if strings.TrimRight(bare(f.closing), " \t") != fence {
-		return nil, errors.New("has more than --- on the line behind the front matter")
+		return nil, errors.New("has more than --- on the line after the front matter")
 	}
 	f.body.newline = "\n"
 	if strings.HasSuffix(f.opening, "\r\n") {
@@ -128,7 +128,7 @@ func parse(text string) (*File, error) {
 		if at, ok := errors.AsType[*yamlmap.SyntaxError](err); ok && at.Line > 0 {
 			err = &yamlmap.SyntaxError{Line: at.Line + 1, Problem: at.Problem} // as an editor counts
 		}
-		return nil, fmt.Errorf("has front matter that is not right: %w", err)
+		return nil, fmt.Errorf("has invalid front matter: %w", err)
 	}
 	if len(f.front.Keys()) == 0 {
 		return nil, errors.New("has empty front matter")
@@ -249,7 +249,7 @@ func (r *reader) text(key string) string {
 	v := r.front.Get(key)
 	switch v.Kind {
 	case yamlmap.List, yamlmap.Other:
-		r.err = fmt.Errorf("has front matter that is not right: %s is not a text", key)
+		r.err = fmt.Errorf("has invalid front matter: %s is not a text", key)
 	}
 	return v.Text
 }
@@ -289,7 +289,7 @@ func (r *reader) labels() []string {
 	case yamlmap.Scalar:
 		return item.SplitLabels(v.Text)
 	case yamlmap.Other:
-		r.problem("has labels that are not a list of texts; they are left out")
+		r.problem("has labels that are not a list of strings; they are left out")
 	}
 	return slices.DeleteFunc(slices.Clone(v.Items), func(s string) bool { return s == "" })
 }

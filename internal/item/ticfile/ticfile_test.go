@@ -279,14 +279,14 @@ func TestNoItem(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"empty":            {"", "has no front matter: its first line is not ---"},
 		"no front matter":  {"# Notes\n", "has no front matter: its first line is not ---"},
-		"open":             {"---\nid: 1\n", "has no line --- behind the front matter"},
+		"open":             {"---\nid: 1\n", "has no line --- after the front matter"},
 		"empty front":      {"---\n---\n", "has empty front matter"},
 		"only comments":    {"---\n# x\n---\n", "has empty front matter"},
-		"more on the line": {"---\nid: 1\n--- x\n", "has more than --- on the line behind the front matter"},
-		"bad YAML":         {"---\nid: 1\ntitle: a: b\n---\n", "has front matter that is not right: line 3: mapping value is not allowed in this context"},
-		"key twice":        {"---\nid: 1\nid: 2\n---\n", `has front matter that is not right: line 3: the key "id" is there twice`},
-		"title is a list":  {"---\ntitle: [a]\n---\n", "has front matter that is not right: title is not a text"},
-		"too large":        {"---\nid: 1\n---\n" + strings.Repeat("x", ticfile.MaxSize), "has 8388622 bytes, more than the 8388608 that are read"},
+		"more on the line": {"---\nid: 1\n--- x\n", "has more than --- on the line after the front matter"},
+		"bad YAML":         {"---\nid: 1\ntitle: a: b\n---\n", "has invalid front matter: line 3: mapping value is not allowed in this context"},
+		"key twice":        {"---\nid: 1\nid: 2\n---\n", `has invalid front matter: line 3: the key "id" appears twice`},
+		"title is a list":  {"---\ntitle: [a]\n---\n", "has invalid front matter: title is not a text"},
+		"too large":        {"---\nid: 1\n---\n" + strings.Repeat("x", ticfile.MaxSize), "has 8388622 bytes; the limit is 8388608"},
 		"conflict": {
 			"---\nid: 1\n<<<<<<< HEAD\ntitle: a\n=======\ntitle: b\n>>>>>>> other\n---\n",
 			"has merge conflict markers; run doctor --repair",
@@ -311,7 +311,7 @@ func TestProblems(t *testing.T) {
 		"parent":       {"id: 1\nparent: local-3\n", `says parent "local-3", which is not the number of an item; it is left out`},
 		"dependency":   {"id: 1\ndepends_on: [x]\n", `says depends_on "x", which is not the number of an item; it is left out`},
 		"dependencies": {"id: 1\ndepends_on: 3\n", "has a depends_on that is not a list; it is left out"},
-		"labels":       {"id: 1\nlabels: {a: b}\n", "has labels that are not a list of texts; they are left out"},
+		"labels":       {"id: 1\nlabels: {a: b}\n", "has labels that are not a list of strings; they are left out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

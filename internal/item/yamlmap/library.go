@@ -31,7 +31,7 @@ func (m *Map) readByLibrary() error {
 	for _, pair := range values {
 		key, ok := l.scalar(pair.Key)
 		if !ok {
-			return &SyntaxError{Line: pair.Key.GetToken().Position.Line, Problem: "the key is not a text"}
+			return &SyntaxError{Line: pair.Key.GetToken().Position.Line, Problem: "the key is not a string"}
 		}
 		read = append(read, entry{key: key.Text, value: l.value(pair.Value)})
 	}

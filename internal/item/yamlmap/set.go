@@ -10,7 +10,7 @@ import (
 
 // ErrNotEditable says that a mapping is written in a way that is only read, as
 // {a: b} is, or in which the new value would change what others read.
-var ErrNotEditable = errors.New("its YAML is too special to be edited; write each value as a line `key: value`")
+var ErrNotEditable = errors.New("copse cannot edit its YAML; write each value as a line `key: value`")
 
 // SetText makes the value of key a text.
 func (m *Map) SetText(key, text string) error {

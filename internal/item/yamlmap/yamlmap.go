@@ -113,7 +113,7 @@ func (m *Map) read() error {
 		}
 		for _, other := range m.entries[:i] {
 			if other.key == e.key {
-				return &SyntaxError{Line: lineOf(m.text, e.start), Problem: fmt.Sprintf("the key %q is there twice", e.key)}
+				return &SyntaxError{Line: lineOf(m.text, e.start), Problem: fmt.Sprintf("the key %q appears twice", e.key)}
 			}
 		}
 	}

@@ -1,15 +1,13 @@
-// Package adf turns Atlassian Document Format, the JSON in which Jira Cloud
-// keeps rich text, into Markdown for a reader that has no Jira: a model, or a
-// person in a terminal.
+// Package adf converts Atlassian Document Format, the JSON in which Jira Cloud stores rich text, to
+// Markdown for a reader without Jira: a model, or a person at a terminal.
 //
-// Use [Markdown]. It takes whatever Jira answers in a rich text field and never
-// fails: what it does not know, it reduces to the text inside. The result is
-// CommonMark with GitHub's tables, task lists and strikethrough; text that
-// would read as markup is escaped, and control, bidi and ANSI characters are
-// gone.
+// Use [Markdown]. It accepts any value of a rich text field and never fails: it reduces unknown
+// nodes to their text. The result is CommonMark with GitHub's tables, task lists, and
+// strikethrough; text that would read as markup is escaped, and control, bidi, and ANSI characters
+// are removed.
 //
-// The node and mark names are those of the JSON schema at
-// https://go.atlassian.com/adf-json-schema, the experimental ones included.
+// The node and mark names are those of the JSON schema at https://go.atlassian.com/adf-json-schema,
+// including the experimental ones.
 package adf
 
 import (
@@ -21,13 +19,13 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// maxDepth is how many levels of nodes are rendered as such; of what lies
-// deeper, only the text is kept. Jira's own editor stops at far fewer.
+// maxDepth is the number of levels of nodes that are rendered; deeper nodes are reduced to their
+// text. Jira's own editor stops at far fewer.
 const maxDepth = 200
 
-// Markdown returns the Markdown of raw, the JSON value of a rich text field: a
-// document, or null. A JSON string (the wiki text of Jira's older API) is
-// returned as it is, but cleaned. Anything else, broken JSON too, is "".
+// Markdown returns the Markdown of raw, the JSON value of a rich text field: a document, or null. A
+// JSON string (the wiki text of Jira's older API) is returned unchanged, but cleaned. Anything
+// else, including broken JSON, is "".
 func Markdown(raw []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -44,13 +42,13 @@ func Markdown(raw []byte) string {
 	return ""
 }
 
-// node is one JSON object of a document. Its methods answer for what is
-// missing, null or of the wrong type as if it were empty.
+// node is one JSON object of a document. Its methods treat values that are missing, null, or of the
+// wrong type as empty.
 type node map[string]any
 
 func (n node) kind() string { return str(n["type"]) }
 
-// attr returns the attribute as text, numbers as they were written.
+// attr returns the attribute as text, numbers in their written form.
 func (n node) attr(name string) string {
 	attrs, _ := n["attrs"].(map[string]any)
 	return str(attrs[name])
@@ -88,7 +86,7 @@ func str(v any) string {
 	return ""
 }
 
-// plainText returns all text below n, by a walk that no depth can exhaust.
+// plainText returns all text below n, by a walk without a limit of depth.
 func plainText(n node) string {
 	var parts []string
 	stack := []node{n}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// renderer is where in the document the rendering is.
+// renderer is the position of the rendering in the document.
 type renderer struct {
 	depth  int
 	inCell bool // in a table cell, which is one line of Markdown
@@ -26,8 +26,7 @@ const (
 	numbers
 )
 
-// flow renders nodes that stand where blocks do. What it finds of inline nodes
-// between them becomes paragraphs.
+// flow renders nodes in a place for blocks. Inline nodes between them become paragraphs.
 func (r renderer) flow(list []node) []block {
 	var out []block
 	alternate := false
@@ -47,8 +46,7 @@ func (r renderer) flow(list []node) []block {
 			continue
 		}
 		kind := kindOf(list[i])
-		// Two lists of one kind in a row would be read as one, if it were not
-		// for another marker.
+		// Two adjacent lists of one kind would be read as one, without a different marker.
 		isList := kind == bullets || kind == numbers
 		alternate = isList && len(out) > 0 && out[len(out)-1].kind == kind && !alternate
 		add(r.block(list[i], alternate), kind)
@@ -124,7 +122,7 @@ func (r renderer) block(n node, alternate bool) string {
 	case "extension":
 		return r.paragraph([]node{n})
 	}
-	// The layouts, what is not known, and what stands where it should not.
+	// The layouts, unknown nodes, and misplaced nodes.
 	blocks := r.flow(n.children())
 	if own := r.paragraph([]node{{"type": "text", "text": ownText(n)}}); own != "" {
 		blocks = append([]block{{own, paragraph}}, blocks...)
@@ -132,8 +130,8 @@ func (r renderer) block(n node, alternate bool) string {
 	return join(blocks, false)
 }
 
-// extension returns the text that an app's macro comes with, else its name: what it
-// would show is not in the document.
+// extension returns the text of an app's macro, or else its name: the document does not contain its
+// output.
 func extension(n node) string {
 	if text := line(n.attr("text")); text != "" {
 		return escape(text, 0, false)
@@ -141,7 +139,7 @@ func extension(n node) string {
 	return "[" + escape(strings.TrimSpace("extension: "+line(n.attr("extensionKey"))), 0, true) + "]"
 }
 
-// ownText returns the text that a node of any kind carries itself.
+// ownText returns a node's own text.
 func ownText(n node) string {
 	if text := str(n["text"]); text != "" {
 		return text
@@ -149,8 +147,8 @@ func ownText(n node) string {
 	return n.attr("text")
 }
 
-// join puts blank lines between blocks, but none before a list when it is
-// tight and Markdown can do without.
+// join puts blank lines between blocks, but none before a tight list if Markdown does not require
+// one.
 func join(blocks []block, tight bool) string {
 	var b strings.Builder
 	for i, bl := range blocks {
@@ -166,8 +164,8 @@ func join(blocks []block, tight bool) string {
 	return b.String()
 }
 
-// interrupts reports whether a block is seen as one right after a paragraph's
-// line: a numbered list only when it starts with 1.
+// interrupts reports whether a block is recognized directly after a paragraph's line: a numbered
+// list only if it starts with 1.
 func interrupts(b block) bool {
 	return b.kind == bullets || b.kind == numbers && (strings.HasPrefix(b.text, "1. ") || strings.HasPrefix(b.text, "1) "))
 }
@@ -204,7 +202,7 @@ func (r renderer) codeBlock(n node) string {
 	return fence + language(n.attr("language")) + "\n" + code + "\n" + fence
 }
 
-// language returns name if it can stand in an info string.
+// language returns name if it is valid in an info string.
 func language(name string) string {
 	for _, c := range name {
 		if !isWord(c) && !strings.ContainsRune("+#.-", c) {

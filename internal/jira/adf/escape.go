@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// escape puts backslashes before the characters of s that would be read as
-// inline markup. before is the character that precedes s, 0 if none does. What
-// follows s is not known and taken for the worst.
+// escape adds backslashes before the characters of s that would be read as inline markup. before is
+// the character that precedes s, 0 if there is none. The text after s is unknown; escape assumes
+// the worst.
 func escape(s string, before rune, inLink bool) string {
 	runes := []rune(s)
 	var b strings.Builder
@@ -17,7 +17,7 @@ func escape(s string, before rune, inLink bool) string {
 		if i+1 < len(runes) {
 			after = runes[i+1]
 		}
-		// A bracket closed by what is there already must not become a link.
+		// A bracket that existing text closes must not become a link.
 		joins := i == 0 && before == ']' && strings.ContainsRune("([:", c)
 		if joins || active(c, before, after, runes[i:], inLink) {
 			b.WriteByte('\\')

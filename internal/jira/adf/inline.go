@@ -11,8 +11,8 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// mark is a format that Markdown has. Marks are opened in the order of rank,
-// so that neighbours share what they have in common.
+// mark is a format that Markdown supports. Marks open in the order of rank, so neighbors share
+// their common ones.
 type mark struct {
 	rank  int
 	open  string
@@ -26,8 +26,7 @@ const (
 	emRank
 )
 
-// paragraph renders inline nodes as lines that no reader takes for other
-// blocks.
+// paragraph renders inline nodes as lines that no reader mistakes for other blocks.
 func (r renderer) paragraph(list []node) string {
 	text := r.inline(list)
 	if r.inCell { // where no line begins a block
@@ -40,7 +39,7 @@ func (r renderer) paragraph(list []node) string {
 	return strings.Join(lines, "\n")
 }
 
-// oneLine renders inline nodes where Markdown has room for one line only.
+// oneLine renders inline nodes in a place where Markdown allows only one line.
 func (r renderer) oneLine(list []node) string {
 	r.inCell = true // breaks without a mark of their own
 	return strings.Join(strings.Fields(r.inline(list)), " ")
@@ -53,8 +52,8 @@ func (r renderer) inline(list []node) string {
 	return string(w.buf)
 }
 
-// inliner writes one paragraph's Markdown. White space at the edge of a format
-// goes outside of it, where the format still counts as one.
+// inliner writes one paragraph's Markdown. White space at the edge of a format moves outside of it,
+// where the format remains valid.
 type inliner struct {
 	inCell bool
 	buf    []byte
@@ -70,7 +69,7 @@ func (w *inliner) nodes(list []node, depth int) {
 			w.node(n, depth)
 			continue
 		}
-		// Text cut in pieces that look alike is one text.
+		// Adjacent texts with the same marks are one text.
 		marks, code := formats(n)
 		var text strings.Builder
 		text.WriteString(str(n["text"]))
@@ -181,7 +180,7 @@ func (w *inliner) write(s string, marks []mark) {
 	w.buf = append(w.buf, s...)
 }
 
-// begin writes what stands between the text so far and more text with marks.
+// begin writes the transition from the text so far to more text with marks.
 func (w *inliner) begin(marks []mark) {
 	common := 0
 	for common < len(w.open) && common < len(marks) && w.open[common] == marks[common] {
@@ -248,7 +247,7 @@ func formats(n node) (marks []mark, code bool) {
 	return marks, code
 }
 
-// link returns the mark of a link to href; it is empty where there is none to make.
+// link returns the mark of a link to href; it is empty if there is no valid one.
 func link(href string) mark {
 	if href = target(href); href == "" {
 		return mark{}
@@ -273,8 +272,8 @@ func isWeb(href string) bool {
 	return strings.HasPrefix(href, "https://") || strings.HasPrefix(href, "http://")
 }
 
-// target returns href as it can stand in a link: without what ends one, and empty
-// if following it would run a script.
+// target returns href in a form that is valid in a link: without characters that end it, and empty
+// if it would run a script.
 func target(href string) string {
 	href = strings.TrimSpace(line(href))
 	scheme, _, _ := strings.Cut(href, ":")

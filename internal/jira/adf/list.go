@@ -18,8 +18,7 @@ func startOf(n node) int {
 	return start
 }
 
-// list renders the items of n; marker gives the marker of the i-th. An item
-// with nothing in it is left out.
+// list renders the items of n; marker returns the marker of the i-th. Empty items are omitted.
 func (r renderer) list(n node, marker func(i int) string) string {
 	var items []string
 	var width int // of the last item's marker
@@ -54,7 +53,7 @@ func (r renderer) list(n node, marker func(i int) string) string {
 	return strings.Join(items, "\n")
 }
 
-// item returns what a child of a list consists of, and what stands before it.
+// item returns the content of a list's child, and its marker.
 func (r renderer) item(n node) (label string, blocks []block) {
 	switch n.kind() {
 	case "listItem":

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// refObject returns another issue, as it is part of one.
+// refObject returns another issue, as a part of an issue.
 func (s *Server) refObject(key string) map[string]any {
 	for _, issue := range s.fixture.Issues {
 		if issue.Key == key {

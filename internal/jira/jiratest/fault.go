@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Failure is one way in which a Jira does not answer as it should.
+// Failure is a kind of faulty answer.
 type Failure int
 
 const (
@@ -28,7 +28,7 @@ const (
 	Captcha
 	// Forbidden is the 403 of a user without access.
 	Forbidden
-	// Gone is the 410 of an interface that was taken away.
+	// Gone is the 410 of a removed API.
 	Gone
 	// Redirect is a 302 to a login page on another host.
 	Redirect
@@ -36,7 +36,7 @@ const (
 	Echo
 )
 
-// RetryAfter is how long a RateLimited answer says to wait.
+// RetryAfter is the wait in a RateLimited answer.
 const RetryAfter = 37 * time.Second
 
 type fault struct {
@@ -45,15 +45,15 @@ type fault struct {
 	left int
 }
 
-// Break makes the next times requests whose path ends in path fail. Faults are
-// used up in the order they were given.
+// Break makes the next times requests fail whose path ends in path. Faults apply in the order of
+// the calls.
 func (s *Server) Break(path string, what Failure, times int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, &fault{path: path, what: what, left: times})
 }
 
-// fault returns the failure that is due for a request, if one is.
+// fault returns the next failure for a request, if there is one.
 func (s *Server) fault(path string) (Failure, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,16 +1,13 @@
-// Package jiratest is a Jira for tests and demonstrations: an http.Handler that
-// answers as Jira Cloud or Jira Data Center does to the few requests that read
-// issues.
+// Package jiratest is a fake Jira for tests and demonstrations: an http.Handler that answers as
+// Jira Cloud or Jira Data Center does to the few requests that read issues.
 //
-// Use [New] with a [Fixture] and serve it, for example with httptest.NewServer.
-// The server demands the fixture's credentials, answers with the fields,
-// headers and errors of the product it plays, understands the JQL that
-// [ParseJQL] describes and refuses all other, pages as the product pages,
-// records what it was asked, and breaks on demand: see [Server.Break].
+// Use [New] with a [Fixture] and serve it, for example with httptest.NewServer. The server requires
+// the fixture's credentials, answers with the fields, headers, and errors of its product, accepts
+// the JQL that [ParseJQL] describes and refuses all other, pages as the product does, records its
+// requests, and fails on demand: see [Server.Break].
 //
-// What it plays is written down in Atlassian's REST documentation and in the
-// reports of those who found out what that leaves open; nothing here asks a
-// real Jira.
+// The behavior follows Atlassian's REST documentation and users' reports of undocumented details;
+// nothing here contacts a real Jira.
 package jiratest
 
 import (
@@ -21,25 +18,25 @@ import (
 	"time"
 )
 
-// Fixture is what one Jira holds.
+// Fixture is the content of a Jira.
 type Fixture struct {
-	// Cloud makes it Jira Cloud; it is Data Center otherwise.
+	// Cloud selects Jira Cloud; otherwise it is Data Center.
 	Cloud bool `json:"cloud"`
 	// Path is the context path, such as "/jira".
 	Path string `json:"path"`
-	// Login and Secret are demanded as Basic credentials; without a Login the
-	// Secret is demanded as a Bearer token.
+	// Login and Secret are required as Basic credentials; without a Login, the Secret is required
+	// as a Bearer token.
 	Login  string `json:"login"`
 	Secret string `json:"secret"`
-	// Me is the name of the user whom the credentials belong to.
+	// Me is the name of the user with these credentials.
 	Me string `json:"me"`
-	// MaxResults caps a page of a search; 0 is 100.
+	// MaxResults limits a page of a search; 0 is 100.
 	MaxResults int     `json:"max_results"`
 	Users      []User  `json:"users"`
 	Issues     []Issue `json:"issues"`
 }
 
-// User is someone whom issues are assigned to.
+// User is a possible assignee of issues.
 type User struct {
 	Name        string `json:"name"` // account id in Cloud, login in Data Center
 	DisplayName string `json:"display_name"`
@@ -49,17 +46,16 @@ type User struct {
 type Issue struct {
 	Key     string `json:"key"`
 	Summary string `json:"summary"`
-	// Document is the description as the version 3 API has it, in Atlassian
-	// Document Format.
+	// Document is the description in the version 3 API, in Atlassian Document Format.
 	Document json.RawMessage `json:"document"`
-	// Wiki is the description as the version 2 API has it.
+	// Wiki is the description in the version 2 API.
 	Wiki   string `json:"wiki"`
 	Status string `json:"status"`
 	// Assignee is the name of a user, empty for no one.
 	Assignee string `json:"assignee"`
 	Type     string `json:"type"`
 	Priority string `json:"priority"`
-	// Parent is a key. Like the issues of links, its issue need not be in the fixture.
+	// Parent is a key. Like the issues of links, its issue may be missing in the fixture.
 	Parent   string    `json:"parent"`
 	Links    []Link    `json:"links"`
 	Comments []Comment `json:"comments"` // oldest first
@@ -83,7 +79,7 @@ type Comment struct {
 	Created  string          `json:"created"`
 }
 
-// MaxComments is how many comments an issue comes with.
+// MaxComments is the number of comments that accompany an issue.
 const MaxComments = 5
 
 func (i Issue) project() string {

@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// JQL is a query that [ParseJQL] understands.
+// JQL is a query that [ParseJQL] accepts.
 type JQL struct {
 	Project string
 	// Status and Assignee are nil if the query has no such clause.
 	Status   *string
 	Assignee *string
-	// CurrentUser tells that the assignee is currentUser().
+	// CurrentUser means that the assignee is currentUser().
 	CurrentUser bool
 }
 
-// ParseJQL reads a query of exactly this form, the parts in brackets being
+// ParseJQL reads a query of exactly this form, with the parts in brackets
 // optional:
 //
 //	project = "…" [AND status = "…"] [AND assignee = "…"|currentUser()] ORDER BY updated DESC
 //
 // A string is quoted with double quotes and has the escapes of Jira's own: \",
-// \', \\, \t, \n, \r, "\ " and \uXXXX. The error's text is the one Jira would
-// answer with.
+// \', \\, \t, \n, \r, "\ " and \uXXXX. The error's text is Jira's.
 func ParseJQL(jql string) (JQL, error) {
 	p := jqlParser{rest: jql, all: jql}
 	var q JQL

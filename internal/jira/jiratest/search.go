@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// badPayload is what Cloud answers to a body with members it does not know, such
-// as the startAt of its former search.
+// badPayload is Cloud's answer to a body with unknown members, such as the startAt of its former
+// search.
 const badPayload = "Invalid request payload. Refer to the REST API documentation and try again."
 
 // searchByToken is the search of Cloud.
@@ -105,8 +105,7 @@ func (s *Server) limit(asked *int) int {
 	return min(max(*asked, 0), s.fixture.MaxResults)
 }
 
-// token returns the place of a page in what a query finds. It is good for that query
-// only.
+// token returns the position of a page in the results of a query. It is valid for that query only.
 func token(start int, jql string) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d %s", start, jql))
 }
@@ -118,7 +117,7 @@ func tokenStart(token, jql string) (int, bool) {
 	return start, err == nil && nerr == nil && start >= 0 && of == jql
 }
 
-// find returns the issues that a query finds, or what is wrong with it.
+// find returns the issues that match a query, or an error.
 func (s *Server) find(jql string) (found []Issue, problems []string) {
 	q, err := ParseJQL(jql)
 	if err != nil {

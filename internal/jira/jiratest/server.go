@@ -15,7 +15,7 @@ import (
 
 const jsonType = "application/json;charset=UTF-8"
 
-// Server is a Jira. Make it with [New].
+// Server is a fake Jira. Create it with [New].
 type Server struct {
 	fixture Fixture
 	mux     *http.ServeMux
@@ -26,7 +26,7 @@ type Server struct {
 	faults   []*fault
 }
 
-// Request is one that a server got, credentials included.
+// Request is a received request, including credentials.
 type Request struct {
 	Method string
 	Path   string // without the context path
@@ -35,7 +35,7 @@ type Request struct {
 	Body   string
 }
 
-// New makes a server of f, which must not be changed afterward.
+// New returns a server of f, which must not be changed afterward.
 func New(f Fixture) *Server {
 	f.MaxResults = cmp.Or(f.MaxResults, 100)
 	s := &Server{fixture: f, mux: http.NewServeMux(), closed: make(chan struct{})}
@@ -60,10 +60,10 @@ func New(f Fixture) *Server {
 	return s
 }
 
-// Close ends the requests that hang.
+// Close ends the hanging requests.
 func (s *Server) Close() { close(s.closed) }
 
-// Requests returns those the server got so far, in order.
+// Requests returns the requests received so far, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *Server) Requests() []Request {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client is gone
+		return // the client has disconnected
 	}
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	path := strings.TrimPrefix(r.URL.Path, s.fixture.Path)
@@ -94,7 +94,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// noSuchPath answers for what is no interface of this Jira.
+// noSuchPath answers requests to paths that this Jira does not have.
 func (s *Server) noSuchPath(w http.ResponseWriter, r *http.Request) {
 	if s.fixture.Cloud || !strings.HasPrefix(r.URL.Path, s.fixture.Path+"/rest/") {
 		s.page(w, http.StatusNotFound, "Oops, you've found a dead link.")
@@ -103,9 +103,8 @@ func (s *Server) noSuchPath(w http.ResponseWriter, r *http.Request) {
 	s.send(w, http.StatusNotFound, map[string]any{"message": "null for uri: http://" + r.Host + r.URL.Path, "status-code": http.StatusNotFound})
 }
 
-// admitted reports whether r carries the credentials. If it carries others, Data
-// Center answers that; Cloud goes on as with an anonymous visitor, and says so in
-// a header only.
+// admitted reports whether r has the credentials. If it has others, Data Center refuses the
+// request; Cloud continues as with an anonymous visitor, and reports it only in a header.
 func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (ok, answered bool) {
 	given := r.Header.Get("Authorization")
 	want := "Bearer " + s.fixture.Secret
@@ -133,7 +132,7 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) (ok, answered 
 }
 
 func (s *Server) serverInfo(w http.ResponseWriter, r *http.Request) {
-	// Everyone may know this, with wrong credentials too in Cloud.
+	// Everyone may read this; in Cloud, even with wrong credentials.
 	if _, answered := s.admitted(w, r); answered {
 		return
 	}
@@ -169,8 +168,8 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, version int) {
 	}
 }
 
-// render returns an issue the form of the API's version, with the fields that
-// were asked for; without any, with all.
+// render returns an issue in the form of the API's version, with the requested fields; without a
+// request for fields, with all.
 func (s *Server) render(r *http.Request, issue Issue, version int, fields []string) map[string]any {
 	all := map[string]any{
 		"summary":     issue.Summary,
@@ -216,7 +215,7 @@ func (s *Server) user(name string) (User, bool) {
 func (s *Server) send(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v) //nolint:errcheck // the client is gone
+	json.NewEncoder(w).Encode(v) //nolint:errcheck // the client has disconnected
 }
 
 // problem sends Jira's error object.

@@ -1,5 +1,5 @@
-// Package lockedstoretest records in which order a change reaches the disk. What a loss of
-// power leaves depends on that order alone, and no test can take the power away.
+// Package lockedstoretest records the order in which a change reaches the disk. The result of a
+// loss of power depends only on that order, and no test can cut the power.
 package lockedstoretest
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// Recorder is a disk that does what the system's does and writes down each step. The zero
-// value is ready for use.
+// Recorder is a disk that does what the system's does and records each step. The zero value is
+// ready to use.
 type Recorder struct {
 	lockedstore.System
 
@@ -22,15 +22,15 @@ type Recorder struct {
 
 var _ lockedstore.Disk = (*Recorder)(nil)
 
-// Steps returns the steps so far, one a line:
+// Steps returns the steps so far, one per line:
 //
 //	content NAME   the content that NAME gets next is on disk
 //	put NAME       NAME has that content
 //	move A B       A is now B
-//	remove NAME    NAME is gone
+//	remove NAME    NAME no longer exists
 //	names DIR      the names in DIR are on disk
 //
-// Contents that become durable at the same time have no order, nor have names: both are
+// Contents that become durable at the same time have no order, and neither have names: both are
 // sorted.
 func (r *Recorder) Steps() string {
 	r.mu.Lock()
@@ -66,12 +66,12 @@ func (r *Recorder) record(step string, err error) error {
 	return err
 }
 
-// Sync is of lockedstore.Disk.
+// Sync implements lockedstore.Disk.
 func (r *Recorder) Sync(file *os.File, name string) error {
 	return r.record("content "+name, r.System.Sync(file, name))
 }
 
-// Rename is of lockedstore.Disk.
+// Rename implements lockedstore.Disk.
 func (r *Recorder) Rename(root *os.Root, from, to string) error {
 	step := "move " + from + " " + to
 	if lockedstore.Temporary(from) {
@@ -80,17 +80,17 @@ func (r *Recorder) Rename(root *os.Root, from, to string) error {
 	return r.record(step, r.System.Rename(root, from, to))
 }
 
-// Exchange is of lockedstore.Disk.
+// Exchange implements lockedstore.Disk.
 func (r *Recorder) Exchange(root *os.Root, one, other string) error {
 	return r.record("put "+other, r.System.Exchange(root, one, other))
 }
 
-// Link is of lockedstore.Disk.
+// Link implements lockedstore.Disk.
 func (r *Recorder) Link(root *os.Root, old, name string) error {
 	return r.record("put "+name, r.System.Link(root, old, name))
 }
 
-// Remove is of lockedstore.Disk. What is removed of temporary files has no order.
+// Remove implements lockedstore.Disk. The removal of temporary files has no order.
 func (r *Recorder) Remove(root *os.Root, name string) error {
 	if lockedstore.Temporary(name) {
 		return r.System.Remove(root, name)
@@ -98,7 +98,7 @@ func (r *Recorder) Remove(root *os.Root, name string) error {
 	return r.record("remove "+name, r.System.Remove(root, name))
 }
 
-// SyncDir is of lockedstore.Disk.
+// SyncDir implements lockedstore.Disk.
 func (r *Recorder) SyncDir(root *os.Root, name string) error {
 	return r.record("names "+name, r.System.SyncDir(root, name))
 }

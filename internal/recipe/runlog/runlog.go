@@ -1,16 +1,16 @@
-// Package runlog keeps what becomes of a user's task runs, so that every process of the
-// user can ask: whether a run is still running, how it ended, and what it printed last.
+// Package runlog records a user's task runs, so every process of the
+// user can ask whether a run is still running, how it ended, and what it printed last.
 //
-// A [Log] is a directory with one file for each run. [Log.Begin] writes it and keeps it up
-// to date while the run prints; [Recording.End] writes the outcome. [Log.Get] returns a
+// A [Log] is a directory with one file for each run. [Log.Begin] writes it and updates it
+// while the run prints; [Recording.End] writes the outcome. [Log.Get] returns a
 // [Report]. It guarantees that
 //
-//   - the log is bounded: it keeps the output that the caller keeps, of the last [MaxRuns]
+//   - the log is limited: it stores the output that the caller stores, of the last [MaxRuns]
 //     runs, for [Keep];
-//   - a run is kept while it runs, and for [Promised] after its end, as long as no more
-//     than [MostRuns] are;
-//   - a run whose process was killed is reported as [Lost], not as one that still runs;
-//   - output is written after the caller's function for secrets, never before.
+//   - a run is stored while it runs, and for [Promised] after its end, as long as there are no
+//     more than [MostRuns];
+//   - a run whose process was killed is reported as [Lost], not as running;
+//   - output is written after the caller's function has removed secrets, never before.
 //
 // A log without a usable directory knows the runs of its own process.
 package runlog
@@ -31,7 +31,7 @@ import (
 	"github.com/copse-dev/copse/internal/userdir"
 )
 
-// State says how far a run is.
+// State is the state of a run.
 type State string
 
 // The states.
@@ -49,44 +49,44 @@ type Outcome struct {
 	// ExitCode is -1 if the run was stopped.
 	ExitCode int    `json:"exit_code"`
 	Problem  string `json:"problem,omitempty"`
-	// Reasons are the lines of the output that explain a failure, without secrets; none if
-	// they are easy to find. They can be in a part of the output that is left out.
+	// Reasons are the lines of the output that explain a failure, without secrets; none if they are
+	// easy to find. They can be in an omitted part of the output.
 	Reasons []string `json:"reasons,omitempty"`
-	// TimedOut says that a run was stopped after its time limit.
+	// TimedOut means that a run was stopped after its time limit.
 	TimedOut bool      `json:"timed_out,omitempty"`
 	Ended    time.Time `json:"ended,omitzero"`
 }
 
-// Report is what is known of a run.
+// Report describes a run.
 type Report struct {
 	running.Task
 	Outcome
-	// Output is what the run has printed, without secrets; LeftOut are the bytes that are
-	// missing in its middle.
+	// Output is the output of the run, without secrets; LeftOut is the number of bytes missing in
+	// its middle.
 	Output  string `json:"output"`
 	LeftOut int64  `json:"truncated_bytes"`
 }
 
 const (
-	// MaxRuns is how many runs are kept.
+	// MaxRuns is the number of stored runs.
 	MaxRuns = 100
-	// Keep is how long a run is kept.
+	// Keep is how long a run is stored.
 	Keep = 72 * time.Hour
-	// Promised is how long an ended run is kept even if there are more than MaxRuns.
+	// Promised is how long an ended run is stored even if there are more than MaxRuns.
 	Promised = 15 * time.Minute
-	// MostRuns is how many runs are kept in any case.
+	// MostRuns is the absolute maximum of stored runs.
 	MostRuns = 500
 
-	// writeEvery is how old the output can be that another process sees.
+	// writeEvery is the maximum age of the output that another process sees.
 	writeEvery = 500 * time.Millisecond
-	// lookEvery is how often a run of another process is looked at by whoever waits for it.
+	// lookEvery is the polling interval of a process that waits for another process's run.
 	lookEvery = 100 * time.Millisecond
 
 	ending  = ".json"
 	maxFile = 1 << 20
 )
 
-// Log is the runs of a user. It is safe for concurrent use.
+// Log contains the runs of a user. It is safe for concurrent use.
 type Log struct {
 	dir    userdir.Dir
 	redact func(string) string
@@ -95,8 +95,8 @@ type Log struct {
 	own map[string]*Recording
 }
 
-// New returns the log in a directory, which is made when it is needed; "" is none. redact
-// returns a text without secrets.
+// New returns the log in a directory, which is created when needed; "" is none. redact returns a
+// text without secrets.
 func New(dir string, redact func(string) string) *Log {
 	return &Log{dir: userdir.Dir(dir), redact: redact, own: make(map[string]*Recording)}
 }
@@ -113,15 +113,15 @@ type Recording struct {
 	outcome Outcome
 }
 
-// Begin notes a run. output returns what it has printed so far and how many bytes are left
-// out; it is called from other goroutines. [Recording.End] must be called.
+// Begin records a run. output returns its output so far and the number of omitted bytes; it is
+// called from other goroutines. [Recording.End] must be called.
 func (l *Log) Begin(task running.Task, output func() (string, int64)) *Recording {
 	r := &Recording{log: l, task: task, output: output, ended: make(chan struct{}), outcome: Outcome{State: Running}}
 	l.prune()
 	l.mu.Lock()
 	l.own[task.ID] = r
 	l.mu.Unlock()
-	_ = l.write(r.report()) // a run that no other process sees goes on all the same
+	_ = l.write(r.report()) // a run that no other process sees continues nevertheless
 	r.writer.Go(r.follow)
 	return r
 }
@@ -144,7 +144,7 @@ func (r *Recording) follow() {
 	}
 }
 
-// End notes how the run ended. Later calls change nothing.
+// End records the outcome of the run. Later calls change nothing.
 func (r *Recording) End(o Outcome) {
 	r.mu.Lock()
 	first := r.outcome.State == Running
@@ -158,7 +158,7 @@ func (r *Recording) End(o Outcome) {
 	close(r.ended)
 	r.writer.Wait()
 	if r.log.write(r.report()) == nil {
-		// The file is enough from now on.
+		// From now on, the file is enough.
 		r.log.mu.Lock()
 		delete(r.log.own, r.task.ID)
 		r.log.mu.Unlock()
@@ -185,10 +185,10 @@ func (l *Log) write(r Report) error {
 	return l.dir.Replace(r.ID+ending, data)
 }
 
-// NotFoundError says that no run with an ID is kept.
+// NotFoundError reports that there is no run with an ID.
 type NotFoundError struct {
 	ID string
-	// Kept are runs that are, the latest first.
+	// Kept are the stored runs, the latest first.
 	Kept []Report
 }
 
@@ -205,8 +205,8 @@ func (e *NotFoundError) Error() string {
 	return text + ". The latest: " + strings.Join(names, ", ")
 }
 
-// Get returns the report of a run. While the run goes on, it first waits for its end, but no
-// longer than wait or ctx allow. The error is a [*NotFoundError].
+// Get returns the report of a run. During the run, it first waits for its end, but no longer than
+// wait or ctx allow. The error is a [*NotFoundError].
 func (l *Log) Get(ctx context.Context, id string, wait time.Duration) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -252,7 +252,7 @@ func (l *Log) read(id string) (Report, bool) {
 		return Report{}, false
 	}
 	if r.State == Running && !r.Owner.Alive() {
-		// It can have written the outcome as the last thing it did.
+		// It may have written the outcome just before it ended.
 		if data, err := l.dir.Read(id+ending, maxFile); err != nil || json.Unmarshal(data, &r) != nil || r.State != Running {
 			return r, err == nil
 		}
@@ -261,7 +261,7 @@ func (l *Log) read(id string) (Report, bool) {
 	return r, true
 }
 
-// Latest returns the runs that are kept, the latest first.
+// Latest returns the stored runs, the latest first.
 func (l *Log) Latest() []Report {
 	found := map[string]Report{}
 	for _, e := range l.dir.List() {
@@ -283,7 +283,7 @@ func (l *Log) Latest() []Report {
 	})
 }
 
-// prune forgets runs that are old or too many. Those that go on stay.
+// prune removes runs that are old or too many. Running ones stay.
 func (l *Log) prune() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

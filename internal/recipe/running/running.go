@@ -1,14 +1,14 @@
-// Package running knows which tasks of a user run at present, in every process and every
-// worktree, and ends them.
+// Package running lists the running tasks of a user, in every process and every worktree, and ends
+// them.
 //
-// A [Registry] is a directory with one file for each running task. [Registry.Begin] writes
-// it, and the function that Begin returns removes it. The file of a process that was killed
-// stays behind; [Registry.List] recognizes it by the process's number
-// and start. [Registry.Stop] signals the process that leads a task, after the same check: a
-// number that the system has given to another process is never signaled.
+// A [Registry] is a directory with one file for each running task. [Registry.Begin] writes it, and
+// the function that Begin returns removes it. The file of a killed process stays behind;
+// [Registry.List] recognizes it by the process's number and start time. [Registry.Stop] signals the
+// process that leads a task, after the same check: a number that the system has assigned to another
+// process is never signaled.
 //
-// The directory belongs to the user and nobody else can write to it, or it is not used: a
-// registry without a directory knows the tasks of its own process.
+// If anybody but the user can write to the directory, it is not used: a registry without a
+// directory knows the tasks of its own process.
 package running
 
 import (
@@ -27,9 +27,9 @@ import (
 	"github.com/copse-dev/copse/internal/xec/family"
 )
 
-// Task is a task that runs.
+// Task is a running task.
 type Task struct {
-	// ID names the run.
+	// ID identifies the run.
 	ID   string   `json:"id"`
 	Name string   `json:"task"`
 	Args []string `json:"args,omitempty"`
@@ -38,7 +38,7 @@ type Task struct {
 	// Client is who started it: the name of an MCP client, or a command.
 	Client  string    `json:"client"`
 	Started time.Time `json:"started"`
-	// Owner is the process that started it, Leader the one that a signal ends it by.
+	// Owner is the process that started it, Leader the process that a signal must reach to end it.
 	Owner  family.Process `json:"owner"`
 	Leader family.Process `json:"leader"`
 }
@@ -57,30 +57,29 @@ type run struct {
 	stop func(by string)
 }
 
-// NewRegistry returns the registry in a directory, which is made when it is needed; "" is
-// for none.
+// NewRegistry returns the registry in a directory, which is created when needed; "" is for none.
 func NewRegistry(dir string) *Registry {
 	return &Registry{dir: userdir.Dir(dir), own: make(map[string]*run)}
 }
 
 const (
-	// maxFile is the size of the largest file that is read.
+	// maxFile is the maximum size of the file.
 	maxFile = 1 << 20
-	// keep is longer than any task may run.
+	// keep is longer than the longest possible task.
 	keep = 24 * time.Hour
-	// stopTimeout is how long a task may take to end; guards need a quarter of a second.
+	// stopTimeout is the time limit for a task to end; guards need a quarter of a second.
 	stopTimeout = 2 * time.Second
 )
 
-// Run is a task of this process that [Registry.Begin] has noted.
+// Run is a task of this process that [Registry.Begin] has recorded.
 type Run struct {
 	registry *Registry
 	id       string
 	task     Task
 }
 
-// Begin notes a task, of which the ID, Owner and Leader are filled in. stop is called, at
-// most once, when another caller in this process ends it. End must be called.
+// Begin records a task, and fills in its ID, Owner, and Leader. stop is called, at most once, when
+// another caller in this process ends it. End must be called.
 func (r *Registry) Begin(t Task, stop func(by string)) *Run {
 	t.ID = strings.ToLower(rand.Text()[:10])
 	t.Owner = family.Identify(os.Getpid())
@@ -91,14 +90,14 @@ func (r *Registry) Begin(t Task, stop func(by string)) *Run {
 	return &Run{registry: r, id: t.ID, task: t}
 }
 
-// Task returns the task as it was noted.
+// Task returns the recorded task.
 func (b *Run) Task() Task {
 	b.registry.mu.Lock()
 	defer b.registry.mu.Unlock()
 	return b.task
 }
 
-// Lead notes the process by which the task is ended.
+// Lead records the process whose end ends the task.
 func (b *Run) Lead(pid int) {
 	b.registry.mu.Lock()
 	one := b.registry.own[b.id]
@@ -118,7 +117,7 @@ func (b *Run) StoppedBy() string {
 	return string(data)
 }
 
-// End forgets the task.
+// End removes the task.
 func (b *Run) End() {
 	r := b.registry
 	r.mu.Lock()
@@ -129,7 +128,7 @@ func (b *Run) End() {
 	}
 }
 
-// The endings of a task's files.
+// The suffixes of a task's files.
 const (
 	record  = ".json"
 	request = ".stop"
@@ -140,14 +139,14 @@ func (r *Registry) remove(id string) {
 	r.dir.Remove(id + request)
 }
 
-// write writes the file of a task. A task that no other process sees runs all the same.
+// write writes the file of a task. A task that no other process sees runs nevertheless.
 func (r *Registry) write(t Task) {
 	if data, err := json.Marshal(t); err == nil {
 		_ = r.dir.Replace(t.ID+record, data)
 	}
 }
 
-// List returns the tasks that run, the oldest first.
+// List returns the running tasks, the oldest first.
 func (r *Registry) List() []Task {
 	r.mu.Lock()
 	found := make(map[string]Task, len(r.own))
@@ -177,7 +176,7 @@ func (r *Registry) List() []Task {
 	return tasks
 }
 
-// ValidID reports whether a text can be an ID, and so a part of a file's name.
+// ValidID reports whether a text can be an ID, and thus a part of a file's name.
 func ValidID(id string) bool {
 	return len(id) == 10 && strings.IndexFunc(id, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }) < 0
 }
@@ -199,7 +198,7 @@ func (r *Registry) read(id string) (Task, bool) {
 	return t, true
 }
 
-// Find returns the task with a name that runs in the project at root.
+// Find returns the running task with a name in the project at root.
 func (r *Registry) Find(root, name string) (Task, bool) {
 	for _, t := range r.List() {
 		if t.Root == root && t.Name == name {
@@ -209,10 +208,10 @@ func (r *Registry) Find(root, name string) (Task, bool) {
 	return Task{}, false
 }
 
-// NotRunningError says that no running task has an ID.
+// NotRunningError reports that no running task has an ID.
 type NotRunningError struct {
 	ID string
-	// Running are the tasks that run.
+	// Running are the running tasks.
 	Running []Task
 }
 
@@ -232,9 +231,9 @@ func (e *NotRunningError) Error() string {
 	return text + ". Running: " + strings.Join(names, ", ")
 }
 
-// Stop ends a task with everything it started, and returns when it has ended. by says who
-// does it, for whoever waits for the task. The error is a [*NotRunningError], that of ctx,
-// or says why the task goes on.
+// Stop ends a task with everything that it started, and returns when it has ended. by names the one
+// who stops it, for processes that wait for the task. The error is a [*NotRunningError], that of
+// ctx, or explains why the task continues.
 func (r *Registry) Stop(ctx context.Context, id, by string) (Task, error) {
 	r.mu.Lock()
 	one := r.own[id]
@@ -272,7 +271,7 @@ func (r *Registry) Stop(ctx context.Context, id, by string) (Task, error) {
 		}
 		err := r.await(ctx, func() bool { return ended() || !t.Leader.Alive() })
 		if err == nil {
-			_ = r.await(ctx, ended) // so that whoever asks now is told that it was stopped
+			_ = r.await(ctx, ended) // so that a process that asks now learns that it was stopped
 		}
 		if err == nil || ctx.Err() != nil {
 			return t, err

@@ -35,7 +35,7 @@ func (r *recipe) body() {
 	for _, line := range r.Body {
 		s = r.line(line, s)
 		if s.escaped {
-			s.feed("\n") // the line goes on in the next one
+			s.feed("\n") // the line continues in the next one
 			continue
 		}
 		s = start
@@ -66,7 +66,7 @@ func (r *recipe) posixScript() bool {
 	}
 	shebang, ok := strings.CutPrefix(text(r.Body[0]), "#!")
 	if !ok {
-		return false // a setting that the dump does not have says what runs it
+		return false // a setting that the dump does not have selects the interpreter
 	}
 	words := strings.Fields(shebang)
 	if len(words) > 0 && path.Base(words[0]) == "env" {
@@ -78,7 +78,7 @@ func (r *recipe) posixScript() bool {
 	return len(words) > 0 && posix(words[0])
 }
 
-// line scans the fragments of a line: texts, and expressions in a list of their own.
+// line scans the fragments of a line: texts, and expressions in a nested list.
 func (r *recipe) line(line []any, s scanner) scanner {
 	for _, fragment := range line {
 		switch f := fragment.(type) {
@@ -95,8 +95,8 @@ func (r *recipe) line(line []any, s scanner) scanner {
 	return s
 }
 
-// expression scans what an expression inserts into a script. Without inserted its value
-// goes elsewhere, and only the commands count that it runs itself.
+// expression scans the value of an expression in a script. Without inserted, the value is used
+// elsewhere, and only the commands that the expression itself runs matter.
 func (r *recipe) expression(e any, s scanner, inserted bool) scanner {
 	switch e := e.(type) {
 	case nil:
@@ -196,8 +196,8 @@ func callee(e []any) string {
 	return name
 }
 
-// unknown reports whether the value of an expression can hold quotation marks: it is what a
-// program prints, or comes from the environment or a file, or has such marks in it.
+// unknown reports whether the value of an expression can contain quotation marks: it is the output
+// of a program, or comes from the environment or a file, or has such marks in it.
 func (r *recipe) unknown(e any) bool {
 	switch e := e.(type) {
 	case string:

@@ -2,36 +2,36 @@ package splice
 
 import "strings"
 
-// scanner follows a POSIX shell script, as far as it takes to know whether a word that
-// begins at the present place, in single quotation marks, is read as one word.
+// scanner follows a POSIX shell script, as far as is necessary to decide whether a word that begins
+// at the current position, in single quotation marks, is read as one word.
 type scanner struct {
 	// open are the constructs that are open: single quotation marks ('), double ones ("),
 	// parentheses (() and braces of a parameter ({).
 	open string
 	last byte
-	// inWord says that a word has begun, in which # is no comment.
+	// inWord means that a word has begun, in which # starts no comment.
 	inWord  bool
 	escaped bool
 	comment bool
-	// doubt says that the script has something that the scanner does not understand.
+	// doubt means that the script has something that the scanner does not support.
 	doubt bool
-	// other says that it is not a POSIX shell script at all.
+	// other means that it is not a POSIX shell script at all.
 	other bool
-	// patterns says that there was a case, whose patterns end with a parenthesis.
+	// patterns means that there was a case statement, whose patterns end with a parenthesis.
 	patterns bool
 }
 
-// protects reports whether quote() protects a value at the present place.
+// protects reports whether quote() protects a value at the current position.
 func (s *scanner) protects() bool {
 	return !s.doubt && !s.escaped && !s.comment && s.last != '$' && (s.open == "" || s.top() == '(')
 }
 
-// value goes past a value that does not change what is open.
+// value skips a value that does not change the open constructs.
 func (s *scanner) value() {
 	s.last, s.inWord, s.escaped = 'x', true, false
 }
 
-// insert goes past a value. One that is unknown can change what is open.
+// insert skips a value. An unknown value can change the open constructs.
 func (s *scanner) insert(unknown bool) {
 	s.value()
 	s.doubt = s.doubt || unknown
@@ -47,7 +47,7 @@ func (s *scanner) top() byte {
 func (s *scanner) push(c byte) { s.open += string(c) }
 func (s *scanner) pop()        { s.open = s.open[:len(s.open)-1] }
 
-// feed goes past text.
+// feed reads text.
 func (s *scanner) feed(text string) {
 	if strings.Contains(text, "case") {
 		s.patterns = true
@@ -87,7 +87,7 @@ func (s *scanner) next(c byte) {
 	s.last = c
 }
 
-// inBraces is for ${…}, of which the plain forms are understood.
+// inBraces reads ${…}, of which only the plain forms are supported.
 func (s *scanner) inBraces(c byte) {
 	switch c {
 	case '}':
@@ -110,7 +110,7 @@ func (s *scanner) inDouble(c byte) {
 	}
 }
 
-// expansion is for what begins with a dollar sign.
+// expansion reads an expansion, which begins with a dollar sign.
 func (s *scanner) expansion(c byte) {
 	if s.last != '$' {
 		return

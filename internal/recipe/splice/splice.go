@@ -1,13 +1,12 @@
-// Package splice finds the parameters of recipes whose values become a part of a script,
-// so that an argument could end what the author wrote and begin a command of its own.
+// Package splice finds the parameters of recipes whose values become part of a script, so that an
+// argument could end the author's text and begin another command.
 //
-// [Analyze] reads what "just --dump --dump-format json" prints. A parameter is spliced
-// where {{x}} is in a body, also inside quotation marks, which an argument can close,
-// and also through an expression, a default value, or a dependency that receives it. It is
-// not spliced where the recipe reads it as "$1" or "$x", nor where {{quote(x)}} is in
-// a POSIX shell script outside of quotation marks, comments, here-documents and the like.
-// Where the analysis does not understand an expression or a script, the parameter counts
-// as spliced.
+// [Analyze] reads the output of "just --dump --dump-format json". A parameter is spliced where
+// {{x}} is in a body, also inside quotation marks, which an argument can close, and also through an
+// expression, a default value, or a dependency that receives it. It is not spliced where the recipe
+// reads it as "$1" or "$x", nor where {{quote(x)}} is in a POSIX shell script outside of quotation
+// marks, comments, here-documents, and the like. If the analysis does not support an expression or
+// a script, the parameter counts as spliced.
 package splice
 
 import (
@@ -23,7 +22,7 @@ import (
 // the recipe's full name, such as "module::recipe", the second one the parameter's.
 type Recipes map[string]map[string]string
 
-// module is the part of a dump that counts here.
+// module is the relevant part of a dump.
 type module struct {
 	Assignments map[string]struct {
 		Value any `json:"value"`
@@ -59,11 +58,11 @@ type recipe struct {
 	Script bool `json:"shebang"`
 
 	module  *module
-	spliced map[string]string // nil until it is known
+	spliced map[string]string // nil until known
 }
 
-// Analyze returns the spliced parameters. Functions are the names of those that the justfile
-// and its modules define, which the dump does not have: nobody knows what they do.
+// Analyze returns the spliced parameters. Functions are the names of those that the justfile and
+// its modules define, which the dump does not contain: their effect is unknown.
 func Analyze(dump []byte, functions []string) (Recipes, error) {
 	var top module
 	if err := json.Unmarshal(dump, &top); err != nil {
@@ -79,7 +78,7 @@ func Analyze(dump []byte, functions []string) (Recipes, error) {
 	return found, nil
 }
 
-// define tells a module and those in it which functions the justfile defines.
+// define sets the justfile's functions in a module and its submodules.
 func (m *module) define(functions map[string]bool) {
 	m.functions = functions
 	for _, sub := range m.Modules {
@@ -87,7 +86,7 @@ func (m *module) define(functions map[string]bool) {
 	}
 }
 
-// each calls do with every recipe of a module and those in it.
+// each calls do with every recipe of a module and its submodules.
 func (m *module) each(prefix string, do func(string, *recipe)) {
 	for _, r := range m.Recipes {
 		r.module = m
@@ -100,7 +99,7 @@ func (m *module) each(prefix string, do func(string, *recipe)) {
 	}
 }
 
-// shell reports whether lines of recipes are run by a POSIX shell.
+// shell reports whether a POSIX shell runs the lines of recipes.
 func (m *module) shell() bool {
 	s := m.Settings
 	if runtime.GOOS == "windows" {
@@ -114,7 +113,7 @@ func (m *module) shell() bool {
 	return s.Shell == nil || posix(s.Shell.Command)
 }
 
-// posix reports whether a program is a shell that reads quotation marks as POSIX has them.
+// posix reports whether a program is a shell that reads quotation marks as POSIX does.
 func posix(program string) bool {
 	name := strings.TrimSuffix(path.Base(strings.ReplaceAll(program, `\`, "/")), ".exe")
 	return slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh"}, name)
@@ -132,7 +131,7 @@ func (r *recipe) analyze() map[string]string {
 	r.attributes()
 	r.body()
 	r.dependencies()
-	// A default value can use the parameters before it.
+	// A default value can use earlier parameters.
 	for _, p := range slices.Backward(r.Parameters) {
 		r.expression(p.Default, scanner{doubt: true}, false)
 		if _, ok := r.spliced[p.Name]; ok {
@@ -142,14 +141,14 @@ func (r *recipe) analyze() map[string]string {
 	return r.spliced
 }
 
-// mark notes that a parameter is spliced; the first reason counts.
+// mark records that a parameter is spliced; the first reason stays.
 func (r *recipe) mark(name, reason string) {
 	if _, ok := r.spliced[name]; !ok {
 		r.spliced[name] = reason
 	}
 }
 
-// markAll notes it for all parameters in an expression.
+// markAll records it for all parameters in an expression.
 func (r *recipe) markAll(e any, reason string) {
 	for _, name := range r.mentioned(e) {
 		r.mark(name, reason)
@@ -227,7 +226,7 @@ func (r *recipe) dependencies() {
 	}
 }
 
-// find returns a recipe by its name in a module, nil if it is not there.
+// find returns a recipe by its name in a module, nil if it does not exist.
 func (m *module) find(name string) *recipe {
 	for {
 		first, rest, nested := strings.Cut(name, "::")

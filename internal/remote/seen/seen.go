@@ -1,13 +1,13 @@
-// Package seen keeps one line about each pull request and issue that a service answered
-// with, so that they can be searched without the network.
+// Package seen stores one line about each pull request and issue in a service's answers, so that
+// searches need no network.
 //
-// Make [Lists] with [New], one for each credential: what a service told one of them is not
-// in the lists of another. [Lists.Add] notes entries, and [Lists.All] returns them. The lists
-// are files in the user's cache directory, which all processes of the user share. They are a
-// cache: whatever is wrong with a file, entries are missing and nothing fails.
+// Create [Lists] with [New], one for each credential: the lists of one credential contain nothing
+// that the service told another. [Lists.Add] adds entries, and [Lists.All] returns them. The lists
+// are files in the user's cache directory, which all processes of the user share. They are a cache:
+// if a file is damaged, entries are missing and nothing fails.
 //
-// A file has a JSON object on each line, the latest last. A line of the same key takes the
-// place of an earlier one.
+// A file has a JSON object on each line, the latest last. A line with the same key replaces an
+// earlier one.
 package seen
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// Entry is what is kept of a pull request or an issue.
+// Entry is the stored data of a pull request or an issue.
 type Entry struct {
 	// Key is the number of a pull request, or the key of an issue.
 	Key   string `json:"key"`
@@ -37,34 +37,34 @@ type Entry struct {
 	State string `json:"state,omitempty"`
 	// Person is the author of a pull request, or the assignee of an issue.
 	Person string `json:"person,omitempty"`
-	// Branch is what a pull request merges.
+	// Branch is the head branch of a pull request.
 	Branch string `json:"branch,omitempty"`
 	// AsOf is when the service confirmed this.
 	AsOf time.Time `json:"as_of"`
 }
 
-// same reports whether e says what other says, whenever.
+// same reports whether e has the same content as other, at any time.
 func (e Entry) same(other Entry) bool {
 	e.AsOf = other.AsOf
 	return e == other
 }
 
 const (
-	// maxEntries is how many entries of a list are kept, the latest.
+	// maxEntries is the number of stored entries of a list, the latest ones.
 	maxEntries = 5000
-	// maxFile is the size from which a file is written again without what was replaced. A
-	// file of twice that size is not read.
+	// maxFile is the size from which a file is rewritten without replaced entries. A file of twice
+	// that size is not read.
 	maxFile = 2 << 20
-	// maxText is the length of a text that is kept.
+	// maxText is the maximum length of a stored text.
 	maxText = 300
-	// often is how long an entry that is confirmed again stays as it is.
+	// often is how long a confirmed entry stays unchanged.
 	often = time.Minute
 )
 
 // Suffix ends the names of the files.
 const Suffix = ".seen"
 
-// Lists are the lists of one credential. They are safe for concurrent use. A nil one keeps
+// Lists are the lists of one credential. They are safe for concurrent use. A nil one stores
 // nothing.
 type Lists struct {
 	dir, identity string
@@ -73,8 +73,8 @@ type Lists struct {
 	lists map[string]*list
 }
 
-// New returns the lists in a directory for a credential, which identity names without being
-// it. In no directory, "", there are none.
+// New returns the lists in a directory for a credential, which identity names without revealing it.
+// Without a directory, "", there are none.
 func New(dir, identity string) *Lists {
 	if dir == "" {
 		return nil
@@ -82,7 +82,7 @@ func New(dir, identity string) *Lists {
 	return &Lists{dir: dir, identity: identity, lists: map[string]*list{}}
 }
 
-// Add notes entries of the list with this name.
+// Add adds entries to the list with this name.
 func (l *Lists) Add(name string, entries ...Entry) {
 	if l == nil || len(entries) == 0 {
 		return
@@ -132,7 +132,7 @@ type list struct {
 
 func (l *list) forget() { l.file, l.at, l.entries = nil, 0, map[string]Entry{} }
 
-// read takes in the lines that were added since.
+// read reads the lines that were added since.
 func (l *list) read() {
 	info, err := os.Stat(l.path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 2*maxFile {
@@ -176,7 +176,7 @@ func (l *list) keep(e Entry) {
 	}
 }
 
-// add appends the entries that say something new.
+// add appends the entries with new content.
 func (l *list) add(entries []Entry) {
 	l.read()
 	var lines bytes.Buffer
@@ -204,7 +204,7 @@ func (l *list) add(entries []Entry) {
 	}
 }
 
-// append adds lines in one write, so that those of several processes do not mix.
+// append adds lines in one write, so those of several processes do not mix.
 func (l *list) append(lines []byte) error {
 	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
 		return err
@@ -220,8 +220,8 @@ func (l *list) append(lines []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// rewrite replaces the file by one with the latest entries alone. What another process adds
-// at the same moment is lost, and told again when the service is asked next.
+// rewrite replaces the file with one that has only the latest entries. An entry that another
+// process adds at the same moment is lost until the service's next answer.
 func (l *list) rewrite() {
 	latest := slices.SortedFunc(maps.Values(l.entries), latestFirst)
 	latest = latest[:min(len(latest), maxEntries)]
@@ -248,7 +248,7 @@ func (l *list) rewrite() {
 	l.read()
 }
 
-// cut bounds a text.
+// cut limits a text.
 func cut(s string) string {
 	if len(s) <= maxText {
 		return s

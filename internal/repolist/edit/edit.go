@@ -1,10 +1,9 @@
-// Package edit changes the list of repositories that package repolist reads. It is apart
-// because the read-only program must not link what writes.
+// Package edit changes the list of repositories that package repolist reads. It is separate because
+// the read-only program must not link a writer.
 //
-// [Add] and [Remove] change the file as twig does: the order stays, new entries come
-// last, two spaces indent, and there is no newline at the end. Entries of others, and
-// members that are not known here, stay as they are. Changes are atomic and under a lock;
-// a file that cannot be understood is not changed.
+// [Add] and [Remove] change the file as twig does: the order stays, new entries come last, the
+// indentation is two spaces, and there is no newline at the end. Other entries and unknown members
+// do not change. Changes are atomic and under a lock; an invalid file does not change.
 package edit
 
 import (
@@ -20,10 +19,10 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// wait is how long another process may be changing the list.
+// wait is how long to wait for another process to change the list.
 const wait = 5 * time.Second
 
-// known are the members of an entry that count here.
+// known are the relevant members of an entry.
 type known struct {
 	Path string `json:"path"`
 }
@@ -38,8 +37,8 @@ type entry struct {
 // errUnchanged ends an edit that has nothing to do.
 var errUnchanged = errors.New("nothing to change")
 
-// Add adds the repository at root, an absolute path without links, to the list in file.
-// It is false if the list has it already.
+// Add adds the repository at root, an absolute path without links, to the list in file. It returns
+// false if the list already contains it.
 func Add(ctx context.Context, file, root string) (added bool, err error) {
 	return change(ctx, file, func(list []json.RawMessage) ([]json.RawMessage, error) {
 		for _, one := range list {
@@ -55,8 +54,8 @@ func Add(ctx context.Context, file, root string) (added bool, err error) {
 	})
 }
 
-// Remove takes the repository at root out of the list in file. It is false if the list
-// has it not.
+// Remove removes the repository at root from the list in file. It returns false if the list does
+// not contain it.
 func Remove(ctx context.Context, file, root string) (removed bool, err error) {
 	return change(ctx, file, func(list []json.RawMessage) ([]json.RawMessage, error) {
 		kept := make([]json.RawMessage, 0, len(list))
@@ -74,7 +73,7 @@ func Remove(ctx context.Context, file, root string) (removed bool, err error) {
 
 func pathOf(one json.RawMessage) string {
 	var k known
-	_ = json.Unmarshal(one, &k) // an entry without a path is nobody's
+	_ = json.Unmarshal(one, &k) // an entry without a path matches nothing
 	return k.Path
 }
 

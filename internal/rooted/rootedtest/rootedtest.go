@@ -1,4 +1,4 @@
-// Package rootedtest has what every reader of files below one directory must refuse.
+// Package rootedtest provides the paths that every reader of files below one directory must refuse.
 package rootedtest
 
 import (
@@ -12,8 +12,8 @@ import (
 // Secret is the content of each file outside.
 const Secret = "from outside"
 
-// Project makes a directory with files, directories and links, beside something secret, and
-// returns its path.
+// Project creates a directory with files, directories, and links, next to a secret, and returns its
+// path.
 func Project(t testing.TB) string {
 	t.Helper()
 	top, err := filepath.EvalSymlinks(t.TempDir())
@@ -54,8 +54,8 @@ func Project(t testing.TB) string {
 	return root
 }
 
-// Escapes returns paths that must lead nowhere: more than 200 that lead out of the directory that
-// Place made.
+// Escapes returns paths that must not work: more than 200 that lead out of the directory that Place
+// created.
 func Escapes(root string) []string {
 	list := []string{
 		"out-file", "out-dir/b.txt", "out-abs", "out-root/etc/passwd", "out-missing", "out1", "dir/out", "sneaky", "proc/etc/passwd",

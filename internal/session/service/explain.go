@@ -10,8 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/remote"
 )
 
-// Explain returns an error of a service as a failure. Other errors, and nil, stay as
-// they are.
+// Explain converts an error of a service to a failure. Other errors, and nil, remain unchanged.
 func Explain(err error) error {
 	if err == nil {
 		return nil
@@ -24,24 +23,24 @@ func Explain(err error) error {
 		return &failure.Error{Kind: kind, What: failure.Text(e.Error()), Do: failure.Text(do), Err: err}
 	}
 	if errors.Is(err, remote.ErrNotAllowed) {
-		// Only a redirect leads there: clients ask for what is allowed.
+		// Only a redirect leads here: clients send only allowed requests.
 		return &failure.Error{
 			Kind: failure.Unreachable, Err: err,
-			What: failure.Text("The service answered with a redirect to where nothing is sent: " + err.Error()),
+			What: failure.Text("The service redirected the request to an address that copse does not use: " + err.Error()),
 			Do:   failure.Text("Check the address of the service and the name of the repository."),
 		}
 	}
 	return err
 }
 
-// advice returns what an error of a service means and what to do about it.
+// advice returns the meaning of a service's error and the next step.
 func advice(e *remote.Error) (failure.Kind, string) {
 	switch e.Kind {
 	case remote.NotFound:
 		if e.Credential == "" {
 			return failure.NotFound, "Check the name or number."
 		}
-		return failure.NotFound, fmt.Sprintf("Check the name or number, and that the credentials from %s may see it.", e.Credential)
+		return failure.NotFound, fmt.Sprintf("Check the name or number, and whether the credentials from %s have access.", e.Credential)
 	case remote.RateLimited:
 		return failure.RateLimited, fmt.Sprintf("Rate limited by %s. Retry after %s.", e.Service, retryAfter(e.RetryAfter))
 	case remote.Refused:
@@ -52,7 +51,7 @@ func advice(e *remote.Error) (failure.Kind, string) {
 	case e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusBadRequest:
 		return failure.Unreachable, fmt.Sprintf("%s did not accept the values of the request. Check the arguments. HTTP status: %d.", e.Service, e.Status)
 	case e.Status >= http.StatusInternalServerError:
-		return failure.Unreachable, fmt.Sprintf("%s has a problem of its own. Try again in a few minutes. HTTP status: %d.", e.Service, e.Status)
+		return failure.Unreachable, fmt.Sprintf("%s has an internal problem. Try again in a few minutes. HTTP status: %d.", e.Service, e.Status)
 	case e.Status != 0:
 		return failure.Unreachable, fmt.Sprintf("Check your network connection. HTTP status: %d.", e.Status)
 	}

@@ -20,7 +20,7 @@ func TestExplain(t *testing.T) {
 	}{
 		"not found": {
 			&remote.Error{Service: "GitHub", Kind: remote.NotFound, Status: 404, Credential: "$GH_TOKEN", Detail: "Not Found"},
-			failure.NotFound, "GitHub API error: Not Found (HTTP 404)", "Check the name or number, and that the credentials from $GH_TOKEN may see it.",
+			failure.NotFound, "GitHub API error: Not Found (HTTP 404)", "Check the name or number, and whether the credentials from $GH_TOKEN have access.",
 		},
 		"not found, without credentials": {
 			&remote.Error{Service: "GitHub", Kind: remote.NotFound, Status: 404, Detail: "Not Found"},
@@ -45,7 +45,7 @@ func TestExplain(t *testing.T) {
 		},
 		"server error": {
 			fmt.Errorf("wrapped: %w", &remote.Error{Service: "GitHub", Status: 502, Detail: "bad gateway"}),
-			failure.Unreachable, "GitHub API error: bad gateway (HTTP 502)", "GitHub has a problem of its own. Try again in a few minutes. HTTP status: 502.",
+			failure.Unreachable, "GitHub API error: bad gateway (HTTP 502)", "GitHub has an internal problem. Try again in a few minutes. HTTP status: 502.",
 		},
 		"values refused": {
 			&remote.Error{Service: "Jira", Status: 422, Detail: "summary: too long"},

@@ -1,9 +1,8 @@
-// Package service finds the clients of GitHub and Jira for a session, with the logins
-// that the user has.
+// Package service provides the clients of GitHub and Jira for a session, with the user's logins.
 //
-// Use [New]. A client that was found is kept; credentials that are missing are looked
-// up again on the next call. Calls that need a client at the same time look it up once.
-// Errors are [failure.Error]s; [Explain] makes one of an answer that a service gave.
+// Use [New]. A client that was found is cached; missing credentials are looked up again on the next
+// call. Concurrent calls that need a client look it up once. Errors are [failure.Error]s; [Explain]
+// converts an error of a service.
 package service
 
 import (
@@ -24,17 +23,17 @@ import (
 	"github.com/copse-dev/copse/internal/settings"
 )
 
-// Options say where clients and logins come from.
+// Options locate the clients and logins.
 type Options struct {
 	Finder credential.Finder
 	Getenv func(string) string
 	// User are the user's settings, which may name the Jira server.
 	User *settings.File[settings.User]
-	// CacheDir is where answers are kept, "" for nowhere.
+	// CacheDir is the directory for answers, "" for none.
 	CacheDir string
-	// Version is copse's, for the services to see.
+	// Version is copse's version, sent to the services.
 	Version string
-	// Timeout bounds a request; 0 is the default.
+	// Timeout limits a request; 0 is the default.
 	Timeout time.Duration
 }
 
@@ -47,12 +46,12 @@ type Services struct {
 	jira   slot[jira.Client]
 }
 
-// New returns the services. Nothing is looked up yet.
+// New returns the services. It looks nothing up yet.
 func New(o Options) *Services {
 	return &Services{opts: o, github: map[string]*slot[github.Client]{}, jira: newSlot[jira.Client]()}
 }
 
-// slot is the place of one client. Whoever holds turn looks it up.
+// slot is the place of one client. The goroutine that holds turn looks it up.
 type slot[C any] struct {
 	turn  chan struct{}
 	found *C
@@ -60,7 +59,7 @@ type slot[C any] struct {
 
 func newSlot[C any]() slot[C] { return slot[C]{turn: make(chan struct{}, 1)} }
 
-// get returns the client, which look finds if nobody has before.
+// get returns the client, which look finds if there is none yet.
 func (s *slot[C]) get(ctx context.Context, look func(context.Context) (*C, error)) (*C, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -112,8 +111,8 @@ func (s *Services) GitHub(ctx context.Context, host string) (*github.Client, err
 	})
 }
 
-// apiOverride returns $GITHUB_API_URL, which is about the server that
-// $GITHUB_SERVER_URL names, else about github.com.
+// apiOverride returns $GITHUB_API_URL, which applies to the server that $GITHUB_SERVER_URL names,
+// or else to github.com.
 func (s *Services) apiOverride(host string) string {
 	server := "github.com"
 	if u, err := url.Parse(s.opts.Getenv("GITHUB_SERVER_URL")); err == nil && u.Hostname() != "" {
@@ -172,7 +171,7 @@ func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
 	})
 }
 
-// JiraHost returns what $JIRA_HOST or else the user's settings say; "" if neither does.
+// JiraHost returns the value of $JIRA_HOST or else of the user's settings; "" if neither is set.
 func JiraHost(getenv func(string) string, user *settings.File[settings.User]) (string, error) {
 	if host := strings.TrimSpace(getenv(jira.HostVariable)); host != "" {
 		return host, nil

@@ -13,15 +13,15 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor"
 )
 
-// Client asks the process that supervises. Its errors can be ErrNotRunning.
+// Client queries the supervising process. Its errors can be ErrNotRunning.
 type Client struct{ http *http.Client }
 
-// timeout is how long an answer may take: opening a worktree can wait for git.
+// timeout is the time limit of an answer: opening a worktree can wait for git.
 const timeout = 30 * time.Second
 
-// NewClient asks over the socket in a directory. Before anything is sent, directory,
-// socket and the process that answers are proven to be this user's; otherwise the error is
-// a ForeignError.
+// NewClient returns a client for the socket in a directory. Before it sends anything, it verifies
+// that the directory, the socket, and the answering process belong to this user; otherwise, the
+// error is a ForeignError.
 func NewClient(dir string) *Client {
 	return &Client{&http.Client{Timeout: timeout, Transport: &http.Transport{
 		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, dir) },
@@ -29,37 +29,37 @@ func NewClient(dir string) *Client {
 	}}}
 }
 
-// Status asks how things are.
+// Status returns the current status.
 func (c *Client) Status(ctx context.Context) (s Status, err error) {
 	err = c.ask(ctx, http.MethodGet, "status", "", &s)
 	return s, err
 }
 
-// Join serves the worktrees of the repository that dir is in.
+// Join serves the worktrees of the repository that contains dir.
 func (c *Client) Join(ctx context.Context, dir string) error {
 	return c.ask(ctx, http.MethodPost, "join", dir, &target{})
 }
 
-// Open serves the worktree that dir is in.
+// Open serves the worktree that contains dir.
 func (c *Client) Open(ctx context.Context, dir string) (s supervisor.State, err error) {
 	err = c.ask(ctx, http.MethodPost, "open", dir, &s)
 	return s, err
 }
 
-// Close stops serving the worktree that dir is in.
+// Close stops serving the worktree that contains dir.
 func (c *Client) Close(ctx context.Context, dir string) (s supervisor.State, err error) {
 	err = c.ask(ctx, http.MethodPost, "close", dir, &s)
 	return s, err
 }
 
-// Move gives the worktrees of the repository that dir is in new ports, where theirs are
-// held by other programs.
+// Move gives new ports to those worktrees of the repository that contains dir whose ports other
+// programs hold.
 func (c *Client) Move(ctx context.Context, dir string) error {
 	return c.ask(ctx, http.MethodPost, "move", dir, &target{})
 }
 
-// Board returns a link to the board of the worktree that dir is in. It can be used once,
-// within a minute.
+// Board returns a link to the board of the worktree that contains dir. It works once, within a
+// minute.
 func (c *Client) Board(ctx context.Context, dir string, readOnly bool) (url string, err error) {
 	var link boardLink
 	err = c.post(ctx, http.MethodPost, "board", boardTarget{dir, readOnly}, &link)

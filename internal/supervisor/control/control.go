@@ -1,14 +1,14 @@
-// Package control lets other processes of the same user ask and steer the supervisor
-// that runs, over a socket in a directory that only the user can enter.
+// Package control lets other processes of the same user query and control the running supervisor,
+// over a socket in a directory that only the user can enter.
 //
-// [Take] makes this process the one that supervises; [ErrTaken] says that another one
-// is. [Serve] answers, [Client] asks. A process that is killed leaves a socket behind,
-// which does no harm: the lock beside it ended with the process.
+// [Take] makes this process the supervising one; [ErrTaken] means that another one is. [Serve]
+// answers, [Client] asks. A killed process leaves a socket behind, which does no harm: the lock
+// next to it ended with the process.
 //
-// Both ends check that they talk to this user: the owner and mode of the directory and the
-// socket, and on Linux and macOS the user of the process at the other end. Windows does not
-// say who is at the other end of a socket; there the directory is below the user's profile,
-// which the system closes to others.
+// Both ends verify that the other end belongs to this user: they check the owner and mode of the
+// directory and the socket, and on Linux and macOS the user of the other process. Windows does not
+// report the user of the other process; there, the directory is below the user's profile, which the
+// system closes to others.
 package control
 
 import (
@@ -31,28 +31,28 @@ import (
 const (
 	socketName = "up.sock"
 	lockName   = "up.lock"
-	// maxSocket is how long the path of a socket can be everywhere.
+	// maxSocket is the maximum length of a socket's path on all systems.
 	maxSocket = 100
 )
 
 var (
-	// ErrTaken says that another process supervises.
-	ErrTaken = errors.New("copse up runs already")
-	// ErrNotRunning says that none does.
+	// ErrTaken reports that another process supervises.
+	ErrTaken = errors.New("copse up is already running")
+	// ErrNotRunning reports that no process supervises.
 	ErrNotRunning = errors.New("copse up is not running; start it with `copse up`")
 )
 
-// Status is what the supervisor tells of itself.
+// Status is the state of the supervisor.
 type Status struct {
 	PID int `json:"pid"`
-	// Guarded says that a token is demanded.
+	// Guarded means that a token is required.
 	Guarded   bool               `json:"guarded"`
 	Worktrees []supervisor.State `json:"worktrees"`
 	// Shared is the server that answers for all worktrees.
 	Shared *supervisor.State `json:"shared,omitempty"`
 }
 
-// Supervisor is what can be asked and steered.
+// Supervisor is the interface to query and control.
 type Supervisor interface {
 	Join(ctx context.Context, dir string) error
 	Open(ctx context.Context, dir string) (supervisor.State, error)
@@ -64,14 +64,14 @@ type Supervisor interface {
 
 var _ Supervisor = (*supervisor.Supervisor)(nil)
 
-// Socket is the socket of the process that supervises.
+// Socket is the socket of the supervising process.
 type Socket struct {
 	net.Listener
 	lock *flock.Flock
 }
 
-// Take makes this process the one that supervises. The directory is made, and must not be one that
-// others can enter.
+// Take makes this process the supervising one. It creates the directory, which must not be
+// accessible to others.
 func Take(dir string) (*Socket, error) {
 	if err := makePrivate(dir); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func Take(dir string) (*Socket, error) {
 	if !locked {
 		return nil, ErrTaken
 	}
-	// What is there now is of a process that was killed.
+	// The existing file belongs to a killed process.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("remove an old socket: %w", err), lock.Close())
 	}
@@ -107,7 +107,7 @@ func (s *Socket) Close() error {
 	return errors.Join(s.Listener.Close(), s.lock.Close())
 }
 
-// makePrivate makes a directory that only this user can enter, or checks that it is one.
+// makePrivate creates a directory that only this user can enter, or checks that it is one.
 func makePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create a directory for the socket: %w", err)
@@ -122,12 +122,12 @@ func makePrivate(dir string) error {
 	return nil
 }
 
-// target is the directory that a request is about.
+// target is the directory in a request.
 type target struct {
 	Path string `json:"path"`
 }
 
-// boardTarget is the worktree whose board is asked for, and boardLink the answer.
+// boardTarget is the worktree of the requested board, and boardLink the answer.
 type boardTarget struct {
 	Path     string `json:"path"`
 	ReadOnly bool   `json:"read_only,omitempty"`
@@ -137,13 +137,13 @@ type boardLink struct {
 	URL string `json:"url"`
 }
 
-// Options are what Serve does besides asking the supervisor.
+// Options are the functions of Serve that do not concern the supervisor.
 type Options struct {
 	Guarded bool
 	// Stop ends the process, Reload reads the tokens again.
 	Stop   func()
 	Reload func(context.Context) error
-	// Board returns the path of a link to the board of the worktree that dir is in.
+	// Board returns the path of a link to the board of the worktree that contains dir.
 	Board func(ctx context.Context, dir string, readOnly bool) (string, error)
 }
 
@@ -157,7 +157,7 @@ func Serve(l net.Listener, s Supervisor, o Options) error {
 		return func(w http.ResponseWriter, r *http.Request) {
 			var t target
 			if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&t); err != nil {
-				answer(w, nil, errors.New("the request is not understood; is the other copse of another version?"))
+				answer(w, nil, errors.New("the server does not support this request; the other copse may be another version"))
 				return
 			}
 			v, err := do(r.Context(), t.Path)
@@ -172,13 +172,13 @@ func Serve(l net.Listener, s Supervisor, o Options) error {
 	mux.HandleFunc("POST /board", func(w http.ResponseWriter, r *http.Request) {
 		var t boardTarget
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&t); err != nil || o.Board == nil {
-			answer(w, nil, errors.New("this copse up has no board; is it of another version? `copse down` ends it"))
+			answer(w, nil, errors.New("this copse up has no board; it may be another version. `copse down` stops it"))
 			return
 		}
 		path, err := o.Board(r.Context(), t.Path, t.ReadOnly)
 		shared := s.Shared()
 		if err == nil && (shared == nil || !shared.MCP.ServerRunning) {
-			err = errors.New("the server that has the board does not run; `copse status` says why")
+			err = errors.New("the server that has the board is not running; `copse status` says why")
 		}
 		if err != nil {
 			answer(w, nil, err)
@@ -187,7 +187,7 @@ func Serve(l net.Listener, s Supervisor, o Options) error {
 		answer(w, boardLink{fmt.Sprintf("http://localhost:%d%s", shared.MCP.Port, path)}, nil)
 	})
 	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
-		// The process may end before this handler returns: the whole answer is sent first.
+		// The process may end before this handler returns, so it sends the whole answer first.
 		w.Header().Set("Content-Length", "3")
 		_, _ = io.WriteString(w, "{}\n")
 		_ = http.NewResponseController(w).Flush()
@@ -212,5 +212,5 @@ func answer(w http.ResponseWriter, v any, err error) {
 		w.WriteHeader(http.StatusConflict)
 		v = failure{err.Error()}
 	}
-	_ = json.NewEncoder(w).Encode(v) // whoever asked may be gone
+	_ = json.NewEncoder(w).Encode(v) // the client may have disconnected
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peerUID returns the user of the process at the other end: for a client, that of the
-// process that began to listen.
+// peerUID returns the user of the process at the other end: for a client, that of the process that
+// began to listen.
 func peerUID(conn *net.UnixConn) (int, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// peerUID returns this user: the system does not say who is at the other end, so the
-// permissions of the directory are all there is.
+// peerUID returns this user: the system does not report the user of the other process, so the
+// permissions of the directory are the only protection.
 func peerUID(*net.UnixConn) (int, error) { return os.Getuid(), nil }

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// ForeignError says that a directory, a socket or the process that answers on it is not
-// this user's. Nothing was sent to it, and nothing that it says is believed.
+// ForeignError reports that a directory, a socket, or the answering process is not this user's.
+// Nothing was sent to it, and nothing that it says is trusted.
 type ForeignError struct {
 	Path string
 	What string // "belongs to another user or can be entered by others"
@@ -21,7 +21,7 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%s %s, so nothing in it is trusted; remove it, or set XDG_RUNTIME_DIR to a directory of your own", e.Path, e.What)
 }
 
-// trusted checks that directory and socket are this user's alone.
+// trusted checks that directory and socket belong to this user alone.
 func trusted(dir string) error {
 	for _, at := range []struct {
 		path string
@@ -45,7 +45,7 @@ func trusted(dir string) error {
 	return nil
 }
 
-// dial connects to the process that supervises. It fails unless that runs as this user.
+// dial connects to the supervising process. It fails unless that runs as this user.
 func dial(ctx context.Context, dir string) (net.Conn, error) {
 	if err := trusted(dir); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func samePeer(conn net.Conn) error {
 	return err
 }
 
-// Accept waits for a process of this user. Others are hung up on.
+// Accept waits for a process of this user. It disconnects others.
 func (s *Socket) Accept() (net.Conn, error) {
 	for {
 		conn, err := s.Listener.Accept()

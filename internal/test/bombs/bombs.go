@@ -1,9 +1,9 @@
-// Package bombs puts files that never end where copse reads, and looks at what copse does.
+// Package bombs replaces files that copse reads with files that never end, and observes copse.
 //
-// A [Bomb] is a named pipe, a device, a huge or a deeply nested file. A [Place] is the path
-// of a file that copse reads. [World.Try] puts one bomb at one place, starts the server and
-// the commands, and reports how long the slowest answer took and how much memory it cost.
-// The tests of this package try all of them and judge; the command soak measures them.
+// A [Bomb] is a named pipe, a device, or a huge or deeply nested file. A [Place] is the path of a
+// file that copse reads. [World.Try] puts one bomb at one place, starts the server and the
+// commands, and reports the time of the slowest answer and its memory. The tests of this package
+// try and judge all of them; the command soak measures them.
 package bombs
 
 import (
@@ -14,18 +14,18 @@ import (
 	"strings"
 )
 
-// Bomb is a file that costs much to read, or that nobody finishes reading.
+// Bomb is a file that is expensive to read, or endless.
 type Bomb struct {
 	Name string
 	// Plant makes it at a path that does not exist.
 	Plant func(path string) error
-	// fits reports whether it is one for the place; nil is always.
+	// fits reports whether the bomb suits a place; nil always does.
 	fits func(Place) bool
 }
 
 const huge = 5 << 30
 
-// All returns the bombs that this system can make.
+// All returns the bombs that this system supports.
 func All() []Bomb {
 	return append(special(),
 		Bomb{Name: "sparse file of 5 GiB", Plant: func(path string) error {
@@ -65,10 +65,10 @@ type Place struct {
 	up bool
 }
 
-// Fits reports whether a bomb is one for the place.
+// Fits reports whether a bomb suits the place.
 func (p Place) Fits(b Bomb) bool { return b.fits == nil || b.fits(p) }
 
-// Places returns the files that copse reads and that somebody else may have made.
+// Places returns the files that copse reads and that somebody else may have written.
 func Places() []Place {
 	return []Place{
 		{Name: ".twig/state.json", Path: "root/.twig/state.json"},

@@ -16,7 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
-// World is a repository with everything in it, and a user's home directory.
+// World is a complete repository, and a user's home directory.
 type World struct {
 	base string
 	bin  string
@@ -39,7 +39,7 @@ var Tools = map[string]string{
 	"search_all": `{"query":"a"}`,
 }
 
-// commands are the command lines that are tried, too.
+// commands are further command lines to try.
 var commands = []string{
 	"copse context", "copse mcp doctor", "copse mcp install --client cursor --scope project", "copse mcp install --client cursor --scope user",
 	"copse branch tree", "copse task list", "copse prompt list", "copse item list", "tic item list", "copse status", "copse search plan", "copse mcp config --client cursor",
@@ -105,7 +105,7 @@ func (w *World) command(ctx context.Context, line string) *exec.Cmd {
 	return cmd
 }
 
-// Outcome is what a bomb did.
+// Outcome is the effect of a bomb.
 type Outcome struct {
 	// Slowest is the longest time until an answer, or the end of a command, and What it was.
 	Slowest time.Duration
@@ -122,8 +122,8 @@ func (o *Outcome) took(what string, since time.Time) {
 	}
 }
 
-// Try puts a bomb at a place and tries the server and the commands. The error says what gave
-// no answer before the limit, or ended without one.
+// Try puts a bomb at a place and tries the server and the commands. The error names what gave no
+// answer before the limit, or ended without one.
 func (w *World) Try(ctx context.Context, p Place, b Bomb, limit time.Duration) (o Outcome, err error) {
 	restore, err := plant(b, w.path(p))
 	if restore != nil {

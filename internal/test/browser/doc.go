@@ -1,4 +1,3 @@
-// Package browser tests the local page in Chromium: what a person sees and does, what a
-// screen reader is told, and what strangers' text must not do. Without Chromium its tests are
-// skipped.
+// Package browser tests the local page in Chromium: what a person sees and does, what a screen
+// reader announces, and that strangers' text does no harm. Without Chromium, its tests are skipped.
 package browser

@@ -1,6 +1,6 @@
 // Package chrome opens pages in a real browser, for tests. The tests of a program share one
-// [Browser]; each [Tab] has cookies of its own, and fails its test for what a page must never do:
-// write to the console, fail, or ask another machine.
+// [Browser]. Each [Tab] has its own cookies, and fails its test if a page writes to the console,
+// fails, or contacts another machine.
 package chrome
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/test/need"
 )
 
-// Path returns the path of the browser, and skips the test where there is none.
+// Path returns the path of the browser, and skips the test if there is none.
 func Path(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

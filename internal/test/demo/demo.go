@@ -1,6 +1,6 @@
-// Package demo makes the repository that the documentation shows and that the quality of
-// answers is measured on: a small project with a branch stack, work items, prompt commands
-// and tasks, and with a GitHub and a Jira that answer. Everything in it is the same each time.
+// Package demo creates the repository of the documentation and of the tests of answers: a small
+// project with a branch stack, work items, prompts, and tasks, and with a fake GitHub and a fake
+// Jira. All of it is the same each time.
 package demo
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/copse-dev/copse/internal/jira/jiratest"
 )
 
-// clock is what the time is in the demonstration, and at its services.
+// clock is the time in the demonstration, and at its services.
 const clock = "2026-03-04T05:06:07Z"
 
 // Demo is the repository with its surroundings.
 type Demo struct {
 	tb testing.TB
-	// Dir is the worktree; Environ the environment of programs that are run in it.
+	// Dir is the worktree; Environ the environment of programs that run in it.
 	Dir     string
 	Environ []string
 }
@@ -118,7 +118,7 @@ func (d *Demo) Env(args ...string) app.Env {
 	}
 }
 
-// Run runs copse, which must succeed, and returns what it printed.
+// Run runs copse, which must succeed, and returns its output.
 func (d *Demo) Run(args ...string) string {
 	d.tb.Helper()
 	var stdout, stderr bytes.Buffer

@@ -1,6 +1,6 @@
-// Package fakes gives testscripts a GitHub and a Jira: commands that start a
-// fake server for the rest of a script and point the environment at it. Their
-// clocks stand still, so that answers can be compared.
+// Package fakes provides a GitHub and a Jira for testscripts: commands that start a fake server for
+// the rest of a script and point the environment to it. Their clocks stand still, so that tests can
+// compare answers.
 package fakes
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/jira/jiratest"
 )
 
-// Date is what the clocks of the servers show.
+// Date is the time on the clocks of the servers.
 const Date = "2026-03-04T05:06:07Z"
 
 // GitHub is the command "github FIXTURE": it starts a fake GitHub with the JSON
@@ -46,7 +46,7 @@ func GitHub(ts *testscript.TestScript, neg bool, args []string) {
 // Key is that of a script's value for a [Last].
 type Key struct{}
 
-// Last is the fake that a script started last.
+// Last is the last fake that a script started.
 type Last struct{ server *githubtest.Server }
 
 // Requests is the command "requests": it prints the requests that the last fake GitHub got,
@@ -64,7 +64,7 @@ func Requests(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprint(ts.Stdout(), strings.Join(lines, ""))
 }
 
-// failures are the names that scripts give to what a Jira can do wrong.
+// failures are the names in scripts for the failures of a Jira.
 var failures = map[string]jiratest.Failure{
 	"hang": jiratest.Hang, "truncate": jiratest.Truncate, "html": jiratest.HTML, "unavailable": jiratest.Unavailable,
 	"internal": jiratest.Internal, "rate-limited": jiratest.RateLimited, "captcha": jiratest.Captcha,

@@ -1,10 +1,10 @@
-// Package histories makes random histories of a store of work items in several clones
-// of one repository, with real git, and says what they lost.
+// Package histories creates random histories of a store of work items in several clones of one
+// repository, with real git, and reports what they lost.
 //
-// A history is two to four clones in which items are created, changed, commented,
-// related and deleted at random, in commits that are pushed, pulled, merged, rebased
-// and cherry-picked at random. Whenever git stops, and after each of its merges, the
-// store is repaired as the doctor does. At the end all of it is merged into one.
+// A history is two to four clones in which items are created, changed, commented, related, and
+// deleted at random, in commits that are pushed, pulled, merged, rebased, and cherry-picked at
+// random. Whenever git stops, and after each of its merges, the store is repaired as the doctor
+// does it. At the end, everything is merged into one.
 package histories
 
 import (
@@ -27,17 +27,16 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Outcome is what came of a history.
+// Outcome is the result of a history.
 type Outcome struct {
-	// Steps are what was done, in words.
+	// Steps describes what was done.
 	Steps []string
-	// Items and Comments are how many were made, Merges how often git merged, rebased
+	// Items and Comments are the numbers of created ones, Merges is how often git merged, rebased,
 	// or picked, and Stops how often it stopped.
 	Items, Comments, Merges, Stops int
 	// Crashes is how often git itself crashed in a merge, which is undone then.
 	Crashes int
-	// Lost, Duplicated and Wrong say what is not there, there twice, and related to
-	// what it was never related to.
+	// Lost, Duplicated, and Wrong describe missing items, duplicates, and wrong relations.
 	Lost, Duplicated, Wrong []string
 }
 
@@ -53,8 +52,8 @@ func (o *Outcome) Add(other *Outcome) {
 	o.Wrong = append(o.Wrong, other.Wrong...)
 }
 
-// history is one that is going on. The times of its clock are unique, so that they name
-// items and comments.
+// history is a history in progress. The times of its clock are unique, so they identify items and
+// comments.
 type history struct {
 	ctx    context.Context
 	dir    string

@@ -13,9 +13,8 @@ import (
 	"sync"
 )
 
-// Bridge carries messages, one a line, between a conversation and a server over
-// Streamable HTTP, as a client of the messages' own era does. It returns at the end of
-// in.
+// Bridge carries messages, one per line, between a conversation and a server over Streamable HTTP,
+// as a client of the messages' own era does. It returns at the end of in.
 func Bridge(ctx context.Context, url string, header http.Header, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

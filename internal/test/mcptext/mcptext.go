@@ -1,7 +1,7 @@
-// Package mcptext holds conversations with an MCP server as text, so that a
-// test of a tool is a text file. A script has one request a line; [Run] sends
-// them one after the other and returns a transcript: each request behind "> ",
-// then what a model would see of the answer.
+// Package mcptext represents conversations with an MCP server as text, so a
+// test of a tool is a text file. A script has one request per line; [Run] sends
+// them one after the other and returns a transcript: each request after "> ",
+// then a model's view of the answer.
 //
 //	call NAME [JSON]             tools/call; the text half, with "ERROR " before an error
 //	read URI                     resources/read; the text
@@ -15,10 +15,10 @@
 //	do PROGRAM [ARG…]            run a program in between, to change what the server sees
 //	# comment
 //
-// "$cursor" in a line stands for the last next_cursor that an answer had, and "$since" for
-// the token of the last context, which the transcript writes so, too.
+// "$cursor" in a line means the last next_cursor of an answer, and "$since"
+// the token of the last context, which also appears in this form in the transcript.
 //
-// The two halves of each tool result are held against each other; a difference
+// The two halves of each tool result are compared; a difference
 // is printed as "MISMATCH".
 package mcptext
 
@@ -47,8 +47,8 @@ const (
 	Bare Era = ""
 )
 
-// Run holds the conversation of script over in and out, which are the server's
-// stdin and stdout, and gives the transcript. The verb do calls do.
+// Run sends the requests of script over in and out, which are the server's stdin and stdout, and
+// returns the transcript. The verb do calls do.
 func Run(era Era, script string, in io.Writer, out io.Reader, do func(program string, args ...string) error) (string, error) {
 	c := &conversation{era: era, in: in, out: bufio.NewReader(out), do: do}
 	if era == Legacy {

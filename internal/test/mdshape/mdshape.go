@@ -1,6 +1,5 @@
-// Package mdshape shows the structure of a Markdown text as a CommonMark parser
-// sees it, without the contents of code. Two texts with the same shape differ in
-// their code spans and code blocks alone.
+// Package mdshape shows the structure of a Markdown text as parsed by CommonMark, without the
+// contents of code. Two texts with the same shape differ only in their code spans and code blocks.
 package mdshape
 
 import (

@@ -1,10 +1,10 @@
-// Package model is a language model on loopback that follows a script, for tests of the programs
-// that copse is used with. It speaks the protocols of Anthropic, OpenAI (both), and Google, as
-// far as those programs use them, and remembers what it was sent.
+// Package model is a fake language model on loopback that follows a script, for tests of the
+// programs that use copse. It speaks the parts of the protocols of Anthropic, OpenAI (both), and
+// Google that those programs use, and records its requests.
 //
-// It keeps no state between requests: a request has the results of all calls so far, and they
-// decide on the next call. Requests without tools, which programs send for titles and
-// summaries, get a word.
+// It keeps no state between requests: a request contains the results of all calls so far, and they
+// decide on the next call. Requests without tools, which programs send for titles and summaries,
+// get a short answer.
 package model
 
 import (

@@ -1,7 +1,6 @@
-// Package need says what a test cannot do without. Where that is missing the
-// test is skipped with the reason, so that the plain test command passes on a
-// machine with Go and git alone; where COPSE_TEST_NO_SKIP is set, as in CI,
-// which installs everything, it fails instead.
+// Package need names a test's requirements. If one is missing, the test is skipped with the reason,
+// so the plain test command passes on a machine with only Go and git. If COPSE_TEST_NO_SKIP is set,
+// as in CI, which installs everything, the test fails instead.
 package need
 
 import (
@@ -9,7 +8,7 @@ import (
 	"testing"
 )
 
-// Skip skips a test for the given reason, or fails it where nothing may be skipped.
+// Skip skips a test for the given reason, or fails it if skipping is not allowed.
 func Skip(tb testing.TB, reason string) {
 	tb.Helper()
 	if os.Getenv("COPSE_TEST_NO_SKIP") != "" {

@@ -1,4 +1,4 @@
-// Package otheruser lets a test do something as another user of the machine. Only root can.
+// Package otheruser lets a test act as another user of the machine. Only root can.
 package otheruser
 
 import (

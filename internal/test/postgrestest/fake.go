@@ -16,8 +16,8 @@ type Session struct {
 	Password string
 }
 
-// Fake starts a server that speaks the protocol and answers as a test says: it asks for the
-// password in the clear, and calls answer for each connection that gave one, before it says
+// Fake starts a server that speaks the protocol and answers as a test defines: it requests the
+// password in plain text, and calls answer for each connection that gave one, before it reports
 // that it is ready. It returns the address of a database there.
 func Fake(tb testing.TB, password string, answer func(*Session)) string {
 	tb.Helper()

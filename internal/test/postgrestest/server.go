@@ -1,8 +1,8 @@
-// Package postgrestest gives tests PostgreSQL servers of their own.
+// Package postgrestest provides PostgreSQL servers for tests.
 //
-// A server runs in a temporary directory, listens on a socket there and nowhere else, and
-// ends with the test. Where its programs are missing, the test is skipped, or fails in CI.
-// A server that refuses to run as root runs as the account postgres or nobody.
+// A server runs in a temporary directory, listens only on a socket there, and ends with the test.
+// Without its programs, the test is skipped, or fails in CI. A server that refuses to run as root
+// runs as the account postgres or nobody.
 package postgrestest
 
 import (

@@ -1,9 +1,8 @@
-// Package racing reads a project's files while a stranger swaps them for links that lead
-// out of it.
+// Package racing reads a project's files while a stranger swaps them for links that lead out of it.
 //
-// Each [Opener] reads one file in the way that a command or tool does. [Try] has it read
-// over and over while the file, or a directory above it, is the real one and a link to a
-// file outside by turns. Nothing outside may ever be read or written.
+// Each [Opener] reads one file as a command or tool does. [Try] calls it repeatedly while the file,
+// or a directory above it, alternates between the real one and a link to a file outside. Nothing
+// outside may ever be read or written.
 package racing
 
 import (
@@ -108,7 +107,7 @@ func Openers() []Opener {
 	}
 }
 
-// Outcome is what came of it.
+// Outcome is the result of a race.
 type Outcome struct {
 	Reads int
 	// Read is how many had the real file, Refused how many an error.
@@ -152,8 +151,8 @@ func New(ctx context.Context, base, bin string) (*Lab, error) {
 // pristine returns the path of the copy of the project as New made it.
 func (l *Lab) pristine() string { return filepath.Join(l.base, "pristine") }
 
-// reset puts a file or directory back as New made it. A reader that also writes can leave
-// the link of an earlier race in its place.
+// reset restores a file or directory to its original state. A reader that also writes can leave the
+// link of an earlier race in place.
 func (l *Lab) reset(file string) error {
 	file = filepath.FromSlash(file)
 	from, to := filepath.Join(l.pristine(), file), filepath.Join(l.root, file)
@@ -189,8 +188,8 @@ func (l *Lab) Has(o Opener) bool {
 	return err == nil
 }
 
-// Try has an opener read so often: once while a link is in place of one file, and then with the two
-// swapped meanwhile.
+// Try calls an opener a number of times: once while a link is in place of one file, and then while
+// the two are swapped.
 func (l *Lab) Try(ctx context.Context, o Opener, file string, reads int) (out Outcome, err error) {
 	if err := l.reset(o.Files[len(o.Files)-1]); err != nil {
 		return out, err

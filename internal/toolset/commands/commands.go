@@ -69,7 +69,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Tools: []toolset.Tool{
 			plain.Rows(style, "results", "", toolset.Spec{
 				Name: "search", Title: "Search commands", Hints: hints,
-				Description: "Find a prompt command (instructions, template) for a job: commit message, code review. The best first. Then describe and execute one.",
+				Description: "Find a prompt command (instructions, template) for a job: commit message, code review. Best match first. Then describe and execute one.",
 			}, t.Search),
 			plain.Object(style, toolset.Spec{
 				Name: "describe", Title: "Describe command", Hints: hints,
@@ -77,7 +77,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.Describe),
 			toolset.New(prompt{}, toolset.Spec{
 				Name: "execute", Title: "Execute command", Hints: hints,
-				Description: "Run a prompt command: get its text, with variables filled in, as instructions to be followed.",
+				Description: "Run a prompt command: get its text, with variables filled in, as instructions to follow.",
 			}, t.Execute),
 			plain.Object(style, toolset.Spec{
 				Name: "reload", Title: "Reload registry", Hints: hints,
@@ -187,7 +187,7 @@ type ExecuteIn struct {
 	C3      string  `json:"c3"`
 	Options Options `json:"options,omitzero" description:"edition, adaptation, input_text, input_file, destination, uv: {name: value}."`
 	// Offset is where to go on in a prompt that was cut.
-	Offset int `json:"offset,omitempty" min:"0" description:"As the answer says."`
+	Offset int `json:"offset,omitempty" min:"0" description:"From an earlier answer."`
 }
 
 // ExecuteOut is a prompt.
@@ -279,14 +279,14 @@ func failed(err error) toolset.Result {
 func document(err error) json.RawMessage {
 	doc := failure{Error: err.Error()}
 	if missing, ok := errors.AsType[*NotFoundError](err); ok {
-		doc = failure{Error: "Command not found", Name: &Name{missing.ID.C1, missing.ID.C2, missing.ID.C3}, Hint: "search finds the commands that there are."}
+		doc = failure{Error: "Command not found", Name: &Name{missing.ID.C1, missing.ID.C2, missing.ID.C3}, Hint: "search finds the commands."}
 	} else if unread, ok := errors.AsType[*library.LoadError](err); ok {
 		doc = failure{Error: "Failed to load registry", Path: unread.Path, Details: unread.Details(), Hint: "Correct the file."}
 		if errors.Is(err, fs.ErrNotExist) {
-			doc.Hint = "`copse prompt init` makes a registry; check the name of the agent."
+			doc.Hint = "`copse prompt init` creates a registry; check the name of the agent."
 		}
 	} else if failed, ok := errors.AsType[*executionError](err); ok {
-		doc = failure{Error: "Execution failed", Command: failed.Command, Stderr: failed.Stderr, Hint: "describe tells what the command takes; `copse prompt check` finds what is wrong with its template."}
+		doc = failure{Error: "Execution failed", Command: failed.Command, Stderr: failed.Stderr, Hint: "describe shows the arguments; `copse prompt check` finds what is wrong with its template."}
 	} else if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
 		doc = failure{Error: arg.Message, Hint: arg.Hint}
 	}

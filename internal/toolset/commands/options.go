@@ -56,7 +56,7 @@ func (c *choice) UnmarshalJSON(data []byte) error {
 }
 
 // allowed are the names in an object.
-const allowed = "edition, adaptation, input_text, input_file, destination (texts) and uv (an object of names and values)"
+const allowed = "edition, adaptation, input_text, input_file, destination (strings) and uv (an object of names and values)"
 
 // UnmarshalJSON takes both forms.
 func (o *Options) UnmarshalJSON(data []byte) error {
@@ -81,7 +81,7 @@ func (o *Options) UnmarshalJSON(data []byte) error {
 	for _, name := range slices.Sorted(maps.Keys(in.UV)) {
 		value, err := textOf(in.UV[name])
 		if err != nil {
-			return wrong(fmt.Sprintf("the value of uv %q must be a text", name))
+			return wrong(fmt.Sprintf("the value of uv %q must be a string", name))
 		}
 		options.Variables = append(options.Variables, render.Value{Name: name, Value: value})
 	}
@@ -108,7 +108,7 @@ func lacking(missing []string) string {
 	if len(missing) == 0 {
 		return ""
 	}
-	return "Without a value, and left as they are: " + foreign.Notice(strings.Join(missing, ", ")) + ". Give them in options: uv-NAME as uv: {NAME: …}, the others as input_text, input_file, destination."
+	return "Variables without a value, left unchanged: " + foreign.Notice(strings.Join(missing, ", ")) + ". Give them in options: uv-NAME as uv: {NAME: …}, the others as input_text, input_file, destination."
 }
 
 // line returns foreign text on one line.

@@ -64,7 +64,7 @@ func (t *Tools) ReleaseItem(ctx context.Context, in ReleaseIn) (ReleaseOut, erro
 	}
 	out := ReleaseOut{Released: in.ID, WasClaimed: released.Was}
 	if released.Unconfirmed != nil {
-		out.Warnings = []string{line("other clones do not know of it yet: "+released.Unconfirmed.Error(), warningLength)}
+		out.Warnings = []string{line("other clones do not have it yet: "+released.Unconfirmed.Error(), warningLength)}
 	}
 	return out, nil
 }

@@ -290,7 +290,7 @@ func (l *Labels) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	if err := json.Unmarshal(data, (*[]string)(l)); err != nil {
-		return &toolset.ArgumentError{Message: `must be a text with commas, such as "ui, login", or a list of texts`}
+		return &toolset.ArgumentError{Message: `must be a string with commas, such as "ui, login", or a list of strings`}
 	}
 	return nil
 }

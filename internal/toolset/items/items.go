@@ -149,13 +149,13 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Name: "get_dependents", Hints: reads,
 				Description: "List the work items (tasks) that depend on an item: what is blocked by it.",
 			}, t.GetDependents),
-			plain.Rows(style, "tree", "For what is below an item pass it as root; list_items and get_children have all.", toolset.Spec{
+			plain.Rows(style, "tree", "To see more below an item, pass it as root; list_items and get_children list all items.", toolset.Spec{
 				Name: "get_item_tree", Hints: reads,
 				Description: "Get the backlog as a tree: work items (tasks) nested in a hierarchy below their parents (epics).",
 			}, t.GetItemTree),
 		},
 		Advice: []toolset.Advice{
-			{Say: "Plans and to-dos of the project are work items: list_items with ready=true has those that can be started, show_item has one in full.", Tools: []string{"list_items", "show_item"}},
+			{Say: "Plans and to-dos of the project are work items: list_items with ready=true lists those that can be started, show_item returns one in full.", Tools: []string{"list_items", "show_item"}},
 			{Say: "Other agents may work here: claim_item before you begin, update_item to a done status or release_item when you stop.", Tools: []string{"claim_item", "update_item", "release_item"}},
 			{Say: "Keep them up to date with create_item and update_item; get_config has the valid values.", Tools: []string{"create_item", "update_item", "get_config"}},
 		},

@@ -277,10 +277,10 @@ func shown(v any, depth int) int {
 // ShowIn selects an item, and where to begin in its long parts.
 type ShowIn struct {
 	ID          item.ID `json:"id"`
-	Description *int    `json:"description_offset,omitempty" min:"0" description:"As the answer says."`
-	Comments    *int    `json:"comments_offset,omitempty" min:"0" description:"Likewise."`
+	Description *int    `json:"description_offset,omitempty" min:"0" description:"From an earlier answer."`
+	Comments    *int    `json:"comments_offset,omitempty" min:"0" description:"Same."`
 	// Comment is where to go on in the first of the comments.
-	Comment int `json:"comment_offset,omitempty" min:"0" description:"Likewise."`
+	Comment int `json:"comment_offset,omitempty" min:"0" description:"Same."`
 }
 
 // ShowItem reads one item.

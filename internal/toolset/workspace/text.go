@@ -40,7 +40,7 @@ func next(err error) string {
 	case errors.Is(err, project.ErrOutside):
 		return "Use a path inside the project, relative to its root."
 	case errors.Is(err, project.ErrGit):
-		return "Use the branch tools for what git knows."
+		return "Use the branch tools for data from git."
 	}
 	if e, ok := errors.AsType[*failure.Error](err); ok {
 		return e.Hint(failure.Words{StopTask: `stop_task {"id": "ID"}`})
@@ -61,7 +61,7 @@ func invisible(content string, first int) string {
 	for text := range strings.Lines(content) {
 		body := strings.TrimRight(text, "\r\n")
 		if clean := cleantext.Block(body); clean != body {
-			return fmt.Sprintf("Warning: line %d has control or invisible characters, which are shown as they are in the file; trust what you see only after a look at its bytes.", line)
+			return fmt.Sprintf("Warning: line %d has control or invisible characters, which this text includes unchanged; check the bytes of the file before you trust it.", line)
 		}
 		line++
 	}

@@ -47,8 +47,8 @@ func (t *Tools) Toolset() toolset.Toolset {
 		Name: "workspace", Located: true, Jobs: t,
 		Advice: []toolset.Advice{
 			{
-				Say: "get_project_context is one call for the whole situation (branch, stack, items, changes, last task), max_tokens 500 for the least of it; " +
-					"its last line has a token, with which since returns only what changed: use that after a long session or a compaction.",
+				Say: "get_project_context is one call for the whole situation (branch, stack, items, changes, last task), max_tokens 500 returns the minimum; " +
+					"its last line has a token, with which since returns only what changed: use it after a long session or a compaction.",
 				Tools: []string{"get_project_context"}, First: true,
 			},
 			{Say: "run_just_task runs the project's tasks, such as tests.", Tools: []string{"run_just_task"}},
@@ -171,7 +171,7 @@ func (t *Tools) ListDirectory(ctx context.Context, in ListIn) (ListOut, error) {
 	}
 	out.Omitted = listing.Total - len(out.Rows)
 	if listing.More {
-		out.Warnings = append(out.Warnings, "there are even more, which were not counted")
+		out.Warnings = append(out.Warnings, "there are more, which copse did not count")
 	}
 	return out, nil
 }

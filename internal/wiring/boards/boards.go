@@ -1,5 +1,5 @@
-// Package boards wires the local pages of worktrees: the views, what they read, and what is
-// watched while a page is open.
+// Package boards wires the local pages of worktrees: the views, their data, and the watches while a
+// page is open.
 package boards
 
 import (
@@ -41,13 +41,13 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
-// Options say what the boards show.
+// Options configure the boards.
 type Options struct {
 	Env      app.Env
 	Files    servers.Files
 	Disabled []string
 	ReadOnly bool
-	// Examine makes the doctor's checks of a worktree, without the network.
+	// Examine runs the doctor's checks of a worktree, without the network.
 	Examine func(ctx context.Context, root string) []doctor.Finding
 	// Servers returns the servers that run.
 	Servers func() []health.Server
@@ -56,7 +56,7 @@ type Options struct {
 	Trees *dirwatch.Trees
 }
 
-// New returns the boards of all worktrees; one opens when its first link is made.
+// New returns the boards of all worktrees; a board opens when its first link is created.
 func New(o Options) *board.Site {
 	return board.NewSite(markup.Placeholder(rand.Text()), board.SiteOptions{
 		Open: o.open, Now: o.Env.Now,
@@ -75,7 +75,7 @@ func own(r *http.Request) bool {
 	return loopback.Mine(at, r.RemoteAddr, os.Getuid())
 }
 
-// sources are what the views of one board read.
+// sources are the data of the views of one board.
 type sources struct {
 	Options
 	*workspace.Workspace
@@ -164,7 +164,7 @@ func (s *sources) behind(ctx context.Context, branch string) items.Behind {
 	return out
 }
 
-// person returns who uses the page, as a holder of items.
+// person returns the user of the page, as a holder of items.
 func (s *sources) person() item.Agent {
 	name := cmp.Or(s.Env.Getenv("USER"), s.Env.Getenv("USERNAME"), "copse board")
 	return item.Agent{Name: name, Worktree: s.Workspace.Workspace()}
@@ -225,7 +225,7 @@ func counted(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// fresh says how old GitHub's answers are, or how to get some.
+// fresh states the age of GitHub's answers, or how to get some.
 func (s *sources) fresh() template.HTML {
 	s.mu.Lock()
 	github := s.github

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// radarWait is how long a page waits for a report that is being made. A later one comes
-	// with an update.
+	// radarWait is how long a page waits for a report in progress. A later one arrives with an
+	// update.
 	radarWait = 40 * time.Millisecond
-	// radarTime is how long making a report may take.
+	// radarTime is the time limit of a report.
 	radarTime = 30 * time.Second
 )
 
-// radar makes reports of conflicts behind the pages, one at a time.
+// radar creates reports of conflicts in the background, one at a time.
 type radar struct {
 	report func(context.Context, conflicts.Request) (conflicts.Report, error)
 
@@ -45,7 +45,7 @@ func (r *radar) close() {
 	r.reports.Wait()
 }
 
-// latest returns the last report. Where there is none it waits for a moment.
+// latest returns the last report. If there is none, it waits for a moment.
 func (r *radar) latest(ctx context.Context) (conflicts.Report, bool) {
 	r.mu.Lock()
 	known, watched := r.known, r.changed != nil
@@ -62,7 +62,7 @@ func (r *radar) latest(ctx context.Context) (conflicts.Report, bool) {
 	return r.last, r.known
 }
 
-// look begins a report, unless one is being made. The channel closes at its end.
+// look starts a report, unless one is in progress. The channel closes at its end.
 func (r *radar) look() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,7 +99,7 @@ func (r *radar) run(done chan struct{}) {
 	close(done)
 }
 
-// watch calls changed when a report says something else, until ctx ends.
+// watch calls changed when a report differs from the previous one, until ctx ends.
 func (r *radar) watch(ctx context.Context, changed func()) {
 	r.mu.Lock()
 	r.changed = changed

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxDirs is how many directories of a worktree are watched for changed files. What
-	// happens in others is seen with the next look, within a minute.
+	// maxDirs is the number of directories of a worktree that are watched for changed files.
+	// Changes in others are seen with the next check, within a minute.
 	maxDirs = 300
 	// maxDepth is how deep they lie.
 	maxDepth = 6
@@ -87,11 +87,11 @@ func poll(ctx context.Context, every time.Duration, do func()) {
 	}
 }
 
-// remoteEvery is how often GitHub is asked while a page is open. Answers are shared by all
-// processes of the user, and one that is younger is not asked for again.
+// remoteEvery is how often GitHub is queried while a page is open. All processes of the user share
+// the answers, and recent ones are not requested again.
 const remoteEvery = 61 * time.Second
 
-// poll asks GitHub about the stacks on the first page, until ctx ends.
+// poll queries GitHub about the stacks on the first page, until ctx ends.
 func (s *sources) poll(ctx context.Context, changed func()) {
 	ask := func() {
 		if all, err := s.verdicts.All(ctx, verdict.Selection{Limit: asked}, verdict.Recent); err == nil {
@@ -105,7 +105,7 @@ func (s *sources) poll(ctx context.Context, changed func()) {
 	poll(ctx, remoteEvery, ask)
 }
 
-// asked is how many branches GitHub is asked about.
+// asked is the number of branches in a query to GitHub.
 const asked = 100
 
 // repository returns where git and people change the repository.
@@ -135,8 +135,8 @@ func (s *sources) repository(ctx context.Context) watch.Paths {
 	return paths
 }
 
-// directories returns those of a worktree in which people edit files. Hidden ones and what
-// tools write are left out, and so are other worktrees.
+// directories returns the directories of a worktree in which people edit files. It omits hidden
+// ones, generated ones, and other worktrees.
 func directories(root string, others []string) []string {
 	var dirs []string
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // what cannot be read is not watched

@@ -112,7 +112,7 @@ func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*mcpserv
 			return one.worktree, nil
 		}
 	}
-	return nil, &toolset.ArgumentError{Name: "worktree", Message: `This server answers for several worktrees, and the client does not say which one it is in: pass the argument "worktree"`, Hint: hint}
+	return nil, &toolset.ArgumentError{Name: "worktree", Message: `This server serves several worktrees, and the client does not report its worktree: pass the argument "worktree"`, Hint: hint}
 }
 
 func notServed(path, hint string) error {

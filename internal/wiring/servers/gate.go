@@ -54,7 +54,7 @@ func (b beside) split(open httpguard.Options, server http.Handler) http.Handler 
 	open.Token, open.Origins, open.Hosts = nil, nil, nil
 	pages := httpguard.New(open, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !local(r) {
-			http.Error(w, "the board is served to this machine alone; use a tunnel, such as ssh -L", http.StatusForbidden)
+			http.Error(w, "only this machine can open the board; use a tunnel, such as ssh -L", http.StatusForbidden)
 			return
 		}
 		b.handler.ServeHTTP(w, r)

@@ -131,7 +131,7 @@ func (p *Worktrees) Find(ctx context.Context, named string, dirs []string) (*mcp
 	}
 	repo, err := at.workspace.Session.Repo(ctx)
 	if err != nil {
-		return nil, &toolset.ArgumentError{Name: "worktree", Message: `Argument "worktree" names nothing: this session is in no git repository`, Hint: "Leave it out."}
+		return nil, &toolset.ArgumentError{Name: "worktree", Message: `Argument "worktree" names nothing: this session is not in a git repository`, Hint: "Leave it out."}
 	}
 	list, err := repo.Worktrees(ctx)
 	if err != nil {

@@ -92,7 +92,7 @@ func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
 		return fmt.Errorf("%s: %w", strings.Join(s.Command[:2], " "), err)
 	}
 	if _, err := b.backend.Update(ctx, it.ID, p); err != nil {
-		return errors.Join(fmt.Errorf("the branch %s was made, and the item was not linked", s.Branch), err)
+		return errors.Join(fmt.Errorf("the branch %s was created, but the item was not linked", s.Branch), err)
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ type Released struct {
 	Claim item.Claim
 	// Was says that somebody held the item.
 	Was bool
-	// Unconfirmed is why other clones do not know of it yet; nil if they do.
+	// Unconfirmed is why other clones do not have it yet; nil if they do.
 	Unconfirmed error
 }
 

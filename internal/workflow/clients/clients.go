@@ -125,7 +125,7 @@ func (c *Checker) Problems(ctx context.Context, place clientconfig.Location) []s
 
 // Readable says that others can read the token in a file.
 func (f File) Readable() string {
-	return fmt.Sprintf("%s: other users can read the token in it; `chmod 600` it and make a new token with `copse up --rotate-token`", f.Path)
+	return fmt.Sprintf("%s: other users can read the token in it; `chmod 600` it and create a new token with `copse up --rotate-token`", f.Path)
 }
 
 // Entry checks one entry. It is ours if it leads to a server of copse over HTTP, or once
@@ -167,7 +167,7 @@ func compare(e clientconfig.Named, w supervisor.State) string {
 	case err != nil:
 		return "cannot be compared with the server's token: " + err.Error()
 	case e.Token == "":
-		return fmt.Sprintf("has no token, and port %d demands one; run `copse mcp install` again", w.MCP.Port)
+		return fmt.Sprintf("has no token, and port %d requires one; run `copse mcp install` again", w.MCP.Port)
 	case e.Token != token:
 		return fmt.Sprintf("has another token than %s, which is served at port %d; run `copse mcp install` again", cmp.Or(w.Path, "the server of all worktrees"), w.MCP.Port)
 	}

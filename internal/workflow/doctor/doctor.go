@@ -126,7 +126,7 @@ func examine(ctx context.Context, limit time.Duration, all []check) []Finding {
 			found[i] = c.look(ctx)
 			found[i].Check = c.name
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				found[i] = Finding{c.name, Failed, fmt.Sprintf("no answer within %s", limit), "Run the command again; if the check is slow again, look at that part of the machine."}
+				found[i] = Finding{c.name, Failed, fmt.Sprintf("no answer within %s", limit), "Run the command again; if the check is slow again, examine that part of the machine."}
 			}
 		})
 	}

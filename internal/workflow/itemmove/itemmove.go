@@ -133,7 +133,7 @@ func same(all archive.Archive, files exchange.Files, histories local.Histories) 
 		err = fields(all).Compare(fields(found))
 	}
 	if err != nil {
-		return fmt.Errorf("the copy in files is not the same, so that nothing was moved: %w", err)
+		return fmt.Errorf("the copy in files differs, so nothing was moved: %w", err)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ import (
 )
 
 // ErrNotShared says that the store of a project is not the shared one.
-var ErrNotShared = errors.New("its items are in the working tree or kept apart, and only a shared store is synced")
+var ErrNotShared = errors.New("its items are committed or private, and copse syncs only a shared store")
 
 // Options say what to sync.
 type Options struct {

@@ -133,7 +133,7 @@ func (s *services) search(ctx context.Context, q query) (found, error) {
 		return found{}, err
 	}
 	if len(entries) == 0 {
-		return found{}, notSetUpError{failure.New(failure.NotFound, "None were asked for yet", "Those that a tool or command has shown once are searched.")}
+		return found{}, notSetUpError{failure.New(failure.NotFound, "None are cached yet", "copse searches those that a tool or command has shown before.")}
 	}
 	var out found
 	for _, e := range entries {
@@ -183,7 +183,7 @@ type items struct{ backend Items }
 func (i items) search(ctx context.Context, q query) (found, error) {
 	config, err := i.backend.Config(ctx)
 	if errors.Is(err, item.ErrNoProject) {
-		return found{}, notSetUpError{failure.New(failure.NotFound, "There are none", "`copse item init` makes a place for them.")}
+		return found{}, notSetUpError{failure.New(failure.NotFound, "There are none", "`copse item init` creates a store for them.")}
 	}
 	if err != nil {
 		return found{}, err
@@ -277,7 +277,7 @@ func (p *prompts) search(_ context.Context, q query) (found, error) {
 		out.notes = append(out.notes, err.Error())
 	}
 	if len(agents) == 0 && err == nil {
-		return found{}, notSetUpError{failure.New(failure.NotFound, "There is no registry", "`copse prompt init` makes one.")}
+		return found{}, notSetUpError{failure.New(failure.NotFound, "There is no registry", "`copse prompt init` creates one.")}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

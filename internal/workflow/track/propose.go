@@ -17,12 +17,12 @@ import (
 
 // Question says what to propose.
 type Question struct {
-	// Only are the branches to propose for; all of them if it is empty.
+	// Only are the branches to make proposals for; all of them if it is empty.
 	Only []string
 	// Offline looks for no pull requests.
 	Offline bool
 
-	// Recorded is what other tools record about the branches, nil for nothing.
+	// Recorded are the records of other tools about the branches, nil for none.
 	Recorded *twig.State
 	// Said are the parents that a person has named, by branch.
 	Said map[string]string

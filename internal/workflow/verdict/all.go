@@ -19,8 +19,8 @@ type Selection struct {
 	Branch string
 	// From is how many stacks are passed over.
 	From int
-	// Limit is how many branches are looked at, but always a whole stack of up to
-	// [MaxBranches]; 0 is [MaxBranches].
+	// Limit is the number of examined branches, but always a complete stack of up to [MaxBranches];
+	// 0 is [MaxBranches].
 	Limit int
 }
 
@@ -40,7 +40,7 @@ type Overview struct {
 	Notes  []string
 }
 
-// group is a stack before it is looked at.
+// group is a stack before it is examined.
 type group struct {
 	bottom   string
 	members  int
@@ -137,7 +137,7 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 	return out, changed, nil
 }
 
-// look fills in the facts of branches with the same trunk, and returns how GitHub answered.
+// look fills in the facts of branches with the same trunk, and returns GitHub's answer.
 func (v *Verdicts) look(ctx context.Context, repo *git.Repo, s shape, asking Asking, notes *notes) (found GitHub, changed bool, err error) {
 	t, err := readTips(ctx, repo, s)
 	if err != nil {
@@ -161,7 +161,7 @@ func (v *Verdicts) look(ctx context.Context, repo *git.Repo, s shape, asking Ask
 	return v.take(s.branches, pulls, s.trunk, notes), changed, nil
 }
 
-// worse returns what holds for two sets of branches together.
+// worse returns the state of two sets of branches together.
 func worse(a, b GitHub) GitHub {
 	rank := map[string]int{"": -1, string(fact.StateKnown): 0, PullUnknown: 1, PullFailed: 2}
 	if rank[b.State] > rank[a.State] {
@@ -293,7 +293,7 @@ func (w walker) bottom(name string, known map[string]string) string {
 	return found
 }
 
-// Of returns how a branch of a stack stands by itself, in one sentence where it is not ready.
+// Of describes a branch of a stack in isolation, in one sentence if it is not ready.
 func (s Status) Of(b Branch) (Outcome, string) {
 	found := b.judge(s.Trunk)
 	return found.outcome, found.text.Plain()
@@ -308,5 +308,5 @@ func (s Status) Blocking() string {
 	return about.Branch
 }
 
-// Path returns where the worktree is.
+// Path returns the path of the worktree.
 func (w Worktree) Path() string { return w.path }

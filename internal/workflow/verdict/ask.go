@@ -12,12 +12,12 @@ import (
 	"github.com/copse-dev/copse/internal/remote"
 )
 
-// recent is how old GitHub's last answers can be for Recent.
+// recent is the maximum age of GitHub's last answers for Recent.
 const recent = time.Minute
 
-// ask asks GitHub for the pull requests of all branches at once, and for those that are
-// open. It reports whether the latter are others than before. Processes ask one after the
-// other, and one that had to wait takes what the one before it learned.
+// ask requests the pull requests of all branches at once, and the open ones. It reports whether the
+// latter have changed. Processes send requests one after the other, and one that had to wait uses
+// the answer of the previous one.
 func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, asking Asking) (found []fact.Fact[github.Status], changed bool) {
 	if v.o.Pulls == nil {
 		return unasked(len(s.branches), "the github toolset is switched off"), false
@@ -42,7 +42,7 @@ func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, ask
 		return kept, false
 	}
 	if until, resting := v.o.Turns.Resting(repo.CommonDir(), v.o.Now()); resting {
-		return or(unasked(len(heads), fmt.Sprintf("GitHub asked to be left alone until %s", until.UTC().Format("15:04 UTC"))), kept), false
+		return or(unasked(len(heads), fmt.Sprintf("GitHub accepts no requests until %s", until.UTC().Format("15:04 UTC"))), kept), false
 	}
 	defer v.o.Turns.Take(ctx, repo.CommonDir())()
 	if look() {
@@ -58,7 +58,7 @@ func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, ask
 	return found, changed
 }
 
-// unasked returns that nobody was asked.
+// unasked returns answers without a request.
 func unasked(n int, reason string) []fact.Fact[github.Status] {
 	out := make([]fact.Fact[github.Status], n)
 	for i := range out {
@@ -68,8 +68,8 @@ func unasked(n int, reason string) []fact.Fact[github.Status] {
 	return out
 }
 
-// or returns what was found, and what was kept where nothing was found: what GitHub said
-// last is better than that it does not answer, and has its age.
+// or returns the answers, and cached ones where there are none: GitHub's last answer, with its age,
+// is better than none.
 func or(found, kept []fact.Fact[github.Status]) []fact.Fact[github.Status] {
 	for i := range found {
 		if found[i].State == fact.StateUnavailable && i < len(kept) && kept[i].State != fact.StateUnavailable {
@@ -93,12 +93,12 @@ func (v *Verdicts) list(ctx context.Context, asking Asking) bool {
 	}
 	changed, err := v.o.Opened.Refresh(ctx, age)
 	if err != nil {
-		return false // the answers about the branches say why
+		return false // the answers about the branches give the reason
 	}
 	return changed
 }
 
-// rest notes how long GitHub asked to be left alone.
+// rest records how long GitHub asked clients to wait.
 func (v *Verdicts) rest(repo *git.Repo, found []fact.Fact[github.Status]) {
 	var pause time.Duration
 	for _, f := range found {
@@ -109,7 +109,7 @@ func (v *Verdicts) rest(repo *git.Repo, found []fact.Fact[github.Status]) {
 	}
 }
 
-// recent reports whether all answers are known and young.
+// recent reports whether all answers are known and recent.
 func (v *Verdicts) recent(all []fact.Fact[github.Status]) bool {
 	now := v.o.Now()
 	for _, f := range all {

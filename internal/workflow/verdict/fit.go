@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// smallStack is how many branches smallBudget is for.
+	// smallStack is the number of branches for smallBudget.
 	smallStack  = 5
 	smallBudget = 2<<10 - 192 // without what a surface puts around it, such as the path of the worktree
-	// fewNames and nameLength bound the failing checks that are named where there are many.
+	// fewNames and nameLength limit the named failing checks if there are many.
 	fewNames, nameLength = 2, 40
 )
 
-// fit cuts a status to its budget: the names of failing checks first, then what follows
-// from the rest, and last the branches at the top. It says what it cut.
+// fit cuts a status to its budget: the names of failing checks first, then derived data, and last
+// the branches at the top. It states what it cut.
 func (s Status) fit() Status {
 	budget := page.DefaultBudget
 	if len(s.Branches) <= smallStack {
@@ -65,7 +65,7 @@ func (s Status) nameChecks(n int) {
 	}
 }
 
-// shorten leaves out what other tools tell.
+// shorten omits what other tools show.
 func (s Status) shorten() {
 	for i := range s.Notes {
 		s.Notes[i] = cleantext.Cut(s.Notes[i], 2*nameLength)

@@ -20,20 +20,19 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
 )
 
-// Stack returns the verdict on the stack of a branch, of the one that is worked on if start
-// is "".
+// Stack returns the verdict on the stack of a branch, of the current one if start is "".
 func (v *Verdicts) Stack(ctx context.Context, start string, asking Asking) (Status, error) {
 	return session.Read(ctx, v.o.Branches.Session(), func(ctx context.Context, view *session.View) (Status, error) {
 		out, changed, err := v.stack(ctx, view, start, asking)
 		if changed && err == nil {
-			// GitHub knows of other stacks than before; its answers are recent.
+			// GitHub has other stacks than before; its answers are recent.
 			out, _, err = v.stack(ctx, view, start, Recent)
 		}
 		return out, err
 	})
 }
 
-// stack returns the verdict, and whether the records that it is based on have changed.
+// stack returns the verdict, and whether its records have changed.
 func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, asking Asking) (out Status, changed bool, err error) {
 	repo, err := view.Repo(ctx)
 	if err != nil {
@@ -82,10 +81,10 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 	return out.fit(), changed, nil
 }
 
-// remembered is how long what the radar found is shown.
+// remembered is how long the results of the radar are shown.
 const remembered = 5 * time.Minute
 
-// maxConflicts bounds the conflicts of a status, and the files of each that are named.
+// maxConflicts limits the conflicts of a status, and the named files of each.
 const maxConflicts = 5
 
 // conflicts returns the conflicts of the branches of a stack.
@@ -109,7 +108,7 @@ func (v *Verdicts) conflicts(ctx context.Context, s shape) []Conflict {
 	return found
 }
 
-// conclude draws the verdict.
+// conclude computes the verdict.
 func (s *Status) conclude() {
 	found, about := judge(s.Branches, s.Trunk)
 	if len(s.Branches) == 0 {
@@ -125,13 +124,13 @@ func (s *Status) conclude() {
 	s.Tool, s.Next = about.Source, about.next(found.action, s.Trunk)
 }
 
-// notes are what a reader should know besides, each once.
+// notes are further notes for a reader, each once.
 type notes struct {
 	mu   sync.Mutex
 	list []string
 }
 
-// maxNotes is how many notes a status has.
+// maxNotes is the maximum number of notes of a status.
 const maxNotes = 3
 
 func (n *notes) add(text string) {
@@ -142,7 +141,7 @@ func (n *notes) add(text string) {
 	}
 }
 
-// link fills in the work behind each branch.
+// link fills in the work items and issues of each branch.
 func (v *Verdicts) link(ctx context.Context, s shape, asking Asking, notes *notes) {
 	asked := ctx
 	if asking != Fresh {
@@ -198,7 +197,7 @@ func (v *Verdicts) items(ctx context.Context, s shape) error {
 	return nil
 }
 
-// take puts the pull requests into the branches, and returns how GitHub answered.
+// take stores the pull requests in the branches, and returns GitHub's state.
 func (v *Verdicts) take(branches []Branch, pulls []fact.Fact[github.Status], trunk string, notes *notes) GitHub {
 	all := GitHub{State: string(fact.StateKnown)}
 	for i, f := range pulls {
@@ -231,7 +230,7 @@ func (v *Verdicts) take(branches []Branch, pulls []fact.Fact[github.Status], tru
 		branches[i].PullRequest = pr
 	}
 	all.Age = fact.Age(all.AsOf, v.o.Now())
-	// What is true of all is said once.
+	// A reason that applies to all is stated once.
 	for i := range branches {
 		pr := &branches[i].PullRequest
 		if pr.AsOf.Equal(all.AsOf) {
@@ -244,7 +243,7 @@ func (v *Verdicts) take(branches []Branch, pulls []fact.Fact[github.Status], tru
 	return all
 }
 
-// pullOf returns what counts of a pull request.
+// pullOf returns the relevant facts of a pull request.
 func pullOf(s github.Status, b Branch, trunk string) PullRequest {
 	pr := s.PullRequest
 	out := PullRequest{

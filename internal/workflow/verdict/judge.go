@@ -8,16 +8,15 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
 )
 
-// finding is what stands in the way of a branch.
+// finding is the obstacle of a branch.
 type finding struct {
 	outcome Outcome
 	text    foreign.Line
 	action  nextstep.Action
 }
 
-// judge returns what stands in the way of the stack, from the bottom: the first branch that
-// somebody has to work on, else the first that waits, else the first of which nothing is
-// known.
+// judge returns the obstacle of the stack, from the bottom: the first branch that somebody has to
+// work on, or else the first that waits, or else the first of which nothing is known.
 func judge(branches []Branch, trunk string) (finding, *Branch) {
 	var first finding
 	var about *Branch
@@ -36,7 +35,7 @@ func judge(branches []Branch, trunk string) (finding, *Branch) {
 	return first, about
 }
 
-// judge returns what stands in the way of a branch.
+// judge returns the obstacle of a branch.
 func (b *Branch) judge(trunk string) finding {
 	if found, ok := b.local(trunk); ok {
 		return found
@@ -54,7 +53,7 @@ func (b *Branch) judge(trunk string) finding {
 	return b.waiting(pr)
 }
 
-// local returns what git alone says.
+// local returns the obstacle that git alone shows.
 func (b *Branch) local(trunk string) (finding, bool) {
 	switch {
 	case b.Missing:
@@ -68,7 +67,7 @@ func (b *Branch) local(trunk string) (finding, bool) {
 	return b.moved()
 }
 
-// known reports whether GitHub said which pull request it is.
+// known reports whether GitHub has identified the pull request.
 func (p PullRequest) known() bool {
 	return p.State == string(github.Open) || p.State == string(github.Closed) || p.State == PullMerged
 }
@@ -78,7 +77,7 @@ func (b *Branch) ended() bool {
 	return b.PullRequest.known() && b.PullRequest.State != string(github.Open)
 }
 
-// moved reports that the parent has commits that the branch does not have.
+// moved reports that the parent has commits that the branch lacks.
 func (b *Branch) moved() (finding, bool) {
 	switch {
 	case b.NeedsRestack != nil && *b.NeedsRestack:
@@ -89,7 +88,7 @@ func (b *Branch) moved() (finding, bool) {
 	return finding{}, false
 }
 
-// withoutPull judges a branch whose pull request is not known, or of which there is none.
+// withoutPull judges a branch without a known pull request.
 func (b *Branch) withoutPull(trunk string) finding {
 	if b.Parent == trunk {
 		if found, ok := b.moved(); ok && b.NeedsRestack != nil {
@@ -104,15 +103,15 @@ func (b *Branch) withoutPull(trunk string) finding {
 	case b.Unpushed != nil && *b.Unpushed > 0:
 		return blocked(nextstep.Push, b.named().Own(" has commits that are not pushed: ").Int(*b.Unpushed).Own("."))
 	}
-	return finding{Unknown, b.named().Own(" has a pull request, or none: GitHub has not said."), nextstep.None}
+	return finding{Unknown, b.named().Own(": GitHub has not reported whether it has a pull request."), nextstep.None}
 }
 
-// ofPull returns what somebody has to do about a pull request.
+// ofPull returns the action that a pull request needs.
 func (b *Branch) ofPull(pr PullRequest, trunk string) (finding, bool) {
 	name := b.pulled(pr)
 	switch {
 	case pr.State == PullMerged:
-		return blocked(nextstep.Tidy, name.Own(" is merged, and still a part of the stack.")), true
+		return blocked(nextstep.Tidy, name.Own(" is merged, but is still part of the stack.")), true
 	case pr.State != string(github.Open):
 		return blocked(nextstep.Reopen, name.Own(" was closed without a merge.")), true
 	case pr.Mergeable != nil && !*pr.Mergeable:
@@ -137,7 +136,7 @@ func (b *Branch) ofPull(pr PullRequest, trunk string) (finding, bool) {
 	return finding{}, false
 }
 
-// waiting returns what a pull request waits for that nobody has to work on.
+// waiting returns what a pull request waits for without anybody's action.
 func (b *Branch) waiting(pr PullRequest) finding {
 	name := b.pulled(pr)
 	switch {
@@ -165,7 +164,7 @@ func (b *Branch) pulled(pr PullRequest) foreign.Line {
 	return b.named().Own(" (#").Int(pr.Number).Own(")")
 }
 
-// onto returns the branch that a pull request is to be merged into.
+// onto returns the branch that a pull request merges into.
 func (b *Branch) onto(pr PullRequest) string {
 	if pr.Base != "" {
 		return pr.Base
@@ -183,7 +182,7 @@ func commits(n int) foreign.Line {
 	return foreign.Line{}.Int(n).Own(" commits")
 }
 
-// maxNamed is how many failing checks a sentence names.
+// maxNamed is the number of failing checks that a sentence names.
 const maxNamed = 2
 
 func failing(pr PullRequest) foreign.Line {

@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 			func(b *Branch) { b.Worktree = &Worktree{Name: "w", Operation: "merge", path: "/w x"} }, Blocked,
 			"b is in the middle of a merge in worktree w.", "cd '/w x' && git merge --continue",
 		},
-		"merged":   {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.State = "merged" }) }, Blocked, "b (#7) is merged, and still a part of the stack.", "gs repo sync"},
+		"merged":   {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.State = "merged" }) }, Blocked, "b (#7) is merged, but is still part of the stack.", "gs repo sync"},
 		"closed":   {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.State = "closed" }) }, Blocked, "b (#7) was closed without a merge.", "gh pr reopen 7"},
 		"restack":  {func(b *Branch) { b.NeedsRestack = new(true) }, Blocked, "b needs a restack, because a has moved.", "gs upstack restack --branch b"},
 		"behind":   {func(b *Branch) { b.NeedsRestack, b.Behind, b.Source = nil, new(2), "upstream" }, Blocked, "b is 2 commits behind a.", "git rebase a b"},
@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 		"draft":    {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Draft = true }) }, Blocked, "b (#7) is a draft.", "gs branch submit --branch b --no-draft"},
 		"unpushed": {func(b *Branch) { b.Unpushed = new(1) }, Blocked, "b has commits that are not pushed: 1.", "gs branch submit --branch b"},
 		"no pull":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullNone} }, Blocked, "b has no pull request.", "gs branch submit --branch b"},
-		"unknown":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullUnknown} }, Unknown, "b has a pull request, or none: GitHub has not said.", ""},
+		"unknown":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullUnknown} }, Unknown, "b: GitHub has not reported whether it has a pull request.", ""},
 		"review": {func(b *Branch) {
 			b.PullRequest = open(func(p *PullRequest) { p.ReviewDecision = github.ReviewRequired })
 		}, Waiting, "b (#7) waits for a review.", "gh pr view 7 --web"},

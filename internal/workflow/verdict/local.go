@@ -16,20 +16,20 @@ import (
 
 const (
 	remotePrefix = "refs/remotes/"
-	// maxGaps is how many distances are remembered.
+	// maxGaps is the number of cached distances.
 	maxGaps = 10_000
-	// worktreesAtOnce is how many worktrees are compared at the same time.
+	// worktreesAtOnce is the number of worktrees that are compared at the same time.
 	worktreesAtOnce = 4
 )
 
-// ancestry is the source whose tool calls a branch out of sync by its history alone.
+// ancestry is the source whose tool considers a branch out of sync by its history alone.
 const ancestry = "git-machete"
 
-// tips are the commits of the branches of a stack, and where each has been pushed.
+// tips are the commits of the branches of a stack, and their remote branches.
 type tips struct {
 	commits   map[string]string // by full name of the ref
 	published map[string]string // ref by branch, "" for none
-	// remote says that the repository has one to push to.
+	// remote means that the repository has one to push to.
 	remote bool
 }
 
@@ -44,7 +44,7 @@ func readTips(ctx context.Context, repo *git.Repo, s shape) (tips, error) {
 		if err != nil {
 			return tips{}, err
 		}
-		// A branch that was made from the trunk's upstream has not been pushed there.
+		// A branch that was created from the trunk's upstream has not been pushed there.
 		candidates[b.Branch] = slices.DeleteFunc(at, func(ref string) bool {
 			name := shortOf(ref)
 			return name != b.Branch && (name == s.trunk || name == b.Parent)
@@ -81,8 +81,8 @@ func shortOf(ref string) string {
 	return name
 }
 
-// compare fills in how far each branch is from its parent and from what was pushed. Like
-// hold, link and ask, it runs beside the others: each writes members of its own, and none
+// compare fills in the distance of each branch from its parent and from its remote branch. Like
+// hold, link, and ask, it runs concurrently with the others: each writes its own members, and none
 // copies a branch.
 func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips) error {
 	below := func(b *Branch) string {
@@ -131,8 +131,8 @@ func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips)
 	return nil
 }
 
-// restack reports whether the branch has to be brought onto its parent, which has the commit base;
-// nil where that is not known.
+// restack reports whether the branch must be rebased onto its parent, which has the commit base;
+// nil if that is unknown.
 func (b *Branch) restack(base string) *bool {
 	switch {
 	case b.Parent == "":
@@ -145,7 +145,7 @@ func (b *Branch) restack(base string) *bool {
 	return nil
 }
 
-// gapsOf returns distances, of which it remembers those that it was asked for before.
+// gapsOf returns distances, and caches them.
 func (v *Verdicts) gapsOf(ctx context.Context, repo *git.Repo, pairs []history.Pair) (map[history.Pair]history.Gap, error) {
 	found := make(map[history.Pair]history.Gap, len(pairs))
 	var missing []history.Pair
@@ -175,7 +175,7 @@ func (v *Verdicts) gapsOf(ctx context.Context, repo *git.Repo, pairs []history.P
 	return found, nil
 }
 
-// hold fills in which worktree holds each branch, and what is going on there.
+// hold fills in the worktree of each branch, and its state.
 func (v *Verdicts) hold(ctx context.Context, repo *git.Repo, s shape) error {
 	list, err := repo.Checkouts(ctx)
 	if err != nil {
@@ -202,7 +202,7 @@ func (v *Verdicts) hold(ctx context.Context, repo *git.Repo, s shape) error {
 		}
 		s.branches[i].Worktree = held
 		looking.Go(func() error {
-			// What cannot be compared is not known.
+			// A failed comparison is unknown.
 			if n, err := v.dirtOf(ctx, held.path); err == nil {
 				held.Dirty = &n
 			}
@@ -228,7 +228,7 @@ func (v *Verdicts) dirtOf(ctx context.Context, path string) (int, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err != nil {
-		delete(v.dirt, path) // it may be another repository by now
+		delete(v.dirt, path) // by now, it may be another repository
 	} else {
 		v.dirt[path] = counter
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/copse-dev/copse/internal/session"
 )
 
-// MaxBranches is how many branches of a stack are looked at.
+// MaxBranches is the maximum number of examined branches of a stack.
 const MaxBranches = 50
 
-// shape is which branches a stack has, and how they hang together.
+// shape contains the branches of a stack, and their structure.
 type shape struct {
 	branches []Branch
 	trunk    string
@@ -37,7 +37,7 @@ func edgesOf(state *twig.State) edges {
 	return first
 }
 
-// shape returns the stack of start, of the branch that is worked on if it is "".
+// shape returns the stack of start, of the current branch if it is "".
 func (v *Verdicts) shape(ctx context.Context, view *session.View, start string) (shape, error) {
 	// A branch without any record has a pull request, too.
 	state, notes, err := v.o.Branches.Whole(ctx)
@@ -60,7 +60,7 @@ func (v *Verdicts) shape(ctx context.Context, view *session.View, start string) 
 	if err != nil {
 		return shape{}, err
 	}
-	current := view.Current(ctx) // also before its first commit
+	current := view.Current(ctx) // even before its first commit
 	has := func(name string) bool {
 		_, ok := slices.BinarySearch(names, name)
 		return ok || name == current && name != ""
@@ -85,19 +85,19 @@ func stackNotFound(err *branch.NotFoundError) error {
 	return failure.New(failure.NotFound, fmt.Sprintf("Branch '%s' not found", err.Branch), do)
 }
 
-// walker follows the edges of a state. Branches that git does not have are passed over, but
-// for the one that was asked for.
+// walker follows the edges of a state. It skips branches that git does not have, except the
+// requested one.
 type walker struct {
 	state    *twig.State
 	first    edges
-	standard string // the branch that git takes for the trunk
+	standard string // git's default branch
 	has      func(string) bool
 	// found is the next branch below one that git does not have.
 	found map[string]string
 }
 
-// walk follows the edges from start down to the trunk, and from there up through start to
-// all that is stacked on it.
+// walk follows the edges from start down to the trunk, and from there up through start to all
+// branches that are stacked on it.
 func walk(state *twig.State, standard, start string, has func(string) bool) shape {
 	w := walker{state: state, first: edgesOf(state), standard: standard, has: has, found: map[string]string{}}
 	var out shape
@@ -123,8 +123,8 @@ func (w walker) root(name string) bool {
 	return w.state.IsRoot(name) || name == w.standard && !stacked
 }
 
-// parent returns the next branch below one that git has, or that is a root, "" if there is
-// none; and the recorded parent, if that is another one.
+// parent returns the next branch below one that git has, or that is a root, "" if there is none;
+// and the recorded parent, if that differs.
 func (w walker) parent(name string) (parent, stale string) {
 	edge, ok := w.first[name]
 	if !ok {
@@ -140,8 +140,8 @@ func (w walker) parent(name string) (parent, stale string) {
 	return parent, edge.Stale
 }
 
-// living returns a branch itself if git has it, or it is a root, and otherwise the next one
-// below that is so; the trunk if there is none.
+// living returns a branch itself if git has it, or it is a root, and otherwise the next such branch
+// below it; the trunk if there is none.
 func (w walker) living(name string) string {
 	var passed []string
 	at := name
@@ -221,7 +221,7 @@ func up(children map[string][]string, start, trunk string, names []string) []str
 	return names
 }
 
-// branch returns what the state says of a branch.
+// branch returns the state's data about a branch.
 func (w walker) branch(name string) Branch {
 	b := Branch{Branch: name, Missing: !w.has(name)}
 	if edge, ok := w.first[name]; ok {
@@ -239,5 +239,5 @@ func (w walker) branch(name string) Branch {
 	return b
 }
 
-// source is that of an edge without one.
+// source is the source of an edge without one.
 const source = "twig"

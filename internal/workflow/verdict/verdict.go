@@ -1,10 +1,9 @@
-// Package verdict answers what blocks a stack of branches: it joins each branch of the
-// stack with its pull request, its distance from its parent and its remote, the worktree
-// that holds it, and the work behind it, and names the first blocker from the bottom and
-// the next step.
+// Package verdict answers what blocks a stack of branches: it combines each branch of the stack
+// with its pull request, its distance from its parent and its remote branch, its worktree, and its
+// work item and issue, and names the first blocker from the bottom and the next step.
 //
-// Use [New] and [Verdicts.Stack]. What is not known is absent, or says why; it never counts
-// as good news. Nothing is changed, and the next step is a command that copse never runs.
+// Use [New] and [Verdicts.Stack]. Unknown facts are absent, or give the reason; they never count as
+// good news. The package changes nothing, and copse never runs the command of the next step.
 package verdict
 
 import (
@@ -24,18 +23,18 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
-// Options say where the facts come from.
+// Options are the sources of the facts.
 type Options struct {
 	Branches *stack.Branches
-	// Pulls ask for the pull requests of branches; nil if GitHub is switched off.
+	// Pulls request the pull requests of branches; nil if GitHub is disabled.
 	Pulls Pulls
-	// Opened keeps the list of open pull requests up to date; nil for nothing.
+	// Opened updates the list of open pull requests; nil for nothing.
 	Opened Opened
-	// Turns is where the processes of the user take turns to ask GitHub.
+	// Turns is where the processes of the user take turns to query GitHub.
 	Turns turn.Dir
-	// Radar looks for conflicts; nil for nobody.
+	// Radar finds conflicts; nil for none.
 	Radar Radar
-	// Services know the issue of a branch.
+	// Services read the issue of a branch.
 	Services stack.Services
 	// Items are the work items; nil for none.
 	Items Items
@@ -44,23 +43,22 @@ type Options struct {
 	Now  func() time.Time
 }
 
-// Pulls ask for the pull requests of branches.
+// Pulls request the pull requests of branches.
 type Pulls interface {
-	// OfBranches returns what is known of the pull request of each branch, in their order.
+	// OfBranches returns the pull request of each branch, in their order.
 	OfBranches(ctx context.Context, heads []github.Head) []fact.Fact[github.Status]
 }
 
-// Opened keeps the list of open pull requests up to date.
+// Opened updates the list of open pull requests.
 type Opened interface {
-	// Refresh asks for the list unless it is younger than age, and reports whether it is
-	// another one than before.
+	// Refresh requests the list unless it is younger than age, and reports whether it has changed.
 	Refresh(ctx context.Context, age time.Duration) (changed bool, err error)
 }
 
-// Radar looks for conflicts between what is in flight.
+// Radar finds conflicts between branches in flight.
 type Radar interface {
 	Report(ctx context.Context, q conflicts.Request) (conflicts.Report, error)
-	// Last returns what the last report found, and when that was.
+	// Last returns the conflicts of the last report, and its time.
 	Last(ctx context.Context) ([]conflicts.Conflict, time.Time)
 }
 
@@ -70,7 +68,7 @@ type Items interface {
 	Links(ctx context.Context) (map[item.ID]item.Link, error)
 }
 
-// Verdicts answers for the stacks of one repository. It is safe for concurrent use.
+// Verdicts judges the stacks of one repository. It is safe for concurrent use.
 type Verdicts struct {
 	o Options
 
@@ -79,26 +77,26 @@ type Verdicts struct {
 	dirt map[string]*dirt.Counter     // by path of the worktree
 }
 
-// New returns the verdicts. Nothing is read yet.
+// New returns the verdicts. It reads nothing yet.
 func New(o Options) *Verdicts {
 	return &Verdicts{o: o, gaps: map[history.Pair]history.Gap{}, dirt: map[string]*dirt.Counter{}}
 }
 
-// Asking says how GitHub is asked.
+// Asking defines when to query GitHub.
 type Asking int
 
-// How GitHub is asked.
+// When to query GitHub.
 const (
-	// Recent takes GitHub's last answers if they are less than a minute old, and asks again
+	// Recent uses GitHub's last answers if they are less than a minute old, and sends a request
 	// otherwise.
 	Recent Asking = iota
-	// Fresh asks in any case.
+	// Fresh sends a request in any case.
 	Fresh
-	// Cached takes the last answers, however old they are, and uses no network.
+	// Cached uses the last answers, however old they are, and no network.
 	Cached
 )
 
-// Outcome is what a verdict comes to.
+// Outcome is the result of a verdict.
 type Outcome string
 
 // The outcomes.
@@ -116,20 +114,20 @@ const (
 // Status is a stack with its verdict.
 type Status struct {
 	Verdict Outcome `json:"verdict"`
-	// Blocker is the first blocker from the bottom, or what the stack waits for, in one
+	// Blocker is the first blocker from the bottom, or the reason why the stack waits, in one
 	// sentence.
 	Blocker string `json:"blocker,omitempty"`
-	// Next is the next step: a command of the tool that keeps the stack.
+	// Next is the next step: a command of the tool that manages the stack.
 	Next string `json:"next,omitempty"`
 	// Tool is the source of the edge of the branch that Next is about, or of the lowest.
 	Tool  string `json:"tool,omitempty"`
 	Trunk string `json:"trunk,omitempty"`
-	// GitHub is how GitHub answered.
+	// GitHub describes GitHub's answer.
 	GitHub GitHub `json:"github"`
-	// Branches are from the bottom up, a parent before what is stacked on it.
+	// Branches are from the bottom up, each parent before the branches on it.
 	Branches []Branch `json:"branches"`
-	// Conflicts are those of the stack's branches that the radar found within the last
-	// minutes. Nobody need have looked.
+	// Conflicts are conflicts of the stack's branches that the radar found within the last minutes.
+	// There may have been no search.
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	Showing   string     `json:"showing,omitempty"`
 	Notes     []string   `json:"notes,omitempty"`
@@ -137,11 +135,11 @@ type Status struct {
 	line foreign.Line // Blocker
 }
 
-// GitHub is how GitHub answered for a stack.
+// GitHub describes GitHub's answer for a stack.
 type GitHub struct {
-	// State is known if there is an answer about every branch, else unknown or failed.
+	// State is known if there is an answer about every branch, or else unknown or failed.
 	State string `json:"state"`
-	// AsOf is when the oldest of the answers was given, and Age how long ago that was.
+	// AsOf is the time of the oldest answer, and Age its age.
 	AsOf   time.Time `json:"as_of,omitzero"`
 	Age    string    `json:"age,omitempty"`
 	Reason string    `json:"reason,omitempty"`
@@ -152,21 +150,21 @@ type GitHub struct {
 type Conflict struct {
 	Branches [2]string `json:"branches"`
 	Files    []string  `json:"files,omitempty"`
-	// MoreFiles counts those that Files leaves out.
+	// MoreFiles is the number of files that Files omits.
 	MoreFiles int `json:"more_files,omitempty"`
 }
 
-// Branch is a branch of a stack. What is absent is not known.
+// Branch is a branch of a stack. Absent fields are unknown.
 type Branch struct {
 	Branch string `json:"branch"`
 	Parent string `json:"parent,omitempty"`
 	// Source is the tool that recorded the parent.
 	Source string `json:"source,omitempty"`
-	// Stale is the parent that Source recorded, if git does not have it. Parent is then the
-	// next branch below that exists.
+	// Stale is the parent that Source recorded, if git does not have it. Parent is then the next
+	// existing branch below.
 	Stale   string `json:"stale,omitempty"`
 	Current bool   `json:"current,omitempty"`
-	// Missing says that git does not have the branch.
+	// Missing means that git does not have the branch.
 	Missing     bool        `json:"missing,omitempty"`
 	PullRequest PullRequest `json:"pull_request"`
 	// NeedsRestack reports whether the parent has moved since the branch was stacked on it.
@@ -174,8 +172,8 @@ type Branch struct {
 	// Ahead and Behind count commits against the parent, or the trunk if there is none.
 	Ahead  *int `json:"ahead,omitempty"`
 	Behind *int `json:"behind,omitempty"`
-	// Unpushed and Unpulled count commits against the remote branch; without one, Unpushed
-	// is all that the branch has. Remote is left out where space is short.
+	// Unpushed and Unpulled count commits against the remote branch; without one, Unpushed counts
+	// all commits of the branch. Remote is omitted if space is short.
 	Unpushed *int      `json:"unpushed,omitempty"`
 	Unpulled int       `json:"unpulled,omitempty"`
 	Remote   string    `json:"remote,omitempty"`
@@ -188,45 +186,44 @@ type Branch struct {
 
 // The states of a pull request besides GitHub's open and closed.
 const (
-	// PullMerged is closed, with a merge.
+	// PullMerged means closed by a merge.
 	PullMerged = "merged"
 	// PullNone means that the branch has none.
 	PullNone = "none"
-	// PullUnknown means that GitHub has not been asked, and PullFailed that it gave no
-	// answer.
+	// PullUnknown means that no request was sent, and PullFailed that GitHub gave no answer.
 	PullUnknown = "unknown"
 	PullFailed  = "failed"
 )
 
-// PullRequest is what decides about the merge of a pull request.
+// PullRequest contains everything that decides about the merge of a pull request.
 type PullRequest struct {
-	// State is open, closed, merged, none, unknown or failed.
+	// State is open, closed, merged, none, unknown, or failed.
 	State string `json:"state"`
-	// Number can be known where nothing else is, as tools record it.
+	// Number can be known even if nothing else is, because tools record it.
 	Number int `json:"number,omitempty"`
-	// Reason is why the state is unknown or failed, if it is not that of the whole stack;
-	// AsOf is when GitHub answered, likewise.
+	// Reason is why the state is unknown or failed, if it differs from that of the whole stack;
+	// AsOf is the time of GitHub's answer, likewise.
 	Reason string    `json:"reason,omitempty"`
 	AsOf   time.Time `json:"as_of,omitzero"`
 	Draft  bool      `json:"draft,omitempty"`
-	// Base is the branch that it is to be merged into, if it is not the parent.
+	// Base is the branch that it merges into, if it is not the parent.
 	Base string `json:"base,omitempty"`
 	// ReviewDecision is approved, changes_requested, review_required or none.
 	ReviewDecision string `json:"review_decision,omitempty"`
-	// UnresolvedThreads is absent where GitHub does not tell.
+	// UnresolvedThreads is absent if GitHub does not report it.
 	UnresolvedThreads *int `json:"unresolved_threads,omitempty"`
 	// Checks are failing, pending, passing, none or unknown.
 	Checks  string   `json:"checks,omitempty"`
 	Failing []string `json:"failing,omitempty"`
-	// FailingMore counts the failing checks that Failing leaves out.
+	// FailingMore is the number of failing checks that Failing omits.
 	FailingMore int `json:"failing_more,omitempty"`
 	// Mergeable is absent until GitHub has computed it.
 	Mergeable *bool `json:"mergeable,omitempty"`
-	// AutoMerge is merge, squash or rebase while GitHub is to merge it by itself.
+	// AutoMerge is merge, squash, or rebase if GitHub will merge automatically.
 	AutoMerge  string             `json:"auto_merge,omitempty"`
 	MergeQueue *github.QueueEntry `json:"merge_queue,omitempty"`
 
-	// Found is all that GitHub said, nil if that is nothing.
+	// Found is GitHub's complete answer, nil if there is none.
 	Found *github.Status `json:"-"`
 
 	blockers []string
@@ -236,7 +233,7 @@ type PullRequest struct {
 // Worktree is the worktree that holds a branch.
 type Worktree struct {
 	Name string `json:"name"`
-	// Dirty counts the files that differ from the last commit, untracked ones included.
+	// Dirty is the number of files that differ from the last commit, including untracked ones.
 	Dirty *int `json:"dirty,omitempty"`
 	// Operation is the git command that stopped halfway, such as rebase.
 	Operation string `json:"operation,omitempty"`
@@ -251,9 +248,9 @@ type Item struct {
 	Status string  `json:"status"`
 }
 
-// Issue is the Jira issue behind a branch.
+// Issue is the Jira issue of a branch.
 type Issue struct {
 	Key string `json:"key"`
-	// Status is as Jira said last; absent if Jira has not been asked.
+	// Status is Jira's last answer; absent if Jira was not queried.
 	Status string `json:"status,omitempty"`
 }

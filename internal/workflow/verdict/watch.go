@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// pollEvery is how often GitHub's answers are looked at. The processes of the user share
-	// them and take turns, and one that is younger than this is not asked for again: those
-	// that watch one stack together send no more requests than one.
+	// pollEvery is how often GitHub's answers are checked. The processes of the user share them and
+	// take turns, and do not request a more recent one again: several watches of one stack send no
+	// more requests than one.
 	pollEvery = recent + time.Second
-	// pollAfterFailure is how long GitHub is left alone after it gave no answer. Where it said
-	// for how long, every process of the user waits for that, see package turn.
+	// pollAfterFailure is the wait after a missing answer from GitHub. If GitHub named a time,
+	// every process of the user waits for that, see package turn.
 	pollAfterFailure = 5 * time.Minute
 )
 
-// Watch calls changed whenever something of the stack of a branch is different, until ctx
-// ends: a check, a review, a commit, a worktree, a conflict. The age of an answer is not a difference.
+// Watch calls changed whenever the stack of a branch changes, until ctx ends: a check, a review, a
+// commit, a worktree, a conflict. The age of an answer is not a change.
 func (v *Verdicts) Watch(ctx context.Context, start string, changed func(Status)) error {
 	w := watcher{changed: changed}
 	look := func(asking Asking) (answered bool) {
@@ -48,7 +48,7 @@ func (v *Verdicts) Watch(ctx context.Context, start string, changed func(Status)
 	}, func() {})
 }
 
-// survey looks for conflicts again. What it finds is read with the rest.
+// survey searches for conflicts again. The results are read with the rest.
 func (v *Verdicts) survey(ctx context.Context) {
 	if v.o.Radar != nil {
 		_, _ = v.o.Radar.Report(ctx, conflicts.Request{}) // without it there are none to show
@@ -72,7 +72,7 @@ func poll(ctx context.Context, look func() (ok bool)) {
 	}
 }
 
-// watcher remembers what it reported.
+// watcher records what it reported.
 type watcher struct {
 	changed func(Status)
 
@@ -80,7 +80,8 @@ type watcher struct {
 	last string
 }
 
-// report calls changed if the status is another one than before. The first is not reported.
+// report calls changed if the status differs from the previous one. It does not report the first
+// one.
 func (w *watcher) report(s Status) {
 	print := s.fingerprint()
 	w.mu.Lock()
@@ -94,8 +95,8 @@ func (w *watcher) report(s Status) {
 	}
 }
 
-// fingerprint returns a text that is another one where the facts are. Whether GitHub
-// answered is none of them.
+// fingerprint returns a text that differs if the facts differ. Whether GitHub answered is not one
+// of them.
 func (s Status) fingerprint() string {
 	s.GitHub = GitHub{}
 	s.Branches = slices.Clone(s.Branches)

@@ -4,12 +4,11 @@ import (
 	"github.com/copse-dev/copse/internal/foreign"
 )
 
-// Lines words a status for a reader of Markdown: the verdict, the next step, and a line for
-// each branch.
+// Lines formats a status as Markdown: the verdict, the next step, and a line for each branch.
 func (s Status) Lines() []foreign.Line {
 	lines := []foreign.Line{foreign.Own("Stack verdict: ").Known(string(s.Verdict), "blocked", "waiting", "ready", "unknown").Own(". ").Add(s.line)}
 	if s.Next != "" {
-		lines = append(lines, foreign.Own("Next step, to be run by a person: ").Name(s.Next))
+		lines = append(lines, foreign.Own("Next step, for a person to run: ").Name(s.Next))
 	}
 	switch {
 	case s.GitHub.Reason != "":
@@ -41,7 +40,7 @@ func (s Status) Lines() []foreign.Line {
 	return lines
 }
 
-// line words a branch.
+// line formats a branch.
 func (b Branch) line() foreign.Line {
 	line := foreign.Own("- ").Name(b.Branch)
 	if b.Parent != "" {
@@ -89,7 +88,7 @@ func (b Branch) line() foreign.Line {
 	return line
 }
 
-// line words a pull request.
+// line formats a pull request.
 func (p PullRequest) line() foreign.Line {
 	line := foreign.Own("#").Int(p.Number).Own(" ").Name(p.State)
 	if p.Draft {

@@ -1,9 +1,8 @@
-// Package worktrees says who is where: for each worktree of a repository its branch, what
-// is changed in it, how the branch stands to its upstream and its stack, the pull request
-// and the work item behind it, who works there, and whether it can be removed.
+// Package worktrees shows who works where: for each worktree of a repository its branch, its
+// changes, the distance from its upstream, its position in the stack, its pull request and work
+// item, the clients and tasks in it, and whether it can be removed.
 //
-// Use [New]. Nothing is asked of the network: pull requests come from the last answers of
-// GitHub.
+// Use [New]. The package uses no network: pull requests come from the last answers of GitHub.
 package worktrees
 
 import (
@@ -33,7 +32,7 @@ type Options struct {
 	Items    Items
 	// Clients returns the clients of all servers of the user.
 	Clients func(ctx context.Context) []presence.Client
-	// Tasks returns the tasks that run, of all worktrees.
+	// Tasks returns the running tasks of all worktrees.
 	Tasks func() []running.Task
 }
 
@@ -48,10 +47,10 @@ type Items interface {
 	Links(ctx context.Context) (map[item.ID]item.Link, error)
 }
 
-// Worktree is a worktree with all that is known about it.
+// Worktree is a worktree with all known data.
 type Worktree struct {
 	stack.Worktree
-	// Current says that the caller is in it.
+	// Current means that the caller is in it.
 	Current bool `json:"current,omitempty"`
 	// Changed, Untracked and Conflicted count files that differ from the last commit.
 	Changed    int `json:"changed,omitempty"`
@@ -64,7 +63,7 @@ type Worktree struct {
 	UpstreamGone bool   `json:"upstream_gone,omitempty"`
 	Ahead        int    `json:"ahead,omitempty"`
 	Behind       int    `json:"behind,omitempty"`
-	// LastCommit is when the last commit was made.
+	// LastCommit is the time of the last commit.
 	LastCommit time.Time `json:"last_commit,omitzero"`
 	Parent     string    `json:"parent,omitempty"`
 	// StackPosition is 1 for a branch on the trunk, 2 for one on that, and so on.
@@ -76,14 +75,14 @@ type Worktree struct {
 	Clients []Client `json:"clients,omitempty"`
 	// Tasks are the tasks that run there.
 	Tasks []string `json:"tasks,omitempty"`
-	// SafeToRemove says that nothing is lost with the worktree: it is merged, clean, and
-	// has nothing that was not pushed, and nobody works there. Keep says why it is not safe.
+	// SafeToRemove means that removing the worktree loses nothing: it is merged and clean,
+	// everything is pushed, and nobody works there. Keep contains the reasons why it is not safe.
 	SafeToRemove bool     `json:"safe_to_remove,omitempty"`
 	Keep         []string `json:"keep,omitempty"`
 }
 
-// PullRequest is the pull request of a branch, as GitHub said last. State and Checks are
-// empty if it was never asked.
+// PullRequest is the pull request of a branch, from GitHub's last answer. State and Checks are
+// empty without one.
 type PullRequest struct {
 	Number int       `json:"number"`
 	State  string    `json:"state,omitempty"`
@@ -113,7 +112,7 @@ type Client struct {
 	At   time.Time `json:"at"`
 }
 
-// Worktrees answers for one repository.
+// Worktrees lists the worktrees of one repository.
 type Worktrees struct{ o Options }
 
 // New returns the worktrees of the repository of o.Branches.
@@ -173,7 +172,7 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 	return all, nil
 }
 
-// keep returns why a worktree must be kept, nil if it need not be.
+// keep returns the reasons to keep a worktree, nil if there are none.
 func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool) []string {
 	var why []string
 	add := func(is bool, format string, args ...any) {
@@ -204,7 +203,7 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 	return why
 }
 
-// stack adds where the branch is in its stack, and its pull request.
+// stack adds the position of the branch in its stack, and its pull request.
 func (w *Worktrees) stack(ctx context.Context, one *Worktree) {
 	entries, err := w.o.Branches.Stack(ctx, one.Branch)
 	if err != nil || len(entries) == 0 {
@@ -229,7 +228,7 @@ func (w *Worktrees) stack(ctx context.Context, one *Worktree) {
 	}
 }
 
-// claims returns what finds the claims of the agents in a worktree.
+// claims returns a function that finds the claims of the agents in a worktree.
 func (w *Worktrees) claims(ctx context.Context) func(path string) []Claim {
 	if w.o.Items == nil {
 		return func(string) []Claim { return nil }
@@ -249,7 +248,7 @@ func (w *Worktrees) claims(ctx context.Context) func(path string) []Claim {
 	}
 }
 
-// items returns what finds the item of a worktree, by its branch or its directory.
+// items returns a function that finds the item of a worktree, by its branch or its directory.
 func (w *Worktrees) items(ctx context.Context) func(Worktree) *Item {
 	none := func(Worktree) *Item { return nil }
 	if w.o.Items == nil {

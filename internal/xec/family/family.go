@@ -1,10 +1,10 @@
-// Package family finds the processes that a process has started, and identifies a
-// process by more than its number.
+// Package family finds the descendants of a process, and identifies a process by more than its
+// number.
 //
-// [Descendants] and [Marked] return processes as handles, which keep meaning the process
-// that was found: a signal never reaches another process that was given the same number
-// later. [Started] is the second half of an identity that can be written to a file: two
-// processes may have the same number, but not the same number and the same start.
+// [Descendants] and [Marked] return processes as handles, which always mean the process that was
+// found: a signal never reaches another process that got the same number later. [Started] is the
+// second half of an identity that can be written to a file: two processes may have the same number,
+// but not the same number and the same start time.
 package family
 
 import "os"

@@ -1,8 +1,8 @@
-// Package ghstack reads the stacks of gh-stack: the file "gh-stack" in the git directory
-// of each worktree, JSON with schemaVersion 1.
+// Package ghstack reads the stacks of gh-stack: the file "gh-stack" in the git directory of each
+// worktree, JSON with schemaVersion 1.
 //
-// A branch's parent is the branch before it in its stack, of the first the trunk. Branches
-// that are merged stay in the file; what is above them counts from below them.
+// A branch's parent is the previous branch in its stack; the parent of the first one is the trunk.
+// Merged branches remain in the file, and are skipped.
 package ghstack
 
 import (
@@ -23,11 +23,11 @@ type Reader struct{}
 // Name returns the tool's name.
 func (Reader) Name() string { return "gh-stack" }
 
-// maxWorktrees is how many worktrees' files are read.
+// maxWorktrees is the maximum number of worktrees whose files are read.
 const maxWorktrees = 200
 
-// Files returns the file of each worktree, whether it exists or not, and the directory that
-// new worktrees are in.
+// Files returns the file of each worktree, whether it exists or not, and the directory of new
+// worktrees.
 func (Reader) Files(r source.Repo) []string {
 	worktrees := filepath.Join(r.CommonDir(), "worktrees")
 	files := []string{filepath.Join(r.CommonDir(), "gh-stack"), worktrees}
@@ -129,7 +129,7 @@ func Parse(data []byte) (source.Record, error) {
 			}
 		}
 	}
-	// The trunk of a stack can be a branch of another one.
+	// The trunk of a stack can be a branch of another stack.
 	for _, s := range f.Stacks {
 		if !stacked[s.Trunk.Branch] {
 			record.Trunks = append(record.Trunks, s.Trunk.Branch)

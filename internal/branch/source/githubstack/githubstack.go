@@ -1,9 +1,8 @@
-// Package githubstack reads GitHub's own stacks of pull requests, in which each has a
-// position from the bottom up.
+// Package githubstack reads GitHub's own stacks of pull requests, in which each has a position from
+// the bottom up.
 //
-// GitHub is not asked. The list is the one that the last verdict on a stack left in the
-// user's cache. A member that is merged is no longer in it, so that the next one rests on
-// what is below.
+// It sends no request. It reads the list that the last verdict on a stack left in the user's cache.
+// A merged member is no longer in the list, so the next member rests on the one below it.
 package githubstack
 
 import (

@@ -1,8 +1,8 @@
-// Package gitspice reads the store of git-spice: the tree of refs/spice/data, which has a
-// JSON file branches/NAME for each branch, and one named repo.
+// Package gitspice reads the store of git-spice: the tree of refs/spice/data, which has a JSON file
+// branches/NAME for each branch, and one named repo.
 //
-// Versions 1 and 2 of the store are known. The tool replaces the ref as a whole, so that
-// one commit is one state.
+// It supports versions 1 and 2 of the store. The tool replaces the ref as a whole, so one commit is
+// one state.
 package gitspice
 
 import (
@@ -26,9 +26,9 @@ func (Reader) Name() string { return "git-spice" }
 
 const (
 	ref = "refs/spice/data"
-	// maxBlob is how large the file of a branch can be.
+	// maxBlob is the maximum size of the file of a branch.
 	maxBlob = 64 << 10
-	// maxTree is how large the list of all files can be.
+	// maxTree is the maximum size of the list of all files.
 	maxTree = 8 << 20
 )
 
@@ -50,7 +50,7 @@ func (s Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 	if kind != "commit" || source.Hash(hash) == "" {
 		return record, nil
 	}
-	// Trees that are in each other many times over have names without end.
+	// Trees that contain each other many times have an endless number of names.
 	tree, err := r.Program().Within(maxTree).Run(ctx, "ls-tree", "-r", "-z", "--full-tree", hash)
 	if err != nil {
 		return record, err
@@ -83,7 +83,7 @@ func (s Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 	return record, nil
 }
 
-// add adds what one file of the store says.
+// add adds the content of one file of the store.
 func add(record *source.Record, name string, data []byte) error {
 	switch name {
 	case "version":

@@ -24,12 +24,12 @@ type Reader struct{}
 // Name returns the tool's name.
 func (Reader) Name() string { return "git-town" }
 
-// files returns the names of git-town's own file; the first that exists counts.
+// files returns the names of git-town's own file; the first that exists is used.
 func files() []string {
 	return []string{"git-town.toml", ".git-town.toml", ".git-branches.toml", "git-branches.toml"}
 }
 
-// maxFile is the size of the largest file of git-town that is read.
+// maxFile is the maximum size of git-town's file.
 const maxFile = 256 << 10
 
 // Files returns git's configuration and git-town's files.
@@ -55,7 +55,7 @@ func (Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 	}
 	record := Lineage(config)
 	if len(record.Edges) == 0 || r.Root() == "" {
-		return record, nil // a file that comes with the repository says nothing alone
+		return record, nil // a file that comes with the repository is not enough alone
 	}
 	trunks, err := ownFile(r.Root())
 	if err != nil {
@@ -98,7 +98,7 @@ func Trunks(data []byte) (names []string, ok bool) {
 	return valid(append([]string{file.Branches.Main}, file.Branches.Perennials...)), true
 }
 
-// valid returns those of the names that can be branches.
+// valid returns the names that can be branches.
 func valid(names []string) []string {
 	var found []string
 	for _, name := range names {
@@ -109,7 +109,7 @@ func valid(names []string) []string {
 	return found
 }
 
-// Lineage returns what a configuration says.
+// Lineage returns the lineage in a configuration.
 func Lineage(config gitconfig.Config) source.Record {
 	var record source.Record
 	parents := map[string]int{} // by child: the index of its edge
@@ -134,7 +134,7 @@ func Lineage(config gitconfig.Config) source.Record {
 		}
 		edge := source.Edge{Child: child, Parent: e.Value}
 		if i, again := parents[child]; again {
-			record.Edges[i] = edge // the last value counts
+			record.Edges[i] = edge // the last value wins
 			continue
 		}
 		parents[child] = len(record.Edges)

@@ -1,7 +1,7 @@
-// Package graphite reads the stacks of Graphite's command line, in both of its storages:
-// the SQLite file .graphite_metadata.db of version 1.8 and later, and the blobs
-// refs/branch-metadata/NAME of those before. Where both exist the file counts, and a ref
-// only for a branch that the file does not have: Graphite copies refs once and leaves
+// Package graphite reads the stacks of Graphite's command line from both of its storages: the
+// SQLite file .graphite_metadata.db of version 1.8 and later, and the blobs
+// refs/branch-metadata/NAME of earlier versions. If both exist, the file takes precedence, and a
+// ref is used only for a branch that the file does not have: Graphite copies refs once and leaves
 // them behind.
 package graphite
 
@@ -29,7 +29,7 @@ const (
 	database  = ".graphite_metadata.db"
 	settings  = ".graphite_repo_config"
 	refPrefix = "refs/branch-metadata/"
-	// maxBlob is how large the record of a branch can be.
+	// maxBlob is the maximum size of the record of a branch.
 	maxBlob = 1 << 20
 )
 
@@ -81,7 +81,7 @@ func (g Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 }
 
 // table reads the SQLite file: the name of each branch, its parent, the parent's commit, and
-// what Graphite found about it.
+// Graphite's validation of it.
 func (Reader) table(r source.Repo) ([][]string, error) {
 	path := filepath.Join(r.CommonDir(), database)
 	data, err := regular.Read(path, source.MaxFile)
@@ -91,8 +91,8 @@ func (Reader) table(r source.Repo) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A journal that is not empty says that the file is in the middle of a change, or that
-	// its latest rows are elsewhere.
+	// A journal with content means that a change of the file is in progress, or that its latest
+	// rows are elsewhere.
 	for _, suffix := range []string{"-journal", "-wal"} {
 		if info, err := os.Lstat(path + suffix); err == nil && info.Size() > 0 {
 			return nil, errors.New("its database is being written; try again")
@@ -146,7 +146,7 @@ func Branch(child string, data []byte) (source.Edge, bool) {
 func trunks(r source.Repo) []string {
 	data, err := regular.Read(filepath.Join(r.CommonDir(), settings), source.MaxFile)
 	if err != nil {
-		return nil // the file names them too
+		return nil // the file names them, too
 	}
 	var s struct {
 		Trunk  string `json:"trunk"`

@@ -1,9 +1,8 @@
-// Package machete reads the branch layout of git-machete: the file "machete" in git's
-// directory, in which a branch's parent is the nearest line above with one level less.
+// Package machete reads the branch layout of git-machete: the file "machete" in git's directory, in
+// which a branch's parent is the nearest line above with one level less.
 //
-// The format is that of git-machete 3.46: one branch a line up to the first space, an
-// annotation after it, comments that begin with "#". The first indented line sets the
-// unit of indentation.
+// The format is that of git-machete 3.46: one branch per line up to the first space, an annotation
+// after it, comments that begin with "#". The first indented line sets the unit of indentation.
 package machete
 
 import (
@@ -78,7 +77,7 @@ func Parse(text string) (source.Record, error) {
 			return source.Record{}, fmt.Errorf("line %d is not a branch", n)
 		}
 		if len(record.Edges) > source.MaxEdges || len(record.Trunks) > source.MaxEdges {
-			break // more do not count
+			break // more are ignored
 		}
 		above = append(above[:level], name)
 		if level == 0 {

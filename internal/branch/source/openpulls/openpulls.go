@@ -1,9 +1,8 @@
-// Package openpulls keeps a repository's open pull requests in the user's cache, so that
-// what GitHub knows of a stack is a record like any other: a small file, read without
-// network and without a login.
+// Package openpulls caches a repository's open pull requests for the user, so GitHub's data about a
+// stack is a record like any other: a small file, read without network and without a login.
 //
-// The file has names of branches and numbers, and nothing of what people wrote. [Dir.Write]
-// replaces it whole; the readers in packages pullrequest and githubstack read it.
+// The file has names of branches and numbers, and no text that people wrote. [Dir.Write] replaces
+// it as a whole; the readers in packages pullrequest and githubstack read it.
 package openpulls
 
 import (
@@ -18,13 +17,13 @@ import (
 	"github.com/copse-dev/copse/internal/userdir"
 )
 
-// version changes when what is kept means something else.
+// version changes when the meaning of the content changes.
 const version = 1
 
 const (
-	// MaxPulls is how many pull requests are kept.
+	// MaxPulls is the maximum number of pull requests in the file.
 	MaxPulls = 1000
-	// maxFile is the size of the largest file that is read.
+	// maxFile is the maximum size of the file.
 	maxFile = 4 << 20
 )
 
@@ -43,16 +42,16 @@ type Pull struct {
 	Number uint32 `json:"number"`
 	Head   string `json:"head"`
 	Base   string `json:"base"`
-	// Stack is GitHub's own stack that it is in, nil for none.
+	// Stack is GitHub's own stack of the pull request, nil for none.
 	Stack *Stack `json:"stack,omitempty"`
 }
 
 // Stack is a place in one of GitHub's stacks.
 type Stack struct {
 	ID int64 `json:"id"`
-	// Position is 1 at the bottom. Members that are merged keep theirs.
+	// Position is 1 at the bottom. Merged members keep their position.
 	Position int `json:"position"`
-	// Base is the branch that the stack is to be merged into.
+	// Base is the branch that the stack merges into.
 	Base string `json:"base"`
 }
 
@@ -70,7 +69,7 @@ func name(commonDir string) string {
 	return hex.EncodeToString(sum[:])[:digits] + ".json"
 }
 
-// Files returns the file as something that a record depends on.
+// Files returns the file as a dependency of a record.
 func (d Dir) Files(r source.Repo) []string {
 	if d == "" {
 		return nil
@@ -78,7 +77,7 @@ func (d Dir) Files(r source.Repo) []string {
 	return []string{d.Path(r.CommonDir())}
 }
 
-// Read returns what was kept, an empty list if nothing was.
+// Read returns the stored list, an empty list if there is none.
 func (d Dir) Read(commonDir string) (List, error) {
 	data, err := userdir.Dir(d).Read(name(commonDir), maxFile)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, userdir.ErrUnusable) {
@@ -98,7 +97,7 @@ func (d Dir) Read(commonDir string) (List, error) {
 	return l, nil
 }
 
-// Write keeps a list.
+// Write stores a list.
 func (d Dir) Write(commonDir string, l List) error {
 	if d == "" {
 		return nil

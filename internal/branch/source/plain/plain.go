@@ -1,5 +1,5 @@
-// Package plain reads what git itself records: branches whose upstream is a local branch,
-// as "git switch --track" sets it.
+// Package plain reads the records of git itself: branches whose upstream is a local branch, as "git
+// switch --track" sets it.
 package plain
 
 import (

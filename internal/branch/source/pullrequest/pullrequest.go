@@ -1,8 +1,7 @@
-// Package pullrequest reads chains of pull requests: a branch with an open pull request is
-// stacked on the branch that the request merges into.
+// Package pullrequest reads chains of pull requests: a branch with an open pull request is stacked
+// on the branch that the request merges into.
 //
-// GitHub is not asked. The list is the one that the last verdict on a stack left in the
-// user's cache.
+// It sends no request. It reads the list that the last verdict on a stack left in the user's cache.
 package pullrequest
 
 import (
@@ -30,8 +29,8 @@ func (p Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 	return Chains(list), nil
 }
 
-// Chains returns the edges of a list. Of several pull requests with one head the newest
-// counts. A base that is no head is a trunk.
+// Chains returns the edges of a list. Of several pull requests with one head, the newest is used. A
+// base that is not a head is a trunk.
 func Chains(list openpulls.List) source.Record {
 	var record source.Record
 	heads := make(map[string]bool, len(list.Pulls))

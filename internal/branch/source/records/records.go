@@ -1,9 +1,8 @@
-// Package records reads what all stack tools record about a repository, and keeps the
-// record of each while its files do not change.
+// Package records reads the records of all stack tools about a repository, and caches each record
+// until its files change.
 //
-// [Names] is the order in which records count: what a tool was told comes before what a
-// server says, that before git's configuration, and what is inferred comes last. The user
-// can put some first.
+// [Names] is the order of precedence: what a user told a tool comes before what a server reports,
+// then git's configuration, and inferred parents come last. The user can move sources to the front.
 package records
 
 import (
@@ -34,7 +33,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 )
 
-// readers returns the readers in the order in which they count.
+// readers returns the readers in their order of precedence.
 func readers(pulls openpulls.Dir) []source.Reader {
 	return []source.Reader{
 		gitspice.Reader{}, graphite.Reader{}, gittown.Reader{}, machete.Reader{}, ghstack.Reader{},
@@ -44,11 +43,11 @@ func readers(pulls openpulls.Dir) []source.Reader {
 	}
 }
 
-// inferred reports whether a source guesses, so that it is asked only about branches that no
-// other source knows.
+// inferred reports whether a source guesses, so it is used only for branches that no other source
+// knows.
 func inferred(name string) bool { return name == reflog.Name }
 
-// Names returns the sources in the order in which they count, twig among them.
+// Names returns the sources in their order of precedence, including twig.
 func Names() []string {
 	names := []string{source.Twig}
 	for _, r := range readers("") {
@@ -57,12 +56,12 @@ func Names() []string {
 	return names
 }
 
-// Options are what Records work with.
+// Options configure Records.
 type Options struct {
-	// Pulls is where the open pull requests are kept; "" for nowhere.
+	// Pulls is the location of the open pull requests; "" for none.
 	Pulls openpulls.Dir
-	// First returns the sources that count before the others; nil for none. Names that are no
-	// source are passed over.
+	// First returns the sources that take precedence over the others; nil for none. Unknown names
+	// are ignored.
 	First func() []string
 }
 
@@ -72,17 +71,17 @@ type Records struct {
 
 	mu     sync.Mutex
 	kept   map[string]*kept // by source
-	joined map[bool]joined  // by whether it has what is inferred
+	joined map[bool]joined  // by whether it includes inferred parents
 }
 
-// kept is a record with what it was read from.
+// kept is a record with the state of its files.
 type kept struct {
 	record     source.Record
 	stamps     stamps
-	unrecorded []string // the branches that it was asked about
+	unrecorded []string // the branches that it was read for
 }
 
-// joined is what records came to.
+// joined is the result of joining records.
 type joined struct {
 	own     *twig.State
 	records []*kept
@@ -91,12 +90,12 @@ type joined struct {
 	merged  source.Merged
 }
 
-// New returns the records. Nothing is read yet.
+// New returns the records. It reads nothing yet.
 func New(o Options) *Records {
 	return &Records{o: o, kept: map[string]*kept{}, joined: map[bool]joined{}}
 }
 
-// order returns the names of the sources in the order in which they count.
+// order returns the names of the sources in their order of precedence.
 func (r *Records) order() []string {
 	names := Names()
 	if r.o.First == nil {
@@ -111,13 +110,13 @@ func (r *Records) order() []string {
 	return order
 }
 
-// OwnFirst reports whether twig's state counts before all records.
+// OwnFirst reports whether twig's state takes precedence over all records.
 func (r *Records) OwnFirst() bool { return r.order()[0] == source.Twig }
 
-// Join returns twig's state, nil for none, together with what other tools record, and notes
-// on disagreements and on records that cannot be read. names returns the branches that
-// exist, sorted by bytes. With guess, parents that no tool recorded are inferred. The result
-// is the state itself where no record adds to it.
+// Join returns twig's state, nil for none, together with the records of other tools, and notes on
+// disagreements and on unreadable records. names returns the existing branches, sorted by bytes.
+// With guess, Join infers parents that no tool recorded. The result is the state itself if no
+// record adds to it.
 func (r *Records) Join(ctx context.Context, repo *git.Repo, own *twig.State, names func() ([]string, error), guess bool) (*twig.State, []string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,7 +153,7 @@ func (r *Records) Join(ctx context.Context, repo *git.Repo, own *twig.State, nam
 	return merged.State, merged.Notes, nil
 }
 
-// says reports whether a record has anything.
+// says reports whether a record has any content.
 func says(k *kept) bool {
 	return len(k.record.Edges) > 0 || len(k.record.Notes) > 0
 }
@@ -176,8 +175,8 @@ func merge(own *twig.State, all []*kept, order, names []string) source.Merged {
 	})
 }
 
-// unrecorded returns the branches whose parents are to be inferred: those of which no other
-// record has one, or all if the user puts a source that infers before others.
+// unrecorded returns the branches whose parents must be inferred: those without a parent in any
+// other record, or all if the user puts an inferring source before others.
 func (r *Records) unrecorded(ctx context.Context, repo *git.Repo, own *twig.State, explicit []*kept, order, names []string) ([]string, error) {
 	standard, err := repo.DefaultBranch(ctx)
 	if err != nil {
@@ -196,7 +195,7 @@ func (r *Records) unrecorded(ctx context.Context, repo *git.Repo, own *twig.Stat
 	return asked, nil
 }
 
-// asking is a repository with the branches whose parents are looked for.
+// asking is a repository with the branches whose parents are wanted.
 type asking struct {
 	*git.Repo
 	unrecorded []string
@@ -204,7 +203,7 @@ type asking struct {
 
 func (a asking) Unrecorded() []string { return a.unrecorded }
 
-// read returns the records of the sources that are wanted, in the order of readers.
+// read returns the records of the selected sources, in the order of readers.
 func (r *Records) read(ctx context.Context, repo *git.Repo, unrecorded []string, wanted func(string) bool) ([]*kept, error) {
 	all := slices.DeleteFunc(readers(r.o.Pulls), func(reader source.Reader) bool { return !wanted(reader.Name()) })
 	found := make([]*kept, len(all))
@@ -226,14 +225,14 @@ func (r *Records) read(ctx context.Context, repo *git.Repo, unrecorded []string,
 	for i, reader := range all {
 		if known := r.kept[reader.Name()]; known != nil && reflect.DeepEqual(known.record, found[i].record) {
 			known.stamps, known.unrecorded = found[i].stamps, found[i].unrecorded
-			found[i] = known // what was joined with it holds
+			found[i] = known // the joined result is still valid
 		}
 		r.kept[reader.Name()] = found[i]
 	}
 	return found, nil
 }
 
-// readOne reads a record. If that fails, the record says so and the others still answer.
+// readOne reads a record. If that fails, the record reports it, and the other records still work.
 func readOne(ctx context.Context, reader source.Reader, repo asking) *kept {
 	k := &kept{stamps: stampsOf(reader.Files(repo)), unrecorded: repo.unrecorded}
 	record, err := reader.Read(ctx, repo)
@@ -245,7 +244,7 @@ func readOne(ctx context.Context, reader source.Reader, repo asking) *kept {
 	return k
 }
 
-// cause returns what an error says without the paths of this machine.
+// cause returns the text of an error without the paths of this machine.
 func cause(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return filepath.Base(e.Path) + ": " + e.Err.Error()

@@ -135,8 +135,8 @@ func TestPullRequests(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	wantNotes := []string{
-		"parent of b: github-stack says main, pull-request says a; the first counts",
-		"parent of c: github-stack says b, pull-request says a; the first counts",
+		"parent of b: github-stack says main, pull-request says a; copse uses the first",
+		"parent of c: github-stack says b, pull-request says a; copse uses the first",
 	}
 	slices.Sort(notes)
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
@@ -172,7 +172,7 @@ func TestJoinWithState(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"parent of b: twig says main, git-machete says a; the first counts"}, notes); diff != "" {
+	if diff := cmp.Diff([]string{"parent of b: twig says main, git-machete says a; copse uses the first"}, notes); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	repo, err := git.Discover(t.Context(), w.dir, git.Options{Env: w.Env})

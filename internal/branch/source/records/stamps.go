@@ -10,29 +10,29 @@ import (
 )
 
 const (
-	// maxDirectories bounds the directories below one that count.
+	// maxDirectories limits the directories below one that are watched.
 	maxDirectories = 2000
-	// tick is more than the time between two different times of a file. A file that changed
-	// less than that before it was read may have changed again without a trace.
+	// tick is more than the difference between two distinguishable times of a file. A file that
+	// changed less than that before it was read may have changed again without a trace.
 	tick = 100 * time.Millisecond
 )
 
-// stamps tell whether files and directories are as they were.
+// stamps detect changes of files and directories.
 type stamps struct {
 	seen map[string]stamp // by path
-	// settled says that a change since shows.
+	// settled reports that a later change is visible.
 	settled bool
 }
 
-// stamp is what the system says about a file, or that it is not there.
+// stamp is the system's data about a file, or the fact that it does not exist.
 type stamp struct {
 	exists    bool
 	signature cachedfile.Signature
 	mode      fs.FileMode
 }
 
-// stampsOf returns the stamps of files and directories, with the directories below them.
-// Git replaces a ref by renaming, so that its directory shows the change.
+// stampsOf returns the stamps of files and directories, with the directories below them. Git
+// replaces a ref by renaming, so its directory shows the change.
 func stampsOf(paths []string) stamps {
 	s := stamps{seen: make(map[string]stamp, len(paths)), settled: true}
 	now := time.Now()
@@ -75,11 +75,11 @@ func (s *stamps) below(dir string, now time.Time) {
 		return err
 	})
 	if err != nil {
-		s.settled = false // it is read each time
+		s.settled = false // it is read every time
 	}
 }
 
-// hold reports whether nothing changed since.
+// hold reports whether nothing has changed since.
 func (s stamps) hold() bool {
 	if !s.settled {
 		return false

@@ -1,9 +1,8 @@
-// Package reflog infers the parents of branches from git's logs: where a branch was made,
-// and what it was rebased onto last. It is the last resort for branches of which no tool
-// recorded a parent.
+// Package reflog infers the parents of branches from git's reflogs: where a branch was created, and
+// what it was last rebased onto. It is the last resort for branches without a recorded parent.
 //
-// A branch without a log, or whose log names a commit and no branch, has no parent here.
-// Logs end after some months, and are deleted with their branch.
+// A branch without a reflog, or whose reflog names a commit and no branch, has no parent here.
+// Reflog entries expire after some months, and disappear with their branch.
 package reflog
 
 import (
@@ -24,11 +23,11 @@ import (
 const Name = "reflog"
 
 const (
-	// maxBranches is how many branches are looked for.
+	// maxBranches is the maximum number of branches to examine.
 	maxBranches = 1000
-	// maxWorktrees is how many worktrees' logs of HEAD are read.
+	// maxWorktrees is the maximum number of worktrees whose HEAD reflogs are read.
 	maxWorktrees = 200
-	// maxHead is the size of the largest log of HEAD that is read.
+	// maxHead is the maximum size of a HEAD reflog.
 	maxHead = 16 << 20
 )
 
@@ -38,8 +37,8 @@ type Reader struct{}
 // Name returns the name of the source.
 func (Reader) Name() string { return Name }
 
-// Files returns the logs of the branches that are looked for. The log of HEAD changes with
-// each commit and does not count: git writes it with that of the branch.
+// Files returns the reflogs of the examined branches. The reflog of HEAD changes with each commit
+// and is left out: git writes it together with the branch's reflog.
 func (Reader) Files(r source.Repo) []string {
 	var files []string
 	for _, name := range asked(r) {
@@ -73,7 +72,7 @@ func (Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
 		record.Trunks = []string{trunk}
 	}
 	if more := len(r.Unrecorded()) - len(names); more > 0 {
-		record.Notes = append(record.Notes, "only the first 1000 branches without a record are looked at")
+		record.Notes = append(record.Notes, "copse examines only the first 1000 branches without a record")
 	}
 	for _, name := range names {
 		if ctx.Err() != nil {
@@ -92,7 +91,7 @@ type logs struct {
 	trunk   string
 	remotes []string
 	known   map[string]history.Log // by branch
-	heads   []checkout             // nil until it is needed
+	heads   []checkout             // nil until needed
 	read    bool                   // heads is known
 }
 
@@ -105,8 +104,8 @@ func (l *logs) of(branch string) history.Log {
 	return log
 }
 
-// parent returns the branch that another was made from, or rebased onto since, "" if that
-// is not known.
+// parent returns the branch on which another was created, or onto which it was rebased since, "" if
+// unknown.
 func (l *logs) parent(name string, all []string) string {
 	log := l.of(name)
 	for _, onto := range log.Onto {
@@ -117,7 +116,7 @@ func (l *logs) parent(name string, all []string) string {
 	if from := l.branch(name, log.From, all); from != "" {
 		return from
 	}
-	// The log of the branch has the name that it was given first.
+	// The reflog of the branch has the branch's first name.
 	was := name
 	if n := len(log.Names); n > 0 {
 		was = log.Names[n-1]
@@ -164,9 +163,8 @@ func (l *logs) atRemote(commit string) bool {
 	return false
 }
 
-// branch returns the branch that a text in a log means, "" if it means none: that of a remote
-// stands for the local one, and one that was renamed for what it is called now. It can be
-// gone.
+// branch returns the branch that a text in a reflog means, "" if it means none: the branch of a
+// remote means the local one, and a renamed branch its present name. It may be deleted.
 func (l *logs) branch(name, from string, all []string) string {
 	from = strings.TrimPrefix(from, refstore.BranchPrefix)
 	switch {
@@ -194,7 +192,7 @@ func isCommit(s string) bool {
 	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// exists reports whether a ref has a log, as every branch has that was made in a worktree.
+// exists reports whether a ref has a reflog, as every branch created in a worktree does.
 func (l *logs) exists(ref string) bool {
 	info, err := os.Lstat(filepath.Join(l.dir, "logs", "refs", filepath.FromSlash(ref)))
 	return err == nil && info.Mode().IsRegular()
@@ -212,7 +210,7 @@ func (l *logs) isTag(name string) bool {
 // checkout is an entry in a log of HEAD.
 type checkout struct{ from, to, commit string }
 
-// checkedOut returns the branch that HEAD was at when another was made from it.
+// checkedOut returns the branch at HEAD when another branch was created from HEAD.
 func (l *logs) checkedOut(name, commit string) string {
 	if commit == "" {
 		return ""

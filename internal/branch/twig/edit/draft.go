@@ -14,8 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 )
 
-// Draft is a state that is being changed. It is for one goroutine, and of no use after
-// the change.
+// Draft is a state during a change. It is for one goroutine, and unusable after the change.
 type Draft struct {
 	file     hujson.Value
 	root     *hujson.Object
@@ -38,7 +37,7 @@ func newDraft(text []byte, now time.Time) (*Draft, error) {
 	if d.file, err = hujson.Parse(text); err != nil {
 		return nil, err
 	}
-	// Parse has seen that these are there, and what they are.
+	// Parse has checked that these exist, and their types.
 	d.root, _ = d.file.Value.(*hujson.Object)
 	d.branches, _ = value(d.root, "branches").Value.(*hujson.Object)
 	d.depends, _ = value(d.root, "dependencies").Value.(*hujson.Array)
@@ -49,15 +48,15 @@ func newDraft(text []byte, now time.Time) (*Draft, error) {
 	return d, nil
 }
 
-// Before returns the state as it was before the change. It is empty where there was none.
+// Before returns the state before the change. It is empty if there was none.
 func (d *Draft) Before() *twig.State { return d.state }
 
-// Parents returns the parents that a branch has by now, the first one first.
+// Parents returns the current parents of a branch, the first one first.
 func (d *Draft) Parents(child string) []string { return d.parents[child] }
 
-// CycleError says that a branch cannot be stacked on another.
+// CycleError reports that a branch cannot be stacked on another.
 type CycleError struct {
-	// Path leads from the parent that was wanted up to the child.
+	// Path leads from the intended parent up to the child.
 	Path []string
 }
 
@@ -69,8 +68,8 @@ func (e *CycleError) Error() string {
 	return fmt.Sprintf("%s cannot be stacked on %s, which is stacked on it already: %s", child, parent, strings.Join(e.Path, " → "))
 }
 
-// Depend says that child is stacked on parent. That is nothing new if it is so already,
-// and a *CycleError if parent is stacked on child, over however many branches.
+// Depend stacks child on parent. It changes nothing if child is already stacked on parent, and
+// returns a *CycleError if parent is stacked on child, directly or over other branches.
 func (d *Draft) Depend(child, parent string) error {
 	if path := d.path(parent, child); path != nil {
 		return &CycleError{Path: path}
@@ -88,7 +87,7 @@ func (d *Draft) Depend(child, parent string) error {
 	}{uuid.NewString(), child, parent, stamp(d.now) + "Z"})
 }
 
-// path leads from a branch up to another over their parents; nil if there is no way.
+// path leads from a branch up to another over their parents; nil if there is no path.
 func (d *Draft) path(from, to string) []string {
 	came := map[string]string{from: from}
 	for next := []string{from}; len(next) > 0; next = next[1:] {
@@ -112,8 +111,8 @@ func (d *Draft) path(from, to string) []string {
 	return nil
 }
 
-// Undepend takes back that child is stacked on parent, or on any if parent is "". It
-// returns the parents that it took away.
+// Undepend removes parent from the parents of child, or all parents if parent is "". It returns the
+// removed parents.
 func (d *Draft) Undepend(child, parent string) (removed []string) {
 	d.depends.Elements = slices.DeleteFunc(d.depends.Elements, func(e hujson.ArrayElement) bool {
 		if text(e, "child") != child || parent != "" && text(e, "parent") != parent {
@@ -127,8 +126,8 @@ func (d *Draft) Undepend(child, parent string) (removed []string) {
 	return removed
 }
 
-// AddRoot makes a branch a root. With standard it is the one default root from now on;
-// without, a root keeps what it is.
+// AddRoot makes a branch a root. With standard, it becomes the only default root; without, a root
+// does not change.
 func (d *Draft) AddRoot(branch string, standard bool) error {
 	found := false
 	for i := range d.roots.Elements {
@@ -156,8 +155,8 @@ func (d *Draft) AddRoot(branch string, standard bool) error {
 	}{uuid.NewString(), branch, standard, stamp(d.now) + "Z"})
 }
 
-// RemoveRoot takes a branch from the roots; no other becomes the default. It is false if
-// it was none.
+// RemoveRoot removes a branch from the roots; no other becomes the default. It returns false if the
+// branch is not a root.
 func (d *Draft) RemoveRoot(branch string) bool {
 	n := len(d.roots.Elements)
 	d.roots.Elements = slices.DeleteFunc(d.roots.Elements, func(e hujson.ArrayElement) bool { return text(e, "branch") == branch })
@@ -166,8 +165,8 @@ func (d *Draft) RemoveRoot(branch string) bool {
 	return removed
 }
 
-// Links are what a branch is linked to; a zero field is left as it is by [Draft.Link], and
-// is nothing to [Draft.Unlink].
+// Links are the links of a branch. [Draft.Link] does not change a zero field, and [Draft.Unlink]
+// ignores it.
 type Links struct {
 	Jira string
 	PR   uint32
@@ -226,9 +225,8 @@ func (d *Draft) relink(record hujson.Value, links Links) error {
 	return nil
 }
 
-// Unlink takes links from a branch, those that are not zero in what; a branch that is
-// linked to nothing then is forgotten as such, but not its parents. It is false if there
-// was nothing to take.
+// Unlink removes the links of a branch that are not zero in what. A branch without links loses its
+// record, but not its parents. Unlink returns false if there was nothing to remove.
 func (d *Draft) Unlink(branch string, jira, pr bool) bool {
 	i := entry(d.branches, branch)
 	if i < 0 {
@@ -260,11 +258,11 @@ func (d *Draft) Unlink(branch string, jira, pr bool) bool {
 // text returns the state as twig writes it.
 func (d *Draft) text() ([]byte, error) {
 	value(d.root, "updated_at").Value = hujson.String(stamp(d.now) + "Z")
-	d.file.Minimize() // a list that was empty would have a comma at its end
+	d.file.Minimize() // an empty list would otherwise end in a comma
 	return pretty(d.file.Pack())
 }
 
-// entry returns the index of the member that counts for a name: the last one.
+// entry returns the index of the effective member with a name: the last one.
 func entry(o *hujson.Object, name string) int {
 	for i, m := range slices.Backward(o.Members) {
 		if literal(m.Name) == name {
@@ -317,13 +315,13 @@ func push(list *hujson.Array, record any) error {
 	return err
 }
 
-// name returns a member's name, or a string, as it stands in a file.
+// name returns a member's name, or a string, in the form of the file.
 func name(s string) hujson.Value {
 	v, _ := parsed(s) // a string is always JSON
 	return v
 }
 
-// parsed returns a value as it stands in a file. HTML is not escaped, as twig does not.
+// parsed returns a value in the form of the file. Like twig, it does not escape HTML.
 func parsed(record any) (hujson.Value, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -1,13 +1,12 @@
-// Package edit changes the state file that package twig reads. It is apart because the
-// read-only program must not link what writes.
+// Package edit changes the state file that package twig reads. It is separate because the read-only
+// program must not link a writer.
 //
-// Use [At] for the worktree whose state is to change, then [File.Change] with a function
-// that does the work on a [Draft]. The change is made as the program twig makes it, so
-// that it continues reading the file: the order of members and records, two spaces of
-// indent, no newline at the end, random UUIDs, times in UTC, a new updated_at, and a
-// .twig/.gitignore that hides the directory. Beyond twig, it is atomic and under a lock,
-// readers never wait, and members that are not known here stay as they are. A file that
-// cannot be understood is not changed.
+// Use [At] for the worktree whose state to change, then [File.Change] with a function that works on
+// a [Draft]. The change follows the conventions of the program twig, so that it can still read the
+// file: the order of members and records, two spaces of indentation, no newline at the end, random
+// UUIDs, times in UTC, a new updated_at, and a .twig/.gitignore that hides the directory. Beyond
+// twig, the change is atomic and under a lock, readers never wait, and unknown members do not
+// change. An invalid file does not change.
 package edit
 
 import (
@@ -27,13 +26,13 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// wait is how long another process may be changing the state.
+// wait is how long to wait for another process to change the state.
 const wait = 5 * time.Second
 
 // empty is the state of a repository that has none yet.
 const empty = `{"version":1,"updated_at":"","worktrees":[],"branches":{},"dependencies":[],"root_branches":[]}`
 
-// The names in the directory of the state.
+// The names in the state's directory.
 const (
 	folderName = ".twig"
 	stateName  = "state.json"
@@ -41,28 +40,28 @@ const (
 	lockName   = ".state.json.lock"
 )
 
-// maxIgnore is the size of the largest ignore file that is read.
+// maxIgnore is the maximum size of the ignore file.
 const maxIgnore = 1 << 20
 
 // errUnchanged ends an edit that has nothing to do.
 var errUnchanged = errors.New("nothing to change")
 
-// File is the state file of one worktree. It may be used by many goroutines.
+// File is the state file of one worktree. It is safe for concurrent use.
 type File struct {
 	root  string
 	store *lockedstore.Store
 	now   func() time.Time
 }
 
-// At returns the state file of the worktree at root, which need not be there yet.
+// At returns the state file of the worktree at root, which may not exist yet.
 func At(root string, now func() time.Time) *File {
 	folder := rooted.Dir{Wall: root, Name: folderName}
 	return &File{root: root, store: lockedstore.NewIn(folder, lockName, wait), now: now}
 }
 
-// Change lets do work on the present state and keeps what it did, all or nothing. It is
-// false if nothing was to be changed; the file is not touched then. An error of do
-// changes nothing; the error is a *twig.BadStateError if the file cannot be understood.
+// Change calls do with the present state and saves its changes, all or none. It returns false if
+// there was nothing to change; then it does not touch the file. If do fails, nothing changes. The
+// error is a *twig.BadStateError if the file is invalid.
 func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool, err error) {
 	if err := f.makeFolder(); err != nil {
 		return false, fmt.Errorf("create the directory .twig: %w", lockedstore.WithoutPath(err))
@@ -118,8 +117,7 @@ func (f *File) makeFolder() error {
 	return nil
 }
 
-// readState returns the content of the state file, which is that of an empty state if there
-// is none.
+// readState returns the content of the state file, or of an empty state if there is none.
 func readState(folder *os.Root) ([]byte, error) {
 	info, err := folder.Lstat(stateName)
 	switch {
@@ -152,8 +150,8 @@ func pretty(flat []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// stamp returns a time as twig writes it, before its offset: with as many digits of a second,
-// in threes, as it has.
+// stamp returns a time in twig's format, before its offset: with three, six, or nine decimal
+// places, as needed.
 func stamp(t time.Time) string {
 	const seconds = "2006-01-02T15:04:05"
 	switch ns := t.Nanosecond(); {

@@ -6,9 +6,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Reparent moves a branch from one of its parents to another, which takes the place of the
-// first. It is false if the branch is not stacked on from, and a *CycleError if to is
-// stacked on the branch.
+// Reparent moves a branch from one of its parents to another, which takes the place of the first.
+// It returns false if the branch is not stacked on from, and a *CycleError if to is stacked on the
+// branch.
 func (d *Draft) Reparent(child, from, to string) (bool, error) {
 	if !slices.Contains(d.parents[child], from) || from == to {
 		return false, nil
@@ -29,8 +29,8 @@ func (d *Draft) Reparent(child, from, to string) (bool, error) {
 	return true, nil
 }
 
-// Rename replaces the name of a branch wherever the file has it. What the file has about
-// the new name already stays, and what would be said twice is said once.
+// Rename replaces the name of a branch everywhere in the file. Existing data about the new name
+// remains, and duplicates are dropped.
 func (d *Draft) Rename(from, to string) {
 	rename := func(e hujson.ArrayElement, key string) {
 		if text(e, key) == from {
@@ -70,8 +70,8 @@ func (d *Draft) Rename(from, to string) {
 	d.reload()
 }
 
-// Forget drops a branch: its parents and its links. Branches that are stacked on it keep
-// it as their parent. It is false if there was nothing to drop.
+// Forget drops a branch: its parents and its links. Branches that are stacked on it keep it as
+// their parent. It returns false if there was nothing to drop.
 func (d *Draft) Forget(branch string) bool {
 	removed := len(d.Undepend(branch, "")) > 0
 	if entry(d.branches, branch) >= 0 {

@@ -15,7 +15,7 @@ import (
 // maxCompletions keeps a shell's list readable.
 const maxCompletions = 200
 
-// look reads the project for a completion; without one there is nothing to offer.
+// look reads the project for a completion; without a project, there are no completions.
 func (c Base) look(ctx context.Context) (item.Config, *item.Snapshot, bool) {
 	store := workspace.Find(ctx, c.Env, "").Items()
 	defer store.Close()
@@ -96,7 +96,7 @@ func (c Base) CompleteConfig(values func(item.Config) []string) cobra.Completion
 	}
 }
 
-// CompleteFields offers the values that the flags about fields can have.
+// CompleteFields offers the possible values of the flags about fields.
 func (c Base) CompleteFields(cmd *cobra.Command) {
 	used := func(of func(*item.Summary) []string) func(item.Config, *item.Snapshot) []string {
 		return func(_ item.Config, s *item.Snapshot) []string {

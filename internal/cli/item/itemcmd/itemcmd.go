@@ -22,9 +22,9 @@ import (
 // Base is what a command about work items needs.
 type Base struct {
 	Env app.Env
-	// Program is the way to the command in examples: "tic item".
+	// Program is the name of the command in examples: "tic item".
 	Program string
-	// InitCommand is the command that makes a project: "tic init".
+	// InitCommand is the command that creates a project: "tic init".
 	InitCommand string
 	Flags       *Flags
 }
@@ -34,13 +34,13 @@ func (c Base) Project(rest string) string {
 	return "  " + strings.TrimSuffix(c.InitCommand, "init") + rest
 }
 
-// Flags are the flags that the original takes anywhere on its command line.
+// Flags are the flags that the original accepts anywhere on its command line.
 type Flags struct {
 	json  bool // only accepted here: commands that print have the flag themselves
 	quiet bool
 }
 
-// Add adds the flags to the command above all others.
+// Add adds the flags to the topmost command.
 func (f *Flags) Add(cmd *cobra.Command) {
 	p := cmd.PersistentFlags()
 	p.BoolVar(&f.json, "json", false, "print JSON")
@@ -57,10 +57,10 @@ func (c Base) Run(do func(ctx context.Context, s item.Store, args []string) erro
 	})
 }
 
-// errNoFiles is the error of a command about files where there are none.
+// errNoFiles is the error of a command about files if there are none.
 var errNoFiles = errors.New("the items of this project are in a database, and this command is about the files of a .tic directory")
 
-// ErrNoDatabase is the error of a command about a database where items are in files.
+// ErrNoDatabase is the error of a command about a database if the items are in files.
 var ErrNoDatabase = errors.New("the items of this project are in files; choose a database with COPSE_ITEMS, or items.database in your settings")
 
 // RunFiles opens the store for a command about its files.
@@ -85,14 +85,14 @@ func (c Base) RunIn(do func(ctx context.Context, here *workspace.Workspace, s it
 		if err := do(ctx, here, store, args); err != nil {
 			return c.explain(err)
 		}
-		_ = store.Renew(ctx) // what cannot be renewed expires
+		_ = store.Renew(ctx) // a claim that cannot be renewed expires
 		c.syncChange(cmd.Context(), here, store)
 		return nil
 	}
 }
 
-// syncChange syncs after a change, if the user's settings ask for that. What fails waits
-// for the next sync.
+// syncChange syncs after a change, if the user's settings request it. After a failure, the next
+// sync tries again.
 func (c Base) syncChange(ctx context.Context, here *workspace.Workspace, s item.Store) {
 	if files, ok := s.(*local.Store); !ok || !files.Changed() {
 		return
@@ -102,7 +102,7 @@ func (c Base) syncChange(ctx context.Context, here *workspace.Workspace, s item.
 	}
 }
 
-// explain words an error for a person, who has the program and not the tools.
+// explain explains an error to a person, who has the program and not the tools.
 func (c Base) explain(err error) error {
 	if missing, ok := errors.AsType[*item.NoProjectError](err); ok {
 		return fmt.Errorf("%w. Run '%s' to make it, or name another one in items.project", missing, c.InitCommand)
@@ -122,7 +122,7 @@ func (c Base) explain(err error) error {
 	return err
 }
 
-// Out returns the writer of results. With --quiet they go nowhere.
+// Out returns the writer of results. With --quiet, it discards them.
 func (c Base) Out() *output.Writer {
 	if c.Flags.quiet {
 		c.Env.Stdout = io.Discard
@@ -149,8 +149,8 @@ func ParseIDs(list string) ([]item.ID, error) {
 	return ids, nil
 }
 
-// The columns of items: for a pipe those that the original prints, in its order;
-// for a person those that are worth the room.
+// The columns of items: in a pipe those of the original, in its order; for a person the most useful
+// ones.
 var (
 	pipeColumns = []output.Column{{Name: "id"}, {Name: "type"}, {Name: "status"}, {Name: "priority"}, {Name: "title"}, {Name: "iteration"}}
 	termColumns = []output.Column{
@@ -159,13 +159,14 @@ var (
 	}
 )
 
-// TableOptions say how a table of items looks.
+// TableOptions configure a table of items.
 type TableOptions struct {
-	// Headers asks for a line of column names in a pipe, too.
+	// Headers adds a line of column names in a pipe, too.
 	Headers bool
-	// Merged are items whose pull request is merged. Their status is marked for a person.
+	// Merged are items whose pull request is merged. A person sees a mark after their status.
 	Merged map[item.ID]item.Link
-	// Held returns who holds an item, "" if nobody does. Their status is marked for a person.
+	// Held returns the holder of an item, "" if there is none. A person sees a mark after the
+	// status.
 	Held func(item.ID) string
 }
 
@@ -201,7 +202,7 @@ func Table(o *output.Writer, list []*item.Summary, opts TableOptions) error {
 	return o.Table(pipeColumns, rows)
 }
 
-// Warn says on stderr what could not be read.
+// Warn reports on stderr what could not be read.
 func (c Base) Warn(lists ...[]item.Warning) {
 	const most = 3
 	n := 0

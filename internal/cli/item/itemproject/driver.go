@@ -20,13 +20,13 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// driverCommand returns the merge driver on the command line: "copse item merge-driver".
+// driverCommand returns the command line of the merge driver: "copse item merge-driver".
 func (c cli) driverCommand() string {
 	return strings.TrimSuffix(c.InitCommand, "init") + "merge-driver"
 }
 
-// mergeDriver returns what git runs to merge one file. It says so by ending with 0; else the file
-// has both versions, and git stops.
+// mergeDriver returns the command that git runs to merge one file. It reports success by the exit
+// code 0; otherwise the file has both versions, and git stops.
 func (c cli) mergeDriver() *cobra.Command {
 	return &cobra.Command{
 		Use:     "merge-driver BASE OURS THEIRS PATH",
@@ -63,8 +63,8 @@ func (c cli) mergeDriver() *cobra.Command {
 	}
 }
 
-// storeConfig returns the configuration of a store in the worktree. It is empty if it cannot
-// be used, as while it is being merged itself.
+// storeConfig returns the configuration of a store in the worktree. It is empty if it is unusable,
+// for example during its own merge.
 func (c cli) storeConfig(store string) string {
 	root, err := rooted.Open(c.path("."))
 	if err != nil {

@@ -22,11 +22,11 @@ func (c cli) migrate() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Make the tables of a team's database, or bring them up to date",
-		Long: `Make the tables of work items in the database that COPSE_ITEMS or items.database in your
-settings names, or bring them up to date. Run it once for a new database, and after an
-upgrade of copse that asks for it. No other command changes tables. It needs a role that may
-create a schema in the database.`,
+		Short: "Create or update the tables of a team's database",
+		Long: `Create or update the tables of work items in the database that COPSE_ITEMS or items.database
+in your settings names. Run it once for a new database, and after an upgrade of copse that
+requires it. No other command changes tables. The command requires a role that can create a
+schema in the database.`,
 		Example: "  COPSE_ITEMS=postgres://owner@db.example/team " + c.Project("migrate")[2:],
 		Args:    app.NoArgs,
 		RunE: c.Run(func(ctx context.Context, s item.Store, _ []string) error {

@@ -15,11 +15,11 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/itemmove"
 )
 
-// inFiles is what --to calls the store of files.
+// inFiles is the value of --to for the store of files.
 const inFiles = "local"
 
-// errThere is the error of a move to where the items are.
-var errThere = errors.New("the items are there already")
+// errThere is the error of a move to the present location of the items.
+var errThere = errors.New("the items are already there")
 
 func (c cli) move() *cobra.Command {
 	var to string
@@ -27,13 +27,13 @@ func (c cli) move() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "move --to ADDRESS",
 		Short: "Move the items to a database, or back to files",
-		Long: `Move all items of the project, with their numbers, histories and comments, and with the
-trash, to the database with an address, or to a directory .tic with --to local. The
-command compares the copy with the items before it counts, and nobody can change them
-meanwhile. The old store stays as it is; it no longer takes changes and says where
-the items are. A move that was interrupted continues when the command runs again.
+		Long: `Move all items of the project, with their numbers, histories, and comments, and the trash,
+to the database at ADDRESS, or to the directory .tic with --to local. The command compares
+the copy with the original before it switches to the copy, and nobody can change the items
+in the meantime. The old store keeps its content, accepts no more changes, and names the
+new store. If a move is interrupted, run the command again to continue.
 
-Claims cannot be moved: release them first. After the move, choose the new store with
+The command does not move claims: release them first. After the move, choose the new store with
 COPSE_ITEMS, or with items.database in your settings.`,
 		Example: c.Project("move --to postgres://ada@db.example/team?project=shop") + "\n" + c.Project("move --to local"),
 		Args:    app.NoArgs,
@@ -82,7 +82,7 @@ func place(here *workspace.Workspace, to string) (itemmove.Place, error) {
 	return itemmove.Place{Store: store, Name: name}, nil
 }
 
-// nextAfterMove says what makes the new store count.
+// nextAfterMove describes how to switch to the new store.
 func nextAfterMove(to, name string) string {
 	if to == inFiles {
 		return "Next: unset COPSE_ITEMS, and remove the repository from items.database in your settings"

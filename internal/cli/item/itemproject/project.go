@@ -1,5 +1,5 @@
-// Package itemproject is the commands about a project of work items: they create, configure,
-// repair, and sync it.
+// Package itemproject implements the commands about a project of work items: they create,
+// configure, repair, and sync it.
 package itemproject
 
 import (
@@ -28,7 +28,7 @@ func Commands(b itemcmd.Base) []*cobra.Command {
 	return []*cobra.Command{c.init(), c.iteration(), c.config(), c.doctor(), c.sync(), c.migrate(), c.move(), c.mergeDriver()}
 }
 
-// cli is what all commands have.
+// cli is shared by all commands.
 type cli struct{ itemcmd.Base }
 
 // The JSON forms of what the commands about a project print.
@@ -124,7 +124,7 @@ parent directory, does not change. There are three ways to store the items:
 	return cmd
 }
 
-// explainModes says how the items of a new project in a repository can be kept.
+// explainModes describes the ways to store the items of a new project in a repository.
 func (c cli) explainModes(ctx context.Context, s *local.Store) error {
 	if !s.InRepository(ctx) {
 		return nil
@@ -138,7 +138,7 @@ func (c cli) explainModes(ctx context.Context, s *local.Store) error {
 	)
 }
 
-// initDatabase makes the project in the database that the user chose.
+// initDatabase creates the project in the database that the user chose.
 func (c cli) initDatabase(ctx context.Context, s item.Store, asJSON, files bool) error {
 	if files {
 		return app.UsageError("--shared and --merge-driver are for items in files, and those of this project are in a database")
@@ -150,12 +150,12 @@ func (c cli) initDatabase(ctx context.Context, s item.Store, asJSON, files bool)
 	case asJSON:
 		return c.Out().JSON(initialized{created, !created, backendOf(s)})
 	case !created:
-		return c.Out().Line("The project is in the database already")
+		return c.Out().Line("The project is already in the database")
 	}
-	return c.Out().Line("Made the project in the database. Next: %s create \"TITLE\"", c.Program)
+	return c.Out().Line("Created the project in the database. Next: %s create \"TITLE\"", c.Program)
 }
 
-// initShared makes the store that all worktrees share.
+// initShared creates the store that all worktrees share.
 func (c cli) initShared(ctx context.Context, s *local.Store, asJSON bool) error {
 	created, from, err := s.InitShared(ctx)
 	if err != nil {
@@ -260,10 +260,10 @@ func settings(config item.Config, backend string) []setting {
 	}
 }
 
-// backend is the one that is used if the user chooses none.
+// backend is the default backend.
 const backend = "local"
 
-// database is the other one.
+// database is the other backend.
 const database = "postgres"
 
 // backendOf returns the name of the backend of a store.
@@ -274,7 +274,7 @@ func backendOf(s item.Store) string {
 	return database
 }
 
-// checkBackend refuses the backends of the original that are not here.
+// checkBackend refuses the original's backends that copse does not have.
 func checkBackend(name string) error {
 	if name == backend {
 		return nil
@@ -492,8 +492,8 @@ if problems remain.`,
 // inDatabase is the mode of a project in a database.
 const inDatabase local.Mode = "database"
 
-// examine reports what is wrong with a project in a database, where there is nothing that
-// could be repaired without a decision.
+// examine reports problems of a project in a database. None of them can be repaired without a
+// decision.
 func (c cli) examine(ctx context.Context, s item.Store, repair, asJSON bool) error {
 	if repair {
 		return app.UsageError("--repair is for items in files, and those of this project are in a database")
@@ -519,14 +519,14 @@ func (c cli) examine(ctx context.Context, s item.Store, repair, asJSON bool) err
 	return c.report(report, asJSON)
 }
 
-// finish returns the git commands that finish a merge which was repaired.
+// finish returns the git commands that finish a repaired merge.
 func (c cli) finish(ctx context.Context, done remerge.Result, add bool) ([]string, error) {
 	if done.Merge == nil || done.Merge.Done && len(done.Fixes) == 0 {
 		return nil, nil
 	}
 	steps := done.Merge.Steps()
 	if done.Merge.Kind == gitmerge.OfRebase {
-		// Later commits that git takes over without a stop can refer to old numbers.
+		// Later commits that git copies without a stop can refer to old numbers.
 		steps = append(steps, strings.TrimSuffix(c.InitCommand, "init")+"doctor --repair, when the rebase is done")
 	}
 	if !add {
@@ -555,7 +555,7 @@ type finding struct {
 	Text string `json:"text"`
 }
 
-// explained says what a mode means.
+// explained describes a mode.
 func explained(m local.Mode) string {
 	switch m {
 	case local.Committed:

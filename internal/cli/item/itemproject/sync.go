@@ -102,7 +102,7 @@ func waiting(r shared.Result) string {
 	return fmt.Sprintf("%d changed files are waiting", r.Waiting)
 }
 
-// told prints what a sync did.
+// told prints the outcome of a sync.
 func (c cli) told(r shared.Result, remote, asJSON bool) error {
 	o := c.Out()
 	if asJSON {

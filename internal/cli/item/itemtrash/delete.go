@@ -1,4 +1,4 @@
-// Package itemtrash is the commands that delete work items, restore them, and remove
+// Package itemtrash implements the commands that delete work items, restore them, and remove
 // deleted ones permanently.
 package itemtrash
 
@@ -24,7 +24,7 @@ func Commands(b itemcmd.Base) []*cobra.Command {
 	return []*cobra.Command{c.delete(), c.restore(), c.trash()}
 }
 
-// cli is what all commands have.
+// cli is shared by all commands.
 type cli struct{ itemcmd.Base }
 
 // deleted is the outcome in JSON.
@@ -71,7 +71,7 @@ shows the effects and asks; elsewhere, pass --yes.`,
 	return cmd
 }
 
-// confirm shows what a deletion would do, and asks.
+// confirm shows the effects of a deletion, and asks.
 func (c cli) confirm(p item.Preview) error {
 	if !c.Env.Interactive() {
 		return app.UsageError("refusing to delete without confirmation; pass --yes")

@@ -122,7 +122,7 @@ elsewhere, pass --yes.`,
 	return cmd
 }
 
-// removed says how many deleted items are gone.
+// removed states how many deleted items were removed.
 func removed(n int) string {
 	if n == 1 {
 		return "Removed 1 deleted item permanently"
@@ -130,7 +130,7 @@ func removed(n int) string {
 	return fmt.Sprintf("Removed %d deleted items permanently", n)
 }
 
-// chosenOf returns the numbers that were given, or of all deleted items.
+// chosenOf returns the given numbers, or those of all deleted items.
 func chosenOf(deleted []item.Trashed, args []string) ([]item.ID, error) {
 	var ids []item.ID
 	if len(args) == 0 {
@@ -151,7 +151,7 @@ func chosenOf(deleted []item.Trashed, args []string) ([]item.ID, error) {
 	return ids, nil
 }
 
-// confirmPurge shows what would be removed, and asks.
+// confirmPurge shows the items to remove, and asks.
 func (c cli) confirmPurge(deleted []item.Trashed, ids []item.ID) error {
 	if !c.Env.Interactive() {
 		return app.UsageError("refusing to remove items without confirmation; pass --yes")

@@ -1,10 +1,9 @@
-// Command programs is copse, tic or twig-mcp, whichever name it is started under. With
-// HOSTILE_BATCH in its environment it runs many command lines in one process instead: a
-// test that tries every command in a hundred repositories cannot wait for as many
-// processes to start.
+// Command programs is copse, tic, or twig-mcp, depending on its name. With HOSTILE_BATCH in its
+// environment, it runs many command lines in one process instead: a test that tries every command
+// in a hundred repositories cannot start as many processes.
 //
-// In a batch each line of standard input is a JSON [request], and each line of standard
-// output the [outcome] of one.
+// In a batch, each line of standard input is a JSON [request], and each line of standard output the
+// [outcome] of one.
 package main
 
 import (
@@ -39,7 +38,7 @@ type request struct {
 	Args    []string `json:"args"`
 }
 
-// outcome is what came of a request.
+// outcome is the result of a request.
 type outcome struct {
 	Code   int    `json:"code"`
 	Output string `json:"output"`
@@ -62,7 +61,7 @@ func main() {
 }
 
 func batch() error {
-	// A command may start this program again, as a client would.
+	// A command may start this program again, as a client does.
 	if err := os.Unsetenv(batchKey); err != nil {
 		return err
 	}

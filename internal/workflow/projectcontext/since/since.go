@@ -124,7 +124,7 @@ func (c Changes) Markdown(maxTokens int) string {
 	case len(c.Sections) == 0:
 		last = append(last, foreign.Own("Nothing has changed."))
 	case c.Forgotten:
-		last = append(last, foreign.Own("These sections are in full, because the earlier answer is no longer kept."))
+		last = append(last, foreign.Own("These sections are in full, because copse no longer has the earlier answer."))
 	}
 	if len(c.Sections) > 0 && len(c.Unchanged) > 0 {
 		var names []foreign.Line

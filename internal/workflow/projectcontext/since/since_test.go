@@ -114,7 +114,7 @@ func TestForgotten(t *testing.T) {
 		if !changes.Forgotten || !slices.Equal(changes.Unchanged, []string{"task"}) {
 			t.Errorf("%s: %+v", name, changes)
 		}
-		if text := changes.Markdown(500); !strings.Contains(text, "no longer kept") || !strings.Contains(text, "Unchanged: task.") {
+		if text := changes.Markdown(500); !strings.Contains(text, "no longer has the earlier answer") || !strings.Contains(text, "Unchanged: task.") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

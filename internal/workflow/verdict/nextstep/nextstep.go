@@ -1,4 +1,4 @@
-// Package nextstep words the next step for a branch as a command of the tool that keeps its
+// Package nextstep formats the next step for a branch as a command of the tool that manages its
 // stack. Copse shows such a command and never runs it.
 package nextstep
 
@@ -10,18 +10,18 @@ import (
 	"github.com/copse-dev/copse/internal/foreign"
 )
 
-// Action is what a next step does.
+// Action is the purpose of a next step.
 type Action int
 
 // The actions.
 const (
-	// None is nothing to do.
+	// None means that there is nothing to do.
 	None Action = iota
-	// Resume goes on with an operation that stopped.
+	// Resume continues an operation that stopped.
 	Resume
-	// Restack brings a branch onto its parent.
+	// Restack rebases a branch onto its parent.
 	Restack
-	// Tidy takes out what is merged or gone.
+	// Tidy removes merged and deleted branches.
 	Tidy
 	// Submit pushes and opens a pull request.
 	Submit
@@ -31,9 +31,9 @@ const (
 	Push
 	// Work checks out the branch to change it.
 	Work
-	// Answer shows what reviewers wrote.
+	// Answer shows the reviewers' comments.
 	Answer
-	// Publish takes a draft out of draft.
+	// Publish marks a draft as ready.
 	Publish
 	// Reopen opens a pull request that was closed.
 	Reopen
@@ -45,28 +45,27 @@ const (
 	Merge
 )
 
-// Branch is what a command is about. What is not known is empty.
+// Branch is the input of a command. Unknown fields are empty.
 type Branch struct {
 	Name, Parent, Trunk string
 	// Tool is the source of the branch's parent.
 	Tool string
-	// Base is the commit of Parent that it was stacked on.
+	// Base is the commit of Parent on which it was stacked.
 	Base string
-	// Remote is the name of the remote that it is pushed to.
+	// Remote is the name of its push remote.
 	Remote string
 	// Number is that of its pull request.
 	Number int
-	// Operation is the git command that stopped halfway, and Elsewhere the path of the
-	// worktree that holds the branch, if that is not the current one.
+	// Operation is the git command that stopped halfway, and Elsewhere the path of the worktree of
+	// the branch, if that is not the current one.
 	Operation, Elsewhere string
 }
 
-// template is a command, with {branch}, {parent}, {base}, {remote}, {number} and
-// {operation} for what it is about.
+// template is a command, with placeholders {branch}, {parent}, {base}, {remote}, {number}, and
+// {operation}.
 type template = string
 
-// commands are the commands of each tool. What a tool has no command for is done with git
-// and gh.
+// commands are the commands of each tool. git and gh do what a tool has no command for.
 var commands = map[string]map[Action]template{ //nolint:gochecknoglobals // a constant
 	"git-spice": {
 		Resume: "gs {operation} continue", Restack: "gs upstack restack --branch {branch}", Tidy: "gs repo sync",
@@ -103,7 +102,7 @@ var plain = map[Action]template{ //nolint:gochecknoglobals // a constant
 	Watch: "gh pr checks {number} --watch", Look: "gh pr view {number} --web", Merge: "gh pr merge {number}",
 }
 
-// Command returns the command that does an action, "" if there is none that can be shown.
+// Command returns the command of an action, "" if there is none that can be shown.
 func Command(a Action, b Branch) string {
 	text := commands[b.Tool][a]
 	if text == "" {
@@ -113,7 +112,7 @@ func Command(a Action, b Branch) string {
 	case a == Resume && b.Operation == "bisect":
 		text = "git bisect reset"
 	case a == Resume && b.Operation != "rebase":
-		text = plain[Resume] // what no stack tool began
+		text = plain[Resume] // operations that no stack tool began
 	case a == Restack && text == plain[Restack] && b.Base != "":
 		text = "git rebase --onto {parent} {base} {branch}"
 	}
@@ -136,14 +135,14 @@ func Command(a Action, b Branch) string {
 	} {
 		place := "{" + name + "}"
 		if strings.Contains(text, place) && (value == "" || foreign.Hidden(value)) {
-			return "" // a command with it would not be what it looks like
+			return "" // the command would differ from its appearance
 		}
 		pairs = append(pairs, place, quote(value))
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// quote returns a word as a POSIX shell takes it.
+// quote quotes a word for a POSIX shell.
 func quote(word string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:@%,", r)
