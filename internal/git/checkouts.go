@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// maxCheckouts is how many linked worktrees are looked at.
+	// maxCheckouts is the maximum number of linked worktrees to examine.
 	maxCheckouts = 1000
-	// maxPointer is the size of the largest file that says where a worktree is.
+	// maxPointer is the maximum size of a file with the path of a worktree.
 	maxPointer = 64 << 10
 )
 
@@ -43,7 +43,7 @@ func (r *Repo) entries() (list []entry, all bool, err error) {
 		text, err := regular.Read(filepath.Join(gitDir, "gitdir"), maxPointer)
 		at := filepath.FromSlash(strings.TrimRight(string(text), " \t\r\n"))
 		if err != nil || at == "" {
-			continue // it is being made or removed
+			continue // its creation or removal is in progress
 		}
 		if !filepath.IsAbs(at) {
 			at = filepath.Join(gitDir, at)
@@ -72,7 +72,7 @@ func (r *Repo) Checkouts(ctx context.Context) ([]Worktree, error) {
 		for _, e := range entries {
 			root := filepath.Dir(e.dotGit)
 			if r.gitDirOf(root) == "" {
-				continue // it is gone, or does not lead back here
+				continue // it no longer exists, or does not lead back here
 			}
 			list = appendCheckout(list, root, e.gitDir, r.commonDir)
 		}
@@ -80,12 +80,12 @@ func (r *Repo) Checkouts(ctx context.Context) ([]Worktree, error) {
 	})
 }
 
-// appendCheckout adds the worktree at root, if something is worked on there.
+// appendCheckout adds the worktree at root, if it has a branch or an operation.
 func appendCheckout(list []Worktree, root, gitDir, commonDir string) []Worktree {
 	var w Worktree
 	w.setPath(root)
 	w.Operation = operation.Read(gitDir)
-	// Only the name counts here, which every length of hashes has.
+	// Only the name matters here, which does not depend on the length of hashes.
 	target, err := refstore.New(gitDir, commonDir, 0).Target("HEAD")
 	branch, on := strings.CutPrefix(target, refstore.BranchPrefix)
 	switch {

@@ -14,26 +14,26 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// guard stands between the git program and what a stranger put into the repository.
+// guard protects the git program from a stranger's files in the repository.
 type guard struct {
 	repo    *Repo
 	checker hazard.Checker
 	kept    atomic.Pointer[ownSettings]
 }
 
-// ownSettings is what the repository's own configuration makes necessary, as long as no
-// file of it changes.
+// ownSettings are the settings that the repository's own configuration requires, while its files do
+// not change.
 type ownSettings struct {
 	files    *cachedfile.Group
 	override []string
 	reads    []string // the files that it names and git reads
-	// err says why git cannot be run safely. Megabytes of settings are refused once, and
-	// not read for each command.
+	// err is the reason why git cannot run safely. Megabytes of settings are refused once, and not
+	// read for each command.
 	err error
 }
 
-// Settings takes back the programs that the repository names. It is an error if git would
-// read without end.
+// Settings overrides the programs that the repository names. It fails if git would read without
+// end.
 func (g *guard) Settings(ctx context.Context) ([]string, error) {
 	own, err := g.own(ctx)
 	if err != nil {
@@ -45,19 +45,19 @@ func (g *guard) Settings(ctx context.Context) ([]string, error) {
 	return own.override, g.submodules()
 }
 
-// submodules looks at what git reads of them: which commit is checked out.
+// submodules checks the files of submodules that git reads: which commit is checked out.
 func (g *guard) submodules() error {
 	if g.repo.root == "" {
 		return nil
 	}
 	tracked, err := g.repo.index.Get()
 	if err != nil {
-		return nil //nolint:nilerr // git says what is wrong with the index
+		return nil //nolint:nilerr // git reports the problem of the index
 	}
 	for _, link := range tracked.Links() {
 		dir := g.gitDirOf(filepath.Join(g.repo.root, filepath.FromSlash(link)))
 		if dir == "" {
-			continue // git takes it for one that is not checked out
+			continue // git treats it as not checked out
 		}
 		common, err := commonDir(dir)
 		if err == nil {
@@ -85,7 +85,7 @@ func (r *Repo) Submodules() []string {
 	return dirs
 }
 
-// gitDirOf returns where the .git of a submodule leads, sound or not.
+// gitDirOf returns the target of a submodule's .git, sound or not.
 func (g *guard) gitDirOf(dir string) string {
 	path := filepath.Join(dir, ".git")
 	if text, err := regular.Read(path, maxSmall); err == nil {
@@ -111,7 +111,7 @@ func (g *guard) layout(files []string) hazard.Layout {
 	return hazard.Layout{GitDir: g.repo.gitDir, CommonDir: g.repo.commonDir, Root: g.repo.root, Files: files}
 }
 
-// own reads the repository's own configuration if it changed.
+// own reads the repository's own configuration if it has changed.
 func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 	if kept := g.kept.Load(); kept != nil && kept.files.Same() {
 		return kept, kept.err
@@ -119,7 +119,7 @@ func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 	found := &ownSettings{files: &cachedfile.Group{}}
 	sources := g.repo.sources(ctx, found.files)
 	if g.repo.usesTable() {
-		sources.Branch = func() string { return "" } // git would be asked, which asks here
+		sources.Branch = func() string { return "" } // git would have to run, and git calls this function
 	}
 	cfg, err := gitconfig.Own(sources)
 	if err != nil {
@@ -146,7 +146,7 @@ func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 	return found, nil
 }
 
-// expand returns the file that a path in the configuration names, as git sees it.
+// expand returns the file for a path in the configuration, as git expands it.
 func (g *guard) expand(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		return homeDir(g.repo.env) + "/" + rest

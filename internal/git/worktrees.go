@@ -23,13 +23,13 @@ type Worktree struct {
 	Branch string `json:"branch,omitempty"`
 	// Head is the hash of the commit; empty if there is none yet, or Bare.
 	Head string `json:"head,omitempty"`
-	// Detached says that no branch is checked out; Bare, that this is the main
-	// repository and has no files.
+	// Detached means that no branch is checked out; Bare, that this is the main repository and has
+	// no files.
 	Detached bool `json:"detached,omitempty"`
 	Bare     bool `json:"bare,omitempty"`
-	// Locked says that git does not prune it; Prunable, that it would, mostly
-	// as the directory is gone, or that the .git there does not lead back to this
-	// repository, which then may not speak for it.
+	// Locked means that git does not prune it; Prunable, that git would, usually because the
+	// directory no longer exists, or because the .git there does not lead back to this repository,
+	// which then may not represent it.
 	Locked   bool `json:"locked,omitempty"`
 	Prunable bool `json:"prunable,omitempty"`
 	// Operation is the git command that stopped halfway there.
@@ -69,7 +69,7 @@ func (r *Repo) askWorktrees(ctx context.Context) ([]Worktree, error) {
 	}
 	list := parseWorktrees(out, separator)
 	if len(list) > 0 && !list[0].Bare && r.mainRoot != "" {
-		// Git does not look up core.worktree, which submodules have.
+		// Git does not read core.worktree, which submodules have.
 		list[0].setPath(r.mainRoot)
 	}
 	for i := range list {
@@ -104,8 +104,8 @@ func (r *Repo) gitDirOf(dir string) string {
 	return found.gitDir
 }
 
-// parseWorktrees reads the attributes of worktrees, one a line, with an empty
-// line after each worktree.
+// parseWorktrees reads the attributes of worktrees, one per line, with an empty line after each
+// worktree.
 func parseWorktrees(out []byte, separator string) []Worktree {
 	var list []Worktree
 	for line := range bytes.SplitSeq(out, []byte(separator)) {

@@ -1,9 +1,9 @@
-// Package fingerprint reports whether the files of a worktree can have changed, by what the system
-// says about them: sizes, times and identities. It reads no content and starts no program.
+// Package fingerprint reports whether the files of a worktree can have changed, by their metadata:
+// sizes, times, and identities. It reads no content and starts no program.
 //
 // Two equal fingerprints of a worktree mean that its files are the same, if the first one was
-// settled: its newest change was long enough ago for a clock to tell it from a later one. Different
-// fingerprints mean nothing: anyone who compares them asks git again.
+// settled: its newest change was long enough ago to have a different time from a later change.
+// Different fingerprints prove nothing: the caller then asks git again.
 package fingerprint
 
 import (
@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// Files are what a fingerprint is about.
+// Files are the files of a fingerprint.
 type Files struct {
 	// Root is the root of the worktree.
 	Root string
@@ -30,29 +30,29 @@ type Files struct {
 	Beside []string
 	// Others are absolute paths of files that decide what is tracked or ignored.
 	Others []string
-	// State is anything else that counts, such as the commit that is checked out.
+	// State is any other input, such as the checked-out commit.
 	State string
-	// At is when somebody began to read the files.
+	// At is when the caller began to read the files.
 	At time.Time
 }
 
 // Print is a fingerprint.
 type Print struct {
 	Sum string
-	// Settled says that a later change gives another fingerprint.
+	// Settled means that a later change gives another fingerprint.
 	Settled bool
 	// Linked says that a file has another name somewhere, by which it can be changed.
 	Linked bool `json:"-"`
 }
 
-// window is how long after its last change a file may change again without a trace.
+// window is the time after a change during which another change may leave no trace.
 const window = 3 * time.Second
 
-// every is after how many files it is checked whether the answer is still wanted.
+// every is the number of files between two checks of the context.
 const every = 1000
 
-// Of returns the fingerprint of files. The error is that of ctx, or says that the root
-// cannot be read.
+// Of returns the fingerprint of files. The error is that of ctx, or reports that the root cannot be
+// read.
 func Of(ctx context.Context, f Files) (Print, error) {
 	root, err := openRoot(f.Root)
 	if err != nil {
@@ -93,7 +93,7 @@ func (f Files) Directories() []string {
 	return sorted(append(directories(f.Tracked, f.Untracked), f.Beside...))
 }
 
-// stat is what the system says about a file; zero for one that is not there.
+// stat is the metadata of a file; zero for one that does not exist.
 type stat struct {
 	size, modified, changed int64
 	inode                   uint64
@@ -129,7 +129,7 @@ func (p *printer) add(s stat) {
 	p.newest = max(p.newest, s.modified, s.changed)
 	p.linked = p.linked || s.linked
 	if s.directory {
-		// Only which names it has counts.
+		// Only the names in it matter.
 		s.size = 0
 	}
 	for _, n := range []int64{s.size, s.modified, s.changed, int64(s.inode), int64(s.mode)} { //nolint:gosec // bits
@@ -178,8 +178,8 @@ func sorted(dirs []string) []string {
 	return slices.Compact(dirs)
 }
 
-// Beside returns the directories of a worktree that have no tracked file but lie next to
-// one. Files that are made in them are not seen otherwise.
+// Beside returns the directories of a worktree that have no tracked file but lie next to one. They
+// reveal new files in them.
 func Beside(root string, tracked []string) []string {
 	dirs := directories(tracked)
 	var found []string

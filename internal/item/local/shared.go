@@ -48,7 +48,7 @@ func (s *Store) Watched() ([]string, error) {
 // if there are none.
 func (s *Store) InitShared(ctx context.Context) (created bool, from string, err error) {
 	if s.place.Shared == "" {
-		return false, "", &item.InvalidError{Problem: "A shared store is for the worktrees of a git repository, and this is none"}
+		return false, "", &item.InvalidError{Problem: "A shared store is for the worktrees of a git repository, and this directory is not in one"}
 	}
 	if s.place.HasShared() {
 		if _, err := os.Lstat(filepath.Join(s.place.Shared, layout.Config)); err == nil {
@@ -72,7 +72,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 		}
 	}
 	if !s.place.HasShared() {
-		return false, "", errors.New("create the shared store: its place in git's directory is taken by something other than a directory")
+		return false, "", errors.New("create the shared store: a file of another kind has its name in git's directory")
 	}
 	err = s.at(s.place.SharedDir()).change(ctx, func(w *writer) error {
 		if len(files) > 0 {

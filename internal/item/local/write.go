@@ -46,7 +46,7 @@ func (w *writer) prepare() error {
 		}
 	}
 	if err := exchange.Finish(w.tx); err != nil {
-		return fmt.Errorf("finish what was begun: %w", err)
+		return fmt.Errorf("finish the interrupted change: %w", err)
 	}
 	return w.trash().Finish()
 }
@@ -118,7 +118,7 @@ func (w *writer) firstFree(least item.ID) (item.ID, error) {
 			return id, err
 		}
 	}
-	return 0, fmt.Errorf("no number is left for a new item: %s or a file in %q has the largest there is", layout.Config, layout.Items)
+	return 0, fmt.Errorf("no number is left for a new item: %s or a file in %q has the largest number", layout.Config, layout.Items)
 }
 
 // free reports whether no file is that of item id, deleted or not.

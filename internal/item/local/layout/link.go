@@ -58,7 +58,7 @@ func WriteLink(tx *lockedstore.Tx, it item.Item, p item.Patch) (item.Link, error
 	}
 	name, ok := LinkName(it.Created)
 	if !ok {
-		return old, &item.InvalidError{Field: "branch", Problem: fmt.Sprintf("Work item #%d cannot be linked: its file has no time of creation", it.ID)}
+		return old, &item.InvalidError{Field: "branch", Problem: fmt.Sprintf("Work item #%d cannot be linked: its file has no creation time", it.ID)}
 	}
 	if link == (item.Link{}) {
 		return link, tx.Remove(name)

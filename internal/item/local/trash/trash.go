@@ -98,7 +98,7 @@ func (t Trash) Finish() error {
 	if json.Unmarshal(data, &p) == nil && t.begun(p) {
 		// A file that can no longer be read or changed holds up nobody.
 		if err := t.follow(p); err != nil && !item.IsRefusal(err) {
-			return fmt.Errorf("finish what was begun: %w", err)
+			return fmt.Errorf("finish the interrupted change: %w", err)
 		}
 	}
 	return t.Tx.Remove(pendingName)
