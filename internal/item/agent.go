@@ -11,23 +11,23 @@ import (
 	"github.com/copse-dev/copse/internal/xec/family"
 )
 
-// Agent is who works on items: the client of a server, or a person at the command line.
-// The zero Agent is unknown: it changes items, and claims none.
+// Agent is a worker on items: the client of a server, or a person at the command line. The zero
+// Agent is unknown: it changes items, and claims none.
 type Agent struct {
-	// Name is what an MCP client calls itself, or the name of the user.
+	// Name is the MCP client's own name, or the name of the user.
 	Name string `json:"name,omitempty"`
-	// Session tells the clients of one server apart; "" if the server has one client.
+	// Session distinguishes the clients of one server; "" if the server has one client.
 	Session string `json:"session,omitempty"`
 	// Worktree is the root of the worktree that the agent works in.
 	Worktree string `json:"worktree,omitempty"`
 	Host     string `json:"host,omitempty"`
-	// Process is the one that lives as long as the agent; zero for a single command.
+	// Process is the process that lives as long as the agent; zero for a single command.
 	Process family.Process `json:"process,omitzero"`
 }
 
 type agentKey struct{}
 
-// WithAgent returns a context whose calls of a [Backend] are those of an agent.
+// WithAgent returns a context for the calls of an agent to a [Backend].
 func WithAgent(ctx context.Context, a Agent) context.Context {
 	return context.WithValue(ctx, agentKey{}, a)
 }
@@ -38,10 +38,10 @@ func AgentOf(ctx context.Context) Agent {
 	return a
 }
 
-// maxAgentText is how many characters of each part of an agent an error shows.
+// maxAgentText is the number of displayed characters of each part of an agent in an error.
 const maxAgentText = 100
 
-// Short names the agent on one line as lists do: by its name and the directory it works in.
+// Short names the agent on one line, for lists: by its name and its directory.
 func (a Agent) Short() string {
 	shown := func(s string) string { return cleantext.Cut(cleantext.Line(s), maxAgentText) }
 	name := shown(cmp.Or(a.Name, "unknown"))
@@ -70,7 +70,7 @@ func (a Agent) String() string {
 	return text
 }
 
-// Is reports whether both are one agent. A client stays the same when it moves to another
+// Is reports whether both are the same agent. A client stays the same when it moves to another
 // worktree.
 func (a Agent) Is(other Agent) bool {
 	if a.Process.PID != 0 {
@@ -79,8 +79,8 @@ func (a Agent) Is(other Agent) bool {
 	return a == other
 }
 
-// Continues reports whether the agent goes on with what another one held: it is the same
-// one, or the same client in the same worktree, started again after its process ended.
+// Continues reports whether the agent may continue another one's work: it is the same agent, or the
+// same client in the same worktree, restarted after its process ended.
 func (a Agent) Continues(old Agent) bool {
 	if a.Is(old) {
 		return true

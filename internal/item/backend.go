@@ -2,96 +2,88 @@ package item
 
 import "context"
 
-// Backend keeps the items of one project. Whoever asks and changes items owns
-// this interface; package itemtest has the tests that each backend must pass.
+// Backend stores the items of one project. The callers that read and change items own this
+// interface; package itemtest has the tests that each backend must pass.
 //
-// It is the smallest that serves them: reading is the configuration, all items
-// without their long parts, and one item whole, because every question about
-// many is answered from a Snapshot; writing is one method for each change that
-// must happen as a whole. Methods are safe for concurrent use. What a method
-// returns is as of a moment after it was called: changes made before, by whom
-// and however, are in it. After an error nothing has changed.
+// The interface is minimal: for reading, the configuration, all items without their long parts, and
+// one complete item, because a Snapshot answers every question about many items; for writing, one
+// method for each atomic change. Methods are safe for concurrent use. The result of a method
+// reflects all changes before the call, by any program. After an error, nothing has changed.
 type Backend interface {
-	// Config returns what the project says about its items. The error can be
-	// ErrNoProject or a *ConfigError.
+	// Config returns the configuration of the project. The error can be ErrNoProject or a
+	// *ConfigError.
 	Config(ctx context.Context) (Config, error)
 
-	// Snapshot returns all items. What cannot be read is in its warnings.
+	// Snapshot returns all items. Its warnings name unreadable ones.
 	Snapshot(ctx context.Context) (*Snapshot, error)
 
-	// Item returns one item. The error can be a *NotFoundError or, if it is there
-	// but cannot be read, a *BrokenError; so it is with all methods that take one.
-	// Of an item that git could not merge it shows both versions, marked.
+	// Item returns one item. The error can be a *NotFoundError or, if the item exists but is
+	// unreadable, a *BrokenError; the same applies to all methods with an ID. Of an item that git
+	// could not merge, it shows both versions, marked.
 	Item(ctx context.Context, id ID) (Item, error)
 
-	// Create makes an item of a draft, with a number that was never used. An
-	// iteration that is not known becomes so.
+	// Create creates an item from a draft, with a number that was never used. An unknown iteration
+	// becomes known.
 	Create(ctx context.Context, d Draft) (Item, error)
 
-	// Update changes what the patch has and the time of the last update, nothing
-	// else: two updates of different fields at the same time both stay. The patch
-	// is checked first, then the item looked for, then relations are checked. An
-	// iteration that is not known becomes so.
+	// Update changes the fields of the patch and the time of the last update, nothing else: of two
+	// concurrent updates of different fields, both survive. It first checks the patch, then finds
+	// the item, then checks relations. An unknown iteration becomes known.
 	Update(ctx context.Context, id ID, p Patch) (Item, error)
 
 	// AddComment adds a comment, by default by Anonymous.
 	AddComment(ctx context.Context, id ID, author, text string) (Comment, error)
 
-	// Delete removes an item, and takes it out of the parents and dependencies of
-	// others. If the preview it was seen in does not hold any more, the error is a
-	// *ChangedError.
+	// Delete removes an item, and removes it from the parents and dependencies of others. If the
+	// preview is no longer valid, the error is a *ChangedError.
 	Delete(ctx context.Context, id ID, seen Fingerprint) error
 
-	// Restore brings a deleted item back, with the relations that it had and that
-	// are still possible.
+	// Restore restores a deleted item, with its former relations that are still possible.
 	Restore(ctx context.Context, id ID) (Item, error)
 
 	// SetIteration makes an iteration the current one, and known.
 	SetIteration(ctx context.Context, name string) error
 
-	// Capabilities returns the parts of this interface that the backend does not support.
-	// They do not change while it is in use.
+	// Capabilities returns the parts of this interface that the backend does not support. They are
+	// constant.
 	Capabilities() Capabilities
 
 	Claimer
 	Historian
 }
 
-// Claimer keeps which agent works on which item, so that no two work on one. The agent of a
-// call is that of its context, see [WithAgent].
+// Claimer records which agent works on which item, so that no two work on one. The agent of a call
+// is that of its context, see [WithAgent].
 //
-// Of any number of agents that claim an item at the same time, in whatever processes, one
-// gets it. A claim counts until it is released, the item is done or deleted, its lease ends
-// without a call of the holder, or, on the machine of the holder, [ClaimGrace] after another
-// agent found its process gone. Snapshot has the claims that count. Update returns a
-// *HeldError if it would finish an item that another agent holds, unless the patch says
-// Steal; then the history says from whom it was stolen.
+// If several agents claim an item at the same time, in any processes, exactly one gets it. A claim
+// is valid until it is released, the item is done or deleted, its lease ends without a call of the
+// holder, or, on the machine of the holder, [ClaimGrace] after another agent found that its process
+// had ended. Snapshot has the valid claims. Update returns a *HeldError if it would finish an item
+// that another agent holds, unless the patch has Steal; then the history records the former holder.
 type Claimer interface {
-	// Claim gives the agent an item: the one that is asked for, or the best one of
-	// [Snapshot.Claimable]. An item that the agent holds gets the new lease. The error
-	// can be a *HeldError, a *NothingToClaimError, a *NotFoundError, or an
-	// *InvalidError for an item that is done.
+	// Claim gives the agent an item: the requested one, or the best one of [Snapshot.Claimable]. An
+	// item that the agent already holds gets the new lease. The error can be a *HeldError, a
+	// *NothingToClaimError, a *NotFoundError, or an *InvalidError for an item that is done.
 	Claim(ctx context.Context, r ClaimRequest) (Claimed, error)
 
 	// Release ends the claim of an item and returns it, false if nobody holds the item.
 	// If another agent does, the error is a *HeldError, unless steal ends that claim, too.
 	Release(ctx context.Context, id ID, steal bool) (Claim, bool, error)
 
-	// Renew notes a call of the agent: its claims count for their whole lease again. It
-	// writes only what is [Claim.Due], and costs little where the agent holds nothing.
+	// Renew records a call of the agent: its claims get their full lease again. It writes only
+	// claims that are [Claim.Due], and costs little if the agent holds nothing.
 	Renew(ctx context.Context) error
 }
 
-// Historian keeps who changed what and when. Each change of an item by way of the backend,
-// and each theft of a claim, is in the history or did not happen; [MaxHistory] are kept for
-// an item.
+// Historian records who changed what and when. Each change of an item through the backend, and each
+// theft of a claim, is in the history or did not happen; an item keeps [MaxHistory] changes.
 type Historian interface {
-	// History returns the changes of an item, also of a deleted one, the latest last; for
-	// 0 the latest MaxHistory changes of all items. If the item was changed by a program
-	// that keeps no history, the last change is of the kind Elsewhere.
+	// History returns the changes of an item, including a deleted one, the latest last; for 0, the
+	// latest MaxHistory changes of all items. If a program without history changed the item, the
+	// last change is of the kind Elsewhere.
 	History(ctx context.Context, id ID) ([]Change, error)
 
-	// Undo undoes a change of an item as [PlanUndo] says, and returns that change. The
+	// Undo undoes a change of an item according to [PlanUndo], and returns the new change. The
 	// error can be an *UndoError.
 	Undo(ctx context.Context, id ID, change string) (Change, error)
 }

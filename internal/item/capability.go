@@ -6,46 +6,46 @@ import (
 	"unicode/utf8"
 )
 
-// Capabilities say where a [Backend] cannot do what the interface says. The zero Capabilities
-// are those of a backend that can do all of it.
+// Capabilities state where a [Backend] deviates from the interface. The zero Capabilities are those
+// of a backend that supports all of it.
 type Capabilities struct {
-	// Gaps says that the numbers of items have gaps, and need not begin with 1: others use
-	// numbers of the same series, as pull requests do.
+	// Gaps means that the numbers of items have gaps, and may not begin with 1: other things, such
+	// as pull requests, use numbers of the same series.
 	Gaps bool
-	// Deletion is what the backend can do with a deleted item.
+	// Deletion is the backend's treatment of a deleted item.
 	Deletion Deletion
-	// Lag is how long the changes of others can be missing in a Snapshot. A backend's own
-	// changes and all claims are in it at once, and Item is always current.
+	// Lag is how long others' changes can be missing in a Snapshot. It has a backend's own changes
+	// and all claims immediately, and Item is always current.
 	Lag time.Duration
 	// Author is the author of every comment; "" if a comment can have any.
 	Author string
-	// Limits bound the texts of an item.
+	// Limits limit the texts of an item.
 	Limits Limits
 }
 
-// Deletion is what a backend does with a deleted item.
+// Deletion is a backend's treatment of a deleted item.
 type Deletion int
 
 const (
-	// Trash keeps a deleted item where nobody else sees it. It comes back with the
-	// relations that it had.
+	// Trash keeps a deleted item where nobody else sees it. Restore brings it back with its
+	// relations.
 	Trash Deletion = iota
-	// Soft marks the item as deleted: other programs still see it, and can still change
-	// it. It comes back as they left it.
+	// Soft marks the item as deleted: other programs still see it, and can change it. Restore
+	// brings it back in its current state.
 	Soft
-	// Final destroys it: Restore returns a *UnsupportedError.
+	// Final destroys it: Restore returns an *UnsupportedError.
 	Final
 )
 
-// Limits are how many characters the texts of an item can have; 0 is for no limit but those
-// that every backend has.
+// Limits are the maximum numbers of characters in the texts of an item; 0 sets no limit beyond
+// those of every backend.
 type Limits struct {
 	Title, Description, Comment int
 }
 
-// UnsupportedError says that a backend cannot do something at all.
+// UnsupportedError reports that a backend does not support an operation.
 type UnsupportedError struct {
-	// What says what it cannot do, as a sentence without its point, and what to do instead.
+	// What describes the missing operation, as a sentence without its period, and the alternative.
 	What string
 }
 

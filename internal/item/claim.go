@@ -8,36 +8,36 @@ import (
 )
 
 const (
-	// DefaultLease is how long a claim counts after the last call of its holder.
+	// DefaultLease is how long a claim lasts after the last call of its holder.
 	DefaultLease = time.Hour
 	// MinLease is the shortest lease that a claim can ask for.
 	MinLease = time.Minute
 	// MaxLease is the longest lease that a claim can ask for.
 	MaxLease = 24 * time.Hour
-	// ClaimGrace is how long a claim counts after another agent found the process of its
-	// holder gone: a client that starts again goes on with its claims meanwhile.
+	// ClaimGrace is how long a claim lasts after another agent found that the process of its holder
+	// had ended: a client that restarts in this time keeps its claims.
 	ClaimGrace = 2 * time.Minute
-	// RenewalsPerLease is how many times in a lease the calls of a holder are written down.
+	// RenewalsPerLease is how often in a lease the calls of a holder are recorded.
 	RenewalsPerLease = 10
 )
 
 // Claim says that an agent works on an item.
 type Claim struct {
 	Holder Agent `json:"holder"`
-	// Since is when the holder got the item, Renewed when its last call was noted.
+	// Since is when the holder got the item, Renewed when its last call was recorded.
 	Since   time.Time `json:"since"`
 	Renewed time.Time `json:"renewed"`
 	Expires time.Time `json:"expires"`
-	// Gone is when another agent first found the process of the holder gone.
+	// Gone is when another agent first found that the process of the holder had ended.
 	Gone time.Time `json:"gone,omitzero"`
-	// StolenFrom is who held the item before, if the holder took it away.
+	// StolenFrom is the former holder, if the holder stole the item.
 	StolenFrom string `json:"stolen_from,omitempty"`
-	// Unconfirmed says that the remote of a shared store has not seen the claim: another
-	// clone may hold the item, and then keeps it.
+	// Unconfirmed means that the remote of a shared store has not seen the claim: another clone may
+	// hold the item, and then keeps it.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }
 
-// Lease returns how long each call of the holder renews the claim for.
+// Lease returns the duration of a renewal of the claim.
 func (c *Claim) Lease() time.Duration { return c.Expires.Sub(c.Renewed) }
 
 // End returns when the claim ends without a call of the holder.
@@ -51,21 +51,21 @@ func (c *Claim) End() time.Time {
 // Ended reports whether the claim no longer counts at a time.
 func (c *Claim) Ended(now time.Time) bool { return !now.Before(c.End()) }
 
-// Due reports whether a call of the holder is worth writing down: a part of the lease has
-// passed, or the process was thought gone.
+// Due reports whether a call of the holder should be recorded: a part of the lease has passed, or
+// the process was believed to have ended.
 func (c *Claim) Due(now time.Time) bool {
 	return !c.Gone.IsZero() || now.Sub(c.Renewed) >= c.Lease()/RenewalsPerLease
 }
 
-// Renew returns the claim as a call of the holder at a time leaves it. The holder may be a
-// process that continues it.
+// Renew returns the claim after a call of the holder at a time. The holder may be a process that
+// continues it.
 func (c Claim) Renew(by Agent, now time.Time, lease time.Duration) Claim {
 	c.Holder, c.Renewed, c.Expires, c.Gone = by, now, now.Add(lease), time.Time{}
 	return c
 }
 
-// MarkGone returns the claim with a note that an agent of the same machine found the process
-// of the holder gone, if it did.
+// MarkGone returns the claim with a note that an agent of the same machine found that the process
+// of the holder had ended, if it had.
 func (c Claim) MarkGone(by Agent, now time.Time) Claim {
 	if c.Gone.IsZero() && c.Holder.Host == by.Host && c.Holder.Process.Gone() {
 		c.Gone = now
@@ -98,9 +98,9 @@ func (r ClaimRequest) Check(by Agent) (ClaimRequest, error) {
 	return r, nil
 }
 
-// Take decides whether an agent gets an item that old is the claim of, if it is not nil, and
-// returns the claim. Whoever keeps claims calls it where nobody else can change them. The
-// error is a [*HeldError].
+// Take decides whether an agent gets an item whose claim is old, if it is not nil, and returns the
+// new claim. The caller must ensure that nobody else changes the claims. The error is a
+// [*HeldError].
 func (r ClaimRequest) Take(id ID, old *Claim, by Agent, now time.Time) (Claim, error) {
 	c := Claim{Holder: by, Since: now, Renewed: now, Expires: now.Add(r.Lease)}
 	switch {
@@ -141,7 +141,7 @@ func (e *HeldError) Error() string {
 
 // NothingToClaimError says that no item is ready and free.
 type NothingToClaimError struct {
-	// Claimed is how many items would be ready if nobody held them.
+	// Claimed is the number of items that would be ready if nobody held them.
 	Claimed int
 	// Next is when the first of these claims ends; zero without any.
 	Next time.Time
@@ -154,16 +154,16 @@ func (e *NothingToClaimError) Error() string {
 	return fmt.Sprintf("No ready work item is free: %d claimed, the first until %s", e.Claimed, e.Next.UTC().Format(time.RFC3339))
 }
 
-// InProgress reports whether a status says that work has begun and is not done: it is
-// "in-progress" or a later one, or any but the first in a project without that status.
+// InProgress reports whether a status means that work has begun and is not done: it is
+// "in-progress" or a later one, or, in a project without that status, any but the first.
 func (c Config) InProgress(status string) bool {
 	begun := max(1, slices.Index(c.Statuses, "in-progress"))
 	return slices.Index(c.Statuses, status) >= begun && !c.Done(status)
 }
 
-// Claimable returns the ready items that nobody holds, the best first: those of the current
-// iteration before others, then items without open children before their parents, then by
-// priority from critical to low, then by number.
+// Claimable returns the ready items that nobody holds, best first: items of the current iteration
+// before others, then items without open children before their parents, then by priority from
+// critical to low, then by number.
 func (s *Snapshot) Claimable(c Config) []*Summary {
 	parents := map[ID]bool{}
 	for _, it := range s.items {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrNoProject says that there is no store of items, and none was asked for.
+// ErrNoProject reports that there is no store of items.
 var ErrNoProject = errors.New("not a tic project (no .tic/ directory found)")
 
 // NotFoundError says that there is no such item.
@@ -23,7 +23,7 @@ type InvalidError struct {
 
 func (e *InvalidError) Error() string { return e.Problem }
 
-// ChangedError says that an item is not any more what was previewed.
+// ChangedError reports that an item has changed since the preview.
 type ChangedError struct {
 	ID ID
 }
@@ -42,7 +42,7 @@ func (e *ChangedElsewhereError) Error() string {
 	return fmt.Sprintf("Work item #%d was finished, deleted or released in another clone. Look at it again", e.ID)
 }
 
-// BrokenError says that there is an item but it cannot be used as it is stored.
+// BrokenError reports that an item exists, but is unusable in its stored form.
 type BrokenError struct {
 	ID     ID
 	File   string // as in a Warning
@@ -53,7 +53,7 @@ func (e *BrokenError) Error() string {
 	return fmt.Sprintf("Work item #%d cannot be used: %s %s", e.ID, e.File, e.Reason)
 }
 
-// ConfigError says that the project's configuration cannot be used.
+// ConfigError reports that the project's configuration is invalid.
 type ConfigError struct {
 	File   string // as in a Warning
 	Reason string // with what to do

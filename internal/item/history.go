@@ -9,7 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec/family"
 )
 
-// Kind says what a [Change] did.
+// Kind is the kind of a [Change].
 type Kind string
 
 // The kinds of changes.
@@ -17,20 +17,20 @@ const (
 	Created   Kind = "created"
 	Updated   Kind = "updated"
 	Commented Kind = "commented"
-	// Uncommented is the undoing of a comment.
+	// Uncommented is the removal of a comment by an undo.
 	Uncommented Kind = "uncommented"
 	Deleted     Kind = "deleted"
 	Restored    Kind = "restored"
 	// Stolen is a claim that another agent took away.
 	Stolen Kind = "stolen"
-	// Elsewhere is a change that no history has: another program changed the item.
+	// Elsewhere is a change without history: another program changed the item.
 	Elsewhere Kind = "elsewhere"
 )
 
 // Change is an entry in the history of an item.
 type Change struct {
-	// ID names the change: some letters and digits that no other change of the item has.
-	// It is "" for a change Elsewhere.
+	// ID identifies the change: some letters and digits that are unique for the item. It is "" for
+	// a change Elsewhere.
 	ID   string `json:"id,omitempty"`
 	Item ID     `json:"item"`
 	At   string `json:"at"` // as Summary.Updated
@@ -39,19 +39,19 @@ type Change struct {
 	// Before and After have the fields that an update changed.
 	Before Patch `json:"before,omitzero"`
 	After  Patch `json:"after,omitzero"`
-	// Cut names the fields whose values are too long to be kept.
+	// Cut names the fields whose values are too long to store.
 	Cut     []string `json:"cut,omitempty"`
 	Comment *Comment `json:"comment,omitempty"`
 	// StolenFrom is the agent that the item was taken from.
 	StolenFrom string `json:"stolen_from,omitempty"`
-	// Undoes is the ID of the change that this one undid.
+	// Undoes is the ID of the undone change.
 	Undoes string `json:"undoes,omitempty"`
 }
 
 const (
-	// MaxHistory is how many changes of an item a history keeps, the latest ones.
+	// MaxHistory is the number of changes of an item in a history, the latest ones.
 	MaxHistory = 100
-	// MaxHistoryText is how many bytes of a value a history keeps, so that the change can
+	// MaxHistoryText is the maximum size of a value in a history in bytes, up to which a change can
 	// be undone.
 	MaxHistoryText = 64 << 10
 )
@@ -64,8 +64,7 @@ func NewChange(kind Kind, id ID, by Agent, at string) Change {
 
 const changeIDLength = 8
 
-// NewUpdate returns the change that an update of an item made; false if nothing but the time
-// of the last update differs.
+// NewUpdate returns the change of an update; false if only the time of the last update differs.
 func NewUpdate(before, after *Item, by Agent) (Change, bool) {
 	c := NewChange(Updated, after.ID, by, after.Updated)
 	was, is := patchOf(before), patchOf(after)
@@ -83,8 +82,8 @@ func NewUpdate(before, after *Item, by Agent) (Change, bool) {
 	return c, len(c.Cut) > 0 || c.After != (Patch{})
 }
 
-// NewComment returns the change that a comment made. A comment that is too long to be kept
-// cannot be undone.
+// NewComment returns the change of a new comment. A comment that is too long to store cannot be
+// undone.
 func NewComment(id ID, said Comment, by Agent) Change {
 	c := NewChange(Commented, id, by, said.Date)
 	if len(said.Body) > MaxHistoryText {
@@ -98,8 +97,8 @@ func NewComment(id ID, said Comment, by Agent) Change {
 // Bounded returns the changes that a history keeps, of all in the order of time.
 func Bounded(log []Change) []Change { return log[max(0, len(log)-MaxHistory):] }
 
-// Happened reports whether the latest change in the history of an item was made: a backend
-// that writes the history before the item can have been killed in between.
+// Happened reports whether the latest change in the history of an item was completed: a backend
+// that writes the history before the item can be killed in between.
 func (c *Change) Happened(it *Item) bool {
 	if !After(c.At, it.Updated) {
 		return true

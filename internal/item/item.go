@@ -1,14 +1,13 @@
-// Package item is the domain of the work-item tracker: what an item is, the
-// rules that hold for all of them, and the questions that can be asked.
+// Package item is the domain of the work-item tracker: items, the rules for all of them, and
+// queries.
 //
-// Items live in a [Backend]. Ask it for a [Snapshot] to list, search, or look at
-// the tree; for one [Item] with its description and comments; and tell it to
-// create, update, comment, delete and restore. A backend keeps the rules of this
-// package by calling [Config.Complete], [Config.Check], [Text] and
-// [CheckRelations] where nobody else can change its items at the same time.
+// A [Backend] stores the items. It returns a [Snapshot] to list, search, or show the tree; and one
+// [Item] with its description and comments; and it creates, updates, comments, deletes, and
+// restores items. A backend enforces the rules of this package by calling [Config.Complete],
+// [Config.Check], [Text], and [CheckRelations] while nobody else can change its items.
 //
-// All errors of a rule are an [*InvalidError]; their texts say what is wrong and
-// what is allowed, and are meant for the user as they are.
+// All errors of a rule are an [*InvalidError]; their texts state what is wrong and what is allowed,
+// and are meant for the user.
 package item
 
 import (
@@ -25,8 +24,7 @@ type ID int64
 // MaxID is the largest number that is the same in every JSON implementation.
 const MaxID ID = 1<<53 - 1
 
-// ParseID reads a number as a file or a person writes it: decimal digits, no
-// leading zeros.
+// ParseID reads a number in the form of a file or a person: decimal digits, no leading zeros.
 func ParseID(s string) (ID, error) {
 	n, err := strconv.ParseUint(s, 10, 64)
 	if err != nil || n == 0 || n > uint64(MaxID) || s[0] == '0' || s[0] == '+' {
@@ -35,7 +33,7 @@ func ParseID(s string) (ID, error) {
 	return ID(n), nil
 }
 
-// shorten keeps what a user sent from filling the answer.
+// shorten limits how much of a user's text an answer repeats.
 func shorten(s string) string {
 	const maxShown = 80
 	if len(s) <= maxShown {
@@ -47,7 +45,7 @@ func shorten(s string) string {
 // String returns the decimal number.
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 
-// UnmarshalJSON takes a number, 3, or a text with one, "3".
+// UnmarshalJSON accepts a number, 3, or a string with one, "3".
 func (id *ID) UnmarshalJSON(data []byte) error {
 	text := string(data)
 	if strings.HasPrefix(text, `"`) {
@@ -86,12 +84,11 @@ type Item struct {
 	Comments    []Comment
 	// Former are the numbers that the item had before, the latest first.
 	Former []Former
-	// Link says where the work on the item is.
+	// Link names the branch, the worktree, and the pull request of the work on the item.
 	Link Link
 }
 
-// Former is a number that an item had until a merge gave it another, because two clones
-// had used it.
+// Former is a number of an item before a merge changed it, because two clones had used it.
 type Former struct {
 	ID ID
 	On string // the day, as 2026-11-21
@@ -115,15 +112,15 @@ func Priorities() []string { return []string{"low", defaultPriority, "high", "cr
 
 const defaultPriority = "medium"
 
-// Config is what a project says about its items.
+// Config is the configuration of a project.
 type Config struct {
 	Types    []string
 	Statuses []string // the first is that of new items
-	// DoneStatuses are the ones that mean done. If there are none, the last of the
-	// statuses does, and each whose name says so.
+	// DoneStatuses are the statuses that mean done. If there are none, the last of the statuses
+	// does, and each whose name means it.
 	DoneStatuses []string
-	// Iterations are the known ones. CurrentIteration is that of new items and
-	// of lists that ask for none; if it is empty, lists have all iterations.
+	// Iterations are the known ones. CurrentIteration is the default of new items and of lists; if
+	// it is empty, lists have all iterations.
 	Iterations       []string
 	CurrentIteration string
 	// NextID is the number that the configuration has for the next item, 0 if it
@@ -133,7 +130,7 @@ type Config struct {
 	Warnings []Warning
 }
 
-// Done reports whether a status means that nothing is left to do.
+// Done reports whether a status means that the item is finished.
 func (c Config) Done(status string) bool {
 	if len(c.DoneStatuses) > 0 {
 		return slices.Contains(c.DoneStatuses, status)
@@ -148,14 +145,13 @@ func (c Config) Done(status string) bool {
 	return false
 }
 
-// Warning is about a part of the store that cannot be used as it is. The rest
-// is not touched by it.
+// Warning is about an unusable part of the store. It does not affect the rest.
 type Warning struct {
 	File   string // relative to the store: "items/3.md"
 	Reason string // with what to do
 }
 
-// Draft is an item to create. What is empty gets its default.
+// Draft is an item to create. Empty fields get their default.
 type Draft struct {
 	Title       string
 	Type        string
@@ -169,7 +165,7 @@ type Draft struct {
 	Description string
 }
 
-// Patch is a change of an item. What is nil stays.
+// Patch is a change of an item. Nil fields do not change.
 type Patch struct {
 	Title       *string   `json:"title,omitempty"`
 	Type        *string   `json:"type,omitempty"`

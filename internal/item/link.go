@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Link says where the work on an item is. What is empty is not known.
+// Link names where the work on an item happens. Empty fields are unknown.
 type Link struct {
 	Branch   string
 	Worktree string // a directory, as it was given
@@ -25,8 +25,8 @@ const (
 	linkPullRequest = "pull_request"
 )
 
-// ParseLink reads the file of a link: lines "key: value". Of a key that is there
-// twice, as after a merge of two texts, the last counts; others are left out.
+// ParseLink reads the file of a link: lines "key: value". Of a repeated key, as after a merge of
+// two texts, the last value is used; other lines are ignored.
 func ParseLink(text string) Link {
 	var l Link
 	for line := range strings.Lines(text) {

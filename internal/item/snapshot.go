@@ -11,8 +11,8 @@ import (
 	"github.com/copse-dev/copse/internal/spread"
 )
 
-// Snapshot is all items of a store as they were at one moment. It never
-// changes, and neither may what it hands out. The zero Snapshot has none.
+// Snapshot is all items of a store at one moment. It is immutable, and so are its results. The zero
+// Snapshot has none.
 type Snapshot struct {
 	items []*Summary // by ID
 	ids   []ID       // of the items
@@ -23,8 +23,7 @@ type Snapshot struct {
 	Warnings []Warning
 }
 
-// Entry is an item to be taken into a snapshot: its summary and what a search
-// looks at.
+// Entry is an item for a snapshot: its summary and the text for searches.
 type Entry struct {
 	summary *Summary
 	texts   *corpus.Doc[*Summary]

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Store is a [Backend] with what the person who looks after a project needs.
+// Store is a [Backend] with the operations for the maintenance of a project.
 type Store interface {
 	Backend
 

@@ -32,11 +32,11 @@ type Node struct {
 // Once it says no it is not asked again.
 type Room func(it *Summary, depth int) bool
 
-// Tree arranges the items that a filter selects. One whose parent does not exist
-// or is not selected is a root; so is the first in a circle of parents. With a
-// root, which need not be selected, there is only what is below that one, and
-// the error can be a [*NotFoundError]. Trees are cut breadth first, at so many
-// nodes (0 is MaxTreeNodes) or before if room, which may be nil, says so.
+// Tree arranges the items that a filter selects. An item whose parent does not exist or is not
+// selected is a root; so is the first one in a cycle of parents. With a root, which need not be
+// selected, the tree has only the items below it, and the error can be a [*NotFoundError]. Trees
+// are cut breadth first, at a number of nodes (0 is MaxTreeNodes), or earlier if room, which may be
+// nil, returns false.
 func (s *Snapshot) Tree(c Config, f Filter, root ID, nodes int, room Room) (Tree, error) {
 	selected := s.List(c, f)
 	if root != 0 {

@@ -32,10 +32,10 @@ func (e *UndoError) Error() string {
 	return fmt.Sprintf("Change %s of work item #%d cannot be undone: %s", e.Change, e.ID, e.Reason)
 }
 
-// PlanUndo returns what undoes a change in the history of an item, or its latest one that is
-// not undone if change is "". it is the item as it is now, and deleted says that it is in the
-// trash. What was changed later is not lost: fields that the change did not touch stay as they
-// are, and the error is an [*UndoError] if one that it touched has another value now.
+// PlanUndo returns the actions that undo a change in the history of an item, or its latest change
+// that is not undone if change is "". it is the current item, and deleted means that it is in the
+// trash. Later changes are not lost: fields that the change did not touch stay, and the error is an
+// [*UndoError] if a field that it touched has another value now.
 func PlanUndo(it *Item, deleted bool, log []Change, change string) (Undoing, error) {
 	refuse := func(format string, args ...any) (Undoing, error) {
 		return Undoing{}, &UndoError{ID: it.ID, Change: shorten(change), Reason: fmt.Sprintf(format, args...)}

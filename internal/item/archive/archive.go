@@ -1,10 +1,10 @@
-// Package archive is everything that a store of work items keeps, as one value, so that
-// another kind of store can take it.
+// Package archive represents the complete content of a store of work items as one value, so that
+// another kind of store can import it.
 //
-// [Read] makes an [Archive] of the files of a store and [Archive.Write] makes the files of
-// one. Nothing is lost on the way: what the fields of an item do not say, such as the keys
-// and comments that people added to its file, goes along as the text of the file. Two
-// archives are the same if [Archive.Compare] finds no difference.
+// [Read] returns an [Archive] of the files of a store, and [Archive.Write] returns the files of
+// one. Nothing is lost: data outside the fields of an item, such as people's keys and comments in
+// its file, is kept as the text of the file. Two archives are the same if [Archive.Compare] finds
+// no difference.
 package archive
 
 import (
@@ -22,30 +22,30 @@ import (
 // Archive is the content of a store.
 type Archive struct {
 	Config item.Config
-	// ConfigText is the configuration file, "" if it says nothing but Config.
+	// ConfigText is the configuration file, "" if it contains nothing but Config.
 	ConfigText string
-	// Records are the items, also the deleted ones, by number.
+	// Records are the items, including deleted ones, by number.
 	Records []Record
 	// Files are the other files of the store, by name.
 	Files map[string]string
 }
 
-// Record is everything that a store keeps about an item.
+// Record is the complete data of an item in a store.
 type Record struct {
 	item.Item
-	// InTrash says that the item is deleted: at Deleted, if that is known. Then
-	// LostChildren and LostDependents are what the deletion took from others.
+	// InTrash means that the item is deleted: at Deleted, if that is known. Then LostChildren and
+	// LostDependents are the relations that the deletion removed from others.
 	InTrash        bool
 	Deleted        string
 	LostChildren   []item.ID
 	LostDependents []item.ID
 	// History are its changes, the latest last.
 	History []item.Change
-	// Text is the file of the item, "" if it says nothing but the fields.
+	// Text is the file of the item, "" if it contains nothing but the fields.
 	Text string
 }
 
-// Count says how much an archive has, for people.
+// Count describes the size of an archive for people.
 func (a Archive) Count() string {
 	deleted, comments := 0, 0
 	for _, r := range a.Records {
@@ -100,7 +100,7 @@ func configForm(a Archive) string {
 	return fmt.Sprintf("%q %q %q %q %q %d %q", c.Types, c.Statuses, c.DoneStatuses, c.Iterations, c.CurrentIteration, c.NextID, a.ConfigText)
 }
 
-// check refuses what another store could not take.
+// check refuses data that another store could not import.
 func (a Archive) check() error {
 	for _, r := range a.Records {
 		if !utf8.ValidString(r.Text) || !utf8.ValidString(r.Description) || !utf8.ValidString(r.Title) ||

@@ -52,7 +52,7 @@ func Read(files map[string]string, histories map[item.ID][]item.Change, link Lin
 		if name, ok := link(r.Created); ok {
 			if text, ok := files[name]; ok {
 				r.Link = item.ParseLink(text)
-				// A file that says more, or less, stays as it is.
+				// A file with other data remains unchanged.
 				if r.Link.Text(id) == text {
 					delete(a.Files, name)
 				}
@@ -85,7 +85,7 @@ func (a *Archive) readConfig(text string) error {
 	return nil
 }
 
-// configText returns a configuration file with the values, made from another one.
+// configText returns a configuration file with the values, based on another one.
 func configText(c item.Config, from string) (string, error) {
 	file, err := ticfile.ParseConfig(from)
 	if err != nil {
@@ -123,7 +123,7 @@ func readRecord(id item.ID, text string, inTrash bool) (Record, error) {
 	return r, nil
 }
 
-// text returns the file that says what the fields say, and nothing else.
+// text returns a file with exactly these fields.
 func (r Record) text() (string, error) {
 	file, err := ticfile.New(r.Item)
 	if err != nil {
@@ -132,7 +132,7 @@ func (r Record) text() (string, error) {
 	return r.finished(file)
 }
 
-// finished returns the text of a file, with what a deletion notes.
+// finished returns the text of a file, with the notes of a deletion.
 func (r Record) finished(file *ticfile.File) (string, error) {
 	if r.InTrash {
 		if err := file.Delete(r.Deleted, ticfile.Lost{Children: r.LostChildren, Dependents: r.LostDependents}); err != nil {
@@ -171,8 +171,8 @@ func (a Archive) Write(link LinkName) (map[string]string, error) {
 	return files, nil
 }
 
-// file returns the text of the file of a record: the one that it came with, brought up to
-// date, as far as that says all of it.
+// file returns the text of a record's file: its original text, updated, if that can express all
+// fields.
 func (r Record) file() (string, error) {
 	if r.Text == "" {
 		return r.text()

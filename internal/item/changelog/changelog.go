@@ -1,8 +1,8 @@
-// Package changelog has the format of the files that keep the histories of items: one for each
+// Package changelog implements the format of the files with the histories of items: one for each
 // item, named like its claim, with a line of JSON for each change, the latest last.
 //
-// A line that cannot be read is left out: the last one can be cut by a loss of power. Two
-// histories of an item merge by [Merge], whatever changes either has.
+// It ignores an unreadable line: a loss of power can truncate the last one. [Merge] merges two
+// histories of an item, whatever changes they have.
 package changelog
 
 import (
@@ -21,7 +21,7 @@ const Folder = "history"
 
 const extension = ".jsonl"
 
-// maxText is how many bytes a history has; the latest change is kept in any case.
+// maxText is the maximum size of a history in bytes; the latest change is kept in any case.
 const maxText = 1 << 20
 
 // Name returns the name of the file for the history of an item, without its directory.
@@ -30,8 +30,8 @@ func Name(id item.ID, created string) string { return claimfile.Key(id, created)
 // Log is the history of an item.
 type Log struct {
 	Changes []item.Change
-	// Seen is the time of an update that changed no field: it is no change of the history,
-	// and no other program made it.
+	// Seen is the time of an update that changed no field: it is not a change of the history, and
+	// no other program made it.
 	Seen string
 }
 
@@ -93,7 +93,7 @@ func (l Log) Text() (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// Last returns the time of the latest update that the history knows of.
+// Last returns the time of the latest update in the history.
 func (l Log) Last() string {
 	if len(l.Changes) == 0 {
 		return l.Seen
@@ -101,7 +101,7 @@ func (l Log) Last() string {
 	return max(l.Seen, l.Changes[len(l.Changes)-1].At)
 }
 
-// Union returns one history of the changes of several, each once.
+// Union returns one history of several, with each change once.
 func Union(logs ...Log) Log {
 	var all Log
 	known := map[string]bool{}

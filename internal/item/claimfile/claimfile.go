@@ -1,8 +1,8 @@
-// Package claimfile has the format of the files that keep the claims of a store: one for each
-// claim, named by [Name] after the item and its time of creation, with the JSON of a [Record].
+// Package claimfile implements the format of the files with the claims of a store: one for each
+// claim, named by [Name] after the item and its creation time, with the JSON of a [Record].
 //
-// A file that is damaged, or that does not have its own name, is not a claim. Strings of other
-// machines are cut to a length; anyone who shows them makes them clean.
+// A damaged file, or one with another name, is not a claim. Strings of other machines are cut to a
+// length; code that displays them must clean them.
 package claimfile
 
 import (
@@ -29,8 +29,8 @@ const (
 // Record is the claim of an item.
 type Record struct {
 	Item item.ID `json:"item"`
-	// Created is the item's time of creation, as its file has it: a number can be given to
-	// another item, by a merge or on another branch.
+	// Created is the item's creation time, from its file: a merge or another branch can give its
+	// number to another item.
 	Created string `json:"created"`
 	item.Claim
 }
@@ -38,7 +38,7 @@ type Record struct {
 // Name returns the name of the file for the claim of an item, without its directory.
 func Name(id item.ID, created string) string { return Key(id, created) + Extension }
 
-// Key returns a text that names an item for all time, for the names of files.
+// Key returns a permanent identifier of an item, for the names of files.
 func Key(id item.ID, created string) string {
 	stamp := strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' {
@@ -70,8 +70,8 @@ func Parse(name, text string) (Record, bool) {
 	return r, true
 }
 
-// Merge returns which of two claims of an item counts, when two clones have one each: that
-// which others know already, unless it has ended. theirs is the one that is published.
+// Merge returns the valid one of two claims of an item in two clones: the published one, unless it
+// has ended. theirs is the published one.
 func Merge(name, ours, theirs string, now time.Time) string {
 	if r, ok := Parse(name, theirs); ok && !r.Ended(now) {
 		return theirs

@@ -2,9 +2,9 @@ package corpus
 
 import "strings"
 
-// block is documents whose keys are neighbours, with their texts in one piece: it
-// never changes. Text number i, a title if i is even and a body if it is odd,
-// ends at ends[i] and begins where the one before ends.
+// block contains documents with adjacent keys, with their texts in one string. It is immutable.
+// Text number i, a title if i is even and a body if it is odd, ends at ends[i] and begins where the
+// previous one ends.
 type block[T any] struct {
 	keys   []int64
 	values []T
@@ -13,12 +13,11 @@ type block[T any] struct {
 	has    *frequencies // of the text
 }
 
-// blockSize is about how many bytes of text a block has: enough for a search not
-// to notice where one ends, and little to copy for a change.
+// blockSize is the approximate size of a block's texts in bytes: large enough that block boundaries
+// cost a search little, and small enough to copy for a change.
 const blockSize = 64 << 10
 
-// with returns the blocks that take the place of b when the documents under some
-// keys, sorted, change.
+// with returns the blocks that replace b when the documents under some sorted keys change.
 func (b *block[T]) with(keys []int64, changes map[int64]*Doc[T]) []*block[T] {
 	docs := make([]keyed[T], 0, len(b.keys)+len(keys))
 	add := func(key int64) {

@@ -1,12 +1,10 @@
-// Package corpus finds a text in the titles and bodies of many documents,
-// whatever the case of letters.
+// Package corpus finds a text in the titles and bodies of many documents, case-insensitively.
 //
-// Use [NewDoc] for each document, [Corpus.With] to take them in, change and
-// drop them, and [Corpus.Search]. A search reads every text, since it finds parts
-// of words, too; what makes it fast is that the texts are folded beforehand and
-// lie side by side, in the order of their keys, in blocks. A change copies one
-// block. A Corpus never changes, so that it is safe for concurrent use; the zero
-// Corpus has no documents.
+// Use [NewDoc] for each document, [Corpus.With] to add, change, and drop them, and [Corpus.Search].
+// A search reads every text, because it also finds parts of words. It is fast because the texts are
+// folded in advance and adjacent in memory, in the order of their keys, in blocks. A change copies
+// one block. A Corpus is immutable and therefore safe for concurrent use; the zero Corpus has no
+// documents.
 package corpus
 
 import (
@@ -17,14 +15,13 @@ import (
 	"github.com/copse-dev/copse/internal/spread"
 )
 
-// Doc is a document to be taken in.
+// Doc is a document to add.
 type Doc[T any] struct {
 	value       T
 	title, body string // folded
 }
 
-// NewDoc returns a document that stands for value. It can share memory with the
-// texts, which a Corpus does not.
+// NewDoc returns a document for value. It can share memory with the texts; a Corpus does not.
 func NewDoc[T any](value T, title, body string) *Doc[T] {
 	return &Doc[T]{value: value, title: Fold(title), body: Fold(body)}
 }
@@ -38,14 +35,14 @@ func Folded[T any](value T, title, body string) *Doc[T] {
 // Texts returns the folded title and body.
 func (d Doc[T]) Texts() (title, body string) { return d.title, d.body }
 
-// Value returns what the document stands for.
+// Value returns the value of the document.
 func (d Doc[T]) Value() T { return d.value }
 
 // Corpus is documents by their keys.
 type Corpus[T any] struct{ blocks []*block[T] }
 
-// With returns the corpus with changes: under each key, a document in place of the one that was
-// there; nil is for none. It costs what the blocks that change take, and not what the others do.
+// With returns the corpus with changes: under each key, a document that replaces the existing one;
+// nil removes it. Its cost depends only on the blocks that change.
 func (c Corpus[T]) With(changes map[int64]*Doc[T]) Corpus[T] {
 	keys := slices.Sorted(maps.Keys(changes))
 	var changed Corpus[T]
@@ -83,13 +80,12 @@ func (c Corpus[T]) All() iter.Seq[Doc[T]] {
 // Hit is a document that was found.
 type Hit[T any] struct {
 	Value T
-	// Body says that the body has the text; if not, the title has.
+	// Body means that the body has the text; otherwise, the title has.
 	Body bool
 }
 
-// Search returns the documents that have query in their title or body and that
-// are wanted, by key. An empty query is in every text. It may ask what is wanted
-// from several goroutines at a time.
+// Search returns the wanted documents that have query in their title or body, by key. An empty
+// query matches every text. Search may call wanted from several goroutines at a time.
 func (c Corpus[T]) Search(query string, wanted func(T) bool) []Hit[T] {
 	folded := Fold(query)
 	const worthAnother = 8 // blocks, to make another goroutine worth it

@@ -2,13 +2,13 @@ package corpus
 
 import "strings"
 
-// Fold makes texts that differ in case only the same, character by character.
+// Fold makes texts equal that differ only in case, character by character.
 func Fold(s string) string { return strings.ToLower(s) }
 
-// frequencies is how often each byte is in a text, about.
+// frequencies are approximate frequencies of bytes in a text.
 type frequencies [256]uint16
 
-// newFrequencies looks at some bytes of a text.
+// newFrequencies samples some bytes of a text.
 func newFrequencies(text string) *frequencies {
 	const step = 16
 	f := new(frequencies)
@@ -20,9 +20,8 @@ func newFrequencies(text string) *frequencies {
 	return f
 }
 
-// needle is a text to look for. The search goes from one occurrence of its
-// rarest byte to the next, which is several times faster than going by the first
-// byte, as strings.Index does.
+// needle is a text to search for. The search jumps between occurrences of its rarest byte, which is
+// several times faster than using the first byte, as strings.Index does.
 type needle struct {
 	text string
 	rare int // offset of the rarest byte
@@ -39,7 +38,8 @@ func newNeedle(text string, in *frequencies) needle {
 	return n
 }
 
-// index returns where s has the text first, which must not be empty; -1 if nowhere.
+// index returns the first position of the needle in s, which must not be empty; -1 if there is
+// none.
 func (n needle) index(s string) int {
 	for at := n.rare; at < len(s); at++ {
 		next := strings.IndexByte(s[at:], n.text[n.rare])

@@ -23,20 +23,19 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// mostCommits is how many commits Copied looks at: the latest ones.
+// mostCommits is the number of commits that Copied examines: the latest ones.
 const mostCommits = 500
 
-// slack is how far clocks of computers that share a repository are apart at most.
+// slack is the maximum difference between the clocks of computers that share a repository.
 const slack = 24 * time.Hour
 
-// Copied returns the commit that is checked out, and the commits that git made again from
-// others, as a cherry-pick and a rebase do, oldest first: those of HEAD that change items,
-// that the commit since does not contain, and whose original is in the repository. An
-// original is named by "git cherry-pick -x", or it has the author, the time and the
-// subject of the copy. Merges follow, as a copy of what either side changed: where only one
-// side changed an item, git takes over its numbers.
+// Copied returns the current commit, and the commits that git copied from others, as a cherry-pick
+// and a rebase do, oldest first: those of HEAD that change items, that the commit since does not
+// contain, and whose original is in the repository. "git cherry-pick -x" names the original;
+// otherwise, it has the author, the time, and the subject of the copy. Merges follow, as a copy of
+// the changes of both sides: if only one side changed an item, git copies its numbers.
 func (r *Repo) Copied(ctx context.Context, since string) (head string, found []follow.Copy, err error) {
-	// What was fetched last has no other name, if it was fetched by a path.
+	// The last fetched commit has no other name, if it was fetched by a path.
 	known, err := r.commits(ctx, "HEAD", since, "FETCH_HEAD", "ORIG_HEAD")
 	if err != nil {
 		return "", nil, err
@@ -70,7 +69,7 @@ func (r *Repo) Copied(ctx context.Context, since string) (head string, found []f
 	return known[0], found, err
 }
 
-// readCopies reads what commits and their originals changed.
+// readCopies reads the changes of commits and their originals.
 func (r *Repo) readCopies(ctx context.Context, copies []*copiedCommit) ([]follow.Copy, error) {
 	// First the files that the commits change, then the items that these refer to.
 	if err := r.fill(ctx, copies); err != nil {
@@ -166,8 +165,8 @@ type twin struct {
 	made int64
 }
 
-// originals returns what each commit is a copy of, the oldest first. It looks at all
-// refs, at what they were before, and at what was fetched last.
+// originals returns the original of each commit, the oldest first. It searches all refs, their
+// reflogs, and the last fetched commits.
 func (r *Repo) originals(ctx context.Context, made []*commit, extra []string) (map[*commit][]string, error) {
 	if len(made) == 0 {
 		return nil, nil
@@ -208,9 +207,8 @@ func (r *Repo) originals(ctx context.Context, made []*commit, extra []string) (m
 	return found, nil
 }
 
-// twins returns the other commits with the author, the time and the subject of each
-// commit, in the order in which git made them: those that a ref leads or led to, or that
-// are extra.
+// twins returns the other commits with the author, the time, and the subject of each commit, in the
+// order in which git created them: those that are or were reachable from a ref, and those in extra.
 func (r *Repo) twins(ctx context.Context, made []*commit, extra []string) (map[*commit][]twin, error) {
 	oldest := made[0].at
 	byAuthor := map[string][]*commit{}
@@ -245,7 +243,7 @@ func (r *Repo) twins(ctx context.Context, made []*commit, extra []string) (map[*
 	return found, nil
 }
 
-// actions returns what made each commit that was checked out here, in git's words.
+// actions returns, in git's words, the action that created each commit that was checked out here.
 func (r *Repo) actions(ctx context.Context) (map[string]string, error) {
 	out, err := r.run(ctx, "log", "--walk-reflogs", "--no-show-signature", "--format=%H%x00%gs", "HEAD", "--")
 	if _, exited := errors.AsType[*xec.ExitError](err); err != nil && !exited {
@@ -259,7 +257,7 @@ func (r *Repo) actions(ctx context.Context) (map[string]string, error) {
 	return actions, nil
 }
 
-// isCopying reports whether git says of a commit that it made it from another.
+// isCopying reports whether git's action for a commit was to copy it from another.
 func isCopying(action string) bool {
 	verb, _, _ := strings.Cut(action, ":")
 	return strings.HasPrefix(verb, "cherry-pick") || strings.HasSuffix(verb, "(pick)")

@@ -1,9 +1,9 @@
-// Package gitmerge finds the three trees of a merge of work items that git has open,
-// or has just made: of a merge, a rebase, a cherry-pick or a revert.
+// Package gitmerge finds the three trees of a merge of work items that git has open, or has just
+// completed: of a merge, a rebase, a cherry-pick, or a revert.
 //
-// It asks git, not the files: a store is being merged if git says so, whatever its
-// texts look like. Nothing is written. [Find] returns a [Merge]; package merge turns
-// its trees into the result, and [Merge.Rank] says which items are published.
+// It asks git, not the files: git decides whether a store is being merged, whatever its texts look
+// like. The package writes nothing. [Find] returns a [Merge]; package merge computes the result
+// from its trees, and [Merge.Rank] reports which items are published.
 package gitmerge
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Kind says what git is doing.
+// Kind is the operation in git.
 type Kind string
 
 // Kinds of merges.
@@ -34,21 +34,21 @@ const (
 	OfRebase     Kind = "rebase"
 	OfCherryPick Kind = "cherry-pick"
 	OfRevert     Kind = "revert"
-	// OfStages is a merge that only the index knows: of a stash, a patch or a checkout.
+	// OfStages is a merge that only the index knows: of a stash, a patch, or a checkout.
 	OfStages Kind = "conflict"
 )
 
 // Merge is a merge of a store.
 type Merge struct {
 	Kind Kind
-	// Name stays the same for as long as this merge, or this stop of a rebase, is open.
+	// Name is constant while this merge, or this stop of a rebase, is open.
 	Name string
-	// Done says that git has made the commit already: the last commit is a merge.
+	// Done means that git has already made the commit: the last commit is a merge.
 	Done bool
 	// Base, Ours and Theirs are the store in what is merged.
 	Base, Ours, Theirs merge.Tree
-	// Left is the store as git has put it together; of files that it could not merge,
-	// it has our version.
+	// Left is the store as git has combined it; for files that it could not merge, it has our
+	// version.
 	Left merge.Tree
 	// Stages are the versions of the files that git could not merge, as it has them: of
 	// the base, of ours and of theirs. A merge that is done has none.

@@ -9,15 +9,14 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge"
 )
 
-// Rewritten is a branch whose commits git makes again, one after the other, so that
-// what one of them says in numbers can mean something else where it arrives.
+// Rewritten is a branch whose commits git copies one after the other, so the numbers in them can
+// have another meaning in the new place.
 type Rewritten struct {
 	From string // the last commit of the branch before
 	Onto string // what it is to follow
 }
 
-// Rewritten returns what the rebase that is going on rewrites; ok is false if there is
-// none.
+// Rewritten returns the branch that the current rebase rewrites; ok is false if there is none.
 func (r *Repo) Rewritten() (w Rewritten, ok bool) {
 	folder, ok := r.rebaseFolder()
 	if !ok {

@@ -11,9 +11,9 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Marked returns the merge in which git committed a file of this text, which has the marks
-// of a conflict; nil if no commit of HEAD did. Git does that without a stop when it takes
-// a new file, which both sides have alike, for a renamed one.
+// Marked returns the merge in which git committed a file with this text, which has conflict
+// markers; nil if no commit of HEAD did. Git does that without a stop if it mistakes a new file,
+// which is the same on both sides, for a renamed one.
 func (r *Repo) Marked(ctx context.Context, name, text string) (*Merge, error) {
 	path := r.prefix + name
 	blob, err := r.run(ctx, "rev-parse", "--verify", "--quiet", "HEAD:"+path)
@@ -74,10 +74,10 @@ func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error
 	return nil, nil
 }
 
-// Buried returns the merges since a commit that changed files in the trash, the oldest
-// first, and after them the commits that git made from others as a rebase and a
-// cherry-pick do. Git takes a deletion for a change of the name, and so puts what the other
-// side did to the item into the trash. The trees have only the files of such items.
+// Buried returns the merges since a commit that changed files in the trash, the oldest first, and
+// after them the commits that git copied as a rebase and a cherry-pick do. Git mistakes a deletion
+// for a renaming, and moves the other side's change of the item to the trash. The trees have only
+// the files of such items.
 func (r *Repo) Buried(ctx context.Context, since string) ([]*Merge, error) {
 	known, err := r.commits(ctx, "HEAD", since, "FETCH_HEAD", "ORIG_HEAD")
 	if err != nil || known[0] == "" || known[0] == known[1] {
@@ -186,9 +186,9 @@ func (r *Repo) mergeOf(ctx context.Context, hashes, names []string) (*Merge, err
 	}, nil
 }
 
-// Vanished returns the merges since a commit, the oldest first, after which a file of an
-// item is gone and no other file has the item: merges by git, and commits that git copied.
-// What a person has committed after a stop is not among them.
+// Vanished returns the merges since a commit, the oldest first, after which a file of an item is
+// missing and no other file has the item: merges by git, and commits that git copied. It omits what
+// a person has committed after a stop.
 func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 	known, err := r.commits(ctx, "HEAD", since)
 	if err != nil || known[0] == "" || known[0] == known[1] {
@@ -246,8 +246,8 @@ func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 	return found, nil
 }
 
-// isByHand reports whether git says of a commit that a person made it: also in a merge or a
-// rebase that stopped.
+// isByHand reports whether git's reflog shows that a person made a commit, including one in a merge
+// or a rebase that stopped.
 func isByHand(action string) bool {
 	verb, _, _ := strings.Cut(action, ":")
 	return strings.HasPrefix(verb, "commit") || strings.HasSuffix(verb, ")") && !isCopying(action)

@@ -10,9 +10,9 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
-// Retitled reports whether an item had two titles one after the other, as the commits of
-// the repository show: those that changed the title in the file of one of its numbers. It
-// is for the Options of a merge.
+// Retitled reports whether an item had two titles one after the other, according to the commits of
+// the repository that changed the title in the file of one of its numbers. It is for the Options of
+// a merge.
 func (r *Repo) Retitled(ctx context.Context) func(created string, ids [2]item.ID, titles [2]string) bool {
 	return func(created string, ids [2]item.ID, titles [2]string) bool {
 		edits, err := r.titleEdits(ctx, created, ids)

@@ -19,24 +19,24 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// What a cache is worth.
+// Thresholds of the cache.
 const (
-	// worthKeeping is how many files a directory must have.
+	// worthKeeping is the minimum number of files in a directory with a cache.
 	worthKeeping = 500
-	// rewriteShare is the part of the files, one in so many, that must have been read from
-	// the directory for the cache to be written again.
+	// rewriteShare is the part of the files, one in this number, that must have been read from the
+	// directory before the cache is written again.
 	rewriteShare = 20
-	// keepFor is how long the cache of a directory that nobody reads is kept.
+	// keepFor is the lifetime of the cache of an unused directory.
 	keepFor = 60 * 24 * time.Hour
 	// maxCache is the size of the largest cache.
 	maxCache = 256 << 20
-	// maxRecord is the size of the largest record: both texts of a file, and as much again
-	// for letters that grow when they are folded.
+	// maxRecord is the maximum size of a record: both texts of a file, and as much again for
+	// letters that grow when they are folded.
 	maxRecord = 4 * ticfile.MaxSize
 )
 
-// cacheFormat begins a cache. It names what decides how a file is understood. Raise the
-// number when the parser, the folding of texts or [item.Entry.Append] change.
+// cacheFormat begins a cache. It identifies the interpretation of a file. Increase the number when
+// the parser, the folding of texts, or [item.Entry.Append] changes.
 var cacheFormat = "copse items 1 " + runtime.Version() + "\n"
 
 // castagnoli is made at its first use, because making it takes 0.1 ms of each start.
@@ -57,10 +57,9 @@ func CacheFile(caches, of string) string {
 
 // cacheReader reads a cache from beginning to end.
 //
-// A cache holds what the files of a directory were parsed to, each with the stamp of its
-// file. A record counts only while the file has exactly that stamp, which includes the
-// inode and the time of the last change. So a cache can be old or incomplete, but not
-// wrong.
+// A cache contains the parsed files of a directory, each with the stamp of its file. A record is
+// valid only while the file has exactly that stamp, which includes the inode and the time of the
+// last change. A cache can thus be old or incomplete, but not wrong.
 type cacheReader struct {
 	file *os.File
 	in   *bufio.Reader
@@ -98,8 +97,7 @@ func (r *cacheReader) close() {
 	}
 }
 
-// through returns the records up to a number, by the names of their files, that were not
-// returned before.
+// through returns the remaining records up to a number, by the names of their files.
 func (r *cacheReader) through(last item.ID) map[string]*cached {
 	if r == nil {
 		return nil
@@ -153,8 +151,8 @@ func (r *cacheReader) read() (*cached, error) {
 	}, nil
 }
 
-// file returns what the record says that a file holds, while the file has this stamp; nil
-// if it can have changed.
+// file returns the file in the record, if the file still has this stamp; nil if it can have
+// changed.
 func (c *cached) file(now stamp) *file {
 	if c == nil || c.from != now {
 		return nil
@@ -166,8 +164,8 @@ func (c *cached) file(now stamp) *file {
 	return &file{id: c.id, inner: c.id, whole: true, entry: entry, stamp: now, settled: true, kept: true}
 }
 
-// keep writes the cache if reading it would save much the next time. A cache that cannot
-// be written is not missed.
+// keep writes the cache if it would save much the next time. A cache that cannot be written is
+// simply missing.
 func (x *Index) keep(path string) {
 	fresh, worth := 0, 0
 	for _, f := range x.files {
@@ -206,7 +204,7 @@ func (x *Index) keep(path string) {
 	}
 }
 
-// worthKeeping reports whether a cache can hold a file: all is well with it, and its stamp
+// worthKeeping reports whether a cache can contain a file: it has no problems, and its stamp
 // changes with its content.
 func (f *file) worthKeeping() bool {
 	return f.whole && f.settled && f.stamp.changed != 0 && f.inner == f.id && len(f.problems) == 0
@@ -237,8 +235,8 @@ func (x *Index) writeCache(out *bufio.Writer) error {
 	return nil
 }
 
-// removeOld removes the caches of directories that nobody has read for a long time, and
-// what a killed process left.
+// removeOld removes the caches of directories that nobody has read for a long time, and leftovers
+// of killed processes.
 func removeOld(dir string) {
 	listed, err := os.ReadDir(dir)
 	if err != nil {

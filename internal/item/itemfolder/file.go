@@ -23,7 +23,7 @@ type file struct {
 	kept     bool // it came from the cache
 }
 
-// misnamed reports whether the content says another number than the name.
+// misnamed reports whether the number in the content differs from that in the name.
 func (f *file) misnamed() bool { return f.inner != f.id && f.inner != 0 }
 
 // parse reads the content of a file.
@@ -51,8 +51,8 @@ func parse(name, text string) *file {
 	return f
 }
 
-// unmerged reads a file with two versions that git could not merge. Lists show both
-// until they are merged; the item cannot be changed.
+// unmerged reads a file with two versions that git could not merge. Lists show both until they are
+// merged; the item cannot change.
 func unmerged(name, text string) *file {
 	f := broken(name, ticfile.ErrConflict)
 	ours, theirs, ok := versions(text)
@@ -64,8 +64,8 @@ func unmerged(name, text string) *file {
 	return f
 }
 
-// Unmerged returns both versions of an item as one, for a reader: what differs has our
-// value and theirs, marked. ok is false if the text is not that of an unfinished merge.
+// Unmerged returns both versions of an item as one, for a reader: differing values appear as ours
+// and theirs, marked. ok is false if the text is not that of an unfinished merge.
 func Unmerged(id item.ID, text string) (it item.Item, ok bool) {
 	ours, theirs, ok := versions(text)
 	if !ok {

@@ -1,10 +1,9 @@
-// Package itemfolder reads the items in the files of a directory, one in each, named
-// after its number: 3.md.
+// Package itemfolder reads the items in the files of a directory, one in each, named after its
+// number: 3.md.
 //
-// Use an [Index] for all of them: it keeps what it has read, and an update reads
-// only what has changed. [ReadFile] reads one. Only regular files are read; what
-// is not an item, or in a file of the wrong name, is said in the warnings of the
-// snapshot and touches no other item.
+// Use an [Index] for all of them: it caches what it has read, and an update reads only what has
+// changed. [ReadFile] reads one. Only regular files are read. The warnings of the snapshot name
+// files that are not items, or have a wrong name; these do not affect other items.
 package itemfolder
 
 import (
@@ -24,17 +23,17 @@ import (
 	"github.com/copse-dev/copse/internal/spread"
 )
 
-// manyNames is how many changed files are better read in parallel.
+// manyNames is the number of changed files from which reading in parallel is faster.
 const manyNames = 200
 
-// Index is what the files of a directory of items hold. It is for one goroutine.
+// Index is the content of the files of a directory of items. It is for one goroutine.
 //
-// Where the system can say exactly which files changed, an update reads those and looks at no
-// other. Else it looks at each and reads the ones whose stamp has changed or could not show a
-// change. Either way it sees what was written before it was called, with three exceptions: a write
-// through a memory map counts when the file is closed or synced; one through a hard link in another
-// directory only where there is no watching; and where there are no change times (Windows), a
-// change that keeps size and modification time goes unseen.
+// If the system can report exactly which files have changed, an update reads those and no others.
+// Otherwise, it checks each file and reads those whose stamp has changed or could not show a
+// change. Either way, it sees everything that was written before the call, with three exceptions: a
+// write through a memory map counts when the file is closed or synced; one through a hard link in
+// another directory is seen only without watching; and if there are no change times (Windows), a
+// change that keeps size and modification time is not seen.
 type Index struct {
 	dir         rooted.Dir
 	path        string // of dir
@@ -55,10 +54,10 @@ type Index struct {
 type Options struct {
 	// Name is what warnings call the directory.
 	Name string
-	// Watching allows to ask the system which files change.
+	// Watching lets the system report changed files.
 	Watching bool
-	// Cache is the path of a file of [CacheFile] that keeps what a large directory holds
-	// from one process to the next; empty is none.
+	// Cache is the path of a file of [CacheFile] that stores the content of a large directory for
+	// the next process; empty is none.
 	Cache string
 	// Now returns the time of the system that the files are on; nil is [time.Now].
 	Now func() time.Time
@@ -97,7 +96,7 @@ func (x *Index) open() error {
 	return err
 }
 
-// Close lets go of what the system holds for the index.
+// Close releases the system resources of the index.
 func (x *Index) Close() {
 	if x.watcher != nil {
 		_ = x.watcher.close()
@@ -113,7 +112,7 @@ func (x *Index) Current() bool {
 	return err == nil && os.SameFile(info, x.folder)
 }
 
-// Update brings the index up to date; ok is false if it must be opened again.
+// Update updates the index; ok is false if it must be opened again.
 func (x *Index) Update() (ok bool, err error) {
 	if !x.Current() {
 		return false, nil
@@ -141,8 +140,8 @@ func (x *Index) Update() (ok bool, err error) {
 	return true, nil
 }
 
-// watch begins to watch, if that was not tried yet. It is not done at once,
-// because a program that asks only once is sooner done without.
+// watch starts watching, if that was not tried yet. It does not start immediately, because a
+// program with a single query is faster without it.
 func (x *Index) watch() {
 	if x.watching {
 		x.watching = false
@@ -180,8 +179,8 @@ func (x *Index) read(name string, buf *bytes.Buffer) *file {
 	return f
 }
 
-// scan looks at all files. What before holds of files that have not changed is not read;
-// it can be nil.
+// scan checks all files. It does not read files again that have not changed since before; it can be
+// nil.
 func (x *Index) scan(before *cacheReader) error {
 	folder, err := x.root.Open(".")
 	if err != nil {
@@ -237,7 +236,7 @@ func (x *Index) examineAll(listed []fs.DirEntry, known map[string]*cached) []*fi
 	})
 }
 
-// examine returns a listed file: the known one or the cached one, if it is as it was.
+// examine returns a listed file: the known one or the cached one, if it has not changed.
 func (x *Index) examine(d fs.DirEntry, before *cached, buf *bytes.Buffer) *file {
 	known := x.files[d.Name()]
 	if known == nil && before != nil {
@@ -307,7 +306,7 @@ func (x *Index) FilesWithProblems() []string {
 	return slices.SortedFunc(maps.Keys(x.problematic), byNumber)
 }
 
-// warnings says what is wrong with files, by their names.
+// warnings describes the problems of files, by their names.
 func (x *Index) warnings() []item.Warning {
 	var list []item.Warning
 	for _, name := range x.FilesWithProblems() {
@@ -323,7 +322,7 @@ func (x *Index) warnings() []item.Warning {
 	return list
 }
 
-// misnamed says what is wrong with a file whose id is not that of its name.
+// misnamed describes the problem of a file whose id differs from its name.
 func (x *Index) misnamed(f *file) string {
 	also := ""
 	if other := FileName(f.inner); x.files[other] != nil {
@@ -344,7 +343,7 @@ func byNumber(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Find returns an [item.Lookup]. It tells a broken item from one that does not exist.
+// Find implements [item.Lookup]. It distinguishes a broken item from one that does not exist.
 func (x *Index) Find(id item.ID) (*item.Summary, error) {
 	if f := x.files[FileName(id)]; f != nil && !f.whole {
 		return nil, Broken(x.name, id, errors.New(f.problems[0]))

@@ -12,8 +12,8 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// ReadFile reads a file of root whole. Errors name no path, and go on from the name
-// of the file; a missing one is fs.ErrNotExist.
+// ReadFile reads a complete file of root. Errors name no path, and continue after the name of the
+// file; a missing one is fs.ErrNotExist.
 func ReadFile(root *os.Root, name string) (string, error) {
 	text, _, err := readFile(root, name, new(bytes.Buffer))
 	return text, err
@@ -55,8 +55,8 @@ func Unreadable(err error) error {
 	return fmt.Errorf("cannot be read: %w", lockedstore.WithoutPath(err))
 }
 
-// CheckRegular refuses all but regular files. Links are not followed: they could lead
-// anywhere, and a repository can bring them along.
+// CheckRegular refuses all but regular files. It does not follow links: they could lead anywhere,
+// and a repository can contain them.
 func CheckRegular(mode fs.FileMode) error {
 	switch {
 	case mode.IsRegular():

@@ -23,8 +23,8 @@ func stampOf(info fs.FileInfo) stamp {
 // coarsest of its ticks.
 const clockStep = 3 * time.Second
 
-// settled reports whether a stamp taken at that time changes with each later
-// change of the file. It does not while another could fall into the same tick.
+// settled reports whether a stamp taken at that time changes with each later change of the file. It
+// does not while another change could fall into the same tick.
 func (s stamp) settled(at time.Time) bool {
 	return time.Unix(0, max(s.modified, s.changed)).Add(clockStep).Before(at)
 }

@@ -18,8 +18,8 @@ func watch(path string) *watcher {
 	return &watcher{queue}
 }
 
-// changed returns the names of the files that may have changed since the last
-// call. If ok is false, that is not known, and the watcher is of no more use.
+// changed returns the names of the files that may have changed since the last call. If ok is false,
+// that is unknown, and the watcher is unusable.
 func (w *watcher) changed() (names []string, ok bool) {
 	ended := false
 	err := w.queue.Changed(func(c dirwatch.Change) {

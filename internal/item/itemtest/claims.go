@@ -51,7 +51,7 @@ func testClaim(t *testing.T, p Project) {
 	isHeld(t, "release", err, "ada")
 	diff(t, "the item", it, bob.item(1))
 
-	// Only finishing is the holder's.
+	// Only the holder can finish it.
 	bob.change(1, item.Patch{Status: new("todo"), Labels: new([]string{"l"})})
 	if _, err := bob.AddComment(bob.ctx, 1, "", "text"); err != nil {
 		t.Error(err)
@@ -102,7 +102,7 @@ func testClaimBest(t *testing.T, p Project) {
 	diff(t, "next", item.ID(7), bob.claim(item.ClaimRequest{}).Item.ID)
 }
 
-// An agent can claim what nobody recommends.
+// An agent can claim an item that is not recommended.
 func testClaimFree(t *testing.T, p Project) {
 	ada, bob := p.two(t)
 	ada.create(item.Draft{Title: "1"})
@@ -208,14 +208,14 @@ func testDeadHolders(t *testing.T, p Project) {
 	p.as(t, dead).claim(item.ClaimRequest{ID: 2})
 	p.as(t, far).claim(item.ClaimRequest{ID: 3})
 
-	// The first to look for work finds that the process is gone.
+	// The first agent that looks for work finds that the process has ended.
 	for id := item.ID(1); id <= 3; id++ {
 		_, err := bob.Claim(bob.ctx, item.ClaimRequest{ID: id})
 		if _, held := errors.AsType[*item.HeldError](err); !held {
 			t.Errorf("claim %d: %v", id, err)
 		}
 	}
-	// The same client, started again, goes on with it.
+	// The same client, restarted, continues with it.
 	p.as(t, Agent("dead")).claim(item.ClaimRequest{ID: 2})
 	p.Pass(t, item.ClaimGrace+time.Second)
 	diff(t, "claims", map[item.ID]string{2: "dead", 3: "far"}, bob.held())
@@ -225,8 +225,8 @@ func testDeadHolders(t *testing.T, p Project) {
 	}
 }
 
-// Claimers is how many agents claim items at the same time, and Items how many there are;
-// FewItems are enough for a test of one difference.
+// Claimers is the number of agents that claim items at the same time, and Items the number of
+// items; FewItems are enough to test one difference.
 const (
 	Claimers = 64
 	Items    = 1000

@@ -10,8 +10,8 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// numbering gives the items of a backend that leaves gaps the numbers 1, 2, 3 in the order in
-// which a test sees them, so that one test is for all backends.
+// numbering gives the items of a backend that leaves gaps the numbers 1, 2, 3 in the order in which
+// a test sees them, so that the same tests work for all backends.
 type numbering struct {
 	mu    sync.Mutex
 	reals []item.ID

@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// tell writes what a change did, without what differs in every run.
+// tell describes a change, without values that differ in every run.
 func tell(c item.Change) string {
 	text := fmt.Sprintf("%s #%d", c.Kind, c.Item)
 	if c.By.Name != "" {
@@ -128,7 +128,7 @@ func testUndo(t *testing.T, p Project) {
 	change := ada.change(2, item.Patch{
 		Title: new("y"), Labels: new([]string{}), Parent: new(item.ID(1)), DependsOn: new([]item.ID{1}), Status: new("todo"), Branch: new("b"),
 	})
-	// What was changed later, and is not touched by the undoing, stays.
+	// A later change, which the undo does not touch, stays.
 	bob.change(2, item.Patch{Priority: new("high"), Assignee: new("eve")})
 	log := ada.history(2)
 	undone := bob.undo(2, log[1].ID)

@@ -17,9 +17,9 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// Run tests the backends that open returns: each a project of its own without
-// items, with the types epic, issue and task, the statuses backlog, todo and
-// done, and the iteration default, which is the current one.
+// Run tests the backends that open returns: each a separate project without items, with the types
+// epic, issue, and task, the statuses backlog, todo, and done, and the iteration default, which is
+// the current one.
 func Run(t *testing.T, open func(t *testing.T) item.Backend) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, backend){
@@ -73,7 +73,8 @@ func (b backend) author(asked string) string {
 	return stdcmp.Or(b.Capabilities().Author, asked, item.Anonymous)
 }
 
-// restores reports whether deleted items come back. If not, it checks that the backend says so.
+// restores reports whether deleted items can be restored. If not, it checks that the backend states
+// this.
 func (b backend) restores() bool {
 	b.t.Helper()
 	if b.Capabilities().Deletion != item.Final {

@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec/family"
 )
 
-// Project is a project as [Run] has it that several agents use at the same time.
+// Project is a project of [Run] for several agents at the same time.
 type Project struct {
 	// Open returns what one more program opens.
 	Open func(t *testing.T) item.Backend
@@ -21,7 +21,7 @@ type Project struct {
 	numbers *numbering
 }
 
-// config is that of the projects that the tests are for.
+// config is the configuration of the test projects.
 const config = `types: [epic, issue, task]
 statuses: [backlog, todo, done]
 iterations: [default]
@@ -36,8 +36,8 @@ func Configure(t *testing.T, dir string) {
 	}
 }
 
-// RunFleet tests what several agents need: claims, and the history of items. In short tests
-// they claim fewer items.
+// RunFleet tests what several agents need: claims, and the history of items. In short mode, they
+// claim fewer items.
 func RunFleet(t *testing.T, create func(t *testing.T) Project) {
 	t.Helper()
 	items := Items
@@ -75,7 +75,7 @@ func RunFleetOf(t *testing.T, items int, create func(t *testing.T) Project) {
 	}
 }
 
-// Agent returns an agent of this process, in a worktree of its own.
+// Agent returns an agent of this process, with its own worktree.
 func Agent(name string) item.Agent {
 	return item.Agent{Name: name, Worktree: "/trees/" + name, Host: "here", Process: family.Identify(os.Getpid())}
 }

@@ -148,9 +148,8 @@ func (s *Store) changeClaims(ctx context.Context, do func(*writer) error) error 
 	return s.changeIn(ctx, f, do)
 }
 
-// PublishedClaims notes that other clones know the claims.
+// PublishedClaims records that other clones know the claims.
 func (s *Store) PublishedClaims() { s.claimed.Store(false) }
 
-// ChangedClaims reports whether claims were changed by way of this Store that other clones
-// may not know.
+// ChangedClaims reports whether this Store changed claims that other clones may not know.
 func (s *Store) ChangedClaims() bool { return s.claimed.Load() }

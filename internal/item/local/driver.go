@@ -15,8 +15,8 @@ import (
 
 const attributesName = ".gitattributes"
 
-// RegisterDriver tells git to merge the files of the store with a command, in this
-// clone: it writes the attributes of the store, and the configuration of the repository.
+// RegisterDriver makes git merge the files of the store with a command, in this clone: it writes
+// the attributes of the store, and the configuration of the repository.
 func (s *Store) RegisterDriver(ctx context.Context, command string) error {
 	f, err := s.find(ctx)
 	if err != nil {

@@ -20,17 +20,16 @@ import (
 const (
 	// syncLockName keeps one exchange with a remote at a time.
 	syncLockName = layout.Private + "/sync"
-	// failedName has why the last exchange with a remote failed.
+	// failedName contains the reason why the last exchange with a remote failed.
 	failedName = layout.Private + "/sync-failed"
 )
 
 // syncWait is how long an exchange with a remote waits for another one to end.
 const syncWait = 5 * time.Minute
 
-// Exchange calls decide with all files of the store and the note of the last
-// exchange, and puts the files that it returns in their place, with a new note, while
-// nobody else changes the store. Either all of it happens or nothing, also if the
-// process is killed.
+// Exchange calls decide with all files of the store and the note of the last exchange, and replaces
+// them with the files that it returns, with a new note, while nobody else changes the store. It
+// happens completely or not at all, even if the process is killed.
 func (s *Store) Exchange(ctx context.Context, decide func(files exchange.Files, note string) (exchange.Files, string, error)) error {
 	return s.keep(ctx, func(w *writer) error {
 		before, err := exchange.Read(w.tx.Root())
@@ -49,8 +48,8 @@ func (s *Store) Exchange(ctx context.Context, decide func(files exchange.Files, 
 	})
 }
 
-// Synchronize calls do while no other process calls Synchronize for the store. Changes
-// go on meanwhile.
+// Synchronize calls do while no other process calls Synchronize for the store. Other changes
+// continue.
 func (s *Store) Synchronize(ctx context.Context, do func() error) error {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -66,8 +65,8 @@ func (s *Store) SetNote(ctx context.Context, note string) error {
 	})
 }
 
-// NoteSync notes how the last exchange with the remote ended: what was wrong, empty if
-// nothing was. It is to be called within Synchronize.
+// NoteSync records the outcome of the last exchange with the remote: the error, empty if there was
+// none. Call it within Synchronize.
 func (s *Store) NoteSync(ctx context.Context, problem string) error {
 	f, err := s.find(ctx)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// lockWait is how long a change waits for others to finish theirs.
+// lockWait is how long a change waits for other changes.
 const lockWait = 10 * time.Second
 
 // folder is one directory of a store. It is safe for concurrent use.
@@ -42,8 +42,8 @@ func openFolder(dir rooted.Dir, place location.Place, o reader.Options, now func
 	}
 }
 
-// withClaims returns the snapshot with the claims that count, as the configuration is now. A
-// configuration that cannot be read is the problem of others.
+// withClaims returns the snapshot with the valid claims, according to the current configuration.
+// Others report an unreadable configuration.
 func (f *folder) withClaims(s *item.Snapshot) (*item.Snapshot, error) {
 	c, err := f.Config()
 	if err != nil {
@@ -52,8 +52,8 @@ func (f *folder) withClaims(s *item.Snapshot) (*item.Snapshot, error) {
 	return f.claims.Live(s, c)
 }
 
-// change calls do while nobody else changes the store, after what a process that
-// was killed has left unfinished.
+// change calls do while nobody else changes the store, after completing the work of a killed
+// process.
 func (f *folder) change(ctx context.Context, do func(*writer) error) error {
 	err := f.locked.Change(ctx, func(tx *lockedstore.Tx) error {
 		w := &writer{folder: f, tx: tx, by: item.AgentOf(ctx)}

@@ -13,8 +13,8 @@ import (
 	"github.com/copse-dev/copse/internal/item/remerge"
 )
 
-// InGit lets the store ask git what is unmerged, and what was before a merge. It is to
-// be called before the store is used.
+// InGit lets the store ask git about unmerged files and the state before a merge. Call it before
+// the store is used.
 func (s *Store) InGit(options git.Options) *Store {
 	s.git = &options
 	return s
@@ -38,17 +38,16 @@ func (s *Store) openRepo(ctx context.Context, f *folder) (*gitmerge.Repo, error)
 	return repo, err
 }
 
-// book returns the numbers that are in use elsewhere in the repository; nil if the store
-// is in none.
+// book returns the numbers in use elsewhere in the repository; nil if the store is in none.
 func (s *Store) book(ctx context.Context, f *folder) *numbers.Book {
 	repo, err := s.openRepo(ctx, f)
 	if repo == nil || err != nil {
-		return nil // a number that is free here is good enough
+		return nil // a number that is free here is sufficient
 	}
 	return numbers.Open(repo.Git().Program(), repo.Git().CommonDir(), repo.Prefix())
 }
 
-// Merging returns the merge of the store that git has open; nil if there is none.
+// Merging returns git's open merge of the store; nil if there is none.
 func (s *Store) Merging(ctx context.Context) (*gitmerge.Merge, error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -61,8 +60,8 @@ func (s *Store) Merging(ctx context.Context) (*gitmerge.Merge, error) {
 	return repo.Find(ctx)
 }
 
-// afterRebase returns a warning if a rebase that was repaired is done, but not what its
-// last commits refer to.
+// afterRebase returns a warning if a repaired rebase is done, but not the references of its last
+// commits.
 func (s *Store) afterRebase(ctx context.Context, f *folder) []item.Warning {
 	info, err := f.Dir().In().Stat(layout.Private + "/" + remerge.RewrittenNote)
 	if err != nil || !info.Mode().IsRegular() {
@@ -87,8 +86,8 @@ func (s *Store) halfDeleted(ctx context.Context, f *folder) (checkup.HalfDeleted
 	return checkup.FindHalfDeleted(repo, f.Root)
 }
 
-// Check returns what is wrong with the store: what cannot be read, what was not merged, and what
-// refers to nothing or in a circle. Only what keeps it from looking is an error.
+// Check returns the problems of the store: unreadable and unmerged files, dangling references, and
+// cycles. It fails only if it cannot check.
 func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -104,8 +103,7 @@ func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 	})
 }
 
-// Repair corrects what Check finds and what can be corrected without asking; see
-// [checkup.Repair].
+// Repair repairs the problems of Check that need no decision; see [checkup.Repair].
 func (s *Store) Repair(ctx context.Context) (done remerge.Result, err error) {
 	f, err := s.find(ctx)
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// movedName names the store that the items were moved to. A store that has it takes no
+// movedName names the store to which the items were moved. A store with this file accepts no
 // changes.
 const movedName = layout.Private + "/moved"
 
 // Histories are the changes of items, the latest last.
 type Histories map[item.ID][]item.Change
 
-// Leave calls do with all files of the store, and the histories of its items, while nobody
-// else changes it, and notes the store that do returns as the place of the items from then on.
+// Leave calls do with all files of the store, and the histories of its items, while nobody else
+// changes it, and records the store that do returns as the new place of the items.
 func (s *Store) Leave(ctx context.Context, do func(exchange.Files, Histories) (to string, err error)) error {
 	return s.keep(ctx, func(w *writer) error {
 		files, histories, err := w.everything()
@@ -40,9 +40,9 @@ func (s *Store) Leave(ctx context.Context, do func(exchange.Files, Histories) (t
 	})
 }
 
-// Enter puts the files and histories that decide returns in place of those that the store has,
-// while nobody else changes it. decide gets these, and whether the items were moved to another
-// store. If so, the files here are no longer in use.
+// Enter replaces the files and histories of the store with those that decide returns, while nobody
+// else changes it. decide gets the current ones, and whether the items were moved to another store.
+// If so, the files here are no longer in use.
 func (s *Store) Enter(ctx context.Context, decide func(files exchange.Files, h Histories, moved bool) (exchange.Files, Histories, error)) error {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *folder) checkMoved() error {
 	}
 }
 
-// movedWarning warns that the files are not what the project has now.
+// movedWarning warns that the files are outdated.
 func (f *folder) movedWarning() []item.Warning {
 	to, moved := f.movedTo()
 	if !moved {

@@ -29,8 +29,8 @@ func (s *Store) Path() (string, error) {
 	return dir.Path(), err
 }
 
-// Watched returns the directories in which a change can change what the store shows: its own,
-// and that of its claims if they are elsewhere.
+// Watched returns the directories whose changes can affect the content of the store: its own, and
+// that of its claims if they are elsewhere.
 func (s *Store) Watched() ([]string, error) {
 	dir, err := s.place.Find()
 	if err != nil {
@@ -43,9 +43,8 @@ func (s *Store) Watched() ([]string, error) {
 	return dirs, nil
 }
 
-// InitShared makes the store that all worktrees share, unless there is one. It gets a
-// copy of the items that this worktree has in its tree; from is their directory, empty
-// if there are none.
+// InitShared creates the store that all worktrees share, unless it exists. It gets a copy of the
+// items in this worktree's tree; from is their directory, empty if there are none.
 func (s *Store) InitShared(ctx context.Context) (created bool, from string, err error) {
 	if s.place.Shared == "" {
 		return false, "", &item.InvalidError{Problem: "A shared store is for the worktrees of a git repository, and this directory is not in one"}
@@ -104,7 +103,7 @@ const (
 	InCommon  Mode = "shared"    // for all worktrees, outside of their trees
 )
 
-// Mode returns how the store is kept. Where git cannot be asked that is Private.
+// Mode returns how the store is kept. Without git, that is Private.
 func (s *Store) Mode(ctx context.Context) Mode {
 	path, err := s.Path()
 	switch {

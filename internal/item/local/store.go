@@ -1,30 +1,30 @@
-// Package local keeps work items in the files of a .tic directory, as tic 1.26
-// does; package ticfile has their format.
+// Package local stores work items in the files of a .tic directory, as tic 1.26
+// does; package ticfile defines their format.
 //
 // [New] returns a [Store], an [item.Backend]. It finds the directory again for each
-// call, so it can be made before there is one, and [Store.Init] makes one. The packages
-// below this one have a job each: location finds the directory, layout names its files, reader
-// reads it, births notes new items, claimbook and history keep claims and changes, trash deletes
-// and restores, exchange replaces many files at once, and checkup finds and corrects damage. A
-// Store brings them together under one lock. It guarantees that
+// call, so it can exist before the directory, and [Store.Init] creates the directory. The packages
+// below this one have one job each: location finds the directory, layout names its files, reader
+// reads it, births records new items, claimbook and history store claims and changes, trash deletes
+// and restores, exchange replaces many files at once, and checkup finds and repairs damage. A
+// Store combines them under one lock. It guarantees that
 //
-//   - any number of processes can change the store at once, with no daemon:
-//     changes run one after the other under a lock, on what the files have then;
-//   - a change that was acknowledged is on disk, and a process that is killed
-//     harms nothing: single files are replaced whole, and what is done to several
+//   - any number of processes can change the store at once, without a daemon:
+//     changes run one after the other under a lock, on the current files;
+//   - an acknowledged change is on disk, and a killed process
+//     does no harm: single files are replaced as a whole, and a change of several
 //     (deleting, restoring) is recorded first and finished by the next change;
-//   - reading takes no lock, and sees all changes that were made before, also by
-//     an editor or git; see [itemfolder.Index] for how, and for three exceptions;
-//   - a number is given to one item only, deleted ones included;
+//   - reading takes no lock, and sees all earlier changes, including those of
+//     an editor or git; see [itemfolder.Index] for details, and for three exceptions;
+//   - a number is assigned to one item only, including deleted ones;
 //   - an item has one holder at a time, in all worktrees of a repository;
-//   - each change is in the history of its item, or was not made;
-//   - a file that is not an item, or twice the same one, or was not merged, is said
-//     in the warnings of the snapshot and touches no other;
-//   - nothing outside of the directory is read or written but the claims of a store in a
+//   - each change is in the history of its item, or did not happen;
+//   - a file that is not an item, or a second file of one, or an unmerged one, is a
+//     warning of the snapshot and does not affect others;
+//   - outside of the directory, it reads and writes only the claims of a store in a
 //     repository and the cache of [Store.CachedIn], and no error names a path of this machine.
 //
-// Besides the files of tic there are trash/, which has deleted items with what
-// their deletion took from others, and .copse/, which has the lock and what is
+// Besides the files of tic, there are trash/, which has deleted items with the relations that
+// their deletion removed from others, and .copse/, which has the lock and changes
 // in progress, and which git ignores.
 package local
 
@@ -46,14 +46,14 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// Store is the items of a place. It is safe for concurrent use.
+// Store contains the items of a place. It is safe for concurrent use.
 type Store struct {
 	place    location.Place
 	now      func() time.Time
 	watching bool
 	caches   string
 	done     func() ([]string, error)
-	git      *git.Options // nil if git is not to be asked
+	git      *git.Options // nil disables git
 
 	changed  atomic.Bool
 	claimed  atomic.Bool
@@ -65,27 +65,26 @@ type Store struct {
 
 var _ item.Store = (*Store)(nil)
 
-// New returns the store of a place. Nothing is looked at yet.
+// New returns the store of a place. It reads nothing yet.
 func New(place location.Place, now func() time.Time) *Store {
 	return &Store{place: place, now: now, watching: true}
 }
 
-// CachedIn lets the store keep what was read of large stores in a directory of the user's, so
-// that the next process need not parse all files. It is to be called before the store is used.
+// CachedIn lets the store cache large stores in a directory of the user, so the next process need
+// not parse all files. Call it before the store is used.
 func (s *Store) CachedIn(dir string) *Store {
 	s.caches = dir
 	return s
 }
 
-// DoneBy sets what returns the statuses that mean done where the store's configuration does not
-// say. It is to be called before the store is used.
+// DoneBy sets a function that returns the statuses that mean done if the store's configuration does
+// not. Call it before the store is used.
 func (s *Store) DoneBy(done func() ([]string, error)) *Store {
 	s.done = done
 	return s
 }
 
-// Close lets go of what the system holds for the store. A store that is used
-// again takes it again.
+// Close releases the system resources of the store. Further use acquires them again.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,8 +120,8 @@ func (s *Store) at(dir rooted.Dir) *folder {
 	return s.folder
 }
 
-// Init makes a project, with its directory in the working directory, unless there is one already.
-// created tells which.
+// Init creates a project, with its directory in the working directory, unless there is one. created
+// reports which.
 func (s *Store) Init(ctx context.Context) (created bool, err error) {
 	dir, err := s.place.Find()
 	if errors.Is(err, item.ErrNoProject) {
@@ -300,8 +299,8 @@ func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
 	return s.change(ctx, func(w *writer) error { return w.setDoneStatuses(statuses) })
 }
 
-// OnChange calls do after each change that Changed reports. It is to be called before the
-// store is used. do must return at once.
+// OnChange calls do after each change that Changed reports. Call it before the store is used. do
+// must return immediately.
 func (s *Store) OnChange(do func()) { s.onChange = do }
 
 // Changed reports whether an item or the configuration was changed by way of this

@@ -62,9 +62,9 @@ func (w *writer) timestamp() string { return births.Timestamp(w.now()) }
 // lastYear is the last year that a timestamp can name.
 const lastYear = 9999
 
-// after returns the time of a change to an item that was last updated at a time. It is
-// later than that, even if the clock is not: git sees a change and a deletion as a conflict
-// only if both change the line of that time.
+// after returns the time of a change to an item that was last updated at a time. It is later than
+// that, even if the clock is not: git recognizes a change and a deletion as a conflict only if both
+// change the line of that time.
 func (w *writer) after(updated string) string {
 	at := w.now()
 	last, err := time.Parse(time.RFC3339, updated)
@@ -83,7 +83,7 @@ func (w *writer) configuration() (*ticfile.Config, error) {
 	}
 	config, err := ticfile.ParseConfig(text)
 	if errors.Is(err, ticfile.ErrConflict) {
-		// An open merge keeps nobody from working: what either version has is there.
+		// An open merge blocks nobody: both versions' numbers are in use.
 		if merged, mergeErr := ticfile.MergeConfig(text); mergeErr == nil {
 			return merged, nil
 		}
@@ -195,7 +195,7 @@ func (w *writer) add(config *ticfile.Config, it item.Item) error {
 	if err := w.tx.MakeFolder(layout.Items); err != nil {
 		return err
 	}
-	// In this order a number is lost at worst.
+	// In this order, at worst a number is lost.
 	made := item.NewChange(item.Created, it.ID, w.by, it.Created)
 	log, err := w.logFile(&it, &made, "")
 	if err != nil {

@@ -9,12 +9,11 @@ import (
 	"github.com/copse-dev/copse/internal/item/renumbered"
 )
 
-// Once returns a store in which every item is there once. Git can give a tree two files
-// of one item without a conflict: a cherry-pick brings the deletion of an item, or the
-// commit that renumbered it, to a branch that has the item from elsewhere. Such copies
-// have the same birth: the same time of creation, and numbers that are equal or that the
-// records of the tree connect. The files that Once joins are among the reports; without
-// any, the result is the tree itself.
+// Once returns a store in which every item exists once. Git can give a tree two files of one item
+// without a conflict: a cherry-pick brings the deletion of an item, or the commit that renumbered
+// it, to a branch that has the item from elsewhere. Such copies have the same birth: the same
+// creation time, and numbers that are equal or connected by the records of the tree. The reports
+// name the joined files; without any, the result is the tree itself.
 func Once(tree Tree, o Options) (Result, error) {
 	s, loadErr := match.Load(tree)
 	if _, _, found := copies(s, o); !found {

@@ -1,33 +1,33 @@
-// Package merge merges two versions of a store of work items that came from one.
+// Package merge merges two versions of a store of work items with a common origin.
 //
 // [Stores] is a pure function of three trees: no git, no files. It merges fields, not
 // lines, and it never needs a person:
 //
-//   - An item is the same in two trees if it was one at birth: by the time of its
-//     creation and the number it was born with, which [renumbered.Record] follows
-//     through changes of the number. That two items have the same number says nothing.
-//   - Labels, dependencies and comments are sets: what either side added is there, what
-//     either side removed is gone. Comments are in the order of time.
+//   - An item is the same in two trees if its birth is the same: the time of its
+//     creation and its first number, which [renumbered.Record] follows
+//     through changes of the number. Equal numbers alone prove nothing.
+//   - Labels, dependencies, and comments are sets: what either side added is present, what
+//     either side removed is absent. Comments are in the order of time.
 //   - Other fields that both sides changed get the greater value: of a status the one
-//     further along, of a priority the higher, else the one that sorts last. A rule by
-//     value gives the same result in any order of merges; one by the time of the last
-//     update would not, because that time is of the item and not of the field. A title
+//     further along, of a priority the higher, otherwise the one that sorts last. A rule by
+//     value gives the same result in any order of merges. A rule by the time of the last
+//     update would not, because that time belongs to the item and not to the field. A title
 //     that loses is kept in a comment.
-//   - Descriptions are merged by package prose, which keeps both versions of a place
+//   - Package prose merges descriptions. It keeps both versions of a place
 //     that both sides changed.
 //   - An item that one side deleted and the other changed is kept.
-//   - Parents and dependencies refer to items, not numbers, while they are merged.
+//   - During the merge, parents and dependencies refer to items, not numbers.
 //
-// When two items have one number, the one with the lower [Options.Rank] keeps it, then
-// the older one. The other gets the number it has on the other side, or else the next
-// one that is free in all trees, and what its side wrote about it follows: parents,
+// If two items have one number, the one with the lower [Options.Rank] keeps it, then
+// the older one. The other gets its number from the other side, or else the next
+// one that is free in all trees, and its side's references follow: parents,
 // dependencies, and mentions such as #10 in texts that are new on that side.
 //
-// Links merge field by field, too, with the same rule for what both sides changed. Of two
-// claims that of their side counts, unless it has ended: the side that is published. Histories
+// Links merge field by field, too, with the same rule for fields that both sides changed. Of two
+// claims, that of their side is valid, unless it has ended: their side is published. Histories
 // have the changes of both sides.
 //
-// Files that are not items (templates, items that cannot be read) merge as texts.
+// Files that are not items (templates, unreadable items) merge as texts.
 package merge
 
 import (
@@ -65,7 +65,7 @@ type Birth struct {
 	Created string
 }
 
-// Options say what the trees do not.
+// Options are inputs that the trees do not contain.
 type Options struct {
 	// Rank says how well known an item is under its number: of two items that share a
 	// number the one of lower rank keeps it, as 0 for what is published and 1 for the

@@ -1,15 +1,13 @@
-// Package numbers knows which numbers of items are in use elsewhere in a repository: on
-// other branches, on branches of remotes as they were fetched last, and in other
-// worktrees.
+// Package numbers finds the numbers of items in use elsewhere in a repository: on other branches,
+// on remote-tracking branches, and in other worktrees.
 //
-// It keeps what it has seen in a file of git's common directory, [FileName]: for each
-// commit that a ref names the largest number in its store, and the largest number that
-// any worktree gave out. A call reads only the trees of refs that changed, and runs git
-// only if a ref did. Two clones can still give out the same number; a merge settles
-// that.
+// It stores its data in a file of git's common directory, [FileName]: for each commit of a ref the
+// largest number in its store, and the largest number that any worktree has assigned. A call reads
+// only the trees of refs that have changed, and runs git only if a ref has. Two clones can still
+// assign the same number; a merge settles that.
 //
-// The file is a help, not a promise: if it is lost or cannot be locked, numbers come
-// from what else is known.
+// The file is a help, not a promise: if it is lost or cannot be locked, numbers come from other
+// known data.
 package numbers
 
 import (

@@ -1,15 +1,15 @@
-// Package remerge merges work items item by item where git merged their files line by
-// line: what git left open, and what it merged without a stop but wrongly.
+// Package remerge merges work items item by item where git merged their files line by line: merges
+// that git left open, and wrong merges without a stop.
 //
-// [Finish] finishes the merge that git has open: a merge, a rebase, a cherry-pick, or a
-// conflict that only the index knows. What somebody changed since git stopped counts as a
-// change on top. It also corrects what earlier merges left: marks of a conflict in a file
-// that cannot be read for them, items that git lost or buried in the trash, numbers that
-// mean other items where git copied a commit to, two files of one item, and a number that
-// an item and a deleted one have. [Check] finds the same without changing anything.
+// [Finish] finishes git's open merge: a merge, a rebase, a cherry-pick, or a conflict that only the
+// index knows. Edits since git stopped count as a change on top. It also corrects the results of
+// earlier merges: conflict markers in a file that is unreadable because of them, items that git
+// lost or moved to the trash, numbers that mean other items in a copied commit, two files of one
+// item, and a number that an item and a deleted one share. [Check] finds the same without changing
+// anything.
 //
-// Package gitmerge says what git did, and package merge what results. The store is
-// behind the interface [Files].
+// Package gitmerge reports what git did, and package merge computes the result. The interface
+// [Files] represents the store.
 package remerge
 
 import (

@@ -1,9 +1,9 @@
-// Package renumbered keeps which items changed their number, because two clones
-// had given it to two items.
+// Package renumbered records which items changed their number, because two clones had assigned it
+// to two items.
 //
-// The records are in a file of the store, [Name]: a line of four values separated by
-// tabs for each, sorted, so that git can merge the file by keeping the lines of both
-// sides. An item is named by the time of its creation, which never changes.
+// The records are in a file of the store, [Name]: a line of four tab-separated values for each,
+// sorted, so git can merge the file by keeping the lines of both sides. The creation time, which
+// never changes, identifies an item.
 package renumbered
 
 import (
@@ -61,8 +61,8 @@ func Format(records []Record) string {
 	return b.String()
 }
 
-// Union has each record once, sorted. Of two that differ in the day only, it has the
-// earlier.
+// Union returns each record once, sorted. Of two that differ only in the day, it returns the
+// earlier one.
 func Union(lists ...[]Record) []Record {
 	all := slices.Concat(lists...)
 	slices.SortFunc(all, func(a, b Record) int { return cmp.Or(compare(a, b), cmp.Compare(a.On, b.On)) })

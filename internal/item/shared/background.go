@@ -20,8 +20,8 @@ const (
 	lastSync, stopping = 600 * time.Millisecond, 300 * time.Millisecond
 )
 
-// Background syncs a store after its changes, while nobody waits. Changes that follow
-// each other closely are one sync, and there is one sync at a time. Close it after use.
+// Background syncs a store after its changes, while nobody waits. Changes in quick succession cause
+// one sync, and only one sync runs at a time. Close it after use.
 type Background struct {
 	sync    func(context.Context) error
 	logger  *slog.Logger
@@ -64,8 +64,8 @@ func (b *Background) Changed() {
 	}
 }
 
-// Close syncs the last changes if that is quickly done, and ends a sync that takes
-// longer: the next one goes on with it. It returns within a second.
+// Close syncs the last changes if that is quick, and ends a longer sync, which the next one
+// continues. It returns within a second.
 func (b *Background) Close() {
 	b.mu.Lock()
 	started, closed := b.started, b.closed

@@ -1,18 +1,18 @@
-// Package shared keeps the history of a store of work items on a branch of its own,
+// Package shared stores the history of a store of work items on a separate branch,
 // and exchanges it with a remote.
 //
-// [Syncer.Sync] commits what the store has, fetches, merges by package merge, and
-// pushes, and begins again where somebody else was faster. It guarantees that
+// [Syncer.Sync] commits the content of the store, fetches, merges with package merge, and
+// pushes, and starts again if somebody else was faster. It guarantees that
 //
-//   - nothing that the store had is lost: it is committed before anything is merged
-//     into it, and what agents write meanwhile is committed and merged, too;
+//   - nothing in the store is lost: it is committed before anything is merged
+//     into it, and concurrent changes of agents are committed and merged, too;
 //   - the remote's branch only moves forward, from the commit that was merged;
 //   - a process that is killed at any point leaves a store and a branch with which the
 //     next Sync continues;
-//   - without the remote all but the exchange is done, and the result says what waits.
+//   - without the remote, everything but the exchange happens, and the result states what waits.
 //
-// The store notes the commit that its files come from. The next commit has that one as
-// its parent, wherever the branch is, so that no merge takes older files for a change.
+// The store records the commit that its files come from. The next commit has that one as
+// its parent, wherever the branch is, so no merge mistakes older files for a change.
 package shared
 
 import (

@@ -1,20 +1,20 @@
-// Package yamlmap edits a YAML mapping in place, as people and programs keep
-// one in a front matter or a configuration file.
+// Package yamlmap edits a YAML mapping in place, in a front matter or a configuration file
+// that people and programs write.
 //
 // [Parse] takes the text, [Map.Get] reads values, the Set methods change them,
-// and [Map.Text] is the text again. It guarantees that
+// and [Map.Text] returns the text. It guarantees that
 //
-//   - only what is set changes: order, comments, quotes, line breaks, line ends
-//     and keys that nobody asked for stay as they are, byte for byte;
-//   - values are read by the YAML 1.2 core schema and given as the text that was
-//     written, so that 1_000, yes and 2026-01-01 are just that;
+//   - only set values change: order, comments, quotes, line breaks, line endings,
+//     and other keys stay, byte for byte;
+//   - values are read by the YAML 1.2 core schema and returned as the written
+//     text, so 1_000, yes, and 2026-01-01 are exactly that;
 //   - values are written in the style of the yaml package of npm, which leaves
-//     text plain where it can, and fold at the same places. Texts of several
+//     text plain if possible, and folds at the same places. Texts of several
 //     lines are the exception: they are written in double quotes.
 //
-// A mapping whose values are texts, numbers and block lists of these, which is
-// what programs write, is read without a YAML library, faster and safer. All
-// else (nested values, flow lists, anchors, tags) is read with one; those values
+// A mapping whose values are strings, numbers, and block lists of these, which is
+// what programs write, is read without a YAML library, which is faster and safer. Everything
+// else (nested values, flow lists, anchors, tags) is read with a library; those values
 // can be replaced, and stay if they are not.
 package yamlmap
 

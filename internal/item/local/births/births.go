@@ -1,10 +1,10 @@
-// Package births keeps which number of a store of work items was given out when.
+// Package births records when each number of a store of work items was assigned.
 //
-// The time of creation identifies an item: links and merges use it, and nothing changes it.
-// [New] returns one that no other item of the store has, [Note] notes it, and [Read] returns
-// the notes. Programs that know nothing of the store's lock can put another item in the place
-// of one; [Overwritten] and [Outdated] find that by the notes. The notes are a help for finding
-// damage: no change of a store fails for want of them.
+// The creation time identifies an item: links and merges use it, and nothing changes it. [New]
+// returns a time that no other item of the store has, [Note] records it, and [Read] returns the
+// records. Programs that do not use the store's lock can replace an item; [Overwritten] and
+// [Outdated] detect that from the records. The records only help to find damage: no change of a
+// store fails because of them.
 package births
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 )
 
-// name is where the notes are: a line "3 2026-01-02T15:04:05.000Z" for each number.
+// name is the file of the records: a line "3 2026-01-02T15:04:05.000Z" for each number.
 const name = layout.Private + "/births"
 
 // Born are the noted times of creation by number. A number has one here: the last note counts.
@@ -31,9 +31,9 @@ type Born map[item.ID]string
 // Timestamp returns a time as tic writes it.
 func Timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
 
-// New returns the time of creation of a new item: now or, if an item of the store was created
-// then, the next moment. known are the times of the items that are at hand; the notes have
-// those of all items that were created here.
+// New returns the creation time of a new item: now or, if an item of the store was created then,
+// the next free moment. known are the times of the items in memory; the records have those of all
+// items that were created here.
 func New(root *os.Root, known []string, now time.Time) string {
 	noted, err := itemfolder.ReadFile(root, name)
 	if err != nil {
@@ -88,11 +88,10 @@ func Read(root *os.Root) (Born, error) {
 	return born, nil
 }
 
-// Outdated returns a warning if the next number went back: an item has it that was created
-// here. copse leaves no such configuration behind, and a checkout takes the items along.
-// Another program read the configuration, kept it, and wrote it back later, as a server of the
-// original does; its next item overwrites one that exists. The next item that is created here
-// corrects the number.
+// Outdated returns a warning if the next number decreased: an item that was created here has it.
+// copse leaves no such configuration behind, and a checkout changes the items, too. Another program
+// read the configuration, kept it, and wrote it back later, as a server of the original does; its
+// next item overwrites an existing one. The next item that is created here corrects the number.
 func (b Born) Outdated(all *item.Snapshot, next item.ID) []item.Warning {
 	for id, at := range b {
 		if it, err := all.Find(id); err != nil || id < next || it.Created != at {
@@ -107,9 +106,9 @@ func (b Born) Outdated(all *item.Snapshot, next item.ID) []item.Warning {
 	return nil
 }
 
-// Overwritten returns a warning for each item that was created here and is gone, with another
-// one under its number. One that got another number, or was deleted, is not gone. deleted is
-// called only if an item may be gone.
+// Overwritten returns a warning for each item that was created here and is missing, with another
+// one under its number. An item that got another number, or was deleted, is not missing. deleted is
+// called only if an item may be missing.
 func (b Born) Overwritten(all *item.Snapshot, deleted func() ([]item.Trashed, error)) ([]item.Warning, error) {
 	var missing []item.ID
 	for id, at := range b {

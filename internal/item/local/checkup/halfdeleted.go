@@ -12,13 +12,13 @@ import (
 	"github.com/copse-dev/copse/internal/item/local/layout"
 )
 
-// HalfDeleted are the items that one side of the merge which git has open deleted and the other
-// changed. Git moves the change to the trash, where no list looks, and stops there. Each item
-// has both versions, marked.
+// HalfDeleted are the items that one side of git's open merge deleted and the other changed. Git
+// moves the change to the trash, which no list shows, and stops there. Each item has both versions,
+// marked.
 type HalfDeleted map[item.ID]item.Item
 
-// FindHalfDeleted returns those of a store. open opens its directory. repo can be nil: where git
-// cannot be asked, no merge is open.
+// FindHalfDeleted returns those of a store. open opens its directory. repo can be nil: without git,
+// no merge is open.
 func FindHalfDeleted(repo *gitmerge.Repo, open func() (*os.Root, error)) (HalfDeleted, error) {
 	if repo == nil || operation.Read(repo.Git().GitDir()) == nil {
 		return nil, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// Changing is a change of the store that a repair is.
+// Changing is the change of the store that a repair is part of.
 type Changing struct {
 	Reader *reader.Reader
 	Tx     *lockedstore.Tx
@@ -25,24 +25,25 @@ type Changing struct {
 	// Repo is the repository that the store is in; nil if there is none.
 	Repo *gitmerge.Repo
 	Now  time.Time
-	// Config reads the configuration to be changed, and NextID returns a number that no item
-	// has or had.
+	// Config reads the configuration for a change, and NextID returns a number that no item has or
+	// had.
 	Config func() (*ticfile.Config, error)
 	NextID func(*ticfile.Config) (item.ID, error)
 }
 
-// Repair corrects what [Check] finds and what can be corrected without asking:
+// Repair repairs the problems of [Check] that need no decision:
 //
-//   - a merge that git has open is finished, item by item and field by field, as
-//     package merge says; so is what an earlier merge left: marks in a file that
-//     cannot be read for them, and a number that an item and a deleted one have;
-//   - references that a cherry-pick or a rebase brought follow the items that they
+//   - it finishes an open merge of git, item by item and field by field, as
+//     package merge describes, and the remains of an earlier merge: conflict markers in a
+//     file that is unreadable because of them, and a number that an item and a deleted one share;
+//   - references from a cherry-pick or a rebase follow the items that they
 //     meant in the original commit;
 //   - a file whose name and number differ gets the number of its name, or a new
-//     one if the name is none;
-//   - references to items that do not exist are taken out.
+//     one if the name is not a number;
+//   - references to items that do not exist are removed.
 //
-// Check still reports what Repair leaves to a person. Finishing a merge of files does not
+// Check still reports the problems that Repair leaves to a person. Finishing a merge of files does
+// not
 // finish it in git: the caller runs git add.
 func Repair(ctx context.Context, c Changing) (remerge.Result, error) {
 	done, err := remerge.Finish(ctx, rewriting{reading{c.Tx.Root()}, c}, c.Repo, c.Now)
@@ -118,7 +119,7 @@ func (r *repair) file(name string) error {
 	return nil
 }
 
-// save writes the file of an item, whose repair is no change of its history.
+// save writes the file of an item. A repair is not a change in its history.
 func (r *repair) save(id item.ID, content *ticfile.File) error {
 	file, err := layout.File(layout.Items, id, content)
 	if err != nil {
@@ -144,7 +145,7 @@ func (r *repair) number(content *ticfile.File, origin string) error {
 	return r.Tx.Write(lockedstore.File{Name: layout.Config, Data: []byte(r.config.Text())}, file)
 }
 
-// references takes out what refers to nothing.
+// references removes dangling references.
 func (r *repair) references() error {
 	snapshot, err := r.Reader.Snapshot()
 	if err != nil {

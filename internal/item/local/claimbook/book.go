@@ -1,18 +1,18 @@
-// Package claimbook keeps the claims of a store of work items in files, one for each claim.
+// Package claimbook stores the claims of a store of work items in files, one for each claim.
 //
-// [Open] returns the [Book] of a store. [Book.Live] adds the claims that count to a snapshot and
-// takes no lock. [Book.Change] gives, renews and ends claims by way of a [Tx]. The format of the
-// files is that of package claimfile. It guarantees that
+// [Open] returns the [Book] of a store. [Book.Live] adds the valid claims to a snapshot and
+// takes no lock. [Book.Change] creates, renews, and ends claims with a [Tx]. Package claimfile
+// defines the format of the files. The package guarantees that
 //
 //   - an item has one holder at a time, in all worktrees of a repository;
-//   - a claim is of an item and not of its number: an item that got another number keeps its
-//     holder, and another item with the same number does not have it;
-//   - a damaged file holds nothing, and no symbolic link leads out of the directory.
+//   - a claim belongs to an item and not to its number: an item whose number changes keeps its
+//     holder, and another item with the same number does not get it;
+//   - a damaged file holds no item, and no symbolic link leads out of the directory.
 //
-// The directory depends on the store. In the store that all worktrees share it is a part of the
-// store, so that a sync sends the claims to other clones. A store in the tree of a repository
-// has its claims in git's directory: each worktree has items of its own there, and all of them
-// have the same claims. Elsewhere the claims are in the private directory of the store.
+// The directory depends on the store. In the store that all worktrees share, it is a part of the
+// store, so a sync sends the claims to other clones. A store in the tree of a repository
+// has its claims in git's directory: each worktree has its own items there, and all of them
+// have the same claims. Elsewhere, the claims are in the private directory of the store.
 package claimbook
 
 import (
@@ -58,9 +58,9 @@ type entry struct {
 const (
 	// lockFile is the lock of a book outside of a store.
 	lockFile = "lock"
-	// lockWait is how long a change of a book waits for others to finish theirs.
+	// lockWait is how long a change of a book waits for other changes.
 	lockWait = 10 * time.Second
-	// racy is how old a file must be for its times to show each change of it.
+	// racy is the age from which a file's times show each change of it.
 	racy = 100 * time.Millisecond
 )
 
@@ -85,8 +85,8 @@ func Open(store rooted.Dir, place location.Place, now func() time.Time) *Book {
 // Elsewhere returns the directory of the claims if it is not in that of the store.
 func (b *Book) Elsewhere() (dir string, ok bool) { return b.dir.Path(), b.locked != nil }
 
-// records returns the claims of all files, by the name of the file. What was read before is
-// used again where the file did not change.
+// records returns the claims of all files, by the name of the file. It reuses earlier results for
+// unchanged files.
 func (b *Book) records() (map[string]claimfile.Record, error) {
 	root, err := b.dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -128,12 +128,12 @@ func (b *Book) records() (map[string]claimfile.Record, error) {
 	return records, nil
 }
 
-// current reports whether an entry is of the file as it is now.
+// current reports whether an entry matches the current file.
 func (e entry) current(info fs.FileInfo) bool {
 	return os.SameFile(e.info, info) && e.info.ModTime().Equal(info.ModTime()) && e.info.Size() == info.Size()
 }
 
-// readClaim reads the file of a claim. One that cannot be read is none: nobody could honor it.
+// readClaim reads the file of a claim. An unreadable one counts as none: nobody could honor it.
 func readClaim(root *os.Root, name string) (claimfile.Record, bool) {
 	data, err := regular.ReadIn(root, name, claimfile.MaxSize)
 	if err != nil {
@@ -142,7 +142,7 @@ func readClaim(root *os.Root, name string) (claimfile.Record, bool) {
 	return claimfile.Parse(path.Base(name), string(data))
 }
 
-// Live returns a snapshot with the claims that count, by the configuration of the project.
+// Live returns a snapshot with the valid claims, according to the configuration of the project.
 func (b *Book) Live(s *item.Snapshot, c item.Config) (*item.Snapshot, error) {
 	records, err := b.records()
 	if err != nil || len(records) == 0 {
@@ -167,7 +167,7 @@ func (b *Book) Live(s *item.Snapshot, c item.Config) (*item.Snapshot, error) {
 	return s.WithClaims(live), nil
 }
 
-// follow adds the claims of items that got another number since.
+// follow adds the claims of items whose number has changed since.
 func (b *Book) follow(s *item.Snapshot, c item.Config, moved []claimfile.Record, live map[item.ID]item.Claim) {
 	if len(moved) == 0 {
 		return
@@ -201,8 +201,8 @@ func (b *Book) renumberings() []renumbered.Record {
 	return layout.Renumberings(root)
 }
 
-// Of returns the claim of an item, also under a number that it had before; false if nobody
-// holds it. It reads the files of that item alone.
+// Of returns the claim of an item, including one under a former number; false if nobody holds it.
+// It reads only the files of that item.
 func (b *Book) Of(it *item.Summary) (item.Claim, bool, error) {
 	root, err := b.dir.Open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -224,14 +224,14 @@ func (b *Book) Of(it *item.Summary) (item.Claim, bool, error) {
 	return r.Claim, true, nil
 }
 
-// Due reports whether a call of an agent is worth writing down with [Tx.Renew].
+// Due reports whether [Tx.Renew] should record a call of an agent.
 func (b *Book) Due(by item.Agent) (bool, error) {
 	due, err := b.due(by)
 	return len(due) > 0, err
 }
 
-// due returns the claims that a call of an agent changes, as they are after it: its own are
-// renewed, and those of its machine whose holder's process has ended get a note about it.
+// due returns the claims that a call of an agent changes, in their new state: its own are renewed,
+// and those of its machine whose holder's process has ended get a note about it.
 func (b *Book) due(by item.Agent) ([]claimfile.Record, error) {
 	records, err := b.records()
 	now := b.now().UTC().Truncate(time.Millisecond)

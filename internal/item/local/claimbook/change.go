@@ -21,8 +21,8 @@ type Tx struct {
 	by   item.Agent
 }
 
-// Change calls do while nobody else changes the claims. tx is the change of the store that it
-// is a part of, and the agent is that of ctx.
+// Change calls do while nobody else changes the claims. tx is the enclosing change of the store,
+// and the agent is that of ctx.
 func (b *Book) Change(ctx context.Context, tx *lockedstore.Tx, do func(*Tx) error) error {
 	by := item.AgentOf(ctx)
 	if b.locked == nil {
@@ -48,8 +48,8 @@ func (t *Tx) Take(it *item.Summary, r item.ClaimRequest) (item.Claim, error) {
 	return item.Claim{}, err
 }
 
-// NoteGone notes which holders have ended, so that their claims end after a while, and returns
-// the snapshot with the notes.
+// NoteGone records which holders have ended, so their claims end after a while, and returns the
+// snapshot with the notes.
 func (t *Tx) NoteGone(s *item.Snapshot) (*item.Snapshot, error) {
 	noted := map[item.ID]item.Claim{}
 	now := t.book.now().UTC().Truncate(time.Millisecond)
@@ -90,8 +90,8 @@ func (t *Tx) Release(it *item.Summary, steal bool) (claim item.Claim, was bool, 
 	return *old, true, t.Forget(it)
 }
 
-// Finish calls do, which finishes an item, and ends the claim of the item. If another agent
-// holds the item, do is called only with steal, and stolen names the holder.
+// Finish calls do, which finishes an item, and ends the claim of the item. If another agent holds
+// the item, it calls do only with steal, and stolen names the holder.
 func (t *Tx) Finish(it *item.Summary, steal bool, do func(stolen string) error) error {
 	now, stolen := t.book.now(), ""
 	old := t.former(it)
@@ -110,7 +110,7 @@ func (t *Tx) Finish(it *item.Summary, steal bool, do func(stolen string) error) 
 	return t.Forget(it)
 }
 
-// Forget removes the claim of an item, under each number that it had.
+// Forget removes the claim of an item, under each of its numbers.
 func (t *Tx) Forget(it *item.Summary) error {
 	err := t.remove(it)
 	for _, r := range renumbered.Of(t.book.renumberings(), it.ID, it.Created) {
@@ -121,7 +121,7 @@ func (t *Tx) Forget(it *item.Summary) error {
 	return err
 }
 
-// Renew writes a call of the agent down; see [Book.Due].
+// Renew records a call of the agent; see [Book.Due].
 func (t *Tx) Renew() error {
 	due, err := t.book.due(t.by)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package exchange replaces any number of files of a store of work items at once.
+// Package exchange replaces any number of files of a store of work items atomically.
 //
-// [Read] returns the files of a store, and [Replace] puts others in their place. Either all of
-// them are replaced or none, also if the process is killed: the journal of the change is on disk
-// before the first file is replaced, and [Finish], which each change of the store begins with, does
-// what is left. Along with the files the store keeps a note, which says which state of the files
-// was exchanged last. The caller holds the lock of the store.
+// [Read] returns the files of a store, and [Replace] replaces them. Either all of them are replaced
+// or none, even if the process is killed: the journal of the change is on disk before the first
+// file is replaced, and [Finish], with which each change of the store begins, completes an
+// interrupted one. Next to the files, the store has a note, which identifies the last exchanged
+// state of the files. The caller holds the lock of the store.
 package exchange
 
 import (
@@ -25,13 +25,13 @@ import (
 )
 
 const (
-	// journalName says what is being put in place of what.
+	// journalName is the journal of a replacement.
 	journalName = layout.Private + "/exchange.json"
 	// noteName has the note.
 	noteName = layout.Private + "/synced"
 	// maxJournal is the size in bytes of the largest journal, in which texts are base64.
 	maxJournal = 512 << 20
-	// deepest is how many directories a file of a store is in at most.
+	// deepest is the maximum nesting of directories in a store.
 	deepest = 3
 )
 
@@ -45,8 +45,7 @@ type journal struct {
 	Note   string            `json:"note"`
 }
 
-// IsFile reports whether a store can have a file of that name. What is private to a store is
-// none.
+// IsFile reports whether a store can have a file with that name. Private files are excluded.
 func IsFile(name string) bool {
 	parts := strings.Split(name, "/")
 	return len(parts) <= deepest && !strings.ContainsAny(name, "\\:\x00\n") && !slices.ContainsFunc(parts, func(part string) bool {
@@ -135,7 +134,7 @@ func Replace(tx *lockedstore.Tx, before, after Files, note string) error {
 	return j.do(tx)
 }
 
-// Finish does what a process that was killed has left undone.
+// Finish completes the work of a killed process.
 func Finish(tx *lockedstore.Tx) error {
 	data, err := regular.ReadIn(tx.Root(), journalName, maxJournal)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,12 +145,12 @@ func Finish(tx *lockedstore.Tx) error {
 	}
 	var j journal
 	if err := json.Unmarshal(data, &j); err != nil {
-		return tx.Remove(journalName) // cut: nothing of it was done
+		return tx.Remove(journalName) // truncated: nothing of it was done
 	}
 	return j.do(tx)
 }
 
-// do puts the files in place. It can be done again.
+// do puts the files in place. It is idempotent.
 func (j journal) do(tx *lockedstore.Tx) error {
 	files := make([]lockedstore.File, 0, len(j.Write)+1)
 	for _, name := range slices.Sorted(maps.Keys(j.Write)) {

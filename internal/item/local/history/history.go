@@ -1,12 +1,12 @@
-// Package history keeps the changes of the items of a store in files, one for each item.
+// Package history stores the changes of the items of a store in files, one for each item.
 //
-// [In] returns the [Dir] of a store. [Dir.Of] is the history of an item, and [Dir.With] is the
-// file to write together with a change of the item, so that a change is in the history or was
-// not made. Reading takes no lock. The format of the files is that of package changelog, which
-// also bounds them.
+// [In] returns the [Dir] of a store. [Dir.Of] returns the history of an item, and [Dir.With] the
+// file to write together with a change of the item, so a change is in the history or did not
+// happen. Reading takes no lock. Package changelog defines the format of the files, and their
+// limits.
 //
-// In a store that clones share the histories are a part of the store. Other stores have them in
-// their private directory: there git has the history of the files.
+// In a store that clones share, the histories are a part of the store. Other stores have them in
+// their private directory: there, git has the history of the files.
 package history
 
 import (
@@ -68,8 +68,8 @@ func (d Dir) read(root *os.Root, it *item.Summary, moved []renumbered.Record) (c
 	return changelog.Union(logs...), nil
 }
 
-// Of returns the history of an item as far as it happened: a process that was killed can have
-// written the history of a change that it did not come to make.
+// Of returns the history of an item as far as it happened: a killed process may have written the
+// history of a change that it did not make.
 func (d Dir) Of(root *os.Root, it *item.Item) (changelog.Log, error) {
 	log, err := d.read(root, &it.Summary, layout.Renumberings(root))
 	if n := len(log.Changes); n > 0 && !log.Changes[n-1].Happened(it) {
@@ -124,7 +124,7 @@ func (d Dir) file(tx *lockedstore.Tx, it *item.Summary, log changelog.Log) (lock
 	return lockedstore.File{Name: d.name(it), Data: []byte(text)}, nil
 }
 
-// Remove removes the history of an item that is gone for good.
+// Remove removes the history of a purged item.
 func (d Dir) Remove(tx *lockedstore.Tx, it *item.Summary) error {
 	if err := tx.Remove(d.name(it)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -1,10 +1,10 @@
-// Package layout names the files in the directory of a store of work items, and reads and
-// prepares single ones.
+// Package layout names the files in the directory of a store of work items, and reads and prepares
+// single ones.
 //
-// The packages below item/local use it, so that each file has its name in one place. [Open]
-// reads the file of an item, and [File] is the file to write for one. Reading follows no
-// symbolic link, and no error names a path of this machine. Nothing here takes a lock: a
-// process that changes a store holds the lock of the store meanwhile.
+// The packages below item/local use it, so each file has its name in one place. [Open] reads the
+// file of an item, and [File] is the file to write for one. Reading follows no symbolic link, and
+// no error names a path of this machine. The package takes no lock: a process that changes a store
+// holds the lock of the store.
 package layout
 
 import (
@@ -24,11 +24,11 @@ import (
 const (
 	Config = "config.yml"
 	Items  = "items"
-	// Trash has deleted items with what their deletion took from others.
+	// Trash contains deleted items with the relations that their deletion removed from others.
 	Trash = "trash"
-	// Private has what only copse uses. Git ignores it.
+	// Private contains files that only copse uses. Git ignores it.
 	Private = ".copse"
-	// Lock is what a process holds while it changes the store.
+	// Lock is the file that a process locks while it changes the store.
 	Lock = Private + "/lock"
 	// Ignore makes git ignore Private.
 	Ignore = Private + "/.gitignore"

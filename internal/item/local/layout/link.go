@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// Links has a file for each item that is linked. It is named after the item's time of
-	// creation: the original program drops front matter that it does not know, and a merge
-	// can change the number of an item, but nothing changes when it was created.
+	// Links has a file for each linked item. It is named after the item's creation time: the
+	// original program drops unknown front matter, and a merge can change the number of an item,
+	// but nothing changes its creation time.
 	Links = "links"
 	// LinkExtension ends the names of those files.
 	LinkExtension = ".txt"
@@ -35,8 +35,8 @@ func LinkName(created string) (string, bool) {
 	return path.Join(Links, stamp+LinkExtension), stamp != "" && len(stamp) <= most
 }
 
-// ReadLink returns the link of an item that was created at a time. A link that cannot be read
-// is none: it is not part of the item.
+// ReadLink returns the link of an item that was created at a time. An unreadable link counts as
+// none: it is not part of the item.
 func ReadLink(root *os.Root, created string) item.Link {
 	name, ok := LinkName(created)
 	if !ok {

@@ -1,9 +1,9 @@
 // Package location finds the directory of a store of work items, and creates it.
 //
-// Use [Place.Find] for the store that counts in a directory, and [Place.Create] for a
-// place for a new one. Nothing is kept: each call looks again, so a store that appears or goes
-// is noticed. A symbolic link leads to another place only where the user's own settings name
-// it, because a repository can bring links along.
+// Use [Place.Find] for the store of a directory, and [Place.Create] for the directory of a new one.
+// Nothing is cached: each call looks again, so it notices a store that appears or disappears. A
+// symbolic link may lead to another place only if the user's own settings name it, because a
+// repository can contain links.
 package location
 
 import (
@@ -24,24 +24,23 @@ import (
 // Name is the name of the directory of a store.
 const Name = ".tic"
 
-// Place is where a store is looked for. Paths are absolute.
+// Place is a starting point of the search. Paths are absolute.
 type Place struct {
-	// Dir is the working directory. The store is the one in it or in the next
-	// directory above that has one, up to Root.
+	// Dir is the working directory. The search uses the store in it or in the nearest directory
+	// above, up to Root.
 	Dir string
-	// Root is the root of the git worktree that Dir is in; empty outside of git,
-	// where only Dir is looked at.
+	// Root is the root of the git worktree that contains Dir; empty outside of git, where only Dir
+	// is searched.
 	Root string
 	// Main is the root of the main worktree, if Root is that of a linked one.
 	// Its store is used where the linked worktree has none of its own.
 	Main string
-	// Elsewhere returns the directory in which the user keeps the items of this place
-	// instead, and false if the user does not say; nil is false.
+	// Elsewhere returns the user's directory for the items of this place, and false if the user has
+	// not set one; nil is false.
 	Elsewhere func() (path string, ok bool, err error)
-	// Shared is where the store is that all worktrees of the repository share,
-	// outside of their trees; empty outside of git. It counts before those in the
-	// roots of worktrees, which branches can bring along, and after those in
-	// directories below a root.
+	// Shared is the store that all worktrees of the repository share, outside of their trees; empty
+	// outside of git. It takes precedence over stores in the roots of worktrees, which branches can
+	// contain, but not over stores in directories below a root.
 	Shared string
 }
 
@@ -127,7 +126,7 @@ func (p Place) HasShared() bool {
 	return true
 }
 
-// directories returns those that can have a store, in the order in which they count.
+// directories returns the possible directories of a store, in their order of precedence.
 func (p Place) directories() []string {
 	list := []string{p.Dir}
 	if p.Root == "" {

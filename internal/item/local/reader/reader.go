@@ -1,9 +1,9 @@
 // Package reader reads one directory of work items, without a lock.
 //
-// [Open] returns a [Reader]. It sees all changes that were made before a call, also those of an
-// editor or of git; see [itemfolder.Index] for how, and for three exceptions. What it has read
-// stays in memory, so that the next call reads only what changed. A file that is not an item, or
-// was not merged, is a warning of the snapshot and touches no other item.
+// [Open] returns a [Reader]. It sees all changes before a call, including those of an editor or of
+// git; see [itemfolder.Index] for details, and for three exceptions. It caches what it has read in
+// memory, so the next call reads only changes. A file that is not an item, or was not merged, is a
+// warning of the snapshot and does not affect other items.
 package reader
 
 import (
@@ -25,18 +25,17 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// newerName is where later versions of tic keep all.
+// newerName is the file in which later versions of tic store everything.
 const newerName = "tic.db"
 
 // Options say how a directory is read.
 type Options struct {
 	// Watching lets the system report changes of the directory.
 	Watching bool
-	// Caches is a directory of the user's for what was read of large stores, so that the
-	// next process need not parse all files; "" is none.
+	// Caches is a directory of the user for caches of large stores, so the next process need not
+	// parse all files; "" is none.
 	Caches string
-	// Done returns the statuses that mean done where the configuration does not say; nil is
-	// none.
+	// Done returns the statuses that mean done if the configuration does not; nil is none.
 	Done func() ([]string, error)
 }
 
@@ -57,12 +56,12 @@ type configuration struct {
 	unmerged bool
 }
 
-// Open returns the reader of a directory. Nothing is read yet.
+// Open returns the reader of a directory. It reads nothing yet.
 func Open(dir rooted.Dir, o Options) *Reader {
 	return &Reader{dir: dir, o: o, config: cachedfile.NewIn(dir.In(), layout.Config, ticfile.MaxSize, parseConfiguration)}
 }
 
-// Close releases what the system holds for the reader. One that is used again takes it again.
+// Close releases the system resources of the reader. Further use acquires them again.
 func (r *Reader) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,8 +87,8 @@ func (r *Reader) drop() {
 	}
 }
 
-// parseConfiguration reads a configuration for looking at items. For that, an
-// unfinished merge is finished in memory.
+// parseConfiguration reads a configuration for reading items. For that, it finishes an unfinished
+// merge in memory.
 func parseConfiguration(data []byte) (configuration, error) {
 	text := string(data)
 	c, err := ticfile.ParseConfig(text)
@@ -219,7 +218,7 @@ func (r *Reader) refresh() error {
 	return fmt.Errorf("read directory %q: another program keeps replacing it", layout.Items)
 }
 
-// Lookup finds an item, as an [item.Lookup] does, and knows broken items, too.
+// Lookup implements [item.Lookup], including broken items.
 func (r *Reader) Lookup(id item.ID) (*item.Summary, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

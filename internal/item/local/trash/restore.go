@@ -9,8 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// bringBack gives an item that came from the trash its relations again, as far
-// as they are possible.
+// bringBack restores the relations of a restored item, as far as they are possible.
 func (t Trash) bringBack(id item.ID, change item.Change) error {
 	r := &restoration{Trash: t, id: id, items: map[item.ID]*opened{}, trash: map[item.ID]*opened{}}
 	it, err := r.open(id)

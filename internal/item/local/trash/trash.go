@@ -1,22 +1,23 @@
 // Package trash deletes work items of a store and restores them.
 //
-// A deleted item keeps its file, in the directory trash, with what its deletion took from
-// others: [Trash.Delete] takes it out of their parents and dependencies, and [Trash.Restore]
-// gives the relations back as far as they are possible. [List] returns what is in the trash, and
-// [Trash.Purge] removes items from it for good. The caller holds the lock of the store.
+// A deleted item keeps its file, in the directory trash, with the relations that its deletion
+// removed from others: [Trash.Delete] removes it from their parents and dependencies, and
+// [Trash.Restore]
+// restores the relations as far as they are possible. [List] returns the content of the trash, and
+// [Trash.Purge] removes items permanently. The caller holds the lock of the store.
 //
-// Both changes touch several files, and a process that is killed harms none. An item is deleted,
-// or restored, by these steps, each of which leaves a good store:
+// Both changes affect several files, and a killed process does no harm. An item is deleted,
+// or restored, by these steps, each of which leaves a valid store:
 //
 //  1. record the change;
-//  2. move the item's file to the trash, or from there. From here on it is done,
-//     and only the files around it have to follow;
-//  3. rewrite these: what they are to have is all on disk before the first is
+//  2. move the item's file to the trash, or from there. From here on, the change is effective,
+//     and only the related files must follow;
+//  3. rewrite these: their new contents are all on disk before the first is
 //     replaced;
 //  4. remove the record.
 //
-// After a crash, [Trash.Finish], which each change of the store begins with, finds
-// the record, and continues with step 3 if step 2 was done; each can be done again.
+// After a crash, [Trash.Finish], with which each change of the store begins, finds
+// the record, and continues with step 3 if step 2 was done; each step is idempotent.
 package trash
 
 import (
@@ -85,7 +86,7 @@ func (t Trash) Restore(id item.ID, change item.Change) error {
 	return t.perform(pending{Restore: id, Change: change})
 }
 
-// Finish does what a process that was killed has left undone.
+// Finish completes the work of a killed process.
 func (t Trash) Finish() error {
 	data, err := regular.ReadIn(t.Tx.Root(), pendingName, layout.MaxOwnFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +97,7 @@ func (t Trash) Finish() error {
 	}
 	var p pending
 	if json.Unmarshal(data, &p) == nil && t.begun(p) {
-		// A file that can no longer be read or changed holds up nobody.
+		// A file that has become unreadable or unchangeable blocks nobody.
 		if err := t.follow(p); err != nil && !item.IsRefusal(err) {
 			return fmt.Errorf("finish the interrupted change: %w", err)
 		}
@@ -136,7 +137,7 @@ func (t Trash) perform(p pending) error {
 		return errors.Join(err, t.Tx.Remove(pendingName))
 	}
 	if err := t.follow(p); err != nil {
-		// What was written down goes only if the move is undone.
+		// The record is removed only if the move is undone.
 		if moveErr := t.Tx.Move(to, from); moveErr != nil {
 			return errors.Join(err, moveErr)
 		}
@@ -176,8 +177,8 @@ func idsOf(list []*item.Summary) []item.ID {
 	return ids
 }
 
-// forget takes a deleted item out of those that refer to it, and notes in its
-// own file which they were.
+// forget removes a deleted item from those that refer to it, and records in its own file which they
+// were.
 func (t Trash) forget(p pending) error {
 	content, it, err := layout.Open(t.Tx.Root(), layout.Trash, p.Delete)
 	if err != nil {

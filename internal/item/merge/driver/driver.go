@@ -1,4 +1,4 @@
-// Package driver is the merge driver of git: it merges one file of a store, seeing no other.
+// Package driver implements git's merge driver: it merges a single file of a store.
 package driver
 
 import (
@@ -79,8 +79,8 @@ func BothVersions(ours, theirs string) string {
 // Name is what git calls the merge driver.
 const Name = "copse-items"
 
-// Attributes is the file of a store that tells git which files the driver merges. The
-// records of changed numbers are lines of their own, which git can merge without it.
+// Attributes is the file of a store that tells git which files the driver merges. The records of
+// changed numbers are separate lines, which git can merge without it.
 const Attributes = `# Work items merge field by field. Git never clones the configuration of a merge
 # driver: run "copse item init --merge-driver" once in each clone.
 ` + merge.ConfigName + ` merge=` + Name + `

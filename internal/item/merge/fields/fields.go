@@ -1,8 +1,7 @@
-// Package fields merges the values of single fields: the value that both sides had before,
-// ours, and theirs.
+// Package fields merges the values of single fields: the base value, ours, and theirs.
 //
-// What one side changed is the result. Where both did, the greater value is: a rule by value
-// gives the same result in any order of merges.
+// A change of one side is the result. If both sides changed the field, the result is the greater
+// value: a rule by value gives the same result in any order of merges.
 package fields
 
 import (

@@ -1,6 +1,6 @@
-// Package follow lets references follow their items where git made commits again: in a
-// rebase, a cherry-pick, and a merge without a conflict. Git takes over what a commit says in
-// numbers, and where it arrives the same number can be that of another item.
+// Package follow lets references follow their items where git copied commits: in a rebase, a
+// cherry-pick, and a merge without a conflict. Git copies the numbers in a commit, and in the new
+// place, the same number can belong to another item.
 package follow
 
 import (

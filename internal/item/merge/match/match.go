@@ -1,6 +1,6 @@
-// Package match reads the three trees of a merge of work items, and finds out which items
-// of them are the same: by birth, which is the time of creation and the number that an item
-// was born with. That two items have the same number says nothing.
+// Package match reads the three trees of a merge of work items, and finds out which of their items
+// are the same: by birth, which is the creation time and the first number of an item. Equal numbers
+// alone prove nothing.
 package match
 
 import (

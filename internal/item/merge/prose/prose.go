@@ -1,12 +1,12 @@
-// Package prose merges two versions of a text, line by line, so that no line that
-// somebody wrote is lost and a person can read the result.
+// Package prose merges two versions of a text, line by line, so that no line is lost and a person
+// can read the result.
 //
-// Changes in different places combine. Where both versions changed the same place,
-// the result has both, one after the other, with a line [Divider] between them.
-// Nothing in it looks like the marks of an unfinished merge.
+// Changes in different places combine. If both versions changed the same place, the result has
+// both, one after the other, with a line [Divider] between them. Nothing in it looks like the
+// markers of an unfinished merge.
 //
-// [Merge] is a function of the set of changes, not of their order: with one base it
-// is idempotent, commutative and, as long as no line occurs twice, associative.
+// [Merge] is a function of the set of changes, not of their order: with one base, it is idempotent,
+// commutative, and, as long as no line occurs twice, associative.
 package prose
 
 import (

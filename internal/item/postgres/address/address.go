@@ -1,12 +1,12 @@
 // Package address reads the address of a database of work items.
 //
-// An address is a URL as other PostgreSQL programs take it, with the name of a project in
-// the parameter project: postgres://ada@db.example/team?project=shop. What it leaves out
-// comes from where those programs find it: the PG variables, a service file, .pgpass.
+// An address is a URL as other PostgreSQL programs accept it, with the name of a project in the
+// parameter project: postgres://ada@db.example/team?project=shop. Missing parts come from the usual
+// sources: the PG variables, a service file, .pgpass.
 //
-// Two things are stricter than elsewhere. The server of a host other than this one must
-// prove who it is unless the user chose another sslmode, and a .pgpass file that others
-// can read is refused. No error has a password in it.
+// Two rules are stricter than elsewhere. The server of a host other than this one must prove its
+// identity unless the user chose another sslmode, and a .pgpass file that others can read is
+// refused. No error contains a password.
 package address
 
 import (

@@ -1,10 +1,10 @@
-// Package schema has the tables of the database of work items, and the migrations that
-// make and change them.
+// Package schema defines the tables of the database of work items, and the migrations that create
+// and change them.
 //
-// A migration is a file of SQL statements, named by its number. [Migrate] applies those
-// that are missing, each in a transaction of its own with the note that it was applied. It
-// is called when a person asks, never on the way to something else. [Version] says what a
-// database has, and [Latest] what this program needs.
+// A migration is a file of SQL statements, named by its number. [Migrate] applies the missing ones,
+// each in a separate transaction with the note that it was applied. It runs only when a person
+// requests it. [Version] returns the version of a database, and [Latest] the version that this
+// program needs.
 package schema
 
 import (
