@@ -4,19 +4,19 @@
 // [Lookup] finds a [Client]; [Client.Path] is its file, [Client.Set] and [Client.Remove]
 // change the text of one. They guarantee that
 //
-//   - everything else in the text stays as it is, byte for byte: other entries, their
-//     order, comments, line ends;
-//   - an entry that is there keeps what a person added: arguments, variables, settings, a
-//     program that is put in front of copse;
-//   - an entry that is there already, and the same, changes nothing;
-//   - Remove takes out what Set has put in, and nothing else;
-//   - a text that cannot be understood is an error and is not changed.
+//   - everything else in the text remains, byte for byte: other entries, their
+//     order, comments, line endings;
+//   - an existing entry keeps a person's additions: arguments, variables, settings, a
+//     program in front of copse;
+//   - an entry that already exists unchanged changes nothing;
+//   - Remove removes what Set has added, and nothing else;
+//   - an invalid text is an error and does not change.
 //
-// Many clients start servers with a part of the environment alone. Set writes references
-// to the variables that copse needs, in the client's own form and never their values, and
-// [Client.Environ] returns what a server gets then.
+// Many clients start servers with only a part of the environment. Set writes references
+// to the variables that copse needs, in the client's own form, and never their values.
+// [Client.Environ] returns the environment that a server then gets.
 //
-// Nothing is read or written here but texts; the caller keeps the files.
+// This package reads and writes only texts; the caller handles the files.
 package clientconfig
 
 import (
@@ -26,24 +26,24 @@ import (
 	"strings"
 )
 
-// Server is the server that a client is to use.
+// Server is the server in a client's entry.
 type Server struct {
 	// Command starts it on standard input and output, with Args.
 	Command string
 	Args    []string
-	// Env has variables that the entry sets for the server, as they are written: they can
-	// refer to others. Set writes references of its own and none of these.
+	// Env contains the variables that the entry sets for the server, in written form: they can
+	// refer to others. Set writes its own references and none of these.
 	Env map[string]string
-	// EnvVars are the variables that Codex passes on, and Dir is the directory to start
-	// in; "" is where the client was started.
+	// EnvVars are the variables that Codex passes on, and Dir is the directory to start in; "" is
+	// the client's own.
 	EnvVars []string
 	Dir     string
-	// URL is where it is served over HTTP, and Token what it demands there; URL is ""
-	// for a command.
+	// URL is its address over HTTP, and Token the token that it requires there; URL is "" for a
+	// command.
 	URL, Token string
 }
 
-// Scope is whose configuration it is.
+// Scope is the owner of the configuration.
 type Scope string
 
 // The scopes.
@@ -62,18 +62,18 @@ type Client struct {
 	user    map[string][]string
 	project []string
 	form    form
-	// filter is what the client keeps from the servers that it starts.
+	// filter describes what the client withholds from the servers that it starts.
 	filter filter
 }
 
-// form is how a client writes entries.
+// form describes how a client writes entries.
 type form struct {
 	typed   bool   // with the kind of server
-	urlKey  string // "" if it knows no HTTP
+	urlKey  string // "" if it does not support HTTP
 	command bool   // command and arguments are one list
 	env     string // the key of variables, "" for env
 	dir     bool   // it reads cwd
-	tools   bool   // it is told which tools to offer
+	tools   bool   // it has a list of tools to offer
 	keyed   bool   // it refuses a file without the object of servers
 }
 
@@ -82,7 +82,7 @@ type Location struct {
 	GOOS, Home string
 	// AppData is %APPDATA%, ConfigHome $XDG_CONFIG_HOME; "" is the default.
 	AppData, ConfigHome string
-	// Getenv returns the variables with which clients move their files; nil is for none.
+	// Getenv returns the variables with which users move clients' files; nil for none.
 	Getenv func(name string) string
 	// Dir is the directory of the project.
 	Dir string
@@ -95,7 +95,8 @@ const (
 	appData = "$appdata" // %APPDATA%
 	support = "$support" // ~/Library/Application Support
 
-	// These are a directory below the home, unless the client's own variable names another.
+	// These are a directory below the home directory, unless the client's own variable names
+	// another.
 	claudeFile = "$claude-file" // ~
 	claudeDir  = "$claude"      // ~/.claude
 	codexDir   = "$codex"       // ~/.codex
@@ -105,10 +106,10 @@ const (
 )
 
 // moved are the variables with which users move the files of clients. opencode has one, too, but
-// reads its usual file beside the other.
+// reads its usual file in addition.
 var moved = map[string]struct {
 	variable string
-	parts    []string // where they are without it
+	parts    []string // the location without the variable
 }{
 	claudeFile: {"CLAUDE_CONFIG_DIR", []string{home}},
 	claudeDir:  {"CLAUDE_CONFIG_DIR", []string{home, ".claude"}},
@@ -126,7 +127,7 @@ func (p Location) resolve(title string, parts []string) (string, error) {
 			if dir := p.Getenv(m.variable); filepath.IsAbs(dir) {
 				return filepath.Join(append([]string{dir}, parts[1:]...)...), nil
 			} else if dir != "" {
-				return "", fmt.Errorf("%s is %q, which is another directory wherever %s is started; use an absolute path", m.variable, dir, title)
+				return "", fmt.Errorf("%s is %q, which names another directory wherever %s starts; use an absolute path", m.variable, dir, title)
 			}
 		}
 		return p.resolve(title, slices.Concat(m.parts, parts[1:]))
@@ -149,7 +150,7 @@ func (p Location) resolve(title string, parts []string) (string, error) {
 // everywhere returns a path that is the same on all systems.
 func everywhere(parts ...string) map[string][]string { return map[string][]string{"": parts} }
 
-// clients returns all that are known.
+// clients returns all known clients.
 func clients() []Client {
 	typed, plain := form{typed: true, urlKey: "url"}, form{urlKey: "url"}
 	return []Client{
@@ -206,7 +207,7 @@ func IDs() []string {
 	return ids
 }
 
-// UnknownError says that there is no such client here.
+// UnknownError reports an unknown client.
 type UnknownError struct{ ID string }
 
 func (e *UnknownError) Error() string {
@@ -222,7 +223,7 @@ func Lookup(id string) (Client, error) {
 	return Client{}, &UnknownError{ID: id}
 }
 
-// Path returns the client's file. The error says that it has none for the scope.
+// Path returns the client's file. It fails if the client has none for the scope.
 func (c Client) Path(scope Scope, p Location) (string, error) {
 	if scope == Project {
 		if c.project == nil {
@@ -244,7 +245,7 @@ func join(base string, parts ...string) string {
 	return filepath.Join(append([]string{base}, parts...)...)
 }
 
-// NoHTTPError says that a client starts servers itself.
+// NoHTTPError reports that a client only starts servers itself.
 type NoHTTPError struct{ Title string }
 
 func (e *NoHTTPError) Error() string {
@@ -259,8 +260,8 @@ func (c Client) CheckHTTP() error {
 	return nil
 }
 
-// Set returns text with the entry of a server. An empty text is a new file. An entry of that
-// name keeps what a person added to it.
+// Set returns text with the entry of a server. An empty text is a new file. An existing entry with
+// that name keeps a person's additions.
 func (c Client) Set(text []byte, name string, s Server) ([]byte, error) {
 	if s.URL != "" {
 		if err := c.CheckHTTP(); err != nil {

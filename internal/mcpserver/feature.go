@@ -88,7 +88,7 @@ func (s *Server) addTemplate(t toolset.Template) {
 		}
 		values := make(map[string]string)
 		for i, v := range t.Variables {
-			// A value is decoded once, here; what it decodes to is data for Read.
+			// A value is decoded once, here; the result is data for Read.
 			if values[v.Name], err = url.PathUnescape(match[i+1]); err != nil {
 				return nil, mcp.ResourceNotFoundError(req.Params.URI)
 			}
@@ -120,8 +120,7 @@ func (s *Server) resourceWorktree(ctx context.Context, req *mcp.ReadResourceRequ
 	return worktree, ask, err
 }
 
-// templatePattern matches the URIs of a template, whose variables must stand in
-// it in their order.
+// templatePattern matches the URIs of a template, whose variables must occur in it in their order.
 func templatePattern(t toolset.Template) *regexp.Regexp {
 	expr, rest := "^", t.URITemplate
 	for _, v := range t.Variables {
@@ -148,7 +147,7 @@ func contents(at *Worktree, text string, err error) (*mcp.ReadResourceResult, er
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
 }
 
-// recovered turns a panic into a protocol error. Deferred.
+// recovered turns a panic into a protocol error. It must be deferred.
 func (s *Server) recovered(ctx context.Context, what string, err *error) {
 	if p := recover(); p != nil {
 		s.logger.ErrorContext(ctx, "handler panicked", "handler", what, "panic", p, "stack", string(debug.Stack()))

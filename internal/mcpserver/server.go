@@ -15,16 +15,15 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// Options say what a server offers and who it is.
+// Options configure a server.
 type Options struct {
-	// Name and Version are what the server calls itself.
+	// Name and Version identify the server.
 	Name    string
 	Version string
-	// Instructions are read by every client's model at the start: short, most
-	// important first.
+	// Instructions are for every client's model at the start: short, most important first.
 	Instructions string
-	// Toolsets are served in full, or, with ReadOnly, without the tools that
-	// are not marked as read-only.
+	// Toolsets are served in full, or, with ReadOnly, without the tools that are not marked as
+	// read-only.
 	Toolsets []toolset.Toolset
 	ReadOnly bool
 	// Worktrees finds the worktree of each call, whose toolsets answer; Toolsets then say what
@@ -32,7 +31,7 @@ type Options struct {
 	Worktrees Worktrees
 	// Connected, if set, is called with the name of each client that begins a session.
 	Connected func(client string)
-	// Secrets never leave the server; nil is none.
+	// Secrets never leave the server; nil for none.
 	Secrets *secret.Set
 	Logger  *slog.Logger
 }
@@ -49,15 +48,15 @@ type Server struct {
 	idle     *idle
 }
 
-// listTTL is how long a client may keep a list that changes only when another
-// version of the program is installed.
+// listTTL is how long a client may cache a list that changes only when another version of the
+// program is installed.
 const listTTL = 5 * time.Minute
 
-// pageSize is how many entries a page of a list has.
+// pageSize is the number of entries in a page of a list.
 const pageSize = 100
 
-// New assembles a server. Nothing is opened, asked or read: the first answer
-// costs what the protocol costs.
+// New assembles a server. It opens and reads nothing: the first answer costs only what the protocol
+// costs.
 func New(o Options) *Server {
 	s := &Server{logger: o.Logger, secrets: o.Secrets, idle: newIdle(idleAfter, debug.FreeOSMemory)}
 	served := collect(o)
@@ -126,7 +125,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// served is what the toolsets of a server have together.
+// served is the union of a server's toolsets.
 type served struct {
 	tools              []toolset.Tool // by name
 	watchable          map[string]toolset.Resource
@@ -139,7 +138,7 @@ type served struct {
 	follows            bool
 }
 
-// collect returns what the toolsets of o have, without the tools that o leaves out.
+// collect returns the content of o's toolsets, without the tools that o omits.
 func collect(o Options) served {
 	all := served{watchable: make(map[string]toolset.Resource), located: make(map[string]bool), pages: make(map[string]toolset.Page), follows: o.Worktrees != nil && o.Worktrees.Follows()}
 	for _, set := range o.Toolsets {
@@ -173,7 +172,7 @@ func collect(o Options) served {
 	return all
 }
 
-// capabilities returns what clients are told that the server can do.
+// capabilities returns the capabilities that the server declares.
 func (s served) capabilities() *mcp.ServerCapabilities {
 	caps, changes := &mcp.ServerCapabilities{}, len(s.offers) > 0
 	if s.prompts || changes {
@@ -200,24 +199,23 @@ func (s served) capabilities() *mcp.ServerCapabilities {
 	return caps
 }
 
-// ServeStdio answers one client until its input or ctx ends, which returns nil.
-// Calls that are running when ctx ends are cancelled at once.
+// ServeStdio answers one client until its input or ctx ends, and then returns nil. When ctx ends,
+// running calls are cancelled immediately.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if s.watchers != nil {
 		defer s.watchers.close()
 	}
-	// When its own context ends, the library waits for running calls without
-	// cancelling them; at the end of the input it cancels them. So the end of
-	// ctx is made the end of the input.
+	// When its own context ends, the library waits for running calls without cancelling them; at
+	// the end of the input, it cancels them. The end of ctx therefore becomes the end of the input.
 	return s.mcp.Run(context.WithoutCancel(ctx), &stdio{in: in, out: out, stop: ctx.Done(), logger: s.logger})
 }
 
 func (s *Server) updated(uri string) {
-	// A client that went away is no error of ours; the library logs it.
+	// A disconnected client is not an error of the server; the library logs it.
 	_ = s.mcp.ResourceUpdated(context.Background(), &mcp.ResourceUpdatedNotificationParams{URI: uri})
 }
 
-// cacheHints lets clients keep the lists, and nothing that can change.
+// cacheHints lets clients cache the lists, and nothing that can change.
 func cacheHints(changes bool) func(context.Context, mcp.Request, *mcp.Cacheable) {
 	return func(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 		c.CacheScope = "private"
@@ -233,8 +231,8 @@ func cacheHints(changes bool) func(context.Context, mcp.Request, *mcp.Cacheable)
 	}
 }
 
-// quiet makes the protocol library's log lines less important than it thinks
-// they are: it reports the normal end of a connection as an error.
+// quiet lowers the level of the protocol library's log lines: the library reports the normal end of
+// a connection as an error.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Enabled(ctx context.Context, l slog.Level) bool {

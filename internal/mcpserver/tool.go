@@ -17,12 +17,12 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// levelTrace is below slog's debug: whole arguments and results.
+// levelTrace is below slog's debug: complete arguments and results.
 const levelTrace = -8
 
-// tools are the tools of a server. The library takes milliseconds to register them all,
-// which every client would wait for at the start: it gets to know a tool when that is
-// called first, and the list is made here.
+// tools are the tools of a server. Registering all of them takes the library milliseconds, for
+// which every client would wait at the start. The library therefore gets a tool at its first call,
+// and the list is built here.
 type tools struct {
 	server *Server
 	list   func() []*mcp.Tool
@@ -30,15 +30,15 @@ type tools struct {
 	byName map[string]*lateTool
 }
 
-// lateTool is a tool that the library may not know yet.
+// lateTool is a tool that the library may not have yet.
 type lateTool struct {
 	tool     toolset.Tool
 	register sync.Once
 }
 
-// newTools returns all tools of a server; located holds the names of those that declare the
-// argument "worktree". Every tool accepts it. Declaring it everywhere would cost each client
-// a kilobyte.
+// newTools returns all tools of a server; located contains the names of those that declare the
+// argument "worktree". Every tool accepts it. Declaring it everywhere would cost each client a
+// kilobyte.
 func newTools(s *Server, all []toolset.Tool, located map[string]bool) *tools {
 	t := &tools{server: s, byName: make(map[string]*lateTool, len(all))}
 	for _, tool := range all {
@@ -66,8 +66,8 @@ func (t *tools) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		switch req := req.(type) {
 		case *mcp.ListToolsRequest:
-			// There is one page, whatever the library knows of it. The result must be
-			// the library's: it marks it in a way that is not for others.
+			// There is one page, whatever the library knows of it. The result must be the
+			// library's: it sets a private mark in it.
 			res, err := next(ctx, method, req)
 			if list, ok := res.(*mcp.ListToolsResult); ok && err == nil {
 				list.Tools = t.list()
@@ -82,8 +82,8 @@ func (t *tools) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// definition returns what clients read of a tool. worktree describes the argument of that
-// name, nil leaves it out.
+// definition returns a tool's definition for clients. worktree describes the argument of that name;
+// nil omits it.
 func definition(t toolset.Tool, worktree *jsonschema.Schema) *mcp.Tool {
 	input := t.Input()
 	if worktree != nil {
@@ -103,14 +103,13 @@ func definition(t toolset.Tool, worktree *jsonschema.Schema) *mcp.Tool {
 }
 
 func (s *Server) addTool(t toolset.Tool) {
-	// The library's typed registration would check arguments in its own
-	// words; the toolset's shape has promised others.
-	// Work items have worktrees of their own.
+	// The library's typed registration would check arguments with its own messages; the toolset's
+	// shape has other messages. Work items have their own worktrees.
 	own := sync.OnceValue(func() bool { return t.Input().Properties[worktreeArgument] != nil })
 	s.mcp.AddTool(definition(t, nil), func(ctx context.Context, req *mcp.CallToolRequest) (_ *mcp.CallToolResult, err error) {
 		defer s.recovered(ctx, "tool "+t.Name, &err)
 		ctx, cancel := context.WithCancel(ctx)
-		defer cancel() // what a handler leaves behind reports no more progress
+		defer cancel() // goroutines that a handler leaves behind report no more progress
 		ctx, by := known(ctx, req.ClientInfo())
 		ctx = withSession(ctx, req.Session)
 		ctx = s.withProgress(ctx, req)
@@ -158,7 +157,7 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset
 	return wire
 }
 
-// worktreeInput describes the argument "worktree" of a tool that is located, in full once.
+// worktreeInput describes the argument "worktree" of a located tool, in full only once.
 func worktreeInput(located bool, told *bool) *jsonschema.Schema {
 	if !located {
 		return nil
@@ -170,7 +169,7 @@ func worktreeInput(located bool, told *bool) *jsonschema.Schema {
 	return s
 }
 
-// withWorktree returns a schema that has the argument "worktree", too.
+// withWorktree returns a schema with the additional argument "worktree".
 func withWorktree(s, worktree *jsonschema.Schema) *jsonschema.Schema {
 	with := *s
 	with.Properties = map[string]*jsonschema.Schema{worktreeArgument: worktree}
@@ -179,11 +178,11 @@ func withWorktree(s, worktree *jsonschema.Schema) *jsonschema.Schema {
 	return &with
 }
 
-// maxProgress is how many characters of a message a client hears. The cut comes after the
-// secrets are taken out, or half of one could stay.
+// maxProgress is the maximum length of a progress message. The cut follows the removal of secrets,
+// or part of one could remain.
 const maxProgress = 200
 
-// withProgress lets the handler report to a client that asked for it.
+// withProgress lets the handler report progress to a client that requested it.
 func (s *Server) withProgress(ctx context.Context, req *mcp.CallToolRequest) context.Context {
 	token := req.Params.GetProgressToken()
 	if token == nil {
@@ -191,14 +190,14 @@ func (s *Server) withProgress(ctx context.Context, req *mcp.CallToolRequest) con
 	}
 	start := time.Now()
 	return toolset.WithProgress(ctx, func(message string) {
-		// A client that went away is no error of the call.
+		// A disconnected client is not an error of the call.
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 			ProgressToken: token, Progress: time.Since(start).Seconds(), Message: cleantext.Cut(s.secrets.Redact(message), maxProgress),
 		})
 	})
 }
 
-// call runs a tool so that nothing it does ends the connection. There is a job only where
+// call runs a tool so that no failure in it ends the connection. There is a job only if
 // [beginningOf] has a place for it.
 func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage) (res toolset.Result, job *toolset.Job) {
 	s.idle.begin()
@@ -218,7 +217,7 @@ func (s *Server) call(ctx context.Context, t toolset.Tool, args json.RawMessage)
 	return t.Call(ctx, args), nil
 }
 
-// wireResult returns a result for the wire; no other place knows how a result looks on the wire.
+// wireResult returns a result for the wire; no other place knows the wire format of a result.
 func wireResult(r toolset.Result) *mcp.CallToolResult {
 	res := &mcp.CallToolResult{IsError: r.IsError}
 	for _, text := range r.Text {
@@ -232,10 +231,10 @@ func wireResult(r toolset.Result) *mcp.CallToolResult {
 
 func annotations(h toolset.Hints) *mcp.ToolAnnotations {
 	a := &mcp.ToolAnnotations{ReadOnlyHint: h.ReadOnly, IdempotentHint: h.Idempotent}
-	if !h.OpenWorld { // it is what a client assumes otherwise
+	if !h.OpenWorld { // the default that clients assume
 		a.OpenWorldHint = &h.OpenWorld
 	}
-	if !h.ReadOnly { // it means nothing for the others
+	if !h.ReadOnly { // it has no meaning for the others
 		a.DestructiveHint = &h.Destructive
 	}
 	return a

@@ -29,7 +29,7 @@ type Worktrees interface {
 	// most important first; none if the client does not tell. An error is a
 	// [*toolset.ArgumentError] that says which worktrees there are.
 	Find(ctx context.Context, named string, dirs []string) (*Worktree, error)
-	// Follows reports whether it matters where the session is.
+	// Follows reports whether the directory of the session matters.
 	Follows() bool
 }
 
@@ -74,7 +74,7 @@ func NewWorktree(toolsets []toolset.Toolset, name func() string) *Worktree {
 	return p
 }
 
-// prompt returns the prompt of a name, also one that is offered at the moment.
+// prompt returns the prompt with a name, including those that are currently offered.
 func (p *Worktree) prompt(ctx context.Context, name string) (toolset.Prompt, bool) {
 	if found, ok := p.prompts[name]; ok {
 		return found, true
@@ -90,15 +90,15 @@ func (p *Worktree) prompt(ctx context.Context, name string) (toolset.Prompt, boo
 }
 
 const (
-	// worktreeArgument names the worktree that a call is about.
+	// worktreeArgument names the worktree of a call.
 	worktreeArgument = "worktree"
 	// rootsKey is the key of the request for roots, and of the answer.
 	rootsKey = "roots"
-	// maxDirs is how many directories of a session are looked at.
+	// maxDirs is the maximum number of directories of a session to examine.
 	maxDirs = 20
 )
 
-// Codex tells in these where its session is.
+// Codex reports the directory of its session in these.
 const (
 	codexSandbox = "codex/sandbox-state-meta"
 	codexTurn    = "x-codex-turn-metadata"
@@ -107,10 +107,10 @@ const (
 // locator finds the worktree of each call.
 type locator struct {
 	find Worktrees
-	mute sync.Map // sessions whose client has roots and did not tell them
+	mute sync.Map // sessions whose client has roots and did not report them
 }
 
-// caller is what a request says about its session.
+// caller is a request's data about its session.
 type caller struct {
 	session   *mcp.ServerSession
 	caps      *mcp.ClientCapabilities
@@ -157,7 +157,7 @@ func fileURI(uri string) (string, bool) {
 	return filepath.Clean(path), filepath.IsAbs(path)
 }
 
-// codexDirs returns where Codex says that its session is.
+// codexDirs returns the directories that Codex reports.
 func codexDirs(meta mcp.Meta) []string {
 	if sandbox, ok := meta[codexSandbox].(map[string]any); ok {
 		if uri, ok := sandbox["sandboxCwd"].(string); ok {
@@ -186,13 +186,13 @@ func codexDirs(meta mcp.Meta) []string {
 	return dirs
 }
 
-// takeWorktree returns the worktree that arguments name, and the arguments without it.
+// takeWorktree returns the worktree in the arguments, and the arguments without it.
 func takeWorktree(args json.RawMessage) (named string, rest json.RawMessage, err error) {
 	if !bytes.Contains(args, []byte(`"`+worktreeArgument+`"`)) {
 		return "", args, nil
 	}
 	members := membersOf(args)
-	// What is no object has no member; the tool says what is wrong.
+	// A value that is not an object has no members; the tool reports the error.
 	value, ok := members[worktreeArgument]
 	if !ok {
 		return "", args, nil
@@ -223,7 +223,7 @@ func locate(r toolset.Result, worktree string) toolset.Result {
 		return r
 	}
 	name, err := toolset.Marshal(worktree)
-	if err != nil { // a text always encodes
+	if err != nil { // a string always encodes
 		return r
 	}
 	r.Text = slices.Clone(r.Text)
@@ -236,7 +236,7 @@ func locate(r toolset.Result, worktree string) toolset.Result {
 	}
 	said := func(text string) bool { return names(text, worktree) }
 	if !inText && !slices.ContainsFunc(r.Text, said) {
-		// Some clients join the blocks with nothing between them.
+		// Some clients join the blocks without a separator.
 		if n := len(r.Text); n > 0 && !strings.HasSuffix(r.Text[n-1], "\n") {
 			r.Text[n-1] += "\n"
 		}
@@ -245,8 +245,7 @@ func locate(r toolset.Result, worktree string) toolset.Result {
 	return r
 }
 
-// located names the worktree in a document: an object of JSON has a member more, any other
-// text a line.
+// located names the worktree in a document: an object of JSON gets a member, any other text a line.
 func located(text, worktree string) string {
 	if worktree == "" {
 		return text

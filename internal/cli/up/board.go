@@ -50,12 +50,12 @@ that browser until copse up ends.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&repo, "repo", "", "the `path` of the repository (default: the current directory)")
-	f.BoolVar(&printURL, "print-url", false, "print the link, and open nothing")
-	f.BoolVar(&readOnly, "read-only", false, "offer no changes on the page")
+	f.BoolVar(&printURL, "print-url", false, "print the link instead of opening it")
+	f.BoolVar(&readOnly, "read-only", false, "disable changes on the page")
 	return cmd
 }
 
-// link returns a link to the board of a directory. It starts copse up where that does not run.
+// link returns a link to the board of a directory. It starts copse up if it is not running.
 func link(ctx context.Context, env app.Env, dir string, readOnly bool) (string, error) {
 	files, err := servers.Places(env)
 	if err != nil {
@@ -106,7 +106,7 @@ func linker(fleet *supervisor.Supervisor, find supervisor.Repository, pages *boa
 	}
 }
 
-// serversOf returns the servers as the board shows them.
+// serversOf returns the servers in the form of the board.
 func serversOf(fleet *supervisor.Supervisor) []health.Server {
 	states := fleet.Status()
 	if shared := fleet.Shared(); shared != nil {

@@ -10,11 +10,11 @@
 // from, or its counterpart at origin if that is ahead.
 //
 // Use [New]. [Radar.Report] tries the merges; package git/trial says how, and that it
-// writes nothing to the repository. Results are kept by the commits that were merged, in
-// the user's cache, so that a repeated call tries only what changed. Package
-// git/fingerprint finds out whether the files of a worktree changed, without starting git.
-// In a program that looks repeatedly, package dirwatch says that nothing happened in a
-// worktree, so that nobody need look at its files.
+// writes nothing to the repository. It caches results by the merged commits, in
+// the user's cache directory, so a repeated call tries only what changed. Package
+// git/fingerprint detects changed files of a worktree without starting git. In a program
+// that looks repeatedly, package dirwatch reports that nothing has happened in a worktree,
+// and its files need no check.
 package conflicts
 
 import (

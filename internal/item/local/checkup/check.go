@@ -1,9 +1,8 @@
-// Package checkup finds what is wrong with a store of work items, and corrects what needs no
-// decision.
+// Package checkup finds problems of a store of work items, and repairs those that need no decision.
 //
-// [Check] reports; it reads only, and only what keeps it from looking is an error. [Repair]
-// corrects, as a part of a change of the store. Both ask git, where the store is in a
-// repository: what is unmerged, and what was before a merge or a copy of a commit.
+// [Check] reports; it only reads, and fails only if it cannot check. [Repair] repairs, as a part of
+// a change of the store. Both ask git, if the store is in a repository: what is unmerged, and the
+// state before a merge or a copy of a commit.
 package checkup
 
 import (
@@ -25,20 +24,18 @@ import (
 	"github.com/copse-dev/copse/internal/item/renumbered"
 )
 
-// Options are what a check looks at.
+// Options are the inputs of a check.
 type Options struct {
 	Reader *reader.Reader
 	// Repo is the repository that the store is in; nil if there is none.
 	Repo *gitmerge.Repo
-	// Committed says that the store is versioned with the code, so that a checkout brings
-	// other items.
+	// Committed means that the store is versioned with the code, so a checkout brings other items.
 	Committed bool
 	// Noted are warnings of the caller, which come after those of the configuration.
 	Noted []item.Warning
 }
 
-// Check returns what cannot be read, what was not merged, and what refers to nothing or in a
-// circle.
+// Check returns unreadable and unmerged files, dangling references, and cycles.
 func Check(ctx context.Context, o Options) ([]item.Warning, error) {
 	root, err := o.Reader.Root()
 	if err != nil {
@@ -85,13 +82,13 @@ func Check(ctx context.Context, o Options) ([]item.Warning, error) {
 	return found, nil
 }
 
-// check is a check that is under way.
+// check is a check in progress.
 type check struct {
 	Options
 	root *os.Root
 }
 
-// merges returns warnings about what git merged or copied wrongly, without a stop.
+// merges returns warnings about wrong merges and copies that git made without a stop.
 func (c check) merges(ctx context.Context) ([]item.Warning, error) {
 	if c.Repo == nil {
 		return nil, nil
@@ -114,8 +111,8 @@ func (c check) overwritten(all *item.Snapshot) ([]item.Warning, error) {
 	})
 }
 
-// trash returns a warning for each deleted item that cannot be read, or whose number an item
-// has as well. Two files of one item are in copies already.
+// trash returns a warning for each deleted item that is unreadable, or shares its number with an
+// item. copies already reports two files of one item.
 func (c check) trash(copies []item.Warning) ([]item.Warning, error) {
 	deleted, found, err := trash.List(c.root)
 	if err != nil {
@@ -131,7 +128,7 @@ func (c check) trash(copies []item.Warning) ([]item.Warning, error) {
 	return found, nil
 }
 
-// checkItem returns what is wrong with an item that can be read.
+// checkItem returns the problems of a readable item.
 func checkItem(config item.Config, find item.Lookup, circles item.Circles, it *item.Summary) []string {
 	var problems []string
 	for _, field := range []struct {
@@ -151,13 +148,13 @@ func checkItem(config item.Config, find item.Lookup, circles item.Circles, it *i
 	}
 	if len(problems) == 0 {
 		if err := circles.Problem(it); err != nil {
-			problems = append(problems, "is in a circle: "+err.Error())
+			problems = append(problems, "is in a cycle: "+err.Error())
 		}
 	}
 	return problems
 }
 
-// dangling returns the items that it refers to and that do not exist.
+// dangling returns the referenced items that do not exist.
 func dangling(find item.Lookup, it *item.Summary) []item.ID {
 	var missing []item.ID
 	for _, id := range append([]item.ID{it.Parent}, it.DependsOn...) {

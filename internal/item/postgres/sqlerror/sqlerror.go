@@ -131,7 +131,7 @@ func remedy(code string) string {
 	case "28000", "28P01":
 		return "Check the user in the address, and the password in ~/.pgpass."
 	case "3D000":
-		return "Check the name of the database in the address, or ask for it to be made."
+		return "Check the name of the database in the address, or ask its administrator to create it."
 	case "53100", "53200", "53300":
 		return "Nothing was changed. Ask the administrator of the database to free some space."
 	}
