@@ -13,22 +13,22 @@ import (
 	"strings"
 )
 
-// ArgumentError says which argument of a call was wrong and what is allowed.
-// Handlers return it too, for what a schema cannot say.
+// ArgumentError reports a wrong argument of a call and the allowed values. Handlers also return it
+// for rules that a schema cannot express.
 type ArgumentError struct {
-	// Name of the argument; "" when the arguments as a whole are wrong.
+	// Name of the argument; "" if the arguments as a whole are wrong.
 	Name string
-	// Message is a whole sentence without the final period.
+	// Message is a complete sentence without the final period.
 	Message string
-	// Hint is what to do, "" when the message says it.
+	// Hint is the next step, "" if the message contains it.
 	Hint string
 }
 
 func (e *ArgumentError) Error() string { return e.Message }
 
-// decode checks raw against the fields and fills the struct that into points
-// to. null counts as absent, and so do 0 and "" where they can be nothing else: some
-// clients send a value for every argument.
+// decode checks raw against the fields and fills the struct that into points to. null counts as
+// absent, and so do 0 and "" if they cannot be valid values: some clients send a value for every
+// argument.
 func (in input) decode(raw json.RawMessage, into any) error {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
@@ -67,7 +67,7 @@ func (in input) decode(raw json.RawMessage, into any) error {
 	return nil
 }
 
-// none reports whether a value of an optional argument says that there is none, though the
+// none reports whether a value of an optional argument means that there is none, although the
 // argument has no such value.
 func (f field) none(value json.RawMessage) bool {
 	if f.required || f.nullable {
@@ -109,8 +109,8 @@ func (in input) refuseUnknown(values map[string]json.RawMessage) error {
 	return &ArgumentError{Message: fmt.Sprintf("Unknown %s %s; %s", noun, strings.Join(unknown, ", "), allowed)}
 }
 
-// wrong explains why value did not fit. A type with its own rules says so by its
-// UnmarshalJSON, with an *ArgumentError if it has a hint.
+// wrong explains why value did not fit. A type with its own rules explains it in its UnmarshalJSON,
+// with an *ArgumentError if it has a hint.
 func (f field) wrong(err error, value json.RawMessage) error {
 	if own, ok := errors.AsType[*ArgumentError](err); ok {
 		return &ArgumentError{Name: f.name, Message: fmt.Sprintf("Argument %q: %s", f.name, own.Message), Hint: own.Hint}
@@ -130,7 +130,7 @@ func (f field) refuse(got string) error {
 	return &ArgumentError{Name: f.name, Message: fmt.Sprintf("Argument %q must be %s, got %s", f.name, f.allowed(), got)}
 }
 
-// check holds a decoded value against enum and bounds.
+// check checks a decoded value against enum and bounds.
 func (f field) check(v reflect.Value, raw json.RawMessage) error {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
@@ -162,7 +162,7 @@ func (f field) check(v reflect.Value, raw json.RawMessage) error {
 	return nil
 }
 
-// knows reports whether a value, or each one of a list, is among those of the enum.
+// knows reports whether a value, or each element of a list, is in the enum.
 func (f field) knows(v reflect.Value) bool {
 	if v.Kind() != reflect.Slice {
 		return slices.Contains(f.enum, v.String())
@@ -175,8 +175,7 @@ func (f field) knows(v reflect.Value) bool {
 	return true
 }
 
-// allowed describes the values that f takes: `one of "open", "closed"`,
-// `an integer from 1 to 100`.
+// allowed describes the values of f: `one of "open", "closed"`, `an integer from 1 to 100`.
 func (f field) allowed() string {
 	if len(f.enum) > 0 {
 		quoted := make([]string, len(f.enum))
@@ -208,8 +207,8 @@ func (f field) allowed() string {
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// plainInteger turns 5.0 and 1e3, which are integers to a JSON schema, and digits in a
-// string, which some clients send, into what encoding/json takes for an integer.
+// plainInteger converts 5.0 and 1e3, which are integers in a JSON schema, and digits in a string,
+// which some clients send, to a form that encoding/json accepts as an integer.
 func plainInteger(raw json.RawMessage) json.RawMessage {
 	if digits := bytes.Trim(raw, `"`); len(digits) == len(raw)-2 && len(bytes.Trim(digits, "0123456789")) == 0 && len(digits) > 0 && (digits[0] != '0' || len(digits) == 1) {
 		return digits

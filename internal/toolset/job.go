@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// Job is a call that goes on after it has answered. Clients that can wait for calls on their
-// own ask for it by its ID.
+// Job is a call that continues after its answer. Clients that support waiting poll it by its ID.
 type Job struct {
 	ID    string
 	State JobState
-	// Message says what the job is, or why it ended early.
+	// Message describes the job, or why it ended early.
 	Message string
-	// Began is when the job began. Changed is when its state changed last.
+	// Began is when the job began. Changed is when its state last changed.
 	Began, Changed time.Time
-	// Keep is how long after Began the job can be asked for. It grows while the job runs.
+	// Keep is how long after Began the job can be polled. It grows while the job runs.
 	Keep time.Duration
 	// Result is the answer of a job that is JobDone.
 	Result Result
 }
 
-// JobState is how far a job is.
+// JobState is the state of a job.
 type JobState string
 
 // The states of a job. A job that failed is done: its result is an error.
@@ -31,18 +30,17 @@ const (
 	JobStopped JobState = "stopped"
 )
 
-// Jobs are the calls that go on, also those of other servers of the same user.
+// Jobs are the calls that continue, including those of other servers of the same user.
 type Jobs interface {
-	// Job returns a job. The error is for showing.
+	// Job returns a job. The error is for display.
 	Job(ctx context.Context, id string) (Job, error)
-	// StopJob ends a job that runs, and does nothing to one that has ended. The error is
-	// for showing.
+	// StopJob ends a running job, and does nothing to one that has ended. The error is for display.
 	StopJob(ctx context.Context, id string) error
 }
 
-// Lasting returns a tool of which a call can become a job. begin runs a call like the
-// handler of t, and returns a job instead of an output if the call goes on. In must be that
-// of t, shape must have made it.
+// Lasting returns a tool whose calls can become jobs. begin runs a call like the handler of t, and
+// returns a job instead of an output if the call continues. In must be that of t, and shape must
+// have created it.
 func Lasting[In, Out any](t Tool, shape Shape[Out], begin func(context.Context, In) (Out, *Job, error)) Tool {
 	t.Begin = func(ctx context.Context, raw json.RawMessage) (Result, *Job) {
 		var in In

@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// Optional is an argument for which null is not the same as absence: it takes a
-// value away. In the schema it is a T; the description has to say what null does.
+// Optional is an argument for which null differs from absence: it clears a value. In the schema it
+// is a T; the description must explain null.
 type Optional[T any] struct {
 	// Set is false if the argument was absent.
 	Set bool
@@ -14,7 +14,7 @@ type Optional[T any] struct {
 	Value T
 }
 
-// UnmarshalJSON takes null or a T.
+// UnmarshalJSON accepts null or a T.
 func (o *Optional[T]) UnmarshalJSON(data []byte) error {
 	o.Set = true
 	if string(data) == "null" {

@@ -4,13 +4,13 @@ import "context"
 
 type progressKey struct{}
 
-// WithProgress returns a context with which a handler can tell its caller how far it
-// is. The server adds it to calls whose client wants to know.
+// WithProgress returns a context with which a handler can report its progress. The server adds it
+// to calls whose client requests progress.
 func WithProgress(ctx context.Context, report func(message string)) context.Context {
 	return context.WithValue(ctx, progressKey{}, report)
 }
 
-// Progress returns the function to tell the caller with, nil if nobody wants to know.
+// Progress returns the function that reports progress, nil if nobody requests it.
 func Progress(ctx context.Context) func(message string) {
 	report, _ := ctx.Value(progressKey{}).(func(message string))
 	return report
@@ -18,14 +18,14 @@ func Progress(ctx context.Context) func(message string) {
 
 type clientKey struct{}
 
-// WithClient returns a context that says who calls: the name of an MCP client.
+// WithClient returns a context with the caller: the name of an MCP client.
 func WithClient(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, clientKey{}, name)
 }
 
 type sessionKey struct{}
 
-// WithSession returns a context that tells the callers of one server apart.
+// WithSession returns a context that distinguishes the callers of one server.
 func WithSession(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, sessionKey{}, id)
 }
@@ -36,7 +36,7 @@ func Session(ctx context.Context) string {
 	return id
 }
 
-// Client returns who calls, "" if that is not known.
+// Client returns the caller, "" if it is unknown.
 func Client(ctx context.Context) string {
 	name, _ := ctx.Value(clientKey{}).(string)
 	return name

@@ -8,33 +8,31 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Result is the outcome of a tool call, before the wire. Text and Structured
-// carry the same facts: clients show a model one of them, never reliably both.
+// Result is the result of a tool call, before the wire. Text and Structured carry the same facts:
+// clients show a model one of them, and not reliably both.
 type Result struct {
 	// Text holds one or more text blocks.
 	Text []string
-	// Structured is a JSON object, or nil for a tool that answers in text.
+	// Structured is a JSON object, or nil for a tool whose answer is text.
 	Structured json.RawMessage
 	IsError    bool
 }
 
-// Shape writes the outcomes of tools that answer with an Out, and their errors. It
-// is a seam because the four systems that copse serves promise different forms. A
-// shape knows the type of the output, so that it builds both halves of a result
-// from the value and nothing is decoded again.
+// Shape formats the results of tools that return an Out, and their errors. It is an interface
+// because the four systems that copse replaces have different forms. A shape knows the type of the
+// output, so it builds both halves of a result from the value, and nothing is decoded again.
 type Shape[Out any] interface {
 	// OK returns the result of a success. An error means that out cannot be encoded.
 	OK(out Out) (Result, error)
-	// Fail returns the result of an error, an [*ArgumentError] among others.
+	// Fail returns the result of an error, such as an [*ArgumentError].
 	Fail(err error) Result
-	// Schema returns the output schema, nil for tools that answer in text. It
-	// describes the form, not the data: whole schemas would nearly double what each
-	// client reads at the start, and clients do not show them to a model. The
-	// reference of the tools has the data.
+	// Schema returns the output schema, nil for tools whose answer is text. It describes the form,
+	// not the data: complete schemas would nearly double what each client reads at the start, and
+	// clients do not show them to a model. The reference of the tools describes the data.
 	Schema() *jsonschema.Schema
 }
 
-// Marshal returns json.Marshal without HTML escaping, as results have it.
+// Marshal returns json.Marshal without HTML escaping, the form of results.
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

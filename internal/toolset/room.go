@@ -2,8 +2,8 @@ package toolset
 
 import "context"
 
-// Room is how much of an answer a client hands to its model. Beyond that clients cut answers
-// in the middle, or put them into a file, so tools cut theirs before, and say where they go on.
+// Room is how much of an answer a client passes on to its model. Clients cut longer answers in the
+// middle, or write them to a file, so tools cut theirs earlier, and state how to continue.
 type Room struct {
 	// Bytes are counted as JSON; 0 is no limit.
 	Bytes int
@@ -13,12 +13,13 @@ type Room struct {
 
 type roomKey struct{}
 
-// WithRoom returns a context that says how much of an answer the caller takes.
+// WithRoom returns a context with the caller's limit for an answer.
 func WithRoom(ctx context.Context, r Room) context.Context {
 	return context.WithValue(ctx, roomKey{}, r)
 }
 
-// RoomFor returns how many bytes an answer may have that needs at most so many.
+// RoomFor returns the maximum size of an answer in bytes for a tool that needs at most a given
+// size.
 func RoomFor(ctx context.Context, most int) int {
 	if r, _ := ctx.Value(roomKey{}).(Room); r.Bytes > 0 {
 		return min(r.Bytes, most)
@@ -26,7 +27,7 @@ func RoomFor(ctx context.Context, most int) int {
 	return most
 }
 
-// RoomForLines returns how many lines a text may have that is asked for with a limit, 0 for none.
+// RoomForLines returns the maximum number of lines of a text with a requested limit, 0 for none.
 func RoomForLines(ctx context.Context, limit int) int {
 	r, _ := ctx.Value(roomKey{}).(Room)
 	if limit == 0 || r.Lines == 0 {

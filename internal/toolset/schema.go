@@ -27,14 +27,14 @@ type field struct {
 	fallback    json.RawMessage // the default, for people to know
 }
 
-// input is what [New] knows of an input type: the source of its schema and of
-// its checks, so that the two cannot disagree.
+// input is [New]'s data about an input type: the source of its schema and of its checks, so the two
+// cannot disagree.
 type input struct {
 	fields []field
 }
 
-// inputOf reads the tags of In. Schemas are flat on purpose: no $ref, no
-// unions, no null, which some clients cannot take.
+// inputOf reads the tags of In. Schemas are flat on purpose: no $ref, no unions, no null, which
+// some clients do not support.
 func inputOf[In any]() input {
 	t := reflect.TypeFor[In]()
 	if t.Kind() != reflect.Struct {
@@ -119,8 +119,8 @@ func (in input) schema() *jsonschema.Schema {
 	return s
 }
 
-// jsonType returns the JSON type of a Go type, and of its elements for an array.
-// A type that marshals itself is taken for a string or an object by its kind.
+// jsonType returns the JSON type of a Go type, and of its elements for an array. A type that
+// marshals itself counts as a string or an object, by its kind.
 func jsonType(t reflect.Type) (typ, item string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -11,68 +11,64 @@ import (
 	"github.com/copse-dev/copse/internal/jsonshape"
 )
 
-// Tool is one tool, ready to be served. Make it with [New].
+// Tool is one tool, ready to be served. Create it with [New].
 type Tool struct {
 	Spec
-	// Call runs the tool on the arguments as they came ("" and null are {}).
-	// It never panics on account of the arguments, and returns errors in the
-	// toolset's shape.
+	// Call runs the tool on the raw arguments ("" and null are {}). No arguments make it panic, and
+	// it returns errors in the toolset's shape.
 	Call func(ctx context.Context, arguments json.RawMessage) Result
-	// Begin, if set, runs the tool like Call for a client that can wait on its own: a call
-	// that takes long returns a job instead of a result. See [Lasting].
+	// Begin, if set, runs the tool like Call for a client that supports waiting: a long call
+	// returns a job instead of a result. See [Lasting].
 	Begin func(ctx context.Context, arguments json.RawMessage) (Result, *Job)
-	// View, if set, is how clients that show views show the answers.
+	// View, if set, defines how clients that show views show the answers.
 	View *View
-	// Fail writes an error in the toolset's shape, for what goes wrong around
-	// the call.
+	// Fail formats an error in the toolset's shape, for errors around the call.
 	Fail func(err error) Result
 
 	input, output func() *jsonschema.Schema
 	describe      func() string
 }
 
-// Input returns the schema of the arguments, which is derived at the first call: a
-// server starts faster than it describes its tools.
+// Input returns the schema of the arguments, which is derived at the first call: a server starts
+// faster than it describes its tools.
 func (t Tool) Input() *jsonschema.Schema { return t.input() }
 
-// Output returns the schema of the structured half, nil for a tool that answers in text.
+// Output returns the schema of the structured half, nil for a tool whose answer is text.
 func (t Tool) Output() *jsonschema.Schema { return t.output() }
 
-// Result describes the data that the tool answers with, for the reference; see package
-// jsonshape.
+// Result describes the data of the tool's answers, for the reference; see package jsonshape.
 func (t Tool) Result() string { return t.describe() }
 
-// Spec is what a tool says of itself.
+// Spec is the description of a tool.
 type Spec struct {
 	Name string
-	// Title is the name for people. It is empty where the name says as much: every client
-	// pays for its bytes.
+	// Title is the name for people. It is empty if the name is clear enough: every client pays for
+	// its bytes.
 	Title       string
 	Description string
 	Hints       Hints
-	// Anywhere says that the answers are the same in every worktree, though the toolset is
+	// Anywhere means that the answers are the same in every worktree, although the toolset is
 	// Located.
 	Anywhere bool
 }
 
-// Hints are the annotations that clients read before they let a model call.
+// Hints are the annotations that clients read before they allow a call.
 type Hints struct {
 	// ReadOnly tools change nothing; --read-only serves no others.
 	ReadOnly bool
-	// Idempotent tools do no more when called twice with the same arguments.
+	// Idempotent tools have no further effect when called twice with the same arguments.
 	Idempotent bool
 	// Destructive tools can lose something. Only for tools that are not
 	// ReadOnly.
 	Destructive bool
-	// OpenWorld tools ask other machines, or run what can.
+	// OpenWorld tools contact other machines, or run programs that can.
 	OpenWorld bool
 }
 
-// New makes a tool of a handler. In is a struct of JSON-tagged fields: those
-// without omitempty are required; the tags description, enum ("a,b"), min, max
-// and default (in JSON; the handler applies it) describe and bound a value. Out
-// is anything that encodes to JSON. A programming mistake in In panics at the first call
-// and in [Tool.Input], which tests call for every tool.
+// New returns a tool with a handler. In is a struct of JSON-tagged fields: those without omitempty
+// are required; the tags description, enum ("a,b"), min, max, and default (in JSON; the handler
+// applies it) describe and limit a value. Out is any type that encodes to JSON. A programming error
+// in In panics at the first call and in [Tool.Input], which tests call for every tool.
 func New[In, Out any](shape Shape[Out], spec Spec, run func(context.Context, In) (Out, error)) Tool {
 	args := sync.OnceValue(inputOf[In])
 	return Tool{
@@ -92,7 +88,7 @@ func New[In, Out any](shape Shape[Out], spec Spec, run func(context.Context, In)
 	}
 }
 
-// answer returns the outcome of a handler in a shape.
+// answer returns the result of a handler in a shape.
 func answer[Out any](shape Shape[Out], out Out, err error) Result {
 	if err != nil {
 		return shape.Fail(err)
@@ -104,8 +100,7 @@ func answer[Out any](shape Shape[Out], out Out, err error) Result {
 	return res
 }
 
-// describe asks a shape whose structured half is not the output itself for the form
-// of that half.
+// describe returns the form of a structured half that is not the output itself, from its shape.
 func describe[Out any](shape Shape[Out]) string {
 	if own, ok := shape.(interface{ Describe() string }); ok {
 		return own.Describe()

@@ -7,7 +7,7 @@ import (
 
 // Toolset is a named group of tools, prompts and resources.
 type Toolset struct {
-	// Name is the word of --toolsets: "branches", "github".
+	// Name is the name in --toolsets: "branches", "github".
 	Name      string
 	Tools     []Tool
 	Prompts   []Prompt
@@ -15,19 +15,19 @@ type Toolset struct {
 	Templates []Template
 	// Advice tells a model when to use the tools, the most important first.
 	Advice []Advice
-	// Located says that the tools answer about the worktree that the server is in: a
-	// server of several worktrees tells clients how to name another one.
+	// Located means that the tools answer for the server's worktree: a server of several worktrees
+	// tells clients how to name another one.
 	Located bool
-	// Offer, if set, returns the prompts that can change while the server runs. It is
-	// called whenever a client looks at prompts, so it must be quick. The same pointer
-	// as before says that nothing changed.
+	// Offer, if set, returns the prompts that can change while the server runs. It is called
+	// whenever a client reads the prompts, so it must be quick. The same pointer as before means
+	// that nothing has changed.
 	Offer func(ctx context.Context) *Offer
 	// Skills, if set, returns the skills for clients with the Skills extension. It is called
-	// whenever a client looks at skills. Their names are unique.
+	// whenever a client reads the skills. Their names are unique.
 	Skills func(ctx context.Context) []Skill
-	// Pages are for clients that show views; those that the Views of Tools name are among them.
+	// Pages are for clients that show views, including those that the Views of Tools name.
 	Pages []Page
-	// Jobs, if set, are what calls of the tools can become; see [Lasting].
+	// Jobs, if set, are the jobs that calls of the tools can become; see [Lasting].
 	Jobs Jobs
 }
 
@@ -45,15 +45,14 @@ type Offer struct {
 	Prompts []Prompt
 }
 
-// Prompt is a reusable text with arguments, that a person picks in a client.
+// Prompt is a reusable text with arguments that a person picks in a client.
 type Prompt struct {
 	Name        string
 	Title       string
 	Description string
 	Arguments   []Argument
-	// Get renders the one user message of the prompt. An error becomes a
-	// protocol error, so it is for a broken call only: what is missing in the
-	// world belongs into the text.
+	// Get renders the one user message of the prompt. An error becomes a protocol error, so it is
+	// for an invalid call only: the text itself reports missing data.
 	Get func(ctx context.Context, args map[string]string) (string, error)
 }
 
@@ -62,9 +61,9 @@ type Argument struct {
 	Name        string
 	Description string
 	Required    bool
-	// Complete lists the values that fit what was typed so far, best first. The
-	// values that other arguments have already are in chosen, by name, as far as
-	// the client tells. Nil means that there is nothing to offer.
+	// Complete lists the values that match the typed text, best first. chosen contains the values
+	// of other arguments, by name, if the client sends them. Nil means that there are no
+	// completions.
 	Complete func(ctx context.Context, typed string, chosen map[string]string) ([]string, error)
 }
 
@@ -76,9 +75,8 @@ type Resource struct {
 	Description string
 	MIMEType    string
 	Read        func(ctx context.Context) (string, error)
-	// Watch, if set, makes the resource subscribable. It calls changed after
-	// each change of the content and returns when ctx ends. It runs only
-	// while somebody is subscribed.
+	// Watch, if set, makes the resource subscribable. It calls changed after each change of the
+	// content and returns when ctx ends. It runs only while somebody is subscribed.
 	Watch func(ctx context.Context, changed func()) error
 }
 
@@ -94,8 +92,7 @@ type Template struct {
 	Read        func(ctx context.Context, values map[string]string) (string, error)
 }
 
-// Without leaves out the toolsets that disabled names, and all prompts and skills if it
-// names "prompts".
+// Without omits the toolsets that disabled names, and all prompts and skills if it names "prompts".
 func Without(sets []Toolset, disabled []string) []Toolset {
 	var kept []Toolset
 	for _, set := range sets {

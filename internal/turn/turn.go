@@ -1,10 +1,9 @@
-// Package turn lets the processes of one user ask a service one after the other, so that
-// each finds the answer that the one before it left, and remembers until when a service
-// asked to be left alone.
+// Package turn lets the processes of one user query a service one after the other, so each finds
+// the answer of the previous one, and stores until when a service asked clients to wait.
 //
-// Use a [Dir]. [Dir.Take] waits for the turn; the system ends that of a process that was
-// killed. [Dir.Rest] and [Dir.Resting] are about a rate limit. A directory that
-// others can enter is not used; then nobody waits for anybody, and nothing is remembered.
+// Use a [Dir]. [Dir.Take] waits for the turn; the system ends the turn of a killed process.
+// [Dir.Rest] and [Dir.Resting] are about a rate limit. A directory that others can enter is not
+// used; then nobody waits for anybody, and nothing is stored.
 package turn
 
 import (
@@ -27,7 +26,7 @@ const (
 	retry = 50 * time.Millisecond
 	// maxNote is the size of the largest note that is read.
 	maxNote = 100
-	// longest is how long a service can ask to be left alone.
+	// longest is the maximum time that a service can ask clients to wait.
 	longest = 24 * time.Hour
 )
 
@@ -38,8 +37,8 @@ func file(about, ending string) string {
 	return hex.EncodeToString(sum[:])[:digits] + ending
 }
 
-// Take waits until no other process has the turn for something, or ctx ends, and returns
-// what gives it back. Where there is no lock to be had, it returns at once.
+// Take waits until no other process has the turn for something, or ctx ends, and returns a function
+// that releases it. If there is no lock, it returns immediately.
 func (d Dir) Take(ctx context.Context, about string) (release func()) {
 	if !userdir.Dir(d).Make() {
 		return func() {}
@@ -51,13 +50,12 @@ func (d Dir) Take(ctx context.Context, about string) (release func()) {
 	return func() { _ = lock.Close() } // the lock ends with it
 }
 
-// Rest notes that something is not to be asked about until a time.
+// Rest records that something must not be requested until a time.
 func (d Dir) Rest(about string, until time.Time) error {
 	return userdir.Dir(d).Replace(file(about, ".rest"), []byte(until.UTC().Format(time.RFC3339)))
 }
 
-// Resting returns until when something is not to be asked about, and whether that is after
-// now.
+// Resting returns until when something must not be requested, and whether that is after now.
 func (d Dir) Resting(about string, now time.Time) (until time.Time, resting bool) {
 	if d == "" {
 		return time.Time{}, false

@@ -1,11 +1,11 @@
-// Package userdir keeps small files that the processes of one user share, in a directory
+// Package userdir stores small files that the processes of one user share, in a directory
 // that nobody else can enter.
 //
 // Use a [Dir]. It guarantees that
 //
 //   - a directory that belongs to someone else, or that others can enter, is not used;
 //   - the directory has mode 0700 and its files 0600;
-//   - a file is replaced whole, so a reader never sees half of it. It need not survive a
+//   - a file is replaced as a whole, so a reader never sees half of it. It need not survive a
 //     crash of the system.
 package userdir
 
@@ -20,7 +20,7 @@ import (
 // Dir is the path of a directory; empty is none.
 type Dir string
 
-// ErrUnusable says that there is no directory that the user alone can enter.
+// ErrUnusable reports that there is no directory that only the user can enter.
 var ErrUnusable = errors.New("there is no directory that the user alone can enter")
 
 // Path returns the path of a file.

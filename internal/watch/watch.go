@@ -1,11 +1,11 @@
-// Package watch tells when something below a few directories changes.
+// Package watch reports changes below a few directories.
 //
-// Use [Run]. It reports that something may have changed, not what: the caller
-// looks, and compares with what it knew. Changes that come together are
-// reported once, no later than half a second after the first. A directory that does not
-// exist yet counts from the moment it appears. A directory on a file system that does not
-// notify (some network mounts) is quiet. Where the system has no watcher left to give, which it limits for all
-// programs of a user together, Run reports a possible change every two seconds instead.
+// Use [Run]. It reports that something may have changed, not what: the caller checks, and compares
+// with its previous data. Simultaneous changes are reported once, no later than half a second after
+// the first. A directory that does not exist yet counts from the moment it appears. A directory on
+// a file system that does not notify (some network mounts) is silent. If the system has no watcher
+// left, which it limits for all programs of a user together, Run reports a possible change every
+// two seconds instead.
 package watch
 
 import (

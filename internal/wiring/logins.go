@@ -8,8 +8,8 @@ import (
 	"github.com/copse-dev/copse/internal/github"
 )
 
-// maxLogins is how many logins of a configuration are kept out of what is shown. Each is
-// looked for in all output, and a repository can configure any number.
+// maxLogins is the number of logins of a configuration that are redacted. Each is searched for in
+// all output, and a repository can configure any number.
 const maxLogins = 64
 
 // logins adds the logins that git's configuration holds: in the URLs of remotes, in the

@@ -1,9 +1,8 @@
-// Package wiring makes the sources of facts about branches, pull requests and issues
-// out of an environment: it is where configuration meets the packages that need it.
-// The read-only program and copse share it, so it must not import anything that writes
-// what they read.
+// Package wiring creates the sources of facts about branches, pull requests, and issues from an
+// environment: it is where configuration meets the packages that need it. The read-only program and
+// copse share it, so it must not import a package that writes the data that they read.
 //
-// Use [New]. Nothing is opened or looked up before it is needed.
+// Use [New]. It opens or looks up nothing before it is needed.
 package wiring
 
 import (
@@ -39,28 +38,27 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Options say which workspace the sources are about.
+// Options select the workspace of the sources.
 type Options struct {
-	// Program is the name that messages give the server.
+	// Program is the name of the server in messages.
 	Program string
 	Env     app.Env
-	// Repo is the directory to look for the repository in; "" is Env.Dir.
+	// Repo is the directory where the search for the repository starts; "" is Env.Dir.
 	Repo string
 	// Found says that Repo is the root of a worktree that was found, not a directory that
 	// the user named.
 	Found bool
-	// Disabled names toolsets that are not served: nothing is asked of their
-	// services by the others either.
+	// Disabled names toolsets that are not served: the others do not query their services either.
 	Disabled []string
-	// ReadOnly says that tools which change something are not served.
+	// ReadOnly means that tools that change something are not served.
 	ReadOnly bool
-	// Timeout bounds a request to a service; 0 is the default.
+	// Timeout limits a request to a service; 0 is the default.
 	Timeout time.Duration
-	// Recorded is what stands for a state that there is not; nil is nothing.
+	// Recorded replaces a missing state; nil is nothing.
 	Recorded stack.Recorded
 }
 
-// Sources are what a program knows about one workspace.
+// Sources are a program's data about one workspace.
 type Sources struct {
 	Session  *session.Session
 	Branches *stack.Branches
@@ -68,7 +66,7 @@ type Sources struct {
 	Issues   *issue.Issues
 	// Services ask what is linked to a branch, without those that are disabled.
 	Services stack.Services
-	// Words are what the program calls things in its messages.
+	// Words are the program's names for the things in its messages.
 	Words failure.Words
 
 	opts Options
@@ -130,8 +128,8 @@ func (s *Sources) ReadOnlyToolsets() []toolset.Toolset {
 	}, s.opts.Disabled)
 }
 
-// WithoutLogin returns the services that are served and for which there is surely no login.
-// It looks at variables and files alone.
+// WithoutLogin returns the served services that certainly have no login. It checks only variables
+// and files.
 func (s *Sources) WithoutLogin() []string {
 	env, finder := s.opts.Env, Finder(s.opts.Env)
 	var missing []string
@@ -162,9 +160,9 @@ func Finder(env app.Env) credential.Finder {
 	return credential.Finder{Getenv: env.Getenv, Home: env.Home(), GOOS: env.GOOS, GHToken: ghToken(env.Environ), Found: env.Secrets.AddLogin}
 }
 
-// ghToken asks the gh program for the token it is logged in with.
+// ghToken gets the token of the gh program's login.
 func ghToken(environ []string) func(context.Context, string) (string, error) {
-	// gh would hand out these variables instead of its own login.
+	// gh would return these variables instead of its own login.
 	env := xec.Env(environ).Without("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 	return func(ctx context.Context, host string) (string, error) {
 		res, err := xec.Run(ctx, xec.Command{

@@ -1,8 +1,8 @@
-// Package branches is the toolset for the branches of a repository and how they
-// are stacked: seven tools, two prompts and three resources, all of them local
-// but the resource that joins a branch with its issue and its pull request.
+// Package branches is the toolset for the branches of a repository and their stacks: seven tools,
+// two prompts, and three resources. All of them are local, except the resource that combines a
+// branch with its issue and its pull request.
 //
-// Use [New]. The handlers are methods; what they answer is defined beside them.
+// Use [New]. The handlers are methods; their answers are defined next to them.
 package branches
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
-// Options are the sources beside the branches.
+// Options are the sources besides the branches.
 type Options struct {
-	// Form is how the results are written.
+	// Form is the form of the results.
 	Form envelope.Form
 	// Repositories is the user's list of repositories.
 	Repositories *repolist.List
-	// Services ask what is linked to a branch.
+	// Services read the linked issues and pull requests.
 	Services stack.Services
 }
 
-// Tools holds the handlers.
+// Tools contains the handlers.
 type Tools struct {
 	branches *stack.Branches
 	opts     Options

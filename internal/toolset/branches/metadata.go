@@ -12,7 +12,7 @@ import (
 // None is the input of a tool without arguments.
 type None struct{}
 
-// GetCurrentBranch returns the branch that is worked on, and what is linked to it.
+// GetCurrentBranch returns the current branch and its links.
 func (t *Tools) GetCurrentBranch(ctx context.Context, _ None) (stack.Checkout, error) {
 	return t.branches.Current(ctx)
 }
@@ -22,7 +22,7 @@ type BranchIn struct {
 	Branch string `json:"branch" description:"Branch name to look up."`
 }
 
-// GetBranchMetadata returns what is linked to a branch that the state knows.
+// GetBranchMetadata returns the links of a branch that the state knows.
 func (t *Tools) GetBranchMetadata(ctx context.Context, in BranchIn) (twig.Metadata, error) {
 	return t.branches.Metadata(ctx, in.Branch)
 }
@@ -41,7 +41,7 @@ type ListBranchesOut struct {
 	Note       string          `json:"note,omitempty"`
 }
 
-// limits of the lists here; the size budget cuts before them as a rule.
+// limits of these lists; the size budget usually cuts earlier.
 var limits = page.Limits{Default: 100, Max: 1000}
 
 // ListBranches lists the branches that the state knows.
@@ -50,7 +50,7 @@ func (t *Tools) ListBranches(ctx context.Context, in ListIn) (ListBranchesOut, e
 	if err != nil {
 		return ListBranchesOut{}, err
 	}
-	// Metadata is made for what is shown, not for all there is.
+	// Metadata is created only for the rows of the page.
 	found, err := cut(in, "list_branches", state.Names(), page.List[string]{
 		Key:  func(name string) string { return name },
 		Size: func(name string) int { return page.Size(state.Metadata(name)) },
@@ -66,7 +66,7 @@ func (t *Tools) ListBranches(ctx context.Context, in ListIn) (ListBranchesOut, e
 	return out, nil
 }
 
-// cut takes the page of a list that in asks for.
+// cut returns the page of a list that in selects.
 func cut[T any](in ListIn, query string, all []T, list page.List[T]) (page.Page[T], error) {
 	window, err := limits.Open(page.Request{Limit: in.Limit, Cursor: in.Cursor}, query)
 	if err != nil {
@@ -75,7 +75,7 @@ func cut[T any](in ListIn, query string, all []T, list page.List[T]) (page.Page[
 	return list.Cut(window, all), nil
 }
 
-// showing says how much of a list is shown, where that is not all.
+// showing describes the displayed part of a list, if that is not all.
 func showing[T any](p page.Page[T], in ListIn) string {
 	if p.Next == "" && in.Cursor == "" {
 		return ""

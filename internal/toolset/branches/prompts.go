@@ -44,7 +44,7 @@ func (t *Tools) prompts() []toolset.Prompt {
 	}
 }
 
-// StackStatusPrompt shows the branches and asks for a summary.
+// StackStatusPrompt shows the branches and requests a summary.
 func (t *Tools) StackStatusPrompt(ctx context.Context) string {
 	var lines []foreign.Line
 	if current := t.branches.Checked(ctx); current != "" {
@@ -90,7 +90,7 @@ func (t *Tools) treeTexts(ctx context.Context) []string {
 	return texts
 }
 
-// details has a line for each branch that is linked to something.
+// details returns a line for each linked branch.
 func (t *Tools) details(ctx context.Context) []foreign.Line {
 	state, err := t.branches.State(ctx)
 	if err != nil {
@@ -121,8 +121,8 @@ func (t *Tools) details(ctx context.Context) []foreign.Line {
 	return lines
 }
 
-// BranchContextPrompt shows one branch, the current one if name is empty, and
-// asks for a description.
+// BranchContextPrompt shows one branch, the current one if name is empty, and requests a
+// description.
 func (t *Tools) BranchContextPrompt(ctx context.Context, name string) string {
 	if name = cmp.Or(name, t.branches.Checked(ctx)); name == "" {
 		return noBranch
@@ -152,8 +152,8 @@ func (t *Tools) BranchContextPrompt(ctx context.Context, name string) string {
 	return foreign.Markdown(lines) + "\n" + contextTask
 }
 
-// completeBranch offers the branches of git and of the state that fit what was
-// typed: those that begin with it, then those that contain it.
+// completeBranch offers the branches of git and of the state that match the typed text: those that
+// begin with it, then those that contain it.
 func (t *Tools) completeBranch(ctx context.Context, typed string, _ map[string]string) ([]string, error) {
 	names, err := t.branches.Names(ctx)
 	if err != nil {

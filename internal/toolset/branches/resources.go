@@ -10,8 +10,8 @@ import (
 
 const jsonType = "application/json"
 
-// Resources have the same JSON as the tools, errors included: a model that reads
-// one sees why there is nothing.
+// Resources have the same JSON as the tools, including errors: a model that reads one sees why
+// there is no content.
 func (t *Tools) resources() []toolset.Resource {
 	return []toolset.Resource{
 		{
@@ -58,7 +58,7 @@ func (t *Tools) context(ctx context.Context, name string) (stack.Context, error)
 	return t.branches.Context(ctx, name, t.opts.Services)
 }
 
-// watchTree calls changed when the tree of the repository is another one.
+// watchTree calls changed when the tree of the repository changes.
 func (t *Tools) watchTree(ctx context.Context, changed func()) error {
 	return t.branches.Watch(ctx, func() string {
 		text, err := read(ctx, t, t.GetBranchTree, TreeIn{})

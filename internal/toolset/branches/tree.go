@@ -20,14 +20,14 @@ type TreeOut struct {
 	Root     string         `json:"root"`
 	TreeText string         `json:"tree_text"`
 	Branches []*branch.Node `json:"branches"`
-	// OtherRoots begin further trees, each to be asked for as branch.
+	// OtherRoots are the roots of further trees, each available by the argument branch.
 	OtherRoots []string `json:"other_roots,omitempty"`
 	Showing    string   `json:"showing,omitempty"`
 	Note       string   `json:"note,omitempty"`
 }
 
-// mostBytes bounds a tree whose limit was asked for: the text of a deep one grows
-// with the square of its depth.
+// mostBytes limits a tree with an explicit limit: the text of a deep one grows with the square of
+// its depth.
 const mostBytes = 1 << 20
 
 // GetBranchTree draws the tree of a root.
@@ -59,7 +59,7 @@ func (t *Tools) GetBranchTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	return out, nil
 }
 
-// otherBytes is how many bytes the names of other roots take at most.
+// otherBytes is the maximum size of the names of other roots in bytes.
 const otherBytes = 1 << 10
 
 // StackIn selects a stack.
@@ -67,7 +67,7 @@ type StackIn struct {
 	Branch string `json:"branch,omitempty" description:"Branch to trace from. Defaults to current branch."`
 }
 
-// StackOut is a stack, from the branch that was asked for to its root.
+// StackOut is a stack, from the requested branch to its root.
 type StackOut struct {
 	Stack   []branch.Entry `json:"stack"`
 	Showing string         `json:"showing,omitempty"`

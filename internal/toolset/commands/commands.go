@@ -1,10 +1,10 @@
-// Package commands is the toolset of the registry of prompt commands: four tools,
-// and each command as a prompt, as a skill, and as a resource.
+// Package commands is the toolset of the registry of prompts: four tools, and each command as a
+// prompt, as a skill, and as a resource.
 //
-// Use [New]. The handlers are methods of [Tools]. Errors are the JSON objects that
-// this registry's users know: {"error":"Command not found","c1","c2","c3"},
-// {"error":"Failed to load registry","path","details"} and {"error":"Execution
-// failed","command","stderr"}, others {"error"} alone.
+// Use [New]. The handlers are methods of [Tools]. Errors are the JSON objects that this registry's
+// users know: {"error":"Command not found","c1","c2","c3"}, {"error":"Failed to load
+// registry","path","details"}, and {"error":"Execution failed","command","stderr"}; others have
+// only {"error"}.
 package commands
 
 import (
@@ -37,7 +37,7 @@ type Library interface {
 
 var _ Library = (*library.Library)(nil)
 
-// Runner makes prompts of commands. Its errors can be a *render.Error.
+// Runner renders prompts. Its errors can be a *render.Error.
 type Runner interface {
 	Run(ctx context.Context, from *library.Catalog, r render.Request) (render.Result, error)
 	Portable(from *library.Catalog, r render.Request) (render.Result, error)
@@ -45,15 +45,15 @@ type Runner interface {
 
 var _ Runner = (*runner.Runner)(nil)
 
-// Tools holds the handlers.
+// Tools contains the handlers.
 type Tools struct {
 	library Library
 	runner  Runner
 
 	mu      sync.Mutex
-	offered []*library.Catalog // that the last offer is of
+	offered []*library.Catalog // registries of the last offer
 	offer   *toolset.Offer
-	skilled []*library.Catalog // that the last skills are of
+	skilled []*library.Catalog // registries of the last skills
 	skills  []toolset.Skill
 }
 
@@ -104,7 +104,7 @@ type SearchIn struct {
 // SearchOut is the commands that were found.
 type SearchOut = plain.List[Found]
 
-// Found is a command and how much it is like the query, from 0 to 1.
+// Found is a command and its similarity to the query, from 0 to 1.
 type Found struct {
 	C1          string  `json:"c1"`
 	C2          string  `json:"c2"`
@@ -143,7 +143,7 @@ type CommandIn struct {
 
 func (in CommandIn) id() command.ID { return command.ID{C1: in.C1, C2: in.C2, C3: in.C3} }
 
-// Description is a command as its registry describes it.
+// Description is a command in the form of its registry.
 type Description struct{ command.Command }
 
 // Describe describes a command.
@@ -152,7 +152,7 @@ func (t *Tools) Describe(_ context.Context, in CommandIn) (Description, error) {
 	return Description{c}, err
 }
 
-// NotFoundError says that a registry has no such command.
+// NotFoundError reports that a registry has no such command.
 type NotFoundError struct {
 	ID command.ID
 }
@@ -186,7 +186,7 @@ type ExecuteIn struct {
 	C2      string  `json:"c2"`
 	C3      string  `json:"c3"`
 	Options Options `json:"options,omitzero" description:"edition, adaptation, input_text, input_file, destination, uv: {name: value}."`
-	// Offset is where to go on in a prompt that was cut.
+	// Offset is the position at which to continue a prompt that was cut.
 	Offset int `json:"offset,omitempty" min:"0" description:"From an earlier answer."`
 }
 
@@ -194,11 +194,11 @@ type ExecuteIn struct {
 type ExecuteOut struct {
 	Prompt  string   `json:"prompt"`
 	Missing []string `json:"missing,omitempty"`
-	// Cut says which part of a prompt this is that is too long for the client.
+	// Cut describes the part of a prompt that is too long for the client.
 	Cut string `json:"cut,omitempty"`
 }
 
-// Execute makes the prompt of a command.
+// Execute renders the prompt of a command.
 func (t *Tools) Execute(ctx context.Context, in ExecuteIn) (ExecuteOut, error) {
 	id := command.ID{C1: in.C1, C2: in.C2, C3: in.C3}
 	catalog, _, err := t.find(in.Agent, id)
@@ -236,7 +236,7 @@ func (t *Tools) Execute(ctx context.Context, in ExecuteIn) (ExecuteOut, error) {
 	return out, nil
 }
 
-// executionError says why a command made no prompt.
+// executionError explains why a command has no prompt.
 type executionError struct {
 	Command, Stderr string
 }
@@ -248,7 +248,7 @@ type ReloadIn struct {
 	Agent string `json:"agent,omitempty" default:"\"climpt\""`
 }
 
-// ReloadOut tells what was read.
+// ReloadOut describes the registry that was read.
 type ReloadOut struct {
 	Success      bool   `json:"success"`
 	Agent        string `json:"agent"`
@@ -270,7 +270,8 @@ func (t *Tools) Reload(_ context.Context, in ReloadIn) (ReloadOut, error) {
 	}, nil
 }
 
-// failed returns an error as a JSON object. It has no structured half: some hosts show both.
+// failed returns an error as a JSON object. It has no structured half, because some hosts show
+// both.
 func failed(err error) toolset.Result {
 	return toolset.Result{Text: []string{string(document(err))}, IsError: true}
 }
@@ -315,10 +316,10 @@ type Name struct {
 	C3 string `json:"c3"`
 }
 
-// prompt is the shape of execute, which answers in text.
+// prompt is the shape of execute, whose answer is text.
 type prompt struct{}
 
-// OK shows the prompt, and in a second block what it lacks.
+// OK shows the prompt, and in a second block the missing values.
 func (prompt) OK(out ExecuteOut) (toolset.Result, error) {
 	res := toolset.Result{Text: []string{out.Prompt}}
 	if out.Cut != "" {

@@ -15,17 +15,16 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// What clients load at the start of a conversation, before anybody needs a command, stays
-// small: a prompt of its own for as many commands as promptBudget bytes describe. The
-// prompt find-command leads to the others, and the resource template to every command.
+// The amount that clients load at the start of a conversation, before anybody needs a command,
+// stays small: as many commands as promptBudget bytes describe have their own prompt. The prompt
+// find-command leads to the others, and the resource template to every command.
 const (
 	promptBudget      = 6 << 10
 	descriptionLength = 80
 	argumentLength    = 60
 )
 
-// offerNow returns the prompts of the first commands, the same value until a registry
-// changes.
+// offerNow returns the prompts of the first commands, the same value until a registry changes.
 func (t *Tools) offerNow(context.Context) *toolset.Offer {
 	names, catalogs := t.opened()
 	t.mu.Lock()
@@ -36,10 +35,10 @@ func (t *Tools) offerNow(context.Context) *toolset.Offer {
 	return t.offer
 }
 
-// opened returns the agents with a registry that can be read, and their registries.
+// opened returns the agents with a readable registry, and their registries.
 func (t *Tools) opened() (names []string, catalogs []*library.Catalog) {
-	agents, _ := t.library.Agents() // those of a map that cannot be read are unknown
-	// The one that most have comes first.
+	agents, _ := t.library.Agents() // those of an unreadable map are unknown
+	// The usual agent comes first.
 	slices.SortStableFunc(agents, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, agent := range agents {
 		if catalog, err := t.library.Open(agent); err == nil {
@@ -77,7 +76,7 @@ func (t *Tools) makeOffer(agents []string, catalogs []*library.Catalog) *toolset
 	return offer
 }
 
-// size returns about how many bytes a prompt takes in a list.
+// size returns the approximate size of a prompt in a list in bytes.
 func size(p toolset.Prompt) int {
 	n := len(`{"name":"","description":"","arguments":[]},`) + len(p.Name) + len(p.Description)
 	for _, a := range p.Arguments {
@@ -122,10 +121,10 @@ func (t *Tools) prompt(agent string, c command.Command) toolset.Prompt {
 	return p
 }
 
-// short returns foreign text on one line of at most so many characters.
+// short returns foreign text on one line of at most n characters.
 func short(s string, length int) string { return cleantext.Cut(cleantext.Line(s), length) }
 
-// ascii replaces what a name may not have.
+// ascii replaces characters that a name must not have.
 func ascii(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < '!' || r > '~' {
@@ -169,7 +168,7 @@ func (t *Tools) text(ctx context.Context, agent string, id command.ID, args map[
 	return out.Prompt, nil
 }
 
-// finder returns the prompt for commands that are no prompts of their own.
+// finder returns the prompt for commands without their own.
 func (t *Tools) finder(offered, total int) toolset.Prompt {
 	return toolset.Prompt{
 		Name: "find-command", Title: "Find a command",
@@ -184,7 +183,7 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 				foreign.Own("Choose the command that fits best, describe it with the tool describe, get its instructions with execute, and follow them."),
 				{}, foreign.Own("To be done:"),
 			}
-			// It is the words of the person who has picked the prompt.
+			// These are the words of the person who has picked the prompt.
 			lines = append(append(lines, foreign.Quote(args["query"])...), foreign.Line{})
 			for _, f := range out.Rows {
 				lines = append(lines, foreign.Own("- ").Name(f.C1+" "+f.C2+" "+f.C3).Own(": ").Name(f.Description))
@@ -199,7 +198,7 @@ func (t *Tools) finder(offered, total int) toolset.Prompt {
 
 const markdown = "text/markdown"
 
-// read returns what a command says of itself, and its prompt without values.
+// read returns a command's description, and its prompt without values.
 func (t *Tools) read(ctx context.Context, agent string, id command.ID) (string, error) {
 	_, c, err := t.find(agent, id)
 	if err != nil {
@@ -250,8 +249,8 @@ func (t *Tools) template() toolset.Template {
 	}
 }
 
-// part returns a part of a command's name, which completes to those that go with the
-// parts that were chosen.
+// part returns a part of a command's name, which completes to the values that match the parts
+// chosen so far.
 func (t *Tools) part(name, description string, of func(command.ID) string) toolset.Argument {
 	return toolset.Argument{
 		Name: name, Description: description,

@@ -15,8 +15,8 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// Options are what a command is run with: an object by names, or a list of flags
-// as the original's command line has them.
+// Options are the options of a command: an object by names, or a list of flags in the form of the
+// original's command line.
 type Options struct {
 	args      render.Args
 	inputText string
@@ -32,10 +32,10 @@ type object struct {
 	UV          map[string]json.RawMessage `json:"uv"`
 }
 
-// choice is a text, or a list of one: describe answers with lists.
+// choice is a string, or a list of one: describe answers with lists.
 type choice string
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON accepts both forms.
 func (c *choice) UnmarshalJSON(data []byte) error {
 	if !bytes.HasPrefix(data, []byte("[")) {
 		return json.Unmarshal(data, (*string)(c))
@@ -58,7 +58,7 @@ func (c *choice) UnmarshalJSON(data []byte) error {
 // allowed are the names in an object.
 const allowed = "edition, adaptation, input_text, input_file, destination (strings) and uv (an object of names and values)"
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON accepts both forms.
 func (o *Options) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(data, []byte("[")) {
 		var flags []string
@@ -103,7 +103,7 @@ func textOf(raw json.RawMessage) (string, error) {
 	return string(raw), nil
 }
 
-// lacking names the variables that have no value, "" if all have.
+// lacking names the variables without a value, "" if all have one.
 func lacking(missing []string) string {
 	if len(missing) == 0 {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// skillsNow returns all commands as skills. Unlike prompts they cost a client nothing until
-// it asks for them, so there is no limit.
+// skillsNow returns all commands as skills. Unlike prompts, they cost a client nothing until it
+// requests them, so there is no limit.
 func (t *Tools) skillsNow(context.Context) []toolset.Skill {
 	names, catalogs := t.opened()
 	t.mu.Lock()
@@ -38,8 +38,8 @@ func (t *Tools) makeSkills(agents []string, catalogs []*library.Catalog) []tools
 	return skills
 }
 
-// skill returns a command as a skill. Its text does not depend on who reads it where, since
-// clients compare it with the digest that they were given before.
+// skill returns a command as a skill. Its text does not depend on its reader, because clients
+// compare it with an earlier digest.
 func (t *Tools) skill(name, agent string, from *library.Catalog, c command.Command) toolset.Skill {
 	return toolset.Skill{
 		Name: name, Description: skill.Description(c),

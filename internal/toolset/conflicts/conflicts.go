@@ -1,5 +1,5 @@
-// Package conflicts is the tool get_conflicts of the toolset "branches": which branches and
-// worktrees in flight cannot be merged with each other or with the trunk. The read-only
+// Package conflicts provides the tool get_conflicts of the toolset "branches": the branches and
+// worktrees in flight that cannot be merged with each other or with the trunk. The read-only
 // program does not link it, because trying merges writes to the user's cache.
 package conflicts
 
@@ -29,7 +29,7 @@ type In struct {
 // Out is a page of conflicts, those with the trunk first.
 type Out struct {
 	Trunk string `json:"trunk,omitempty"`
-	// Compared is how many branches and worktrees were compared with the trunk and each
+	// Compared is the number of branches and worktrees that were compared with the trunk and each
 	// other.
 	Compared   int                  `json:"compared"`
 	Conflicts  []conflicts.Conflict `json:"conflicts"`
@@ -39,9 +39,9 @@ type Out struct {
 }
 
 const (
-	// maxNotes is how many notes are shown.
+	// maxNotes is the number of displayed notes.
 	maxNotes = 10
-	// budget is how many bytes the conflicts of a page take; notes take the rest.
+	// budget is the maximum size of the conflicts of a page in bytes; notes take the rest.
 	budget = 7 << 10
 )
 

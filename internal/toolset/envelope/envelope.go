@@ -1,11 +1,10 @@
-// Package envelope is the result shape of the branches, github and jira
-// toolsets: {"status":"ok","data":…} or {"status":"error","error":{"code",
-// "message","hint"?}}, compact, the same in the text and in the structured
-// half.
+// Package envelope implements the result shape of the branches, github, and jira toolsets:
+// {"status":"ok","data":…} or {"status":"error","error":{"code", "message","hint"?}}, compact, the
+// same in the text and in the structured half.
 //
-// Use [Tool] for a tool of this shape. Handlers return [failure.Error]s, whose kinds
-// become codes and whose phrases are completed with the words of the [Form]; any other
-// error has the code "internal".
+// Use [Tool] for a tool of this shape. Handlers return [failure.Error]s, whose kinds become codes
+// and whose phrases are completed with the words of the [Form]; any other error has the code
+// "internal".
 package envelope
 
 import (
@@ -55,7 +54,7 @@ func codeOf(k failure.Kind) Code {
 	return Internal
 }
 
-// Form is what the envelopes of one program have in common.
+// Form is the common part of the envelopes of one program.
 type Form struct{ Words failure.Words }
 
 // Tool returns a tool of this shape; see [toolset.New].
@@ -63,9 +62,8 @@ func Tool[In, Out any](f Form, spec toolset.Spec, run func(context.Context, In) 
 	return toolset.New(shape[Out]{f}, spec, run)
 }
 
-// Document returns the outcome of a handler as the JSON text of a resource. Resources
-// have no error flag of their own: a model that reads one sees in it why there is
-// nothing.
+// Document returns the result of a handler as the JSON text of a resource. Resources have no error
+// flag: a model that reads one sees in it why there is no content.
 func Document[Out any](f Form, out Out, err error) (string, error) {
 	if err != nil {
 		return string(f.document(err)), nil
@@ -86,14 +84,14 @@ func (f Form) document(err error) json.RawMessage {
 	return doc
 }
 
-// shown is an error as the caller sees it.
+// shown is an error for the caller.
 type shown struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 }
 
-// of returns what the caller sees of an error.
+// of returns the caller's part of an error.
 func (f Form) of(err error) shown {
 	if arg, ok := errors.AsType[*toolset.ArgumentError](err); ok {
 		return shown{InvalidParams, arg.Message, arg.Hint}
@@ -123,6 +121,6 @@ func (s shape[Out]) Fail(err error) toolset.Result {
 	return toolset.Result{Text: []string{string(doc)}, Structured: doc, IsError: true}
 }
 
-// Schema says that there is an object. Both forms of the envelope would cost each client
-// 150 bytes a tool.
+// Schema describes only an object. Both forms of the envelope would cost each client 150 bytes per
+// tool.
 func (shape[Out]) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }

@@ -1,7 +1,7 @@
 // Package github is the toolset for pull requests: three read-only tools.
 //
-// Use [New]. What a pull request is, and what decides about its merge, is in package
-// workflow/pull; here are the arguments, the sizes and the form of the answers.
+// Use [New]. Package workflow/pull reads pull requests, and decides what blocks their merge; this
+// package defines the arguments, the sizes, and the form of the answers.
 package github
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
-// Tools holds the handlers.
+// Tools contains the handlers.
 type Tools struct {
 	form     envelope.Form
 	requests *pull.Requests
@@ -75,8 +75,8 @@ func (t *Tools) GetPullRequest(ctx context.Context, in PullRequestIn) (PullReque
 	return PullRequestOut{PullRequest: pr, Notes: pr.Notes, AsOf: pr.AsOf}, err
 }
 
-// ref returns the pull request that is asked for. In another repository there is no
-// branch to take the number from.
+// ref returns the requested pull request. In another repository, there is no current branch to take
+// the number from.
 func (in PullRequestIn) ref() (pull.Ref, error) {
 	if in.Repository != "" && in.PRNumber == 0 {
 		return pull.Ref{}, &toolset.ArgumentError{

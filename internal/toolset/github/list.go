@@ -27,7 +27,7 @@ type ListOut struct {
 	AsOf         time.Time `json:"as_of"`
 }
 
-// Row is a pull request in a list. GitHub's lists do not say whether it is mergeable;
+// Row is a pull request in a list. GitHub's lists do not contain whether it is mergeable;
 // get_pull_request does.
 type Row struct {
 	Number    int    `json:"number"`
@@ -89,7 +89,7 @@ func (t *Tools) ListPullRequests(ctx context.Context, in ListIn) (ListOut, error
 	return out, nil
 }
 
-// position returns a place in the list as a cursor carries it.
+// position returns a position in the list in the form of a cursor.
 func position(c gh.Cursor) string { return fmt.Sprintf("%d %d", c.After, c.Offset) }
 
 func parsePosition(s string) (gh.Cursor, error) {

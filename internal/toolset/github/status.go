@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
-// StatusIn selects a pull request and what to read of it.
+// StatusIn selects a pull request and the parts to read.
 type StatusIn struct {
 	PRNumber   uint32 `json:"pr_number,omitempty" min:"1"`
 	Repository string `json:"repository,omitempty"`

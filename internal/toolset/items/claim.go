@@ -69,7 +69,7 @@ func (t *Tools) ReleaseItem(ctx context.Context, in ReleaseIn) (ReleaseOut, erro
 	return out, nil
 }
 
-// nextOfClaim returns what to do about an error of a claim; "" if it is none.
+// nextOfClaim returns the next step for an error of a claim; "" if it is none.
 func nextOfClaim(err error) string {
 	if _, ok := errors.AsType[*item.HeldError](err); ok {
 		return "Use claim_item without id to get another item. If the user asks for this one, pass steal: true."

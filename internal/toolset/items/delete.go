@@ -14,7 +14,7 @@ import (
 // previewLife is how long a preview can be confirmed.
 const previewLife = 10 * time.Minute
 
-// preview is a deletion that was looked at.
+// preview is the preview of a deletion.
 type preview struct {
 	seen item.Fingerprint
 	at   time.Time
@@ -25,15 +25,14 @@ type DeleteIn struct {
 	ID item.ID `json:"id"`
 }
 
-// DeleteOut is what a deletion would do.
+// DeleteOut describes the effects of a deletion.
 type DeleteOut struct {
 	Preview            bool    `json:"preview"`
 	Item               Subject `json:"item"`
 	AffectedChildren   []Named `json:"affectedChildren"`
 	AffectedDependents []Named `json:"affectedDependents"`
 	Message            string  `json:"message"`
-	// Warnings are about files that could not be read: what they have could be
-	// affected, too.
+	// Warnings are about unreadable files: their items could be affected, too.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -51,10 +50,10 @@ type Named struct {
 	Title string  `json:"title"`
 }
 
-// affectedBudget is how many bytes the names of the items of each kind take.
+// affectedBudget is the maximum size of the names of the items of each kind in bytes.
 const affectedBudget = 4 << 10
 
-// DeleteItem looks at what deleting an item would do, and remembers it.
+// DeleteItem previews the deletion of an item, and stores the preview.
 func (t *Tools) DeleteItem(ctx context.Context, in DeleteIn) (DeleteOut, error) {
 	p, broken, err := t.backlog.PreviewDeletion(ctx, in.ID)
 	if err != nil {
@@ -83,7 +82,7 @@ func named(list []*item.Summary) []Named {
 	return names[:page.Fit(names, func(n Named) int { return shown(n, 2) }, affectedBudget)]
 }
 
-// remember notes a preview, and forgets those that cannot be confirmed any more.
+// remember stores a preview, and drops expired ones.
 func (t *Tools) remember(id item.ID, seen item.Fingerprint) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -96,7 +95,7 @@ func (t *Tools) remember(id item.ID, seen item.Fingerprint) {
 	t.previews[id] = preview{seen, now}
 }
 
-// recall returns the preview of an item, if it can still be confirmed.
+// recall returns the preview of an item, if it has not expired.
 func (t *Tools) recall(id item.ID) (preview, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

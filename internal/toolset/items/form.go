@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
 
-// Row is an item in a list. What an item does not have is left out; show_item has every key.
+// Row is an item in a list. Empty fields are omitted; show_item has every key.
 type Row struct {
 	ID        item.ID   `json:"id"`
 	Title     string    `json:"title"`
@@ -26,14 +26,13 @@ type Row struct {
 	Parent    item.ID   `json:"parent,omitempty"`
 	DependsOn []item.ID `json:"dependsOn,omitempty"`
 	Updated   string    `json:"updated,omitempty"`
-	// Claimed is who holds the item, and until when.
+	// Claimed is the holder of the item, and the end of the claim.
 	Claimed string `json:"claimed,omitempty"`
-	// PR is "merged" if the pull request is merged and the item is open, as far as the
-	// cache knows.
+	// PR is "merged" if the pull request is merged and the item is open, according to the cache.
 	PR string `json:"pr,omitempty"`
-	// Snippet is the part of the description that a search has found.
+	// Snippet is the matching part of the description.
 	Snippet string `json:"snippet,omitempty"`
-	// Showing says what was left out, and where it is.
+	// Showing describes what was omitted, and where it is.
 	Showing []string `json:"showing,omitempty"`
 }
 
@@ -46,18 +45,18 @@ func rowOf(it *item.Summary) Row {
 	}
 }
 
-// How much is shown of what is short as a rule: characters of a title and of
-// other texts on one line, bytes of a list.
+// Limits of usually short values: characters of a title and of other texts on one line, bytes of a
+// list.
 const (
 	titleLength = 300
 	lineLength  = 100
 	shortList   = 600
 )
 
-// line returns foreign text as it is shown on one line.
+// line returns foreign text in its displayed form on one line.
 func line(s string, length int) string { return cleantext.Cut(cleantext.Line(s), length) }
 
-// brief returns a summary as it is shown, and what its lists lack.
+// brief returns a summary in its displayed form, and the omissions of its lists.
 func brief(it *item.Summary) (s item.Summary, showing []string) {
 	s = *it
 	s.Title = line(s.Title, titleLength)
@@ -78,11 +77,10 @@ func brief(it *item.Summary) (s item.Summary, showing []string) {
 	return s, showing
 }
 
-// elementSize returns how many bytes an element of a list in an item takes.
+// elementSize returns the size of an element of a list in an item in bytes.
 func elementSize[T any](v T) int { return shown(v, 3) }
 
-// lines returns foreign texts as they are shown; never nil, which would be null in
-// JSON.
+// lines returns foreign texts in their displayed form; never nil, which would be null in JSON.
 func lines(list []string) []string {
 	shown := make([]string, len(list))
 	for i, s := range list {
@@ -102,7 +100,7 @@ func listed[T any](list []T) []T {
 // Item is an item with as much of its description and comments as fits.
 type Item struct {
 	backlog.Document
-	// Showing says what was left out, and how to get it.
+	// Showing describes what was omitted, and how to get it.
 	Showing []string `json:"showing,omitempty"`
 }
 
@@ -113,25 +111,24 @@ func commentOf(c item.Comment) Comment {
 	return Comment{Author: line(c.Author, lineLength), Date: line(c.Date, lineLength), Body: cleantext.Block(c.Body)}
 }
 
-// section is which part of an item's long texts to show. The offsets are nil if
-// they were not asked for.
+// section selects the part of an item's long texts. The offsets are nil if they were not given.
 type section struct {
 	description, comments *int
-	// comment is where to begin in the first of the comments.
+	// comment is the start position in the first of the comments.
 	comment int
-	// room is how many bytes a long text may take that was asked for.
+	// room is the maximum size of an explicitly requested long text in bytes.
 	room int
 }
 
 const (
-	// askedText is how many bytes of a long text are shown when it was asked for by an offset.
+	// askedText is the size in bytes of a long text that was requested by an offset.
 	askedText = 32 << 10
-	// besides is how many bytes the rest of an item takes at most.
+	// besides is the maximum size of the rest of an item in bytes.
 	besides = 4 << 10
 )
 
-// sectionOf returns the section for a caller. Of two texts that are asked for at once each has
-// half of the caller's room.
+// sectionOf returns the section for a caller. If two texts are requested at once, each has half of
+// the caller's room.
 func sectionOf(ctx context.Context, description, comments *int, comment int) section {
 	room := max(toolset.RoomFor(ctx, askedText+besides)-besides, besides)
 	if description != nil && comments != nil && room < askedText {
@@ -160,8 +157,8 @@ func itemOf(it *item.Item, part section) Item {
 		comments = append(comments, commentOf(c))
 		needed += commentSize(comments[len(comments)-1])
 	}
-	// Each of the two has at least half of what is left, which is several KB
-	// whatever the rest has.
+	// Each of the two has at least half of the remaining space, which is several KB whatever the
+	// rest has.
 	room := answerBudget - shown(out, 0)
 	forDescription := max(room/2, room-needed)
 	out.describe(it.Description, part.description, forDescription, part.room)
@@ -169,8 +166,7 @@ func itemOf(it *item.Item, part section) Item {
 	return out
 }
 
-// describe shows a part of the description. Offsets are those of the text as it
-// is stored.
+// describe shows a part of the description. Offsets refer to the stored text.
 func (out *Item) describe(text string, offset *int, room, asked int) {
 	begin := 0
 	if offset != nil {
@@ -196,8 +192,8 @@ func cutText(text string, room int) string {
 	return text[:end] + "…"
 }
 
-// fitting returns the end of the part of text that begins at begin and takes room
-// bytes as JSON, in which some characters take more.
+// fitting returns the end of the part of text that begins at begin and takes room bytes as JSON, in
+// which some characters take more.
 func fitting(text string, begin, room int) int {
 	end := min(len(text), begin+room)
 	for size := encoded(text[begin:end]); size > room && end > begin+1; size = encoded(text[begin:end]) {
@@ -206,7 +202,7 @@ func fitting(text string, begin, room int) int {
 	return end
 }
 
-// encoded returns how many bytes v takes in an answer.
+// encoded returns the size of v in an answer in bytes.
 func encoded(v any) int {
 	data, err := toolset.Marshal(v)
 	if err != nil { // strings and structs of strings always encode
@@ -215,7 +211,7 @@ func encoded(v any) int {
 	return len(data)
 }
 
-// characterAt returns at, moved back to where the character there begins.
+// characterAt returns at, moved back to the start of its character.
 func characterAt(text string, at int) int {
 	for at > 0 && at < len(text) && text[at]&0xc0 == 0x80 {
 		at--
@@ -225,7 +221,7 @@ func characterAt(text string, at int) int {
 
 func commentSize(c Comment) int { return shown(c, 2) }
 
-// comment shows those of all comments from an offset on, else the last ones.
+// comment shows the comments from an offset on, or else the last ones.
 func (out *Item) comment(all []Comment, part section, room int) {
 	if part.comments != nil {
 		out.commentsFrom(all, min(*part.comments, len(all)), part.comment, part.room)
@@ -249,8 +245,8 @@ func backward[T any](all []T) []T {
 	return all
 }
 
-// commentsFrom shows comments that were asked for, the first one from a byte on. A single
-// one is cut if it alone is too long.
+// commentsFrom shows requested comments, the first one from a byte on. It cuts a single one that is
+// too long.
 func (out *Item) commentsFrom(all []Comment, begin, from, asked int) {
 	end := begin + page.Fit(all[begin:], commentSize, asked)
 	out.Comments = append(out.Comments, all[begin:end]...)
@@ -267,7 +263,7 @@ func (out *Item) commentsFrom(all []Comment, begin, from, asked int) {
 	out.Showing = append(out.Showing, note)
 }
 
-// partOfComment shows a part of the first comment that is shown.
+// partOfComment shows a part of the first displayed comment.
 func (out *Item) partOfComment(body string, number, from, room int) {
 	from = characterAt(body, min(from, len(body)))
 	end := characterAt(body, fitting(body, from, room))
@@ -279,10 +275,10 @@ func (out *Item) partOfComment(body string, number, from, room int) {
 	out.Showing = append(out.Showing, note)
 }
 
-// Labels are the labels of an item: a text with commas, or a list.
+// Labels are the labels of an item: a string with commas, or a list.
 type Labels []string
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON accepts both forms.
 func (l *Labels) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -295,13 +291,13 @@ func (l *Labels) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalText makes it a string in the schema, which has room for one type only.
+// MarshalText makes it a string in the schema, which allows only one type.
 func (l Labels) MarshalText() ([]byte, error) { return json.Marshal([]string(l)) }
 
 // Reference is the number of an item, or none: 0 and "".
 type Reference item.ID
 
-// UnmarshalJSON takes what an item.ID does, and what stands for none.
+// UnmarshalJSON accepts what an item.ID accepts, and the values for none.
 func (r *Reference) UnmarshalJSON(data []byte) error {
 	if text := string(data); text == "0" || text == `""` || text == `"0"` {
 		*r = 0

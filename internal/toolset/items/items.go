@@ -20,14 +20,14 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
-// Project keeps the items, and can be made where there is none.
+// Project stores the items, and can create a store.
 type Project interface {
 	item.Backend
-	// Init makes a project. created is false if there is one already.
+	// Init creates a project. created is false if it already exists.
 	Init(ctx context.Context) (created bool, err error)
 }
 
-// Tools holds the handlers, and what deletions were previewed.
+// Tools contains the handlers, and the previewed deletions.
 type Tools struct {
 	project Project
 	backlog *backlog.Backlog
@@ -46,15 +46,15 @@ func New(p Project, now func() time.Time) *Tools {
 	return &Tools{project: p, backlog: backlog.New(p), claims: claims.New(p, nil, now), now: now, previews: make(map[item.ID]preview)}
 }
 
-// MarkMerged lets list_items and search_items mark open items whose pull request is
-// merged, as far as the cache knows. It is to be called before the tools are used.
+// MarkMerged lets list_items and search_items mark open items whose pull request is merged,
+// according to the cache. Call it before the tools are used.
 func (t *Tools) MarkMerged(links backlog.Linker, pulls backlog.PullRequests) *Tools {
 	t.links, t.pulls = links, pulls
 	return t
 }
 
-// Claiming lets claim_item and release_item use claims that are renewed elsewhere, too. It is
-// to be called before the tools are used.
+// Claiming lets claim_item and release_item use claims that are renewed elsewhere, too. Call it
+// before the tools are used.
 func (t *Tools) Claiming(c *claims.Claims) *Tools {
 	t.claims = c
 	return t
@@ -71,7 +71,7 @@ func (t *Tools) Watched(by Watcher) *Tools {
 	return t
 }
 
-// indent is what the text of this toolset has always been indented by.
+// indent is the constant indentation of this toolset's text.
 const indent = "  "
 
 // Toolset returns the toolset "items".
@@ -79,8 +79,8 @@ func (t *Tools) Toolset() toolset.Toolset {
 	var (
 		style = plain.Style{Indent: indent, Message: message, NextStep: next}
 
-		// Previewing a deletion is no reading: without confirm_delete, which
-		// --read-only takes away, it would be of no use.
+		// A preview of a deletion does not count as reading: without confirm_delete, which
+		// --read-only removes, it would be useless.
 		reads   = toolset.Hints{ReadOnly: true, Idempotent: true}
 		adds    = toolset.Hints{}
 		sets    = toolset.Hints{Idempotent: true}

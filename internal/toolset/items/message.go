@@ -10,7 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
-// message words an error for a model, which has the tools and not the program.
+// message explains an error to a model, which has the tools and not the program.
 func message(err error) string {
 	_, busy := errors.AsType[*lockedstore.BusyError](err)
 	missing, inDatabase := errors.AsType[*item.NoProjectError](err)
@@ -33,7 +33,7 @@ func message(err error) string {
 	return "Unexpected error: " + err.Error()
 }
 
-// isRule reports whether the domain says what is wrong, and what to do.
+// isRule reports whether the domain's error contains the problem and the next step.
 func isRule(err error) bool {
 	_, invalid := errors.AsType[*item.InvalidError](err)
 	_, changed := errors.AsType[*item.ChangedError](err)
@@ -44,7 +44,7 @@ func isRule(err error) bool {
 	return nextOfClaim(err) != "" || elsewhere || store || invalid || changed || broken || config || item.IsNotFound(err)
 }
 
-// next returns what to do about an error that says only what is wrong.
+// next returns the next step for an error that contains only the problem.
 func next(err error) string {
 	if step := nextOfClaim(err); step != "" {
 		return step

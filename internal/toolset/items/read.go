@@ -18,19 +18,19 @@ import (
 // None is the input of a tool without arguments.
 type None struct{}
 
-// ConfigOut is what a project says about its items.
+// ConfigOut is the configuration of the project's items.
 type ConfigOut struct {
 	Statuses         []string `json:"statuses"`
 	Types            []string `json:"types"`
 	Iterations       []string `json:"iterations"`
 	CurrentIteration string   `json:"currentIteration"`
 	Priorities       []string `json:"priorities"`
-	// Showing says what was left out.
+	// Showing describes what was omitted.
 	Showing  []string `json:"showing,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// GetConfig tells the valid values.
+// GetConfig returns the valid values.
 func (t *Tools) GetConfig(ctx context.Context, _ None) (ConfigOut, error) {
 	c, err := t.project.Config(ctx)
 	if err != nil {
@@ -48,17 +48,17 @@ func (t *Tools) GetConfig(ctx context.Context, _ None) (ConfigOut, error) {
 	return out, nil
 }
 
-// iterationsBudget is how many bytes the names of iterations take.
+// iterationsBudget is the maximum size of the names of iterations in bytes.
 const iterationsBudget = 6 << 10
 
-// How many warnings an answer has, and how many bytes they take; doctor tells all.
+// The maximum number of warnings in an answer, and their size in bytes; doctor reports all.
 const (
 	maxWarnings    = 3
 	warningLength  = 250
 	warningsBudget = 600
 )
 
-// warnings returns what is wrong with a project and its items, in words.
+// warnings describes the problems of a project and its items.
 func warnings(all []item.Warning) []string {
 	var list []string
 	for _, w := range all[:min(len(all), maxWarnings)] {
@@ -178,7 +178,7 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 	return out, err
 }
 
-// unknown returns which values of a filter the project does not know.
+// unknown returns the values of a filter that the project does not know.
 func unknown(v backlog.View, f item.Filter) []string {
 	list := v.Unknown(f)
 	for i, text := range list {
@@ -187,7 +187,7 @@ func unknown(v backlog.View, f item.Filter) []string {
 	return list
 }
 
-// RelatedIn is an item whose relatives are asked for.
+// RelatedIn is an item whose relatives are requested.
 type RelatedIn struct {
 	ID     item.ID `json:"id"`
 	Limit  *int    `json:"limit,omitempty"`
@@ -226,8 +226,8 @@ func (t *Tools) related(ctx context.Context, tool string, in RelatedIn, list fun
 
 var limits = page.Limits{Default: 50, Max: 200}
 
-// answerBudget is how many bytes the items of an answer may take as they are
-// shown. It leaves room for warnings, and for a cursor.
+// answerBudget is the maximum size of the displayed items of an answer in bytes. It leaves room for
+// warnings, and for a cursor.
 const answerBudget = page.DefaultBudget
 
 // rowsOf returns a page of a list, which is by ID. The query names it for its cursors.
@@ -238,7 +238,7 @@ func rowsOf(v backlog.View, in PageIn, query string, list []item.Hit, row func(i
 	}
 	budget := answerBudget
 	if in.Limit != nil {
-		budget = *in.Limit * answerBudget // asked for: as many as asked
+		budget = *in.Limit * answerBudget // an explicit limit
 	}
 	rows := make(map[item.ID]Row)
 	found := page.List[item.Hit]{
@@ -260,10 +260,10 @@ func rowsOf(v backlog.View, in PageIn, query string, list []item.Hit, row func(i
 	return out, nil
 }
 
-// shown returns how many bytes v takes in the text, so deep in it.
+// shown returns the size of v in the text in bytes, at a depth of nesting.
 func shown(v any, depth int) int {
 	data, err := toolset.Marshal(v)
-	if err != nil { // what cannot be encoded is not shown either
+	if err != nil { // a value that cannot be encoded is not shown either
 		return 0
 	}
 	var text bytes.Buffer
@@ -274,12 +274,12 @@ func shown(v any, depth int) int {
 	return len(prefix) + text.Len() + len(",\n")
 }
 
-// ShowIn selects an item, and where to begin in its long parts.
+// ShowIn selects an item, and the start positions in its long parts.
 type ShowIn struct {
 	ID          item.ID `json:"id"`
 	Description *int    `json:"description_offset,omitempty" min:"0" description:"From an earlier answer."`
 	Comments    *int    `json:"comments_offset,omitempty" min:"0" description:"Same."`
-	// Comment is where to go on in the first of the comments.
+	// Comment is the position at which to continue in the first of the comments.
 	Comment int `json:"comment_offset,omitempty" min:"0" description:"Same."`
 }
 

@@ -77,8 +77,8 @@ func (t *Tools) readItem(ctx context.Context, values map[string]string) (string,
 	return markdown(&it), nil
 }
 
-// markdown writes an item. What people wrote stands in it as foreign text: a
-// description cannot end itself and go on as a comment of somebody else.
+// markdown writes an item. Text of people appears as foreign text: a description cannot end itself
+// and continue as somebody else's comment.
 func markdown(it *item.Item) string {
 	lines := []foreign.Line{foreign.Own("# #").Int(int(it.ID)).Own(" ").Name(it.Title), {}}
 	fact := func(name foreign.Line, value string) {
@@ -117,8 +117,8 @@ func markdown(it *item.Item) string {
 	return foreign.Markdown(lines)
 }
 
-// completeID offers the numbers that begin with what was typed, then those of
-// items that have it in their titles.
+// completeID offers the numbers that begin with the typed text, then those of items with the text
+// in their titles.
 func (t *Tools) completeID(ctx context.Context, typed string, _ map[string]string) ([]string, error) {
 	v, err := t.backlog.Read(ctx)
 	if err != nil {

@@ -24,8 +24,8 @@ type TreeIn struct {
 // Node is an item with its children.
 type Node = backlog.Node
 
-// TreeOut is a forest of items, by id. It has a total if some were left out, here and
-// below the nodes.
+// TreeOut is a forest of items, by id. It has a total if some were omitted, here and below the
+// nodes.
 type TreeOut = plain.List[Node]
 
 // GetItemTree nests items under their parents.
@@ -75,7 +75,7 @@ func nodeOf(n *item.Node, v backlog.View) Node {
 	})
 }
 
-// count returns how many items a node and all below it show and leave out.
+// count returns how many items a node and its descendants show and omit.
 func count(n *item.Node) (shown, omitted int) {
 	shown, omitted = 1, n.Omitted
 	for _, child := range n.Children {

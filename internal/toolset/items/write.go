@@ -7,13 +7,13 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// InitOut reports whether a project was made. One of the two is set.
+// InitOut reports whether a project was created. One of the two is set.
 type InitOut struct {
 	Initialized   bool `json:"initialized,omitempty"`
 	AlreadyExists bool `json:"alreadyExists,omitempty"`
 }
 
-// InitProject makes a project unless there is one.
+// InitProject creates a project unless it exists.
 func (t *Tools) InitProject(ctx context.Context, _ None) (InitOut, error) {
 	created, err := t.project.Init(ctx)
 	if err != nil {
@@ -22,7 +22,7 @@ func (t *Tools) InitProject(ctx context.Context, _ None) (InitOut, error) {
 	return InitOut{Initialized: created, AlreadyExists: !created}, nil
 }
 
-// CreateIn is a new item. What is empty gets its default.
+// CreateIn is a new item. Empty fields get their default.
 type CreateIn struct {
 	Title       string    `json:"title"`
 	Type        string    `json:"type,omitempty"`
@@ -36,7 +36,7 @@ type CreateIn struct {
 	Description string    `json:"description,omitempty"`
 }
 
-// CreateItem makes an item.
+// CreateItem creates an item.
 func (t *Tools) CreateItem(ctx context.Context, in CreateIn) (Item, error) {
 	it, err := t.project.Create(ctx, item.Draft{
 		Title: in.Title, Type: in.Type, Status: in.Status, Priority: in.Priority, Assignee: in.Assignee,
@@ -48,7 +48,7 @@ func (t *Tools) CreateItem(ctx context.Context, in CreateIn) (Item, error) {
 	return itemOf(&it, section{}), nil
 }
 
-// UpdateIn is a change of an item. What is absent stays.
+// UpdateIn is a change of an item. Absent fields do not change.
 type UpdateIn struct {
 	ID          item.ID                     `json:"id"`
 	Title       *string                     `json:"title,omitempty"`

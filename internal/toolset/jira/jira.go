@@ -1,7 +1,7 @@
 // Package jira is the toolset for Jira issues: two read-only tools.
 //
-// Use [New]. What an issue is, is in package workflow/issue; here are the arguments,
-// the sizes and the form of the answers.
+// Use [New]. Package workflow/issue reads issues; this package defines the arguments, the sizes,
+// and the form of the answers.
 package jira
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/issue"
 )
 
-// excerpt is how much of a description a list shows, in characters.
+// excerpt is the displayed length of a description in a list, in characters.
 const excerpt = 280
 
-// Tools holds the handlers.
+// Tools contains the handlers.
 type Tools struct {
 	form   envelope.Form
 	issues *issue.Issues
@@ -111,9 +111,8 @@ func (t *Tools) ListJiraIssues(ctx context.Context, in ListIn) (ListOut, error) 
 	return t.cut(found, window, position, skip), nil
 }
 
-// cut makes a page of what was found: the first skip issues were shown before,
-// and what does not fit the budget is left for the next page, which begins at
-// the same position of Jira's.
+// cut returns a page of the results: the first skip issues were shown before, and those that do not
+// fit the budget are left for the next page, which begins at the same position of Jira's.
 func (t *Tools) cut(found jira.Page, window page.Window, position string, skip int) ListOut {
 	issues := found.Issues[min(skip, len(found.Issues)):]
 	for i := range issues {
@@ -133,8 +132,8 @@ func (t *Tools) cut(found jira.Page, window page.Window, position string, skip i
 	return out
 }
 
-// formatPosition returns a place in the list as a cursor carries it: a position of
-// Jira's, and how many issues to pass over from there.
+// formatPosition returns a position in the list in the form of a cursor: a position of Jira's, and
+// the number of issues to skip from there.
 func formatPosition(position string, skip int) string {
 	data, err := json.Marshal(place{position, skip})
 	if err != nil { // a string and a number always encode
@@ -159,7 +158,7 @@ type place struct {
 	Skip     int    `json:"s,omitempty"`
 }
 
-// argument turns an argument that the client refused into the tools' error.
+// argument converts an argument that the client refused to the tools' error.
 func argument(err error) error {
 	if bad, ok := errors.AsType[*jira.InvalidError](err); ok {
 		return &toolset.ArgumentError{Name: bad.Argument, Message: fmt.Sprintf("Argument %q %s", bad.Argument, bad.Message)}

@@ -1,11 +1,11 @@
-// Package plain is the result shape of tools that promise their data as plain
-// JSON, without an envelope: an object as it is, a list as a JSON array.
+// Package plain implements the result shape of tools that return their data as plain JSON, without
+// an envelope: an object unchanged, a list as a JSON array.
 //
-// Use [Object] for a tool that answers with an object, and [Rows] for one that
-// answers with a [List]: the text half shows the array of its rows and, in a second
-// block, the [ListInfo] in words; the structured half is an object with both. Each row
-// is encoded once. Errors are their message, as text, and in a second block what to
-// do where the message does not say it. Messages and warnings are [foreign.Notice]s.
+// Use [Object] for a tool that returns an object, and [Rows] for one that returns a [List]: the
+// text half shows the array of its rows and, in a second block, the [ListInfo] in words; the
+// structured half is an object with both. Each row is encoded once. Errors are their message, as
+// text, and in a second block the next step if the message does not contain it. Messages and
+// warnings are [foreign.Notice]s.
 package plain
 
 import (
@@ -24,29 +24,28 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// Style is what the tools of one toolset share. The zero value is compact, and shows
-// errors as they are.
+// Style is shared by the tools of one toolset. The zero value is compact, and shows errors
+// unchanged.
 type Style struct {
 	// Indent is one step of the text's indentation; "" makes it compact.
 	Indent string
-	// Message returns the text of an error; nil leaves it as it is.
+	// Message returns the text of an error; nil leaves it unchanged.
 	Message func(error) string
-	// NextStep returns what to do about an error whose message does not say it, "" for
-	// nothing. nil is for none.
+	// NextStep returns the next step for an error whose message does not contain it, "" for none.
+	// nil is for none.
 	NextStep func(error) string
-	// Failure returns the result of an error in the toolset's own form, instead of the
-	// above. nil is for none.
+	// Failure returns the result of an error in the toolset's own form, instead of the above. nil
+	// is for none.
 	Failure func(error) toolset.Result
 }
 
-// Object returns a tool whose output is shown as it is.
+// Object returns a tool whose output is shown unchanged.
 func Object[In, Out any](s Style, spec toolset.Spec, run func(context.Context, In) (Out, error)) toolset.Tool {
 	return toolset.New(object[Out]{s}, spec, run)
 }
 
-// Rows returns a tool whose output is a list. field is the name of the rows in the
-// structured half, and hint what to do about rows that were left out and that no
-// cursor leads to.
+// Rows returns a tool whose output is a list. field is the name of the rows in the structured half,
+// and hint the next step for omitted rows that no cursor leads to.
 func Rows[In, Row any](s Style, field, hint string, spec toolset.Spec, run func(context.Context, In) (List[Row], error)) toolset.Tool {
 	return toolset.New(rows[Row]{s, field, hint}, spec, run)
 }
@@ -57,20 +56,20 @@ type List[Row any] struct {
 	ListInfo
 }
 
-// ListInfo is what a list says besides its rows.
+// ListInfo is a list's data besides its rows.
 type ListInfo struct {
-	// Total is how many rows there are with those not shown, nil for lists that were
-	// not counted. The text says it where that is not what it shows.
+	// Total is the number of rows including hidden ones, nil for lists that were not counted. The
+	// text contains it if it differs from the displayed number.
 	Total *int `json:"total,omitempty"`
 	// NextCursor is set if there are more.
 	NextCursor string `json:"next_cursor,omitempty"`
-	// Omitted is how many rows no cursor leads to.
+	// Omitted is the number of rows that no cursor leads to.
 	Omitted int `json:"omitted,omitempty"`
-	// Warnings are about what the list may lack.
+	// Warnings are about possibly missing rows.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// notice returns the information in words, "" if there is nothing to say.
+// notice returns the information in words, "" if there is none.
 func (r ListInfo) notice(shown int, hint string) string {
 	total := shown
 	if r.Total != nil {
@@ -103,7 +102,7 @@ func (s object[Out]) OK(out Out) (toolset.Result, error) {
 	return toolset.Result{Text: []string{s.text(data)}, Structured: data}, nil
 }
 
-// Schema says that there is an object.
+// Schema describes only an object.
 func (object[Out]) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }
 
 // rows is the shape of [Rows].
@@ -115,7 +114,7 @@ type rows[Row any] struct {
 // OK encodes the rows, and puts them into both halves.
 func (s rows[Row]) OK(out List[Row]) (toolset.Result, error) {
 	if out.Rows == nil {
-		out.Rows = []Row{} // null is no list
+		out.Rows = []Row{} // null is not a list
 	}
 	list, err := toolset.Marshal(out.Rows)
 	if err != nil {
@@ -140,7 +139,7 @@ func (s rows[Row]) OK(out List[Row]) (toolset.Result, error) {
 	return res, nil
 }
 
-// Schema says that there is an object.
+// Schema describes only an object.
 func (rows[Row]) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }
 
 // Describe describes the structured half.

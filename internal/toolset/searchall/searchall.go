@@ -1,5 +1,5 @@
-// Package searchall is the tool search_all of the toolset "workspace": it finds things of
-// all kinds, and says which tool opens each of them.
+// Package searchall provides the tool search_all of the toolset "workspace": it finds things of all
+// kinds, and names the tool that opens each of them.
 package searchall
 
 import (
@@ -29,7 +29,7 @@ type In struct {
 	Cursor string        `json:"cursor,omitempty"`
 }
 
-// Hit is a thing that was found.
+// Hit is a match.
 type Hit struct {
 	search.Hit
 	Open Open `json:"open"`

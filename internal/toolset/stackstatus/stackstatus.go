@@ -1,6 +1,5 @@
-// Package stackstatus adds the verdict on a stack to the toolset "branches": a tool, a
-// resource, and the facts of the prompt stack-status. The read-only program serves the
-// toolset without it.
+// Package stackstatus adds the verdict on a stack to the toolset "branches": a tool, a resource,
+// and the facts of the prompt stack-status. The read-only program serves the toolset without it.
 package stackstatus
 
 import (
@@ -17,14 +16,14 @@ const (
 	prompt = "stack-status"
 )
 
-// Tools holds the handlers.
+// Tools contains the handlers.
 type Tools struct {
 	form     envelope.Form
 	verdicts *verdict.Verdicts
 	draw     func(verdict.Status) (string, error)
 }
 
-// New returns the handlers. draw makes HTML of a status for clients that show views; nil makes
+// New returns the handlers. draw renders a status as HTML for clients that show views; nil renders
 // none.
 func New(form envelope.Form, verdicts *verdict.Verdicts, draw func(verdict.Status) (string, error)) *Tools {
 	return &Tools{form, verdicts, draw}
@@ -74,7 +73,7 @@ type In struct {
 	Cached bool   `json:"cached,omitempty" description:"Use no network."`
 }
 
-// GetStackStatus joins the branches of a stack with what decides about their merge.
+// GetStackStatus combines the branches of a stack with everything that decides about their merge.
 func (t *Tools) GetStackStatus(ctx context.Context, in In) (verdict.Status, error) {
 	asking := verdict.Recent
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// fit calls read with fewer and fewer bytes until what it shows takes no more than the caller
-// has room for, counted as JSON, in which some characters take more.
+// fit calls read with fewer and fewer bytes until the result takes no more than the caller's room,
+// counted as JSON, in which some characters take more.
 func fit(ctx context.Context, read func(bytes int) (shown string, err error)) error {
 	const attempts = 4
 	room := toolset.RoomFor(ctx, math.MaxInt)

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// quick is how long a task may take to be answered like any other call.
+	// quick is how long a task may take before its call becomes a job.
 	quick = 2 * time.Second
-	// promised is how long after its start a run can be asked for in any case.
+	// promised is how long after its start a run can be polled in any case.
 	promised = time.Hour
 )
 
-// BeginJustTask runs a task for a client that can wait on its own. It returns a job for a
-// task in the background, and for one that is not quick.
+// BeginJustTask runs a task for a client that supports waiting. It returns a job for a task in the
+// background, and for one that is not quick.
 func (t *Tools) BeginJustTask(ctx context.Context, in RunIn) (RunOut, *toolset.Job, error) {
 	task, err := t.tasks.Start(ctx, in.call(ctx))
 	if err != nil {
@@ -48,7 +48,7 @@ func (t *Tools) BeginJustTask(ctx context.Context, in RunIn) (RunOut, *toolset.J
 	return out, nil, err
 }
 
-// Job returns how far a run is, whoever started it.
+// Job returns the state of a run, whoever started it.
 func (t *Tools) Job(ctx context.Context, id string) (toolset.Job, error) {
 	r, err := t.tasks.Report(ctx, id, 0)
 	if err != nil {
@@ -59,7 +59,7 @@ func (t *Tools) Job(ctx context.Context, id string) (toolset.Job, error) {
 		job.Keep = max(promised, time.Since(r.Started)+runlog.Promised)
 		return job, nil
 	}
-	if !r.Ended.IsZero() { // nobody knows when a lost run ended
+	if !r.Ended.IsZero() { // the end of a lost run is unknown
 		job.Changed = r.Ended
 		job.Keep = max(promised, r.Ended.Sub(r.Started)+runlog.Promised)
 	}
@@ -76,7 +76,7 @@ func (t *Tools) Job(ctx context.Context, id string) (toolset.Job, error) {
 	return job, err
 }
 
-// StopJob ends a run, in whatever process and project.
+// StopJob ends a run, in any process and project.
 func (t *Tools) StopJob(ctx context.Context, id string) error {
 	r, err := t.tasks.Report(ctx, id, 0)
 	if err != nil || r.State != runlog.Running {
@@ -90,7 +90,7 @@ func (t *Tools) StopJob(ctx context.Context, id string) error {
 	return err
 }
 
-// caller returns who stops a task.
+// caller returns the name of the one who stops a task.
 func caller(ctx context.Context) string {
 	if by := toolset.Client(ctx); by != "" {
 		return by
@@ -98,12 +98,12 @@ func caller(ctx context.Context) string {
 	return "an assistant"
 }
 
-// about says what a run is.
+// about describes a run.
 func about(t running.Task) string {
 	return foreign.Notice(fmt.Sprintf("%s in %s", strings.Join(append([]string{t.Name}, t.Args...), " "), t.Root))
 }
 
-// ran returns what became of a run that has ended.
+// ran returns the outcome of a run that has ended.
 func ran(ctx context.Context, r runlog.Report) (RunOut, error) {
 	out := RunOut{
 		Task: r.Name, ExitCode: r.ExitCode, Problem: r.Problem, Truncated: r.LeftOut, reasons: r.Reasons,

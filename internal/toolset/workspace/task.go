@@ -21,7 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/tasks"
 )
 
-// Tasks runs recipes. Its errors are for showing.
+// Tasks runs recipes. Its errors are for display.
 type Tasks interface {
 	Run(ctx context.Context, c recipe.Call, out io.Writer) (recipe.Run, error)
 	Start(ctx context.Context, c recipe.Call) (running.Task, error)
@@ -31,16 +31,16 @@ type Tasks interface {
 
 var _ Tasks = (*tasks.Tasks)(nil)
 
-// RunIn says what to run.
+// RunIn selects a task to run.
 type RunIn struct {
 	TaskName  string   `json:"task_name"`
 	Arguments []string `json:"arguments,omitempty"`
 	Timeout   int      `json:"timeout_seconds,omitempty" min:"1" max:"7200" default:"600"`
-	// Background starts the task and answers at once.
+	// Background starts the task and answers immediately.
 	Background bool `json:"background,omitempty" description:"Answer at once with a task_id for get_task."`
 }
 
-// RunOut is what became of a task, or the ID of one in the background.
+// RunOut is the outcome of a task, or the ID of one in the background.
 type RunOut struct {
 	// ID is that of a task in the background; the members below Task are then empty.
 	ID         string `json:"-"`
@@ -49,7 +49,7 @@ type RunOut struct {
 	DurationMS int64  `json:"duration_ms"`
 	Output     string `json:"output"`
 	Truncated  int64  `json:"truncated_bytes"`
-	// Problem says why the task was stopped.
+	// Problem explains why the task was stopped.
 	Problem string `json:"problem,omitempty"`
 	// reasons are the lines of the output that explain a failure.
 	reasons []string
@@ -59,7 +59,7 @@ func (in RunIn) call(ctx context.Context) recipe.Call {
 	return recipe.Call{Name: in.TaskName, Client: toolset.Client(ctx), Args: in.Arguments, Timeout: time.Duration(in.Timeout) * time.Second}
 }
 
-// progressEvery is how often a client hears of a task that runs.
+// progressEvery is the interval between progress messages for a running task.
 const progressEvery = time.Second
 
 // maxLine is the length of a reported line, in characters. The server removes secrets from
@@ -93,19 +93,19 @@ func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
 	}, nil
 }
 
-// GetIn names a run, and how much of it to tell.
+// GetIn selects a run, and the amount of its output.
 type GetIn struct {
 	ID   string `json:"id"`
 	Wait int    `json:"wait_seconds,omitempty" min:"0" max:"50" description:"For its end."`
 	Tail int    `json:"tail,omitempty" min:"1" max:"1000" default:"40" description:"Lines of output."`
 }
 
-// GetOut is how far a run is.
+// GetOut is the state of a run.
 type GetOut struct {
 	ID    string       `json:"task_id"`
 	Task  string       `json:"task"`
 	State runlog.State `json:"state"`
-	// ExitCode is there once the run has ended.
+	// ExitCode is set when the run has ended.
 	ExitCode   *int   `json:"exit_code,omitempty"`
 	DurationMS int64  `json:"duration_ms"`
 	Output     string `json:"output"`
@@ -114,10 +114,10 @@ type GetOut struct {
 	reasons []string
 }
 
-// defaultTail is how many lines get_task shows.
+// defaultTail is the default number of lines in get_task.
 const defaultTail = 40
 
-// GetTask returns how far a run is, whoever started it.
+// GetTask returns the state of a run, whoever started it.
 func (t *Tools) GetTask(ctx context.Context, in GetIn) (GetOut, error) {
 	r, err := t.tasks.Report(ctx, in.ID, time.Duration(in.Wait)*time.Second)
 	if err != nil {
@@ -149,10 +149,10 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "")
 }
 
-// progress is the shape of get_task: what the run printed last, and how far it is.
+// progress is the shape of get_task: the latest output of the run, and its state.
 type progress struct{}
 
-// OK shows the output in a block, and how far the run is in another.
+// OK shows the output in a block, and the state of the run in another.
 func (progress) OK(out GetOut) (toolset.Result, error) {
 	data, err := toolset.Marshal(out)
 	if err != nil {
@@ -183,7 +183,7 @@ func (progress) OK(out GetOut) (toolset.Result, error) {
 // Fail shows the message.
 func (progress) Fail(err error) toolset.Result { return plain.Style{NextStep: next}.Fail(err) }
 
-// Schema says that there is an object.
+// Schema describes only an object.
 func (progress) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }
 
 // StopIn names a running task.
@@ -200,7 +200,7 @@ type StopOut struct {
 	Root   string `json:"root"`
 }
 
-// StopTask ends a task that runs, in whatever process and project.
+// StopTask ends a running task, in any process and project.
 func (t *Tools) StopTask(ctx context.Context, in StopIn) (StopOut, error) {
 	task, err := t.tasks.Stop(ctx, in.ID, caller(ctx)+" with stop_task")
 	if err != nil {
@@ -236,7 +236,7 @@ func follow(ctx context.Context, task string, out *recipe.Output) (stop func()) 
 	}
 }
 
-// outcome is the shape of run_just_task: what it printed, and how it ended.
+// outcome is the shape of run_just_task: the output, and the end of the task.
 type outcome struct{}
 
 // started is a task in the background.
@@ -245,8 +245,8 @@ type started struct {
 	Task string `json:"task"`
 }
 
-// OK shows the output in a block, and how the task ended in another. A task that failed
-// is an error with the same content, which begins with the lines that explain the failure.
+// OK shows the output in a block, and the end of the task in another. A failed task is an error
+// with the same content, which begins with the lines that explain the failure.
 func (outcome) OK(out RunOut) (toolset.Result, error) {
 	if out.ID != "" {
 		data, err := toolset.Marshal(started{ID: out.ID, Task: out.Task})
@@ -276,13 +276,13 @@ func (outcome) OK(out RunOut) (toolset.Result, error) {
 		res.Text = []string{out.Output, how}
 	}
 	if res.IsError {
-		// Some hosts show both halves of an error; its text has all there is.
+		// Some hosts show both halves of an error; its text is complete.
 		res.Structured = nil
 	}
 	return res, nil
 }
 
-// explained returns how a task ended with the lines that explain it, indented.
+// explained returns the end of a task with the lines that explain it, indented.
 func explained(how string, reasons []string) string {
 	return how + "\n\nThese lines of its output explain it:\n\n    " + strings.Join(reasons, "\n    ") + "\n"
 }
@@ -290,5 +290,5 @@ func explained(how string, reasons []string) string {
 // Fail shows the message.
 func (outcome) Fail(err error) toolset.Result { return plain.Style{NextStep: next}.Fail(err) }
 
-// Schema says that there is an object.
+// Schema describes only an object.
 func (outcome) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }

@@ -16,10 +16,10 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/plain"
 )
 
-// text is the shape of tools that answer in text: a TextOut in one block or two.
+// text is the shape of tools whose answer is text: a TextOut in one block or two.
 type text struct{}
 
-// OK shows the text, and what there is to say about it in a second block.
+// OK shows the text, and notes about it in a second block.
 func (text) OK(out TextOut) (toolset.Result, error) {
 	res := toolset.Result{Text: []string{out.Text}}
 	if out.Notice != "" {
@@ -34,7 +34,7 @@ func (text) Fail(err error) toolset.Result { return plain.Style{NextStep: next}.
 // Schema returns nil: there is only text.
 func (text) Schema() *jsonschema.Schema { return nil }
 
-// next returns what to do about a refusal.
+// next returns the next step after a refusal.
 func next(err error) string {
 	switch {
 	case errors.Is(err, project.ErrOutside):
@@ -51,8 +51,8 @@ func next(err error) string {
 	return ""
 }
 
-// invisible warns of characters in a file that nobody sees and a reader may obey. The
-// file is shown as it is, since an edit must find what is there.
+// invisible warns of characters in a file that are invisible and that a reader may obey. The file
+// is shown unchanged, because an edit must find its exact text.
 func invisible(content string, first int) string {
 	if cleantext.Block(content) == strings.ReplaceAll(content, "\r\n", "\n") {
 		return ""
@@ -68,8 +68,8 @@ func invisible(content string, first int) string {
 	return ""
 }
 
-// hidden says which characters of an entry's name nobody sees, and by which path it can be
-// opened; "" for most names.
+// hidden names the invisible characters of an entry's name, and the path that opens it; "" for most
+// names.
 func hidden(name, path string) string {
 	switch {
 	case !foreign.Hidden(name):

@@ -1,8 +1,8 @@
-// Package workspace is the toolset of a project's files, its context and its tasks.
+// Package workspace is the toolset of a project's files, its context, and its tasks.
 //
-// Use [New]. The handlers are methods of [Tools]. read_file and get_project_context
-// answer in text alone, list_directory with a JSON array, run_just_task with what the
-// task printed; errors are their message.
+// Use [New]. The handlers are methods of [Tools]. read_file and get_project_context answer only
+// with text, list_directory with a JSON array, run_just_task with the output of the task; errors
+// are their message.
 package workspace
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 )
 
-// Files are the files of the project. Errors are for showing.
+// Files are the files of the project. Errors are for display.
 type Files interface {
 	Read(ctx context.Context, path string, lines project.Lines) (project.Text, error)
 	List(ctx context.Context, path string, r project.Range) (project.Listing, error)
@@ -26,7 +26,7 @@ type Files interface {
 
 var _ Files = (*project.Project)(nil)
 
-// Tools holds the handlers.
+// Tools contains the handlers.
 type Tools struct {
 	files   Files
 	tasks   Tasks
@@ -34,7 +34,7 @@ type Tools struct {
 	memory  *since.Memory
 }
 
-// New makes the handlers. The memory keeps what answers about the context told.
+// New returns the handlers. The memory stores answers about the context.
 func New(files Files, tasks Tasks, context projectcontext.Sources, memory *since.Memory) *Tools {
 	return &Tools{files: files, tasks: tasks, context: context, memory: memory}
 }
@@ -82,7 +82,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 	}
 }
 
-// ReadIn says what to read.
+// ReadIn selects lines of a file.
 type ReadIn struct {
 	Path   string `json:"path" description:"Relative to the project root."`
 	Offset int    `json:"offset,omitempty" min:"1" description:"First line."`
@@ -90,7 +90,7 @@ type ReadIn struct {
 	Column int    `json:"column,omitempty" min:"1" description:"Byte of the first line to begin at."`
 }
 
-// TextOut is a text, and what there is to say about it.
+// TextOut is a text, and notes about it.
 type TextOut struct {
 	Text   string `json:"text"`
 	Notice string `json:"notice,omitempty"`
@@ -115,7 +115,7 @@ func (t *Tools) ReadFile(ctx context.Context, in ReadIn) (TextOut, error) {
 	return out, nil
 }
 
-// ListIn says what to list.
+// ListIn selects a directory.
 type ListIn struct {
 	Path  string `json:"path" description:"\".\" is the project root."`
 	Depth int    `json:"depth,omitempty" min:"1" max:"5" default:"1"`
@@ -130,13 +130,13 @@ type Entry struct {
 	Name string       `json:"name"`
 	Path string       `json:"path,omitempty"`
 	Type project.Type `json:"type"`
-	// Note says what a name hides.
+	// Note describes what a name hides.
 	Note string `json:"note,omitempty"`
 }
 
 const (
 	defaultEntries = 500
-	// maxDeep is how many bytes the entries of several levels take by default.
+	// maxDeep is the default maximum size of the entries of several levels in bytes.
 	maxDeep = 10 << 10
 )
 
@@ -176,7 +176,7 @@ func (t *Tools) ListDirectory(ctx context.Context, in ListIn) (ListOut, error) {
 	return out, nil
 }
 
-// ContextIn says how much context.
+// ContextIn selects the amount of context.
 type ContextIn struct {
 	Sections  []string `json:"sections,omitempty" enum:"project,stack,items,git,task,containers,recipes,recent,tree"`
 	MaxTokens int      `json:"max_tokens,omitempty" min:"500" max:"50000" default:"2000"`

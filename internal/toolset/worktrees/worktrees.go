@@ -1,5 +1,5 @@
-// Package worktrees is the tool get_worktrees of the full program: it says who is where.
-// The read-only program has a tool of the same name that lists the worktrees alone.
+// Package worktrees provides the tool get_worktrees of the full program: it shows who works in
+// which worktree. The read-only program has a tool of the same name that only lists the worktrees.
 package worktrees
 
 import (

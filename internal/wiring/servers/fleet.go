@@ -17,9 +17,8 @@ import (
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
-// Fleet makes the servers of worktrees, and the one that answers for all of them. That one
-// reaches the worktrees that are served at the moment and nothing else: where a client says
-// that it is only chooses among them.
+// Fleet creates the servers of worktrees, and the one that answers for all of them. That one
+// reaches only the currently served worktrees: the client's directory only chooses among them.
 type Fleet struct {
 	o        Options
 	register *presence.Register

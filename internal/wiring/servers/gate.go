@@ -12,7 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor"
 )
 
-// Gate demands of the clients of each worktree that worktree's own token.
+// Gate requires of the clients of each worktree that worktree's own token.
 type Gate struct {
 	tokens bearer.Store
 	guard  httpguard.Options
@@ -25,7 +25,7 @@ type Gate struct {
 	known map[string]string // by key of the worktree
 }
 
-// beside is what a server has below a path for browsers, which send no token.
+// beside is the part of a server below a path for browsers, which send no token.
 type beside struct {
 	path    string
 	handler http.Handler
@@ -33,15 +33,15 @@ type beside struct {
 
 var _ supervisor.Gate = (*Gate)(nil)
 
-// NewGate returns a gate that keeps its tokens in the store. An open one demands none.
-// loaded is called with each token, so that it can be kept out of what is shown.
+// NewGate returns a gate that keeps its tokens in the store. An open one requires none. loaded is
+// called with each token, so that it can be redacted.
 func NewGate(tokens bearer.Store, guard httpguard.Options, open bool, loaded func(token string)) *Gate {
 	return &Gate{tokens: tokens, guard: guard, open: open, loaded: loaded, known: map[string]string{}}
 }
 
-// Beside lets requests below a path of the server with a key go to a handler that has a login
-// of its own. Host, Origin and rate are checked as for all others, and only clients of this
-// machine get there. Call it before the server starts.
+// Beside routes requests below a path of the server with a key to a handler with its own login.
+// Host, Origin, and rate are checked as for all others, and only clients of this machine are
+// admitted. Call it before the server starts.
 func (g *Gate) Beside(key, path string, handler http.Handler) {
 	if g.beside == nil {
 		g.beside = make(map[string]beside)
@@ -83,7 +83,7 @@ func local(r *http.Request) bool {
 	return true
 }
 
-// Guard puts itself in front of a worktree's server.
+// Guard wraps a worktree's server.
 func (g *Gate) Guard(ctx context.Context, w supervisor.Worktree, server http.Handler) (http.Handler, error) {
 	o := g.guard
 	if !g.open {
@@ -116,7 +116,7 @@ func (g *Gate) load(ctx context.Context, key string) error {
 	return nil
 }
 
-// Renew makes a new token for a worktree. Where none is demanded there is none.
+// Renew creates a new token for a worktree. If none is required, there is none.
 func (g *Gate) Renew(ctx context.Context, w supervisor.Worktree) error {
 	if g.open {
 		return nil

@@ -1,5 +1,5 @@
-// Package servers wires the supervisor of copse up: git's worktrees, the product's
-// toolsets over HTTP, and the places of its files.
+// Package servers wires the supervisor of copse up: git's worktrees, the product's toolsets over
+// HTTP, and the locations of its files.
 package servers
 
 import (
@@ -20,12 +20,12 @@ import (
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
-// Options say what each server offers.
+// Options configure each server.
 type Options struct {
 	Env      app.Env
 	Disabled []string
 	ReadOnly bool
-	// About is how the instructions begin.
+	// About begins the instructions.
 	About  string
 	Logger *slog.Logger
 	// Trees observe changes of files for all servers of the process.
@@ -65,8 +65,8 @@ func (s *served) Close() {
 // Repository finds worktrees with git.
 type Repository struct {
 	Env app.Env
-	// Unnamed is a directory that nobody named, such as the working directory. It is
-	// not taken for a bare repository.
+	// Unnamed means a directory that nobody named, such as the working directory. It is never
+	// treated as a bare repository.
 	Unnamed string
 }
 
@@ -76,7 +76,7 @@ func (r Repository) discover(ctx context.Context, dir string) (*git.Repo, error)
 
 var _ supervisor.Repository = Repository{}
 
-// Worktrees lists those of the repository that dir is in.
+// Worktrees lists those of the repository that contains dir.
 func (r Repository) Worktrees(ctx context.Context, dir string) ([]supervisor.Worktree, error) {
 	repo, err := r.discover(ctx, dir)
 	if errors.Is(err, git.ErrNotRepository) {
@@ -104,7 +104,7 @@ func (r Repository) Worktrees(ctx context.Context, dir string) ([]supervisor.Wor
 	return found, nil
 }
 
-// Worktree returns the one that dir is in, dir itself outside of git.
+// Worktree returns the one that contains dir, or dir itself outside of git.
 func (r Repository) Worktree(ctx context.Context, dir string) (supervisor.Worktree, error) {
 	repo, err := r.discover(ctx, dir)
 	if errors.Is(err, git.ErrNotRepository) || err == nil && repo.Root() == "" {
@@ -156,7 +156,7 @@ func (r Repository) Watch(ctx context.Context, dir string, changed func()) error
 	return watch.Run(ctx, watch.Paths{Dirs: []string{common}, Trees: []string{filepath.Join(common, "worktrees")}}, changed, changed)
 }
 
-// Files are where copse up keeps things.
+// Files are the locations of copse up's files.
 type Files struct {
 	Runtime string // the directory of the socket
 	// Shared is the key of the server that answers for all worktrees.
@@ -166,7 +166,7 @@ type Files struct {
 	Log    string
 }
 
-// Places finds them; the error says which variable is missing.
+// Places finds them; the error names a missing variable.
 func Places(env app.Env) (Files, error) {
 	state, config := env.StateDir("servers"), env.ConfigDir()
 	if state == "" || config == "" {

@@ -16,13 +16,13 @@ import (
 	"github.com/copse-dev/copse/internal/watch"
 )
 
-// filesOnly is the value of COPSE_ITEMS for the store of files, whatever the settings say.
+// filesOnly is the value of COPSE_ITEMS for the store of files, whatever the settings contain.
 const filesOnly = "local"
 
-// Items returns the store of work items: the database that COPSE_ITEMS or the user's
-// settings name, else the directory that these name, else the .tic directory in the
-// workspace or above, up to the root of its git worktree, else that of the main worktree.
-// None of them need exist. Close it after use.
+// Items returns the store of work items: the database that COPSE_ITEMS or the user's settings name,
+// or else the directory that these name, or else the .tic directory in the workspace or above, up
+// to the root of its git worktree, or else that of the main worktree. None of them need exist.
+// Close it after use.
 func (w *Workspace) Items() item.Store {
 	if at, ok := w.database(); ok {
 		return w.ItemsAt(at)
@@ -30,8 +30,8 @@ func (w *Workspace) Items() item.Store {
 	return w.FilesOfItems()
 }
 
-// database returns the address of the database that the user chose, and false if the items
-// are in files. Settings that cannot be used are reported by the store of files.
+// database returns the address of the database that the user chose, and false if the items are in
+// files. The store of files reports unusable settings.
 func (w *Workspace) database() (string, bool) {
 	if at := w.env.Getenv("COPSE_ITEMS"); at != "" {
 		return at, at != filesOnly
@@ -123,10 +123,10 @@ func (w *Workspace) WatchItems(ctx context.Context, store item.Store, ready, cha
 	}
 }
 
-// FilesPlace is what people call the store of files.
+// FilesPlace is the name of the store of files for people.
 const FilesPlace = "the directory .tic"
 
-// ItemsPlace returns what people call the store that Items returns, without a password.
+// ItemsPlace returns the name of the store of Items for people, without a password.
 func (w *Workspace) ItemsPlace() string {
 	if at, ok := w.database(); ok {
 		return w.PlaceOf(at)

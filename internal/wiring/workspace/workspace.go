@@ -1,8 +1,8 @@
-// Package workspace opens everything that copse knows about the directory that a program
-// is asked about: the sources of package wiring, which only read, and work items, prompt
-// commands, files and tasks, which it can change. The read-only program must not link it.
+// Package workspace opens all of copse's data about a directory: the sources of package wiring,
+// which only read, and work items, prompts, files, and tasks, which it can change. The read-only
+// program must not link it.
 //
-// Use [Open]. The repository is looked for once; the rest is opened when it is asked for.
+// Use [Open]. It searches for the repository once; the rest opens when it is needed.
 package workspace
 
 import (
@@ -69,7 +69,7 @@ func ToolsetNames() []string {
 	return []string{"branches", "github", "jira", "items", "commands", "workspace"}
 }
 
-// Workspace is a directory, its git worktree, and what is kept there.
+// Workspace is a directory, its git worktree, and its data.
 type Workspace struct {
 	*wiring.Sources
 	session.Worktree
@@ -86,7 +86,7 @@ type Workspace struct {
 	trees    *dirwatch.Trees    // of the server, nil for a command
 }
 
-// Open returns the workspace of the options. Little is read yet.
+// Open returns the workspace of the options. It reads little yet.
 func Open(ctx context.Context, o wiring.Options) *Workspace {
 	o.Recorded = Recorded(o.Env)
 	sources := wiring.New(o)
@@ -118,7 +118,7 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 	return w
 }
 
-// Recorded returns what stack tools record about the branches of a repository.
+// Recorded returns the records of stack tools about the branches of a repository.
 func Recorded(env app.Env) *records.Records {
 	user := settings.OpenUser(env.SettingsFile())
 	return records.New(records.Options{
@@ -138,21 +138,21 @@ func Find(ctx context.Context, env app.Env, repo string) *Workspace {
 	return Open(ctx, wiring.Options{Program: "copse", Env: env, Repo: repo})
 }
 
-// Log logs what is wrong in the settings.
+// Log logs the problems of the settings.
 func (w *Workspace) Log(ctx context.Context, logger *slog.Logger) {
 	for _, problem := range w.Settings.Problems() {
 		logger.WarnContext(ctx, "settings", "problem", problem)
 	}
 }
 
-// Warn tells a person what is wrong in the settings.
+// Warn reports the problems of the settings to a person.
 func (w *Workspace) Warn() {
 	for _, problem := range w.Settings.Problems() {
 		fmt.Fprintf(w.env.Stderr, "warning: %s\n", problem)
 	}
 }
 
-// Sync returns what keeps a shared store in step with its branch and a remote.
+// Sync returns the synchronizer of a shared store with its branch and a remote.
 func (w *Workspace) Sync(store item.Store) *itemsync.Sync {
 	files, _ := store.(*local.Store)
 	return itemsync.New(itemsync.Options{Session: w.Session, Store: files, User: w.Settings.User.Get, Env: w.env.Environ, Now: w.env.Now})

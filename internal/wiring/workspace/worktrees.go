@@ -116,11 +116,11 @@ func (p *Worktrees) Instructions(about string, readOnly bool) string {
 	return p.start.served.Instructions(about, readOnly)
 }
 
-// Connected notes that a client is there. It may be elsewhere with its next call.
+// Connected records that a client has connected. It may be elsewhere with its next call.
 func (p *Worktrees) Connected(client string) { p.start.workspace.Connected(client) }
 
-// Follows reports whether the server goes where its client is. One that was started for a
-// repository stays there.
+// Follows reports whether the server follows its client. One that was started for a repository
+// stays there.
 func (p *Worktrees) Follows() bool { return p.opts.Repo == "" }
 
 // Find returns the worktree of a call.
@@ -213,8 +213,8 @@ type Candidate struct{ Path, Branch string }
 // maxNamed is how many worktrees an error lists.
 const maxNamed = 10
 
-// Choose returns the path of the worktree that a text names: by its path, or one below it,
-// by the branch that is checked out there, or by the last part of its path.
+// Choose returns the path of the worktree that a text names: by its path, or one below it, by its
+// current branch, or by the last part of its path.
 func Choose(named string, among []Candidate) (string, error) {
 	path := ""
 	if filepath.IsAbs(named) {

@@ -9,7 +9,7 @@ type Node struct {
 	Type     string  `json:"type"`
 	Status   string  `json:"status"`
 	Priority string  `json:"priority"`
-	// Claimed is who holds the item, and until when.
+	// Claimed is the holder of the item, and the end of the claim.
 	Claimed  string `json:"claimed,omitempty"`
 	Children []Node `json:"children"`
 	// Omitted is how many items below this one are left out.

@@ -58,7 +58,7 @@ func (k Kind) Plural() string {
 	return string(k) + "s"
 }
 
-// Hit is a thing that was found.
+// Hit is a match.
 type Hit struct {
 	Kind Kind `json:"kind"`
 	// ID names it among its kind: the name of a branch or a recipe, the number of a pull
