@@ -1,25 +1,25 @@
 // Package xec runs other programs, and is the only package that imports
 // os/exec.
 //
-// Use [Run] for a program that is asked something and answers: it starts the
-// program in a process group of its own, waits for it, and returns what it
-// wrote. Run guarantees that
+// Use [Run] for a program that answers a question: it starts the
+// program in a new process group, waits for it, and returns its
+// output. Run guarantees that
 //
-//   - it ends: by the context, or by the time limit every command has;
-//   - what is left of the process group is killed before it returns, however
+//   - it ends: by the context, or by the time limit of every command;
+//   - the rest of the process group is killed before it returns, however
 //     the program ended, and a process that left the group but kept the output
-//     open does not hold it up;
-//   - it keeps at most [Command.MaxOutput] bytes of each stream, continues
-//     reading what it does not keep, and says so in [Result.Truncated], or ends the
-//     program there if a part is of no use;
-//   - the program sees the environment it is given and nothing of this
+//     open does not delay it;
+//   - it keeps at most [Command.MaxOutput] bytes of each stream, reads and discards
+//     the rest, and reports it in [Result.Truncated], or ends the
+//     program there if a part of the output is useless;
+//   - the program sees only the given environment and nothing of this
 //     process's own, and is looked up in that environment's PATH;
-//   - it gets no terminal, and no standard input except what the caller gives.
+//   - it gets no terminal, and no standard input except the caller's.
 //
-// A program that ended with another status than 0 is an [*ExitError]; one that
-// is not there is [ErrNotInstalled]; one that took too long is
+// A program that ended with another status than 0 is an [*ExitError]; a missing
+// one is [ErrNotInstalled]; one that exceeded its time limit is
 // [context.DeadlineExceeded]. Errors name the program, never its arguments,
-// which may hold secrets.
+// which may contain secrets.
 package xec
 
 import (
@@ -35,10 +35,9 @@ import (
 )
 
 const (
-	// DefaultTimeout is the time limit of a command that names none.
+	// DefaultTimeout is the default time limit of a command.
 	DefaultTimeout = 10 * time.Second
-	// DefaultMaxOutput is how many bytes of each stream are kept of a command
-	// that names no other number.
+	// DefaultMaxOutput is the default number of stored bytes of each stream of a command.
 	DefaultMaxOutput = 1 << 20
 
 	// pipeDelay is how long Stream waits for the output to be closed once the
@@ -49,7 +48,7 @@ const (
 	drainDelay = 5 * time.Second
 )
 
-// Command says what to run.
+// Command describes a program to run.
 type Command struct {
 	// Name is looked up in the PATH of Env, or is an absolute path.
 	Name string
@@ -58,15 +57,14 @@ type Command struct {
 	Dir string
 	// Env is the complete environment.
 	Env Env
-	// Stdin is what the program reads; nothing when empty.
+	// Stdin is the program's input; nothing when empty.
 	Stdin []byte
 	// Timeout is the time limit; 0 is DefaultTimeout.
 	Timeout time.Duration
-	// MaxOutput is how many bytes are kept of each of the two streams; 0 is
-	// DefaultMaxOutput.
+	// MaxOutput is the number of stored bytes of each of the two streams; 0 is DefaultMaxOutput.
 	MaxOutput int
-	// Whole says that a part of the output is of no use: [Run] ends the program when it has
-	// written more than MaxOutput.
+	// Whole means that a part of the output is useless: [Run] ends the program when it has written
+	// more than MaxOutput.
 	Whole bool
 	// MaxMemory is how many bytes the program, and each that it starts, may allocate,
 	// where the system can limit that (Linux); 0 is no limit. Files that are mapped do
@@ -79,15 +77,14 @@ type Command struct {
 	Started func(pid int)
 }
 
-// Result is what a program wrote.
+// Result is the output of a program.
 type Result struct {
 	Stdout, Stderr []byte
-	// Truncated says that a stream was longer than what was kept of it.
+	// Truncated means that a stream exceeded the limit.
 	Truncated bool
 }
 
-// Run runs c to its end. The result holds what was written so far also when
-// there is an error.
+// Run runs c to its end. The result contains the output so far, even if there is an error.
 func Run(ctx context.Context, c Command) (Result, error) {
 	path, err := c.Env.LookPath(c.Name)
 	if err != nil {

@@ -1,16 +1,16 @@
-// Package yamlfile decodes YAML that somebody else wrote, in bounded time and memory.
+// Package yamlfile decodes foreign YAML in limited time and memory.
 //
 // [Decode] decodes a text into a type, [Parse] returns its syntax tree, and [Keys]
 // lists the keys of its mappings. All of them refuse a text
 //
-//   - of more than [MaxSize] bytes: the YAML library takes time with the square of
-//     some texts, a tenth of a second for so many;
+//   - of more than [MaxSize] bytes: for some texts, the YAML library takes time with the square
+//     of their size, a tenth of a second at this limit;
 //   - that nests more than [MaxDepth] collections, because the library is recursive;
 //   - whose values have more than [MaxExpanded] bytes when each alias is replaced
 //     with its anchor's value. Without this limit, 294 bytes of nested aliases
 //     decode to gigabytes.
 //
-// The library sometimes panics on rubbish. Such a text is an error here.
+// The library sometimes panics on invalid input. Such a text is an error here.
 package yamlfile
 
 import (
@@ -34,7 +34,7 @@ const (
 	MaxDepth = 100
 )
 
-// Error says what is wrong with a text, and where.
+// Error describes the problem of a text, and its position.
 type Error struct {
 	Line    int // from 1; 0 if the error is about the whole text
 	Problem string

@@ -158,12 +158,12 @@ func (w *Workspace) Sync(store item.Store) *itemsync.Sync {
 	return itemsync.New(itemsync.Options{Session: w.Session, Store: files, User: w.Settings.User.Get, Env: w.env.Environ, Now: w.env.Now})
 }
 
-// Commands returns the registries of prompt commands, and what executes them.
+// Commands returns the registries of prompts, and the runner that executes them.
 func (w *Workspace) Commands() (*library.Library, *runner.Runner) {
 	return library.New(w.Workspace(), w.env.Home()), runner.New(w.Workspace(), w.env.Home(), xec.Env(w.env.Environ), w.Settings.User)
 }
 
-// Tasks returns the tasks of the project. Close them after use: that stops those that run.
+// Tasks returns the tasks of the project. Close them after use, which stops the running ones.
 func (w *Workspace) Tasks() *tasks.Tasks {
 	return tasks.New(recipe.New(w.Workspace(), xec.Env(w.env.Environ), w.journal(), recipe.Options{
 		Self: w.env.Self,
@@ -185,11 +185,11 @@ func (w *Workspace) Files() *project.Project {
 	})
 }
 
-// Radar returns what looks for conflicts. There is one, which knows what it found.
+// Radar returns the finder of conflicts. There is one, which caches its results.
 func (w *Workspace) Radar() *conflicts.Radar { return w.radar() }
 
-// readers returns the toolsets that only read, with the tools that the read-only program
-// does not have.
+// readers returns the toolsets that only read, with the tools that the read-only program does not
+// have.
 func (w *Workspace) readers(store item.Store) []toolset.Toolset {
 	sets := w.ReadOnlyToolsets()
 	for i := range sets {
@@ -215,12 +215,12 @@ func (w *Workspace) Worktrees(items item.Store) *worktrees.Worktrees {
 	})
 }
 
-// NewRegister returns what tells other processes about the clients of a server.
+// NewRegister returns the register that publishes the clients of a server.
 func NewRegister(env app.Env) *presence.Register {
 	return presence.NewRegister(presenceDir(env), env.Now)
 }
 
-// clients returns the clients of all servers of the user, but for the one that asks.
+// clients returns the clients of all servers of the user, except the calling one.
 func (w *Workspace) clients(ctx context.Context) []presence.Client {
 	own, caller := w.register.ID(), cmp.Or(toolset.Client(ctx), unnamed)
 	return slices.DeleteFunc(presence.List(presenceDir(w.env), w.env.Now()), func(c presence.Client) bool {
@@ -231,7 +231,7 @@ func (w *Workspace) clients(ctx context.Context) []presence.Client {
 // Clients returns the clients of all servers of the user.
 func (w *Workspace) Clients(ctx context.Context) []presence.Client { return w.clients(ctx) }
 
-// unnamed is the name of a client that does not say what it is called.
+// unnamed is the name of a client without a name.
 const unnamed = "an MCP client"
 
 func presenceDir(env app.Env) string {
@@ -241,20 +241,20 @@ func presenceDir(env app.Env) string {
 	return ""
 }
 
-// Registered makes the calls of the toolsets that are served from now on known to others.
-// single says that the register has the calls of one client alone.
+// Registered publishes the calls of the toolsets that are served from now on. single means that the
+// register has the calls of only one client.
 func (w *Workspace) Registered(r *presence.Register, single bool) *Workspace {
 	w.register, w.single = r, single
 	return w
 }
 
-// Watching says what observes changes of files, for a server that is asked more than once.
+// Watching enables the observation of file changes, for a server that gets several calls.
 func (w *Workspace) Watching(trees *dirwatch.Trees) *Workspace {
 	w.trees = trees
 	return w
 }
 
-// Connected notes that a client works in the worktree.
+// Connected records that a client works in the worktree.
 func (w *Workspace) Connected(client string) { w.seen(client, "") }
 
 func (w *Workspace) seen(client, tool string) {
@@ -269,19 +269,18 @@ func (w *Workspace) agent(ctx context.Context) item.Agent {
 	}
 }
 
-// Person returns the user of the command line, who has no process that lives on.
+// Person returns the user of the command line, who has no lasting process.
 func (w *Workspace) Person() item.Agent {
 	user := cmp.Or(w.env.Getenv("USER"), w.env.Getenv("LOGNAME"), w.env.Getenv("USERNAME"), "a user")
 	return item.Agent{Name: user, Worktree: w.Workspace(), Host: w.env.Hostname}
 }
 
-// Claims returns what claims items of a store.
+// Claims returns the claims of a store.
 func (w *Workspace) Claims(store item.Store) *claims.Claims {
 	return claims.New(store, w.Sync(store).Publish, w.env.Now)
 }
 
-// called returns the toolsets with tools that know their caller, and whose calls renew its
-// claims.
+// called returns the toolsets with tools that know their caller, and whose calls renew its claims.
 func (w *Workspace) called(c *claims.Claims, sets []toolset.Toolset) []toolset.Toolset {
 	for i := range sets {
 		for j := range sets[i].Tools {
@@ -289,7 +288,7 @@ func (w *Workspace) called(c *claims.Claims, sets []toolset.Toolset) []toolset.T
 			call := t.Call
 			t.Call = func(ctx context.Context, arguments json.RawMessage) toolset.Result {
 				ctx = item.WithAgent(ctx, w.agent(ctx))
-				renew := func() { _ = c.Called(ctx) } // what cannot be renewed expires, and the next claim says why
+				renew := func() { _ = c.Called(ctx) } // a claim that cannot be renewed expires, and the next claim reports why
 				renew()
 				defer renew() // a call can take longer than a lease
 				return call(ctx, arguments)
@@ -299,7 +298,7 @@ func (w *Workspace) called(c *claims.Claims, sets []toolset.Toolset) []toolset.T
 	return sets
 }
 
-// noted returns the toolsets with tools whose calls are known to others.
+// noted returns the toolsets with tools whose calls are published.
 func (w *Workspace) noted(sets []toolset.Toolset) []toolset.Toolset {
 	if w.register == nil {
 		return sets
@@ -323,8 +322,7 @@ func (w *Workspace) noted(sets []toolset.Toolset) []toolset.Toolset {
 	return sets
 }
 
-// Search returns what searches everything that is served. Recipes are left out where they
-// cannot be run.
+// Search returns the searcher of everything that is served. It omits recipes if they cannot run.
 func (w *Workspace) Search(items item.Store, tasks *tasks.Tasks, files *project.Project) *search.Searcher {
 	o := search.Options{Now: w.env.Now}
 	served := func(name string) bool { return !slices.Contains(w.disabled, name) }
@@ -367,12 +365,12 @@ func (w *Workspace) Context(items item.Store, tasks *tasks.Tasks, files *project
 	}
 }
 
-// Memory returns what answers about the project's context told.
+// Memory returns the store of answers about the project's context.
 func (w *Workspace) Memory() *since.Memory {
 	return since.New(w.env.StateDir("context"), w.env.Secrets.Redact, w.env.Now)
 }
 
-// Served is the toolsets of a workspace. Close it after use.
+// Served contains the toolsets of a workspace. Close it after use.
 type Served struct {
 	Toolsets []toolset.Toolset
 
@@ -383,8 +381,7 @@ type Served struct {
 	claims *claims.Claims
 }
 
-// Serve returns the toolsets of the workspace that are not disabled. What happens behind
-// the answers is logged.
+// Serve returns the toolsets of the workspace that are not disabled. Background work is logged.
 func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	s := w.served(logger)
 	s.tasks = w.Tasks()
@@ -401,7 +398,7 @@ func (w *Workspace) Serve(logger *slog.Logger) *Served {
 	return s
 }
 
-// missingLogins returns what a model must know about tools whose services have no login.
+// missingLogins returns notes for a model about tools whose services have no login.
 func (w *Workspace) missingLogins() []string {
 	missing := w.WithoutLogin()
 	if len(missing) == 0 {
@@ -411,13 +408,13 @@ func (w *Workspace) missingLogins() []string {
 		strings.Join(missing, " and "))}
 }
 
-// Instructions returns what a server of these toolsets tells a model at the start, after what
-// it is about.
+// Instructions returns a server's instructions for a model at the start, after the server's
+// purpose.
 func (s *Served) Instructions(about string, readOnly bool) string {
 	return toolset.Instructions(about, s.Toolsets, readOnly, s.notes...)
 }
 
-// Verdicts returns what answers for the stacks of the repository.
+// Verdicts returns the verdicts on the stacks of the repository.
 func (w *Workspace) Verdicts(store item.Store) *verdict.Verdicts {
 	o := verdict.Options{
 		Branches: w.Branches, Services: w.Services, Items: store, Now: w.env.Now, Radar: w.Radar(),
@@ -453,7 +450,7 @@ func (w *Workspace) stacked(sets []toolset.Toolset, store item.Store, drawn *hos
 	return sets
 }
 
-// ServeItems returns the toolset of work items alone.
+// ServeItems returns only the toolset of work items.
 func (w *Workspace) ServeItems(logger *slog.Logger) *Served {
 	s := w.served(logger)
 	s.Toolsets = shown(w.called(s.claims, []toolset.Toolset{w.itemTools(s)}), w.drawings(s.store))
@@ -473,8 +470,8 @@ func (w *Workspace) itemTools(s *Served) toolset.Toolset {
 		}).Toolset()
 }
 
-// Close lets go of what the toolsets hold, stops the tasks that run, and ends the sync of
-// the items within a second.
+// Close releases the resources of the toolsets, stops the running tasks, and ends the sync of the
+// items within a second.
 func (s *Served) Close() error {
 	if s.tasks != nil {
 		s.tasks.Close()

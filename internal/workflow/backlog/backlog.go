@@ -1,10 +1,9 @@
-// Package backlog is what every surface does with work items: reading and selecting them,
-// previewing a deletion, starting work on one, and finding those whose pull request is
-// merged.
+// Package backlog implements every surface's operations on work items: reading and selecting them,
+// previewing a deletion, starting work on one, and finding those whose pull request is merged.
 //
-// Use [New] over a backend. What a backend does as one step, such as creating an item, a
-// surface asks of the backend itself. Results are complete; a surface cuts and words
-// them. Errors are those of package item.
+// Use [New] with a backend. For a single step of the backend, such as creating an item, a surface
+// calls the backend itself. Results are complete; a surface cuts and formats them. Errors are those
+// of package item.
 package backlog
 
 import (
@@ -26,7 +25,7 @@ type Backlog struct {
 // New returns the work items of a backend.
 func New(b item.Backend) *Backlog { return &Backlog{backend: b} }
 
-// View is the items and the configuration of the project as one call sees them.
+// View is one call's view of the items and the configuration of the project.
 type View struct {
 	Config item.Config
 	*item.Snapshot
@@ -42,7 +41,7 @@ func (b *Backlog) Read(ctx context.Context) (View, error) {
 	return View{config, snapshot}, err
 }
 
-// claimReader is a backend that finds the claim of one item without looking at the others.
+// claimReader is a backend that finds the claim of one item without reading the others.
 type claimReader interface {
 	ClaimOf(ctx context.Context, it *item.Summary) (item.Claim, bool, error)
 }
@@ -66,7 +65,7 @@ func (b *Backlog) Claim(ctx context.Context, it *item.Summary) (*item.Claim, err
 	return nil, nil
 }
 
-// HeldBy returns who holds an item and until when, on one line; "" if nobody does.
+// HeldBy returns the holder of an item and the end of the claim, on one line; "" if there is none.
 func (v View) HeldBy(id item.ID) string {
 	c, held := v.Claim(id)
 	if !held {
@@ -75,7 +74,7 @@ func (v View) HeldBy(id item.ID) string {
 	return fmt.Sprintf("%s until %s", c.Holder.Short(), c.End().UTC().Format(time.RFC3339))
 }
 
-// Warnings returns what is wrong with the project, then what is wrong with its items.
+// Warnings returns the problems of the project, then those of its items.
 func (v View) Warnings() []item.Warning {
 	return slices.Concat(v.Config.Warnings, v.Snapshot.Warnings)
 }
@@ -106,8 +105,8 @@ func (q Query) InAllIterations() Query {
 	return q
 }
 
-// Unknown returns sentences about the values of a filter that the project does not know:
-// the likely reason why it selects nothing.
+// Unknown returns sentences about the values of a filter that the project does not know: the likely
+// reason for an empty result.
 func (v View) Unknown(f item.Filter) []string {
 	var unknown []string
 	for _, p := range []item.Patch{{Type: given(f.Type)}, {Status: given(f.Status)}, {Priority: given(f.Priority)}} {
@@ -140,8 +139,8 @@ func (b *Backlog) Related(ctx context.Context, v View, id item.ID, list func(*it
 	return found, nil
 }
 
-// PreviewDeletion returns what deleting an item would do, and what is wrong with items
-// that could therefore be affected without being named.
+// PreviewDeletion returns the effects of deleting an item, and the problems of items that could be
+// affected without being named.
 func (b *Backlog) PreviewDeletion(ctx context.Context, id item.ID) (item.Preview, []item.Warning, error) {
 	it, err := b.backend.Item(ctx, id)
 	if err != nil {

@@ -45,11 +45,11 @@ type Document struct {
 	Fields
 	Description string    `json:"description"`
 	Comments    []Comment `json:"comments"`
-	// Where the work on it is.
+	// The branch, worktree, and pull request of the work.
 	Branch      string `json:"branch,omitempty"`
 	Worktree    string `json:"worktree,omitempty"`
 	PullRequest string `json:"pull_request,omitempty"`
-	// Claim is who works on it.
+	// Claim is the claim of the item.
 	Claim *Claim `json:"claim,omitempty"`
 	// Renumbered are the numbers that the item had before a merge.
 	Renumbered []Renumbered `json:"renumbered,omitempty"`
@@ -63,10 +63,10 @@ type Claim struct {
 	Process  int    `json:"process,omitempty"`
 	Since    string `json:"since"`
 	Expires  string `json:"expires"`
-	// ProcessGone says that the process of the agent has ended; the claim follows it soon.
+	// ProcessGone means that the process of the agent has ended; the claim ends soon.
 	ProcessGone bool   `json:"process_gone,omitempty"`
 	StolenFrom  string `json:"stolen_from,omitempty"`
-	// Unconfirmed says that another clone of a shared store can still get the item.
+	// Unconfirmed means that another clone of a shared store can still get the item.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
-// Linker is a store that knows where the work on its items is.
+// Linker is a store with links of its items.
 type Linker interface {
 	// Links returns the links of the items that have one.
 	Links(ctx context.Context) (map[item.ID]item.Link, error)
@@ -38,8 +38,8 @@ func Merged(ctx context.Context, store Linker, pulls PullRequests, config item.C
 	return merged, nil
 }
 
-// Merges returns what Merged says of one item at a time, for lists of which a page is
-// shown: no other item costs anything.
+// Merges returns the result of Merged for one item at a time, for lists of which a page is shown:
+// other items cost nothing.
 func Merges(ctx context.Context, store Linker, pulls PullRequests, config item.Config) (func(*item.Summary) bool, error) {
 	links, err := store.Links(ctx)
 	return func(it *item.Summary) bool { return isMerged(ctx, links[it.ID], pulls, config, it) }, err

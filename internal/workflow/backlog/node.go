@@ -16,7 +16,7 @@ type Node struct {
 	Omitted int `json:"omitted,omitempty"`
 }
 
-// NodeOf returns a node and all nodes below it, with their texts as clean returns them.
+// NodeOf returns a node and its descendants, with their texts after clean.
 func NodeOf(n *item.Node, clean func(*Node)) Node {
 	node := Node{
 		ID: n.ID, Title: n.Title, Type: n.Type, Status: n.Status, Priority: n.Priority, Children: []Node{}, Omitted: n.Omitted,

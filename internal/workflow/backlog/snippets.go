@@ -7,8 +7,8 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// snippets keeps what was cut from descriptions, so that a repeated search, or its next
-// page, reads no file again. An item that changes has another summary, and so another key.
+// snippets caches parts of descriptions, so a repeated search, or its next page, reads no file
+// again. A changed item has another summary, and thus another key.
 type snippets struct {
 	mu   sync.Mutex
 	kept map[snippetKey]string
@@ -22,8 +22,8 @@ type snippetKey struct {
 // maxSnippets is how many snippets are kept before all of them are dropped.
 const maxSnippets = 1000
 
-// Snippet returns the part of an item's description that a search has found, "" if it
-// found the title, or if the item has gone.
+// Snippet returns the matching part of an item's description, "" if only the title matches, or if
+// the item no longer exists.
 func (b *Backlog) Snippet(ctx context.Context, hit item.Hit, query string) string {
 	if !hit.InDescription {
 		return ""

@@ -13,25 +13,25 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// StartOptions say where the work on an item begins.
+// StartOptions configure the start of work on an item.
 type StartOptions struct {
-	// Branch is the name of the branch; "" is the one that the item is linked with, else
-	// one made from its title.
+	// Branch is the name of the branch; "" is the linked branch of the item, or else one derived
+	// from its title.
 	Branch string
-	// NewWorktree asks for a worktree of its own, .worktrees/<branch> beside the main one.
+	// NewWorktree requests a separate worktree, .worktrees/<branch> next to the main one.
 	NewWorktree bool
 }
 
-// Start is how the work on an item begins.
+// Start describes the start of work on an item.
 type Start struct {
 	ID       item.ID `json:"id"`
 	Branch   string  `json:"branch"`
 	Worktree string  `json:"worktree,omitempty"`
-	// Command is the git command that makes or switches to the branch.
+	// Command is the git command that creates or switches to the branch.
 	Command []string `json:"command"`
 }
 
-// PlanStart returns how the work on an item would begin. Nothing is changed.
+// PlanStart returns the start of work on an item. It changes nothing.
 func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o StartOptions) (Start, error) {
 	it, err := b.backend.Item(ctx, id)
 	if err != nil {
@@ -64,7 +64,7 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 	return s, nil
 }
 
-// inProgress is the status of an item that work has begun on, in projects that have it.
+// inProgress is the status of a started item, in projects that have it.
 const inProgress = "in-progress"
 
 // Begin runs the command of a start, links the item with its branch and worktree, and

@@ -1,9 +1,9 @@
-// Package claims gives work items to agents.
+// Package claims assigns work items to agents.
 //
-// [Claims.Claim] claims an item in the store of the project. If clones share the store, it
-// then exchanges the store with the remote, which decides: of two clones that claim an item at
-// the same time, the first to push keeps it. [Claims.Called] renews the claims of an agent
-// that calls. Errors are those of package item.
+// [Claims.Claim] claims an item in the store of the project. If clones share the store, it then
+// exchanges the store with the remote, which decides: of two clones that claim an item at the same
+// time, the first to push keeps it. [Claims.Called] renews the claims of a calling agent. Errors
+// are those of package item.
 package claims
 
 import (
@@ -39,11 +39,12 @@ func New(store item.Backend, publish Publish, now func() time.Time) *Claims {
 // Taken is an item that an agent got.
 type Taken struct {
 	item.Claimed
-	// Unconfirmed is why the remote of a shared store has not seen the claim; nil if it has.
+	// Unconfirmed is the reason why the remote of a shared store has not seen the claim; nil if it
+	// has.
 	Unconfirmed error
 }
 
-// attempts is how many items are tried if other clones were faster each time.
+// attempts is the number of items to try if other clones were faster each time.
 const attempts = 10
 
 // Claim gives the agent of the context an item.
@@ -68,7 +69,7 @@ func (c *Claims) confirm(ctx context.Context, got item.Claimed) (Taken, error) {
 	decided, err := c.publish(ctx)
 	if err != nil {
 		got.Claim.Unconfirmed = true
-		return Taken{Claimed: got, Unconfirmed: err}, nil //nolint:nilerr // the claim counts here; the error is part of the answer
+		return Taken{Claimed: got, Unconfirmed: err}, nil //nolint:nilerr // the claim is valid here; the error is part of the answer
 	}
 	if !decided {
 		return Taken{Claimed: got}, nil
@@ -98,7 +99,7 @@ func (c *Claims) confirm(ctx context.Context, got item.Claimed) (Taken, error) {
 // Released is how a release ended.
 type Released struct {
 	Claim item.Claim
-	// Was says that somebody held the item.
+	// Was means that somebody held the item.
 	Was bool
 	// Unconfirmed is why other clones do not have it yet; nil if they do.
 	Unconfirmed error
@@ -120,11 +121,10 @@ func (c *Claims) noteHolder(a item.Agent) {
 	c.holders[a] = c.now()
 }
 
-// pause is the time between two looks at the claims of an agent. The shortest lease has
-// several.
+// pause is the interval between two checks of an agent's claims. The shortest lease has several.
 const pause = item.MinLease / 4
 
-// Called notes a call of the agent of the context. It costs nothing for an agent that did not
+// Called records a call of the agent of the context. It costs nothing for an agent that did not
 // claim an item here.
 func (c *Claims) Called(ctx context.Context) error {
 	agent := item.AgentOf(ctx)

@@ -1,11 +1,11 @@
-// Package clients compares the entries that MCP clients have for copse's HTTP servers with
-// the servers that run.
+// Package clients compares the entries that MCP clients have for copse's HTTP servers with the
+// running servers.
 //
-// A client sends its token to whatever listens on the port of its entry, so an entry must
-// name a port that copse serves, with the token of the worktree served there. [Checker]
-// reads the clients' files and reports what is wrong. The control
-// socket, which is proven to be this user's, reports the servers. A token is never sent; a port
-// that copse does not serve is connected to, and nothing is said there.
+// A client sends its token to whatever listens on the port of its entry, so an entry must name a
+// port that copse serves, with the token of the worktree served there. [Checker] reads the clients'
+// files and reports problems. The control socket, which is verified to be this user's, reports the
+// servers. The package never sends a token; it connects to a port that copse does not serve, and
+// sends nothing there.
 package clients
 
 import (
@@ -36,14 +36,14 @@ type File struct {
 	Client clientconfig.Client
 	Scope  clientconfig.Scope
 	Path   string
-	// Exposed says that other users can read it.
+	// Exposed means that other users can read it.
 	Exposed bool
-	// Entries are the servers in it. Err says why they are not known.
+	// Entries are the servers in it. Err is the reason why they are unknown.
 	Entries []clientconfig.Named
 	Err     error
 }
 
-// Files reads the configurations that there are.
+// Files reads the existing configurations.
 func Files(place clientconfig.Location) []File {
 	var found []File
 	for _, id := range clientconfig.IDs() {
@@ -58,7 +58,7 @@ func Files(place clientconfig.Location) []File {
 			}
 			file := lockedstore.ForeignAt(path)
 			if scope == clientconfig.Project {
-				file = lockedstore.ForeignIn(place.Dir, path) // a repository brings it
+				file = lockedstore.ForeignIn(place.Dir, path) // it comes from a repository
 			}
 			text, err := file.Read()
 			if errors.Is(err, fs.ErrNotExist) {
@@ -83,30 +83,29 @@ func Exposed(goos, path string) bool {
 	return goos != "windows" && err == nil && info.Mode().Perm()&0o077 != 0
 }
 
-// Checker knows the servers. Make one with New.
+// Checker knows the servers. Create it with New.
 type Checker struct {
 	tokens bearer.Store
-	status *control.Status // nil: copse up does not run
+	status *control.Status // nil: copse up is not running
 	known  map[string]int
 }
 
-// New returns a checker for the servers of a status, nil if copse up does not run. ports is
-// the file that keeps their ports, and tokens keeps their tokens.
+// New returns a checker for the servers of a status, nil if copse up is not running. ports is the
+// file of their ports, and tokens stores their tokens.
 func New(ports string, tokens bearer.Store, status *control.Status) *Checker {
 	known, err := supervisor.NewPorts(ports, 0).Known()
 	if err != nil {
-		known = nil // the servers' own state says so
+		known = nil // the servers' own state reports it
 	}
 	return &Checker{tokens: tokens, status: status, known: known}
 }
 
-// Problems lists what is wrong with the entries for servers over HTTP in the files of a
-// place.
+// Problems lists the problems of the entries for servers over HTTP in the files of a place.
 func (c *Checker) Problems(ctx context.Context, place clientconfig.Location) []string {
 	var found []string
 	for _, f := range Files(place) {
 		if f.Err != nil {
-			continue // a file that is not understood is the client's business
+			continue // an invalid file is the client's problem
 		}
 		secret := false
 		for _, e := range f.Entries {
@@ -128,8 +127,8 @@ func (f File) Readable() string {
 	return fmt.Sprintf("%s: other users can read the token in it; `chmod 600` it and create a new token with `copse up --rotate-token`", f.Path)
 }
 
-// Entry checks one entry. It is ours if it leads to a server of copse over HTTP, or once
-// did: by its token, its name, or its port.
+// Entry checks one entry. It is ours if it leads to a server of copse over HTTP, or once did: by
+// its token, its name, or its port.
 func (c *Checker) Entry(ctx context.Context, e clientconfig.Named) (problem string, ours bool) {
 	port, local := localPort(e.URL)
 	if !local || !c.isOurs(e, port) {
@@ -160,7 +159,7 @@ func (c *Checker) Entry(ctx context.Context, e clientconfig.Named) (problem stri
 // compare checks an entry against the server that it leads to.
 func compare(e clientconfig.Named, w supervisor.State) string {
 	if w.TokenFile == "" {
-		return "" // none is demanded
+		return "" // none is required
 	}
 	token, err := readToken(bearer.New(w.TokenFile))
 	switch {
@@ -174,7 +173,7 @@ func compare(e clientconfig.Named, w supervisor.State) string {
 	return ""
 }
 
-// readToken reads a token and makes none.
+// readToken reads a token and never creates one.
 func readToken(f *bearer.File) (string, error) {
 	if _, err := os.Lstat(f.Path()); err != nil {
 		return "", fs.ErrNotExist
@@ -214,8 +213,8 @@ func (c *Checker) Ours(e clientconfig.Named) bool {
 	return slices.Contains(slices.Collect(maps.Values(c.known)), port) || slices.ContainsFunc(c.running(), func(w supervisor.State) bool { return w.MCP.Port == port })
 }
 
-// Stale reports whether an entry is one of ours that opens no server any longer: no worktree
-// has its port and its token.
+// Stale reports whether an entry is one of ours that no longer opens a server: no worktree has its
+// port and its token.
 func (c *Checker) Stale(e clientconfig.Named) bool {
 	if !c.Ours(e) {
 		return false
@@ -234,7 +233,7 @@ func (c *Checker) Stale(e clientconfig.Named) bool {
 	for key, known := range c.known {
 		if known == port {
 			if _, err := os.Stat(key); err != nil {
-				return true // its worktree is gone
+				return true // its worktree no longer exists
 			}
 			token, err := readToken(c.tokens.File(key))
 			return err == nil && token != e.Token
@@ -257,7 +256,7 @@ func localPort(address string) (int, bool) {
 	return port, err == nil
 }
 
-// dialTime is how long a port of this machine may take to say whether it is open.
+// dialTime is the time limit of a connection to a port of this machine.
 const dialTime = 200 * time.Millisecond
 
 // listening reports whether a program listens on a port. Nothing is sent to it.
@@ -272,8 +271,8 @@ func listening(ctx context.Context, port int) bool {
 	return false
 }
 
-// Tighten makes a file that holds a token readable by its user alone, before the token is
-// written. It reports whether others could read it.
+// Tighten makes a file with a token readable only by its user, before the token is written. It
+// reports whether others could read it.
 func Tighten(goos, path string) (bool, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// maxBeside is how many directories without tracked files are looked at.
+// maxBeside is the maximum number of examined directories without tracked files.
 const maxBeside = 2000
 
 var errTooMany = errors.New("too many directories without tracked files")
@@ -51,7 +51,7 @@ func beside(ctx context.Context, repo *git.Repo) ([]string, error) {
 	return found, nil
 }
 
-// notIgnored returns those of the directories that git does not ignore.
+// notIgnored returns the directories that git does not ignore.
 func notIgnored(ctx context.Context, repo *git.Repo, dirs []string) ([]string, error) {
 	if len(dirs) == 0 {
 		return nil, nil

@@ -17,28 +17,28 @@ import (
 const (
 	// maxCache is the size of the largest file that is read.
 	maxCache = 32 << 20
-	// maxMerges is how many results are kept that the last survey did not use.
+	// maxMerges is the number of stored results that the last survey did not use.
 	maxMerges = 4000
 	// version changes when what is kept means something else.
 	version = 3
 )
 
-// kept is what is kept between surveys. It is immutable once it is read or written.
+// kept is the data between surveys. It is immutable after it is read or written.
 type kept struct {
 	Version   int               `json:"version"`
 	Worktrees map[string]*state `json:"worktrees"` // by root
 	Merges    map[string]merge  `json:"merges"`
-	// Last is what the last whole report found.
+	// Last is the result of the last complete report.
 	Last *lastReport `json:"last,omitempty"`
 }
 
-// lastReport is what a whole report found.
+// lastReport is the result of a complete report.
 type lastReport struct {
 	At        time.Time  `json:"at"`
 	Conflicts []Conflict `json:"conflicts"`
 }
 
-// merge is the result of one merge, or of the question whether a commit is in another.
+// merge is the result of one merge, or of the question whether one commit contains another.
 type merge struct {
 	Files     []trial.File `json:"files,omitempty"`
 	Reason    string       `json:"reason,omitempty"`
@@ -51,8 +51,8 @@ func newKept() *kept {
 	return &kept{Version: version, Worktrees: make(map[string]*state), Merges: make(map[string]merge)}
 }
 
-// cache keeps results in a file, which all processes of the user share. Without a file it
-// keeps them for itself.
+// cache stores results in a file, which all processes of the user share. Without a file, it stores
+// them in memory.
 type cache struct {
 	path string // "" for none
 	now  func() time.Time
@@ -79,7 +79,7 @@ func openCache(dir, commonDir string, now func() time.Time) *cache {
 	return c
 }
 
-// load returns what is kept. What cannot be read is not.
+// load returns the stored results. Unreadable ones are missing.
 func (c *cache) load() *kept {
 	if c.file != nil {
 		if k, err := c.file.Get(); err == nil {
@@ -89,8 +89,8 @@ func (c *cache) load() *kept {
 	return c.own
 }
 
-// save keeps what a survey used and learned, and some of what was known. Nothing is written
-// if nothing is new.
+// save stores the results that a survey used and learned, and some earlier ones. It writes nothing
+// if there is nothing new.
 func (c *cache) save(known, fresh *kept) {
 	today := c.now().Unix() / int64((24 * time.Hour).Seconds())
 	changed := fresh.Last != nil && (known.Last == nil || !reflect.DeepEqual(fresh.Last.Conflicts, known.Last.Conflicts))
@@ -138,7 +138,7 @@ func (c *cache) write(k *kept) error {
 		return err
 	}
 	_, err = file.Write(data)
-	// What a crash takes is tried again, so it need not be on disk.
+	// Results lost in a crash are computed again, so they need not be on disk.
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = os.Rename(file.Name(), c.path)
 	}

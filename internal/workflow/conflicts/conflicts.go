@@ -1,15 +1,16 @@
 // Package conflicts finds the branches and worktrees in flight that could not be merged
-// with each other or with the trunk, with the changes that are not committed.
+// with each other or with the trunk, including uncommitted changes.
 //
 // In flight are
 //
 //   - the worktrees, with their uncommitted changes;
 //   - the local branches whose last commit is at most 30 days old, and those of a stack.
 //
-// What the trunk has already is not in flight. The trunk is the branch that others start
-// from, or its counterpart at origin if that is ahead.
+// Branches that the trunk already contains are not in flight. The trunk is the branch on which
+// others
+// start, or its counterpart at origin if that is ahead.
 //
-// Use [New]. [Radar.Report] tries the merges; package git/trial says how, and that it
+// Use [New]. [Radar.Report] tries the merges; package git/trial describes how, and why this
 // writes nothing to the repository. It caches results by the merged commits, in
 // the user's cache directory, so a repeated call tries only what changed. Package
 // git/fingerprint detects changed files of a worktree without starting git. In a program
@@ -31,10 +32,10 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
-// Options are what a Radar works with.
+// Options configure a Radar.
 type Options struct {
 	Branches *stack.Branches
-	// CacheDir is where results are kept; "" for nowhere.
+	// CacheDir is the directory of the results; "" for none.
 	CacheDir string
 	Git      git.Options
 	Now      func() time.Time
@@ -45,7 +46,7 @@ type Options struct {
 	Clients func(ctx context.Context) map[string][]string
 }
 
-// Radar looks for conflicts in one repository. It is safe for concurrent use.
+// Radar finds conflicts in one repository. It is safe for concurrent use.
 type Radar struct {
 	o    Options
 	seen *seen
@@ -65,26 +66,26 @@ func New(o Options) *Radar {
 
 // Request selects conflicts.
 type Request struct {
-	// Branches are those whose conflicts are looked for; none means all in flight. One that
-	// is named is compared however old it is.
+	// Branches are those whose conflicts are wanted; none means all in flight. A named branch is
+	// compared however old it is.
 	Branches []string
 	// Current selects the conflicts of the worktree of the session.
 	Current bool
 }
 
-// Report is the conflicts of what is in flight.
+// Report contains the conflicts of the work in flight.
 type Report struct {
 	// Trunk is the branch that the others are compared with, "" if there is none.
 	Trunk string
-	// Compared is how many branches and worktrees were compared, without the trunk.
+	// Compared is the number of compared branches and worktrees, without the trunk.
 	Compared int
 	// Conflicts are those with the trunk first, each group by name.
 	Conflicts []Conflict
-	// Notes say what was not compared.
+	// Notes name what was not compared.
 	Notes []string
 }
 
-// Conflict is two branches that cannot be merged without a person.
+// Conflict is a pair of branches that cannot be merged without a person.
 type Conflict struct {
 	// Branches are the two; one of the trunk comes last. A worktree without a branch has
 	// the name of its directory and "(detached HEAD)".
@@ -92,7 +93,7 @@ type Conflict struct {
 	Files    []string `json:"files"`
 	// MoreFiles is how many more there are.
 	MoreFiles int `json:"more_files,omitempty"`
-	// Kinds says how files are in conflict that are not modified in both.
+	// Kinds describes the conflicts of files that are not modified in both.
 	Kinds map[string]string `json:"kinds,omitempty"`
 	// Holders are the worktrees where the branches are checked out.
 	Holders []Holder `json:"holders,omitempty"`
@@ -102,15 +103,15 @@ type Conflict struct {
 type Holder struct {
 	Branch   string `json:"branch"`
 	Worktree string `json:"worktree"`
-	// Uncommitted is how many files are changed there and not committed.
+	// Uncommitted is the number of files with uncommitted changes there.
 	Uncommitted int      `json:"uncommitted,omitempty"`
 	Clients     []string `json:"clients,omitempty"`
 
-	// Current says that it is the worktree of the session.
+	// Current means that it is the worktree of the session.
 	Current bool `json:"-"`
 }
 
-// maxFiles is how many files of a conflict are named.
+// maxFiles is the number of named files of a conflict.
 const maxFiles = 30
 
 // Report tries the merges that r selects.
@@ -148,10 +149,10 @@ func (r *Radar) survey(ctx context.Context, q Request) (*survey, error) {
 	return &survey{Radar: r, repo: repo, request: q, known: r.cache.load(), fresh: newKept()}, nil
 }
 
-// report finds what is in flight, and tries the merges that are not known.
+// report finds the work in flight, and tries the unknown merges.
 func (g *survey) report(ctx context.Context) (Report, error) {
-	// What was learned before an error, or before the time was up, counts as well. A caller
-	// that has only a moment and has left since may not be there for the writing.
+	// Results from before an error, or before the time limit, are stored, too. A caller with only a
+	// moment may have left by then.
 	defer func() {
 		if !g.request.Current || ctx.Err() == nil || errors.Is(context.Cause(ctx), errMoment) {
 			g.cache.save(g.known, g.fresh)
@@ -184,7 +185,7 @@ func (g *survey) report(ctx context.Context) (Report, error) {
 	return out, nil
 }
 
-// conflict says what a merge that is not clean is about.
+// conflict describes a merge that is not clean.
 func conflict(p pair, files []trial.File, clients map[string][]string) Conflict {
 	c := Conflict{Branches: []string{p.a.name, p.b.name}, Files: []string{}}
 	for _, f := range files {

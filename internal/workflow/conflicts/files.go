@@ -17,25 +17,24 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// maxUntracked is how many untracked files of a worktree are compared.
+// maxUntracked is the maximum number of compared untracked files of a worktree.
 const maxUntracked = 1000
 
-// state is what is known of the files of a worktree.
+// state is the known state of a worktree's files.
 type state struct {
 	Print fingerprint.Print `json:"print"`
-	// Edits are the files that differ from the commit that is checked out.
+	// Edits are the files that differ from the checked-out commit.
 	Edits git.Edits `json:"edits"`
 	// Beside are directories in which files can appear that git does not ignore, and that
 	// have none yet.
 	Beside []string `json:"beside,omitempty"`
-	// Commit is the commit that the files gave last, "" if none was made.
+	// Commit is the last commit created from the files, "" if there is none.
 	Commit string `json:"commit,omitempty"`
-	// LeftOut is how many untracked files are not compared.
+	// LeftOut is the number of untracked files that are not compared.
 	LeftOut int `json:"left_out,omitempty"`
 }
 
-// readFiles learns which files of worktrees are changed. A worktree that cannot be read
-// is compared by its commit.
+// readFiles finds the changed files of worktrees. It compares an unreadable worktree by its commit.
 func (g *survey) readFiles(ctx context.Context, sides []*side) error {
 	var reading errgroup.Group
 	reading.SetLimit(runtime.GOMAXPROCS(0))
@@ -69,8 +68,8 @@ func (g *survey) readFiles(ctx context.Context, sides []*side) error {
 	return nil
 }
 
-// readState returns the state of a worktree: the one that is known while nothing changed,
-// else what git says.
+// readState returns the state of a worktree: the known one while nothing has changed, or else git's
+// answer.
 func (g *survey) readState(ctx context.Context, s *side) (*state, error) {
 	repo, err := g.open(ctx, s.root)
 	if err != nil {
@@ -104,7 +103,7 @@ func (g *survey) readState(ctx context.Context, s *side) (*state, error) {
 			}
 		}
 		found.Edits.Files, found.LeftOut = kept, untracked
-		return found, nil // files that are made are not seen otherwise
+		return found, nil // otherwise, new files would not be seen
 	}
 	if found.Beside, err = beside(ctx, repo); err != nil {
 		return found, nil //nolint:nilerr // git is asked each time

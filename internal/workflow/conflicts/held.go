@@ -8,9 +8,9 @@ import (
 	"github.com/copse-dev/copse/internal/session"
 )
 
-// Held is what a worktree holds that is not elsewhere.
+// Held is the content of a worktree that exists nowhere else.
 type Held struct {
-	// Root is the root of the worktree, Head the commit that is checked out.
+	// Root is the root of the worktree, Head the checked-out commit.
 	Root, Head string
 	// Changed, Untracked and Conflicted count files that differ from the commit; a file is
 	// counted once.
@@ -19,11 +19,11 @@ type Held struct {
 	Files []git.Edit
 	// Merged says that the trunk has the commit.
 	Merged bool
-	// Unknown says that the files could not be compared.
+	// Unknown means that the files could not be compared.
 	Unknown bool
 }
 
-// Worktrees returns what the worktrees hold, and the name of the trunk.
+// Worktrees returns the content of the worktrees, and the name of the trunk.
 func (r *Radar) Worktrees(ctx context.Context) (trunk string, held []Held, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/copse-dev/copse/internal/git/trial"
 )
 
-// lineEnds adds what attributes say about the line ends of changed files, so that a file
-// that git would commit with other line ends is not a conflict as a whole. Git is asked only
-// where a worktree has attributes and changes; it runs no filter for the answer.
+// lineEnds adds the line-ending rules of changed files from attributes, so that a file that git
+// would commit with other line endings is not a conflict as a whole. It runs git only if a worktree
+// has attributes and changes; git runs no filter for the answer.
 func lineEnds(ctx context.Context, repo *git.Repo, edits *git.Edits) error {
 	if len(edits.Files) == 0 || !hasAttributes(ctx, repo) {
 		return nil

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// errMoment is why a look ends that may take a moment only.
+// errMoment is the cause of a search that exceeds a short time limit.
 var errMoment = errors.New("the time for looking is up")
 
-// Mine returns the conflicts of the worktree of the session, and when they were found. It
-// gives up after about wait; then what the last whole report found counts. Nil
-// means that there are none, or that nobody has looked yet.
+// Mine returns the conflicts of the worktree of the session, and when they were found. It gives up
+// after about wait, and then uses the last complete report. Nil means that there are none, or that
+// nobody has looked yet.
 func (r *Radar) Mine(ctx context.Context, wait time.Duration) ([]Conflict, time.Time) {
 	began := r.o.Now()
 	if !r.mu.TryLock() { // another call is looking, for as long as it takes
@@ -21,8 +21,7 @@ func (r *Radar) Mine(ctx context.Context, wait time.Duration) ([]Conflict, time.
 	defer r.mu.Unlock()
 	limited, cancel := context.WithTimeoutCause(ctx, wait, errMoment)
 	defer cancel()
-	// What it learned before the time is up is written before it returns: a command may end
-	// right after this.
+	// Results are written before this function returns: a command may end directly after it.
 	report, err := r.look(limited, Request{Current: true})
 	if err == nil {
 		return report.Conflicts, began

@@ -8,21 +8,21 @@ import (
 	"github.com/copse-dev/copse/internal/git/fingerprint"
 )
 
-// Trees counts the changes below directories; package dirwatch says how.
+// Trees counts the changes below directories; see package dirwatch.
 type Trees interface {
-	// Follow watches directories below a root, and returns how often something changed
-	// there; false if that cannot be observed.
+	// Follow watches directories below a root, and returns the number of changes there; false if
+	// they cannot be observed.
 	Follow(root string, dirs []string) (count uint64, ok bool)
 	// Count returns the same without beginning to watch.
 	Count(root string) (count uint64, ok bool)
 }
 
-// maxTrust is how long nobody looks at files of which no change is reported: a file that is
-// mapped into memory, or linked elsewhere, can change without one.
+// maxTrust is how long files without a reported change go unchecked: a file that is mapped into
+// memory, or linked elsewhere, can change without a report.
 const maxTrust = 5 * time.Minute
 
-// seen remembers when the files of worktrees were looked at, so that a worktree in which
-// nothing happened since costs no look at its files. It is safe for concurrent use.
+// seen records when the files of worktrees were checked, so a worktree in which nothing has
+// happened since costs no check of its files. It is safe for concurrent use.
 type seen struct {
 	trees Trees // nil for nobody who watches
 	now   func() time.Time
@@ -44,8 +44,8 @@ func newSeen(trees Trees, now func() time.Time) *seen {
 	return &seen{trees: trees, now: now, looks: make(map[string]look)}
 }
 
-// unchanged reports whether the files of a worktree have a fingerprint still. The second
-// look at a worktree begins to watch it: a program that looks once has nothing to gain.
+// unchanged reports whether the files of a worktree still have a fingerprint. The second check of a
+// worktree starts to watch it: a program that checks once would gain nothing.
 func (s *seen) unchanged(ctx context.Context, files fingerprint.Files, sum string) bool {
 	s.mu.Lock()
 	last, again := s.looks[files.Root]
@@ -57,7 +57,7 @@ func (s *seen) unchanged(ctx context.Context, files fingerprint.Files, sum strin
 		if watched && last.valid && last.sum == sum && last.around == now.around && last.count == count && now.at.Sub(last.at) < maxTrust {
 			return true
 		}
-		// Changes count from before the look.
+		// Changes count from before the check.
 		now.count, now.valid = s.trees.Follow(files.Root, files.Directories())
 	}
 	found, err := fingerprint.Of(ctx, files)

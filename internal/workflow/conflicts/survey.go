@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// maxAge is how old the last commit of a branch in flight is at most, unless the
-	// branch is in a stack.
+	// maxAge is the maximum age of the last commit of a branch in flight, unless the branch is in a
+	// stack.
 	maxAge = 30 * 24 * time.Hour
-	// maxSides is how many branches and worktrees are compared.
+	// maxSides is the maximum number of compared branches and worktrees.
 	maxSides = 60
 	// originPrefix begins the full names of the branches of the remote origin.
 	originPrefix = "refs/remotes/origin/"
@@ -28,7 +28,7 @@ type survey struct {
 	*Radar
 	repo    *git.Repo
 	request Request
-	// known is what was kept, fresh what this survey learned or used.
+	// known are the earlier results, fresh those that this survey learned or used.
 	known, fresh *kept
 
 	trunk *side
@@ -42,8 +42,7 @@ type survey struct {
 // side is a branch, or a worktree with what is checked out there.
 type side struct {
 	name string
-	// commit is what is merged; that of a worktree with uncommitted changes may not have
-	// been made yet.
+	// commit is the commit to merge; that of a worktree with uncommitted changes may not exist yet.
 	commit string
 	at     time.Time
 	head   string // the commit without the changes
@@ -121,8 +120,8 @@ func (g *survey) checkNames(tips []git.Tip) error {
 	return nil
 }
 
-// findTrunk sets the trunk: the branch that others start from, or its counterpart at
-// origin if that has all of it and more.
+// findTrunk sets the trunk: the branch on which others start, or its counterpart at origin if that
+// contains all of it and more.
 func (g *survey) findTrunk(ctx context.Context, standard string, tips []git.Tip) error {
 	local := tip(tips, func(t git.Tip) bool { return t.Branch() == standard })
 	remote := tip(tips, func(t git.Tip) bool { return t.Ref == originPrefix+standard })

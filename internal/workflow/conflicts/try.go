@@ -9,8 +9,8 @@ import (
 	"github.com/copse-dev/copse/internal/git/trial"
 )
 
-// unrelated is the reason of a pair without a common history, which says nothing about a
-// conflict: a branch of documentation, or of work items.
+// unrelated is the reason of a pair without a common history, which is not a conflict: a branch of
+// documentation, or of work items.
 const unrelated = "unrelated histories"
 
 // try merges the pairs of which the result is not known.
@@ -44,8 +44,8 @@ func (g *survey) try(ctx context.Context, pairs []pair) (err error) {
 	return nil
 }
 
-// first returns how many of the pairs are tried at once: those with the trunk before the
-// others, because a branch that has no history in common with it is not tried again.
+// first returns the number of pairs to try at once: those with the trunk before the others, because
+// a branch without a common history with it is not tried again.
 func (g *survey) first(pairs []pair) int {
 	for i, p := range pairs {
 		if p.b != g.trunk && i > 0 {

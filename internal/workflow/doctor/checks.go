@@ -28,7 +28,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// program looks whether clients find copse.
+// program checks whether clients find copse.
 func (d *Doctor) program(context.Context) Finding {
 	self := d.Executable
 	found, err := d.Environ.LookPath("copse")
@@ -60,7 +60,7 @@ func (d *Doctor) handshake(ctx context.Context) Finding {
 	return Finding{Verdict: OK, Text: "`copse mcp serve` offers " + cleantext.Count(tools, "tool")}
 }
 
-// clients looks for copse in the configurations.
+// clients checks the configurations for entries of copse.
 func (d *Doctor) clients(ctx context.Context) Finding {
 	var running *control.Status
 	if status, err := d.Status(ctx); err == nil {
@@ -98,7 +98,7 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 	return Finding{Verdict: OK, Text: strings.Join(uses, ", ")}
 }
 
-// settings looks for what copse ignores in the files of the user and the repository.
+// settings checks the files of the user and the repository for ignored keys.
 func (d *Doctor) settings(context.Context) Finding {
 	if problems := d.Settings.Problems(); len(problems) > 0 {
 		return Finding{Verdict: Failed, Text: cleantext.Line(strings.Join(problems, "; ")), Remedy: "Correct the file, or remove the key."}
@@ -209,7 +209,7 @@ func (d *Doctor) jira(ctx context.Context) Finding {
 	return Finding{Verdict: OK, Text: text + ", accepted by Jira"}
 }
 
-// described is a store of work items that says what it is, such as a database.
+// described is a store of work items that describes itself, such as a database.
 type described interface {
 	Describe(ctx context.Context) (postgres.Description, error)
 }

@@ -1,8 +1,8 @@
 // Package doctor diagnoses the connection between an MCP client and the sources of copse.
 //
-// Fill in a [Doctor] and call [Doctor.Examine]. Each check has one [Finding]: whether the
-// thing works, what was found, and what to do about it. Commands that a remedy names are
-// those of the surface that shows it; see [Words].
+// Fill in a [Doctor] and call [Doctor.Examine]. Each check has one [Finding]: whether it passes,
+// the observation, and the next step. Remedies name commands of the surface that shows them; see
+// [Words].
 package doctor
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// Verdict reports whether a thing works.
+// Verdict is the result of a check.
 type Verdict string
 
 // The verdicts.
@@ -44,7 +44,7 @@ type Finding struct {
 	Check   string  `json:"check"`
 	Verdict Verdict `json:"verdict"`
 	Text    string  `json:"text"`
-	// Remedy is what to do, "" if there is nothing.
+	// Remedy is the next step, "" if there is none.
 	Remedy string `json:"remedy,omitempty"`
 }
 
@@ -53,9 +53,9 @@ type Words struct {
 	Errors failure.Words
 	// Install writes the entry of a client.
 	Install string
-	// InitItems and CheckItems make and examine a store of work items.
+	// InitItems and CheckItems create and check a store of work items.
 	InitItems, CheckItems string
-	// InitCommands and IndexCommands make and write a registry of prompt commands.
+	// InitCommands and IndexCommands create and build a registry of prompts.
 	InitCommands, IndexCommands string
 }
 
@@ -65,7 +65,7 @@ type ItemStore interface {
 	Close() error
 }
 
-// Doctor has what is examined.
+// Doctor contains the inputs of the checks.
 type Doctor struct {
 	Words   Words
 	Version string
@@ -90,18 +90,18 @@ type Doctor struct {
 	Tasks        *tasks.Tasks
 	Engine       *docker.Client
 
-	// Clients is where the clients' files are.
+	// Clients locates the clients' files.
 	Clients clientconfig.Location
-	// Status asks copse up; Ports and Tokens are where it keeps them.
+	// Status queries copse up; Ports and Tokens are the locations of its data.
 	Status func(context.Context) (control.Status, error)
 	Ports  string
 	Tokens bearer.Store
 }
 
-// limit is how long a check may take.
+// limit is the time limit of a check.
 const limit = 20 * time.Second
 
-// check is one link of the chain from a client to what copse knows.
+// check is one link of the chain from a client to copse's data.
 type check struct {
 	name string
 	look func(ctx context.Context) Finding

@@ -16,13 +16,13 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
-// greeting is what a client says first.
+// greeting is the first message of a client.
 const greeting = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"doctor","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 `
 
-// startTime is how long a server may take to answer. Most clients wait longer.
+// startTime is the time limit for a server to answer. Most clients wait longer.
 const startTime = 10 * time.Second
 
 // greet starts a server and returns the number of its tools.
@@ -43,10 +43,10 @@ func greet(ctx context.Context, c xec.Command) (int, error) {
 	return 0, errors.New("it lists no tools: " + cleantext.Cut(cleantext.Line(string(res.Stderr)), 200))
 }
 
-// starts looks at an entry that starts a program; it is ours if that is copse. It starts the
-// server as the client does: the same command line, environment and directory. A project's
-// file comes with a repository, which must not choose what runs: there, copse starts nothing
-// but itself.
+// starts checks an entry that starts a program; it is ours if that is copse. It starts the server
+// as the client does: with the same command line, environment, and directory. A project's file
+// comes with a repository, which must not choose what runs: for it, copse starts nothing but
+// itself.
 func (d *Doctor) starts(ctx context.Context, f clients.File, s clientconfig.Server) (problem string, ours bool) {
 	if !s.IsCopse() {
 		return "", false
@@ -87,8 +87,8 @@ func (d *Doctor) commandOf(f clients.File, s clientconfig.Server) (xec.Command, 
 	return xec.Command{Name: path, Args: s.Args, Dir: dir, Env: env}, nil
 }
 
-// harmless reports whether an entry starts this very program, as a server and with nothing
-// that could make it start another.
+// harmless reports whether an entry starts this very program, as a server and with nothing that
+// could make it start another.
 func (d *Doctor) harmless(s clientconfig.Server, path string) bool {
 	if real(path) != real(d.Executable) || len(s.Env) > 0 || s.Dir != "" || len(s.Args) < 2 || s.Args[0] != "mcp" || s.Args[1] != "serve" {
 		return false
@@ -108,8 +108,8 @@ func (d *Doctor) harmless(s clientconfig.Server, path string) bool {
 	return true
 }
 
-// withheld returns the variables that are set here and that a client's server lacks. An
-// application with windows has none of the shell's, so only logins count there.
+// withheld returns the variables that are set here and missing in a client's server. An application
+// with windows has none of the shell's, so only logins count there.
 func (d *Doctor) withheld(c clientconfig.Client, s clientconfig.Server) []string {
 	names := c.Withheld(d.Environ, s)
 	if c.ID != "claude-desktop" {

@@ -8,16 +8,15 @@ import (
 )
 
 const (
-	// leastExtras is what links and comments have even beside a long description, in
-	// bytes.
+	// leastExtras is the minimum size of links and comments next to a long description, in bytes.
 	leastExtras = 2 << 10
 	// commentSize is what a comment takes beside its text, and shortText what of its
 	// text is shown even if there are many.
 	commentSize, shortText = 120, 200
 )
 
-// Fit returns an issue with its whole description, and as many links and comments as the
-// budget of an answer leaves. Notes say what was cut.
+// Fit returns an issue with its complete description, and as many links and comments as fit the
+// budget of an answer. Notes describe what was cut.
 func Fit(i jira.Issue) jira.Issue {
 	rest := i
 	rest.Links, rest.Comments = nil, nil

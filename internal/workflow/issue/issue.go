@@ -1,9 +1,8 @@
-// Package issue is what every surface shares about Jira issues: one of them, and the
-// list of a project's.
+// Package issue implements every surface's operations on Jira issues: reading one, and listing a
+// project's.
 //
-// Use [New]. Results are whole; a surface cuts them to its size. Errors are
-// [failure.Error]s, or a [*jira.InvalidError] for an argument. Checks happen in this
-// order: key, credentials, network.
+// Use [New]. Results are complete; a surface cuts them to its size. Errors are [failure.Error]s, or
+// a [*jira.InvalidError] for an argument. Checks happen in this order: key, credentials, network.
 package issue
 
 import (
@@ -30,7 +29,7 @@ type Links interface {
 	LinkedIssue(ctx context.Context) (string, error)
 }
 
-// Issues answers for the issues of one Jira.
+// Issues reads the issues of one Jira.
 type Issues struct {
 	links   Links
 	clients Clients
@@ -39,7 +38,7 @@ type Issues struct {
 // New returns the issues.
 func New(links Links, clients Clients) *Issues { return &Issues{links: links, clients: clients} }
 
-// Get returns an issue, that of the branch checked out if key is "".
+// Get returns an issue, that of the current branch if key is "".
 func (i *Issues) Get(ctx context.Context, key string) (jira.Issue, error) {
 	key, err := i.key(ctx, key)
 	if err != nil {
@@ -91,7 +90,7 @@ func (i *Issues) Seen(ctx context.Context) ([]seen.Entry, error) {
 	return client.Seen(), nil
 }
 
-// Linked returns an issue for views that join several sources. A failure is a fact, too.
+// Linked returns an issue for views that combine several sources. A failure is a fact, too.
 func (i *Issues) Linked(ctx context.Context, key string, w failure.Words) fact.Fact[jira.Issue] {
 	issue, err := i.Get(ctx, key)
 	if err == nil {

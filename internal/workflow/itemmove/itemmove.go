@@ -1,8 +1,8 @@
 // Package itemmove moves the work items of a project between files and a database.
 //
-// [Move] copies everything that the store keeps, compares the copy with it, and notes in the
-// store that it was left, all while nobody else changes that store. A move that is killed has
-// done nothing, or has made the copy: then it continues when it is called again.
+// [Move] copies the complete content of the store, compares the copy with it, and records in the
+// store that it was left, all while nobody else changes that store. A killed move has either done
+// nothing, or completed the copy; in that case, the next call continues it.
 package itemmove
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/postgres"
 )
 
-// Place is a store, and what people call it.
+// Place is a store, and its name for people.
 type Place struct {
 	// Store is a *local.Store or a *postgres.Store.
 	Store item.Store
@@ -126,7 +126,7 @@ func enterFiles(ctx context.Context, to *local.Store, all archive.Archive) error
 	return to.View(ctx, func(files exchange.Files, histories local.Histories) error { return same(all, files, histories) })
 }
 
-// same returns an error if files say something else than an archive.
+// same returns an error if files differ from an archive.
 func same(all archive.Archive, files exchange.Files, histories local.Histories) error {
 	found, err := archive.Read(files, histories, layout.LinkName)
 	if err == nil {

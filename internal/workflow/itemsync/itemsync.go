@@ -1,8 +1,8 @@
-// Package itemsync keeps the shared store of work items in step with its branch and a
-// remote: when a person asks, after each change, or for as long as a command runs.
+// Package itemsync syncs the shared store of work items with its branch and a remote: on request,
+// after each change, or for as long as a command runs.
 //
-// Use [New]. Package shared does one exchange; this one chooses the branch and the remote,
-// and when to exchange.
+// Use [New]. Package shared makes one exchange; this package chooses the branch, the remote, and
+// the time.
 package itemsync
 
 import (
@@ -26,10 +26,10 @@ import (
 	"github.com/copse-dev/copse/internal/watch"
 )
 
-// ErrNotShared says that the store of a project is not the shared one.
+// ErrNotShared reports that the store of a project is not the shared one.
 var ErrNotShared = errors.New("its items are committed or private, and copse syncs only a shared store")
 
-// Options say what to sync.
+// Options select what to sync.
 type Options struct {
 	Session *session.Session
 	// Store is nil if the items are not kept in files.
@@ -46,9 +46,8 @@ type Sync struct{ o Options }
 // New returns the sync of a store.
 func New(o Options) *Sync { return &Sync{o} }
 
-// Open returns what exchanges the store with a remote: the one with this name or address;
-// if it is "", the one named origin, else the only one, else none. Close the branch after
-// use.
+// Open returns the syncer of the store with a remote: the one with this name or address; if it is
+// "", the one named origin, or else the only one, or else none. Close the branch after use.
 func (s *Sync) Open(ctx context.Context, remote string) (*shared.Syncer, error) {
 	if s.o.Store != nil {
 		if _, err := s.o.Store.Path(); err != nil {
@@ -106,8 +105,8 @@ func remoteOf(ctx context.Context, repo *git.Repo, chosen string) (*sidebranch.R
 // shared reports whether the store is the shared one of a repository.
 func (s *Sync) shared() bool { return s.o.Store != nil && s.o.Store.Shared() }
 
-// Publish exchanges the store once if clones share it. decided is false if none do: the store
-// is not shared, or has no remote.
+// Publish exchanges the store once if clones share it. decided is false if none do: the store is
+// not shared, or has no remote.
 func (s *Sync) Publish(ctx context.Context) (decided bool, err error) {
 	if !s.shared() {
 		return false, nil
@@ -127,8 +126,8 @@ func (s *Sync) Publish(ctx context.Context) (decided bool, err error) {
 	return true, err
 }
 
-// AfterChange exchanges the store once if it is shared and the user's settings ask for a
-// sync after each change, or if claims were changed, which other clones must know.
+// AfterChange exchanges the store once if it is shared and the user's settings request a sync after
+// each change, or if claims have changed, which other clones must know.
 func (s *Sync) AfterChange(ctx context.Context) error {
 	if !s.shared() {
 		return nil
@@ -173,9 +172,8 @@ func (s *Sync) Background(logger *slog.Logger) *shared.Background {
 	return b
 }
 
-// Watch exchanges the store at once, after each change of its files, and at an interval,
-// until ctx ends. It calls report after each exchange; an error of it, or of the store,
-// ends Watch.
+// Watch exchanges the store immediately, after each change of its files, and at an interval, until
+// ctx ends. It calls report after each exchange; an error of report, or of the store, ends Watch.
 func Watch(ctx context.Context, syncer *shared.Syncer, interval time.Duration, report func(shared.Result) error) error {
 	path, err := syncer.Store.Path()
 	if err != nil {
@@ -200,7 +198,7 @@ func Watch(ctx context.Context, syncer *shared.Syncer, interval time.Duration, r
 	for {
 		r, err := syncer.Sync(ctx)
 		if ctx.Err() != nil {
-			return nil // an interruption is how watching ends
+			return nil // watching ends with an interruption
 		}
 		if err != nil {
 			return err

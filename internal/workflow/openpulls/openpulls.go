@@ -1,8 +1,7 @@
-// Package openpulls keeps the list of a repository's open pull requests up to date, from
-// which the records of stacks are read, without network, by every surface.
+// Package openpulls updates the list of a repository's open pull requests, from which every surface
+// reads the records of stacks without network.
 //
-// Use a [Lists]. [Lists.Refresh] asks GitHub; the list that it leaves is as old as its
-// caller allows.
+// Use a [Lists]. [Lists.Refresh] queries GitHub; the caller defines the maximum age of the list.
 package openpulls
 
 import (
@@ -30,8 +29,8 @@ type Lists struct {
 	Now     func() time.Time
 }
 
-// Refresh asks for the open pull requests, unless the list is younger than age, and reports
-// whether it has others than before.
+// Refresh requests the open pull requests, unless the list is younger than age, and reports whether
+// it has changed.
 func (l Lists) Refresh(ctx context.Context, age time.Duration) (changed bool, err error) {
 	repo, err := l.Session.Repo(ctx)
 	if err != nil || l.Dir == "" {

@@ -14,8 +14,8 @@ type Radar interface {
 	Mine(ctx context.Context, wait time.Duration) ([]conflicts.Conflict, time.Time)
 }
 
-// Conflicts are the branches that the worktree conflicts with. The zero Conflicts says that
-// nothing is known of them yet.
+// Conflicts are the branches that conflict with the worktree. The zero Conflicts means that nothing
+// is known of them yet.
 type Conflicts struct {
 	With []Conflicting
 	// AsOf is when they were found.
@@ -30,7 +30,7 @@ type Conflicting struct {
 	File string
 }
 
-// radarWait is how long the context waits for what is not in the cache.
+// radarWait is how long the context waits for uncached conflicts.
 const radarWait = 300 * time.Millisecond
 
 // conflicting asks the radar.

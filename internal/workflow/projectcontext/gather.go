@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// localLimit is how long a section may take that stays on this machine, and
-	// remoteLimit how long one may take that asks the network.
+	// localLimit is the time limit of a section that uses only this machine, and remoteLimit that
+	// of one that uses the network.
 	localLimit  = time.Second
 	remoteLimit = 10 * time.Second
 )
@@ -28,12 +28,12 @@ type source struct {
 	read func(context.Context) (Content, error)
 }
 
-// emptyError is the reason why a section has nothing to say.
+// emptyError is the reason why a section is empty.
 type emptyError string
 
 func (e emptyError) Error() string { return string(e) }
 
-// gathering is one call of Gather. Its sources share what more than one of them needs.
+// gathering is one call of Gather. Its sources share common data.
 type gathering struct {
 	Sources
 	request Request
@@ -49,8 +49,8 @@ type workingTree struct {
 	changed []git.Change
 }
 
-// Gather reads the sections that r names. The error is that of ctx: Gather
-// returns no partial result, because sections that were not read would look empty.
+// Gather reads the sections that r names. The error is that of ctx: Gather returns no partial
+// result, because missing sections would look empty.
 func (s Sources) Gather(ctx context.Context, r Request) (Context, error) {
 	g := &gathering{Sources: s, request: r}
 	out := Context{Root: s.Root, At: s.Now(), Sections: []Section{}}
@@ -97,7 +97,7 @@ func (s source) section(ctx context.Context, words failure.Words) Section {
 		content Content
 		err     error
 	}
-	// A source does not look at its context all the time.
+	// A source does not check its context continuously.
 	answers := make(chan answer, 1)
 	go func() {
 		content, err := s.read(ctx)

@@ -1,17 +1,17 @@
-// Package projectcontext gathers what an assistant, or a person, should know before
-// working in a project: where it is, its branch stack with issues and pull requests,
-// work items, changes, the last task, containers in trouble, tasks, recent commits, and
+// Package projectcontext gathers the information that an assistant, or a person, needs before
+// working in a project: its location, its branch stack with issues and pull requests,
+// work items, changes, the last task, failing containers, tasks, recent commits, and
 // files.
 //
-// Fill in [Sources] and call [Sources.Gather]. The result is typed; package wording puts
-// it into lines and Markdown. Gather guarantees that
+// Fill in [Sources] and call [Sources.Gather]. The result is typed; package wording formats
+// it as lines and Markdown. Gather guarantees that
 //
-//   - every section is there: one that has nothing to say, and one that could not be
-//     learned, gives the reason;
-//   - the sections are read at the same time, and one that does not answer within its
-//     limit delays no other;
-//   - the network is asked only for fresh answers; otherwise GitHub's and Jira's last
-//     answers count.
+//   - every section is present: an empty one, and an unavailable one, gives
+//     the reason;
+//   - the sections are read concurrently, and one that exceeds its
+//     time limit delays no other;
+//   - it uses the network only for fresh answers; otherwise, it uses GitHub's and Jira's last
+//     answers.
 package projectcontext
 
 import (
@@ -34,7 +34,7 @@ func Names() []string {
 	return []string{"project", "stack", "items", "git", "task", "containers", "recipes", "recent", "tree"}
 }
 
-// Sources are what a context is gathered from.
+// Sources are the inputs of a context.
 type Sources struct {
 	Session *session.Session
 	// Root is the directory of the project, absolute.
@@ -42,7 +42,7 @@ type Sources struct {
 	Branches *stack.Branches
 	Pulls    *pull.Requests
 	Services stack.Services
-	// Words complete the reasons of what could not be learned.
+	// Words complete the reasons for missing data.
 	Words      failure.Words
 	Items      ItemStore
 	Journal    Journal
@@ -61,7 +61,7 @@ type ItemStore interface {
 	Links(ctx context.Context) (map[item.ID]item.Link, error)
 }
 
-// Journal remembers the last run of a recipe, and what the user runs in any project.
+// Journal records the last run of a recipe, and the user's running tasks in all projects.
 type Journal interface {
 	Last() (recipe.LastRun, bool)
 	Running() []running.Task
@@ -83,29 +83,29 @@ type Lister interface {
 	List(ctx context.Context, path string, r project.Range) (project.Listing, error)
 }
 
-// Request says what to gather.
+// Request selects what to gather.
 type Request struct {
 	// Sections are names of sections; none means all.
 	Sections []string
-	// Fresh asks GitHub and Jira instead of using their last answers.
+	// Fresh queries GitHub and Jira instead of using their last answers.
 	Fresh bool
-	// Tokens is how long the answer may be, 0 for [DefaultTokens]. A long one is worth
-	// reading more: deeper directories and older commits.
+	// Tokens is the size of the answer, 0 for [DefaultTokens]. A long one includes more: deeper
+	// directories and older commits.
 	Tokens int
 	// Commits is the least number of commits to read.
 	Commits int
 }
 
-// DefaultTokens is how long an answer is unless its reader asks for another size.
+// DefaultTokens is the default size of an answer.
 const DefaultTokens = 2000
 
-// BytesPerToken is what a token counts as.
+// BytesPerToken is the assumed size of a token.
 const BytesPerToken = 4
 
 // Scale returns how many times longer than usual an answer may be, at least 1.
 func Scale(tokens int) int { return max(1, tokens/DefaultTokens) }
 
-// Context is what is known of a project at one moment.
+// Context describes a project at one moment.
 type Context struct {
 	Root string
 	// At is when it was gathered.
@@ -116,10 +116,10 @@ type Context struct {
 // Section is one part of a context.
 type Section struct {
 	Name, Title string
-	// Content is what was learned. It can be incomplete where Unavailable is set.
+	// Content is the data. It can be incomplete if Unavailable is set.
 	Content Content
-	// Empty is why there is nothing to say, such as "no justfile". Unavailable is why the
-	// section, or a part of it, could not be learned. At most one of them is set.
+	// Empty is the reason why the section is empty, such as "no justfile". Unavailable is the
+	// reason why the section, or a part of it, is missing. At most one of them is set.
 	Empty, Unavailable string
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
 
-// Project is where the project is, and what is checked out.
+// Project describes the location of the project, and its HEAD.
 type Project struct {
 	Root string
 	// Repository is nil outside of git.
@@ -30,25 +30,25 @@ type Project struct {
 type Repository struct {
 	Head git.Head
 	Bare bool
-	// Branch is the branch that is worked on: the one that is checked out, or that the
-	// operation in progress rebases or bisects; "" if there is none.
+	// Branch is the current branch: the one that is checked out, or that the operation in progress
+	// rebases or bisects; "" if there is none.
 	Branch string
 	// Operation is the git command that stopped halfway, nil for none.
 	Operation *operation.Operation
-	// Note is what a reader of the branch state should know, "" for nothing.
+	// Note is for readers of the branch state, "" for none.
 	Note string
 	// Standing compares the branch with its parent and with the trunk.
 	Standing stack.Standing
-	// Adds is what the branch adds to its parent, or to the trunk where it has no parent;
-	// nil where it adds nothing.
+	// Adds is what the branch adds to its parent, or to the trunk if it has no parent; nil if it
+	// adds nothing.
 	Adds *Adds
-	// Conflicts are the branches that the worktree conflicts with; nil if there are none.
+	// Conflicts are the branches that conflict with the worktree; nil if there are none.
 	Conflicts *Conflicts
 	// Status compares with the upstream branch; nil if it is not known.
 	Status *git.Status
 	// GitHub is the repository on GitHub, "" if there is none.
 	GitHub string
-	// Worktrees are the other worktrees that can be worked in.
+	// Worktrees are the other usable worktrees.
 	Worktrees []git.Worktree
 }
 
@@ -62,8 +62,8 @@ type Adds struct {
 	Unavailable string
 }
 
-// compareLimit is how long the comparison of a branch with its parent may take. The rest of
-// the section is worth showing without it.
+// compareLimit is the time limit for comparing a branch with its parent. The rest of the section is
+// useful without it.
 const compareLimit = 700 * time.Millisecond
 
 // adds returns what a branch adds to the one that it is compared with.
@@ -111,7 +111,7 @@ func (g *gathering) project(ctx context.Context) (Content, error) {
 	go func() { radar <- g.conflicting(ctx) }()
 	out.Repository.Note = g.Branches.Note(ctx)
 	if out.Repository.Branch != "" && !head.Unborn {
-		// The rest of the section is worth showing without it.
+		// The rest of the section is useful without it.
 		if standing, err := g.Branches.Standing(ctx, out.Repository.Branch); err == nil {
 			out.Repository.Standing = standing
 			out.Repository.Adds = adds(ctx, repo, out.Repository.Branch, standing)
@@ -124,7 +124,7 @@ func (g *gathering) project(ctx context.Context) (Content, error) {
 	if origin, err := g.Pulls.Repository(ctx, ""); err == nil {
 		out.Repository.GitHub = origin.Host + "/" + origin.String()
 	}
-	// The rest of the section is worth showing without the list.
+	// The rest of the section is useful without the list.
 	if list, err := repo.Worktrees(ctx); err == nil {
 		out.Repository.Worktrees = slices.DeleteFunc(slices.Clone(list), func(w git.Worktree) bool {
 			return w.Path == g.Root || w.Bare || w.Prunable
@@ -140,13 +140,13 @@ type Changes struct {
 	Files  []git.Change
 	// Lines counts the changed lines of files by path.
 	Lines map[string]git.LineCount
-	// Stamps are the sizes and times of files by path, which tell two states of a file
-	// apart that have as many changed lines.
+	// Stamps are the sizes and times of files by path, which distinguish two states of a file with
+	// the same number of changed lines.
 	Stamps map[string]string
 }
 
 const (
-	// maxStamps is how many changed files are looked at, and maxNested how many files and
+	// maxStamps is the maximum number of examined changed files, and maxNested that of files and
 	// directories in an untracked directory, which is one change.
 	maxStamps = 500
 	maxNested = 500

@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/page"
 )
 
-// Stack is the branch that is checked out and those it is stacked on, up to its root.
+// Stack is the current branch and the branches below it, down to its root.
 type Stack struct {
 	Branches []LinkedBranch
 	// Total counts the branches of the stack; a long one is cut.
@@ -23,8 +23,7 @@ type Stack struct {
 // LinkedBranch is a branch with what it is linked to.
 type LinkedBranch struct {
 	branch.Entry
-	// Issue and PullRequest are nil where the branch has none and where their service is
-	// disabled.
+	// Issue and PullRequest are nil if the branch has none or their service is disabled.
 	Issue       *fact.Fact[jira.Issue]
 	PullRequest *fact.Fact[github.Status]
 }

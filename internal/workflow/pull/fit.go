@@ -21,8 +21,8 @@ const (
 	threadSize, shortText = 250, 200
 )
 
-// FitOne returns a pull request whose body and lists are cut to the budget of an answer.
-// It says how much of the body is left.
+// FitOne returns a pull request whose body and lists are cut to the budget of an answer. It notes
+// how much of the body is missing.
 func FitOne(pr github.PullRequest) github.PullRequest {
 	pr = fitNames(pr)
 	pr.Body, pr.BodyTruncatedBytes = page.Head(pr.Body, bodyBudget)
@@ -46,9 +46,9 @@ func fitList(names []string, what string, notes *[]string) []string {
 	return names[:n]
 }
 
-// Fit returns a status without the body of its pull request, whose lists are cut to the
-// budget of an answer. Failing checks come first, then the latest threads, so that what
-// is cut matters least. Notes say what was cut.
+// Fit returns a status without the body of its pull request, whose lists are cut to the budget of
+// an answer. Failing checks come first, then the latest threads, so the least important entries are
+// cut. Notes describe what was cut.
 func Fit(s github.Status) github.Status {
 	s.PullRequest.Notes = append([]string(nil), s.Notes...)
 	s.PullRequest = fitNames(s.PullRequest)

@@ -1,9 +1,8 @@
-// Package pull is what every surface shares about pull requests: one of them, what
-// decides about its merge, and the list of a repository's.
+// Package pull implements every surface's operations on pull requests: reading one, with everything
+// that decides about its merge, and listing a repository's.
 //
-// Use [New]. Results are whole; a surface cuts them to its size. Errors are
-// [failure.Error]s. Checks happen in this order: repository, remote, number,
-// credentials, network.
+// Use [New]. Results are complete; a surface cuts them to its size. Errors are [failure.Error]s.
+// Checks happen in this order: repository, remote, number, credentials, network.
 package pull
 
 import (
@@ -31,7 +30,7 @@ type Links interface {
 	LinkedPullRequest(ctx context.Context) (int, error)
 }
 
-// Requests answers for the pull requests of one session.
+// Requests reads the pull requests of one session.
 type Requests struct {
 	session *session.Session
 	links   Links
@@ -75,8 +74,8 @@ func (r *Requests) Status(ctx context.Context, ref Ref, logs bool) (github.Statu
 	return s, service.Explain(err)
 }
 
-// Linked returns the status of pull request n of the repository that origin names, for
-// views that join several sources, cut by [Fit]. A failure is a fact, too.
+// Linked returns the status of pull request n of origin's repository, for views that combine
+// several sources, cut by [Fit]. A failure is a fact, too.
 func (r *Requests) Linked(ctx context.Context, n uint32, w failure.Words) fact.Fact[github.Status] {
 	s, err := r.Status(ctx, Ref{Number: int(n)}, false)
 	if err == nil {
@@ -89,8 +88,8 @@ func (r *Requests) Linked(ctx context.Context, n uint32, w failure.Words) fact.F
 	return fact.Unavailable[github.Status](e.Message(w), e.Hint(w))
 }
 
-// OfBranches returns what is known of the pull request of each branch of the repository that
-// origin names, in their order; see [github.Client.OfBranches].
+// OfBranches returns the pull request of each branch of origin's repository, in their order; see
+// [github.Client.OfBranches].
 func (r *Requests) OfBranches(ctx context.Context, heads []github.Head, w failure.Words) []fact.Fact[github.Status] {
 	repo, err := r.Repository(ctx, "")
 	var client *github.Client
@@ -120,8 +119,8 @@ func (r *Requests) List(ctx context.Context, repo github.Repo, state github.Stat
 	return page, service.Explain(err)
 }
 
-// Seen returns the pull requests of the repository that origin names that GitHub answered
-// with before, the latest answer first. It uses no network.
+// Seen returns the pull requests of origin's repository in GitHub's earlier answers, the latest
+// answer first. It uses no network.
 func (r *Requests) Seen(ctx context.Context) ([]seen.Entry, error) {
 	repo, err := r.Repository(ctx, "")
 	if err != nil {
@@ -135,9 +134,9 @@ func (r *Requests) Seen(ctx context.Context) ([]seen.Entry, error) {
 }
 
 const (
-	// pageSize is how many pull requests one request asks for.
+	// pageSize is the number of pull requests in one request.
 	pageSize = 100
-	// newest is how many of the newest pull requests Newest reads.
+	// newest is the number of pull requests that Newest reads.
 	newest = 300
 )
 

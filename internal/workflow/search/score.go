@@ -16,13 +16,13 @@ const (
 	insideOther = 16
 	// wholeWord is added where the word in the name ends with it.
 	wholeWord = 10
-	// together is added where several words are next to each other in the name.
+	// together is added if several words are adjacent in the name.
 	together = 20
-	// covered is added for a name that has nothing else, and less for a longer one.
+	// covered is added for a name without other text, and less for a longer one.
 	covered = 10
 	// isID is for a number or a key that is the whole query.
 	isID = 150
-	// over is taken off things that are done: closed, merged.
+	// over is subtracted for things that are done: closed, merged.
 	over = 25
 )
 

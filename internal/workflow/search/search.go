@@ -1,13 +1,12 @@
-// Package search finds branches, pull requests, Jira issues, work items, prompt commands,
-// recipes, and files by a few words, and ranks what it finds in one list.
+// Package search finds branches, pull requests, Jira issues, work items, prompts, recipes, and
+// files by a few words, and ranks the hits in one list.
 //
-// Use [New] over the sources, and [Searcher.Search]. A thing is found if each word is a part
-// of its name or of what belongs to it, whatever the case of letters: the directory of a
-// file, the description of an item. Names count more than the rest, and the beginnings of
-// words more than their middles.
+// Use [New] over the sources, and [Searcher.Search]. A thing matches if its name or a text that
+// belongs to it contains each word, in any case: the directory of a file, the description of an
+// item. Names count more than the rest, and the beginnings of words more than their middles.
 //
-// Nothing is asked of the network: pull requests and issues are those that GitHub and Jira
-// answered with before. A search reads again only what changed since the last one.
+// The search uses no network: it finds pull requests and issues in earlier answers of GitHub and
+// Jira. It reads again only what has changed since the last search.
 package search
 
 import (
@@ -61,11 +60,10 @@ func (k Kind) Plural() string {
 // Hit is a match.
 type Hit struct {
 	Kind Kind `json:"kind"`
-	// ID names it among its kind: the name of a branch or a recipe, the number of a pull
-	// request or an item, the key of an issue, the three words of a prompt, the path of a
-	// file.
+	// ID identifies it within its kind: the name of a branch or a recipe, the number of a pull
+	// request or an item, the key of an issue, the three words of a prompt, the path of a file.
 	ID string `json:"id"`
-	// Agent is whose prompt it is, if not the default one's.
+	// Agent is the owner of the prompt, if not the default one.
 	Agent string `json:"agent,omitempty"`
 	Title string `json:"title,omitempty"`
 	State string `json:"state,omitempty"`
@@ -80,8 +78,8 @@ type Hit struct {
 	score int
 }
 
-// clean takes out what could steer a terminal. A path stays one that can be read, in the
-// form in which package foreign shows names.
+// clean removes characters that could control a terminal. A path remains readable, in the form in
+// which package foreign shows names.
 func (h *Hit) clean() {
 	h.Title, h.State = cleantext.Cut(cleantext.Line(h.Title), maxTitle), cleantext.Line(h.State)
 	if h.Kind == File && foreign.Hidden(h.ID) {
@@ -103,10 +101,10 @@ const maxScore = 99_999
 type Result struct {
 	// Hits are the best first, at most [MaxHits] of each kind.
 	Hits []Hit
-	// Total is how many things fit, and Counts how many of each kind.
+	// Total is the number of matches, and Counts that of each kind.
 	Total  int
 	Counts map[Kind]int
-	// Notes say which kinds could not be searched, or not in full, and why.
+	// Notes name the kinds that could not be searched, or not in full, and why.
 	Notes []string
 }
 
@@ -116,7 +114,7 @@ const MaxHits = 1000
 // Request is what to search for.
 type Request struct {
 	Query string
-	// Kinds restricts the search; none is all that are served.
+	// Kinds restricts the search; none means all served kinds.
 	Kinds []Kind
 	// Words are what the surface calls things in notes.
 	Words failure.Words
@@ -144,7 +142,7 @@ type found struct {
 	notes []string
 }
 
-// errNotSetUp says that there are no things of a kind because nobody made a place for them.
+// errNotSetUp reports that a kind has no store yet.
 type notSetUpError struct{ error }
 
 func (e notSetUpError) Unwrap() error { return e.error }
@@ -154,7 +152,7 @@ func (s *Searcher) Kinds() []Kind {
 	return slices.DeleteFunc(Kinds(), func(k Kind) bool { return s.sources[k] == nil })
 }
 
-// Search returns what fits a query. An error is a [failure.Error] about the request: a kind
+// Search returns the matches of a query. An error is a [failure.Error] about the request: a kind
 // that cannot be searched is a note.
 func (s *Searcher) Search(ctx context.Context, r Request) (Result, error) {
 	q, err := parse(r.Query)
@@ -197,8 +195,7 @@ func (s *Searcher) Search(ctx context.Context, r Request) (Result, error) {
 			out.Notes = append(out.Notes, note)
 		}
 	}
-	// That there is no justfile is worth a word only to those who look for a recipe, or
-	// find nothing.
+	// A missing justfile is mentioned only if the user searches for a recipe, or finds nothing.
 	if len(r.Kinds) > 0 || out.Total == 0 {
 		out.Notes = append(out.Notes, unset...)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/session"
 )
 
-// Options are the sources. Where one is nil, its kind is not searched.
+// Options are the sources. A kind with a nil source is not searched.
 type Options struct {
 	Branches *session.Session
 	Pulls    Seen
@@ -124,7 +124,7 @@ type services struct {
 	until  time.Time
 }
 
-// patience is how long a missing login is not looked for again: that can take a program.
+// patience is how long a missing login is not looked up again: that can take a program.
 const patience = 30 * time.Second
 
 func (s *services) search(ctx context.Context, q query) (found, error) {

@@ -9,16 +9,15 @@ import (
 	"github.com/copse-dev/copse/internal/session"
 )
 
-// Distance is how many commits a branch has that Base does not have, and the other way
-// round.
+// Distance contains the number of commits that only a branch has, and of those that only Base has.
 type Distance struct {
 	Base   string `json:"base"`
 	Ahead  int    `json:"ahead"`
 	Behind int    `json:"behind"`
 }
 
-// Standing is how far a branch is from those it belongs to. Each is nil where there is
-// none, or where git does not have it. A trunk that is the parent is given as the parent.
+// Standing is the distance of a branch from its parent and its trunk. Each is nil if there is none,
+// or if git does not have it. A trunk that is the parent is given as the parent.
 type Standing struct {
 	Parent, Trunk *Distance
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/copse-dev/copse/internal/session"
 )
 
-// Services ask what is linked to a branch. One that is nil is switched off.
+// Services read the linked issues and pull requests. A nil one is disabled.
 type Services struct {
 	PullRequest func(ctx context.Context, number uint32) fact.Fact[github.Status]
 	Issue       func(ctx context.Context, key string) fact.Fact[jira.Issue]
 }
 
-// Context is a branch with what is linked to it.
+// Context is a branch with its linked issue and pull request.
 type Context struct {
 	twig.Metadata
 	Current     bool                     `json:"current,omitempty"`
@@ -28,8 +28,8 @@ type Context struct {
 	PullRequest fact.Fact[github.Status] `json:"pull_request"`
 }
 
-// Context asks the services, at the same time, what is linked to a branch. A fact that
-// cannot be learned says why.
+// Context queries the services, concurrently, for the links of a branch. A missing fact gives the
+// reason.
 func (b *Branches) Context(ctx context.Context, name string, ask Services) (Context, error) {
 	stack, err := b.Stack(ctx, name)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package stack is what every surface shares about branches: the current one, what a
-// branch is linked to, the tree of branches, the stack of one, and the worktrees.
+// Package stack implements every surface's operations on branches: the current one, the links of a
+// branch, the tree of branches, the stack of one, and the worktrees.
 //
-// Use [New]. Each method reads one consistent view of the repository. Results are
-// whole; a surface cuts them to its size. Errors are [failure.Error]s.
+// Use [New]. Each method reads one consistent view of the repository. Results are complete; a
+// surface cuts them to its size. Errors are [failure.Error]s.
 package stack
 
 import (
@@ -24,20 +24,20 @@ import (
 	"github.com/copse-dev/copse/internal/session"
 )
 
-// Branches answers for the branches of one repository.
+// Branches reads the branches of one repository.
 type Branches struct {
 	session  *session.Session
 	recorded Recorded
 }
 
-// Recorded knows what other tools than twig record about branches.
+// Recorded provides other tools' records about branches.
 type Recorded interface {
-	// Join returns the state, nil for none, together with what other tools record about
-	// the branches that exist, and notes on disagreements and on what cannot be read. names
-	// returns these branches, sorted by bytes. With guess, parents that no tool recorded are
-	// inferred. The result is the state itself if nothing is added to it.
+	// Join returns the state, nil for none, together with other tools' records about the existing
+	// branches, and notes on disagreements and on unreadable records. names returns these branches,
+	// sorted by bytes. With guess, it infers parents that no tool recorded. The result is the state
+	// itself if nothing is added to it.
 	Join(ctx context.Context, repo *git.Repo, own *twig.State, names func() ([]string, error), guess bool) (*twig.State, []string, error)
-	// OwnFirst reports whether the state counts before all records.
+	// OwnFirst reports whether the state takes precedence over all records.
 	OwnFirst() bool
 }
 
@@ -47,8 +47,8 @@ func New(s *session.Session, recorded Recorded) *Branches {
 	return &Branches{session: s, recorded: recorded}
 }
 
-// stateOf returns the state, with what other tools record. What is inferred counts only
-// where there is no state.
+// stateOf returns the state, with other tools' records. Inferred parents count only if there is no
+// state.
 func (b *Branches) stateOf(ctx context.Context, v *session.View) (*twig.State, error) {
 	state, err := v.State(ctx)
 	none := errors.Is(err, twig.ErrNoState)
@@ -66,8 +66,8 @@ func (b *Branches) stateOf(ctx context.Context, v *session.View) (*twig.State, e
 	return found, nil
 }
 
-// stateAround returns stateOf for the branches below one. Records are not read if the state has all
-// that is asked about these branches.
+// stateAround returns stateOf for the branches below one. It does not read records if the state has
+// all data about these branches.
 func (b *Branches) stateAround(ctx context.Context, v *session.View, name string) (*twig.State, error) {
 	state, err := v.State(ctx)
 	if err == nil && (b.recorded == nil || b.recorded.OwnFirst() && whole(state, name)) {
@@ -149,16 +149,16 @@ func (b *Branches) Recorded(ctx context.Context) *twig.State {
 // Session returns the session that the branches are read from.
 func (b *Branches) Session() *session.Session { return b.session }
 
-// Checkout is the branch that is worked on, and what is linked to it.
+// Checkout is the current branch, and its links.
 type Checkout struct {
 	twig.Metadata
-	// Operation is the git command that stopped halfway. While it rebases or bisects,
-	// the branch is the one that it is about.
+	// Operation is the git command that stopped halfway. While it rebases or bisects, the branch is
+	// the branch of the operation.
 	Operation *operation.Operation `json:"operation,omitempty"`
 }
 
-// Current returns the branch that is worked on, and what is linked to it. Without a
-// readable state it is the name alone.
+// Current returns the current branch, and its links. Without a readable state, it returns only the
+// name.
 func (b *Branches) Current(ctx context.Context) (Checkout, error) {
 	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (Checkout, error) {
 		name, err := v.Branch(ctx)
@@ -214,9 +214,8 @@ func (b *Branches) State(ctx context.Context) (*twig.State, error) {
 	return b.stateOf(ctx, b.session.View())
 }
 
-// Note returns what a reader of the branches should know, "" for nothing: two programs kept
-// two states in one repository, of which only one counts here, or records of tools disagree
-// or cannot be read.
+// Note returns a note for readers of the branches, "" for none: two programs stored two states in
+// one repository, of which only one is used here, or records of tools disagree or are unreadable.
 func (b *Branches) Note(ctx context.Context) string {
 	return cmp.Or(b.TwoStates(ctx), b.recordNote(ctx, b.session.View()))
 }
@@ -233,7 +232,7 @@ func (b *Branches) NoteOn(ctx context.Context, name string) string {
 	return b.recordNote(ctx, v)
 }
 
-// TwoStates says that there are two states, "" if there are not.
+// TwoStates reports that there are two states, "" if there are not.
 func (b *Branches) TwoStates(ctx context.Context) string {
 	dir, hides, err := b.session.View().StatePlace(ctx)
 	if err != nil || hides == "" {

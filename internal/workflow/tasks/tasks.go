@@ -1,9 +1,8 @@
-// Package tasks is what every surface does with the tasks of a project, which are the
-// recipes of its justfile: it lists, runs and stops them.
+// Package tasks implements every surface's operations on the tasks of a project, which are the
+// recipes of its justfile: it lists, runs, and stops them.
 //
-// Use [New]. What a task may be given, and what it sees, is decided in package recipe. An
-// error after which there is something to do is a [failure.Error], whose advice each
-// surface completes with its own words.
+// Use [New]. Package recipe decides about a task's arguments and environment. An error with a next
+// step is a [failure.Error], whose advice each surface completes with its own words.
 package tasks
 
 import (
@@ -41,7 +40,7 @@ type Runner interface {
 type Runs interface {
 	// Running returns what runs.
 	Running() []running.Task
-	// Report returns what became of a run. It waits for its end, for at most wait.
+	// Report returns the report of a run. It waits for its end, for at most wait.
 	Report(ctx context.Context, id string, wait time.Duration) (runlog.Report, error)
 	// Latest returns the runs that are kept, the latest first.
 	Latest() []runlog.Report
@@ -57,8 +56,8 @@ type Tasks struct{ Justfile }
 // New returns the tasks of a justfile.
 func New(j Justfile) *Tasks { return &Tasks{j} }
 
-// Run runs a task and writes what it prints to out as it comes. A task that failed or was
-// stopped is no error.
+// Run runs a task and writes its output to out as it arrives. A task that failed or was stopped is
+// not an error.
 func (t *Tasks) Run(ctx context.Context, c recipe.Call, out io.Writer) (recipe.Run, error) {
 	run, err := t.Justfile.Run(ctx, c, out)
 	return run, busy(err)
@@ -70,7 +69,7 @@ func (t *Tasks) Start(ctx context.Context, c recipe.Call) (running.Task, error) 
 	return task, busy(err)
 }
 
-// busy returns the error of a run with what to do about one that is in its way.
+// busy returns the error of a run, with the next step if another run blocks it.
 func busy(err error) error {
 	busy, ok := errors.AsType[*recipe.BusyError](err)
 	if !ok || busy.Task == nil {

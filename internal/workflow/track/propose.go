@@ -28,14 +28,14 @@ type Question struct {
 	Said map[string]string
 }
 
-// Answer is what could be written down.
+// Answer contains the proposals.
 type Answer struct {
 	Proposals []adopt.Proposal
-	// Unasked is why pull requests were not looked for, nil if they were.
+	// Unasked is the reason why copse did not look for pull requests, nil if it did.
 	Unasked error
 }
 
-// Propose finds what is not written down yet.
+// Propose finds untracked data.
 func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	state, err := t.State(ctx)
 	if err != nil {
@@ -71,8 +71,8 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	return a, nil
 }
 
-// remembered returns git's logs of all branches, and which of the commits in them where
-// branches began no root has.
+// remembered returns the reflogs of all branches, and which of the commits where branches began no
+// root has.
 func (t *Tracker) remembered(ctx context.Context, k adopt.Known) (map[string]history.Log, map[string]bool, error) {
 	logs := make(map[string]history.Log, len(k.History.Tips))
 	var began, roots []string
@@ -90,8 +90,7 @@ func (t *Tracker) remembered(ctx context.Context, k adopt.Known) (map[string]his
 	return logs, outside, err
 }
 
-// Track proposes what is not written down about one branch and writes it down: under the
-// parent, if one is named.
+// Track proposes untracked data of one branch and saves it: under the parent, if one is named.
 func (t *Tracker) Track(ctx context.Context, name, parent string) (Answer, error) {
 	q := Question{Only: []string{name}}
 	if parent != "" {
@@ -118,8 +117,7 @@ func (t *Tracker) Track(ctx context.Context, name, parent string) (Answer, error
 	return a, err
 }
 
-// Apply writes proposals down, and returns what it wrote: what was declared meanwhile stays
-// as it is.
+// Apply saves proposals, and returns what it wrote: data that was declared in the meantime stays.
 func (t *Tracker) Apply(ctx context.Context, found []adopt.Proposal) (written []adopt.Proposal, err error) {
 	if len(found) == 0 {
 		return nil, nil

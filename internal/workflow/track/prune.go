@@ -14,15 +14,15 @@ import (
 	"github.com/copse-dev/copse/internal/session"
 )
 
-// Pruning is what could be brought up to date.
+// Pruning contains the proposed updates.
 type Pruning struct {
 	Changes []prune.Change
-	// Unasked is why pull requests were not looked for, nil if they were.
+	// Unasked is the reason why copse did not look for pull requests, nil if it did.
 	Unasked error
 }
 
-// Prune finds declared branches that were renamed, are gone, or are stacked on one that is
-// merged. It changes nothing. Offline, it asks nobody which pull requests are merged.
+// Prune finds declared branches that were renamed or deleted, or are stacked on a merged one. It
+// changes nothing. Offline, it does not ask GitHub which pull requests are merged.
 func (t *Tracker) Prune(ctx context.Context, offline bool) (Pruning, error) {
 	state, err := t.State(ctx)
 	if err != nil {
@@ -97,8 +97,8 @@ func (t *Tracker) merged(ctx context.Context, branch, trunk string, log history.
 	return trunk + " has one commit with the same changes", nil
 }
 
-// ApplyPruning makes changes that were proposed. What was changed meanwhile stays: each
-// change that no longer fits is left out.
+// ApplyPruning applies proposed changes. It leaves out each change that no longer fits the current
+// state.
 func (t *Tracker) ApplyPruning(ctx context.Context, changes []prune.Change) error {
 	if len(changes) == 0 {
 		return nil
@@ -122,8 +122,8 @@ func (t *Tracker) ApplyPruning(ctx context.Context, changes []prune.Change) erro
 	return err
 }
 
-// Untrack drops what is declared about branches. Those that are stacked on one of them
-// move to its parent. It returns these moves, the first one first.
+// Untrack drops the data about branches. Branches that are stacked on one of them move to its
+// parent. It returns these moves, the first one first.
 func (t *Tracker) Untrack(ctx context.Context, names []string) ([]prune.Change, error) {
 	var moves []prune.Change
 	_, err := t.Change(ctx, func(d *edit.Draft) error {

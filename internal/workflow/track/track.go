@@ -1,9 +1,9 @@
-// Package track changes what copse tracks about branches: their parents, which of them are
-// trunks, and their links. "copse branch" uses it.
+// Package track changes copse's data about branches: their parents, which of them are trunks, and
+// their links. "copse branch" uses it.
 //
-// Use [Open]. [Tracker.Begin] starts to track a repository's branches, [Tracker.Propose]
-// finds what could be tracked, [Tracker.Apply] writes it, and [Tracker.Change] makes any
-// other change. It writes, so the read-only program must not link it.
+// Use [Open]. [Tracker.Begin] starts to track a repository's branches, [Tracker.Propose] finds
+// untracked data, [Tracker.Apply] saves it, and [Tracker.Change] makes any other change. It writes,
+// so the read-only program must not link it.
 package track
 
 import (
@@ -38,7 +38,7 @@ type PullRequests interface {
 	Newest(ctx context.Context) ([]github.PullRequest, error)
 }
 
-// Tracker keeps the branches of one repository.
+// Tracker tracks the branches of one repository.
 type Tracker struct {
 	session *session.Session
 	pulls   PullRequests
@@ -55,7 +55,7 @@ func Open(ctx context.Context, s *session.Session, pulls PullRequests, now func(
 // Repo returns the repository.
 func (t *Tracker) Repo() *git.Repo { return t.repo }
 
-// State returns what is written down; nothing is where there is no state yet.
+// State returns the tracked data; it is empty if there is no state yet.
 func (t *Tracker) State(ctx context.Context) (*twig.State, error) {
 	state, err := t.session.View().State(ctx)
 	if errors.Is(err, twig.ErrNoState) {
@@ -64,8 +64,8 @@ func (t *Tracker) State(ctx context.Context) (*twig.State, error) {
 	return state, err
 }
 
-// Change changes what is written down: the worktree's own file if it has one, else the one
-// that all worktrees share. It reports whether anything is different now.
+// Change changes the tracked data: the worktree's own file if it has one, or else the one that all
+// worktrees share. It reports whether anything has changed.
 func (t *Tracker) Change(ctx context.Context, do func(*edit.Draft) error) (bool, error) {
 	root, _, err := t.session.View().StatePlace(ctx)
 	if err != nil {
@@ -82,8 +82,8 @@ func (t *Tracker) Change(ctx context.Context, do func(*edit.Draft) error) (bool,
 	return changed, err
 }
 
-// Stacking says what becomes of the parents that a branch has. Without either, a branch that
-// has another parent is a [*StackedError].
+// Stacking defines what happens to the existing parents of a branch. Without either flag, a branch
+// that has another parent is a [*StackedError].
 type Stacking struct {
 	// Replace removes them, and Add keeps them.
 	Replace, Add bool
@@ -151,8 +151,8 @@ func (t *Tracker) Unknown(ctx context.Context, state *twig.State, name string) e
 	return errors.New(text)
 }
 
-// Begin makes a state with a default root, unless there is one. Without a root it is the
-// branch that others start from. It returns the default root, and false if there was one.
+// Begin creates a state with a default root, unless it exists. Without a root, it uses the branch
+// on which others start. It returns the default root, and false if there was one.
 func (t *Tracker) Begin(ctx context.Context, root string) (name string, changed bool, err error) {
 	state, err := t.State(ctx)
 	if err != nil {

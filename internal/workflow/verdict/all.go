@@ -13,18 +13,18 @@ import (
 	"github.com/copse-dev/copse/internal/session"
 )
 
-// Selection says which stacks of a repository are looked at.
+// Selection selects stacks of a repository.
 type Selection struct {
-	// Branch is one whose stack comes first; "" is the branch that is worked on.
+	// Branch is the branch whose stack comes first; "" is the current branch.
 	Branch string
-	// From is how many stacks are passed over.
+	// From is the number of skipped stacks.
 	From int
 	// Limit is the number of examined branches, but always a complete stack of up to [MaxBranches];
 	// 0 is [MaxBranches].
 	Limit int
 }
 
-// Overview is the stacks of a repository.
+// Overview contains the stacks of a repository.
 type Overview struct {
 	// Stacks begin with the selected one. Those with a worktree come next, then the others by
 	// the name of their lowest branch.
@@ -35,7 +35,7 @@ type Overview struct {
 	Total, Branches int
 	// Next is where the stacks after these begin, 0 if there are none.
 	Next int
-	// GitHub is how GitHub answered about all of them.
+	// GitHub describes GitHub's answer about all of them.
 	GitHub GitHub
 	Notes  []string
 }

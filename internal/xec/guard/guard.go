@@ -1,25 +1,25 @@
 // Package guard runs a program so that nothing it starts outlives the caller, however the
-// caller ends: by itself, by a signal that it handles, or by kill -9.
+// caller ends: normally, by a signal that it handles, or by kill -9.
 //
-// Two processes of the same binary, called [Name], stand between the caller and the program:
+// Two processes of the same binary, called [Name], are between the caller and the program:
 //
 //	caller ──pipe──► outer guard ──pipe──► inner guard ──► program ──► …
 //
 // Each guard ends everything below it when its pipe closes, which the kernel does when the
 // process at the other end ends for any reason. On Linux, a guard is the parent of every
-// process below it that loses its own parent, so a process that starts a session of its
-// own, forks twice or clears its environment is still found. If the inner guard is killed,
+// process below it that loses its own parent, so it finds even a process that starts a new
+// session, forks twice, or clears its environment. If the inner guard is killed,
 // its processes become children of the outer one, which ends them. If the outer guard is
 // killed, the pipe of the inner one closes. If both are killed at once, the kernel kills
-// the program itself, and the caller looks for the rest by a variable in their environment
+// the program itself, and the caller finds the rest by a variable in their environment
 // (see [xec.Stream]).
 //
-// Ending is gentle first: SIGTERM to every process below, a quarter of a second, then
+// The end is gentle first: SIGTERM to every process below, a quarter of a second, then
 // SIGKILL until none is left. A guard that receives SIGTERM does the same, so another
 // process of the user can stop the program without its caller's help.
 //
-// When the program ends by itself, what is left of its process group is killed, and what
-// has moved to another session is let go: it was meant to stay.
+// When the program ends normally, the rest of its process group is killed. Processes that
+// have moved to another session continue: they were meant to stay.
 //
 // The first statement of a main function is [Main]; a process started by [Wrap] never
 // returns from it. macOS hands orphans to launchd, so the guards look for new processes

@@ -7,15 +7,14 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
 )
 
-// difference is how a section differs from what was told. Fresh and Changed are keys of facts
+// difference is how a section differs from an earlier answer. Fresh and Changed are keys of facts
 // that it has, Gone are facts that it no longer has, each in their order.
 type difference struct {
 	Fresh, Changed []string
 	Gone           []told
 }
 
-// compare returns what is different. Lists that are cut are compared as far as both go: up
-// to the last fact that both have.
+// compare returns the differences. It compares truncated lists up to the last fact that both have.
 func compare(before section, now present) difference {
 	var d difference
 	was := make(map[string]string, len(before.Facts))
@@ -61,7 +60,7 @@ func lastFunc(list []told, ok func(told) bool) int {
 	return -1
 }
 
-// lines returns a difference in words.
+// lines describes a difference.
 func (d difference) lines(now present) []foreign.Line {
 	var out []foreign.Line
 	var names []string
@@ -93,7 +92,7 @@ func (d difference) lines(now present) []foreign.Line {
 	return append(out, shared(foreign.Own("gone: "), names)...)
 }
 
-// perLine is how many short names share a line.
+// perLine is the number of short names on a line.
 const perLine = 10
 
 // shared returns names in lines of several.
@@ -112,7 +111,7 @@ func shared(before foreign.Line, names []string) []foreign.Line {
 	return out
 }
 
-// short reports whether the section has mere names.
+// short reports whether the section has only names.
 func (p present) short() bool {
 	for _, f := range p.lines {
 		return f.Short

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxKept is how many answers are kept, of all worktrees.
+	// maxKept is the number of stored answers, of all worktrees.
 	maxKept = 200
 	// maxSize is the size of the largest file that is read.
 	maxSize = 4 << 20
@@ -25,20 +25,20 @@ const (
 	ending = ".json"
 )
 
-// Memory keeps what answers told, in a directory that all processes of a user share.
+// Memory stores answers, in a directory that all processes of a user share.
 type Memory struct {
 	dir    string
 	redact func(string) string
 	now    func() time.Time
 }
 
-// New returns the memory in a directory, which is made when it is first needed; "" is none.
-// Nothing is kept that redact takes out of a text.
+// New returns the memory in a directory, which is created when it is first needed; "" is none.
+// redact removes secrets from everything that is stored.
 func New(dir string, redact func(string) string, now func() time.Time) *Memory {
 	return &Memory{dir: dir, redact: redact, now: now}
 }
 
-// clean returns a text as it is kept: without secrets, and as JSON can have it.
+// clean returns a text in its stored form: without secrets, and valid in JSON.
 func (m *Memory) clean(text string) string {
 	if text = m.redact(text); utf8.ValidString(text) {
 		return text
@@ -46,13 +46,13 @@ func (m *Memory) clean(text string) string {
 	return strconv.Quote(text)
 }
 
-// path returns the file of a token, of whose text nothing gets into the name.
+// path returns the file of a token, whose text is not part of the name.
 func (m *Memory) path(t Token) string {
 	sum := sumOf(t.String())
 	return filepath.Join(m.dir, hex.EncodeToString(sum[:12])+ending)
 }
 
-// recall returns what an answer told, nil if that is not kept.
+// recall returns an answer, nil if it is not stored.
 func (m *Memory) recall(t Token) *snapshot {
 	if m.dir == "" {
 		return nil
@@ -68,7 +68,7 @@ func (m *Memory) recall(t Token) *snapshot {
 	return &s
 }
 
-// keep keeps a snapshot under its token. The same one is written once.
+// keep stores a snapshot under its token. The same one is written once.
 func (m *Memory) keep(s snapshot) Token {
 	t := s.token()
 	if m.dir == "" {
@@ -80,13 +80,13 @@ func (m *Memory) keep(s snapshot) Token {
 	}
 	data, err := json.Marshal(s)
 	if err != nil || len(data) > maxSize || lockedstore.Replace(path, nil, data) != nil {
-		return t // the token says enough
+		return t // the token is sufficient
 	}
 	m.forget()
 	return t
 }
 
-// forget removes the files that were not used for the longest time.
+// forget removes the least recently used files.
 func (m *Memory) forget() {
 	entries, err := os.ReadDir(m.dir)
 	if err != nil || len(entries) <= maxKept {

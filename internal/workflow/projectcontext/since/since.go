@@ -1,12 +1,12 @@
-// Package since tells what changed in a project's context since an earlier answer.
+// Package since describes what has changed in a project's context since an earlier answer.
 //
-// Every answer has a [Token]. Handed back, [Memory.Compare] yields what is different now:
-// new facts, changed ones, and those that are gone. What an answer told is kept in a small
-// file, which all processes of a user share; where it is gone, the token alone still says
-// which sections are as they were, and the others are told in full.
+// Every answer has a [Token]. For a token, [Memory.Compare] returns the differences: new facts,
+// changed ones, and those that no longer hold. A small file, which all processes of a user share,
+// stores the answer. Without the file, the token alone still identifies the unchanged sections, and
+// the others are returned in full.
 //
-// Ages, and the order of facts, do not count as a difference. What is not known at the moment, because
-// a service does not answer, is said once and compared with what was known before when it
+// Ages, and the order of facts, do not count as differences. A fact that is currently unknown,
+// because a service does not answer, is reported once and compared with its earlier value when it
 // is known again.
 package since
 
@@ -16,25 +16,24 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
 )
 
-// Changes is how a context differs from an earlier one.
+// Changes are the differences between a context and an earlier one.
 type Changes struct {
-	// Token is that of the context as it is now.
+	// Token is the token of the current context.
 	Token Token
-	// Sections are those that changed. Their lines begin with "new:", "now:" or "gone:",
-	// but for a section that is told in full.
+	// Sections are the changed ones. Their lines begin with "new:", "now:", or "gone:", except in a
+	// section that is returned in full.
 	Sections []wording.Changed
 	// Unchanged are the names of the others.
 	Unchanged []string
-	// Forgotten says that what the earlier answer told is not kept, so that sections that
-	// changed are told in full.
+	// Forgotten means that the earlier answer is not stored, so changed sections are returned in
+	// full.
 	Forgotten bool
-	// Elsewhere is the root of the worktree that the earlier answer was about, where that is
-	// another one.
+	// Elsewhere is the root of the worktree of the earlier answer, if that is another one.
 	Elsewhere string
 }
 
-// Remember keeps what a context tells, and returns its token. What cannot be kept costs
-// only the detail of a later comparison.
+// Remember stores a context, and returns its token. A failure to store it costs only the detail of
+// a later comparison.
 func (m *Memory) Remember(c projectcontext.Context) Token {
 	s := snapshot{Root: m.clean(c.Root)}
 	for _, one := range c.Sections {
@@ -43,7 +42,7 @@ func (m *Memory) Remember(c projectcontext.Context) Token {
 	return m.keep(s)
 }
 
-// Compare returns how a context differs from what an earlier answer told, and keeps it.
+// Compare returns the differences between a context and an earlier answer, and stores it.
 func (m *Memory) Compare(c projectcontext.Context, earlier Token) Changes {
 	before := m.recall(earlier)
 	now := snapshot{Root: m.clean(c.Root)}
@@ -69,7 +68,7 @@ func (m *Memory) Compare(c projectcontext.Context, earlier Token) Changes {
 		}
 		changed := wording.Changed{Name: one.Name, Title: one.Title, Lines: lines}
 		if _, task := one.Content.(projectcontext.LastTask); task {
-			// The verdict comes first, and the end of what the task printed says the most.
+			// The verdict comes first, and the end of the task's output is the most informative.
 			changed.Head, changed.Lines, changed.KeepEnd = lines[:1], lines[1:], true
 		}
 		out.Sections = append(out.Sections, changed)
@@ -136,15 +135,15 @@ func (c Changes) Markdown(maxTokens int) string {
 	return wording.Changes(c.Sections, maxTokens, append(last, c.Token.line())...)
 }
 
-// line tells a reader what a token is for.
+// line explains the token to a reader.
 func (t Token) line() foreign.Line {
 	return foreign.Own("Later, since=\"").Word(t.String()).Own("\" returns only what changed.")
 }
 
-// commits is how many commits are read to find those since an earlier answer.
+// commits is the number of commits that are read to find those since an earlier answer.
 const commits = 20
 
-// Request returns a request for what can be compared with an earlier answer: its sections,
+// Request returns a request for sections that can be compared with an earlier answer: its sections,
 // unless r names others.
 func Request(r projectcontext.Request, earlier Token) projectcontext.Request {
 	if len(r.Sections) == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/wording"
 )
 
-// snapshot is what an answer told, as it is kept.
+// snapshot is the stored form of an answer.
 type snapshot struct {
 	Root     string    `json:"root"`
 	Sections []section `json:"sections"`
@@ -20,7 +20,7 @@ type snapshot struct {
 // section is one section of a snapshot.
 type section struct {
 	Name string `json:"name"`
-	// Empty is why there was nothing to say, Unknown why it was not known.
+	// Empty is the reason for an empty section, Unknown the reason for missing data.
 	Empty   string `json:"empty,omitempty"`
 	Unknown string `json:"unknown,omitempty"`
 	// Cut says that more facts followed the last one.
@@ -33,23 +33,23 @@ type told struct {
 	Key string `json:"key"`
 	// Sum identifies what was said.
 	Sum string `json:"sum"`
-	// Text is what it is called when it is no longer so.
+	// Text is the name of the fact when it no longer holds.
 	Text string `json:"text"`
 }
 
 const (
-	// maxFacts is how many facts of a section are compared.
+	// maxFacts is the maximum number of compared facts of a section.
 	maxFacts = 1000
-	// maxText is how many characters of a fact are kept.
+	// maxText is the maximum number of stored characters of a fact.
 	maxText = 120
 )
 
-// present is a section as it is now, with the lines to show.
+// present is the current section, with the lines to show.
 type present struct {
 	section
 	from  projectcontext.Section
 	lines map[string]wording.Fact // by key
-	// unknown are keys about which nothing is known now.
+	// unknown are keys of currently unknown facts.
 	unknown []string
 }
 
@@ -117,8 +117,8 @@ func (s *snapshot) section(name string) *section {
 	return nil
 }
 
-// remembering returns the section as it is to be kept: what is not known now, and was, stays
-// as it was, so that it is compared when it is known again.
+// remembering returns the section in its form for storing: facts that are unknown now keep their
+// earlier value, so that they are compared when they are known again.
 func (p present) remembering(before *section) section {
 	out := p.section
 	if before == nil {
@@ -136,7 +136,7 @@ func (p present) remembering(before *section) section {
 	return out
 }
 
-// hides reports whether it is not known now if a fact is still so.
+// hides reports whether it is unknown whether a fact still holds.
 func (p present) hides(key string) bool {
 	if p.Unknown != "" {
 		return true

@@ -10,17 +10,17 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 )
 
-// Token says what an answer told, in about fifty letters and digits: which sections it had,
-// and a checksum of each. It means the same to every process, and whole answers can be
-// compared by it even where nothing else is left of them.
+// Token identifies an answer, in about fifty letters and digits: its sections, and a checksum of
+// each. It has the same meaning in every process, and sections can be compared with it even if the
+// answer itself is lost.
 //
-// Its text is "c1", the version, then in base32 two bytes of which each bit is a section in
-// the order of [projectcontext.Names], the first one the lowest, then three bytes for each
-// of these sections.
+// Its text is "c1", the version, then in base32 two bytes of which each bit is a section in the
+// order of [projectcontext.Names], the first one the lowest, then three bytes for each of these
+// sections.
 type Token struct{ sums map[string]checksum }
 
-// checksum identifies what a section told. Two different sections have the same one in one of
-// 16 million cases, and only where the answer itself is no longer kept does that count.
+// checksum identifies the content of a section. Two different sections have the same one in one of
+// 16 million cases, and this matters only if the answer itself is no longer stored.
 type checksum [3]byte
 
 const version = "c1"
@@ -82,7 +82,7 @@ func (t Token) Sections() []string {
 	})
 }
 
-// sumOf returns the checksum of parts, none of which can pass for two.
+// sumOf returns the checksum of parts, which is different for every division into parts.
 func sumOf(parts ...string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, p := range parts {

@@ -12,28 +12,28 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 )
 
-// Fact is something that a section says, for comparing two moments.
+// Fact is a statement of a section, for comparing two moments.
 type Fact struct {
-	// Key names the fact in its section, at every moment.
+	// Key identifies the fact in its section, at every moment.
 	Key string
-	// Line is the fact in words.
+	// Line is the text of the fact.
 	Line foreign.Line
-	// Label is what the fact is called when it is no longer so; "" is its line.
+	// Label is the name of the fact when it no longer holds; "" is its line.
 	Label string
-	// Stamp also differs where the fact does, though the words are the same: when a file
-	// was changed, when a task ended. Ages are not a part of either.
+	// Stamp differs between states with the same words: when a file was changed, when a task ended.
+	// Ages are not a part of either.
 	Stamp string
 	// More is a text that follows the line.
 	More []foreign.Line
-	// Short says that the line is a mere name, and that several can share a line.
+	// Short means that the line is only a name, and that several can share a line.
 	Short bool
-	// Unknown says that nothing is known at this moment about it, and about the facts whose
-	// keys begin with its key and a space. It has no line.
+	// Unknown means that nothing is currently known about it, and about the facts whose keys begin
+	// with its key and a space. It has no line.
 	Unknown bool
 }
 
-// Facts returns what a section says, in the order of importance. cut says that there is
-// more, after the last fact.
+// Facts returns the facts of a section, in the order of importance. cut means that there are more,
+// after the last fact.
 func Facts(c projectcontext.Content) (facts []Fact, cut bool) {
 	switch c := c.(type) {
 	case projectcontext.Project:
@@ -184,8 +184,7 @@ func itemFacts(w projectcontext.WorkItems) []Fact {
 
 const itemKey = "#"
 
-// Gone returns what became of a fact that a section no longer says; false where the section
-// does not know.
+// Gone describes a fact that is no longer in a section; false if the section does not know.
 func Gone(c projectcontext.Content, key string) (foreign.Line, bool) {
 	w, ok := c.(projectcontext.WorkItems)
 	id, isItem := strings.CutPrefix(key, itemKey)

@@ -16,11 +16,11 @@ const (
 	noticeSize = 64
 )
 
-// Markdown returns a context as Markdown of at most maxTokens tokens, if its headings
-// fit. Every section is named: where there is too little room, the longest are cut
-// first, inside and down to the same size, and say so.
+// Markdown returns a context as Markdown of at most maxTokens tokens, if its headings fit. It names
+// every section: if there is too little room, it cuts the longest first, inside and down to the
+// same size, and states it.
 //
-// last is a line of ours that ends the text, an empty one for none.
+// last is a line of copse that ends the text, an empty one for none.
 func Markdown(c projectcontext.Context, maxTokens int, last foreign.Line) string {
 	var parts []part
 	var empty []foreign.Line
@@ -42,8 +42,8 @@ func Markdown(c projectcontext.Context, maxTokens int, last foreign.Line) string
 // Changed is what changed in a section.
 type Changed struct {
 	Name, Title string
-	// Head and Lines are what changed. Head is never cut; with KeepEnd the end of a long
-	// list of lines is worth the most.
+	// Head and Lines are the changes. Head is never cut; with KeepEnd, the end of a long list of
+	// lines is the most important.
 	Head, Lines []foreign.Line
 	KeepEnd     bool
 }

@@ -46,11 +46,11 @@ func branchLine(b projectcontext.LinkedBranch) foreign.Line {
 	return foreign.Name(b.Branch)
 }
 
-// reason is why a service does not say what is linked to branches.
+// reason is why a service does not report the links of branches.
 type reason struct {
 	jira bool
 	why  foreign.Line
-	// unfetched says that nobody has asked the service yet.
+	// unfetched means that no request was sent to the service yet.
 	unfetched bool
 }
 
@@ -95,7 +95,7 @@ func reasons(s projectcontext.Stack) []reason {
 	return shared
 }
 
-// brief returns the reason of a fact in two words where the whole of it is shared.
+// brief returns the reason of a fact in two words if its full text is shared.
 func brief(r reason, ok bool, shared []reason) (foreign.Line, bool) {
 	if !ok || !slices.ContainsFunc(shared, r.same) {
 		return foreign.Line{}, false

@@ -1,6 +1,5 @@
-// Package wording puts a project's context into words: [Lines] for the lines of one
-// section, [Markdown] for all sections within a budget. What others wrote is marked, as
-// package foreign does it.
+// Package wording formats a project's context: [Lines] for the lines of one section, [Markdown] for
+// all sections within a budget. Foreign text is marked, as in package foreign.
 package wording
 
 import (
@@ -28,7 +27,7 @@ type body struct {
 	// head is never cut.
 	head  []foreign.Line
 	lines []foreign.Line
-	// keepEnd says that the end of lines is worth more than their beginning.
+	// keepEnd means that the end of the lines is more important than their beginning.
 	keepEnd bool
 }
 
