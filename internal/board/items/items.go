@@ -163,7 +163,7 @@ func explain(err error) error {
 		return failure.New(failure.NotFound, err.Error(), "It may have been deleted. Choose one from the list.")
 	}
 	if _, changed := errors.AsType[*item.ChangedError](err); changed {
-		return failure.New(failure.Busy, "The item changed since you looked at it", "Look at it again, then delete it.")
+		return failure.New(failure.Busy, "The item has changed since you opened it", "Review it, then delete it.")
 	}
 	if held, ok := errors.AsType[*item.HeldError](err); ok {
 		return failure.New(failure.Busy, held.Error(), "Ask its holder, or take the item over.")
@@ -175,9 +175,9 @@ func explain(err error) error {
 		return failure.New(failure.Invalid, bad.Error(), "Correct the form and send it again.")
 	}
 	if errors.Is(err, item.ErrNoProject) {
-		return failure.New(failure.NotFound, "There is no place for items yet", "Run copse item init in the repository.")
+		return failure.New(failure.NotFound, "There is no store of items yet", "Run copse item init in the repository.")
 	}
-	return failure.New(failure.Internal, err.Error(), "copse item doctor says what is wrong with the items.")
+	return failure.New(failure.Internal, err.Error(), "Run copse item doctor to find the problem.")
 }
 
 // filter selects the items, and how the page shows them.

@@ -159,7 +159,7 @@ func (v *View) page(ctx context.Context, r board.Request, form url.Values) (boar
 	}
 	page.Sections = []board.Section{section}
 	if len(notes) > 0 {
-		page.Sections = append(page.Sections, board.Section{Key: "notes", Class: "problem", Label: "What cannot be read", Head: draw.HTML("notes", notes)})
+		page.Sections = append(page.Sections, board.Section{Key: "notes", Class: "problem", Label: "Unreadable entries", Head: draw.HTML("notes", notes)})
 	}
 	if named != (command.ID{}) {
 		if page.Detail, err = v.detail(ctx, draw, q, form, named); err != nil {
