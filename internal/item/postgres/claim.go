@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // claimColumns are what scanClaim reads. Times that no copse wrote, such as infinity, are brought
@@ -32,7 +34,7 @@ func scanClaim(r pgx.Row) (id item.ID, c item.Claim, now time.Time, err error) {
 		return 0, item.Claim{}, now, err
 	}
 	_ = json.Unmarshal([]byte(holder), &c.Holder)
-	c.StolenFrom = original(c.StolenFrom)
+	c.StolenFrom = sqltext.Decode(c.StolenFrom)
 	for _, at := range []*time.Time{&c.Since, &c.Renewed, &c.Expires, &now} {
 		*at = at.UTC()
 	}
@@ -42,12 +44,8 @@ func scanClaim(r pgx.Row) (id item.ID, c item.Claim, now time.Time, err error) {
 	return id, c, now, nil
 }
 
-// claims returns the claims that count.
-func claims(ctx context.Context, db querier, project int64) (map[item.ID]item.Claim, error) {
-	rows, err := db.Query(ctx, "select "+claimColumns+" from copse.claim k where k.project_id = $1 and k.expires > clock_timestamp()", project)
-	if err != nil {
-		return nil, err
-	}
+// scanClaims reads rows of claimColumns, and returns the claims that count.
+func scanClaims(rows pgx.Rows) (map[item.ID]item.Claim, error) {
 	defer rows.Close()
 	found := map[item.ID]item.Claim{}
 	for rows.Next() {
@@ -168,34 +166,20 @@ func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, e
 		return s.claimItem(ctx, r)
 	}
 	key := uuid.NewString()
-	for {
-		config, err := s.Config(ctx)
+	if err := s.noteGoneAtTimes(ctx); err != nil {
+		return item.Claimed{}, err
+	}
+	for attempt := 0; ; attempt++ {
+		wanted, err := s.best(ctx, attempt)
 		if err != nil {
 			return item.Claimed{}, err
 		}
-		all, version, err := s.snapshot(ctx)
-		if err != nil {
-			return item.Claimed{}, err
-		}
-		if err := s.noteGone(ctx, all); err != nil {
-			return item.Claimed{}, err
-		}
-		best := all.Claimable(config)
-		if len(best) == 0 {
-			return item.Claimed{}, all.NothingToClaim(config)
-		}
-		// As many as others can be claiming at the same time.
-		const most = 128
-		var wanted []int64
-		for _, it := range best[:min(len(best), most)] {
-			wanted = append(wanted, int64(it.ID))
-		}
-		id, claim, err := s.take(ctx, wanted, version, key, by, r.Lease)
+		id, claim, err := s.take(ctx, wanted, key, by, r.Lease)
 		if err != nil {
 			return item.Claimed{}, err
 		}
 		if id != 0 {
-			it, err := s.Item(ctx, id)
+			it, err := s.claimed(ctx, wanted, id)
 			return item.Claimed{Item: it, Claim: claim}, err
 		}
 		if err := ctx.Err(); err != nil {
@@ -204,10 +188,67 @@ func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, e
 	}
 }
 
+// wanted are items to take one of, the best first.
+type wanted struct {
+	ids     []int64
+	project int64
+	version int64
+	// only says that nothing is to be taken if the project has changed since the version.
+	only bool
+}
+
+// best returns the items that an agent may take. They are those that would be best if nobody
+// held any, because the server knows best who holds one. The first attempt may use what was
+// read for an earlier call, as long as the project has not changed. Later ones look further,
+// and at what the project has now. If there is nothing to take, the error says so.
+func (s *Store) best(ctx context.Context, attempt int) (wanted, error) {
+	c := &s.cached
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if attempt > 0 || c.best == nil {
+		config, held, err := s.refresh(ctx)
+		if err != nil {
+			return wanted{}, err
+		}
+		all := c.all.WithClaims(held)
+		if c.best == nil {
+			c.best = []int64{}
+			for _, it := range c.all.WithClaims(nil).Claimable(config) {
+				c.best = append(c.best, int64(it.ID))
+			}
+		}
+		if attempt > 0 {
+			c.depth = max(2*c.depth, len(held))
+			if err := s.noteGone(ctx, all); err != nil {
+				return wanted{}, err
+			}
+			if !slices.ContainsFunc(c.best, func(id int64) bool { _, taken := held[item.ID(id)]; return !taken }) {
+				return wanted{}, all.NothingToClaim(config)
+			}
+		}
+	}
+	const some = 128
+	return wanted{c.best[:min(len(c.best), 2*c.depth+some)], c.project, c.version, attempt == 0}, nil
+}
+
+// claimed returns the item that an agent took, and notes how many better ones were held.
+func (s *Store) claimed(ctx context.Context, w wanted, id item.ID) (it item.Item, err error) {
+	c := &s.cached
+	c.mu.Lock()
+	c.depth = max(slices.Index(w.ids, int64(id)), c.depth*7/8)
+	c.mu.Unlock()
+	err = s.read(ctx, func(ctx context.Context, db querier) error {
+		found, err := loadItem(ctx, db, w.project, id, live)
+		it = found.Item
+		return err
+	})
+	return it, err
+}
+
 // take gives the agent the first of the wanted items that nobody holds or is claiming, and
-// that has not changed since a version; none if there is no such item. One statement does
-// all of it.
-func (s *Store) take(ctx context.Context, wanted []int64, version int64, key string, by item.Agent, lease time.Duration) (id item.ID, c item.Claim, err error) {
+// that has not changed since their version; none if there is no such item. One statement does
+// all of it, and looks at no item after the first that is free.
+func (s *Store) take(ctx context.Context, w wanted, key string, by item.Agent, lease time.Duration) (id item.ID, c item.Claim, err error) {
 	holder, err := json.Marshal(by)
 	if err != nil {
 		return 0, item.Claim{}, err
@@ -217,23 +258,22 @@ func (s *Store) take(ctx context.Context, wanted []int64, version int64, key str
 		if err != nil {
 			return err
 		}
-		p, err := s.project(ctx, pool)
-		if err != nil {
-			return err
-		}
 		if attempt > 0 { // the answer to the first attempt can have been lost
-			id, c, _, err = scanClaim(pool.QueryRow(ctx, "select "+claimColumns+" from copse.claim k where k.project_id = $1 and k.key = $2", p.id, key))
+			id, c, _, err = scanClaim(pool.QueryRow(ctx, "select "+claimColumns+" from copse.claim k where k.project_id = $1 and k.key = $2", w.project, key))
 			if !errors.Is(err, pgx.ErrNoRows) {
 				return err
 			}
 		}
 		id, c, _, err = scanClaim(pool.QueryRow(ctx, `with free as (
-				select i.id from unnest($2::bigint[]) with ordinality as c (id, n)
-				join copse.item i on i.project_id = $1 and i.id = c.id
-				where i.state = 'live' and i.version <= $3 and not exists (
-					select 1 from copse.claim k where k.project_id = $1 and k.item_id = i.id
-					and k.expires > clock_timestamp() and (k.gone is null or k.gone > clock_timestamp() - $8 * interval '1 millisecond'))
-				order by c.n limit 1 for no key update of i skip locked
+				select f.id from unnest($2::bigint[]) as c (id) cross join lateral (
+					select i.id from copse.item i
+					where i.project_id = $1 and i.id = c.id and i.state = 'live' and i.version <= $3 and not exists (
+						select 1 from copse.claim k where k.project_id = i.project_id and k.item_id = i.id
+						and k.expires > clock_timestamp() and (k.gone is null or k.gone > clock_timestamp() - $8 * interval '1 millisecond'))
+					for no key update of i skip locked
+				) f
+				where not $10 or exists (select 1 from copse.project p where p.id = $1 and p.version = $3)
+				limit 1
 			)
 			insert into copse.claim as k (project_id, item_id, key, agent, host, holder, since, renewed, expires)
 			select $1, free.id, $4, $5, $6, $7, t.now, t.now, t.now + $9 * interval '1 millisecond'
@@ -243,12 +283,12 @@ func (s *Store) take(ctx context.Context, wanted []int64, version int64, key str
 				gone = null, stolen_from = ''
 				where k.expires <= excluded.since or k.gone <= excluded.since - $8 * interval '1 millisecond'
 			returning `+claimColumns,
-			p.id, wanted, version, key, stored(by.Name), stored(by.Host), string(holder), item.ClaimGrace.Milliseconds(), lease.Milliseconds()))
+			w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), item.ClaimGrace.Milliseconds(), lease.Milliseconds(), w.only))
 		if errors.Is(err, pgx.ErrNoRows) {
 			id, err = 0, nil
 		}
 		if id != 0 {
-			s.announcer.Changed(p.id)
+			s.announcer.Changed(w.project)
 		}
 		return err
 	})
@@ -257,7 +297,7 @@ func (s *Store) take(ctx context.Context, wanted []int64, version int64, key str
 
 // claimItem gives the agent the item that it asks for.
 func (s *Store) claimItem(ctx context.Context, r item.ClaimRequest) (claimed item.Claimed, err error) {
-	all, _, err := s.snapshot(ctx)
+	all, err := s.Snapshot(ctx)
 	if err != nil {
 		return item.Claimed{}, err
 	}
@@ -305,8 +345,30 @@ func (w *writer) keepClaim(id item.ID, c item.Claim) error {
 		on conflict (project_id, item_id) do update set key = excluded.key, agent = excluded.agent, host = excluded.host,
 			holder = excluded.holder, since = excluded.since, renewed = excluded.renewed, expires = excluded.expires,
 			gone = null, stolen_from = excluded.stolen_from`,
-		w.id, int64(id), uuid.NewString(), stored(c.Holder.Name), stored(c.Holder.Host), string(holder), c.Since, c.Renewed, c.Expires, stored(c.StolenFrom))
+		w.id, int64(id), uuid.NewString(), sqltext.Encode(c.Holder.Name), sqltext.Encode(c.Holder.Host), string(holder), c.Since, c.Renewed, c.Expires, sqltext.Encode(c.StolenFrom))
 	return nil
+}
+
+// lookForGone is how often an agent that claims looks for holders on its machine that have
+// ended, if it gets something without.
+const lookForGone = 5 * time.Second
+
+// noteGoneAtTimes is noteGone, once in a while.
+func (s *Store) noteGoneAtTimes(ctx context.Context) error {
+	s.mu.Lock()
+	due := time.Since(s.goneAt) >= lookForGone
+	if due {
+		s.goneAt = time.Now()
+	}
+	s.mu.Unlock()
+	if !due {
+		return nil
+	}
+	all, err := s.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	return s.noteGone(ctx, all)
 }
 
 // noteGone notes which holders on this machine have ended.
@@ -331,6 +393,9 @@ func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
 
 // Release is of item.Claimer.
 func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (released item.Claim, held bool, err error) {
+	if released, held, err = s.giveBack(ctx, id); held || err != nil {
+		return released, held, err
+	}
 	err = s.claiming(ctx, func(w *writer) error {
 		released, held = item.Claim{}, false
 		if err := w.lockItem(id); err != nil {
@@ -354,6 +419,54 @@ func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (released i
 	})
 	return released, held, err
 }
+
+// giveBack ends the claim that the agent has of an item. held is false if it has none.
+func (s *Store) giveBack(ctx context.Context, id item.ID) (mine item.Claim, held bool, err error) {
+	by, ended := item.AgentOf(ctx), ""
+	err = s.read(ctx, func(ctx context.Context, db querier) error {
+		name, err := s.name()
+		if err != nil {
+			return err
+		}
+		var project int64
+		var key string
+		_, c, now, err := scanClaim(withMore(db.QueryRow(ctx, "select "+claimColumns+", k.project_id, k.key from copse.claim k join copse.project p on p.id = k.project_id where p.name = $1 and k.item_id = $2",
+			sqltext.Encode(name), int64(id)), &project, &key))
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			held = ended != "" // by an attempt whose answer was lost
+			return nil
+		case err != nil:
+			return err
+		case c.Ended(now) || item.CheckHolder(id, &c, by, now) != nil:
+			held = false
+			return nil
+		}
+		mine, ended = c, key
+		var gone int64
+		err = db.QueryRow(ctx, "delete from copse.claim where project_id = $1 and item_id = $2 and key = $3 returning item_id", project, int64(id), key).Scan(&gone)
+		if errors.Is(err, pgx.ErrNoRows) { // it was renewed or taken meanwhile
+			held, ended = false, ""
+			return nil
+		}
+		held = err == nil
+		if held {
+			s.announcer.Changed(project)
+		}
+		return err
+	})
+	return mine, held && err == nil, err
+}
+
+// more is a row with more columns than scanClaim reads.
+type more struct {
+	pgx.Row
+	into []any
+}
+
+func withMore(r pgx.Row, into ...any) pgx.Row { return more{r, into} }
+
+func (m more) Scan(into ...any) error { return m.Row.Scan(append(into, m.into...)...) }
 
 // renewEvery is how often the claims of an agent are looked at: less than a part of the
 // shortest lease that is worth writing down.
@@ -389,7 +502,7 @@ func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, err erro
 			return err
 		}
 		rows, err := db.Query(ctx, "select "+claimColumns+" from copse.claim k where k.project_id = $1 and k.agent = $2 and k.host = $3 and k.expires > clock_timestamp()",
-			p.id, stored(by.Name), stored(by.Host))
+			p.id, sqltext.Encode(by.Name), sqltext.Encode(by.Host))
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/follow"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // Follow calls changed after each change of the project or its claims, by whomever, until ctx
@@ -33,7 +34,7 @@ func (s *Store) state(ctx context.Context) (now follow.State, err error) {
 		var latest *time.Time
 		err = pool.QueryRow(ctx, `select p.id, p.version, count(k.item_id), count(k.gone), max(k.since) from copse.project p
 			left join copse.claim k on k.project_id = p.id and k.expires > clock_timestamp()
-			where p.name = $1 group by p.id, p.version`, stored(name)).
+			where p.name = $1 group by p.id, p.version`, sqltext.Encode(name)).
 			Scan(&now.Project, &now.Version, &now.Claims, &now.Gone, &latest)
 		if latest != nil {
 			now.Latest = latest.UnixMicro()

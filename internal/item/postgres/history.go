@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // log adds a change to the history of an item, which keeps the latest ones. The row of the
@@ -135,7 +136,7 @@ func (w *writer) discard(id item.ID, change string) error {
 func (w *writer) takeBack(id item.ID, c item.Comment) error {
 	w.queue(`delete from copse.comment where project_id = $1 and item_id = $2 and seq = (select max(seq) from copse.comment
 		where project_id = $1 and item_id = $2 and author = $3 and date = $4 and body = $5)`,
-		w.id, int64(id), stored(c.Author), stored(c.Date), stored(c.Body))
+		w.id, int64(id), sqltext.Encode(c.Author), sqltext.Encode(c.Date), sqltext.Encode(c.Body))
 	var a assignments
 	a.set("updated", w.timestamp())
 	w.store(id, a)

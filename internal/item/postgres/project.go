@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
@@ -37,24 +36,11 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 		c := config.Values()
 		done, err := pool.Exec(ctx, `insert into copse.project (name, types, statuses, iterations, current_iteration)
 			values ($1, $2, $3, $4, $5) on conflict (name) do nothing`,
-			stored(name), storedAll(c.Types), storedAll(c.Statuses), storedAll(c.Iterations), stored(c.CurrentIteration))
+			sqltext.Encode(name), sqltext.EncodeAll(c.Types), sqltext.EncodeAll(c.Statuses), sqltext.EncodeAll(c.Iterations), sqltext.Encode(c.CurrentIteration))
 		created = created || done.RowsAffected() > 0
 		return err
 	})
 	return created, err
-}
-
-// Projects returns the names of the projects in the database.
-func (s *Store) Projects(ctx context.Context) (names []string, err error) {
-	err = s.read(ctx, func(ctx context.Context, db querier) error {
-		rows, err := db.Query(ctx, "select name from copse.project order by name")
-		if err != nil {
-			return err
-		}
-		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
-		return err
-	})
-	return originals(names), err
 }
 
 // SetValues replaces the types or the statuses of the project: key is one of these words.
@@ -67,7 +53,7 @@ func (s *Store) SetValues(ctx context.Context, key string, values []string) erro
 		return &item.InvalidError{Field: key, Problem: fmt.Sprintf("The %s may not be empty", key)}
 	}
 	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) {
-		w.queue("update copse.project set "+key+" = $2 where id = $1", w.id, storedAll(values))
+		w.queue("update copse.project set "+key+" = $2 where id = $1", w.id, sqltext.EncodeAll(values))
 		return 0, nil
 	})
 	return err

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // lookup returns an [item.Lookup] of items that were loaded.
@@ -26,7 +27,7 @@ func (w *writer) checkNew(d item.Draft) error {
 		return nil
 	}
 	known := map[item.ID]*item.Summary{}
-	found, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'live' and i.id = any($2)", w.id, numbers(wanted))
+	found, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'live' and i.id = any($2)", w.id, sqltext.Numbers(wanted))
 	for _, r := range found {
 		known[r.ID] = &r.Summary
 	}
@@ -65,7 +66,7 @@ func (w *writer) reachable(from []item.ID, next string) (map[item.ID]*item.Summa
 			union
 			select i.id, i.parent, i.depends_on from reached r cross join lateral unnest(`+next+`) as n (id)
 				join copse.item i on i.project_id = $1 and i.id = n.id and i.state = 'live'
-		) select id, parent, depends_on from reached`, w.id, numbers(from))
+		) select id, parent, depends_on from reached`, w.id, sqltext.Numbers(from))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (w *writer) reachable(from []item.ID, next string) (map[item.ID]*item.Summa
 		if err := found.Scan(&s.ID, &s.Parent, &dependsOn); err != nil {
 			return nil, err
 		}
-		s.DependsOn = ids(dependsOn)
+		s.DependsOn = sqltext.IDs(dependsOn)
 		known[s.ID] = &s
 	}
 	return known, found.Err()

@@ -3,13 +3,13 @@ package postgres
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // project is the row of a project.
@@ -37,10 +37,10 @@ func (p *project) fields() []any {
 func (p *project) decode() {
 	c := &p.config
 	for _, list := range []*[]string{&c.Types, &c.Statuses, &c.DoneStatuses, &c.Iterations} {
-		*list = originals(*list)
+		*list = sqltext.DecodeAll(*list)
 	}
 	for _, s := range []*string{&c.CurrentIteration, &p.moved} {
-		*s = original(*s)
+		*s = sqltext.Decode(*s)
 	}
 }
 
@@ -51,12 +51,20 @@ func (s *Store) project(ctx context.Context, db querier) (project, error) {
 		return project{}, err
 	}
 	p := project{name: name}
-	err = db.QueryRow(ctx, "select "+projectColumns+" from copse.project p where p.name = $1", stored(name)).Scan(p.fields()...)
+	err = p.scan(db.QueryRow(ctx, selectProject, sqltext.Encode(name)))
+	return p, err
+}
+
+const selectProject = "select " + projectColumns + " from copse.project p where p.name = $1"
+
+// scan reads the row of the project with the name of p.
+func (p *project) scan(r pgx.Row) error {
+	err := r.Scan(p.fields()...)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return p, &item.NoProjectError{Name: name}
+		return &item.NoProjectError{Name: p.name}
 	}
 	p.decode()
-	return p, err
+	return err
 }
 
 // name returns the name of the project.
@@ -111,10 +119,10 @@ func (r *scanned) decode() row {
 		&r.Title, &r.Type, &r.Status, &r.Iteration, &r.Priority, &r.Assignee, &r.Description, &r.Created, &r.Updated,
 		&r.Link.Branch, &r.Link.Worktree, &r.Link.PullRequest,
 	} {
-		*s = original(*s)
+		*s = sqltext.Decode(*s)
 	}
-	r.Labels = originals(r.Labels)
-	r.DependsOn, r.lost = ids(r.dependsOn), lost{ids(r.children), ids(r.dependents)}
+	r.Labels = sqltext.DecodeAll(r.Labels)
+	r.DependsOn, r.lost = sqltext.IDs(r.dependsOn), lost{sqltext.IDs(r.children), sqltext.IDs(r.dependents)}
 	for i, id := range r.former {
 		f := item.Former{ID: item.ID(id)}
 		if i < len(r.formerOn) {
@@ -141,7 +149,7 @@ func loadItem(ctx context.Context, db querier, project int64, id item.ID, state 
 		return row{}, err
 	}
 	for i := range min(len(authors), len(dates), len(bodies)) {
-		r.Comments = append(r.Comments, item.Comment{Author: original(authors[i]), Date: original(dates[i]), Body: original(bodies[i])})
+		r.Comments = append(r.Comments, item.Comment{Author: sqltext.Decode(authors[i]), Date: sqltext.Decode(dates[i]), Body: sqltext.Decode(bodies[i])})
 	}
 	return r.decode(), nil
 }
@@ -168,60 +176,4 @@ func eachItem(ctx context.Context, db querier, do func(row), condition string, a
 		do(r.decode())
 	}
 	return found.Err()
-}
-
-// A text of the database has no NUL, which a text of an item can have. It is stored as the
-// escape character with a digit, and the escape character itself twice.
-const escape = "\x10"
-
-// stored returns the form of a text in the database.
-func stored(s string) string {
-	if !strings.ContainsAny(s, "\x00"+escape) {
-		return s
-	}
-	return strings.NewReplacer(escape, escape+escape, "\x00", escape+"0").Replace(s)
-}
-
-// original returns the text of a form that stored returned.
-func original(s string) string {
-	if !strings.Contains(s, escape) {
-		return s
-	}
-	return strings.NewReplacer(escape+escape, escape, escape+"0", "\x00").Replace(s)
-}
-
-// originals returns the texts of a list; nil for an empty one.
-func originals(list []string) []string {
-	if len(list) == 0 {
-		return nil
-	}
-	for i, s := range list {
-		list[i] = original(s)
-	}
-	return list
-}
-
-func storedAll(list []string) []string {
-	all := make([]string, len(list))
-	for i, s := range list {
-		all[i] = stored(s)
-	}
-	return all
-}
-
-// ids returns the numbers of a list; nil for an empty one.
-func ids(list []int64) []item.ID {
-	var all []item.ID
-	for _, n := range list {
-		all = append(all, item.ID(n))
-	}
-	return all
-}
-
-func numbers(list []item.ID) []int64 {
-	all := make([]int64, len(list))
-	for i, id := range list {
-		all[i] = int64(id)
-	}
-	return all
 }

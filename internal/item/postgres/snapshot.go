@@ -2,9 +2,13 @@ package postgres
 
 import (
 	"context"
+	"maps"
 	"sync"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // cache is the items of the project as of a version.
@@ -13,86 +17,110 @@ type cache struct {
 	project int64
 	version int64
 	all     *item.Snapshot // nil before it is needed
+	links   map[item.ID]item.Link
+
+	// best are the items that an agent would claim if nobody held any, the best first; nil
+	// before they are needed. depth is how many of them were held lately.
+	best  []int64
+	depth int
 }
 
 // Snapshot is of item.Backend. It asks for what changed since it was called last, in one
 // statement, which sees all changes up to the version of the project.
 func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
-	all, _, err := s.snapshot(ctx)
+	_, all, err := s.Read(ctx)
 	return all, err
 }
 
-// snapshot returns all items with the claims that count, and the version of the project that
-// they are at least as new as.
-func (s *Store) snapshot(ctx context.Context) (*item.Snapshot, int64, error) {
-	var held map[item.ID]item.Claim
+// Read returns the configuration of the project and all items, with the claims that count.
+func (s *Store) Read(ctx context.Context) (item.Config, *item.Snapshot, error) {
 	c := &s.cached
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	err := s.read(ctx, func(ctx context.Context, db querier) error {
-		p, err := s.project(ctx, db)
+	config, held, err := s.refresh(ctx)
+	if err != nil {
+		return item.Config{}, nil, err
+	}
+	return config, c.all.WithClaims(held), nil
+}
+
+// refresh brings the cache, which the caller has locked, up to date. It returns the
+// configuration of the project and the claims that count.
+func (s *Store) refresh(ctx context.Context) (config item.Config, held map[item.ID]item.Claim, err error) {
+	c := &s.cached
+	err = s.read(ctx, func(ctx context.Context, db querier) error {
+		p, claims, err := s.look(ctx, db)
 		if err != nil {
 			return err
 		}
 		// A project that was made again, or a database that was restored from a backup,
 		// begins again.
 		if c.all == nil || p.id != c.project || p.version < c.version {
-			c.all, c.project, c.version = new(item.Snapshot), p.id, -1
+			c.all, c.links, c.project, c.version, c.best = new(item.Snapshot), map[item.ID]item.Link{}, p.id, -1, nil
 		}
 		if p.version != c.version {
 			if err := c.follow(ctx, db, p); err != nil {
 				return err
 			}
 		}
-		held, err = claims(ctx, db, p.id)
+		held = claims
+		config, err = s.configOf(p)
 		return err
 	})
-	if err != nil {
-		return nil, 0, err
+	return config, held, err
+}
+
+// look returns the project and the claims that count, in one exchange with the server. The
+// claims are at least as new.
+func (s *Store) look(ctx context.Context, db querier) (p project, held map[item.ID]item.Claim, err error) {
+	if p.name, err = s.name(); err != nil {
+		return p, nil, err
 	}
-	return c.all.WithClaims(held), c.version, nil
+	var both pgx.Batch
+	both.Queue(selectProject, sqltext.Encode(p.name))
+	both.Queue("select "+claimColumns+" from copse.claim k join copse.project p on p.id = k.project_id where p.name = $1 and k.expires > clock_timestamp()", sqltext.Encode(p.name))
+	results := db.SendBatch(ctx, &both)
+	defer results.Close()
+	if err := p.scan(results.QueryRow()); err != nil {
+		return p, nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return p, nil, err
+	}
+	held, err = scanClaims(rows)
+	return p, held, err
 }
 
 // follow takes in what changed since the version of the cache. The items are read after the
 // version of the project, so that they are at least as new; what is newer comes again.
 func (c *cache) follow(ctx context.Context, db querier, p project) error {
 	changes := make(map[item.ID]*item.Entry)
+	links := maps.Clone(c.links)
 	err := eachItem(ctx, db, func(r row) {
-		if changes[r.ID] = nil; r.state == live {
+		changes[r.ID] = nil
+		delete(links, r.ID)
+		if r.state == live {
 			changes[r.ID] = item.NewEntry(&r.Item)
+			if r.Link != (item.Link{}) {
+				links[r.ID] = r.Link
+			}
 		}
 	}, "i.project_id = $1 and i.version > $2", p.id, c.version)
 	if err != nil {
 		return err
 	}
-	c.all, c.version = c.all.With(changes, nil), p.version
+	c.all, c.links, c.version, c.best = c.all.With(changes, nil), links, p.version, nil
 	return nil
 }
 
 // Links is of item.Store.
 func (s *Store) Links(ctx context.Context) (map[item.ID]item.Link, error) {
-	links := map[item.ID]item.Link{}
-	err := s.read(ctx, func(ctx context.Context, db querier) error {
-		clear(links)
-		p, err := s.project(ctx, db)
-		if err != nil {
-			return err
-		}
-		rows, err := db.Query(ctx, `select id, branch, worktree, pull_request from copse.item
-			where project_id = $1 and state = 'live' and (branch <> '' or worktree <> '' or pull_request <> '')`, p.id)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var id item.ID
-			var l item.Link
-			if err := rows.Scan(&id, &l.Branch, &l.Worktree, &l.PullRequest); err != nil {
-				return err
-			}
-			links[id] = item.Link{Branch: original(l.Branch), Worktree: original(l.Worktree), PullRequest: original(l.PullRequest)}
-		}
-		return rows.Err()
-	})
-	return links, err
+	c := &s.cached
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, _, err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return maps.Clone(c.links), nil
 }

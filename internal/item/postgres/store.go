@@ -32,6 +32,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+	"github.com/copse-dev/copse/internal/item/postgres/describe"
 	"github.com/copse-dev/copse/internal/item/postgres/follow"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 )
@@ -72,6 +73,7 @@ type Store struct {
 	reached atomic.Bool // the database answered once
 
 	renewed map[item.Agent]time.Time // when the claims of an agent were looked at
+	goneAt  time.Time                // when holders that ended were looked for
 
 	cached    cache
 	announcer *follow.Announcer
@@ -247,3 +249,16 @@ func (s *Store) Purge(ctx context.Context, ids ...item.ID) error {
 
 // Capabilities is of item.Backend: the database can do all of it.
 func (s *Store) Capabilities() item.Capabilities { return item.Capabilities{} }
+
+// Describe asks the database what it is.
+func (s *Store) Describe(ctx context.Context) (d describe.Database, err error) {
+	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
+		pool, err := s.connected()
+		if err != nil {
+			return err
+		}
+		d, err = describe.Ask(ctx, pool)
+		return err
+	})
+	return d, err
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/archive"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // Leave calls do with everything that the project keeps while nobody else changes it, and
@@ -25,7 +26,7 @@ func (s *Store) Leave(ctx context.Context, do func(archive.Archive) (to string, 
 		if err != nil {
 			return 0, err
 		}
-		w.queue("update copse.project set moved = $2 where id = $1", w.id, stored(to))
+		w.queue("update copse.project set moved = $2 where id = $1", w.id, sqltext.Encode(to))
 		return 0, nil
 	})
 	return err
@@ -77,7 +78,7 @@ func (s *Store) Enter(ctx context.Context, all archive.Archive) error {
 // makeRoom removes a project that nobody needs. same reports whether it is what is to enter.
 func (w *writer) makeRoom(s *Store, name string, all archive.Archive) (same bool, err error) {
 	w.name = name
-	err = w.tx.QueryRow(w.ctx, "select "+projectColumns+" from copse.project p where p.name = $1 for update", stored(name)).Scan(w.fields()...)
+	err = w.tx.QueryRow(w.ctx, "select "+projectColumns+" from copse.project p where p.name = $1 for update", sqltext.Encode(name)).Scan(w.fields()...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -109,14 +110,14 @@ func (w *writer) enter(name string, all archive.Archive) error {
 	c := all.Config
 	err := w.tx.QueryRow(w.ctx, `insert into copse.project as p (name, version, next_id, types, statuses, done_statuses, iterations, current_iteration, original)
 		values ($1, 1, $2, $3, $4, $5, $6, $7, $8) returning `+projectColumns,
-		stored(name), int64(c.NextID), storedAll(c.Types), storedAll(c.Statuses), storedAll(c.DoneStatuses), storedAll(c.Iterations),
-		stored(c.CurrentIteration), stored(all.ConfigText)).Scan(w.fields()...)
+		sqltext.Encode(name), int64(c.NextID), sqltext.EncodeAll(c.Types), sqltext.EncodeAll(c.Statuses), sqltext.EncodeAll(c.DoneStatuses), sqltext.EncodeAll(c.Iterations),
+		sqltext.Encode(c.CurrentIteration), sqltext.Encode(all.ConfigText)).Scan(w.fields()...)
 	if err != nil {
 		return err
 	}
 	w.decode()
 	for name, text := range all.Files {
-		w.queue("insert into copse.file (project_id, name, content) values ($1, $2, $3)", w.id, stored(name), stored(text))
+		w.queue("insert into copse.file (project_id, name, content) values ($1, $2, $3)", w.id, sqltext.Encode(name), sqltext.Encode(text))
 	}
 	const some = 200 // items are sent at once
 	for i, r := range all.Records {
@@ -139,11 +140,11 @@ func (w *writer) enterRecord(r archive.Record) error {
 	}
 	w.insert(it)
 	if r.Text != "" {
-		w.queue("update copse.item set original = $3 where project_id = $1 and id = $2", w.id, int64(r.ID), stored(r.Text))
+		w.queue("update copse.item set original = $3 where project_id = $1 and id = $2", w.id, int64(r.ID), sqltext.Encode(r.Text))
 	}
 	for i, c := range r.Comments {
 		w.queue("insert into copse.comment (project_id, item_id, seq, author, date, body) values ($1, $2, $3, $4, $5, $6)",
-			w.id, int64(r.ID), int64(i+1), stored(c.Author), stored(c.Date), stored(c.Body))
+			w.id, int64(r.ID), int64(i+1), sqltext.Encode(c.Author), sqltext.Encode(c.Date), sqltext.Encode(c.Body))
 	}
 	for i, c := range r.History {
 		entry, err := json.Marshal(c)
@@ -151,7 +152,7 @@ func (w *writer) enterRecord(r archive.Record) error {
 			return err
 		}
 		w.queue("insert into copse.history (project_id, item_id, seq, at, entry) values ($1, $2, $3, $4, $5)",
-			w.id, int64(r.ID), int64(i+1), stored(c.At), string(entry))
+			w.id, int64(r.ID), int64(i+1), sqltext.Encode(c.At), string(entry))
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (w *writer) archive() (archive.Archive, error) {
 	if err := w.tx.QueryRow(w.ctx, "select original from copse.project where id = $1", w.id).Scan(&all.ConfigText); err != nil {
 		return all, err
 	}
-	all.ConfigText = original(all.ConfigText)
+	all.ConfigText = sqltext.Decode(all.ConfigText)
 	rows, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state <> 'purged'", w.id)
 	if err != nil {
 		return all, err
@@ -222,7 +223,7 @@ func (w *writer) each(query string, do func(id item.ID, a, b, c string)) error {
 		if err := rows.Scan(&id, &a, &b, &c); err != nil {
 			return err
 		}
-		do(id, original(a), original(b), original(c))
+		do(id, sqltext.Decode(a), sqltext.Decode(b), sqltext.Decode(c))
 	}
 	return rows.Err()
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // delete takes an item out of those that refer to it, and notes in its row which they were.
@@ -37,7 +38,7 @@ func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
 			r.lost.children = append(r.lost.children, other.ID)
 		}
 		if slices.Contains(other.DependsOn, id) {
-			a.set("depends_on", numbers(slices.DeleteFunc(other.DependsOn, func(d item.ID) bool { return d == id })))
+			a.set("depends_on", sqltext.Numbers(slices.DeleteFunc(other.DependsOn, func(d item.ID) bool { return d == id })))
 			r.lost.dependents = append(r.lost.dependents, other.ID)
 		}
 		w.store(other.ID, a)
@@ -45,8 +46,8 @@ func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
 	var a assignments
 	a.set("state", deleted)
 	a.set("deleted", w.timestamp())
-	a.set("lost_children", numbers(r.lost.children))
-	a.set("lost_dependents", numbers(r.lost.dependents))
+	a.set("lost_children", sqltext.Numbers(r.lost.children))
+	a.set("lost_dependents", sqltext.Numbers(r.lost.dependents))
 	w.store(id, a)
 	w.endClaim(id)
 	change := w.entry(item.Deleted, id)
@@ -75,7 +76,7 @@ func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, er
 // purge empties the rows of deleted items. They stay, so that whoever follows the project
 // sees them go.
 func (w *writer) purge(list []item.ID) error {
-	found, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'deleted' and i.id = any($2)", w.id, numbers(list))
+	found, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'deleted' and i.id = any($2)", w.id, sqltext.Numbers(list))
 	if err != nil {
 		return err
 	}
@@ -85,12 +86,12 @@ func (w *writer) purge(list []item.ID) error {
 		}
 	}
 	for _, table := range []string{"comment", "history"} {
-		w.queue("delete from copse."+table+" where project_id = $1 and item_id = any($2)", w.id, numbers(list))
+		w.queue("delete from copse."+table+" where project_id = $1 and item_id = any($2)", w.id, sqltext.Numbers(list))
 	}
 	w.queue(`update copse.item set version = $3, state = 'purged', title = '', type = '', status = '', iteration = '', priority = '',
 		assignee = '', labels = '{}', parent = 0, depends_on = '{}', description = '', branch = '', worktree = '', pull_request = '',
 		lost_children = '{}', lost_dependents = '{}', former = '{}', former_on = '{}', original = ''
-		where project_id = $1 and id = any($2)`, w.id, numbers(list), w.version)
+		where project_id = $1 and id = any($2)`, w.id, sqltext.Numbers(list), w.version)
 	return nil
 }
 
@@ -127,9 +128,9 @@ func (w *writer) restore(id item.ID) (item.Item, error) {
 		a.set("state", o.state)
 		a.set("deleted", o.deleted)
 		a.set("parent", int64(o.Parent))
-		a.set("depends_on", numbers(o.DependsOn))
-		a.set("lost_children", numbers(o.lost.children))
-		a.set("lost_dependents", numbers(o.lost.dependents))
+		a.set("depends_on", sqltext.Numbers(o.DependsOn))
+		a.set("lost_children", sqltext.Numbers(o.lost.children))
+		a.set("lost_dependents", sqltext.Numbers(o.lost.dependents))
 		w.store(other, a)
 	}
 	change := w.entry(item.Restored, id)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 func (w *writer) create(d item.Draft) (item.Item, error) {
@@ -44,10 +45,10 @@ func (w *writer) insert(r row) {
 		labels, parent, depends_on, description, created, updated, branch, worktree, pull_request, lost_children, lost_dependents,
 		former, former_on)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
-		w.id, w.version, int64(r.ID), r.state, r.deleted, stored(r.Title), stored(r.Type), stored(r.Status), stored(r.Iteration),
-		stored(r.Priority), stored(r.Assignee), storedAll(r.Labels), int64(r.Parent), numbers(r.DependsOn), stored(r.Description),
-		stored(r.Created), stored(r.Updated), stored(r.Link.Branch), stored(r.Link.Worktree), stored(r.Link.PullRequest),
-		numbers(r.lost.children), numbers(r.lost.dependents), former, formerOn)
+		w.id, w.version, int64(r.ID), r.state, r.deleted, sqltext.Encode(r.Title), sqltext.Encode(r.Type), sqltext.Encode(r.Status), sqltext.Encode(r.Iteration),
+		sqltext.Encode(r.Priority), sqltext.Encode(r.Assignee), sqltext.EncodeAll(r.Labels), int64(r.Parent), sqltext.Numbers(r.DependsOn), sqltext.Encode(r.Description),
+		sqltext.Encode(r.Created), sqltext.Encode(r.Updated), sqltext.Encode(r.Link.Branch), sqltext.Encode(r.Link.Worktree), sqltext.Encode(r.Link.PullRequest),
+		sqltext.Numbers(r.lost.children), sqltext.Numbers(r.lost.dependents), former, formerOn)
 }
 
 // assignments collects the columns that a statement sets.
@@ -63,7 +64,7 @@ func (a *assignments) set(column string, value any) {
 
 func (a *assignments) setText(column string, value *string) {
 	if value != nil {
-		a.set(column, stored(*value))
+		a.set(column, sqltext.Encode(*value))
 	}
 }
 
@@ -108,7 +109,7 @@ func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
 		}
 	}
 	if p.Labels != nil {
-		a.set("labels", storedAll(*p.Labels))
+		a.set("labels", sqltext.EncodeAll(*p.Labels))
 		r.Labels = *p.Labels
 	}
 	if p.Parent != nil {
@@ -116,7 +117,7 @@ func (w *writer) update(id item.ID, p item.Patch) (item.Item, error) {
 		r.Parent = *p.Parent
 	}
 	if p.DependsOn != nil {
-		a.set("depends_on", numbers(*p.DependsOn))
+		a.set("depends_on", sqltext.Numbers(*p.DependsOn))
 		r.DependsOn = *p.DependsOn
 	}
 	r.Updated = w.timestamp()
@@ -139,7 +140,7 @@ func (w *writer) addComment(id item.ID, c item.Comment) (item.Comment, error) {
 	c.Date = w.timestamp()
 	w.queue(`insert into copse.comment (project_id, item_id, seq, author, date, body)
 		select $1, $2, coalesce(max(seq), 0) + 1, $3, $4, $5 from copse.comment where project_id = $1 and item_id = $2`,
-		w.id, int64(id), stored(c.Author), c.Date, stored(c.Body))
+		w.id, int64(id), sqltext.Encode(c.Author), c.Date, sqltext.Encode(c.Body))
 	var a assignments
 	a.set("updated", c.Date)
 	w.store(id, a)
@@ -154,6 +155,6 @@ func (w *writer) setDoneStatuses(statuses []string) error {
 			}
 		}
 	}
-	w.queue("update copse.project set done_statuses = $2 where id = $1", w.id, storedAll(statuses))
+	w.queue("update copse.project set done_statuses = $2 where id = $1", w.id, sqltext.EncodeAll(statuses))
 	return nil
 }

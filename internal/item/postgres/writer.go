@@ -13,6 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // begin returns what begins a transaction in one round trip. A client that dies in the middle,
@@ -112,7 +113,7 @@ func (s *Store) lock(w *writer) error {
 		return err
 	}
 	w.name = name
-	err = w.tx.QueryRow(w.ctx, "update copse.project p set version = version + 1 where name = $1 returning "+projectColumns, stored(name)).Scan(w.fields()...)
+	err = w.tx.QueryRow(w.ctx, "update copse.project p set version = version + 1 where name = $1 returning "+projectColumns, sqltext.Encode(name)).Scan(w.fields()...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return &item.NoProjectError{Name: name}
 	}
@@ -163,11 +164,11 @@ func (w *writer) knowIteration(name string) {
 	if name == "" {
 		return
 	}
-	w.queue("update copse.project set iterations = array_append(iterations, $2) where id = $1 and not $2 = any(iterations)", w.id, stored(name))
+	w.queue("update copse.project set iterations = array_append(iterations, $2) where id = $1 and not $2 = any(iterations)", w.id, sqltext.Encode(name))
 }
 
 func (w *writer) setIteration(name string) error {
 	w.knowIteration(name)
-	w.queue("update copse.project set current_iteration = $2 where id = $1", w.id, stored(name))
+	w.queue("update copse.project set current_iteration = $2 where id = $1", w.id, sqltext.Encode(name))
 	return nil
 }

@@ -31,8 +31,17 @@ type View struct {
 	*item.Snapshot
 }
 
+// reader is a backend that reads the configuration and the items at once.
+type reader interface {
+	Read(ctx context.Context) (item.Config, *item.Snapshot, error)
+}
+
 // Read returns the items of the project.
 func (b *Backlog) Read(ctx context.Context) (View, error) {
+	if at, ok := b.backend.(reader); ok {
+		config, snapshot, err := at.Read(ctx)
+		return View{config, snapshot}, err
+	}
 	config, err := b.backend.Config(ctx)
 	if err != nil {
 		return View{}, err

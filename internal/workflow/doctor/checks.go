@@ -19,7 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/postgres"
+	"github.com/copse-dev/copse/internal/item/postgres/describe"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/session/service"
@@ -211,7 +211,7 @@ func (d *Doctor) jira(ctx context.Context) Finding {
 
 // described is a store of work items that describes itself, such as a database.
 type described interface {
-	Describe(ctx context.Context) (postgres.Description, error)
+	Describe(ctx context.Context) (describe.Database, error)
 }
 
 func (d *Doctor) items(ctx context.Context) Finding {

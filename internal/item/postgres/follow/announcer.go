@@ -16,6 +16,8 @@ const (
 	// pace is how much time is between two announcements of a process, and between two looks
 	// of a follower.
 	pace = 40 * time.Millisecond
+	// busy is how many times as long as an announcement took no other one follows.
+	busy = 5
 	// sending is how long an announcement may take.
 	sending = time.Second
 )
@@ -82,6 +84,7 @@ func (a *Announcer) announce(r *announcing) {
 			return
 		}
 		a.mu.Unlock()
+		begin := time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), sending)
 		err := a.send(ctx, strconv.FormatInt(project, 10))
 		cancel()
@@ -91,7 +94,7 @@ func (a *Announcer) announce(r *announcing) {
 			a.mu.Unlock()
 		}
 		select {
-		case <-time.After(pace):
+		case <-time.After(max(pace, busy*time.Since(begin))): // many announce, so each waits for the others
 		case <-r.late:
 		}
 	}
