@@ -17,6 +17,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/postgres"
 	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
@@ -44,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(postgrestest.Main(m))
 }
 
-func files(dir string) *local.Store { return local.New(local.Location{Dir: dir}, time.Now) }
+func files(dir string) *local.Store { return local.New(location.Place{Dir: dir}, time.Now) }
 
 func database(at string) *postgres.Store {
 	return postgres.New(postgres.Options{
