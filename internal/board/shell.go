@@ -152,13 +152,15 @@ func (r *renderer) detail(d *Detail) part {
 // open returns the beginning of a document. A browser loads the style sheet and the scripts
 // while the rest is made.
 func (s *shell) open(base string) ([]byte, error) {
+	var b bytes.Buffer
+	err := s.templates.ExecuteTemplate(&b, "opening", openingOf(base))
+	return b.Bytes(), err
+}
+
+func openingOf(base string) opening {
 	assets := markup.Assets()
 	asset := func(name string) string { return "asset/" + assets[name].Name }
-	var b bytes.Buffer
-	err := s.templates.ExecuteTemplate(&b, "opening", opening{
-		Base: base, CSS: asset("board.css"), Script: asset("board.js"), Morph: asset("idiomorph.js"), Icon: asset("icon.svg"),
-	})
-	return b.Bytes(), err
+	return opening{Base: base, CSS: asset("board.css"), Script: asset("board.js"), Morph: asset("idiomorph.js"), Icon: asset("icon.svg")}
 }
 
 // page returns the rest of a document. It has a stream of changes if it is watched.

@@ -145,7 +145,9 @@ func headers(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
 		"form-action 'self'; base-uri 'self'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
+	// No other site learns the address. With "no-referrer", browsers would hide the origin of a
+	// form from this server, too, so that a page without scripts could change nothing.
+	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
@@ -367,7 +369,10 @@ func (s *Site) change(w http.ResponseWriter, r *http.Request, at *place, session
 // fail answers a change that failed.
 func (at *place) fail(w http.ResponseWriter, status int, what, do string) {
 	var b bytes.Buffer
-	if err := at.shell.templates.ExecuteTemplate(&b, "failed", struct{ Base, What, Do string }{at.path, what, do}); err != nil {
+	if err := at.shell.templates.ExecuteTemplate(&b, "failed", struct {
+		opening
+		What, Do string
+	}{openingOf(at.path), what, do}); err != nil {
 		http.Error(w, what, status)
 		return
 	}

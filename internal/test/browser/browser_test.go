@@ -36,8 +36,9 @@ type site struct {
 	env func(args ...string) (app.Env, *bytes.Buffer)
 }
 
-// serve runs copse up in the repository until the test ends.
-func serve(t *testing.T, d *demo.Demo) *site {
+// serve runs copse up in the repository until the test ends, without Jira unless flags are
+// given.
+func serve(t *testing.T, d *demo.Demo, flags ...string) *site {
 	t.Helper()
 	run, err := os.MkdirTemp("", "b") //nolint:usetesting // a socket's path must be short
 	if err != nil {
@@ -55,7 +56,10 @@ func serve(t *testing.T, d *demo.Demo) *site {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan string, 1)
 	go func() {
-		env, out := s.env("up", "--port", fmt.Sprint(port), "--disable", "jira")
+		if flags == nil {
+			flags = []string{"--disable", "jira"}
+		}
+		env, out := s.env(append([]string{"up", "--port", fmt.Sprint(port)}, flags...)...)
 		code := copse.Run(ctx, env)
 		ended <- fmt.Sprintf("copse up ended with %d: %s", code, out)
 	}()
@@ -103,8 +107,12 @@ func (s *site) link(page string, flags ...string) string {
 	return strings.TrimSpace(out.String()) + "&to=" + url.QueryEscape(page)
 }
 
-// started is the one browser of all tests.
-var started chrome.Browser
+// started is the one browser of all tests. For it, a name of a stranger leads to this machine,
+// as after DNS rebinding.
+var started = chrome.Browser{Flags: map[string]any{"host-resolver-rules": "MAP " + rebound + " 127.0.0.1"}}
+
+// rebound is a name that a stranger has let point to this machine.
+const rebound = "evil.example"
 
 func TestMain(m *testing.M) {
 	code := m.Run()

@@ -9,11 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/copse"
+	"github.com/copse-dev/copse/internal/test/chrome"
 	"github.com/copse-dev/copse/internal/test/demo"
 	"github.com/copse-dev/copse/internal/test/need"
 )
@@ -129,44 +132,6 @@ func TestReadOnly(t *testing.T) {
 	b.Forgive() // the browser notes the status
 }
 
-// TestStoredScripts stores scripts in every field that a stranger can write, and opens every
-// view. None of them runs.
-func TestStoredScripts(t *testing.T) {
-	chromium(t)
-	d := demo.New(t)
-	s := serve(t, d)
-	const evil = `"'><img src=x onerror="document.title='owned'"><svg onload="document.title='owned'"><script>document.title='owned'</script>`
-	s.copse("item", "create", evil, "--description", evil+"\n\n[x](javascript:document.title='owned')\n\n![](https://evil.example/x.png)", "--assignee", evil, "--labels", evil, "--iteration", evil)
-	s.copse("item", "comment", "2", evil, "--author", evil)
-	if err := os.WriteFile(filepath.Join(d.Dir, `<img src=x onerror=document.title='owned'>`), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	registry := filepath.Join(d.Dir, ".agent", "evil", "registry.json")
-	if err := os.MkdirAll(filepath.Dir(registry), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	text := fmt.Sprintf(`{"tools":{"commands":[{"c1":"<img src=x onerror=document.title='owned'>","c2":"b","c3":"c","description":%q,"usage":%q}]}}`, evil, evil)
-	if err := os.WriteFile(registry, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	b := open(t, s.link("items"), chromedp.EmulateViewport(1440, 900))
-	base := eval[string](b, "document.baseURI")
-	for _, page := range []string{
-		"items?iteration=*", "items?iteration=*&view=tree", "items/2", "items/2?edit=1", "prompts", "prompts?q=img", "search?q=img", "search?q=owned", "search?q=onerror&kind=file", "tasks", "worktrees", "stacks",
-	} {
-		b.do(chromedp.Navigate(base+page), chromedp.WaitVisible(chromedp.CSS("#main h1")))
-		eval[bool](b, `[...document.querySelectorAll("#sections a.open")].slice(0, 3).every((a) => a.href.startsWith(location.origin))`)
-		if got := eval[bool](b, `document.title.includes("owned") || document.querySelector("#app img, #app svg[onload], #app script") !== null`); got {
-			t.Errorf("%s runs what a stranger wrote", page)
-		}
-	}
-	created := eval[string](b, fmt.Sprintf(`fetch(%q).then((r) => r.text()).then((h) => new DOMParser().parseFromString(h, "text/html").querySelector('[aria-label="backlog"] a.open, .status a.open').href)`, base+"items?iteration=*&q=img"))
-	b.do(chromedp.Navigate(created), chromedp.WaitVisible(chromedp.CSS("#detail h2")))
-	if eval[bool](b, `document.title.includes("owned") && !document.title.includes("<img") || document.querySelector("#app img, #app svg[onload], #app script") !== null`) {
-		t.Error("the panel runs what a stranger wrote")
-	}
-}
-
 // TestTasks runs a task with arguments, watches it, and stops it.
 func TestTasks(t *testing.T) {
 	chromium(t)
@@ -196,6 +161,18 @@ func TestTasks(t *testing.T) {
 	b.until("the end", `document.querySelector("#detail .chip.amber")?.textContent === "stopped"`)
 }
 
+// copied clicks a button that copies, and returns what the clipboard has then.
+func (b *tab) copied(selector string) string {
+	b.t.Helper()
+	in := chromedp.FromContext(b.Ctx).BrowserContextID
+	for _, name := range []string{"clipboard-read", "clipboard-write"} {
+		b.do(chrome.Command(browser.SetPermission, browser.SetPermissionParams{Permission: &browser.PermissionDescriptor{Name: name}, Setting: browser.PermissionSettingGranted, BrowserContextID: in}))
+	}
+	b.do(chrome.Command(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}), chromedp.Click(chromedp.CSS(selector)))
+	b.shows("Copied.")
+	return eval[string](b, "navigator.clipboard.readText()")
+}
+
 // TestPromptsAndSearch finds by typing, from every page.
 func TestPromptsAndSearch(t *testing.T) {
 	chromium(t)
@@ -208,6 +185,13 @@ func TestPromptsAndSearch(t *testing.T) {
 	b.until("the panel", `document.querySelector("#detail form") !== null`)
 	b.click("#detail .button.main")
 	b.until("the text", `(document.querySelector("#detail pre.tall")?.textContent.length || 0) > 20 && !document.querySelector("#detail [data-copy]").hidden`)
+	if at := eval[string](b, "location.href"); strings.Contains(at, "render") || strings.Contains(at, "input") || strings.Contains(at, "uv0") {
+		t.Errorf("values are in the address: %s", at)
+	}
+	b.accessible(axe(t))
+	if got := b.copied(`#blocks > :last-child [data-copy]`); got == "" || got != eval[string](b, `document.querySelector("#detail pre.tall").textContent`) {
+		t.Errorf("%q is copied", got)
+	}
 
 	b.do(chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("/"))
 	b.until("the search box", `document.activeElement.id === "find"`)

@@ -1,9 +1,11 @@
 package browser_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/test/chrome"
 	"github.com/copse-dev/copse/internal/test/demo"
 )
@@ -94,12 +97,146 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestWithoutScripts reads the page where scripts are off.
-func TestWithoutScripts(t *testing.T) {
+// TestEveryViewIsLive changes, from another process, what each of the views shows.
+func TestEveryViewIsLive(t *testing.T) {
+	chromium(t)
+	d := demo.New(t)
+	s := serve(t, d)
+	env, _ := s.env()
+	agent := presence.NewRegister(filepath.Join(env.RuntimeDir(), "presence"), env.Now)
+	t.Cleanup(func() { _ = agent.Close() })
+	b := open(t, s.link("items"), chromedp.EmulateViewport(1440, 900))
+	base := eval[string](b, "document.baseURI")
+	for _, one := range []struct {
+		page, what string
+		change     func()
+		seen       string
+	}{
+		{"items", "an item", func() { s.copse("item", "create", "Written elsewhere") }, `document.body.innerText.includes("Written elsewhere")`},
+		{"items/2", "a comment", func() { s.copse("item", "comment", "2", "Said elsewhere") }, `document.querySelector("#detail").innerText.includes("Said elsewhere")`},
+		{"items/2", "a claim", func() { s.copse("item", "claim", "2") }, `document.querySelector('form[action*="/release"]') !== null`},
+		{"items?view=tree", "a status", func() { s.copse("item", "update", "4", "--status", "done") }, `document.querySelector(".tree .chip.green") !== null`},
+		{"worktrees", "a worktree", func() {
+			s.git("worktree", "add", "-q", "-b", "feature/elsewhere", filepath.Join(filepath.Dir(d.Dir), "elsewhere"))
+		}, `document.body.innerText.includes("feature/elsewhere")`},
+		{"worktrees", "an agent", func() { agent.Seen("Elsewhere", d.Dir, "show_item") }, `document.querySelector("#sections").innerText.includes("Elsewhere")`},
+		{"health", "a server that ends", func() {
+			s.git("worktree", "remove", "--force", filepath.Join(filepath.Dir(d.Dir), "elsewhere"))
+		}, `!document.body.innerText.includes("feature/elsewhere")`},
+		{"prompts", "a prompt", func() {
+			path := filepath.Join(d.Dir, ".agent", "team", "registry.json")
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(`{"tools":{"commands":[{"c1":"say","c2":"hello","c3":"elsewhere","description":"Hello"}]}}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, `document.body.innerText.includes("say hello elsewhere")`},
+	} {
+		b.do(chromedp.Navigate(base+one.page), chromedp.WaitVisible(chromedp.CSS("#main h1")))
+		b.live()
+		one.change()
+		t.Logf("%s: %s is shown after %s", one.page, one.what, b.until(one.what, one.seen).Round(time.Millisecond))
+	}
+}
+
+// tab presses the tabulator until an element has the focus.
+func (b *tab) tab(selector string) {
+	b.t.Helper()
+	for range 120 {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		if eval[bool](b, fmt.Sprintf("document.activeElement?.matches(%q) === true", selector)) {
+			return
+		}
+	}
+	b.t.Fatalf("no number of tabs leads to %s", selector)
+}
+
+// TestItemsByKeyboard does with the keyboard alone what the page offers for items.
+func TestItemsByKeyboard(t *testing.T) {
 	chromium(t)
 	s := serve(t, demo.New(t))
-	b := open(t, s.link("stacks"), chromedp.EmulateViewport(1440, 900), chrome.Command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
-	b.do(chromedp.Click(chromedp.CSS(`a.open[href*="SHOP-7"]`)), chromedp.WaitVisible(chromedp.CSS("#detail h2")),
-		chromedp.Click(chromedp.CSS(`#nav a[href="worktrees"]`)), chromedp.WaitVisible(chromedp.CSS(".worktrees .row")),
-		chromedp.Click(chromedp.CSS(`#top .help`)), chromedp.WaitVisible(chromedp.CSS("#main .keys")))
+	b := open(t, s.link("items"), chromedp.EmulateViewport(1440, 900))
+	b.live()
+	press := func(keys string) { b.do(chromedp.KeyEvent(keys)) }
+	press("c")
+	b.until("the form", `document.activeElement?.name === "title"`)
+	press("By keyboard" + kb.Enter)
+	b.shows("was created")
+	b.until("the panel", `document.querySelector("#detail h2")?.textContent.includes("By keyboard") === true`)
+	id := eval[string](b, `location.pathname.split("/").pop()`)
+	b.tab("#comment")
+	press("Said with keys.")
+	b.tab(`form[action*="/comment"] button`)
+	press(kb.Enter)
+	b.until("the comment", `document.querySelector(".quote")?.textContent.includes("Said with keys.") === true`)
+	b.tab(`form[action*="/claim"] button`)
+	press(kb.Enter)
+	b.until("the claim", `document.querySelector('form[action*="/release"]') !== null`)
+	b.tab(`a[href*="edit=1"]`)
+	press(kb.Enter)
+	b.until("the form", `document.activeElement?.id === "e-title"`)
+	press(" alone" + kb.Enter)
+	b.until("the title", `document.querySelector("#detail h2")?.textContent.includes("By keyboard alone") === true`)
+	b.tab(`a[href*="delete=1"]`)
+	press(kb.Enter)
+	b.until("the second step", `document.activeElement?.matches("#detail button.danger") === true`)
+	press(kb.Enter)
+	b.shows("was deleted")
+	b.tab("#notice button")
+	press(kb.Enter)
+	b.until("it is back", fmt.Sprintf(`document.querySelector('a.open[href^="items/%s"]') !== null`, id))
+
+	// Several at once.
+	b.do(chromedp.Navigate(eval[string](b, "document.baseURI")+"items"), chromedp.WaitVisible(chromedp.CSS("#main h1")))
+	b.live()
+	press("j")
+	press("x")
+	press("j")
+	press("x")
+	b.until("two are checked", `document.querySelectorAll("input.pick:checked").length === 2`)
+	b.tab(".bulk summary")
+	press(kb.Enter)
+	b.tab("#bulk-field")
+	press("a") // assignee
+	b.tab("#bulk-value")
+	press("eve")
+	b.tab("#bulk button")
+	press(kb.Enter)
+	b.shows("2 items changed")
+	if got := s.copse("item", "list", "--all", "--assignee", "eve", "--json"); strings.Count(got, `"assignee": "eve"`)+strings.Count(got, `"assignee":"eve"`) != 2 {
+		t.Error(got)
+	}
+}
+
+// TestWithoutScripts reads and uses the page where scripts are off.
+func TestWithoutScripts(t *testing.T) {
+	chromium(t)
+	d := demo.New(t)
+	if _, err := exec.LookPath("just"); err == nil {
+		d.Environ = append(d.Environ, "PATH="+os.Getenv("PATH"))
+	}
+	s := serve(t, d)
+	b := open(t, s.link("stacks"), chromedp.EmulateViewport(1440, 900))
+	base := eval[string](b, "document.baseURI")
+	see := func(selector string) step { return chromedp.WaitVisible(chromedp.CSS(selector)) }
+	click := func(selector string) step { return chromedp.Click(chromedp.CSS(selector)) }
+	b.do(chrome.Command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), chromedp.Navigate(base+"stacks"),
+		click(`a.open[href*="SHOP-7"]`), see("#detail h2"),
+		click(`#nav a[href="worktrees"]`), see(".worktrees .row"), click(".worktrees .row a.open"), see("#detail .refs.mono li"),
+		click(`#top .help`), see("#main .keys"),
+		click(`#nav a[href="items"]`), see(".status .row"), click(`a.open[href="items/2"]`), see("#detail #comment"),
+		chromedp.SendKeys(chromedp.CSS("#comment"), "Without scripts."), click(`form[action*="/comment"] button`), see("#detail .quote"), see("#notice"),
+		click(".switch a:not(.on)"), see(".tree .row"), chromedp.SendKeys(chromedp.CSS("#q"), "cookie"), click(".filters noscript button, .filters button"), see(".tree .row:only-child"),
+		chromedp.Navigate(base+"items/4?delete=1"), see("#detail button.danger"), click("#detail button.danger"), see("#notice form button"), click("#notice form button"), see("#detail h2"),
+		click(`#nav a[href="prompts"]`), see(".prompts .row"), click(".prompts .row a.open"), see("#detail form"), click("#detail .button.main"), see("#detail pre.tall"),
+		click(`#nav a[href="tasks"]`), see("#main .card"),
+		click(`#nav a[href="health"]`), see(".health .row"),
+		chromedp.Navigate(base+"search?q=login"), see(".hits .row"))
+	if got := s.copse("item", "show", "2"); !strings.Contains(got, "Without scripts.") {
+		t.Error(got)
+	}
+	if _, err := exec.LookPath("just"); err == nil {
+		b.do(chromedp.Navigate(base+"tasks?task=test"), see("#detail form"), click("#detail .button.main"), see("#detail pre.out"))
+	}
 }

@@ -64,9 +64,11 @@ const jira = `{"cloud": true, "login": "ada@example.com", "secret": "demo", "me"
    "document": {"type": "doc", "version": 1, "content": [{"type": "paragraph", "content": [{"type": "text", "text": "A session lasts a day."}]}]}}
  ]}`
 
-// New makes the repository. Its services end with the test.
-func New(tb testing.TB) *Demo {
+// New makes the repository. Its services end with the test. Each pair of texts is an old one
+// and a new one in what GitHub and Jira say; the new one is part of a JSON string.
+func New(tb testing.TB, said ...string) *Demo {
 	tb.Helper()
+	says := strings.NewReplacer(said...)
 	g := gittest.New(tb)
 	d := &Demo{tb: tb, Dir: filepath.Join(g.Home, "shop")}
 	write(tb, filepath.Join(g.Home, ".netrc"), "machine github.com login ada password demo\nmachine 127.0.0.1 login ada@example.com password demo\n")
@@ -89,7 +91,7 @@ func New(tb testing.TB) *Demo {
 	commit("Remember who logged in")
 	commit("Forget them after a day")
 
-	d.Environ = g.Env.With("GITHUB_API_URL="+serveGitHub(tb), "JIRA_HOST="+serveJira(tb),
+	d.Environ = g.Env.With("GITHUB_API_URL="+serveGitHub(tb, says.Replace(github)), "JIRA_HOST="+serveJira(tb, says.Replace(jira)),
 		"XDG_CACHE_HOME="+filepath.Join(g.Home, "cache"), "XDG_STATE_HOME="+filepath.Join(g.Home, "state"), "TERM=xterm")
 	for _, line := range [][]string{
 		{"branch", "init"}, {"branch", "adopt", "--yes"}, {"repo", "add"},
@@ -141,8 +143,8 @@ func write(tb testing.TB, path, text string) {
 	}
 }
 
-func serveGitHub(tb testing.TB) string {
-	fixture, err := githubtest.Load(strings.NewReader(github))
+func serveGitHub(tb testing.TB, text string) string {
+	fixture, err := githubtest.Load(strings.NewReader(text))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -154,8 +156,8 @@ func serveGitHub(tb testing.TB) string {
 	return server.URL
 }
 
-func serveJira(tb testing.TB) string {
-	fixture, err := jiratest.Load(strings.NewReader(jira))
+func serveJira(tb testing.TB, text string) string {
+	fixture, err := jiratest.Load(strings.NewReader(text))
 	if err != nil {
 		tb.Fatal(err)
 	}

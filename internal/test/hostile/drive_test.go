@@ -325,7 +325,7 @@ func (v *visitor) board(ctx context.Context, control func(...string) (string, er
 	browser := &http.Client{Jar: jar, Timeout: 20 * time.Second}
 	link = strings.TrimSpace(link)
 	base, _, _ := strings.Cut(link, "enter?")
-	for _, address := range []string{link, base + "worktrees", base + "health", base + "live/worktrees"} {
+	for _, address := range []string{link, base + "worktrees", base + "items?view=tree", base + "tasks", base + "prompts", base + "search?q=a", base + "health", base + "live/worktrees"} {
 		within := ctx
 		if strings.Contains(address, "/live/") {
 			one, cancel := context.WithTimeout(ctx, 300*time.Millisecond)

@@ -3,6 +3,7 @@ package boards
 import (
 	"context"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/board"
+	"github.com/copse-dev/copse/internal/board/health"
 	"github.com/copse-dev/copse/internal/watch"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
@@ -22,6 +24,9 @@ const (
 	maxDepth = 6
 	// maxTrees is how many worktrees are watched.
 	maxTrees = 10
+	// healthEvery is how often a page looks at the servers, which are in this process, and at
+	// the size of the log.
+	healthEvery = 500 * time.Millisecond
 )
 
 // watch reports changes of everything that the views show, until ctx ends.
@@ -63,6 +68,7 @@ func (s *sources) watch(ctx context.Context, ready func(), changed func(board.So
 	})
 	all.Go(func() { s.radar.watch(ctx, func() { changed(board.Conflicts) }) })
 	all.Go(func() { s.poll(ctx, func() { changed(board.Remote) }) })
+	all.Go(func() { s.health(ctx, func() { changed(board.Servers) }) })
 	started.Wait()
 	ready()
 	all.Wait()
@@ -107,6 +113,25 @@ func (s *sources) poll(ctx context.Context, changed func()) {
 
 // asked is the number of branches in a query to GitHub.
 const asked = 100
+
+// health calls changed when a server starts, ends, or changes its clients, and when the log
+// grows, until ctx ends.
+func (s *sources) health(ctx context.Context, changed func()) {
+	look := func() ([]health.Server, int64) {
+		var size int64
+		if info, err := os.Stat(s.Options.Files.Log); err == nil { // without a log there is nothing to see
+			size = info.Size()
+		}
+		return s.Servers(), size
+	}
+	servers, log := look()
+	poll(ctx, healthEvery, func() {
+		if nowServers, nowLog := look(); nowLog != log || !slices.Equal(nowServers, servers) {
+			servers, log = nowServers, nowLog
+			changed()
+		}
+	})
+}
 
 // repository returns where git and people change the repository.
 func (s *sources) repository(ctx context.Context) watch.Paths {

@@ -109,6 +109,7 @@
       if (how.push) scrollTo(0, 0);
       const at = document.querySelector("[data-focus]");
       at?.focus();
+      if (at?.matches("input")) at.setSelectionRange(at.value.length, at.value.length);
     }
     polish();
     listen();
