@@ -92,8 +92,8 @@ var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 // TestLinks follows the links between documents.
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	pages := []string{"README.md"}
-	for _, pattern := range []string{"docs/*.md", "docs/guide/*.md"} {
+	var pages []string
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/guide/*.md"} {
 		found, err := filepath.Glob(filepath.FromSlash(pattern))
 		if err != nil {
 			t.Fatal(err)
