@@ -292,7 +292,7 @@ func TestPicturesAreShown(t *testing.T) {
 		}
 	}
 	pictures, err := filepath.Glob(filepath.Join("docs", "pictures", "*.svg"))
-	if err != nil || len(pictures) < 4 {
+	if err != nil || len(pictures) < 5 {
 		t.Fatal(pictures, err)
 	}
 	for _, path := range pictures {

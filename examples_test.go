@@ -141,20 +141,25 @@ func newWorld(t *testing.T) world {
 	t.Helper()
 	d := demo.New(t)
 	w := world{home: filepath.Dir(d.Dir), dir: d.Dir, environ: d.Environ, now: d.Env().Now}
+	links(t, filepath.Join(w.home, "bin"))
+	return w
+}
+
+// links makes a directory with the three programs, which are links to this one: see TestMain.
+func links(t *testing.T, dir string) {
+	t.Helper()
 	self, err := os.Executable()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := filepath.Join(w.home, "bin")
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	for name := range programs {
-		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
+		if err := os.Symlink(self, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return w
 }
 
 // copy returns a copy of the world, which ends with the test.

@@ -61,7 +61,7 @@ func svg(lines []string) []byte {
 }
 
 // terminalPicture draws a terminal whose parts appear one after the other. Those who ask for
-// less motion see all of them at once.
+// less motion, and programs that do not animate, see all of them at once.
 func terminalPicture(columns int, title string, lines [][]shown) []byte {
 	const (
 		lineHeight, charWidth = 19, 8.5
@@ -75,9 +75,9 @@ func terminalPicture(columns int, title string, lines [][]shown) []byte {
 `, width, height, width, height, title, title)
 	if len(lines) > 0 && lines[len(lines)-1][0].at > 0 {
 		b.WriteString(`<style>
-.later { opacity: 0; animation: appear 0s forwards }
-@keyframes appear { to { opacity: 1 } }
-@media (prefers-reduced-motion: reduce) { .later { opacity: 1; animation: none } }
+.later { animation-name: wait }
+@keyframes wait { from, to { opacity: 0 } }
+@media (prefers-reduced-motion: reduce) { .later { animation: none } }
 </style>
 `)
 	}
@@ -101,7 +101,7 @@ func terminalPicture(columns int, title string, lines [][]shown) []byte {
 					n := displaywidth.String(text)
 					later := ""
 					if part.at > 0 {
-						later = fmt.Sprintf(` class="later" style="animation-delay: %.1fs"`, part.at)
+						later = fmt.Sprintf(` class="later" style="animation-duration: %.1fs"`, part.at)
 					}
 					// Spaces that no browser collapses.
 					text = strings.ReplaceAll(text, " ", "\u00a0")

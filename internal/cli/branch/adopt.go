@@ -158,7 +158,8 @@ func (c *cli) adoptJSON(ctx context.Context, p place, a track.Answer, yes bool) 
 func (c *cli) adoptFor(ctx context.Context, p place, a track.Answer, yes bool) (err error) {
 	c.note(unasked(p, a))
 	if len(a.Proposals) == 0 {
-		return c.out().Line("nothing to propose: copse tracks everything that it can find")
+		c.env.Note("nothing to propose: copse tracks everything that it can find; `copse branch tree` shows it")
+		return nil
 	}
 	if err := c.show(a.Proposals); err != nil {
 		return err

@@ -62,7 +62,8 @@ tabs.`,
 // pruneFor shows a person the changes, and applies them if yes is set or the person agrees.
 func (c *cli) pruneFor(ctx context.Context, p place, changes []prune.Change, yes bool) (err error) {
 	if len(changes) == 0 {
-		return c.out().Line("every tracked branch is up to date")
+		c.env.Note("every tracked branch is up to date")
+		return nil
 	}
 	if err := c.changes(changes); err != nil {
 		return err

@@ -142,7 +142,7 @@ func (c *cli) tree() *cobra.Command {
 				return c.out().JSON(forest{Node: *trees[0], OtherRoots: trees[1:]})
 			}
 			for _, tree := range trees {
-				if err := c.out().Drawn(cleantext.Block(tree.Text())); err != nil {
+				if err := c.out().Fold(cleantext.Block(tree.Text())); err != nil {
 					return err
 				}
 			}
@@ -244,7 +244,7 @@ by tabs.`,
 			if o := c.out(); !o.Terminal() {
 				return o.Table(make([]output.Column, statusColumns), c.statusRows(all))
 			}
-			return c.out().Drawn(strings.ReplaceAll(c.drawStatus(all), "fresh=true", "--fresh"))
+			return c.out().Fold(strings.ReplaceAll(c.drawStatus(all), "fresh=true", "--fresh"))
 		}),
 	}
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "ask GitHub and Jira instead of showing the last answers")

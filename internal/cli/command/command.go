@@ -265,7 +265,7 @@ func (c *cli) show() *cobra.Command {
 			for _, v := range found.UV {
 				lines = append(lines, strings.TrimSpace("--uv "+v.Name+"=… "+v.Description))
 			}
-			return c.out().Text(strings.Join(lines, "\n"))
+			return c.out().Fold(strings.TrimRight(cleantext.Block(strings.Join(lines, "\n")), "\n") + "\n")
 		},
 	}
 	output.JSONFlag[command.Command](cmd, &asJSON)

@@ -220,7 +220,7 @@ func drawTree(o *output.Writer, t item.Tree, held func(item.ID) string) error {
 	if t.Omitted > 0 {
 		fmt.Fprintf(&b, "(%s)\n", more(t.Omitted))
 	}
-	return o.Drawn(b.String())
+	return o.Fold(b.String())
 }
 
 // more describes how to show the items that a tree omits.

@@ -243,6 +243,47 @@ func (o *Writer) Hang(prefix, text string) error {
 	return o.Drawn(b.String() + "\n")
 }
 
+// Fold writes lines that the caller has cleaned and styled. At a terminal, a line that is too
+// wide continues in the next one, below the text of a tree, else indented.
+func (o *Writer) Fold(text string) error {
+	if !o.Terminal() {
+		return o.Drawn(text)
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		o.fold(&b, strings.TrimSuffix(line, "\n"))
+		b.WriteString("\n")
+	}
+	return o.Drawn(b.String())
+}
+
+// fold breaks a line between words.
+func (o *Writer) fold(b *strings.Builder, line string) {
+	drawn := len(line) - len(strings.TrimLeft(line, "│├└─ "))
+	hang := strings.NewReplacer("├", "│", "└", " ", "─", " ").Replace(line[:drawn]) + strings.Repeat(" ", indent)
+	column := displaywidth.String(line[:drawn])
+	b.WriteString(line[:drawn])
+	for rest := line[drawn:]; rest != ""; {
+		spaces := len(rest) - len(strings.TrimLeft(rest, " "))
+		end := len(rest)
+		if i := strings.IndexByte(rest[spaces:], ' '); i >= 0 {
+			end = spaces + i
+		}
+		word := rest[spaces:end]
+		n := displaywidth.String(cleantext.Line(word))
+		if spaces > 0 && column+spaces+n > o.width {
+			b.WriteString("\n" + hang)
+			column = displaywidth.String(hang)
+		} else {
+			b.WriteString(rest[:spaces])
+			column += spaces
+		}
+		b.WriteString(word)
+		column += n
+		rest = rest[end:]
+	}
+}
+
 // fit returns the widths of columns, and whether a line fits the terminal with them. It narrows the
 // flexible columns first.
 func (o *Writer) fit(columns []Column, rows [][]string) (widths []int, fits bool) {

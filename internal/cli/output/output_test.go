@@ -124,3 +124,23 @@ func TestEmptyTable(t *testing.T) {
 		t.Errorf("got %q, %v", s.String(), err)
 	}
 }
+
+// A line that is too wide continues below its text, in a tree beside the lines of the tree.
+func TestFold(t *testing.T) {
+	t.Parallel()
+	const text = "#1 A short one\n├─ #2 A title that is longer than the terminal \x1b[2m[task]\x1b[0m\n│  └─ #3 Another title that is too long\n" +
+		"  averyveryverylongwordthatstays\n\n"
+	s := &screen{width: 24}
+	if err := output.New(app.Env{Stdout: s}).Fold(text); err != nil {
+		t.Fatal(err)
+	}
+	want := "#1 A short one\n├─ #2 A title that is\n│      longer than the\n│      terminal \x1b[2m[task]\x1b[0m\n│  └─ #3 Another title\n│         that is too\n│         long\n" +
+		"  averyveryverylongwordthatstays\n\n"
+	if diff := cmp.Diff(want, s.String()); diff != "" {
+		t.Error(diff)
+	}
+	var pipe bytes.Buffer
+	if err := output.New(app.Env{Stdout: &pipe}).Fold(text); err != nil || pipe.String() != text {
+		t.Errorf("in a pipe: %q, %v", &pipe, err)
+	}
+}

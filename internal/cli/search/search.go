@@ -53,7 +53,9 @@ description, labels, or assignee of an item, in the description of a prompt, or 
 directory of a file. A number finds the pull request and the item with that number.
 
 The command uses no network. It finds pull requests and issues that GitHub and Jira returned
-before, to you or to your assistants.`,
+before, to you or to your assistants.
+
+In a pipe, each line has kind, name, title, state, and age, separated by tabs.`,
 		Example: `  copse search session cookie
   copse search --kind file,item login
   copse search 42 --json`,

@@ -246,9 +246,8 @@ func (o *options) ask(ctx context.Context, here *workspace.Workspace, parts []pa
 	if len(plans) == 0 {
 		return false, nil
 	}
-	o.env.Note("copse will:")
 	for _, plan := range plans {
-		o.env.Note("  - " + plan)
+		o.env.Note("copse will " + plan + ".")
 	}
 	return input.Confirm(o.env, "Continue?", true)
 }

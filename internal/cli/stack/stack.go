@@ -118,10 +118,15 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 	if err := out.Table(columns, cells); err != nil {
 		return err
 	}
-	lines := []string{"", out.Bold(cleantext.Line(summary(s)))}
-	if s.Next != "" {
-		lines = append(lines, "Next:   "+cleantext.Line(s.Next))
+	if err := out.Fold("\n" + out.Bold(cleantext.Line(summary(s))) + "\n"); err != nil {
+		return err
 	}
+	if s.Next != "" { // a command, which is copied as a whole
+		if err := out.Drawn("Next:   " + cleantext.Line(s.Next) + "\n"); err != nil {
+			return err
+		}
+	}
+	var lines []string
 	if text := asked(s.GitHub); text != "" {
 		lines = append(lines, out.Faint(cleantext.Line(text)))
 	}
@@ -133,7 +138,12 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 			lines = append(lines, out.Faint(cleantext.Line("Note: "+note)))
 		}
 	}
-	return out.Drawn(strings.Join(lines, "\n") + "\n")
+	for _, line := range lines {
+		if err := out.Fold(line + "\n"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // conflict returns a conflict in one line.

@@ -576,16 +576,16 @@ func (c cli) report(r report, asJSON bool) error {
 		err = o.JSON(r)
 	} else {
 		if !r.repairs {
-			err = o.Line("%s", explained(r.Mode))
+			err = o.Hang("", explained(r.Mode))
 		}
 		for _, line := range r.Database {
 			err = errors.Join(err, o.Line("%s", line))
 		}
 		for _, f := range r.Repaired {
-			err = errors.Join(err, o.Line("repaired: %s %s", f.File, f.Text))
+			err = errors.Join(err, o.Hang("", "repaired: "+f.File+" "+f.Text))
 		}
 		for _, f := range r.Found {
-			err = errors.Join(err, o.Line("%s %s", f.File, f.Text))
+			err = errors.Join(err, o.Hang("", f.File+" "+f.Text))
 		}
 		for _, step := range r.Next {
 			err = errors.Join(err, o.Line("next: %s", step))

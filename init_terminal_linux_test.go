@@ -1,0 +1,234 @@
+package copse_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// session is a program at a pseudo-terminal, and the person in front of it.
+type session struct {
+	t      *testing.T
+	person *os.File
+	cmd    *exec.Cmd
+	// screen is what the terminal showed since the person typed last.
+	screen bytes.Buffer
+}
+
+// sit starts copse at a terminal of 80 columns.
+func sit(t *testing.T, dir string, env []string, args ...string) *session {
+	t.Helper()
+	bin := t.TempDir()
+	links(t, bin)
+	person, program := terminal(t)
+	if err := unix.IoctlSetWinsize(int(person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 80}); err != nil {
+		t.Fatal(err)
+	}
+	// A program that nobody answers is killed, which ends what the person reads.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "copse"), args...)
+	cmd.Dir, cmd.Env = dir, append(env, "TERM=xterm")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Close() // the program has the last copy
+	return &session{t: t, person: person, cmd: cmd}
+}
+
+// until reads what the terminal shows until it ends with a text, and returns it.
+func (s *session) until(end string) string {
+	s.t.Helper()
+	buf := make([]byte, 4096)
+	for !strings.HasSuffix(s.screen.String(), end) {
+		n, err := s.person.Read(buf)
+		s.screen.Write(buf[:n])
+		if err != nil {
+			s.t.Fatalf("the terminal shows %q, not %q: %v", &s.screen, end, err)
+		}
+	}
+	defer s.screen.Reset()
+	return strings.ReplaceAll(s.screen.String(), "\r\n", "\n")
+}
+
+// types types a line.
+func (s *session) types(line string) {
+	s.t.Helper()
+	if _, err := s.person.WriteString(line + "\n"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// rest returns what the terminal shows until the program ends, with success.
+func (s *session) rest() string {
+	s.t.Helper()
+	buf := make([]byte, 4096)
+	for {
+		n, err := s.person.Read(buf)
+		s.screen.Write(buf[:n])
+		if err != nil { // Linux reports an error where nobody has the terminal any longer
+			break
+		}
+	}
+	if err := s.cmd.Wait(); err != nil {
+		s.t.Fatalf("%v: %s", err, &s.screen)
+	}
+	return strings.ReplaceAll(s.screen.String(), "\r\n", "\n")
+}
+
+// beginner makes a repository without any state, and a home with the files of two clients.
+func beginner(t *testing.T) (dir, home string, env []string) {
+	t.Helper()
+	dir, env = repository(t)
+	if err := os.RemoveAll(filepath.Join(dir, ".twig")); err != nil {
+		t.Fatal(err)
+	}
+	home = strings.TrimPrefix(env[0], "HOME=")
+	for _, name := range []string{".claude.json", ".cursor/mcp.json"} {
+		path := filepath.Join(home, filepath.FromSlash(name))
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err == nil {
+			err = os.WriteFile(path, []byte("{}\n"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, home, env
+}
+
+// Whoever only presses Enter gets branches and clients; an answer that is none is asked
+// again; nothing changes before the summary is confirmed.
+func TestInitAsksAPerson(t *testing.T) {
+	t.Parallel()
+	dir, home, env := beginner(t)
+	s := sit(t, dir, env, "init")
+	first := s.until("[Y/n] ")
+	for _, want := range []string{"Press Enter for the default answer", "MCP clients not found: Claude Desktop", "Track the parents"} {
+		if !strings.Contains(strings.Join(strings.Fields(first), " "), want) {
+			t.Errorf("the first question is %q, without %q", first, want)
+		}
+	}
+	s.types("")
+	s.until("[y/N] ")
+	s.types("perhaps")
+	if again := s.until("[y/N] "); !strings.Contains(again, `"perhaps" is not an answer; answer with n, y`) || !strings.Contains(again, "Track work items") {
+		t.Errorf("after a wrong answer: %q", again)
+	}
+	s.types("") // no items
+	s.until("[y/N] ")
+	s.types("") // no prompts
+	s.until("[Y/n] ")
+	s.types("") // Claude Code
+	s.until("[Y/n] ")
+	s.types("n") // Cursor
+	summary := s.until("Continue? [Y/n] ")
+	for _, want := range []string{"\ncopse will create .twig/state.json, hidden from git.\n", "\ncopse will add copse to Claude Code, in " + filepath.Join(home, ".claude.json")} {
+		if !strings.Contains(summary, want) {
+			t.Errorf("the summary is %q, without %q", summary, want)
+		}
+	}
+	if strings.Contains(summary, ".tic") || strings.Contains(summary, "Cursor") {
+		t.Errorf("the summary names what was declined: %q", summary)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".twig")); err == nil {
+		t.Error("something changed before the summary was confirmed")
+	}
+	s.types("")
+	end := s.rest()
+	if !strings.Contains(end, "copse branch adopt") || !strings.Contains(end, "copse mcp doctor") {
+		t.Errorf("at the end: %q", end)
+	}
+	for path, want := range map[string]bool{
+		filepath.Join(dir, ".twig", "state.json"): true, filepath.Join(dir, ".tic"): false, filepath.Join(dir, ".agent"): false,
+	} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for path, want := range map[string]bool{filepath.Join(home, ".claude.json"): true, filepath.Join(home, ".cursor", "mcp.json"): false} {
+		if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), `"copse"`) != want {
+			t.Errorf("%s: %s, %v", path, text, err)
+		}
+	}
+
+	// A no to the summary, and the end of the input, change nothing.
+	for _, answers := range [][]string{{"", "", "", "", "", "n"}, {"", "\x04"}} {
+		dir, _, env := beginner(t)
+		s := sit(t, dir, env, "init")
+		for _, a := range answers {
+			s.until("] ")
+			s.types(a)
+		}
+		if end := s.rest(); !strings.Contains(end, "No changes made.") {
+			t.Errorf("after %q: %q", answers, end)
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".twig")); err == nil {
+			t.Errorf("after %q something changed", answers)
+		}
+	}
+}
+
+// TestInitRecording draws what a person sees of copse init, from a run at a terminal.
+func TestInitRecording(t *testing.T) {
+	t.Parallel()
+	dir, home, env := beginner(t)
+	s := sit(t, dir, env, "init")
+	lines := [][]shown{{{text: "\x1b[32m$\x1b[0m \x1b[1mcopse init\x1b[0m"}}, nil}
+	at := 0.6
+	show := func(text string) {
+		replaced := strings.NewReplacer(dir, "/home/ada/shop", home, "/home/ada").Replace(text)
+		for i, line := range strings.Split(replaced, "\n") {
+			if i > 0 {
+				lines = append(lines, nil)
+			}
+			for j, part := range broken(line, 92) {
+				if j > 0 {
+					lines = append(lines, nil)
+				}
+				if part != "" {
+					lines[len(lines)-1] = append(lines[len(lines)-1], shown{part, at})
+				}
+			}
+		}
+	}
+	echo := ""
+	for _, answer := range []string{"", "y", "", "", "", ""} {
+		show(strings.TrimPrefix(s.until("] "), echo))
+		s.types(answer)
+		at += 0.9
+		show("\x1b[1m" + answer + "\x1b[0m\n")
+		at += 0.4
+		echo = answer + "\n"
+	}
+	show(strings.TrimRight(strings.TrimPrefix(s.rest(), echo), "\n"))
+	for i, line := range lines {
+		if len(line) == 0 {
+			lines[i] = []shown{{"", at}}
+		}
+	}
+	diagram(t, "init", terminalPicture(94, "copse init in a terminal: it asks, summarizes, and confirms", lines))
+}
+
+// broken returns a line in parts of at most n characters, as a terminal breaks it between
+// words.
+func broken(line string, n int) []string {
+	var parts []string
+	for len(line) > n {
+		at := strings.LastIndex(line[:n], " ")
+		if at < 1 {
+			at = n - 1
+		}
+		parts = append(parts, line[:at+1])
+		line = line[at+1:]
+	}
+	return append(parts, line)
+}
