@@ -93,7 +93,7 @@ var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	var pages []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/guide/*.md"} {
+	for _, pattern := range []string{"*.md", "changes/unreleased/*.md", "docs/*.md", "docs/guide/*.md"} {
 		found, err := filepath.Glob(filepath.FromSlash(pattern))
 		if err != nil {
 			t.Fatal(err)

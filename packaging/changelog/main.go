@@ -70,7 +70,9 @@ func read(dir string) (changes []change, files []string, err error) {
 		if m == nil {
 			return nil, nil, fmt.Errorf("%s: the first line must be \"Added: \", \"Changed: \", \"Fixed: \", or \"Removed: \" and one sentence; details follow an empty line", file)
 		}
-		changes = append(changes, change{m[1], m[2], strings.TrimSpace(m[3])})
+		// Links lead from the fragment; the page is two directories above.
+		up := strings.NewReplacer("](../../", "](")
+		changes = append(changes, change{m[1], up.Replace(m[2]), up.Replace(strings.TrimSpace(m[3]))})
 	}
 	return changes, files, nil
 }

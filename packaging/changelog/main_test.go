@@ -47,7 +47,7 @@ func write(t *testing.T, files map[string]string) string {
 
 const (
 	fixed = "Fixed: it does not end.\n"
-	added = "Added: `copse sing` sings.\n\nIt knows two songs.\n\n- one\n- another\n"
+	added = "Added: `copse sing` sings.\n\nIt knows [two songs](../../docs/songs.md).\n\n- one\n- another\n"
 )
 
 func TestRelease(t *testing.T) {
@@ -87,7 +87,7 @@ func TestRelease(t *testing.T) {
 
 - ` + "`copse sing`" + ` sings.
 
-  It knows two songs.
+  It knows [two songs](docs/songs.md).
 
   - one
   - another
