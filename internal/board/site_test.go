@@ -181,6 +181,17 @@ func TestNothingWithoutLogin(t *testing.T) {
 	if status, _ := s.do(s.newBrowser(), "GET", link, ""); status != http.StatusUnauthorized {
 		t.Errorf("the link opens twice: %d", status)
 	}
+	for _, to := range []string{"//evil.example/", "http://evil.example/", "/mcp", "../../mcp", `\\evil.example`, "javascript:alert(1)"} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, s.link("/a", false)+"&to="+url.QueryEscape(to), nil)
+		s.site.ServeHTTP(w, r)
+		if got := w.Header().Get("Location"); !strings.HasPrefix(got, mustParse(t, base).Path) || strings.Contains(got, "..") {
+			t.Errorf("a link with %q leads to %q", to, got)
+		}
+		if cookie := w.Header().Get("Set-Cookie"); !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Strict") {
+			t.Errorf("scripts or other sites can use the cookie: %s", cookie)
+		}
+	}
 	u, err := url.Parse(base)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/sidebranch"
@@ -96,5 +97,24 @@ func TestHostileObjects(t *testing.T) {
 				t.Errorf("got error %v", err)
 			}
 		})
+	}
+}
+
+// A pipe that is found only when git waits for it ends that run of git.
+func TestHostileLooseObject(t *testing.T) {
+	t.Parallel()
+	g, clone, _ := repository(t)
+	commit, err := open(t, g, clone).Commit(t.Context(), sidebranch.Tree{"a.md": "a"}, "First")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(clone, ".git", "objects", string(commit[:2]), string(commit[2:]))
+	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := open(t, g, clone).Read(ctx, commit); err == nil || ctx.Err() != nil {
+		t.Errorf("got error %v", err)
 	}
 }

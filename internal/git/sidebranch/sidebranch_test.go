@@ -2,6 +2,7 @@ package sidebranch_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/git/sidebranch"
+	"github.com/copse-dev/copse/internal/xec"
 )
 
 const name = "items"
@@ -310,6 +312,13 @@ func TestAddresses(t *testing.T) {
 	_, err := b.Fetch(t.Context(), sidebranch.Remote{Fetch: "http://ada:secret@127.0.0.1:1/x.git"})
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("the error is %v", err)
+	}
+	// Some versions of git show the login in their own messages.
+	said := &xec.ExitError{Program: "git", Stderr: "fatal: unable to access 'https://ada:secret@localhost/x.git/': refused\nssh://ada:secret@localhost"}
+	for _, err := range []error{said, fmt.Errorf("run git for https://ada:secret@localhost/: %w", errors.New("refused"))} {
+		if e := (&sidebranch.UnreachableError{Doing: "fetch from", Err: err}); strings.Contains(e.Error(), "secret") || !strings.Contains(e.Error(), "localhost") {
+			t.Errorf("the error is %v", e)
+		}
 	}
 }
 

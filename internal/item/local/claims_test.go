@@ -172,6 +172,13 @@ func TestHostileClaims(t *testing.T) {
 			t.Errorf("%.40q is a claim: %v", text, err)
 		}
 	}
+	// A claim counts under its own name alone: nobody would find it to end it.
+	good := fmt.Sprintf(`{"item":1,"created":%q,"holder":{"name":"eve"},"renewed":%q,"expires":%q}`,
+		it.Created, time.Now().UTC().Format(time.RFC3339), time.Now().Add(time.Minute).UTC().Format(time.RFC3339))
+	write(t, dir, ".copse/claims/other.json", good)
+	if snapshot, err := s.Snapshot(ctx); err != nil || len(snapshot.Claims()) != 0 {
+		t.Errorf("a file with another name is a claim: %v", err)
+	}
 	if _, err := s.Claim(ctx, item.ClaimRequest{ID: 1}); err != nil {
 		t.Error(err)
 	}
