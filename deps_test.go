@@ -155,6 +155,7 @@ var twigMCP = []string{
 	"internal/git/index",
 	"internal/git/operation",
 	"internal/git/override",
+	"internal/git/porcelain",
 	"internal/git/program",
 	"internal/git/refstore",
 	"internal/github",

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/porcelain"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -78,21 +79,21 @@ func (s *stream) commit(n int, w Worktree) {
 }
 
 // edit adds the change of one file.
-func (s *stream) edit(root *rooted.Root, w Worktree, e git.Edit) {
+func (s *stream) edit(root *rooted.Root, w Worktree, e porcelain.Edit) {
 	switch {
 	case e.Mode == "" && !e.Untracked:
 		fmt.Fprintf(s, "D %s\n", quote(e.Path))
-	case e.Mode == git.ModeSubmodule:
+	case e.Mode == porcelain.ModeSubmodule:
 		if strings.Trim(e.Commit, "0") != "" {
-			fmt.Fprintf(s, "M %s %s %s\n", git.ModeSubmodule, e.Commit, quote(e.Path))
+			fmt.Fprintf(s, "M %s %s %s\n", porcelain.ModeSubmodule, e.Commit, quote(e.Path))
 		}
 	default:
 		mode, data, ok := s.read(root, w, e)
 		if !ok {
 			return
 		}
-		convert := w.Edits.CRLF && e.LineEnds == "" || e.LineEnds == git.Converted
-		if convert && mode != git.ModeLink && bytes.IndexByte(data, 0) < 0 {
+		convert := w.Edits.CRLF && e.LineEnds == "" || e.LineEnds == porcelain.Converted
+		if convert && mode != porcelain.ModeLink && bytes.IndexByte(data, 0) < 0 {
 			data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 		}
 		fmt.Fprintf(s, "M %s inline %s\ndata %d\n", mode, quote(e.Path), len(data))
@@ -102,7 +103,7 @@ func (s *stream) edit(root *rooted.Root, w Worktree, e git.Edit) {
 }
 
 // read returns the worktree's content at a path, false if it is not a file that git supports.
-func (s *stream) read(root *rooted.Root, w Worktree, e git.Edit) (mode string, data []byte, ok bool) {
+func (s *stream) read(root *rooted.Root, w Worktree, e porcelain.Edit) (mode string, data []byte, ok bool) {
 	info, err := root.Lstat(e.Path)
 	if err != nil {
 		return "", nil, false
@@ -111,14 +112,14 @@ func (s *stream) read(root *rooted.Root, w Worktree, e git.Edit) (mode string, d
 	case info.Mode()&fs.ModeSymlink != 0:
 		// The text of a link is data, wherever it leads.
 		target, err := readlink(w.Root, e.Path)
-		return git.ModeLink, []byte(target), err == nil
+		return porcelain.ModeLink, []byte(target), err == nil
 	case !info.Mode().IsRegular():
 		return "", nil, false
 	}
-	if mode = e.Mode; mode != git.ModeFile && mode != git.ModeExecutable {
-		mode = git.ModeFile
+	if mode = e.Mode; mode != porcelain.ModeFile && mode != porcelain.ModeExecutable {
+		mode = porcelain.ModeFile
 		if info.Mode()&0o100 != 0 {
-			mode = git.ModeExecutable
+			mode = porcelain.ModeExecutable
 		}
 	}
 	data, err = root.Read(e.Path, min(maxFile, s.left))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
+	"github.com/copse-dev/copse/internal/git/porcelain"
 	"github.com/copse-dev/copse/internal/git/trial"
 )
 
@@ -304,7 +305,7 @@ func TestSHA256(t *testing.T) {
 	g.Run(root, "commit", "-q", "-a", "-m", "2")
 	gittest.Write(t, filepath.Join(root, "a.txt"), "3\n")
 	tr := open(t, g, root, "")
-	commits, err := tr.Snapshots(t.Context(), []trial.Worktree{{Root: root, Head: main, Edits: git.Edits{Files: []git.Edit{{Path: "a.txt", Mode: git.ModeFile}}}}})
+	commits, err := tr.Snapshots(t.Context(), []trial.Worktree{{Root: root, Head: main, Edits: git.Edits{Files: []porcelain.Edit{{Path: "a.txt", Mode: porcelain.ModeFile}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/trial"
+	"github.com/copse-dev/copse/internal/git/uncommitted"
 )
 
 const (
@@ -19,15 +20,17 @@ const (
 	maxCache = 32 << 20
 	// maxMerges is the number of stored results that the last survey did not use.
 	maxMerges = 4000
+	// renewal is after how long a report that says the same is written again.
+	renewal = 30 * time.Second
 	// version changes when what is kept means something else.
 	version = 3
 )
 
 // kept is the data between surveys. It is immutable after it is read or written.
 type kept struct {
-	Version   int               `json:"version"`
-	Worktrees map[string]*state `json:"worktrees"` // by root
-	Merges    map[string]merge  `json:"merges"`
+	Version   int                           `json:"version"`
+	Worktrees map[string]*uncommitted.State `json:"worktrees"` // by root
+	Merges    map[string]merge              `json:"merges"`
 	// Last is the result of the last complete report.
 	Last *lastReport `json:"last,omitempty"`
 }
@@ -48,7 +51,7 @@ type merge struct {
 }
 
 func newKept() *kept {
-	return &kept{Version: version, Worktrees: make(map[string]*state), Merges: make(map[string]merge)}
+	return &kept{Version: version, Worktrees: make(map[string]*uncommitted.State), Merges: make(map[string]merge)}
 }
 
 // cache stores results in a file, which all processes of the user share. Without a file, it stores
@@ -93,7 +96,9 @@ func (c *cache) load() *kept {
 // if there is nothing new.
 func (c *cache) save(known, fresh *kept) {
 	today := c.now().Unix() / int64((24 * time.Hour).Seconds())
-	changed := fresh.Last != nil && (known.Last == nil || !reflect.DeepEqual(fresh.Last.Conflicts, known.Last.Conflicts))
+	// Those who only read the last report believe it for some minutes.
+	changed := fresh.Last != nil && (known.Last == nil || fresh.Last.At.Sub(known.Last.At) > renewal ||
+		!reflect.DeepEqual(fresh.Last.Conflicts, known.Last.Conflicts))
 	if fresh.Last == nil {
 		fresh.Last = known.Last
 	}

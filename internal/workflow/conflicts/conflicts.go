@@ -13,9 +13,7 @@
 // Use [New]. [Radar.Report] tries the merges; package git/trial describes how, and why this
 // writes nothing to the repository. It caches results by the merged commits, in
 // the user's cache directory, so a repeated call tries only what changed. Package
-// git/fingerprint detects changed files of a worktree without starting git. In a program
-// that looks repeatedly, package dirwatch reports that nothing has happened in a worktree,
-// and its files need no check.
+// git/uncommitted remembers the changed files of each worktree.
 package conflicts
 
 import (
@@ -28,6 +26,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/trial"
+	"github.com/copse-dev/copse/internal/git/uncommitted"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/workflow/stack"
 )
@@ -40,7 +39,7 @@ type Options struct {
 	Git      git.Options
 	Now      func() time.Time
 	// Trees observe changes, for a program that looks more than once; nil for nobody.
-	Trees Trees
+	Trees uncommitted.Trees
 	// Clients returns the names of the clients that work in each worktree, by its root;
 	// nil for nobody.
 	Clients func(ctx context.Context) map[string][]string
@@ -48,8 +47,8 @@ type Options struct {
 
 // Radar finds conflicts in one repository. It is safe for concurrent use.
 type Radar struct {
-	o    Options
-	seen *seen
+	o           Options
+	uncommitted *uncommitted.Finder
 
 	mu    sync.Mutex // one report at a time, as the next one profits
 	cache *cache
@@ -61,7 +60,7 @@ type Radar struct {
 
 // New returns the radar of the repository of o.Branches.
 func New(o Options) *Radar {
-	return &Radar{o: o, seen: newSeen(o.Trees, o.Now), repos: make(map[string]*git.Repo)}
+	return &Radar{o: o, uncommitted: uncommitted.New(o.Trees, o.Now), repos: make(map[string]*git.Repo)}
 }
 
 // Request selects conflicts.

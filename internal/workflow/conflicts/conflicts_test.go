@@ -327,6 +327,25 @@ func TestOldGit(t *testing.T) {
 	}
 }
 
+// Those who read the last report see when somebody looked last, also if that found the same.
+func TestLastIsRenewed(t *testing.T) {
+	t.Parallel()
+	w := begin(t)
+	w.commit(t, w.worktree("one"), "a.txt", "1\none\n3\n")
+	w.commit(t, w.worktree("two"), "a.txt", "1\ntwo\n3\n")
+	o := git.Options{Env: w.Env}
+	s := session.New(session.Options{Dir: w.root, Git: o})
+	for at := now(); at.Before(now().Add(10 * time.Minute)); at = at.Add(time.Minute) {
+		r := conflicts.New(conflicts.Options{
+			Branches: stack.New(s, nil), CacheDir: w.cache, Git: o, Now: func() time.Time { return at },
+		})
+		report(t, r, conflicts.Request{})
+		if found, seen := w.radar().Last(t.Context()); len(found) != 1 || !seen.Equal(at) {
+			t.Errorf("at %s the last report is of %s, with %d conflicts", at, seen, len(found))
+		}
+	}
+}
+
 // A damaged cache is no cache.
 func TestDamagedCache(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/uncommitted"
 )
 
 const (
@@ -51,9 +52,9 @@ type side struct {
 	root        string // of the worktree, "" for none
 	current     bool   // the worktree of the session
 	uncommitted int
-	state       *state // of the worktree
-	made        bool   // the commit is there to be merged
-	apart       bool   // it has no history in common with the trunk
+	state       *uncommitted.State // of the worktree
+	made        bool               // the commit is there to be merged
+	apart       bool               // it has no history in common with the trunk
 }
 
 // list returns the worktrees and the tips of all branches, with that of the trunk's remote

@@ -1,4 +1,4 @@
-package conflicts
+package uncommitted
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package conflicts
+package uncommitted
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/porcelain"
 	"github.com/copse-dev/copse/internal/git/trial"
 )
 
@@ -40,10 +41,10 @@ func lineEnds(ctx context.Context, repo *git.Repo, edits *git.Edits) error {
 		e := &edits.Files[i]
 		switch attribute, value := entry[1], entry[2]; {
 		case attribute == "text" && value == "unset":
-			e.LineEnds = git.AsTheyAre
+			e.LineEnds = porcelain.AsTheyAre
 		case attribute == "text" && (value == "set" || value == "auto"),
 			attribute == "eol" && (value == "lf" || value == "crlf") && e.LineEnds == "":
-			e.LineEnds = git.Converted
+			e.LineEnds = porcelain.Converted
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package conflicts
+package uncommitted
 
 import (
 	"context"
@@ -21,9 +21,10 @@ type Trees interface {
 // memory, or linked elsewhere, can change without a report.
 const maxTrust = 5 * time.Minute
 
-// seen records when the files of worktrees were checked, so a worktree in which nothing has
-// happened since costs no check of its files. It is safe for concurrent use.
-type seen struct {
+// Finder finds the uncommitted changes of worktrees. It records when their files were checked, so a
+// worktree in which nothing has happened since costs no check of its files. It is safe for
+// concurrent use.
+type Finder struct {
 	trees Trees // nil for nobody who watches
 	now   func() time.Time
 
@@ -40,31 +41,32 @@ type look struct {
 	valid  bool // changes since are reported
 }
 
-func newSeen(trees Trees, now func() time.Time) *seen {
-	return &seen{trees: trees, now: now, looks: make(map[string]look)}
+// New returns a finder. Trees are nil for a program that asks once.
+func New(trees Trees, now func() time.Time) *Finder {
+	return &Finder{trees: trees, now: now, looks: make(map[string]look)}
 }
 
 // unchanged reports whether the files of a worktree still have a fingerprint. The second check of a
 // worktree starts to watch it: a program that checks once would gain nothing.
-func (s *seen) unchanged(ctx context.Context, files fingerprint.Files, sum string) bool {
-	s.mu.Lock()
-	last, again := s.looks[files.Root]
-	s.mu.Unlock()
-	now := look{sum: sum, at: s.now()}
-	if s.trees != nil && again {
+func (f *Finder) unchanged(ctx context.Context, files fingerprint.Files, sum string) bool {
+	f.mu.Lock()
+	last, again := f.looks[files.Root]
+	f.mu.Unlock()
+	now := look{sum: sum, at: f.now()}
+	if f.trees != nil && again {
 		now.around = files.Around()
-		count, watched := s.trees.Count(files.Root)
+		count, watched := f.trees.Count(files.Root)
 		if watched && last.valid && last.sum == sum && last.around == now.around && last.count == count && now.at.Sub(last.at) < maxTrust {
 			return true
 		}
 		// Changes count from before the check.
-		now.count, now.valid = s.trees.Follow(files.Root, files.Directories())
+		now.count, now.valid = f.trees.Follow(files.Root, files.Directories())
 	}
 	found, err := fingerprint.Of(ctx, files)
 	same := err == nil && found.Sum == sum
 	now.valid = now.valid && same && !found.Linked
-	s.mu.Lock()
-	s.looks[files.Root] = now
-	s.mu.Unlock()
+	f.mu.Lock()
+	f.looks[files.Root] = now
+	f.mu.Unlock()
 	return same
 }

@@ -1,0 +1,114 @@
+// Package uncommitted finds which files of worktrees differ from the commit that is checked
+// out, and remembers that while nothing changes.
+//
+// A [State] can be kept anywhere, also between processes: it has the fingerprint of what it
+// was read from. [Finder.State] returns the one that is known if the fingerprint is the same,
+// and asks git otherwise. In a program that asks repeatedly, [Trees] say that nothing happened
+// in a worktree, and then nobody looks at its files.
+package uncommitted
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/git/fingerprint"
+)
+
+// maxUntracked is the maximum number of compared untracked files of a worktree.
+const maxUntracked = 1000
+
+// State is the known state of a worktree's files.
+type State struct {
+	Print fingerprint.Print `json:"print"`
+	// Edits are the files that differ from the checked-out commit.
+	Edits git.Edits `json:"edits"`
+	// Beside are directories in which files can appear that git does not ignore, and that
+	// have none yet.
+	Beside []string `json:"beside,omitempty"`
+	// Commit is the last commit created from the files, "" if there is none.
+	Commit string `json:"commit,omitempty"`
+	// LeftOut is the number of untracked files that are not compared.
+	LeftOut int `json:"left_out,omitempty"`
+}
+
+// State returns the state of a worktree with a commit checked out: the one that is known while nothing changed,
+// else what git says.
+func (f *Finder) State(ctx context.Context, repo *git.Repo, head string, known *State) (*State, error) {
+	if known != nil && known.Print.Settled {
+		files, err := filesOf(ctx, repo, head, known)
+		if err == nil && f.unchanged(ctx, files, known.Print.Sum) {
+			return known, nil
+		}
+	}
+	began := time.Now()
+	edits, err := repo.Edits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := &State{Edits: edits}
+	if err := lineEnds(ctx, repo, &found.Edits); err != nil {
+		return nil, err
+	}
+	untracked := 0
+	for _, e := range found.Edits.Files {
+		if e.Untracked {
+			untracked++
+		}
+	}
+	if untracked > maxUntracked {
+		kept := found.Edits.Files[:0:0]
+		for _, e := range found.Edits.Files {
+			if !e.Untracked {
+				kept = append(kept, e)
+			}
+		}
+		found.Edits.Files, found.LeftOut = kept, untracked
+		return found, nil // files that are made are not seen otherwise
+	}
+	if found.Beside, err = beside(ctx, repo); err != nil {
+		return found, nil //nolint:nilerr // git is asked each time
+	}
+	files, err := filesOf(ctx, repo, head, found)
+	if err != nil {
+		return found, nil //nolint:nilerr // as above
+	}
+	files.At = began
+	if p, err := fingerprint.Of(ctx, files); err == nil {
+		found.Print = p
+	}
+	return found, nil
+}
+
+// filesOf returns what a worktree's state depends on.
+func filesOf(ctx context.Context, repo *git.Repo, head string, in *State) (fingerprint.Files, error) {
+	tracked, err := repo.Tracked(ctx)
+	if err != nil {
+		return fingerprint.Files{}, err
+	}
+	var untracked []string
+	for _, e := range in.Edits.Files {
+		if e.Untracked {
+			untracked = append(untracked, e.Path)
+		}
+	}
+	return fingerprint.Files{
+		Root: repo.Root(), Tracked: tracked.All(), Untracked: untracked, Beside: in.Beside,
+		Others: others(ctx, repo), State: head, At: time.Now(),
+	}, nil
+}
+
+// others returns the files that decide what is tracked and ignored in a worktree.
+func others(ctx context.Context, repo *git.Repo) []string {
+	files := []string{filepath.Join(repo.GitDir(), "index")}
+	for _, dir := range repo.Submodules() {
+		for _, name := range []string{"HEAD", "index", "logs/HEAD"} { // one of them changes with each commit there
+			files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
+		}
+	}
+	if excludes, err := repo.Excludes(ctx); err == nil {
+		files = append(files, excludes.Files...)
+	}
+	return files
+}
