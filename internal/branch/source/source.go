@@ -22,6 +22,8 @@ import (
 type Repo interface {
 	// CommonDir is git's directory, which all worktrees share.
 	CommonDir() string
+	// GitDir is git's directory for this worktree, which is CommonDir in the main one.
+	GitDir() string
 	// Root is the root of the worktree, "" for a bare repository.
 	Root() string
 	// Program runs git.

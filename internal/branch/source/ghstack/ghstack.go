@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/copse-dev/copse/internal/branch/source"
 	"github.com/copse-dev/copse/internal/regular"
@@ -41,10 +42,12 @@ func (Reader) Files(r source.Repo) []string {
 	return files
 }
 
-// Read reads the stacks.
+// Read reads the stacks. Where files disagree, that of this worktree counts.
 func (g Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 	record := source.Record{Source: g.Name()}
-	for _, path := range g.Files(r) {
+	own := filepath.Join(r.GitDir(), "gh-stack")
+	others := slices.DeleteFunc(g.Files(r), func(path string) bool { return path == own })
+	for _, path := range append([]string{own}, others...) {
 		if filepath.Base(path) != "gh-stack" {
 			continue
 		}

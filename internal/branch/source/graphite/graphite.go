@@ -6,6 +6,7 @@
 package graphite
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,7 @@ func (Reader) Name() string { return "graphite" }
 const (
 	database  = ".graphite_metadata.db"
 	settings  = ".graphite_repo_config"
+	pulls     = ".graphite_pr_info"
 	refPrefix = "refs/branch-metadata/"
 	// maxBlob is the maximum size of the record of a branch.
 	maxBlob = 1 << 20
@@ -36,7 +38,7 @@ const (
 // Files returns the file with its journals, the settings, and the refs.
 func (Reader) Files(r source.Repo) []string {
 	dir := r.CommonDir()
-	files := []string{filepath.Join(dir, settings), filepath.Join(dir, "packed-refs"), filepath.Join(dir, "reftable"), filepath.Join(dir, filepath.FromSlash(refPrefix))}
+	files := []string{filepath.Join(dir, settings), filepath.Join(dir, pulls), filepath.Join(dir, "packed-refs"), filepath.Join(dir, "reftable"), filepath.Join(dir, filepath.FromSlash(refPrefix))}
 	for _, suffix := range []string{"", "-wal", "-journal"} {
 		files = append(files, filepath.Join(dir, database+suffix))
 	}
@@ -74,10 +76,55 @@ func (g Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 			record.Edges = append(record.Edges, e)
 		}
 	}
-	if len(record.Edges) > 0 {
-		record.Trunks = append(trunks(r), record.Trunks...)
+	if len(record.Edges) == 0 {
+		return record, nil
+	}
+	record.Trunks = append(trunks(r), record.Trunks...)
+	numbers, err := pullRequests(r)
+	if err != nil {
+		record.Notes = append(record.Notes, "its pull requests cannot be read")
+	}
+	for i := range record.Edges {
+		e := &record.Edges[i]
+		e.PR = cmp.Or(numbers[e.Child], e.PR)
 	}
 	return record, nil
+}
+
+// pullRequests reads the numbers of the pull requests that Graphite submitted, by branch. One
+// that is open counts before those that are merged or closed, and the newest of these before
+// the others: the name of a branch can be used again.
+func pullRequests(r source.Repo) (map[string]uint32, error) {
+	data, err := regular.Read(filepath.Join(r.CommonDir(), pulls), source.MaxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return PullRequests(data)
+}
+
+// PullRequests is the content of the file of pull requests.
+func PullRequests(data []byte) (map[string]uint32, error) {
+	var file struct {
+		Infos []struct {
+			Number uint32 `json:"prNumber"`
+			Head   string `json:"headRefName"`
+			State  string `json:"state"`
+		} `json:"prInfos"`
+	}
+	if err := source.JSON(data, &file); err != nil {
+		return nil, err
+	}
+	numbers, open := make(map[string]uint32, len(file.Infos)), make(map[string]bool, len(file.Infos))
+	for _, info := range file.Infos {
+		is := info.State == "OPEN"
+		if is && !open[info.Head] || is == open[info.Head] && info.Number > numbers[info.Head] {
+			numbers[info.Head], open[info.Head] = info.Number, is
+		}
+	}
+	return numbers, nil
 }
 
 // table reads the SQLite file: the name of each branch, its parent, the parent's commit, and

@@ -161,7 +161,7 @@ func TestJoinWithState(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d"} {
 		w.Run(w.dir, "branch", name)
 	}
-	gittest.Write(t, filepath.Join(w.dir, ".git", "machete"), "main\n  a PR #1\n    b PR #2\n  d\n    c PR #3\nrel\n  main\n")
+	gittest.Write(t, filepath.Join(w.dir, ".git", "machete"), "rel\n  main\n    a PR #1\n      b PR #2\n    d\n      c PR #3\n")
 	own := twig.NewState(twig.Document{
 		Version: 1, Branches: map[string]twig.Branch{"a": {Branch: "a", GitHubPR: 7, JiraIssue: "A-1"}},
 		Dependencies: []twig.Dependency{{Child: "a", Parent: "main"}, {Child: "b", Parent: "main"}, {Child: "b", Parent: "d"}, {Child: "c", Parent: "gone"}},
