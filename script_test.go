@@ -219,7 +219,12 @@ func hold(ts *testscript.TestScript, args []string, serve server) {
 		ended <- serve(ctx, env)
 		out.Close()
 	}()
-	transcript, err := mcptext.Run(era, script, toServer, fromServer, ts.Exec)
+	transcript, err := mcptext.Run(era, script, toServer, fromServer, func(program string, args ...string) error {
+		if program == "github" && len(args) == 1 {
+			return fakes.Change(ts, args[0])
+		}
+		return ts.Exec(program, args...)
+	})
 	toServer.Close()
 	go io.Copy(io.Discard, fromServer)
 	code := <-ended

@@ -4,6 +4,7 @@
 package fakes
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -26,14 +27,8 @@ func GitHub(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: github fixture.json")
 	}
-	file, err := os.Open(ts.MkAbs(args[0]))
+	fixture, err := load(ts.MkAbs(args[0]))
 	ts.Check(err)
-	defer file.Close()
-	fixture, err := githubtest.Load(file)
-	ts.Check(err)
-	if fixture.Date == "" {
-		fixture.Date = Date
-	}
 	server, err := githubtest.Start(fixture)
 	ts.Check(err)
 	ts.Defer(server.Close)
@@ -41,6 +36,32 @@ func GitHub(ts *testscript.TestScript, neg bool, args []string) {
 	if last, ok := ts.Value(Key{}).(*Last); ok {
 		last.server = server
 	}
+}
+
+func load(path string) (githubtest.Fixture, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return githubtest.Fixture{}, err
+	}
+	defer file.Close()
+	fixture, err := githubtest.Load(file)
+	if fixture.Date == "" {
+		fixture.Date = Date
+	}
+	return fixture, err
+}
+
+// Change makes the last fake GitHub of a script hold another fixture.
+func Change(ts *testscript.TestScript, path string) error {
+	last, ok := ts.Value(Key{}).(*Last)
+	if !ok || last.server == nil {
+		return errors.New("there is no GitHub to change")
+	}
+	fixture, err := load(ts.MkAbs(path))
+	if err != nil {
+		return err
+	}
+	return last.server.Update(func(f *githubtest.Fixture) { *f = fixture })
 }
 
 // Key is that of a script's value for a [Last].

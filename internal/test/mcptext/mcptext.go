@@ -13,6 +13,10 @@
 //	raw JSON                     a whole message, the answer as it came
 //	send JSON                    the same without waiting for an answer
 //	do PROGRAM [ARG…]            run a program in between, to change what the server sees
+//	subscribe URI                hear of changes of a resource from now on
+//	await URI                    wait until it has changed
+//	until URI PROGRAM [ARG…]     run a program until a change is heard of, and on until none
+//	                             follows: a subscription takes a moment to stand
 //	# comment
 //
 // "$cursor" in a line means the last next_cursor of an answer, and "$since"
@@ -50,7 +54,10 @@ const (
 // Run sends the requests of script over in and out, which are the server's stdin and stdout, and
 // returns the transcript. The verb do calls do.
 func Run(era Era, script string, in io.Writer, out io.Reader, do func(program string, args ...string) error) (string, error) {
-	c := &conversation{era: era, in: in, out: bufio.NewReader(out), do: do}
+	c := &conversation{era: era, in: in, lines: make(chan string), failed: make(chan error, 1), do: do}
+	stop := make(chan struct{})
+	defer close(stop)
+	go c.listen(bufio.NewReader(out), stop)
 	if era == Legacy {
 		if _, err := c.request("initialize", map[string]any{
 			"protocolVersion": string(era),
@@ -79,7 +86,8 @@ func Run(era Era, script string, in io.Writer, out io.Reader, do func(program st
 type conversation struct {
 	era        Era
 	in         io.Writer
-	out        *bufio.Reader
+	lines      chan string // what the server sends
+	failed     chan error  // why no more lines follow
 	do         func(program string, args ...string) error
 	id         int
 	cursor     string
@@ -94,7 +102,7 @@ func (c *conversation) step(line string) error {
 		if err := c.send(rest); err != nil {
 			return err
 		}
-		answer, err := c.out.ReadString('\n')
+		answer, err := c.line()
 		c.transcript.WriteString(answer)
 		return err
 	case "send":
@@ -103,6 +111,13 @@ func (c *conversation) step(line string) error {
 		if words := strings.Fields(rest); len(words) > 0 {
 			return c.do(words[0], words[1:]...)
 		}
+	case "subscribe":
+		return c.subscribe(rest)
+	case "await":
+		return c.await(rest)
+	case "until":
+		uri, program, _ := strings.Cut(rest, " ")
+		return c.until(uri, strings.Fields(program))
 	case "call":
 		name, args, _ := strings.Cut(rest, " ")
 		params := map[string]any{"name": name}
@@ -374,12 +389,12 @@ func (c *conversation) request(method string, params map[string]any) (answer, er
 		return answer{}, err
 	}
 	for {
-		line, err := c.out.ReadBytes('\n')
+		line, err := c.line()
 		if err != nil {
 			return answer{}, fmt.Errorf("read answer: %w", err)
 		}
 		var a answer
-		if err := json.Unmarshal(line, &a); err != nil {
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			return answer{}, fmt.Errorf("stdout carries something else than protocol: %q", line)
 		}
 		if string(a.ID) == fmt.Sprint(c.id) {

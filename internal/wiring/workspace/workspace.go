@@ -421,13 +421,20 @@ func (w *Workspace) Verdicts(store item.Store) *verdict.Verdicts {
 		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
 			return git.Discover(ctx, dir, git.Options{Env: w.env.Environ})
 		},
+		Kept: kept(w.env.ConflictsDir()),
 	}
 	if !slices.Contains(w.disabled, "github") {
+		o.Kept = kept(w.env.ConflictsDir(), w.env.CacheDir(), w.env.PullsDir())
 		o.Pulls = pulls{w.Pulls, w.Words}
 		o.Turns = turn.Dir(w.env.TurnsDir())
 		o.Opened = workopen.Lists{Session: w.Session, Pulls: w.Pulls, Dir: openpulls.Dir(w.env.PullsDir()), Now: w.env.Now}
 	}
 	return verdict.New(o)
+}
+
+// kept returns the directories that the environment has a place for.
+func kept(dirs ...string) []string {
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
 // pulls are the pull requests of the repository, in the words of the program.

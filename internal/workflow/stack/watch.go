@@ -9,14 +9,15 @@ import (
 	"github.com/copse-dev/copse/internal/watch"
 )
 
-// Watch calls changed whenever what read returns is different, until ctx ends. Git
+// Watch calls changed whenever what read returns is different, until ctx ends. It reads again
+// when something happens in git's directories, in those of the state, or in one of also. Git
 // touches its directories for many reasons; only another result counts.
-func (b *Branches) Watch(ctx context.Context, read func() string, changed func()) error {
+func (b *Branches) Watch(ctx context.Context, read func() string, changed func(), also ...string) error {
 	repo, err := b.session.Repo(ctx)
 	if err != nil {
 		return err
 	}
-	var paths watch.Paths
+	paths := watch.Paths{Dirs: slices.Clone(also)}
 	for _, root := range slices.Compact([]string{repo.Root(), repo.SharedRoot()}) {
 		if root != "" {
 			// The root, too: .twig may not be there yet.

@@ -34,6 +34,9 @@ type Options struct {
 	Turns turn.Dir
 	// Radar finds conflicts; nil for none.
 	Radar Radar
+	// Kept are the directories in which all processes of the user store answers about pull
+	// requests and conflicts. Watchers look again after a change there.
+	Kept []string
 	// Services read the issue of a branch.
 	Services stack.Services
 	// Items are the work items; nil for none.

@@ -45,7 +45,7 @@ func (v *Verdicts) Watch(ctx context.Context, start string, changed func(Status)
 	return v.o.Branches.Watch(ctx, func() string {
 		look(Cached)
 		return ""
-	}, func() {})
+	}, func() {}, v.o.Kept...)
 }
 
 // survey searches for conflicts again. The results are read with the rest.
