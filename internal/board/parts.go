@@ -6,6 +6,8 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/board/markup"
 )
 
 // part is a piece of a page: an element with an ID. A leaf updates as a whole. Other parts contain
@@ -51,34 +53,12 @@ func idOf(keys ...string) string {
 	return "p" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:8]))
 }
 
-// settled returns html without the texts of times, which a page's script updates.
-func settled(html string) string {
-	const opening = "<time "
-	if !strings.Contains(html, opening) {
-		return html
-	}
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(html, opening)
-		attributes, text, complete := strings.Cut(rest, ">")
-		if !found || !complete {
-			b.WriteString(html)
-			return b.String()
-		}
-		b.WriteString(before + opening + attributes + ">")
-		html = ""
-		if end := strings.IndexByte(text, '<'); end >= 0 {
-			html = text[end:]
-		}
-	}
-}
-
 // fingerprint returns a text that differs for a page with other parts.
 func (s screen) fingerprint() string {
 	sum := sha256.New()
 	var walk func(p part)
 	walk = func(p part) {
-		for _, text := range []string{p.id, settled(p.html), settled(p.before), settled(p.after)} {
+		for _, text := range []string{p.id, markup.Settled(p.html), markup.Settled(p.before), markup.Settled(p.after)} {
 			sum.Write([]byte(text))
 			sum.Write([]byte{0})
 		}
@@ -128,8 +108,8 @@ func changes(was, now screen) []step {
 
 // update returns the steps from one state of a part to another.
 func update(was, now part) []step {
-	same := was.id == now.id && was.list == now.list && settled(was.html) == settled(now.html) &&
-		settled(was.before) == settled(now.before) && settled(was.after) == settled(now.after)
+	same := was.id == now.id && was.list == now.list && markup.Settled(was.html) == markup.Settled(now.html) &&
+		markup.Settled(was.before) == markup.Settled(now.before) && markup.Settled(was.after) == markup.Settled(now.after)
 	if !same || !now.list && !slices.EqualFunc(was.parts, now.parts, func(a, b part) bool { return a.id == b.id }) {
 		return []step{{Op: "morph", ID: was.id, HTML: string(now.text())}}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/board/markup"
 )
 
 // node is an element of a page as a browser has it.
@@ -18,7 +20,7 @@ type node struct {
 
 // nodeOf returns the elements of a part.
 func nodeOf(p part) *node {
-	n := &node{id: p.id, text: settled(p.html + p.before + p.after), list: p.list}
+	n := &node{id: p.id, text: markup.Settled(p.html + p.before + p.after), list: p.list}
 	for _, one := range p.parts {
 		n.children = append(n.children, nodeOf(one))
 	}
@@ -137,7 +139,7 @@ func TestSettled(t *testing.T) {
 		`<p><time datetime="x">2 m</time> a <time class="y">3 h</time>.</p>`: `<p><time datetime="x"></time> a <time class="y"></time>.</p>`,
 		"<time a>1": "<time a>", "<time a": "<time a", "<time a></time><time ": "<time a></time><time ",
 	} {
-		if got := settled(html); got != want {
+		if got := markup.Settled(html); got != want {
 			t.Errorf("%q: %q, want %q", html, got, want)
 		}
 	}

@@ -200,6 +200,28 @@ func (k *Kit) Ago(at time.Time) template.HTML {
 		at.UTC().Format(time.RFC3339), at.Local().Format("2006-01-02 15:04:05 MST"), text))
 }
 
+// Settled returns html without the texts of times, which a page's script updates.
+func Settled(html string) string {
+	const opening = "<time "
+	if !strings.Contains(html, opening) {
+		return html
+	}
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(html, opening)
+		attributes, text, complete := strings.Cut(rest, ">")
+		if !found || !complete {
+			b.WriteString(html)
+			return b.String()
+		}
+		b.WriteString(before + opening + attributes + ">")
+		html = ""
+		if end := strings.IndexByte(text, '<'); end >= 0 {
+			html = text[end:]
+		}
+	}
+}
+
 // Until returns the duration until a time, with the absolute time on hover. It is empty for the
 // zero time.
 func (k *Kit) Until(at time.Time) template.HTML {
