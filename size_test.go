@@ -30,7 +30,7 @@ var sizes = map[string]struct {
 	"internal/workflow/tasks": {
 		120, "the layer that surfaces ask; what a task may do is decided in recipe",
 	},
-	"internal/board":             {1400, "one protocol between the server and an open page: parts, their differences, and the stream"},
+	"internal/board":             {1450, "one protocol between the server and an open page: parts, their differences, and the stream"},
 	"internal/clientconfig":      {2600, "one editor each for JSON, TOML and YAML, behind one list of clients"},
 	"internal/cli/branch":        {1900, "a file for each command of one noun"},
 	"internal/git":               {2800, "one method each of the one value that reads a repository"},

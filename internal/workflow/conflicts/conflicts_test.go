@@ -213,6 +213,7 @@ func TestNothingIsWrittenAndNothingRuns(t *testing.T) {
 	}
 	w := begin(t)
 	w.commit(t, w.root, ".gitattributes", "*.txt merge=evil filter=evil diff=evil\n")
+	w.commit(t, w.root, "n.dat", "1\n2\n3\n") // no attribute is about it
 	one, two := w.worktree("one"), w.worktree("two")
 	canary := filepath.Join(w.Home, "canary")
 	evil := filepath.Join(w.Home, "evil.sh")
@@ -222,8 +223,10 @@ func TestNothingIsWrittenAndNothingRuns(t *testing.T) {
 	}
 	w.commit(t, one, "a.txt", "1\none\n3\n")
 	w.commit(t, two, "a.txt", "1\ntwo\n3\n")
+	w.commit(t, one, "n.dat", "1\none\n3\n")
+	w.commit(t, two, "n.dat", "1\ntwo\n3\n")
 	w.write(t, two, "b.txt", "1\ntwo\n3\n")
-	gittest.Write(t, filepath.Join(w.root, ".git", "info", "attributes"), "* merge=evil filter=evil\n")
+	gittest.Write(t, filepath.Join(w.root, ".git", "info", "attributes"), "*.txt merge=evil filter=evil\n")
 	for _, key := range []string{
 		"merge.evil.driver", "merge.default", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "diff.evil.textconv",
 		"diff.evil.command", "core.fsmonitor", "core.hooksPath", "core.alternateRefsCommand", "merge.tool", "gpg.program", "core.attributesFile",
@@ -231,10 +234,10 @@ func TestNothingIsWrittenAndNothingRuns(t *testing.T) {
 		w.Run(w.root, "config", key, evil)
 	}
 	// The user's own drivers stay out, too: whoever chose the attributes chose the driver.
-	gittest.Write(t, filepath.Join(w.Home, ".gitconfig"), "[merge \"evil\"]\n\tdriver = "+evil+" %A\n")
+	gittest.Write(t, filepath.Join(w.Home, ".gitconfig"), "[merge]\n\tdefault = evil\n[merge \"evil\"]\n\tdriver = "+evil+" %A\n")
 	before := tree(t, w.root, one, two)
 	found := report(t, w.radar(), conflicts.Request{})
-	if diff := cmp.Diff([]string{"one x two: a.txt [one one 0] [two two 1]"}, lines(found)); diff != "" {
+	if diff := cmp.Diff([]string{"one x two: a.txt, n.dat [one one 0] [two two 1]"}, lines(found)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if text, err := os.ReadFile(canary); err == nil {
