@@ -432,15 +432,16 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine item.Claim, held
 		var key string
 		_, c, now, err := scanClaim(withMore(db.QueryRow(ctx, "select "+claimColumns+", k.project_id, k.key from copse.claim k join copse.project p on p.id = k.project_id where p.name = $1 and k.item_id = $2",
 			sqltext.Encode(name), int64(id)), &project, &key))
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
+		if errors.Is(err, pgx.ErrNoRows) {
 			held = ended != "" // by an attempt whose answer was lost
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return err
-		case c.Ended(now) || item.CheckHolder(id, &c, by, now) != nil:
+		}
+		if theirs := item.CheckHolder(id, &c, by, now) != nil; theirs || c.Ended(now) {
 			held = false
-			return nil
+			return nil //nolint:nilerr // the caller finds out who holds it
 		}
 		mine, ended = c, key
 		var gone int64

@@ -21,7 +21,7 @@ type Session struct {
 // that it is ready. It returns the address of a database there.
 func Fake(tb testing.TB, password string, answer func(*Session)) string {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
