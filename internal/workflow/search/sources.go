@@ -208,16 +208,16 @@ func (i items) search(ctx context.Context, q query) (found, error) {
 			add(it, isID)
 		}
 	}
-	for it, inBody := range fitting(snapshot, config, q) {
-		if it.ID == numbered {
+	for _, f := range fitting(snapshot, config, q) {
+		if f.ID == numbered {
 			continue
 		}
 		other := ""
-		if inBody {
+		if f.beyond {
 			other = q.whole // the words are there; where, does not matter
 		}
-		if score := q.score(corpus.Fold(it.Title), other); score > 0 {
-			add(it, score)
+		if score := q.score(corpus.Fold(f.Title), other); score > 0 {
+			add(f.Summary, score)
 		}
 	}
 	if n := len(snapshot.Warnings); n > 0 {
@@ -226,27 +226,39 @@ func (i items) search(ctx context.Context, q query) (found, error) {
 	return out, nil
 }
 
+// fit is an item that fits. Beyond says that a word is not in the title alone.
+type fit struct {
+	*item.Summary
+	beyond bool
+}
+
 // fitting returns the items that have each word in their title, description, labels, or
-// assignee, and whether one of the words is not in the title alone.
-func fitting(snapshot *item.Snapshot, config item.Config, q query) map[*item.Summary]bool {
-	var fit map[*item.Summary]bool
+// assignee, by number.
+func fitting(snapshot *item.Snapshot, config item.Config, q query) []fit {
 	all := snapshot.List(config, item.Filter{All: true})
-	for i, word := range q.words {
-		hits := snapshot.Search(config, word, item.Filter{All: true})
-		next := make(map[*item.Summary]bool, len(hits))
-		for _, h := range hits {
-			if inBody, before := fit[h.Summary]; before || i == 0 {
-				next[h.Summary] = inBody || h.InDescription
-			}
-		}
-		for _, it := range all {
-			if _, before := fit[it]; (before || i == 0) && tagged(it, word) {
-				next[it] = true
-			}
-		}
-		fit = next
+	left := make([]fit, len(all))
+	for i, it := range all {
+		left[i].Summary = it
 	}
-	return fit
+	for _, word := range q.words {
+		// Both are by number.
+		hits := snapshot.Search(config, word, item.Filter{All: true})
+		kept := left[:0]
+		for _, f := range left {
+			for len(hits) > 0 && hits[0].ID < f.ID {
+				hits = hits[1:]
+			}
+			hit := len(hits) > 0 && hits[0].ID == f.ID
+			if hit && hits[0].InDescription || tagged(f.Summary, word) {
+				f.beyond = true
+			} else if !hit {
+				continue
+			}
+			kept = append(kept, f)
+		}
+		left = kept
+	}
+	return left
 }
 
 // tagged reports whether a label or the assignee of an item has a folded word.
