@@ -37,9 +37,9 @@ type Table struct {
 	Note  string `json:"note"`
 	// Columns are what is measured, with units; the first is drawn.
 	Columns []string `json:"columns"`
-	// Log says that the chart is a logarithmic one.
+	// Log means that the chart is a logarithmic one.
 	Log bool `json:"log,omitempty"`
-	// Higher says that a higher value is better.
+	// Higher means that a higher value is better.
 	Higher bool   `json:"higher_is_better,omitempty"`
 	Rows   []Line `json:"rows"`
 }

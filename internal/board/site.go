@@ -65,7 +65,7 @@ func NewSite(placeholder markup.Placeholder, o SiteOptions) *Site {
 }
 
 // ErrClosed reports that the site has ended.
-var ErrClosed = errors.New("copse up is about to end")
+var ErrClosed = errors.New("copse up is shutting down")
 
 // Link opens the board of a worktree and returns the path and query that log a browser in, once and
 // within [entry.LinkTime].
@@ -113,7 +113,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := s.boards[id]
 	s.mu.Unlock()
 	if at == nil {
-		s.refuse(w, r, "There is no such page, or its server was started again since.")
+		s.refuse(w, r, "There is no such page, or its server has restarted.")
 		return
 	}
 	if rest == "enter" {
@@ -122,7 +122,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	session := at.door.Session(r)
 	if session == nil {
-		s.refuse(w, r, "Only a browser that followed a link of copse sees what is here.")
+		s.refuse(w, r, "Only a browser that opened a link from copse can see this page.")
 		return
 	}
 	switch {
@@ -238,7 +238,7 @@ type page struct {
 	Request
 	show   show
 	status int
-	// once says that the page is an answer that is not kept up to date.
+	// once means that the page is an answer that is not kept up to date.
 	once bool
 }
 
@@ -312,7 +312,7 @@ const maxForm = 1 << 20
 func (s *Site) change(w http.ResponseWriter, r *http.Request, at *place, session *entry.Session, rest string) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
-		at.fail(w, http.StatusUnsupportedMediaType, "The form has a type that is not read here.", "")
+		at.fail(w, http.StatusUnsupportedMediaType, "The form has an unsupported type.", "")
 		return
 	}
 	if err := r.ParseForm(); err != nil {

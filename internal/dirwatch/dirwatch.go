@@ -17,12 +17,12 @@ package dirwatch
 import "errors"
 
 var (
-	// ErrUnsupported says that changes of a directory cannot be observed reliably.
+	// ErrUnsupported reports that changes of a directory cannot be observed reliably.
 	ErrUnsupported = errors.New("changes of this directory have no reliable events")
-	// ErrLost says that there were too many events. Anything can have changed, and the
+	// ErrLost reports that there were too many events. Anything can have changed, and the
 	// watch has to be closed.
 	ErrLost = errors.New("events of changed files were lost")
-	// ErrFull says that the system has no watches to give.
+	// ErrFull reports that the system has no watches to give.
 	ErrFull = errors.New("the system has no watches left")
 )
 
@@ -35,9 +35,9 @@ type Change struct {
 	// Name is the name of the file, empty for the directory itself. It is valid until the
 	// next change is reported.
 	Name []byte
-	// Made says that the file is a directory that appeared, which is not watched yet.
+	// Made means that the file is a directory that appeared, which is not watched yet.
 	Made bool
-	// Ended says that the directory was moved or removed, so that its path names something
+	// Ended means that the directory was moved or removed, so its path names something
 	// else.
 	Ended bool
 }

@@ -33,7 +33,7 @@ func Open() (*Watch, error) {
 // Close ends the watch.
 func (w *Watch) Close() error { return os.NewSyscallError("close", unix.Close(w.fd)) }
 
-// Add watches the directory at path, and not what is in directories below it. A symbolic
+// Add watches the directory at path, and nothing in directories below it. A symbolic
 // link is [ErrUnsupported]. Adding a directory again returns the same Dir.
 func (w *Watch) Add(path string) (Dir, error) {
 	var fs unix.Statfs_t

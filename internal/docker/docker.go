@@ -72,7 +72,7 @@ type Container struct {
 	Ours bool
 }
 
-// Problem describes what is wrong with the container, "" if nothing is.
+// Problem describes the container's problem, "" if there is none.
 func (c Container) Problem() string {
 	switch {
 	case c.Health == "unhealthy":

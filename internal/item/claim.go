@@ -21,7 +21,7 @@ const (
 	RenewalsPerLease = 10
 )
 
-// Claim says that an agent works on an item.
+// Claim records that an agent works on an item.
 type Claim struct {
 	Holder Agent `json:"holder"`
 	// Since is when the holder got the item, Renewed when its last call was recorded.
@@ -129,7 +129,7 @@ type Claimed struct {
 	Claim Claim
 }
 
-// HeldError says that another agent holds an item.
+// HeldError reports that another agent holds an item.
 type HeldError struct {
 	ID    ID
 	Claim Claim
@@ -139,7 +139,7 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("Work item #%d is claimed by %s until %s", e.ID, e.Claim.Holder, e.Claim.End().UTC().Format(time.RFC3339))
 }
 
-// NothingToClaimError says that no item is ready and free.
+// NothingToClaimError reports that no item is ready and free.
 type NothingToClaimError struct {
 	// Claimed is the number of items that would be ready if nobody held them.
 	Claimed int

@@ -8,14 +8,14 @@ import (
 // ErrNoProject reports that there is no store of items.
 var ErrNoProject = errors.New("not a tic project (no .tic/ directory found)")
 
-// NotFoundError says that there is no such item.
+// NotFoundError reports that there is no such item.
 type NotFoundError struct {
 	ID ID
 }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("Work item #%d not found", e.ID) }
 
-// InvalidError says that an input breaks a rule.
+// InvalidError reports that an input breaks a rule.
 type InvalidError struct {
 	Field   string // "title", "parent"; as in the files: "depends_on"
 	Problem string
@@ -32,7 +32,7 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("Work item #%d changed since the preview. Call delete_item again.", e.ID)
 }
 
-// ChangedElsewhereError says that another clone finished, deleted or released an item that
+// ChangedElsewhereError reports that another clone finished, deleted or released an item that
 // was just claimed here.
 type ChangedElsewhereError struct {
 	ID ID

@@ -152,7 +152,7 @@ func TestText(t *testing.T) {
 
 func TestCheckRelations(t *testing.T) {
 	t.Parallel()
-	// 1 < 2 < 3 by parents, 1 < 4 < 5 by dependencies; 6 and 7 are in a circle
+	// 1 < 2 < 3 by parents, 1 < 4 < 5 by dependencies; 6 and 7 are in a cycle
 	// of both; 8 refers to what is missing.
 	stored := map[item.ID]*item.Summary{
 		1: {}, 2: {Parent: 1}, 3: {Parent: 2}, 4: {DependsOn: []item.ID{1}}, 5: {DependsOn: []item.ID{3, 4}},
@@ -183,13 +183,13 @@ func TestCheckRelations(t *testing.T) {
 		"own parent, missing": {50, new(item.ID(50)), nil, "Work item #50 cannot be its own parent"},
 		"parent missing":      {1, new(item.ID(99)), nil, "Parent #99 does not exist"},
 		"parent broken":       {1, new(item.ID(13)), nil, broken.Error()},
-		"parents in a circle": {1, new(item.ID(3)), nil, "Circular parent chain detected for #1"},
-		"circle of others":    {1, new(item.ID(6)), nil, ""},
+		"parents in a cycle":  {1, new(item.ID(3)), nil, "Circular parent chain detected for #1"},
+		"cycle of others":     {1, new(item.ID(6)), nil, ""},
 		"up to what missing":  {1, new(item.ID(8)), nil, ""},
 		"on itself":           {1, nil, new([]item.ID{2, 1, 99}), "Work item #1 cannot depend on itself"},
 		"dependency missing":  {1, nil, new([]item.ID{5, 99}), "Dependency #99 does not exist"},
 		"dependency broken":   {1, nil, new([]item.ID{13}), broken.Error()},
-		"dependency circle":   {1, nil, new([]item.ID{2, 5}), "Circular dependency chain detected for #1"},
+		"dependency cycle":    {1, nil, new([]item.ID{2, 5}), "Circular dependency chain detected for #1"},
 		"parent before deps":  {1, new(item.ID(99)), new([]item.ID{1}), "Parent #99 does not exist"},
 		"missing came back":   {99, new(item.ID(8)), nil, "Circular parent chain detected for #99"},
 	}

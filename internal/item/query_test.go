@@ -255,7 +255,7 @@ func TestTreeRoom(t *testing.T) {
 func TestTree(t *testing.T) {
 	t.Parallel()
 	plain := snapshot(one(1), one(2, below(1)), one(3, below(2), status("done")), one(4, below(3)), one(5, below(99)), one(6, below(1)))
-	circles := snapshot(one(1, below(1)), one(2, below(4)), one(3, below(2)), one(4, below(3)), one(5, below(4)), one(6, below(7)), one(7))
+	cycles := snapshot(one(1, below(1)), one(2, below(4)), one(3, below(2)), one(4, below(3)), one(5, below(4)), one(6, below(7)), one(7))
 	tests := map[string]struct {
 		s      *item.Snapshot
 		filter item.Filter
@@ -268,9 +268,9 @@ func TestTree(t *testing.T) {
 		"below, parent out": {plain, item.Filter{Status: "todo"}, 2, "2 4"},
 		"root filtered out": {plain, item.Filter{Status: "todo"}, 3, "3(4)"},
 		"root is a leaf":    {plain, item.Filter{}, 5, "5"},
-		"circles":           {circles, item.Filter{}, 0, "1 2(3(4(5))) 7(6)"},
-		"below a circle":    {circles, item.Filter{}, 4, "4(2(3) 5)"},
-		"in a circle alone": {circles, item.Filter{}, 1, "1"},
+		"cycles":            {cycles, item.Filter{}, 0, "1 2(3(4(5))) 7(6)"},
+		"below a cycle":     {cycles, item.Filter{}, 4, "4(2(3) 5)"},
+		"in a cycle alone":  {cycles, item.Filter{}, 1, "1"},
 		"nothing":           {plain, item.Filter{Status: "x"}, 0, ""},
 	}
 	for name, test := range tests {

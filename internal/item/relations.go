@@ -9,7 +9,7 @@ import (
 // [*NotFoundError] if there is none.
 type Lookup func(ID) (*Summary, error)
 
-// CheckRelations checks what item id is about to refer to; what is nil is not
+// CheckRelations checks the new references of item id; a nil one is not
 // looked at. Each reference must be to another item that exists, and neither
 // parents nor dependencies may lead back to id.
 func CheckRelations(find Lookup, id ID, parent *ID, dependsOn *[]ID) error {

@@ -11,7 +11,7 @@ import (
 // Hit is an item that a search has found.
 type Hit struct {
 	*Summary
-	// InDescription says that the description has the query, so that there is a
+	// InDescription means that the description has the query, so that there is a
 	// Snippet of it.
 	InDescription bool
 }

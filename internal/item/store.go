@@ -38,7 +38,7 @@ type Trashed struct {
 	At string // when it was deleted; empty if that is not known
 }
 
-// StoreError says that a store cannot be used as a whole: it cannot be reached, or it
+// StoreError reports that a store cannot be used as a whole: it cannot be reached, or it
 // refuses. Nothing was changed unless Problem says so.
 type StoreError struct {
 	Problem string
@@ -51,7 +51,7 @@ func (e *StoreError) Error() string { return e.Problem + ". " + e.Next }
 // Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// NoProjectError says that a database does not have the project. It is an [ErrNoProject].
+// NoProjectError reports that a database does not have the project. It is an [ErrNoProject].
 type NoProjectError struct {
 	Name string
 }

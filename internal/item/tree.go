@@ -73,7 +73,7 @@ func (s *Snapshot) leadsUp(it *Summary, known map[ID]bool) bool {
 			answer = yes
 			break
 		}
-		known[id] = false // until known; also what ends a circle
+		known[id] = false // until known; also what ends a cycle
 		way = append(way, id)
 		up, err := s.Find(id)
 		if err != nil {
@@ -111,7 +111,7 @@ func newForest(items []*Summary, top ID) *forest {
 		}
 		parent[i] = up
 	}
-	breakCircles(parent)
+	breakCycles(parent)
 	for i, up := range parent {
 		switch {
 		case up >= 0:
@@ -125,8 +125,8 @@ func newForest(items []*Summary, top ID) *forest {
 	return f
 }
 
-// breakCircles makes the first member of each circle of parents a root.
-func breakCircles(parent []int) {
+// breakCycles makes the first member of each cycle of parents a root.
+func breakCycles(parent []int) {
 	const unseen = 0
 	seenFrom := make([]int, len(parent)) // 1 + where the walk began
 	for i := range parent {

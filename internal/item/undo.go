@@ -8,7 +8,7 @@ import (
 
 // Undoing is what undoes a change. One of its parts is set.
 type Undoing struct {
-	// Change is what is undone.
+	// Change is the undone change.
 	Change Change
 	// Patch puts fields back.
 	Patch Patch

@@ -74,7 +74,7 @@ func New(o Options) *Client {
 }
 
 // product asks the server once which Jira it is; an answer is kept, a failure is
-// not. Callers that come meanwhile wait, each as long as its own ctx lets it.
+// not. Callers that come in the meantime wait, each as long as its own ctx allows.
 func (c *Client) product(ctx context.Context) (product, error) {
 	select {
 	case c.asking <- struct{}{}:
@@ -155,7 +155,7 @@ func (c *Client) failed(status int, detail string) error {
 	return &remote.Error{Service: service, Status: status, Credential: c.credential.Source, Detail: detail}
 }
 
-// maxProblem bounds what is read of an error's body.
+// maxProblem limits how much of an error's body is read.
 const maxProblem = 64 << 10
 
 // check returns the error that resp stands for, with its body closed, or nil.

@@ -109,7 +109,7 @@ func TestReplaceAtTheLastMoment(t *testing.T) {
 	}
 }
 
-// at describes what is at a path.
+// at describes the file at a path.
 func at(path string) string {
 	info, err := os.Lstat(path)
 	switch {

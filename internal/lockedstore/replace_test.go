@@ -120,7 +120,7 @@ func TestReplaceWhileLinksSwap(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		for range 500 {
-			// A directory that is made meanwhile is in the way.
+			// A directory that appears in between is in the way.
 			_ = os.Rename(dir, kept)
 			_ = os.RemoveAll(dir)
 			_ = os.Symlink(filepath.Join("..", "outside"), dir)

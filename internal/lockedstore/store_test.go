@@ -111,7 +111,7 @@ func TestWriteKeepsPermissions(t *testing.T) {
 	}
 }
 
-// Nothing is put in place when one of the files cannot be written.
+// When one of the files cannot be written, no file is replaced.
 func TestWriteIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)

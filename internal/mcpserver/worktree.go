@@ -33,7 +33,7 @@ type Worktrees interface {
 	Follows() bool
 }
 
-// Worktree is a worktree with what is served of it. Make it with [NewWorktree].
+// Worktree is a worktree with the things served from it. Create one with [NewWorktree].
 type Worktree struct {
 	tools     map[string]toolset.Tool
 	prompts   map[string]toolset.Prompt
@@ -134,7 +134,7 @@ func (p *locator) of(ctx context.Context, c caller, named string) (worktree *Wor
 }
 
 // unasked returns the worktree of a request whose client cannot be asked for its roots in the
-// result. A client of an older revision is asked meanwhile.
+// result. A client of an older revision is asked during the call.
 func (p *locator) unasked(ctx context.Context, c caller) (*Worktree, error) {
 	worktree, ask, err := p.of(ctx, c, "")
 	if ask {

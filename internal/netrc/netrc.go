@@ -12,7 +12,7 @@
 // twice, the first is used. The next "machine", "default", or "macdef" ends it.
 // Line breaks are blanks, with these exceptions:
 //
-//   - "#" in the place of a keyword, at the beginning of a line, or followed by
+//   - "#" in place of a keyword, at the beginning of a line, or followed by
 //     a blank, begins a comment up to the end of the line. Directly after a keyword
 //     on the same line, "#x" is a value, because passwords may begin with it;
 //   - a word in double quotes may contain blanks and the escapes \", \\, \n, \r, and

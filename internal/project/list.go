@@ -50,7 +50,7 @@ type Range struct {
 	Depth int
 	// Max is the maximum number of entries.
 	Max int
-	// Few says that the entries beyond Max need not be counted.
+	// Few means that the entries beyond Max need not be counted.
 	Few bool
 }
 

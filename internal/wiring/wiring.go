@@ -45,7 +45,7 @@ type Options struct {
 	Env     app.Env
 	// Repo is the directory where the search for the repository starts; "" is Env.Dir.
 	Repo string
-	// Found says that Repo is the root of a worktree that was found, not a directory that
+	// Found means that Repo is the root of a worktree that was found, not a directory that
 	// the user named.
 	Found bool
 	// Disabled names toolsets that are not served: the others do not query their services either.
@@ -64,7 +64,7 @@ type Sources struct {
 	Branches *stack.Branches
 	Pulls    *pull.Requests
 	Issues   *issue.Issues
-	// Services ask what is linked to a branch, without those that are disabled.
+	// Services find what is linked to a branch; disabled ones are left out.
 	Services stack.Services
 	// Words are the program's names for the things in its messages.
 	Words failure.Words

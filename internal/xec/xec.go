@@ -137,7 +137,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	}
 }
 
-// runInGroup starts cmd in a group of its own, waits for it, and kills what is left of the group.
+// runInGroup starts cmd in its own process group, waits for it, and kills the rest of the group.
 // It reports whether the context ended the program.
 func runInGroup(cmd *exec.Cmd, maxMemory uint64) (killed bool, err error) {
 	g, err := newGroup(cmd)

@@ -116,7 +116,7 @@ type Options struct {
 	Now func() time.Time
 	// Items draws work items as the page does. It is called for the first drawing of one.
 	Items func() ItemsView
-	// ReadOnly says that the server serves no tool that changes something.
+	// ReadOnly means that the server serves no tool that changes something.
 	ReadOnly bool
 }
 

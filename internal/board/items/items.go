@@ -36,7 +36,7 @@ type Options struct {
 	// nil.
 	Behind func(ctx context.Context, branch string) Behind
 	Now    func() time.Time
-	// Hosted says that a client of MCP shows what is drawn, so only changes that have a tool
+	// Hosted means that a client of MCP shows what is drawn, so only changes that have a tool
 	// are offered.
 	Hosted bool
 }

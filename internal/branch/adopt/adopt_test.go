@@ -165,7 +165,7 @@ func TestRebased(t *testing.T) {
 	}, parents(k))
 }
 
-// What is declared stays, and nothing is proposed that would close a circle.
+// What is declared stays, and nothing is proposed that would close a cycle.
 func TestDeclared(t *testing.T) {
 	t.Parallel()
 	state := twig.NewState(twig.Document{
@@ -224,8 +224,8 @@ func TestKeys(t *testing.T) {
 }
 
 // Whatever the history looks like, each branch that is not a root gets a parent, and they
-// form no circle.
-func TestNoCircle(t *testing.T) {
+// form no cycle.
+func TestNoCycle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		k := adopt.Known{State: &twig.State{}, Root: "main", Roots: []string{"main"}}

@@ -31,7 +31,7 @@ func TestPlan(t *testing.T) {
 		"only child gone":       {"a<main b<a", "main a", "", "forget b"},
 		"two parents":           {"a<main c<a c<b b<main", "main b c", "", "reparent c a main|forget a"},
 		"the trunk was renamed": {"a<master", "main=master a", "", "rename master main"},
-		"circle":                {"a<b b<a", "main a", "", "reparent a b main|forget b"},
+		"cycle":                 {"a<b b<a", "main a", "", "reparent a b main|forget b"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -48,7 +48,7 @@ func Merge(own *twig.State, records []Record, exists func(string) bool) Merged {
 	if more := m.told - maxNotes; more > 0 {
 		m.note("%d more parents differ between the records", more)
 	}
-	m.cutCircles()
+	m.cutCycles()
 	return Merged{State: m.state(records), Notes: m.notes}
 }
 
@@ -151,9 +151,9 @@ func (m *merger) compare(first sourced, parent, source string) {
 	}
 }
 
-// cutCircles removes the edge of the record with the lowest precedence from each cycle of edges.
+// cutCycles removes the edge of the record with the lowest precedence from each cycle of edges.
 // Cycles within one record remain if it is twig's, because a state is shown as it is.
-func (m *merger) cutCircles() {
+func (m *merger) cutCycles() {
 	done := make(map[string]bool, len(m.edges))
 	for _, start := range slices.Sorted(maps.Keys(m.edges)) {
 		var path []string
@@ -178,8 +178,8 @@ func (m *merger) cutCircles() {
 	}
 }
 
-func (m *merger) cut(circle []string) {
-	least := slices.MaxFunc(circle, func(a, b string) int { return cmp.Compare(m.edges[a].rank, m.edges[b].rank) })
+func (m *merger) cut(cycle []string) {
+	least := slices.MaxFunc(cycle, func(a, b string) int { return cmp.Compare(m.edges[a].rank, m.edges[b].rank) })
 	e := m.edges[least]
 	if e.source == Twig {
 		return
@@ -219,14 +219,14 @@ func newLineage(edges []Edge, trunks []string, exists func(string) bool) lineage
 	return l
 }
 
-// circle represents no branch: the chain of parents has no end.
-const circle = "."
+// cycle represents no branch: the chain of parents has no end.
+const cycle = "."
 
 // living follows the record from a branch down to the next existing branch.
 func (l lineage) living(child string) (string, bool) {
 	below := l.below(child)
 	switch below {
-	case child, circle:
+	case child, cycle:
 		return "", false
 	case "":
 		for _, trunk := range l.last {
@@ -252,7 +252,7 @@ func (l lineage) below(child string) string {
 			below = known
 			break
 		}
-		l.found[at] = circle // if it is met again
+		l.found[at] = cycle // if it is met again
 		passed = append(passed, at)
 	}
 	for _, at := range passed {

@@ -86,7 +86,7 @@ func TestMergeIsSound(t *testing.T) {
 			steps := 0
 			for at, more := child, true; more; at, more = m.State.Parent(at) {
 				if steps++; steps > len(seen)+1 {
-					t.Fatalf("circle in %+v", m.State.Dependencies)
+					t.Fatalf("cycle in %+v", m.State.Dependencies)
 				}
 			}
 		}

@@ -30,7 +30,7 @@ type Index struct {
 	scores   sync.Pool        // of *[]float64, zeros, one for each text
 }
 
-// posting says that a text has a token.
+// posting records that a text contains a token.
 type posting struct {
 	text   int32
 	weight float32 // in the vector of the text, whose length is 1

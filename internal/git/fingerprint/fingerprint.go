@@ -28,7 +28,7 @@ type Files struct {
 	Tracked, Untracked []string
 	// Beside are directories that have none of these, and whose own entries count.
 	Beside []string
-	// Others are absolute paths of files that decide what is tracked or ignored.
+	// Others are absolute paths of files that decide which files are tracked or ignored.
 	Others []string
 	// State is any other input, such as the checked-out commit.
 	State string
@@ -41,7 +41,7 @@ type Print struct {
 	Sum string
 	// Settled means that a later change gives another fingerprint.
 	Settled bool
-	// Linked says that a file has another name somewhere, by which it can be changed.
+	// Linked means that a file has another name somewhere, by which it can be changed.
 	Linked bool `json:"-"`
 }
 
@@ -73,7 +73,7 @@ func Of(ctx context.Context, f Files) (Print, error) {
 	return Print{Sum: p.text(), Settled: time.Unix(0, p.newest).Add(window).Before(f.At), Linked: p.linked}, nil
 }
 
-// Around returns the fingerprint of all but what is below the root: of Others, of State, and
+// Around returns the fingerprint of everything except the files below the root: of Others, of State, and
 // of which directory the root is. For those who know that nothing below it changed.
 func (f Files) Around() string {
 	p := newPrinter()
@@ -111,7 +111,7 @@ type printer struct {
 
 func newPrinter() *printer { return &printer{sum: sha256.New()} }
 
-// around adds what is not below the root.
+// around adds everything that is not below the root.
 func (p *printer) around(f Files) {
 	p.number(int64(len(f.State)))
 	p.buffer = append(p.buffer, f.State...)

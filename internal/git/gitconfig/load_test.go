@@ -24,9 +24,9 @@ var loads = map[string]struct {
 	files  map[string]string // relative to the temporary directory
 	env    []string
 	branch string
-	// needsGit says that Load must refuse.
+	// needsGit means that Load must refuse.
 	needsGit bool
-	// fails says that both must refuse.
+	// fails means that both must refuse.
 	fails bool
 }{
 	"repository alone": {},
@@ -88,7 +88,7 @@ var loads = map[string]struct {
 		"home/three":      "[x]\nc = 3\n",
 		"four five":       "[x]\nc = 4\n",
 	}},
-	"include circle":         {files: map[string]string{"home/.gitconfig": "[include]\npath = .gitconfig\n"}, fails: true},
+	"include cycle":          {files: map[string]string{"home/.gitconfig": "[include]\npath = .gitconfig\n"}, fails: true},
 	"include broken":         {files: map[string]string{"home/.gitconfig": "[include]\npath = bad\n", "home/bad": "[bad\n"}, fails: true},
 	"include a folder":       {files: map[string]string{"home/.gitconfig": "[include]\npath = d\n", "home/d/x": ""}, fails: true},
 	"include nothing":        {files: map[string]string{"home/.gitconfig": "[include]\npath\n"}, fails: true},

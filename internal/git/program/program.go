@@ -162,7 +162,7 @@ func Guarded(ctx context.Context, guards ...Guard) (_ context.Context, stop func
 
 // kept are the variables of git that reach it: those that locate the user's configuration and git's
 // own programs, those with the user's configuration in the environment, and those that make git
-// more careful. All others name another repository, change what is read of this one, or name
+// more careful. All others name another repository, change the reading of this one, or name
 // programs.
 func kept(key string) bool {
 	switch key {

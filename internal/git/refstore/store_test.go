@@ -121,8 +121,8 @@ func TestBranches(t *testing.T) {
 			r.git.Run(r.dir, "symbolic-ref", "refs/heads/Zed", "refs/heads/nowhere")
 			r.git.Run(r.dir, "update-ref", "refs/remotes/origin/main", r.hash)
 			r.git.Run(r.dir, "symbolic-ref", "refs/heads/tracking", "refs/remotes/origin/main")
-			r.write(t, "refs/heads/circle1", "ref: refs/heads/circle2\n")
-			r.write(t, "refs/heads/circle2", "ref: refs/heads/circle1\n")
+			r.write(t, "refs/heads/cycle1", "ref: refs/heads/cycle2\n")
+			r.write(t, "refs/heads/cycle2", "ref: refs/heads/cycle1\n")
 			r.check(t)
 			// Symbolic refs five and six deep.
 			r.write(t, "refs/heads/d1", "ref: refs/heads/main\n")
@@ -145,7 +145,7 @@ func TestBranches(t *testing.T) {
 			r.write(t, "refs/heads/trailing", r.hash+" and more\n")
 			r.write(t, "refs/heads/a@b", "hides the packed one")
 			r.check(t)
-			for _, name := range []string{"empty", "a@b", "dangling", "circle1", "nowhere", "d6", "", "../heads/main", "in valid", "main.lock"} {
+			for _, name := range []string{"empty", "a@b", "dangling", "cycle1", "nowhere", "d6", "", "../heads/main", "in valid", "main.lock"} {
 				if has, err := r.store.HasBranch(name); has || err != nil {
 					t.Errorf("HasBranch(%q) = %v, %v; want false", name, has, err)
 				}

@@ -314,7 +314,7 @@ type copiedCommit struct {
 	changes []*readChange // first the copy
 }
 
-// readChange is what is read of one commit.
+// readChange is the data read from one commit.
 type readChange struct {
 	follow.Change
 	before, after string   // commits

@@ -45,7 +45,7 @@ type Merge struct {
 	Name string
 	// Done means that git has already made the commit: the last commit is a merge.
 	Done bool
-	// Base, Ours and Theirs are the store in what is merged.
+	// Base, Ours, and Theirs are the store in the merged trees.
 	Base, Ours, Theirs merge.Tree
 	// Left is the store as git has combined it; for files that it could not merge, it has our
 	// version.
@@ -67,7 +67,7 @@ type Repo struct {
 	prefix string // of the store, from the root of the worktree, with a slash
 }
 
-// ErrNoRepository says that a store is in no git worktree, or is not kept in it.
+// ErrNoRepository reports that a store is in no git worktree, or is not kept in it.
 var ErrNoRepository = errors.New("the store is in no git worktree")
 
 // OpenRepo finds the worktree of the store in a directory.
@@ -195,7 +195,7 @@ func (r *Repo) rebaseFolder() (path string, ok bool) {
 	return "", false
 }
 
-// readTrees reads what is merged: other into head, or the change that other made.
+// readTrees reads the trees to merge: other into head, or the change that other made.
 func (m *Merge) readTrees(ctx context.Context, head, other string) error {
 	r := m.repo
 	base, theirs := other+"^", other
@@ -357,7 +357,7 @@ func (m *Merge) Steps() []string {
 	return []string{add, "git " + string(m.Kind) + " --continue"}
 }
 
-// IsStored reports whether a file of the store is merged: all but what is private.
+// IsStored reports whether a file of the store is merged: all files except private ones.
 func IsStored(name string) bool {
 	return name == merge.ConfigName || name == renumbered.Name ||
 		strings.HasPrefix(name, merge.ItemsFolder+"/") || strings.HasPrefix(name, merge.TrashFolder+"/") ||

@@ -63,7 +63,7 @@ func (s stages) unmerged() []string {
 // left returns what git has put together; our version of what it could not merge.
 func (s stages) left() blobs { return s.tree(2) }
 
-// tree returns the index with one stage of what is not merged.
+// tree returns the index with one stage of the unmerged files.
 func (s stages) tree(stage int) blobs {
 	tree := blobs{}
 	for _, part := range []blobs{s[0], s[stage]} {

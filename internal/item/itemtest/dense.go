@@ -127,7 +127,7 @@ func (d dense) error(err error) error {
 	return err
 }
 
-// Snapshot is of item.Backend.
+// Snapshot implements [item.Backend].
 func (d dense) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	s, err := d.Backend.Snapshot(ctx)
 	if err != nil {
@@ -148,32 +148,32 @@ func (d dense) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	return new(item.Snapshot).With(entries, s.Warnings).WithClaims(claims), nil
 }
 
-// Item is of item.Backend.
+// Item implements [item.Backend].
 func (d dense) Item(ctx context.Context, id item.ID) (item.Item, error) {
 	it, err := d.Backend.Item(ctx, d.n.real(id))
 	return d.item(it), d.error(err)
 }
 
-// Create is of item.Backend.
+// Create implements [item.Backend].
 func (d dense) Create(ctx context.Context, draft item.Draft) (item.Item, error) {
 	draft.Parent, draft.DependsOn = d.n.real(draft.Parent), each(draft.DependsOn, d.n.real)
 	it, err := d.Backend.Create(ctx, draft)
 	return d.item(it), d.error(err)
 }
 
-// Update is of item.Backend.
+// Update implements [item.Backend].
 func (d dense) Update(ctx context.Context, id item.ID, p item.Patch) (item.Item, error) {
 	it, err := d.Backend.Update(ctx, d.n.real(id), d.patch(p, d.n.real))
 	return d.item(it), d.error(err)
 }
 
-// AddComment is of item.Backend.
+// AddComment implements [item.Backend].
 func (d dense) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
 	c, err := d.Backend.AddComment(ctx, d.n.real(id), author, text)
 	return c, d.error(err)
 }
 
-// Delete is of item.Backend. What a preview saw has other numbers, so it is looked at again.
+// Delete implements [item.Backend]. What a preview saw has other numbers, so it is looked at again.
 func (d dense) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
 	if seen != "" {
 		it, err := d.Item(ctx, id)
@@ -195,13 +195,13 @@ func (d dense) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) er
 	return d.error(d.Backend.Delete(ctx, d.n.real(id), ""))
 }
 
-// Restore is of item.Backend.
+// Restore implements [item.Backend].
 func (d dense) Restore(ctx context.Context, id item.ID) (item.Item, error) {
 	it, err := d.Backend.Restore(ctx, d.n.real(id))
 	return d.item(it), d.error(err)
 }
 
-// Claim is of item.Claimer.
+// Claim implements [item.Claimer].
 func (d dense) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, error) {
 	r.ID = d.n.real(r.ID)
 	c, err := d.Backend.Claim(ctx, r)
@@ -209,13 +209,13 @@ func (d dense) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, er
 	return c, d.error(err)
 }
 
-// Release is of item.Claimer.
+// Release implements [item.Claimer].
 func (d dense) Release(ctx context.Context, id item.ID, steal bool) (item.Claim, bool, error) {
 	c, was, err := d.Backend.Release(ctx, d.n.real(id), steal)
 	return c, was, d.error(err)
 }
 
-// History is of item.Historian.
+// History implements [item.Historian].
 func (d dense) History(ctx context.Context, id item.ID) ([]item.Change, error) {
 	log, err := d.Backend.History(ctx, d.n.real(id))
 	for i, c := range log {
@@ -224,7 +224,7 @@ func (d dense) History(ctx context.Context, id item.ID) ([]item.Change, error) {
 	return log, d.error(err)
 }
 
-// Undo is of item.Historian.
+// Undo implements [item.Historian].
 func (d dense) Undo(ctx context.Context, id item.ID, change string) (item.Change, error) {
 	c, err := d.Backend.Undo(ctx, d.n.real(id), change)
 	return d.change(c), d.error(err)

@@ -41,7 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) item.Backend) {
 		"numbers stay used": testNumbersStayUsed,
 		"restore":           testRestore,
 		"restore in turn":   testRestoreInTurn,
-		"restore no circle": testRestoreNoCircle,
+		"restore no cycle":  testRestoreNoCycle,
 		"limits":            testLimits,
 		"at the same time":  testAtTheSameTime,
 		"context":           testContext,
@@ -571,7 +571,7 @@ func testRestoreInTurn(t *testing.T, b backend) {
 	}
 }
 
-func testRestoreNoCircle(t *testing.T, b backend) {
+func testRestoreNoCycle(t *testing.T, b backend) {
 	if !b.restores() {
 		return
 	}

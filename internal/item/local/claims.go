@@ -86,7 +86,7 @@ func (w *writer) release(ctx context.Context, id item.ID, steal bool) (claim ite
 	return claim, was, err
 }
 
-// Claim is of item.Backend.
+// Claim implements [item.Backend].
 func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (got item.Claimed, err error) {
 	if r, err = r.Check(item.AgentOf(ctx)); err != nil {
 		return got, err
@@ -98,7 +98,7 @@ func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (got item.Claime
 	return got, err
 }
 
-// Release is of item.Backend.
+// Release implements [item.Backend].
 func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (claim item.Claim, was bool, err error) {
 	err = s.changeClaims(ctx, func(w *writer) error {
 		claim, was, err = w.release(ctx, id, steal)
@@ -107,7 +107,7 @@ func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (claim item
 	return claim, was, err
 }
 
-// Renew is of item.Backend.
+// Renew implements [item.Backend].
 func (s *Store) Renew(ctx context.Context) error {
 	f, err := s.find(ctx)
 	if err != nil {

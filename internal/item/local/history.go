@@ -34,7 +34,7 @@ func (w *writer) record(it *item.Item, c item.Change) error {
 	return w.tx.Write(file)
 }
 
-// History is of item.Backend.
+// History implements [item.Backend].
 func (s *Store) History(ctx context.Context, id item.ID) ([]item.Change, error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (f *folder) everyItem(root *os.Root) ([]*item.Summary, error) {
 	return items, err
 }
 
-// Undo is of item.Backend.
+// Undo implements [item.Backend].
 func (s *Store) Undo(ctx context.Context, id item.ID, change string) (c item.Change, err error) {
 	err = s.change(ctx, func(w *writer) error {
 		c, err = w.undo(ctx, id, change)

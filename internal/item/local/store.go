@@ -141,7 +141,7 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 	return created, err
 }
 
-// Config is of item.Backend.
+// Config implements [item.Backend].
 func (s *Store) Config(ctx context.Context) (item.Config, error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Store) Config(ctx context.Context) (item.Config, error) {
 	return config, err
 }
 
-// Snapshot is of item.Backend.
+// Snapshot implements [item.Backend].
 func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	return f.withClaims(half.In(all))
 }
 
-// Item is of item.Backend.
+// Item implements [item.Backend].
 func (s *Store) Item(ctx context.Context, id item.ID) (item.Item, error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -201,7 +201,7 @@ func (s *Store) File(ctx context.Context, id item.ID) (path string, err error) {
 	return filepath.Join(f.Dir().Path(), filepath.FromSlash(layout.Item(id))), nil
 }
 
-// Create is of item.Backend.
+// Create implements [item.Backend].
 func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err error) {
 	f, err := s.find(ctx)
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err err
 	return it, err
 }
 
-// Update is of item.Backend.
+// Update implements [item.Backend].
 func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.Item, err error) {
 	err = s.change(ctx, func(w *writer) error {
 		it, err = w.update(ctx, id, p)
@@ -227,7 +227,7 @@ func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.I
 	return it, err
 }
 
-// AddComment is of item.Backend.
+// AddComment implements [item.Backend].
 func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
 	c, err := item.CheckComment(author, text)
 	if err != nil {
@@ -240,12 +240,12 @@ func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string)
 	return c, err
 }
 
-// Delete is of item.Backend. The item goes to the trash.
+// Delete implements [item.Backend]. The item goes to the trash.
 func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
 	return s.change(ctx, func(w *writer) error { return w.delete(ctx, id, seen) })
 }
 
-// Restore is of item.Backend. The item comes from the trash.
+// Restore implements [item.Backend]. The item comes from the trash.
 func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err error) {
 	err = s.change(ctx, func(w *writer) error {
 		it, err = w.restore(id)
@@ -283,7 +283,7 @@ func (s *Store) Links(ctx context.Context) (map[item.ID]item.Link, error) {
 	return f.Links()
 }
 
-// SetIteration is of item.Backend.
+// SetIteration implements [item.Backend].
 func (s *Store) SetIteration(ctx context.Context, name string) error {
 	if err := item.CheckIteration(name); err != nil {
 		return err
@@ -291,7 +291,7 @@ func (s *Store) SetIteration(ctx context.Context, name string) error {
 	return s.change(ctx, func(w *writer) error { return w.setIteration(name) })
 }
 
-// Capabilities is of item.Backend: the store can do all of it.
+// Capabilities implements [item.Backend]: the store can do all of it.
 func (s *Store) Capabilities() item.Capabilities { return item.Capabilities{} }
 
 // SetDoneStatuses says which statuses mean done. None restores the default.

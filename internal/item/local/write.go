@@ -23,7 +23,7 @@ import (
 type writer struct {
 	*folder
 	tx *lockedstore.Tx
-	// entering says that items come from another store, also to one that they had left.
+	// entering means that items come from another store, also to one that they had left.
 	entering bool
 	by       item.Agent // who changes it
 	// undoes is the ID of the change that is being undone.

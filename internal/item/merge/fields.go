@@ -110,7 +110,7 @@ func (m *merger) writeTo(e *entry, v *match.Version, merged item.Item) (string, 
 	return file.Text()
 }
 
-// setDeletion writes what is noted of a deletion, or that there is none.
+// setDeletion writes the record of a deletion, or that there is none.
 func (m *merger) setDeletion(e *entry, file *ticfile.File) error {
 	if e.state == live {
 		return file.Restore()

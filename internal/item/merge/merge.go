@@ -48,7 +48,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/renumbered"
 )
 
-// Names of what is in a tree.
+// Names in a tree.
 const (
 	ConfigName  = match.ConfigName
 	ItemsFolder = match.ItemsFolder
@@ -78,7 +78,7 @@ type Options struct {
 	Retitled func(created string, ids [2]item.ID, titles [2]string) bool
 	// Now dates the records of changed numbers.
 	Now time.Time
-	// BornApart says that an item which base lacks is not in both trees unless it is
+	// BornApart means that an item which base lacks is not in both trees unless it is
 	// the same there in all that a birth decides. It holds where every merge has the
 	// last common tree as its base, so that nothing comes to a side but by a merge.
 	BornApart bool
@@ -111,7 +111,7 @@ const (
 	// KeptBoth is a text that has two versions of a place.
 	KeptBoth
 	// DroppedRelation is a reference to an item that is not in the result, or that
-	// would lead in a circle.
+	// would lead in a cycle.
 	DroppedRelation
 	// Renumbered is an item whose references got other numbers.
 	Renumbered

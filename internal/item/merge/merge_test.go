@@ -427,8 +427,8 @@ func TestUnreadableFiles(t *testing.T) {
 	}
 }
 
-// Relations that are fine on each side and a circle together lose one.
-func TestCircles(t *testing.T) {
+// Relations that are fine on each side and a cycle together lose one.
+func TestCycles(t *testing.T) {
 	t.Parallel()
 	base := newStore(t)
 	base.create(1, "one", 0)

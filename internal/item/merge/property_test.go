@@ -80,7 +80,7 @@ func (w *work) do(s store, who string, deletes bool) {
 			{Labels: new(append(s.item(id).Labels, token))},
 		}).Draw(w.T, "field"))
 	case "relate":
-		// From the later to the earlier, so that no circle comes together.
+		// From the later to the earlier, so that no cycle comes together.
 		from, to := w.pick(s, "from"), w.pick(s, "to")
 		a, b := s.item(from), s.item(to)
 		if a.Created <= b.Created {

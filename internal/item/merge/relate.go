@@ -45,7 +45,7 @@ func (m *merger) relate() {
 			m.dropImpossible(e)
 		}
 	}
-	m.breakCircles()
+	m.breakCycles()
 }
 
 func (m *merger) keys(v *match.Version, ids []item.ID) []match.Key {
@@ -151,8 +151,8 @@ func (m *merger) possible(e *entry, k match.Key) bool {
 	return target.state == live
 }
 
-// breakCircles drops relations that neither tree had in a circle but the result has.
-func (m *merger) breakCircles() {
+// breakCycles drops relations that neither tree had in a cycle but the result has.
+func (m *merger) breakCycles() {
 	parents := func(e *entry) []match.Key { return []match.Key{e.parent} }
 	dependencies := func(e *entry) []match.Key { return e.dependsOn }
 	for _, e := range slices.Backward(m.sorted) {

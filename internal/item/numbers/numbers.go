@@ -71,7 +71,7 @@ type state struct {
 	Stores map[string]*store `json:"stores"`
 }
 
-// store is what is known of the stores of one path.
+// store is the known data about the stores of one path.
 type store struct {
 	Given number            `json:"given"` // the largest that a worktree gave out
 	Tips  map[string]number `json:"tips"`  // the largest in a commit

@@ -155,7 +155,7 @@ func (s *Store) claiming(ctx context.Context, do func(*writer) error) error {
 	})
 }
 
-// Claim is of item.Claimer.
+// Claim implements [item.Claimer].
 func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, error) {
 	by := item.AgentOf(ctx)
 	r, err := r.Check(by)
@@ -391,7 +391,7 @@ func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
 	})
 }
 
-// Release is of item.Claimer.
+// Release implements [item.Claimer].
 func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (released item.Claim, held bool, err error) {
 	if released, held, err = s.giveBack(ctx, id); held || err != nil {
 		return released, held, err
@@ -473,7 +473,7 @@ func (m more) Scan(into ...any) error { return m.Row.Scan(append(into, m.into...
 // shortest lease that is worth writing down.
 const renewEvery = item.MinLease / item.RenewalsPerLease / 2
 
-// Renew is of item.Claimer.
+// Renew implements [item.Claimer].
 func (s *Store) Renew(ctx context.Context) error {
 	by := item.AgentOf(ctx)
 	if by.Name == "" || !s.toRenew(by) {

@@ -65,7 +65,7 @@ func anyItem(ctx context.Context, db querier, project int64, id item.ID) (row, e
 	return r, err
 }
 
-// History is of item.Historian.
+// History implements [item.Historian].
 func (s *Store) History(ctx context.Context, id item.ID) (log []item.Change, err error) {
 	err = s.read(ctx, func(ctx context.Context, db querier) error {
 		p, err := s.project(ctx, db)
@@ -83,7 +83,7 @@ func (s *Store) History(ctx context.Context, id item.ID) (log []item.Change, err
 	return log, err
 }
 
-// Undo is of item.Historian.
+// Undo implements [item.Historian].
 func (s *Store) Undo(ctx context.Context, id item.ID, change string) (undone item.Change, err error) {
 	_, _, err = s.change(ctx, func(w *writer) (item.ID, error) {
 		undone, err = w.undo(id, change)

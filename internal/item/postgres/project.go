@@ -59,7 +59,7 @@ func (s *Store) SetValues(ctx context.Context, key string, values []string) erro
 	return err
 }
 
-// Check is of item.Store.
+// Check implements [item.Store].
 func (s *Store) Check(ctx context.Context) ([]item.Warning, error) {
 	all, err := s.Snapshot(ctx)
 	if err != nil {

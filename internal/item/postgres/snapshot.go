@@ -25,7 +25,7 @@ type cache struct {
 	depth int
 }
 
-// Snapshot is of item.Backend. It asks for what changed since it was called last, in one
+// Snapshot implements [item.Backend]. It asks for the changes since the last call, in one
 // statement, which sees all changes up to the version of the project.
 func (s *Store) Snapshot(ctx context.Context) (*item.Snapshot, error) {
 	_, all, err := s.Read(ctx)
@@ -114,7 +114,7 @@ func (c *cache) follow(ctx context.Context, db querier, p project) error {
 	return nil
 }
 
-// Links is of item.Store.
+// Links implements [item.Store].
 func (s *Store) Links(ctx context.Context) (map[item.ID]item.Link, error) {
 	c := &s.cached
 	c.mu.Lock()

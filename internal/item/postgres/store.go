@@ -107,7 +107,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Config is of item.Backend.
+// Config implements [item.Backend].
 func (s *Store) Config(ctx context.Context) (item.Config, error) {
 	var p project
 	err := s.read(ctx, func(ctx context.Context, db querier) error {
@@ -137,7 +137,7 @@ func (s *Store) configOf(p project) (item.Config, error) {
 	return c, nil
 }
 
-// Item is of item.Backend.
+// Item implements [item.Backend].
 func (s *Store) Item(ctx context.Context, id item.ID) (it item.Item, err error) {
 	err = s.read(ctx, func(ctx context.Context, db querier) error {
 		p, err := s.project(ctx, db)
@@ -151,7 +151,7 @@ func (s *Store) Item(ctx context.Context, id item.ID) (it item.Item, err error) 
 	return it, err
 }
 
-// Create is of item.Backend.
+// Create implements [item.Backend].
 func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err error) {
 	id, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
 		it, err = w.create(d)
@@ -160,7 +160,7 @@ func (s *Store) Create(ctx context.Context, d item.Draft) (it item.Item, err err
 	return s.again(ctx, it, id, replayed, err)
 }
 
-// Update is of item.Backend.
+// Update implements [item.Backend].
 func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.Item, err error) {
 	_, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
 		it, err = w.update(id, p)
@@ -181,7 +181,7 @@ func (s *Store) again(ctx context.Context, it item.Item, id item.ID, replayed bo
 	return it, nil
 }
 
-// AddComment is of item.Backend.
+// AddComment implements [item.Backend].
 func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
 	c, err := item.CheckComment(author, text)
 	if err != nil {
@@ -211,13 +211,13 @@ func (s *Store) lastComment(ctx context.Context, id item.ID, c item.Comment) (it
 	return c, err
 }
 
-// Delete is of item.Backend. The item goes to the trash.
+// Delete implements [item.Backend]. The item goes to the trash.
 func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
 	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return id, w.delete(id, seen) })
 	return err
 }
 
-// Restore is of item.Backend. The item comes from the trash.
+// Restore implements [item.Backend]. The item comes from the trash.
 func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err error) {
 	_, replayed, err := s.change(ctx, func(w *writer) (item.ID, error) {
 		it, err = w.restore(id)
@@ -226,7 +226,7 @@ func (s *Store) Restore(ctx context.Context, id item.ID) (it item.Item, err erro
 	return s.again(ctx, it, id, replayed, err)
 }
 
-// SetIteration is of item.Backend.
+// SetIteration implements [item.Backend].
 func (s *Store) SetIteration(ctx context.Context, name string) error {
 	if err := item.CheckIteration(name); err != nil {
 		return err
@@ -235,19 +235,19 @@ func (s *Store) SetIteration(ctx context.Context, name string) error {
 	return err
 }
 
-// SetDoneStatuses is of item.Store.
+// SetDoneStatuses implements [item.Store].
 func (s *Store) SetDoneStatuses(ctx context.Context, statuses []string) error {
 	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return 0, w.setDoneStatuses(statuses) })
 	return err
 }
 
-// Purge is of item.Store.
+// Purge implements [item.Store].
 func (s *Store) Purge(ctx context.Context, ids ...item.ID) error {
 	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return 0, w.purge(ids) })
 	return err
 }
 
-// Capabilities is of item.Backend: the database can do all of it.
+// Capabilities implements [item.Backend]: the database can do all of it.
 func (s *Store) Capabilities() item.Capabilities { return item.Capabilities{} }
 
 // Describe asks the database what it is.

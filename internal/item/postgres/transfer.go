@@ -75,7 +75,7 @@ func (s *Store) Enter(ctx context.Context, all archive.Archive) error {
 	})
 }
 
-// makeRoom removes a project that nobody needs. same reports whether it is what is to enter.
+// makeRoom removes a project that nobody needs. same reports whether it equals the project to enter.
 func (w *writer) makeRoom(s *Store, name string, all archive.Archive) (same bool, err error) {
 	w.name = name
 	err = w.tx.QueryRow(w.ctx, "select "+projectColumns+" from copse.project p where p.name = $1 for update", sqltext.Encode(name)).Scan(w.fields()...)

@@ -55,7 +55,7 @@ func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
 	return w.log(change)
 }
 
-// Deleted is of item.Store.
+// Deleted implements [item.Store].
 func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, error) {
 	var found []item.Trashed
 	err := s.read(ctx, func(ctx context.Context, db querier) error {
@@ -73,7 +73,7 @@ func (s *Store) Deleted(ctx context.Context) ([]item.Trashed, []item.Warning, er
 	return found, nil, err
 }
 
-// purge empties the rows of deleted items. They stay, so that whoever follows the project
+// purge empties the rows of deleted items. They stay, so that a program that follows the project
 // sees them go.
 func (w *writer) purge(list []item.ID) error {
 	found, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'deleted' and i.id = any($2)", w.id, sqltext.Numbers(list))

@@ -27,7 +27,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge/follow"
 )
 
-// Files is a store that nobody else changes meanwhile.
+// Files is a store that nobody else changes at the same time.
 type Files interface {
 	Reader
 	// Replace puts the files of one tree in place of those of another.
@@ -95,7 +95,7 @@ func (m *merging) done(file, format string, args ...any) {
 	m.result.Fixes = append(m.result.Fixes, Fix{File: file, Done: fmt.Sprintf(format, args...)})
 }
 
-// configError says that a configuration cannot be merged.
+// configError reports that a configuration cannot be merged.
 func configError(err error) error {
 	return &item.ConfigError{File: merge.ConfigName, Reason: err.Error()}
 }

@@ -20,7 +20,7 @@ const Name = "renumbered.tsv"
 
 const header = "from\tto\tcreated\ton\n"
 
-// Record says that an item got another number.
+// Record states that an item got another number.
 type Record struct {
 	From, To item.ID
 	Created  string // of the item, as its file says it

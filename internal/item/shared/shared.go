@@ -49,7 +49,7 @@ type Syncer struct {
 
 // Result is what a Sync did.
 type Result struct {
-	// Committed says that the store had changes of its own.
+	// Committed means that the store had changes of its own.
 	Committed bool
 	// Received and Sent are how many items and other files came from the remote and
 	// went to it.

@@ -16,7 +16,7 @@ const (
 	dateMeta   = "date:"
 )
 
-// body is what is behind the front matter.
+// body is the part after the front matter.
 type body struct {
 	text    string
 	newline string
@@ -112,7 +112,7 @@ func (b *body) comments() []item.Comment {
 	}
 }
 
-// comment reads what is behind the fence of a comment.
+// comment reads the part after the fence of a comment.
 func (b *body) comment(text string) item.Comment {
 	var c item.Comment
 	for {

@@ -56,7 +56,7 @@ type Config struct {
 }
 
 // ParseConfig reads a configuration. There are no defaults: what cannot be used
-// is an error, which goes on from the name of the file.
+// is an error, whose text continues after the name of the file.
 func ParseConfig(text string) (*Config, error) {
 	c, err := parseConfig(text)
 	if err != nil && hasConflict(text) {
@@ -151,7 +151,7 @@ func (r *configReader) id(key string) item.ID {
 // Values returns the values of the configuration. They must not be changed.
 func (c *Config) Values() item.Config { return c.values }
 
-// Problems returns what is in the configuration but cannot be used. They go on from the name of the
+// Problems returns what is in the configuration but cannot be used. They continue after the name of the
 // file.
 func (c *Config) Problems() []string { return c.problems }
 

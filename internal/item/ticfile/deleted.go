@@ -24,7 +24,7 @@ func (f *File) Delete(at string, lost Lost) error {
 	return errors.Join(f.front.SetText(keyDeleted, at), f.SetLost(lost))
 }
 
-// SetLost replaces what is noted of a deletion.
+// SetLost replaces the record of a deletion.
 func (f *File) SetLost(lost Lost) error {
 	return errors.Join(f.setIDs(keyDeletedChildren, lost.Children), f.setIDs(keyDeletedDependents, lost.Dependents))
 }
@@ -40,7 +40,7 @@ func (f *File) setIDs(key string, ids []item.ID) error {
 	return f.front.SetList(key, texts)
 }
 
-// Lost returns what is noted of a deletion.
+// Lost returns the record of a deletion.
 func (f *File) Lost() Lost {
 	r := reader{front: f.front}
 	return Lost{Children: r.references(keyDeletedChildren), Dependents: r.references(keyDeletedDependents)}

@@ -159,7 +159,7 @@ func readByTic(t *rapid.T, text string, it item.Item) {
 	}
 }
 
-// ticBody returns how tic 1.26 reads what is behind the front matter.
+// ticBody returns the part after the front matter as tic 1.26 reads it.
 func ticBody(text string) (description string, comments []item.Comment) {
 	front := regexp.MustCompile(`^---\r?\n([\s\S]*?)\r?\n---.*\n?`).FindString(text)
 	body := text[len(front):]

@@ -102,7 +102,7 @@ func Parse(text string) (*File, error) {
 	return f, err
 }
 
-// ErrConflict says that there are the marks of a merge that was not finished.
+// ErrConflict reports that there are the marks of a merge that was not finished.
 var ErrConflict = errors.New("has merge conflict markers; run doctor --repair")
 
 func parse(text string) (*File, error) {

@@ -13,7 +13,7 @@ import (
 const escapes = "\x00" + "0" + "\a" + "a" + "\b" + "b" + "\t" + "t" + "\n" + "n" + "\v" + "v" + "\f" + "f" +
 	"\r" + "r" + "\x1b" + "e" + `"` + `"` + `\` + `\`
 
-// unquoteDouble reads what is between double quotes, on one or several lines.
+// unquoteDouble reads the text between double quotes, on one or several lines.
 func unquoteDouble(s string) (string, bool) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return unfold(s), true
@@ -59,7 +59,7 @@ func skipBreaks(s string) (breaks, n int) {
 }
 
 // unescape writes what the escape with the letter at the beginning of s stands
-// for, and returns the length of what is used up.
+// for, and returns the length of the consumed text.
 func unescape(b *strings.Builder, s string) (int, bool) {
 	if s == "" {
 		return 0, false

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// span says where in an entry its value is, counted from behind the colon.
+// span is the place of a value in an entry, counted from after the colon.
 type span struct {
 	// inline is a scalar on the line of the key: [start:end], with its quotes.
 	// An empty value has both 0.
@@ -100,7 +100,7 @@ func plainKeyLength(line string) int {
 	return 0
 }
 
-// decode reads what is behind the colon of an entry. It knows scalars and block
+// decode reads the part of an entry after the colon. It knows scalars and block
 // lists of them, and reports whether it is one of these.
 func decode(s string) (Value, span, bool) {
 	first := s[:lineEnd(s, 0)]

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ErrNotEditable says that a mapping is written in a way that is only read, as
+// ErrNotEditable reports that a mapping is written in a way that is only read, as
 // {a: b} is, or in which the new value would change what others read.
 var ErrNotEditable = errors.New("copse cannot edit its YAML; write each value as a line `key: value`")
 

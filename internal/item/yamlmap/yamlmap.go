@@ -35,7 +35,7 @@ type Map struct {
 	newline string
 	order   []string
 	entries []entry
-	// foreign says that the entries are not lines that begin with their key, as
+	// foreign means that the entries are not lines that begin with their key, as
 	// in a flow mapping, so that only the library knows where they are.
 	foreign bool
 }

@@ -54,14 +54,14 @@ func aliases() []byte {
 	return b.Bytes()
 }
 
-// Place is where a bomb is put.
+// Place is the place of a bomb.
 type Place struct {
 	Name string
 	// Path is below the directory of the World; empty is that of the token.
 	Path string
-	// yaml says that the file is YAML, or begins with some.
+	// yaml means that the file is YAML, or begins with some.
 	yaml bool
-	// up says that only copse up reads it.
+	// up means that only copse up reads it.
 	up bool
 }
 

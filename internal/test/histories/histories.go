@@ -132,7 +132,7 @@ func (c *clone) git(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// errCrashed says that git ended in the middle of a merge. Releases up to 2.50 do that
+// errCrashed reports that git ended in the middle of a merge. Releases up to 2.50 do that
 // for some renames ("process_renames: Assertion") and leave the lock of the index.
 var errCrashed = errors.New("git crashed")
 
@@ -308,7 +308,7 @@ func (c *clone) change() error {
 	return err
 }
 
-// relate makes an item a child or dependent of an older one, so that no circle comes
+// relate makes an item a child or dependent of an older one, so that no cycle comes
 // together.
 func (c *clone) relate(s *local.Store, items []*item.Summary, it *item.Summary) error {
 	to := items[c.random.IntN(len(items))]

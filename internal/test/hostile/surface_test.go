@@ -17,9 +17,9 @@ import (
 type invocation struct {
 	program string
 	args    string
-	// fails says that the command cannot succeed here, and what it says then.
+	// fails means that the command cannot succeed here, and what it says then.
 	fails string
-	// connects says that the person asks for a connection to the remote, wherever the
+	// connects means that the person asks for a connection to the remote, wherever the
 	// repository says that it is. Programs are another matter.
 	connects bool
 }

@@ -15,7 +15,7 @@ type vector struct {
 	from string
 	// needs is a program without which the vector is nothing.
 	needs string
-	// byName says that a task of this repository that is run by its name may do what it
+	// byName means that a task of this repository that is run by its name may do what it
 	// likes. Then a name is tried that no task has.
 	byName bool
 }

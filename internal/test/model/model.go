@@ -22,7 +22,7 @@ import (
 type Call struct {
 	Tool string
 	Args string // JSON
-	// Own says that the tool is the program's own, so its name is the whole one.
+	// Own means that the tool is the program's own, so its name is the whole one.
 	Own bool
 }
 

@@ -114,7 +114,7 @@ type Outcome struct {
 	Read, Refused int
 	// Escapes are reads that had something from outside, or wrote there.
 	Escapes int
-	// Swaps is how often the file was replaced meanwhile.
+	// Swaps is the number of times that the file was replaced during the reads.
 	Swaps int64
 	Note  string
 }

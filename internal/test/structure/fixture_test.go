@@ -25,7 +25,7 @@ type place struct {
 	dir string
 	// environ names the services that are asked.
 	environ []string
-	// tasks says that there is a just to run recipes with.
+	// tasks means that there is a just to run recipes with.
 	tasks bool
 }
 

@@ -53,7 +53,7 @@ func read[In, Out any](ctx context.Context, t *Tools, run func(context.Context, 
 	return envelope.Document(t.opts.Form, out, err)
 }
 
-// context joins a branch with what is linked to it.
+// context joins a branch with the things linked to it.
 func (t *Tools) context(ctx context.Context, name string) (stack.Context, error) {
 	return t.branches.Context(ctx, name, t.opts.Services)
 }

@@ -48,7 +48,7 @@ func (t *Tools) BeginJustTask(ctx context.Context, in RunIn) (RunOut, *toolset.J
 	return out, nil, err
 }
 
-// Job returns the state of a run, whoever started it.
+// Job returns the state of a run, no matter who started it.
 func (t *Tools) Job(ctx context.Context, id string) (toolset.Job, error) {
 	r, err := t.tasks.Report(ctx, id, 0)
 	if err != nil {

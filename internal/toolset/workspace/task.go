@@ -117,7 +117,7 @@ type GetOut struct {
 // defaultTail is the default number of lines in get_task.
 const defaultTail = 40
 
-// GetTask returns the state of a run, whoever started it.
+// GetTask returns the state of a run, no matter who started it.
 func (t *Tools) GetTask(ctx context.Context, in GetIn) (GetOut, error) {
 	r, err := t.tasks.Report(ctx, in.ID, time.Duration(in.Wait)*time.Second)
 	if err != nil {

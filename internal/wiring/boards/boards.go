@@ -145,7 +145,7 @@ func (s *sources) checkouts(ctx context.Context) (int, error) {
 	return len(list), err
 }
 
-// behind returns what belongs to a branch, from what is at hand.
+// behind returns what belongs to a branch, from the data in memory.
 func (s *sources) behind(ctx context.Context, branch string) items.Behind {
 	found, err := s.Branches.Context(remote.WithCachedOnly(ctx), branch, s.Services)
 	if err != nil {

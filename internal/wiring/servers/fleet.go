@@ -124,7 +124,7 @@ func (f *Fleet) at(path string) *served {
 	return f.served[path]
 }
 
-// candidates returns what is served of a repository, of all for "", the main worktrees first.
+// candidates returns the served worktrees of a repository, of all repositories for "", the main worktrees first.
 func (f *Fleet) candidates(ctx context.Context, common string) []workspace.Candidate {
 	f.mu.Lock()
 	all := maps.Clone(f.served)

@@ -55,7 +55,7 @@ func Follow(ctx context.Context, o wiring.Options, logger *slog.Logger) *Worktre
 	return p
 }
 
-// Serving returns the worktree with what is served of it. Its answers name it where the repository has
+// Serving returns the worktree with the things served from it. Its answers name it where the repository has
 // other worktrees, which could be meant.
 func (w *Workspace) Serving(all *Served) *mcpserver.Worktree {
 	return mcpserver.NewWorktree(all.Toolsets, func() string {
@@ -108,7 +108,7 @@ func hasWorktrees(common string) bool {
 	return err == nil && len(names) > 0
 }
 
-// Toolsets returns what is served.
+// Toolsets returns the toolsets that are served.
 func (p *Worktrees) Toolsets() []toolset.Toolset { return p.start.served.Toolsets }
 
 // Instructions returns what the server tells a model at the start.

@@ -122,7 +122,7 @@ func (c *Checker) Problems(ctx context.Context, place clientconfig.Location) []s
 	return found
 }
 
-// Readable says that others can read the token in a file.
+// Readable means that others can read the token in a file.
 func (f File) Readable() string {
 	return fmt.Sprintf("%s: other users can read the token in it; `chmod 600` it and create a new token with `copse up --rotate-token`", f.Path)
 }

@@ -140,7 +140,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// What is edited meanwhile is seen by the next call, in the same process and in another.
+// The next call sees edits made in between, in the same process and in another.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	w := begin(t)

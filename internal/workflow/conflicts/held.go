@@ -17,7 +17,7 @@ type Held struct {
 	Changed, Untracked, Conflicted int
 	// Files are those that are changed or untracked. Callers must not change them.
 	Files []git.Edit
-	// Merged says that the trunk has the commit.
+	// Merged means that the trunk has the commit.
 	Merged bool
 	// Unknown means that the files could not be compared.
 	Unknown bool

@@ -45,7 +45,7 @@ func (r *Radar) last(ctx context.Context) ([]Conflict, time.Time) {
 	return mine, at
 }
 
-// Last returns the conflicts that the last whole report found, of whichever process of the
+// Last returns the conflicts that the last full report found, in any process of the
 // user, and when; nothing is compared.
 func (r *Radar) Last(ctx context.Context) ([]Conflict, time.Time) {
 	repo, err := r.o.Branches.Session().Repo(ctx)

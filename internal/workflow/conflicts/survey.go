@@ -40,7 +40,7 @@ type survey struct {
 	ways      string // names how files are merged
 }
 
-// side is a branch, or a worktree with what is checked out there.
+// side is a branch, or a worktree and the commit checked out there.
 type side struct {
 	name string
 	// commit is the commit to merge; that of a worktree with uncommitted changes may not exist yet.

@@ -13,7 +13,7 @@ import (
 // documentation, or of work items.
 const unrelated = "unrelated histories"
 
-// try merges the pairs of which the result is not known.
+// try merges the pairs whose result is not known.
 func (g *survey) try(ctx context.Context, pairs []pair) (err error) {
 	attributes := g.attributes(ctx)
 	g.ways = digest(attributes)
@@ -58,7 +58,7 @@ func (g *survey) first(pairs []pair) int {
 	return len(pairs)
 }
 
-// missing returns the pairs of which the result is not known.
+// missing returns the pairs whose result is not known.
 func (g *survey) missing(pairs []pair) []pair {
 	var missing []pair
 	for _, p := range pairs {
@@ -132,7 +132,7 @@ func (g *survey) merge(p pair) (merge, bool) {
 	return m, known
 }
 
-// result returns what is kept under a key.
+// result returns the stored value of a key.
 func (g *survey) result(key string) (merge, bool) {
 	if m, ok := g.fresh.Merges[key]; ok {
 		return m, true

@@ -90,7 +90,7 @@ func enter(ctx context.Context, to item.Store, all archive.Archive) error {
 	return errors.New("items can be moved between files and a database")
 }
 
-// enterFiles puts an archive into files, and compares what is read of them with it.
+// enterFiles writes an archive to files, reads them again, and compares the two.
 func enterFiles(ctx context.Context, to *local.Store, all archive.Archive) error {
 	if _, err := to.Config(ctx); errors.Is(err, item.ErrNoProject) {
 		if _, err := to.Init(ctx); err != nil {

@@ -55,7 +55,7 @@ type Justfile interface {
 	Recipes(ctx context.Context) ([]recipe.Recipe, error)
 }
 
-// New returns what searches the sources. Nothing is read yet.
+// New returns a searcher of the sources. Nothing is read yet.
 func New(o Options) *Searcher {
 	s := &Searcher{sources: map[Kind]source{}}
 	if o.Branches != nil {
@@ -158,7 +158,7 @@ func (s *services) search(ctx context.Context, q query) (found, error) {
 	return out, nil
 }
 
-// entries returns what there is. Nobody looks twice for what is not there.
+// entries returns the entries that exist. It does not look twice for missing ones.
 func (s *services) entries(ctx context.Context) ([]seen.Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

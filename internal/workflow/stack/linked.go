@@ -81,7 +81,7 @@ func (b *Branches) LinkedIssue(ctx context.Context) (string, error) {
 	return meta.JiraIssue, nil
 }
 
-// checkedOut returns what is linked to the branch checked out. The argument is the one
+// checkedOut returns the links of the checked-out branch. The argument is the one
 // that makes it unnecessary, for messages.
 func (b *Branches) checkedOut(ctx context.Context, argument string) (twig.Metadata, error) {
 	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (twig.Metadata, error) {

@@ -188,7 +188,7 @@ func detached(going *operation.Operation, what, do string) error {
 	return failure.New(failure.NotFound, what, do)
 }
 
-// Metadata returns what is linked to a branch that the state knows.
+// Metadata returns the links of a branch that the state knows.
 func (b *Branches) Metadata(ctx context.Context, name string) (twig.Metadata, error) {
 	state, err := b.State(ctx)
 	if err != nil {
@@ -340,7 +340,7 @@ func (b *Branches) Trees(ctx context.Context, root string) ([]*branch.Node, erro
 }
 
 // Graph returns all branches and how they are stacked. State and refs are read at the
-// same time: in a large repository of which nothing is known yet, each takes a while.
+// same time: in a large repository about which nothing is known yet, each takes a while.
 func (b *Branches) Graph(ctx context.Context) (*branch.Graph, error) {
 	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (*branch.Graph, error) {
 		var (

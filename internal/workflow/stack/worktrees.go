@@ -18,9 +18,9 @@ type Worktree struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
 	Branch string `json:"branch"`
-	// Missing says that the directory is gone, or is no worktree of this repository.
+	// Missing means that the directory is gone, or is no worktree of this repository.
 	Missing bool `json:"missing,omitempty"`
-	// Locked says that somebody locked it, as "git worktree lock" does.
+	// Locked means that somebody locked it with "git worktree lock".
 	Locked bool `json:"locked,omitempty"`
 	// Operation is the git command that stopped halfway there. While it rebases or
 	// bisects, Branch is the branch that it is about.

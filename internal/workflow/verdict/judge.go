@@ -16,7 +16,7 @@ type finding struct {
 }
 
 // judge returns the obstacle of the stack, from the bottom: the first branch that somebody has to
-// work on, or else the first that waits, or else the first of which nothing is known.
+// work on, or else the first that waits, or else the first with an unknown state.
 func judge(branches []Branch, trunk string) (finding, *Branch) {
 	var first finding
 	var about *Branch

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Job objects hold all descendants on Windows, so that nobody has to look for them.
+// Job objects hold all descendants on Windows, so no search for them is needed.
 
 func processes() []int { return nil }
 

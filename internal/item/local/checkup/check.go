@@ -73,9 +73,9 @@ func Check(ctx context.Context, o Options) ([]item.Warning, error) {
 		found = append(found, more...)
 	}
 	all := snapshot.List(config, item.Filter{All: true})
-	circles := item.FindCircles(all)
+	cycles := item.FindCycles(all)
 	for _, it := range all {
-		for _, problem := range checkItem(config, o.Reader.Lookup, circles, it) {
+		for _, problem := range checkItem(config, o.Reader.Lookup, cycles, it) {
 			found = append(found, item.Warning{File: layout.Item(it.ID), Reason: problem})
 		}
 	}
@@ -129,7 +129,7 @@ func (c check) trash(copies []item.Warning) ([]item.Warning, error) {
 }
 
 // checkItem returns the problems of a readable item.
-func checkItem(config item.Config, find item.Lookup, circles item.Circles, it *item.Summary) []string {
+func checkItem(config item.Config, find item.Lookup, cycles item.Cycles, it *item.Summary) []string {
 	var problems []string
 	for _, field := range []struct {
 		name, value string
@@ -147,7 +147,7 @@ func checkItem(config item.Config, find item.Lookup, circles item.Circles, it *i
 		problems = append(problems, fmt.Sprintf("refers to #%d, which does not exist", id))
 	}
 	if len(problems) == 0 {
-		if err := circles.Problem(it); err != nil {
+		if err := cycles.Problem(it); err != nil {
 			problems = append(problems, "is in a cycle: "+err.Error())
 		}
 	}

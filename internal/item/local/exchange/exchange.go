@@ -38,7 +38,7 @@ const (
 // Files are the files of a store: texts by name, relative and with slashes.
 type Files map[string]string
 
-// journal is what is being done.
+// journal is the change in progress.
 type journal struct {
 	Write  map[string][]byte `json:"write,omitempty"`
 	Remove []string          `json:"remove,omitempty"`

@@ -38,7 +38,7 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// pendingName is where it says what is being done.
+// pendingName is the file that holds the change in progress.
 const pendingName = layout.Private + "/pending.json"
 
 // Trash changes which items of a store are deleted, as a part of a change of the store.
@@ -49,7 +49,7 @@ type Trash struct {
 	History history.Dir
 }
 
-// pending is what is being done. One of the two numbers is 0.
+// pending is the change in progress. One of the two numbers is 0.
 type pending struct {
 	Delete     item.ID   `json:"delete,omitzero"`
 	Restore    item.ID   `json:"restore,omitzero"`

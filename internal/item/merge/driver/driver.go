@@ -12,11 +12,11 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
-// ErrApart says that two versions of a file are of different items with one number. One
+// ErrApart reports that two versions of a file are of different items with one number. One
 // file cannot keep both.
 var ErrApart = errors.New("two items have this number; run doctor --repair")
 
-// ErrDeleted says that one side deleted an item and the other changed it. It is kept, which
+// ErrDeleted reports that one side deleted an item and the other changed it. It is kept, which
 // takes another file than the deleted one.
 var ErrDeleted = errors.New("one side deleted this item and the other changed it; run doctor --repair")
 

@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
 
-// Names of what is in a tree.
+// Names in a tree.
 const (
 	ConfigName  = "config.yml"
 	ItemsFolder = "items"

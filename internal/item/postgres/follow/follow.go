@@ -27,7 +27,7 @@ import (
 // State is what changes with each change of a project. Two states are equal if nothing changed
 // in between.
 type State struct {
-	// Unknown says that the database did not tell.
+	// Unknown means that the database did not tell.
 	Unknown bool
 	Project int64
 	Version int64
@@ -147,7 +147,7 @@ const (
 	afterDeaf = 10 * time.Minute
 )
 
-// errDeaf says that announcements do not arrive here.
+// errDeaf reports that announcements do not arrive here.
 var errDeaf = errors.New("the database delivers no announcements")
 
 // listen waits for announcements until ctx ends.

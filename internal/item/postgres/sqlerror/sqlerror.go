@@ -2,7 +2,7 @@
 //
 // [Passing] says whether the same may succeed later, [Connecting] and [Lost] what became of the
 // connection. [Explain] makes an [*item.StoreError] that says what was wrong and what to do.
-// Text of the server is foreign: it is put on one line, cleaned, and cut.
+// The server's text is foreign: this package cleans it, cuts it, and puts it on one line.
 package sqlerror
 
 import (
@@ -53,7 +53,7 @@ func Explain(err error) error {
 	}
 }
 
-// ErrSilent says that the database took too long to answer.
+// ErrSilent reports that the database took too long to answer.
 func ErrSilent(limit time.Duration) error {
 	return &item.StoreError{
 		Problem: fmt.Sprintf("the database of work items did not answer within %s", limit),

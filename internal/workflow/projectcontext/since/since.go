@@ -77,7 +77,7 @@ func (m *Memory) Compare(c projectcontext.Context, earlier Token) Changes {
 	return out
 }
 
-// changed returns what is different in a section that was told.
+// changed returns the differences in a section that was sent before.
 func (p present) changed(was section) []foreign.Line {
 	var lines []foreign.Line
 	if p.Unknown != was.Unknown {

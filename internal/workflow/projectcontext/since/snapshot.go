@@ -23,7 +23,7 @@ type section struct {
 	// Empty is the reason for an empty section, Unknown the reason for missing data.
 	Empty   string `json:"empty,omitempty"`
 	Unknown string `json:"unknown,omitempty"`
-	// Cut says that more facts followed the last one.
+	// Cut means that more facts followed the last one.
 	Cut   bool   `json:"cut,omitempty"`
 	Facts []told `json:"facts"`
 }

@@ -109,7 +109,7 @@ func join(parts []part, after []foreign.Line, room int) string {
 	return out.String()
 }
 
-// size returns the most bytes that lines take, with what is written between them.
+// size returns the largest number of bytes that lines take, including separators.
 func size(lines []foreign.Line) int {
 	all := 0
 	for i, l := range lines {

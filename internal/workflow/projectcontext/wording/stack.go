@@ -194,10 +194,10 @@ func threadLine(t github.Thread) foreign.Line {
 	return line.Own(": ").Name(cleantext.Cut(cleantext.Line(t.Text), maxThread))
 }
 
-// Issue returns what is known of an issue, with its source and age.
+// Issue returns the known facts about an issue, with their source and age.
 func Issue(f fact.Fact[jira.Issue], now time.Time) foreign.Line { return known(f, issue, now) }
 
-// PullRequest returns what is known of a pull request, with its source and age.
+// PullRequest returns the known facts about a pull request, with their source and age.
 func PullRequest(f fact.Fact[github.Status], now time.Time) foreign.Line {
 	return known(f, pullRequest, now)
 }

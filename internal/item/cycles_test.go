@@ -8,8 +8,8 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// All circles at once are those that each item has on its own.
-func TestFindCircles(t *testing.T) {
+// All cycles at once are those that each item has on its own.
+func TestFindCycles(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 8).Draw(t, "items")
@@ -22,10 +22,10 @@ func TestFindCircles(t *testing.T) {
 			}
 		}
 		find := func(id item.ID) (*item.Summary, error) { return items[id-1], nil }
-		circles := item.FindCircles(items)
+		cycles := item.FindCycles(items)
 		for _, it := range items {
 			want := item.CheckRelations(find, it.ID, &it.Parent, &it.DependsOn)
-			got := circles.Problem(it)
+			got := cycles.Problem(it)
 			if (want == nil) != (got == nil) || want != nil && want.Error() != got.Error() {
 				t.Fatalf("#%d: got %v, want %v", it.ID, got, want)
 			}
@@ -43,14 +43,14 @@ func TestLongChain(t *testing.T) {
 	}
 	for _, last := range []item.ID{0, most} {
 		items[0].Parent = last
-		circles, inCircle := item.FindCircles(items), 0
+		cycles, inCycle := item.FindCycles(items), 0
 		for _, it := range items {
-			if circles.Problem(it) != nil {
-				inCircle++
+			if cycles.Problem(it) != nil {
+				inCycle++
 			}
 		}
-		if want := int(last); inCircle != want {
-			t.Errorf("%d items are in a circle, want %d", inCircle, want)
+		if want := int(last); inCycle != want {
+			t.Errorf("%d items are in a cycle, want %d", inCycle, want)
 		}
 	}
 }

@@ -2,16 +2,16 @@ package item
 
 import "slices"
 
-// Circles are the items whose relations lead back to them, among all items of a store.
-type Circles struct{ parents, dependencies map[ID]bool }
+// Cycles are the items whose relations lead back to them, among all items of a store.
+type Cycles struct{ parents, dependencies map[ID]bool }
 
-// FindCircles returns the circles among items. It looks at each relation once.
-func FindCircles(items []*Summary) Circles {
+// FindCycles returns the cycles among items. It follows each relation once.
+func FindCycles(items []*Summary) Cycles {
 	known := make(map[ID]*Summary, len(items))
 	for _, it := range items {
 		known[it.ID] = it
 	}
-	return Circles{
+	return Cycles{
 		parents:      circular(items, known, func(it *Summary) []ID { return []ID{it.Parent} }),
 		dependencies: circular(items, known, func(it *Summary) []ID { return it.DependsOn }),
 	}
@@ -19,7 +19,7 @@ func FindCircles(items []*Summary) Circles {
 
 // Problem says which relation of an item leads back to it, as [CheckRelations] would if the
 // item got it now. It returns nil, or an [*InvalidError].
-func (c Circles) Problem(it *Summary) error {
+func (c Cycles) Problem(it *Summary) error {
 	switch {
 	case c.parents[it.ID] && it.Parent == it.ID:
 		return invalidRelation("parent", ownParent, it.ID)
