@@ -25,7 +25,7 @@ type Database struct {
 	// Connection says how the connection is protected.
 	Connection string
 	Role       string
-	// Writes says that the role may change items. ReadOnly says that the server does not let
+	// Writes means that the role may change items. ReadOnly says that the server does not let
 	// anybody change anything, as a replica does.
 	Writes, ReadOnly bool
 }
