@@ -117,8 +117,7 @@ func (t *Trees) begin() bool {
 	return true
 }
 
-// drain takes what happened into the counts. Where that is not known, nothing is watched
-// afterwards.
+// drain takes what happened into the counts. Where that is not known, nothing is watched afterward.
 func (t *Trees) drain() {
 	if t.watch == nil {
 		return

@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// ID is the number of an item, at least 1. 0 is no item.
+// ID is the number of an item, at least 1. 0 means no item.
 type ID int64
 
 // MaxID is the largest number that is the same in every JSON implementation.
@@ -181,6 +181,6 @@ type Patch struct {
 	Branch      *string `json:"branch,omitempty"`
 	Worktree    *string `json:"worktree,omitempty"`
 	PullRequest *string `json:"pull_request,omitempty"`
-	// Steal finishes an item that another agent holds. It is no field of the item.
+	// Steal finishes an item that another agent holds. It is not a field of the item.
 	Steal bool `json:"-"`
 }

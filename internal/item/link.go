@@ -97,7 +97,7 @@ var (
 	})
 )
 
-// checkLink checks the parts of a link in a patch, and returns it as it is to be stored.
+// checkLink checks the parts of a link in a patch, and returns the link to store.
 func (p Patch) checkLink() (Patch, error) {
 	if p.Branch != nil && (noBranch().MatchString(*p.Branch) || len(*p.Branch) > maxLinkText || !utf8.ValidString(*p.Branch)) {
 		return Patch{}, &InvalidError{Field: linkBranch, Problem: fmt.Sprintf("Invalid branch %q: git does not allow this name", shorten(*p.Branch))}

@@ -70,7 +70,7 @@ func patchFields() []patchField {
 	}
 }
 
-// UnmarshalJSON takes 0 for no parent, which is no ID elsewhere.
+// UnmarshalJSON takes 0 for no parent, which is not an ID elsewhere.
 func (p *Patch) UnmarshalJSON(data []byte) error {
 	type plain Patch
 	stored := struct {

@@ -50,8 +50,7 @@ func (c Config) defaultType() string {
 	return c.Types[0]
 }
 
-// Check checks all of a patch but its relations, and returns it as it is to be
-// stored.
+// Check checks all of a patch but its relations, and returns the patch to store.
 func (c Config) Check(p Patch) (Patch, error) {
 	if p.Title != nil && strings.TrimSpace(*p.Title) == "" {
 		return Patch{}, &InvalidError{Field: "title", Problem: "Title may not be empty"}

@@ -19,7 +19,7 @@ type Snapshot struct {
 	texts corpus.Corpus[*Summary]
 	// claims are those that count, by the item.
 	claims map[ID]Claim
-	// Warnings are about what is not in it, or not as it should be.
+	// Warnings are about items that are missing or damaged.
 	Warnings []Warning
 }
 

@@ -12,7 +12,7 @@ type Undoing struct {
 	Change Change
 	// Patch puts fields back.
 	Patch Patch
-	// Comment is to be taken away.
+	// Comment is the comment to remove.
 	Comment *Comment
 	// Delete moves an item to the trash again that nothing refers to, Restore brings it back.
 	Delete, Restore bool

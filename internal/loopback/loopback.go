@@ -52,8 +52,8 @@ const (
 	columnRemote = 2
 	columnState  = 3
 	columnOwner  = 7
-	// established is the state of a connection that both ends have open. Others are of
-	// sockets that no process has any more, and the table then says that root has them.
+	// established is the state of a connection that both ends have open. Other states are of
+	// sockets that no process has open, which the table lists as root's.
 	established = "01"
 )
 

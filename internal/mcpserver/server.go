@@ -205,8 +205,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	if s.watchers != nil {
 		defer s.watchers.close()
 	}
-	// When its own context ends, the library waits for running calls without cancelling them; at
-	// the end of the input, it cancels them. The end of ctx therefore becomes the end of the input.
+	// When its own context ends, the library waits for running calls without canceling them; at the
+	// end of the input, it cancels them. The end of ctx therefore becomes the end of the input.
 	return s.mcp.Run(context.WithoutCancel(ctx), &stdio{in: in, out: out, stop: ctx.Done(), logger: s.logger})
 }
 

@@ -264,8 +264,8 @@ func located(text, worktree string) string {
 // names reports whether a text names a worktree.
 func names(text, worktree string) bool { return strings.Contains(text, foreign.Spell(worktree)) }
 
-// worktreeLine returns the line that names a worktree. Whoever made the directory chose its
-// name, so it is marked as foreign.
+// worktreeLine returns the line that names a worktree. The creator of the directory chose its name,
+// so the name is marked as foreign.
 func worktreeLine(worktree string) string {
 	return foreign.Own("Worktree: ").Name(worktree).Markdown() + "\n"
 }

@@ -176,7 +176,7 @@ func unescape(raw string) (string, bool) {
 			}
 			b.WriteRune(rune(code))
 			i += len(hex) + 2
-		default: // a line break is no part of a path
+		default: // a line break is not part of a path
 			return "", false
 		}
 	}

@@ -322,7 +322,7 @@ func (s *Supervisor) Close() {
 func (s *Supervisor) refresh(dir string) {
 	list, err := s.o.Repository.Worktrees(s.ctx, s.stillThere(dir))
 	if err != nil {
-		// Known worktrees continue: a temporary failure of git is no reason to disconnect their
+		// Known worktrees continue: a temporary failure of git is not a reason to disconnect their
 		// clients, and deleted directories are noticed anyway.
 		if s.ctx.Err() == nil {
 			s.o.Logger.Warn("worktrees cannot be listed", "folder", dir, "error", err)

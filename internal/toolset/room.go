@@ -5,9 +5,9 @@ import "context"
 // Room is how much of an answer a client passes on to its model. Clients cut longer answers in the
 // middle, or write them to a file, so tools cut theirs earlier, and state how to continue.
 type Room struct {
-	// Bytes are counted as JSON; 0 is no limit.
+	// Bytes are counted as JSON; 0 means no limit.
 	Bytes int
-	// Lines are those of a text; 0 is no limit.
+	// Lines are those of a text; 0 means no limit.
 	Lines int
 }
 

@@ -66,9 +66,8 @@ type Command struct {
 	// Whole means that a part of the output is useless: [Run] ends the program when it has written
 	// more than MaxOutput.
 	Whole bool
-	// MaxMemory is how many bytes the program, and each that it starts, may allocate,
-	// where the system can limit that (Linux); 0 is no limit. Files that are mapped do
-	// not count.
+	// MaxMemory is how many bytes the program, and each that it starts, may allocate, where the
+	// system can limit that (Linux); 0 means no limit. Files that are mapped do not count.
 	MaxMemory uint64
 	// Guard, if set, runs the program for [Stream].
 	Guard *Guard

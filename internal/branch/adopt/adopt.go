@@ -153,7 +153,8 @@ type forest struct {
 	names   []string
 }
 
-// beginning is the branch on which another was created or rebased, and the evidence. It is no root.
+// beginning is the branch on which another was created or rebased, and the evidence. It is never a
+// root.
 type beginning struct{ parent, why string }
 
 func newForest(k Known) *forest {

@@ -75,9 +75,9 @@ func link(ctx context.Context, env app.Env, dir string, readOnly bool) (string, 
 	return client.Board(ctx, dir, readOnly)
 }
 
-// browse opens a link with the program that the system has for it. Other users must not learn
-// the link. They can read the arguments of programs on Linux, where the link is good for
-// processes of this user alone, and on macOS, where it is no argument.
+// browse opens a link with the program that the system has for it. Other users must not learn the
+// link. They can read the arguments of programs on Linux, where the link is good for processes of
+// this user alone, and on macOS, where the link is not an argument.
 func browse(ctx context.Context, env app.Env, link string) error {
 	c := xec.Command{Name: "xdg-open", Args: []string{link}, Env: xec.Env(env.Environ)}
 	switch env.GOOS {

@@ -76,7 +76,7 @@ type Checker struct {
 	dirs []string // git's directories, of the current check
 }
 
-// freeDir is a directory whose own entries are no hazards.
+// freeDir is a directory whose own entries cannot be hazards.
 type freeDir struct {
 	signature cachedfile.Signature
 	below     []string // the names of the directories in it

@@ -67,7 +67,7 @@ const maxLoose = 64 << 10
 const maxDepth = 5
 
 // Resolve follows the ref with the given full name. A chain that ends at a ref that does not exist
-// is no error. With [ErrBroken], the name of the result is that of the broken ref.
+// is not an error. With [ErrBroken], the name of the result is that of the broken ref.
 func (s *Store) Resolve(name string) (Ref, error) {
 	for range maxDepth {
 		v, err := s.read(name)

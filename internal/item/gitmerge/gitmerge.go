@@ -294,8 +294,8 @@ func (m *Merge) Options(ctx context.Context) (merge.Options, error) {
 	}}, nil
 }
 
-// published returns the commits that others can see: first what this is to be part of, a rebase's
-// new base or the default branch of the remote, then all remote branches.
+// published returns the commits that others can see: first the commits that these will be part of
+// (a rebase's new base, or the default branch of the remote), then all remote branches.
 func (m *Merge) published(ctx context.Context) ([]string, error) {
 	first := m.onto
 	if first == "" {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -107,7 +107,7 @@ func (f *folder) failedSync() []item.Warning {
 		return nil
 	}
 	defer root.Close()
-	text, err := itemfolder.ReadFile(root, failedName)
+	text, err := itemdir.ReadFile(root, failedName)
 	if err != nil {
 		return nil
 	}

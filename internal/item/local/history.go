@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
@@ -159,7 +159,7 @@ func (w *writer) saveChange(before *item.Item, content *ticfile.File, c *item.Ch
 	}
 	it, _, err := content.Item()
 	if err != nil {
-		return item.Item{}, itemfolder.Broken(layout.Items, before.ID, err)
+		return item.Item{}, itemdir.Broken(layout.Items, before.ID, err)
 	}
 	log, err := w.logFile(before, c, it.Updated)
 	if err != nil {

@@ -14,7 +14,7 @@
 //     does no harm: single files are replaced as a whole, and a change of several
 //     (deleting, restoring) is recorded first and finished by the next change;
 //   - reading takes no lock, and sees all earlier changes, including those of
-//     an editor or git; see [itemfolder.Index] for details, and for three exceptions;
+//     an editor or git; see [itemdir.Index] for details, and for three exceptions;
 //   - a number is assigned to one item only, including deleted ones;
 //   - an item has one holder at a time, in all worktrees of a repository;
 //   - each change is in the history of its item, or did not happen;

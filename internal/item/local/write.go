@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/births"
 	"github.com/copse-dev/copse/internal/item/local/claimbook"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
@@ -77,7 +77,7 @@ func (w *writer) after(updated string) string {
 
 // configuration reads the configuration afresh, to be changed.
 func (w *writer) configuration() (*ticfile.Config, error) {
-	text, err := itemfolder.ReadFile(w.tx.Root(), layout.Config)
+	text, err := itemdir.ReadFile(w.tx.Root(), layout.Config)
 	if err != nil {
 		return nil, w.Explain(err)
 	}
@@ -124,7 +124,7 @@ func (w *writer) firstFree(least item.ID) (item.ID, error) {
 // free reports whether no file is that of item id, deleted or not.
 func (w *writer) free(id item.ID) (bool, error) {
 	for _, dir := range []string{layout.Items, layout.Trash} {
-		switch _, err := w.tx.Root().Lstat(dir + "/" + itemfolder.FileName(id)); {
+		switch _, err := w.tx.Root().Lstat(dir + "/" + itemdir.FileName(id)); {
 		case err == nil:
 			return false, nil
 		case !errors.Is(err, fs.ErrNotExist):
@@ -266,7 +266,7 @@ func (w *writer) write(config *ticfile.Config, content *ticfile.File, before ite
 	}
 	after, _, err := content.Item()
 	if err != nil {
-		return item.Item{}, itemfolder.Broken(layout.Items, before.ID, err)
+		return item.Item{}, itemdir.Broken(layout.Items, before.ID, err)
 	}
 	after.ID, after.Link = before.ID, before.Link.With(p)
 	var change *item.Change

@@ -115,7 +115,7 @@ const (
 	DroppedRelation
 	// Renumbered is an item whose references got other numbers.
 	Renumbered
-	// Unreadable is a file that is merged as text because it is no item.
+	// Unreadable is a file that is merged as text because it is not a valid item.
 	Unreadable
 	// Joined is an item that a tree had in two files.
 	Joined
@@ -125,7 +125,7 @@ const (
 type Report struct {
 	Kind Kind
 	File string
-	Text string // goes on from the name of the file
+	Text string // continues after the name of the file
 }
 
 // Stores merges ours and theirs, which both came from base. It fails if a configuration
@@ -170,7 +170,7 @@ func (m *merger) joinCopies(s *match.Side) error {
 	return err
 }
 
-// merger is a merge that is going on.
+// merger is a merge in progress.
 type merger struct {
 	*match.Items
 	options            Options
@@ -218,7 +218,7 @@ func (m *merger) write() error {
 	return m.mergeConfig()
 }
 
-// mergeOthers merges the files that are no items.
+// mergeOthers merges the files that are not items.
 func (m *merger) mergeOthers() {
 	names := map[string]bool{}
 	for _, s := range m.sides() {

@@ -193,7 +193,7 @@ type wanted struct {
 	ids     []int64
 	project int64
 	version int64
-	// only says that nothing is to be taken if the project has changed since the version.
+	// only means that the change stops if the project has changed since the version.
 	only bool
 }
 

@@ -137,7 +137,7 @@ func (w *writer) applied(key string) (id item.ID, made bool, err error) {
 	return id, err == nil, err
 }
 
-// note writes down that the change was made.
+// note records that the change was made.
 func (w *writer) note(key string, id item.ID) {
 	const some = 64 // of so many changes, one removes old keys
 	w.queue("insert into copse.applied (project_id, key, item_id) values ($1, $2, $3)", w.id, key, int64(id))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/merge"
 )
 
@@ -93,7 +93,7 @@ func checkBuried(ctx context.Context, files Reader, repo *gitmerge.Repo, since s
 	var found []item.Warning
 	for _, id := range ids {
 		found = append(found, item.Warning{
-			File: merge.TrashFolder + "/" + itemfolder.FileName(id), Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
+			File: merge.TrashFolder + "/" + itemdir.FileName(id), Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
 		})
 	}
 	return found, err

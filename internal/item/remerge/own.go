@@ -7,7 +7,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
@@ -216,7 +216,7 @@ func alike(a, b *item.Item) int {
 func inTree(tree merge.Tree) func(merge.Birth) int {
 	return func(b merge.Birth) int {
 		for _, folder := range []string{merge.ItemsFolder, merge.TrashFolder} {
-			if text, ok := tree[folder+"/"+itemfolder.FileName(b.ID)]; ok && createdIn(text) == b.Created {
+			if text, ok := tree[folder+"/"+itemdir.FileName(b.ID)]; ok && createdIn(text) == b.Created {
 				return 0
 			}
 		}

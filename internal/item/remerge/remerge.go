@@ -22,7 +22,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/merge/follow"
 )
@@ -42,7 +42,7 @@ type Files interface {
 // Fix is something that was repaired.
 type Fix struct {
 	File string // as in an item.Warning
-	Done string // goes on from the name of the file
+	Done string // continues after the name of the file
 }
 
 // Result is what was merged.
@@ -276,7 +276,7 @@ func (m *merging) taken() item.ID {
 	var largest item.ID
 	for name := range m.tree {
 		_, file, _ := strings.Cut(name, "/")
-		if id, err := itemfolder.Number(file); err == nil {
+		if id, err := itemdir.Number(file); err == nil {
 			largest = max(largest, id)
 		}
 	}
@@ -296,7 +296,7 @@ func (m *merging) store(result merge.Result) error {
 	}
 	m.tree = result.Tree
 	for _, r := range result.Renumbered {
-		m.done(merge.ItemsFolder+"/"+itemfolder.FileName(r.To), "is %q, which was #%d", r.Title, r.From)
+		m.done(merge.ItemsFolder+"/"+itemdir.FileName(r.To), "is %q, which was #%d", r.Title, r.From)
 	}
 	for _, r := range result.Reports {
 		m.done(r.File, "%s", r.Text)

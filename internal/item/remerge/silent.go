@@ -8,7 +8,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 )
@@ -68,8 +68,8 @@ func (m *merging) marked(repo *gitmerge.Repo) error {
 	return nil
 }
 
-// vanished brings items back that git lost in a merge, which it does without a stop when it
-// takes the move of files to the trash, or from there, for that of a directory.
+// vanished brings items back that git lost in a merge, which happens without a conflict when git
+// takes the move of files to the trash, or from there, for the move of a directory.
 func (m *merging) vanished(repo *gitmerge.Repo) error {
 	if _, going := repo.Rewritten(); going {
 		return nil // the commits that are still to come build on it
@@ -174,7 +174,7 @@ func (m *merging) leftovers() error {
 // new file for a renamed one, that is the file of another item.
 func (m *merging) home(name, text string) string {
 	it := itemIn(text)
-	id, err := itemfolder.Number(strings.TrimPrefix(name, merge.ItemsFolder+"/"))
+	id, err := itemdir.Number(strings.TrimPrefix(name, merge.ItemsFolder+"/"))
 	if it == nil || err != nil || it.ID == id {
 		return name
 	}
@@ -205,7 +205,7 @@ func (m *merging) buried(repo *gitmerge.Repo) error {
 			return err
 		}
 		if restored {
-			m.done(merge.ItemsFolder+"/"+itemfolder.FileName(id), "was deleted on one side and changed on the other; it is kept")
+			m.done(merge.ItemsFolder+"/"+itemdir.FileName(id), "was deleted on one side and changed on the other; it is kept")
 		}
 	}
 	m.tree, err = m.files.Tree()
@@ -224,7 +224,7 @@ func buried(ctx context.Context, repo *gitmerge.Repo, since string, read func(na
 	}
 	for _, past := range merges {
 		for _, b := range buriedItems(past.Base, past.Ours, past.Theirs, past.Left) {
-			file := itemfolder.FileName(b.ID)
+			file := itemdir.FileName(b.ID)
 			text := read(merge.TrashFolder + "/" + file)
 			// Somebody who deletes the item afterward has seen it.
 			if read(merge.ItemsFolder+"/"+file) == "" && createdIn(text) == b.Created && deletedIn(text) == deletedIn(past.Left[merge.TrashFolder+"/"+file]) {

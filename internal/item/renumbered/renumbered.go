@@ -27,8 +27,8 @@ type Record struct {
 	On       string // the day, as 2026-11-21
 }
 
-// Parse reads the file. Lines that are no record are left out: the header, and what
-// is left of an unfinished merge.
+// Parse reads the file. It skips lines that are not records: the header, and what is left of an
+// unfinished merge.
 func Parse(text string) []Record {
 	var records []Record
 	for line := range strings.Lines(text) {

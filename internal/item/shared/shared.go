@@ -73,7 +73,7 @@ func (s *Syncer) Sync(ctx context.Context) (Result, error) {
 	err := s.Store.Synchronize(ctx, func() error {
 		err := s.exchanged(ctx, &r)
 		if ctx.Err() != nil {
-			return err // it was ended: that is no failure
+			return err // it was ended, which is not a failure
 		}
 		problem := ""
 		if failed := cmp.Or(err, r.Offline); failed != nil {

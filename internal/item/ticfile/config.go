@@ -51,7 +51,7 @@ type Config struct {
 	front  *yamlmap.Map
 	values item.Config
 	nextID item.ID
-	// problems are what cannot be used, and go on from the name of the file.
+	// problems are the unusable parts; their texts continue after the name of the file.
 	problems []string
 }
 

@@ -89,8 +89,8 @@ type File struct {
 	body    body
 }
 
-// Parse reads an item file. The error says what is wrong with it, and goes on
-// from the name of the file: "has no front matter".
+// Parse reads an item file. The error states the problem, and its text continues after the name of
+// the file: "has no front matter".
 func Parse(text string) (*File, error) {
 	if len(text) > MaxSize {
 		return nil, fmt.Errorf("has %d bytes; the limit is %d", len(text), MaxSize)
@@ -207,9 +207,9 @@ func (f *File) Text() (string, error) {
 	return text, nil
 }
 
-// Item returns the item. What is in the file but cannot be used is left out and
-// said in problems, which go on from the name of the file. The error is for a
-// file that is no item at all.
+// Item returns the item. It leaves out parts of the file that it cannot use, and returns them as
+// problems, whose texts continue after the name of the file. The error is for a file that is not an
+// item at all.
 func (f *File) Item() (it item.Item, problems []string, err error) {
 	r := reader{front: f.front}
 	it.Summary = item.Summary{

@@ -19,7 +19,7 @@ func unquoteDouble(s string) (string, bool) {
 		return unfold(s), true
 	}
 	var b strings.Builder
-	solid := 0 // what is white space before this is no margin
+	solid := 0 // white space before this is not a margin
 	for i := 0; i < len(s); {
 		switch s[i] {
 		case '\n':

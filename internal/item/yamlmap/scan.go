@@ -303,7 +303,7 @@ func listItem(s string, indent int) (Value, bool) {
 	return v, ok
 }
 
-// multiline reads a scalar that begins on the line of the key and goes on.
+// multiline reads a scalar that begins on the line of the key and continues on the next lines.
 func multiline(s string) (Value, span, bool) {
 	s = strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), " \t\n")
 	trimmed := strings.TrimLeft(s, " ")

@@ -89,12 +89,12 @@ func encode(s string) string {
 	}
 }
 
-// needsEscape reports whether r can stand in double quotes only, or had better.
+// needsEscape reports whether r must, or should, be in double quotes.
 func needsEscape(r rune) bool {
 	return r < 0x20 && r != '\t' || 0x7f <= r && r <= 0x9f
 }
 
-// Lines are folded to this many columns, and values go on with this indent.
+// Lines are folded to this many columns, and values continue with this indent.
 const (
 	width  = 80
 	indent = "  "

@@ -64,8 +64,7 @@ func (t *Tools) Claiming(c *claims.Claims) *Tools {
 // call of ready is missed.
 type Watcher func(ctx context.Context, ready, changed func())
 
-// Watched lets clients subscribe to the list of items. It is to be called before the tools are
-// used.
+// Watched lets clients subscribe to the list of items. Call it before any tool call.
 func (t *Tools) Watched(by Watcher) *Tools {
 	t.watch = by
 	return t

@@ -126,7 +126,7 @@ func Recorded(env app.Env) *records.Records {
 		First: func() []string {
 			s, err := user.Get()
 			if err != nil {
-				return nil // whoever shows the settings says so
+				return nil // the command that shows the settings says so
 			}
 			return s.Stacks.Sources
 		},

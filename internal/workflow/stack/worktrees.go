@@ -18,7 +18,7 @@ type Worktree struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
 	Branch string `json:"branch"`
-	// Missing means that the directory is gone, or is no worktree of this repository.
+	// Missing means that the directory is gone, or is not a worktree of this repository.
 	Missing bool `json:"missing,omitempty"`
 	// Locked means that somebody locked it with "git worktree lock".
 	Locked bool `json:"locked,omitempty"`

@@ -18,8 +18,8 @@ import (
 const (
 	// grace is how long processes that are asked to end may take.
 	grace = 250 * time.Millisecond
-	// patience is how long a guard goes on killing processes that do not end, because
-	// they are another user's or wait for a device.
+	// patience is how long a guard continues to kill processes that do not end, because they are
+	// another user's or wait for a device.
 	patience = 5 * time.Second
 	// cannotRun is the exit code if the program cannot be started, as shells have it.
 	cannotRun = 126

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 )
 
@@ -35,7 +35,7 @@ func Timestamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:0
 // the next free moment. known are the times of the items in memory; the records have those of all
 // items that were created here.
 func New(root *os.Root, known []string, now time.Time) string {
-	noted, err := itemfolder.ReadFile(root, name)
+	noted, err := itemdir.ReadFile(root, name)
 	if err != nil {
 		noted = "" // the items still count
 	}
@@ -71,7 +71,7 @@ func Note(root *os.Root, it *item.Summary) {
 
 // Read returns the notes; none if there are none.
 func Read(root *os.Root) (Born, error) {
-	text, err := itemfolder.ReadFile(root, name)
+	text, err := itemdir.ReadFile(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
@@ -174,7 +174,7 @@ func (c check) copies(ctx context.Context) ([]item.Warning, error) {
 	tree := merge.Tree{}
 	read := func(names ...string) {
 		for _, name := range names {
-			if text, err := itemfolder.ReadFile(c.root, name); err == nil {
+			if text, err := itemdir.ReadFile(c.root, name); err == nil {
 				tree[name] = text
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/merge"
 	"github.com/copse-dev/copse/internal/item/remerge"
@@ -28,7 +28,7 @@ var _ remerge.Reader = reading{}
 func (r reading) Tree() (merge.Tree, error) {
 	tree := merge.Tree{}
 	read := func(name string) error {
-		text, err := itemfolder.ReadFile(r.root, name)
+		text, err := itemdir.ReadFile(r.root, name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
@@ -72,7 +72,7 @@ func isMerged(name string) bool {
 // Text is of remerge.Reader. The checks of items and of the trash report what cannot be
 // read.
 func (r reading) Text(name string) string {
-	text, err := itemfolder.ReadFile(r.root, name)
+	text, err := itemdir.ReadFile(r.root, name)
 	if err != nil {
 		return ""
 	}

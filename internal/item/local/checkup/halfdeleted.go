@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 )
 
@@ -34,15 +34,15 @@ func FindHalfDeleted(repo *gitmerge.Repo, open func() (*os.Root, error)) (HalfDe
 	}
 	found := make(HalfDeleted)
 	for _, name := range names {
-		id, err := itemfolder.Number(name)
+		id, err := itemdir.Number(name)
 		if err != nil {
 			continue // not ours
 		}
-		text, err := itemfolder.ReadFile(root, layout.Trash+"/"+name)
+		text, err := itemdir.ReadFile(root, layout.Trash+"/"+name)
 		if err != nil {
 			continue // restored meanwhile, or not readable: the check of the trash says so
 		}
-		if it, ok := itemfolder.Unmerged(id, text); ok {
+		if it, ok := itemdir.Unmerged(id, text); ok {
 			it.Link = layout.ReadLink(root, it.Created)
 			found[id] = it
 		}

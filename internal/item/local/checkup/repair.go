@@ -8,7 +8,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
@@ -89,11 +89,11 @@ func (r *repair) file(name string) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil //nolint:nilerr // not for us
 	}
-	text, err := itemfolder.ReadFile(r.Tx.Root(), path)
+	text, err := itemdir.ReadFile(r.Tx.Root(), path)
 	if err != nil {
 		return nil //nolint:nilerr // not for us
 	}
-	id, nameErr := itemfolder.Number(name)
+	id, nameErr := itemdir.Number(name)
 	content, err := ticfile.Parse(text)
 	if err != nil {
 		return nil //nolint:nilerr // for a person

@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
@@ -67,7 +67,7 @@ func Read(root *os.Root) (Files, error) {
 		case !d.Type().IsRegular() || !IsFile(name):
 			return nil
 		}
-		text, err := itemfolder.ReadFile(root, name)
+		text, err := itemdir.ReadFile(root, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -82,7 +82,7 @@ func Read(root *os.Root) (Files, error) {
 
 // Note returns the note; "" if there is none.
 func Note(root *os.Root) (string, error) {
-	note, err := itemfolder.ReadFile(root, noteName)
+	note, err := itemdir.ReadFile(root, noteName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

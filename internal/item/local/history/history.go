@@ -19,7 +19,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/changelog"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/renumbered"
@@ -54,7 +54,7 @@ func (d Dir) read(root *os.Root, it *item.Summary, moved []renumbered.Record) (c
 	}
 	var logs []changelog.Log
 	for _, id := range ids {
-		text, err := itemfolder.ReadFile(root, d.name(&item.Summary{ID: id, Created: it.Created}))
+		text, err := itemdir.ReadFile(root, d.name(&item.Summary{ID: id, Created: it.Created}))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return changelog.Log{}, err
 		}

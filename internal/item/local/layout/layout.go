@@ -14,7 +14,7 @@ import (
 	"os"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -38,10 +38,10 @@ const (
 const MaxOwnFile = 1 << 20
 
 // Item returns the name of the file of an item.
-func Item(id item.ID) string { return Items + "/" + itemfolder.FileName(id) }
+func Item(id item.ID) string { return Items + "/" + itemdir.FileName(id) }
 
 // Trashed returns the name of the file of a deleted item.
-func Trashed(id item.ID) string { return Trash + "/" + itemfolder.FileName(id) }
+func Trashed(id item.ID) string { return Trash + "/" + itemdir.FileName(id) }
 
 // Names returns the names in a directory of a store; none if it does not exist.
 func Names(root *os.Root, dir string) ([]string, error) {
@@ -63,15 +63,15 @@ func Names(root *os.Root, dir string) ([]string, error) {
 // Open reads the file of an item in Items or Trash. The error can be an
 // [*item.NotFoundError] or an [*item.BrokenError].
 func Open(root *os.Root, dir string, id item.ID) (*ticfile.File, item.Item, error) {
-	name := dir + "/" + itemfolder.FileName(id)
+	name := dir + "/" + itemdir.FileName(id)
 	info, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, item.Item{}, &item.NotFoundError{ID: id}
 	}
 	if err == nil {
-		err = itemfolder.CheckRegular(info.Mode())
+		err = itemdir.CheckRegular(info.Mode())
 	} else {
-		err = itemfolder.Unreadable(err)
+		err = itemdir.Unreadable(err)
 	}
 	var content *ticfile.File
 	var it item.Item
@@ -89,7 +89,7 @@ func Open(root *os.Root, dir string, id item.ID) (*ticfile.File, item.Item, erro
 }
 
 func read(root *os.Root, name string) (*ticfile.File, item.Item, error) {
-	text, err := itemfolder.ReadFile(root, name)
+	text, err := itemdir.ReadFile(root, name)
 	if err != nil {
 		return nil, item.Item{}, err
 	}
@@ -104,18 +104,18 @@ func read(root *os.Root, name string) (*ticfile.File, item.Item, error) {
 // File returns the file of an item, to be written to Items or Trash.
 func File(dir string, id item.ID, content *ticfile.File) (lockedstore.File, error) {
 	text, err := content.Text()
-	return lockedstore.File{Name: dir + "/" + itemfolder.FileName(id), Data: []byte(text)}, err
+	return lockedstore.File{Name: dir + "/" + itemdir.FileName(id), Data: []byte(text)}, err
 }
 
 // Unchangeable returns the error of an item whose file can be read, but not changed.
 func Unchangeable(id item.ID, err error) error {
-	return itemfolder.Broken(Items, id, fmt.Errorf("cannot be changed: %w", err))
+	return itemdir.Broken(Items, id, fmt.Errorf("cannot be changed: %w", err))
 }
 
 // Renumberings returns which items of a store got another number. A file that cannot be read
 // has none.
 func Renumberings(root *os.Root) []renumbered.Record {
-	text, err := itemfolder.ReadFile(root, renumbered.Name)
+	text, err := itemdir.ReadFile(root, renumbered.Name)
 	if err != nil {
 		return nil
 	}

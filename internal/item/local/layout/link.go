@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/lockedstore"
 )
 
@@ -42,7 +42,7 @@ func ReadLink(root *os.Root, created string) item.Link {
 	if !ok {
 		return item.Link{}
 	}
-	text, err := itemfolder.ReadFile(root, name)
+	text, err := itemdir.ReadFile(root, name)
 	if err != nil {
 		return item.Link{}
 	}

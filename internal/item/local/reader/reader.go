@@ -1,7 +1,7 @@
 // Package reader reads one directory of work items, without a lock.
 //
 // [Open] returns a [Reader]. It sees all changes before a call, including those of an editor or of
-// git; see [itemfolder.Index] for details, and for three exceptions. It caches what it has read in
+// git; see [itemdir.Index] for details, and for three exceptions. It caches what it has read in
 // memory, so the next call reads only changes. A file that is not an item, or was not merged, is a
 // warning of the snapshot and does not affect other items.
 package reader
@@ -16,7 +16,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/births"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/renumbered"
@@ -46,7 +46,7 @@ type Reader struct {
 	config *cachedfile.File[configuration]
 
 	mu    sync.Mutex
-	index *itemfolder.Index // nil before it is needed, and while there is no directory of items
+	index *itemdir.Index // nil before it is needed, and while there is no directory of items
 }
 
 // configuration is a configuration file that was read.
@@ -206,7 +206,7 @@ func (r *Reader) refresh() error {
 		case !info.IsDir():
 			return fmt.Errorf("%q in the store is not a directory", layout.Items)
 		}
-		index, err := itemfolder.Open(items, itemfolder.Options{Name: layout.Items, Watching: r.o.Watching, Cache: itemfolder.CacheFile(r.o.Caches, path)})
+		index, err := itemdir.Open(items, itemdir.Options{Name: layout.Items, Watching: r.o.Watching, Cache: itemdir.CacheFile(r.o.Caches, path)})
 		if err != nil {
 			return fmt.Errorf("read directory %q: %w", layout.Items, err)
 		}
@@ -272,7 +272,7 @@ func (r *Reader) Largest(root *os.Root) (item.ID, error) {
 	names, err := layout.Names(root, layout.Items)
 	var largest item.ID
 	for _, name := range names {
-		if id, err := itemfolder.Number(name); err == nil {
+		if id, err := itemdir.Number(name); err == nil {
 			largest = max(largest, id)
 		}
 	}
@@ -333,11 +333,11 @@ func (r *Reader) Unmerged(err error) (it item.Item, ok bool) {
 		return item.Item{}, false
 	}
 	defer root.Close()
-	text, err := itemfolder.ReadFile(root, broken.File)
+	text, err := itemdir.ReadFile(root, broken.File)
 	if err != nil {
 		return item.Item{}, false
 	}
-	if it, ok = itemfolder.Unmerged(broken.ID, text); ok {
+	if it, ok = itemdir.Unmerged(broken.ID, text); ok {
 		it.Link = layout.ReadLink(root, it.Created)
 	}
 	return it, ok

@@ -101,9 +101,8 @@ func (r *restoration) find(id item.ID) (*item.Summary, error) {
 	return r.Find(id)
 }
 
-// keepPossible takes out of the restored item what it cannot refer to any more.
-// If that is in the trash, it is noted there, as if the item had been here when
-// the other was deleted.
+// keepPossible removes the references of the restored item that are no longer possible. If that is
+// in the trash, it is noted there, as if the item had been here when the other was deleted.
 func (r *restoration) keepPossible(it *opened) error {
 	parent := it.summary.Parent
 	if parent != 0 && item.CheckRelations(r.find, r.id, &parent, nil) != nil {

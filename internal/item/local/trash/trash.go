@@ -30,7 +30,7 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/item/local/history"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/ticfile"
@@ -108,11 +108,11 @@ func (t Trash) Finish() error {
 // begun reports whether step 2 was done.
 func (t Trash) begun(p pending) bool {
 	id, from, to := p.steps()
-	_, err := t.Tx.Root().Lstat(from + "/" + itemfolder.FileName(id))
+	_, err := t.Tx.Root().Lstat(from + "/" + itemdir.FileName(id))
 	if !errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
-	_, err = t.Tx.Root().Lstat(to + "/" + itemfolder.FileName(id))
+	_, err = t.Tx.Root().Lstat(to + "/" + itemdir.FileName(id))
 	return err == nil
 }
 
@@ -132,7 +132,7 @@ func (t Trash) perform(p pending) error {
 	if err := t.Tx.Flush(); err != nil {
 		return err
 	}
-	from, to = from+"/"+itemfolder.FileName(id), to+"/"+itemfolder.FileName(id)
+	from, to = from+"/"+itemdir.FileName(id), to+"/"+itemdir.FileName(id)
 	if err := t.Tx.Move(from, to); err != nil {
 		return errors.Join(err, t.Tx.Remove(pendingName))
 	}
@@ -159,7 +159,7 @@ func (t Trash) follow(p pending) error {
 
 // withChange returns files with the history of an item that was moved, before the last of them.
 func (t Trash) withChange(c item.Change, it *item.Item, files []lockedstore.File) ([]lockedstore.File, error) {
-	if c.ID == "" { // written down by an earlier version
+	if c.ID == "" { // recorded by an earlier version
 		return files, nil
 	}
 	if known, err := t.History.Knows(t.Tx.Root(), &it.Summary, c.ID); err != nil || known {
@@ -249,7 +249,7 @@ func List(root *os.Root) ([]item.Trashed, []item.Warning, error) {
 	var found []item.Trashed
 	var warnings []item.Warning
 	for _, name := range names {
-		id, err := itemfolder.Number(name)
+		id, err := itemdir.Number(name)
 		if err != nil {
 			continue // not ours
 		}

@@ -20,9 +20,9 @@ var ErrApart = errors.New("two items have this number; run doctor --repair")
 // takes another file than the deleted one.
 var ErrDeleted = errors.New("one side deleted this item and the other changed it; run doctor --repair")
 
-// Merge merges one file of a store, as a merge driver of git must: it sees no other file.
-// config is the configuration, "" if it is unknown. The error is [ErrApart] or [ErrDeleted],
-// or says that a version is no such file; then nothing is merged.
+// Merge merges one file of a store, as a merge driver of git must: it sees no other file. config is
+// the configuration, "" if it is unknown. The error is [ErrApart] or [ErrDeleted], or reports that
+// a version is not such a file; then nothing is merged.
 func Merge(name, base, ours, theirs, config string) (string, error) {
 	trees := [3]merge.Tree{{}, {}, {}}
 	for i, text := range []string{base, ours, theirs} {

@@ -42,8 +42,7 @@ func Config(merged, base, ours, theirs *ticfile.Config) error {
 	return nil
 }
 
-// Statuses merges the lists of statuses. The last one means done, so what was
-// added goes before it.
+// Statuses merges the lists of statuses. The last one means done, so additions go before it.
 func Statuses(base, ours, theirs []string) []string {
 	merged := Set(base, ours, theirs, strings.Compare)
 	if slices.Equal(merged, ours) || slices.Equal(merged, theirs) || len(base) == 0 {

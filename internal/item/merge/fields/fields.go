@@ -26,8 +26,8 @@ func Scalar(base, ours, theirs string, order []string) (merged string, conflict 
 	return theirs, true
 }
 
-// Set merges lists whose order means little: if one side changed its list, that
-// is the result; else what base had comes first, then what was added, sorted.
+// Set merges lists whose order means little: if one side changed its list, that is the result; else
+// the result is the elements of base, then the additions, sorted.
 func Set[T comparable](base, ours, theirs []T, compare func(a, b T) int) []T {
 	switch {
 	case slices.Equal(ours, theirs), slices.Equal(theirs, base):

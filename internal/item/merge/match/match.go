@@ -29,7 +29,7 @@ type Tree map[string]string
 type Side struct {
 	Tree     Tree
 	Versions []*Version
-	Others   []string // names of files that are no items
+	Others   []string // names of files that are not items
 	Config   *ticfile.Config
 	Records  []renumbered.Record
 	Numbers  map[item.ID]*Version // the item that a number means

@@ -102,8 +102,8 @@ func changesOf(base, version []line) changes {
 	return c
 }
 
-// combine writes base with the changes of two versions. Lines that either dropped
-// are gone; what was added around them counts as versions of one place.
+// combine writes base with the changes of two versions. Lines that either version dropped are gone;
+// additions around them count as versions of one place.
 func combine(base []line, ours, theirs changes) (merged string, both bool) {
 	var out []line
 	for i := 0; i <= len(base); {

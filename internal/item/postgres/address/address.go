@@ -45,7 +45,7 @@ type Address struct {
 	url url.URL // without the project
 }
 
-// ErrForm reports that a text is no address. It does not repeat the text, which can have a
+// ErrForm reports that a text is not an address. It does not repeat the text, which can have a
 // password anywhere.
 var ErrForm = errors.New("is not the address of a database; write postgres://USER@HOST/DATABASE?project=NAME")
 

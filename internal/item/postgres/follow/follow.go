@@ -100,7 +100,7 @@ func (f *follower) look(ctx context.Context) bool {
 	return changed
 }
 
-// next waits until the state is to be looked at, and returns false when ctx has ended.
+// next waits until it is time to check the state, and returns false when ctx has ended.
 func (f *follower) next(ctx context.Context, wait time.Duration) bool {
 	if f.listening.Load() {
 		wait = sure

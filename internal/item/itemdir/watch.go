@@ -1,11 +1,11 @@
-package itemfolder
+package itemdir
 
 import "github.com/copse-dev/copse/internal/dirwatch"
 
-// watcher knows which files of a folder have changed, exactly and without a wait.
+// watcher knows which files of a directory have changed, exactly and without a wait.
 type watcher struct{ queue *dirwatch.Watch }
 
-// watch watches the folder at path; nil if that cannot be done reliably.
+// watch watches the directory at path; nil if that cannot be done reliably.
 func watch(path string) *watcher {
 	queue, err := dirwatch.Open()
 	if err != nil {

@@ -1,4 +1,4 @@
-package itemfolder
+package itemdir
 
 import (
 	"io/fs"

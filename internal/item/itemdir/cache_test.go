@@ -1,4 +1,4 @@
-package itemfolder_test
+package itemdir_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -41,7 +41,7 @@ func later() time.Time { return time.Now().Add(time.Hour) }
 
 func opened(t testing.TB, dir, cache string) []string {
 	t.Helper()
-	x, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, itemfolder.Options{Name: "items", Cache: cache, Now: later})
+	x, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", Cache: cache, Now: later})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func opened(t testing.TB, dir, cache string) []string {
 // since the cache was written.
 func TestCacheIsNeverWrong(t *testing.T) {
 	t.Parallel()
-	if !itemfolder.ChangeTimes(t.TempDir()) {
+	if !itemdir.ChangeTimes(t.TempDir()) {
 		t.Skip("files have no times of change here, so nothing is kept")
 	}
 	for name, change := range map[string]func(t *testing.T, dir string){
@@ -106,7 +106,7 @@ func TestCacheIsNeverWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			cache := itemfolder.CacheFile(t.TempDir(), dir)
+			cache := itemdir.CacheFile(t.TempDir(), dir)
 			fill(t, dir)
 			first := opened(t, dir, cache)
 			if _, err := os.Stat(cache); err != nil {
@@ -131,23 +131,23 @@ func TestCacheIsNeverWrong(t *testing.T) {
 // The cache spares reading: what it has of a file that has not changed is used.
 func TestCacheIsUsed(t *testing.T) {
 	t.Parallel()
-	if !itemfolder.ChangeTimes(t.TempDir()) {
+	if !itemdir.ChangeTimes(t.TempDir()) {
 		t.Skip("files have no times of change here, so nothing is kept")
 	}
 	dir := t.TempDir()
-	cache := itemfolder.CacheFile(t.TempDir(), dir)
+	cache := itemdir.CacheFile(t.TempDir(), dir)
 	fill(t, dir)
 	opened(t, dir, cache)
 	data, err := os.ReadFile(cache)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, itemfolder.Options{Name: "items", Cache: cache, Now: later})
+	x, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", Cache: cache, Now: later})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	if got := itemfolder.FromCache(x); got != many {
+	if got := itemdir.FromCache(x); got != many {
 		t.Errorf("%d of %d files come from the cache", got, many)
 	}
 	if again, err := os.ReadFile(cache); err != nil || !bytes.Equal(data, again) {
@@ -164,9 +164,9 @@ func TestCacheIsUsed(t *testing.T) {
 func TestFreshFilesAreNotKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cache := itemfolder.CacheFile(t.TempDir(), dir)
+	cache := itemdir.CacheFile(t.TempDir(), dir)
 	fill(t, dir)
-	x, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, itemfolder.Options{Name: "items", Cache: cache})
+	x, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", Cache: cache})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func FuzzCache(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
-	cache := itemfolder.CacheFile(f.TempDir(), dir)
+	cache := itemdir.CacheFile(f.TempDir(), dir)
 	opened(f, dir, cache)
 	good, err := os.ReadFile(cache)
 	if err != nil {

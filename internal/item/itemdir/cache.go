@@ -1,4 +1,4 @@
-package itemfolder
+package itemdir
 
 import (
 	"bufio"
@@ -165,7 +165,7 @@ func (c *cached) file(now stamp) *file {
 }
 
 // keep writes the cache if it would save much the next time. A cache that cannot be written is
-// simply missing.
+// missing.
 func (x *Index) keep(path string) {
 	fresh, worth := 0, 0
 	for _, f := range x.files {

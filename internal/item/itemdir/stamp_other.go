@@ -1,6 +1,6 @@
 //go:build !linux && !dragonfly && !openbsd && !solaris && !darwin && !freebsd && !netbsd
 
-package itemfolder
+package itemdir
 
 import "io/fs"
 

@@ -1,10 +1,10 @@
-// Package itemfolder reads the items in the files of a directory, one in each, named after its
+// Package itemdir reads the items in the files of a directory, one in each, named after its
 // number: 3.md.
 //
 // Use an [Index] for all of them: it caches what it has read, and an update reads only what has
 // changed. [ReadFile] reads one. Only regular files are read. The warnings of the snapshot name
 // files that are not items, or have a wrong name; these do not affect other items.
-package itemfolder
+package itemdir
 
 import (
 	"bytes"

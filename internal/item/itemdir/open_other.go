@@ -1,6 +1,6 @@
 //go:build !unix
 
-package itemfolder
+package itemdir
 
 import "os"
 

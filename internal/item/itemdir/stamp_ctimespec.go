@@ -1,6 +1,6 @@
-//go:build linux || dragonfly || openbsd || solaris
+//go:build darwin || freebsd || netbsd
 
-package itemfolder
+package itemdir
 
 import (
 	"io/fs"
@@ -9,7 +9,7 @@ import (
 
 func identityOf(info fs.FileInfo) (inode uint64, changed int64) {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return st.Ino, st.Ctim.Nano()
+		return st.Ino, st.Ctimespec.Nano()
 	}
 	return 0, 0
 }

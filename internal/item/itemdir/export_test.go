@@ -1,4 +1,4 @@
-package itemfolder
+package itemdir
 
 import "os"
 

@@ -1,4 +1,4 @@
-package itemfolder_test
+package itemdir_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/itemfolder"
+	"github.com/copse-dev/copse/internal/item/itemdir"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -26,7 +26,7 @@ func TestUpdateMatchesFreshIndex(t *testing.T) {
 				n++
 				dir := filepath.Join(base, fmt.Sprint(n))
 				must(rt, os.Mkdir(dir, 0o755))
-				kept, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, itemfolder.Options{Name: "items", Watching: watching})
+				kept, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items", Watching: watching})
 				must(rt, err)
 				defer kept.Close()
 				for range rapid.IntRange(1, 6).Draw(rt, "rounds") {
@@ -38,7 +38,7 @@ func TestUpdateMatchesFreshIndex(t *testing.T) {
 					if !ok {
 						rt.Fatal("the folder is still the one that was opened")
 					}
-					fresh, err := itemfolder.Open(rooted.Dir{Wall: dir, Name: "."}, itemfolder.Options{Name: "items"})
+					fresh, err := itemdir.Open(rooted.Dir{Wall: dir, Name: "."}, itemdir.Options{Name: "items"})
 					must(rt, err)
 					if d := cmp.Diff(all(fresh), all(kept)); d != "" {
 						rt.Fatalf("the kept index (+) differs from a fresh one (-):\n%s", d)
@@ -70,7 +70,7 @@ func change(t *rapid.T, dir string) {
 }
 
 // all returns what an index says.
-func all(x *itemfolder.Index) []string {
+func all(x *itemdir.Index) []string {
 	said := []string{fmt.Sprint(x.Largest(), x.FilesWithProblems(), x.Snapshot().Warnings)}
 	for _, hit := range x.Snapshot().Search(item.Config{}, "", item.Filter{All: true}) {
 		said = append(said, fmt.Sprint(hit.ID, hit.Title))
