@@ -99,7 +99,7 @@ func filesOf(ctx context.Context, repo *git.Repo, head string, in *State) (finge
 	}, nil
 }
 
-// others returns the files that decide what is tracked and ignored in a worktree.
+// others returns the files that decide which files a worktree tracks and ignores.
 func others(ctx context.Context, repo *git.Repo) []string {
 	files := []string{filepath.Join(repo.GitDir(), "index")}
 	for _, dir := range repo.Submodules() {

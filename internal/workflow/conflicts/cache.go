@@ -22,7 +22,7 @@ const (
 	maxMerges = 4000
 	// renewal is after how long a report that says the same is written again.
 	renewal = 30 * time.Second
-	// version changes when what is kept means something else.
+	// version changes when the stored data changes its meaning.
 	version = 3
 )
 
