@@ -68,8 +68,13 @@ func show(env app.Env, found conflicts.Report) error {
 		env.Note("note: " + cleantext.Line(note))
 	}
 	o := output.New(env)
-	if len(found.Conflicts) == 0 && o.Terminal() {
-		return o.Line("no conflicts among %d branches and worktrees", found.Compared)
+	if len(found.Conflicts) == 0 {
+		if found.Compared < 2 {
+			env.Note("there is nothing to compare: a second branch or worktree can conflict with this one")
+		} else {
+			env.Notef("no conflicts among %d branches and worktrees", found.Compared)
+		}
+		return nil
 	}
 	var rows [][]string
 	for _, c := range found.Conflicts {

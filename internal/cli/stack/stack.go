@@ -288,7 +288,7 @@ func reviewed(p verdict.PullRequest) string {
 		text = "-"
 	}
 	if p.UnresolvedThreads != nil && *p.UnresolvedThreads > 0 {
-		text += fmt.Sprintf(", %d threads", *p.UnresolvedThreads)
+		text += ", " + cleantext.Count(*p.UnresolvedThreads, "thread")
 	}
 	return text
 }

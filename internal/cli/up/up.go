@@ -20,11 +20,13 @@ import (
 	"github.com/copse-dev/copse/internal/board/health"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/dirwatch"
+	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/httpguard"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/boards"
 	"github.com/copse-dev/copse/internal/wiring/servers"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/doctor"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -150,6 +152,9 @@ func run(ctx context.Context, env app.Env, o options) error {
 		return rotate(ctx, env, files)
 	}
 	dir := folder(env, o.repo)
+	if _, err := workspace.Find(ctx, env, dir).Session.Repo(ctx); errors.Is(err, git.ErrNotRepository) {
+		env.Notef("note: %s is not in a git repository, so copse serves this directory alone, without branches", dir)
+	}
 	socket, err := control.Take(files.Runtime)
 	if errors.Is(err, control.ErrTaken) {
 		return join(ctx, env, files, dir, o.newPort)

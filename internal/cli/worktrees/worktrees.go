@@ -57,6 +57,9 @@ and removal, separated by tabs.`,
 
 // show prints a line for each worktree.
 func show(env app.Env, all []worktrees.Worktree) error {
+	if len(all) == 1 {
+		env.Note("note: this is the only worktree; `git worktree add` or `copse item start ID --worktree --run` adds one")
+	}
 	var rows [][]string
 	for _, w := range all {
 		rows = append(rows, []string{w.Path, w.Branch, changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), company(w), removal(w)})

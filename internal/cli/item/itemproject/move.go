@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -62,7 +63,7 @@ COPSE_ITEMS, or with items.database in your settings.`,
 				return c.Out().JSON(done)
 			}
 			return errors.Join(
-				c.Out().Line("Moved %d items, %d deleted items and %d comments to %s, and compared them", done.Items, done.Deleted, done.Comments, done.To),
+				c.Out().Line("Moved %s, %s, and %s to %s, and compared them", cleantext.Count(done.Items, "item"), cleantext.Count(done.Deleted, "deleted item"), cleantext.Count(done.Comments, "comment"), done.To),
 				c.Out().Line("%s", nextAfterMove(to, target.Name)),
 			)
 		})(cmd, nil)
