@@ -231,8 +231,8 @@ func (s *shell) run(ctx context.Context, lines string) (string, error) {
 	return s.output.String(), err
 }
 
-// placeholder is what stands in an example for an ID that differs from run to run. The
-// preparation sets a variable of that name.
+// placeholder represents, in an example, an ID that differs from run to run. The preparation sets a
+// variable of that name.
 var placeholder = regexp.MustCompile(`^[a-z][a-z0-9]{7,}$`)
 
 func (s *shell) exec(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {

@@ -105,8 +105,8 @@ func beginner(t *testing.T) (dir, home string, env []string) {
 	return dir, home, env
 }
 
-// Whoever only presses Enter gets branches and clients; an answer that is none is asked
-// again; nothing changes before the summary is confirmed.
+// A person who only presses Enter gets branches and clients; an answer that is none is asked again;
+// nothing changes before the summary is confirmed.
 func TestInitAsksAPerson(t *testing.T) {
 	t.Parallel()
 	dir, home, env := beginner(t)

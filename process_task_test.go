@@ -25,8 +25,8 @@ quick:
   @echo quick
 `
 
-// TestTasksEnd runs a task and cancels it, or loses its client or its server: nothing of
-// it is left. Other calls go on meanwhile.
+// TestTasksEnd runs a task and cancels it, or loses its client or its server: nothing of it is
+// left. Other calls continue.
 func TestTasksEnd(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"just", "setsid"} {

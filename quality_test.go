@@ -16,9 +16,9 @@ import (
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
 
-// A model chooses a tool by its name and the first sentence of its description, fills in
-// its parameters by their names and descriptions, and goes on after an error by what that
-// says. These tests hold the tools to that.
+// A model chooses a tool by its name and the first sentence of its description, fills in its
+// parameters by their names and descriptions, and continues after an error as its text says. These
+// tests hold the tools to that.
 
 // closest is how alike two tools may be: the cosine of the words of their names and first
 // sentences, each weighted by how few tools have it. 1 is the same words.
@@ -87,7 +87,7 @@ var plainNames = []string{
 	"lease_minutes", "branches", "worktree",
 }
 
-// TestParametersAreTold wants each parameter described, here or in another tool of its
+// TestParametersAreTold requires each parameter to be described, here or in another tool of its
 // toolset, bounded to values that tell, or plain by its name.
 func TestParametersAreTold(t *testing.T) {
 	t.Parallel()

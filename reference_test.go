@@ -389,7 +389,7 @@ func flagLine(f *pflag.Flag) string {
 	return line + ": " + usage + "\n"
 }
 
-// TestCommandsAreExplained wants an example of every command that does something, and a
+// TestCommandsAreExplained requires an example of every command that does something, and a
 // description of every flag.
 func TestCommandsAreExplained(t *testing.T) {
 	t.Parallel()

@@ -13,15 +13,15 @@ import (
 	"github.com/copse-dev/copse/internal/github/githubtest"
 )
 
-// generate is the command that writes what is too long for an archive:
+// generate is the command that writes files that are too long for an archive:
 //
-//	generate branches N REPOSITORY   N branches team/0000… at main, of which
-//	                                 each tenth is stacked on the one ten before
+//	generate branches N REPOSITORY   N branches team/0000… at main, where
+//	                                 every tenth is stacked on the one ten before
 //	generate pulls N FIXTURE         a GitHub with N pull requests that have long
 //	                                 titles, reviews and checks
-//	generate items N FOLDER          a store of N work items, each ten below the one
+//	generate items N DIRECTORY       a store of N work items, each ten below the one
 //	                                 of a tenth of their number
-//	generate files N FOLDER          N files in directories of thirty
+//	generate files N DIRECTORY       N files in directories of thirty
 func generate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: generate branches|pulls|items|files n path")

@@ -59,8 +59,7 @@ func promptCommands(ctx context.Context, work string, floor, copse []string, rou
 	return rows, nil
 }
 
-// promptRegistry makes a registry with n commands, of which the first can be
-// executed.
+// promptRegistry makes a registry with n commands. The first one can be executed.
 func promptRegistry(dir string, n int) error {
 	words := strings.Fields("write review fix check plan commit branch test docs release incident security database frontend query index " +
 		"changes function module service request error logs metrics customer schema migration component page form state cache")

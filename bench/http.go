@@ -138,7 +138,7 @@ func daemon(ctx context.Context, dir string, env []string, argv ...string) (*pro
 
 func (p *process) stop() {
 	_ = p.cmd.Process.Signal(os.Interrupt)
-	_ = p.cmd.Wait() // how it ends is no matter here
+	_ = p.cmd.Wait() // the exit status does not matter here
 }
 
 func (p *process) memory() float64 { return stdio.MemoryOf(p.cmd.Process.Pid) }

@@ -75,7 +75,7 @@ const (
 // servers.
 var originals = map[string][]string{"twig-mcp": nil, "tic": {"mcp", "serve"}, "climpt": nil, "rstn": nil}
 
-// peers finds the servers that are installed; what is missing is said in left.
+// peers finds the installed servers; left names the missing ones.
 func peers(ctx context.Context, copse, floor string, given map[string]string) (found []peer, left []string) {
 	base, err := filepath.Abs(filepath.Join("bench", "peers", "installed"))
 	if err != nil {

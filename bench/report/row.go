@@ -32,7 +32,7 @@ func Limit(what, unit string, value, most float64) Row {
 	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("%g %s", most, unit), Within: value <= most, most: most}
 }
 
-// AtLeast returns a value that is to be as much as least.
+// AtLeast returns a value that must be at least least.
 func AtLeast(what, unit string, value, least float64) Row {
 	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("≥ %g %s", least, unit), Within: value >= least}
 }

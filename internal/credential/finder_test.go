@@ -14,7 +14,7 @@ import (
 
 // place is everything a Finder looks at.
 type place struct {
-	netrc string // "-" is no file
+	netrc string // "-" means no file
 	env   map[string]string
 	gh    func(ctx context.Context, host string) (string, error)
 	goos  string

@@ -35,8 +35,8 @@ var gits = []string{
 	"sub/.gitignore",
 }
 
-// Whatever stands in place of a file of git's, every method ends, and the memory of this process
-// does not grow.
+// Whatever replaces a file of git's, every method ends, and the memory of this process does not
+// grow.
 func TestEndlessFiles(t *testing.T) {
 	t.Parallel()
 	for kind, put := range endless {

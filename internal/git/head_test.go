@@ -32,7 +32,7 @@ func TestHeadBroken(t *testing.T) {
 			t.Errorf("HEAD %q: Head = %+v, %v; want ErrBroken", text, head, err)
 		}
 	}
-	// A ref that is no branch is like a commit.
+	// A ref that is not a branch is like a commit.
 	commit := g.Commit(g.Init(), "first")
 	gittest.Write(t, join(dir, ".git", "refs", "remotes", "origin", "x"), commit+"\n")
 	gittest.Write(t, join(dir, ".git", "HEAD"), "ref: refs/remotes/origin/x\n")

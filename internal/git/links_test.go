@@ -167,8 +167,8 @@ func TestLinkInPlaceOfGit(t *testing.T) {
 	}
 }
 
-// A configuration with more programs than git's command line can take back is refused,
-// with the reason, until it is corrected.
+// A configuration with more programs than git's command line can override is refused, with the
+// reason, until it is corrected.
 func TestTooManyPrograms(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)

@@ -230,7 +230,7 @@ func TestFileNamedHEAD(t *testing.T) {
 	}
 }
 
-// The filters of the user go on working, also where the repository sets the same ones.
+// The filters of the user still work, also where the repository sets the same ones.
 func TestUsersFiltersWork(t *testing.T) {
 	t.Parallel()
 	for _, local := range []bool{false, true} {

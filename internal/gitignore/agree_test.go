@@ -214,7 +214,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestHostilePattern takes forever for whoever tries all ways.
+// TestHostilePattern takes forever for an implementation that tries all ways.
 func TestHostilePattern(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a", 200)

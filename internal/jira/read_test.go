@@ -142,7 +142,7 @@ func TestIssueLenient(t *testing.T) {
 	}
 }
 
-// TestProductOnce has many callers ask at once, of which the first fails.
+// TestProductOnce lets many callers ask at once; the first one fails.
 func TestProductOnce(t *testing.T) {
 	t.Parallel()
 	fake, client := jiraOf(t, fixture(t, false))

@@ -20,9 +20,9 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// The conformance suite wants tools, prompts and resources of given names that use every
-// part of the protocol, most of which no toolset of copse needs. They are added to our
-// server here, and are in no program.
+// The conformance suite needs tools, prompts and resources of given names that use every part of
+// the protocol, most of which no toolset of copse needs. They are added to our server here, and are
+// in no program.
 
 // pixel is a red one, as a PNG.
 var pixel = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde\x00\x00\x00\x0cIDATx\x9cc\xf8\xcf\xc0\x00\x00\x03\x01\x01\x00\xc9\xfe\x92\xef\x00\x00\x00\x00IEND\xaeB`\x82")
@@ -368,7 +368,7 @@ func mac(state string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// fixtureServer returns our server with everything that the suite wants.
+// fixtureServer returns our server with everything that the suite needs.
 func fixtureServer() *mcpserver.Server {
 	s := mcpserver.New(mcpserver.Options{Name: "copse", Version: "0", Toolsets: []toolset.Toolset{fixtureSet()}, Logger: slog.New(slog.DiscardHandler)})
 	addFixtures(s)

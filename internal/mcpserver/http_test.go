@@ -334,7 +334,7 @@ func TestSubscriptions(t *testing.T) {
 			}
 		}
 		s.post(a, about(subscribe, one))
-		s.post(a, about(subscribe, one)) // again is no second subscription
+		s.post(a, about(subscribe, one)) // a second request does not subscribe twice
 		s.post(b, about(subscribe, one))
 		watched(1, "two sessions are subscribed")
 		s.post(stranger, about(unsubscribe, one))
@@ -424,7 +424,7 @@ func TestInitializeAgain(t *testing.T) {
 	})
 }
 
-// A session that the library ends is no client's any longer.
+// A session that the library ends no longer belongs to a client.
 func TestLibraryEndsASession(t *testing.T) {
 	t.Parallel()
 	serve(t, func(s *site) {

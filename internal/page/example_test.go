@@ -6,8 +6,8 @@ import (
 	"github.com/copse-dev/copse/internal/page"
 )
 
-// The second page goes on after the last key of the first one, although an element before
-// it is gone by then.
+// The second page continues after the last key of the first one, although an element before it is
+// gone by then.
 func Example() {
 	limits := page.Limits{Default: 2, Max: 100}
 	list := page.List[string]{Key: func(branch string) string { return branch }}

@@ -163,8 +163,8 @@ func TestPagingWhileTheDataChanges(t *testing.T) {
 	})
 }
 
-// TestNumeric also holds Numeric to being an order on texts that are no
-// numbers, since a position may be anything.
+// TestNumeric also holds Numeric to being an order on texts that are not numbers, since a position
+// may be anything.
 func TestNumeric(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -110,7 +110,7 @@ func TestForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, dir, "claude-code execute")
-	// Whoever can enter the directory above can put another one in place.
+	// A user who can write to the parent directory can replace the directory.
 	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // that is the attack
 		t.Fatal(err)
 	}

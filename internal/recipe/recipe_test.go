@@ -164,7 +164,7 @@ func TestBadFiles(t *testing.T) {
 		"empty":   {map[string]string{"justfile": ""}, `There is no task "a"; the justfile has none`},
 	} {
 		j, root := project(t, tt.files)
-		for range 2 { // what was kept is as good
+		for range 2 { // the cached answer is the same
 			if got := run(t, j, recipe.Call{Name: "a"}); !strings.Contains(got, tt.want) || strings.Contains(got, root) {
 				t.Errorf("%s: %q", name, got)
 			}

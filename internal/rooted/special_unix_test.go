@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// wantKind reads what is no file, which is said at once, and not waited for.
+// wantKind reads something that is not a file; the error comes at once, without a wait.
 func wantKind(t *testing.T, r *rooted.Root, name, want string) {
 	t.Helper()
 	for _, err := range []error{second(r.Read(name, 10)), second(r.Open(name))} {

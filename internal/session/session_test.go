@@ -138,7 +138,7 @@ func TestViewReadsOnce(t *testing.T) {
 	}
 }
 
-// A repository that is gone is no reason to answer for another one further up.
+// When a repository is gone, copse does not answer for another one further up.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	g, outer := repository(t)

@@ -82,7 +82,7 @@ func TestRowsShareNothing(t *testing.T) {
 	}
 }
 
-// Each row of a table with many columns costs no more than what is kept of it.
+// Each row of a table with many columns costs no more than its stored part.
 func TestManyColumns(t *testing.T) {
 	t.Parallel()
 	const page = 1 << 16
@@ -106,7 +106,7 @@ func first(size int, sql string) []byte {
 	return leaf(page, 100, 1, append(row, sql...))
 }
 
-// sameRows returns a leaf all of whose rows are one text, which goes on at page 3.
+// sameRows returns a leaf all of whose rows are one text, which continues on page 3.
 func sameRows(size, length int) []byte {
 	head := varint(13 + 2*length)
 	row := append(append([]byte{byte(1 + len(head))}, head...), make([]byte, length)...)

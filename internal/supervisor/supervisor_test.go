@@ -18,7 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/supervisor"
 )
 
-// repository lists the directories that a test wants.
+// repository lists the directories that a test needs.
 type repository struct {
 	mu   sync.Mutex
 	list []supervisor.Worktree
@@ -219,7 +219,7 @@ func TestMove(t *testing.T) {
 	if err := s.Move(t.Context(), r.repo.list[0].Path); err != nil {
 		t.Fatal(err)
 	}
-	r.want(s, "b+1 a+2") // nothing is held any longer
+	r.want(s, "b+1 a+2") // it no longer holds anything
 	s.Close()
 	if err := s.Move(t.Context(), r.repo.list[0].Path); !errors.Is(err, supervisor.ErrClosed) {
 		t.Errorf("moved after the end: %v", err)

@@ -34,7 +34,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// Whoever cannot wait goes on, and another name is another turn.
+// A caller that cannot wait continues, and another name is another turn.
 func TestTakeEnds(t *testing.T) {
 	t.Parallel()
 	dir := turn.Dir(filepath.Join(t.TempDir(), "turns"))

@@ -203,7 +203,7 @@ func tags(html string) string {
 	return strings.Join(all, "\n")
 }
 
-// What is no answer is not drawn: the client shows its text.
+// Anything that is not an answer is not drawn: the client shows its text.
 func TestNothingToDraw(t *testing.T) {
 	t.Parallel()
 	if html, err := views(nil, false).DrawStack(verdict.Status{Verdict: verdict.Unknown}); err != nil || !strings.Contains(html, "Nothing is stacked yet") {

@@ -117,7 +117,7 @@ func TestParents(t *testing.T) {
 		"spike":   "main: " + log,
 		"z-login": "main: no branch is below it; it has 4 commits that no trunk has",
 	}, parents(k))
-	// Without git's log there are only the commits, which cannot tell who went on.
+	// Without git's log there are only the commits, which do not show which branch continued.
 	compare(t, map[string]string{
 		"a-tests": "docs: contains all of its commits, and 1 commit more",
 		"docs":    "main: no branch is below it; it has 2 commits that no trunk has",

@@ -58,7 +58,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// What a command line cannot take back is refused.
+// A setting that a command line cannot override is refused.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	none := func() (gitconfig.Config, error) { return nil, nil }

@@ -130,7 +130,7 @@ func TestBranches(t *testing.T) {
 				r.write(t, fmt.Sprintf("refs/heads/d%d", i), fmt.Sprintf("ref: refs/heads/d%d\n", i-1))
 			}
 			r.check(t)
-			// What is no ref.
+			// Names and files that are not refs.
 			r.write(t, "refs/heads/empty", "")
 			r.write(t, "refs/heads/zeros", strings.Repeat("0", len(r.hash))+"\n")
 			r.write(t, "refs/heads/nul", strings.Repeat("\x00", len(r.hash)+1))

@@ -13,8 +13,8 @@ import (
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 )
 
-// A copy is found on the branch that it was made on, with what came before it there and
-// in the branch of its original; the original is no copy of it.
+// A copy is found on the branch that it was made on, with what came before it there and in the
+// branch of its original; the original is not a copy of it.
 func TestCopied(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)

@@ -16,7 +16,7 @@ import (
 
 const conflicted = "---\nid: \"4\"\n<<<<<<< HEAD\ntitle: a\n=======\ntitle: b\n>>>>>>> other\n---\n\n"
 
-// Files that are no items are said, and touch no others.
+// Files that are not items are reported, and do not affect others.
 func TestBrokenFiles(t *testing.T) {
 	t.Parallel()
 	eachWay(t, func(t *testing.T, watching bool) {

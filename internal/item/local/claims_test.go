@@ -151,7 +151,7 @@ func TestClaimsOfWorktrees(t *testing.T) {
 	}
 }
 
-// A file that someone damaged is no claim, and a link leads nowhere.
+// A file that someone damaged is not a claim, and copse follows no link.
 func TestHostileClaims(t *testing.T) {
 	t.Parallel()
 	dir := project(t)

@@ -16,8 +16,8 @@ import (
 // stamp is the time of an item's creation in the names of files.
 var stamp = regexp.MustCompile(`-\d+T\d+Z`)
 
-// Each state that a loss of power can leave is a good one: what is written down, numbers
-// and items reach the disk in this order.
+// Each state that a loss of power can leave is a good one: records, numbers, and items reach the
+// disk in this order.
 func TestOrderOnDisk(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -55,7 +55,7 @@ names .copse/history
 names items
 `)
 
-	// What is to be done is on disk before the item moves, and is forgotten last.
+	// The record of the move is on disk before the item moves, and is removed last.
 	if err := s.Delete(ctx, 1, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestPlace(t *testing.T) {
 	tests := map[string]struct {
 		stores []string
 		place  location.Place
-		want   string // the folder that has the store; empty for none
+		want   string // the directory that has the store; empty for none
 	}{
 		"here":                   {[]string{"r/a", "r"}, location.Place{Dir: "r/a", Root: "r"}, "r/a"},
 		"above":                  {[]string{"r"}, location.Place{Dir: "r/a/b", Root: "r"}, "r"},
@@ -85,7 +85,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// What is there counts as a project, however little it is.
+// Any existing file counts as a project.
 func TestInitKeepsWhatIsThere(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -177,9 +177,9 @@ func TestLostByGit(t *testing.T) {
 	diff(t, "items after a purge", "2 two, 4 ours three", got)
 }
 
-// A change that leaves `updated` alone, as a person makes it in an editor, and a deletion
-// are no conflict for git: it puts the change into the trash. The doctor sees that also
-// after a rebase or a cherry-pick, of either of the two, and keeps the item.
+// A change that leaves `updated` alone, as a person makes it in an editor, and a deletion are not a
+// conflict for git: it puts the change into the trash. The doctor sees that also after a rebase or
+// a cherry-pick, of either of the two, and keeps the item.
 func TestBuriedByACopy(t *testing.T) {
 	t.Parallel()
 	// prepare makes a clone that has deleted item 1, and one that has changed it.

@@ -155,8 +155,8 @@ func mergeStores(t testing.TB, base, ours, theirs store, o merge.Options) (store
 	return store{t, r.Tree}, r
 }
 
-// merged merges, and makes sure that it is the same the other way round, and that to
-// merge again changes nothing.
+// merged merges, and checks that the result is the same with both sides exchanged, and that another
+// merge changes nothing.
 func merged(t testing.TB, base, ours, theirs store, o merge.Options) (store, merge.Result) {
 	t.Helper()
 	m, r := mergeStores(t, base, ours, theirs, o)
@@ -406,7 +406,7 @@ func TestUnknownKeysStay(t *testing.T) {
 	}
 }
 
-// A file that is no item on one side loses neither text.
+// A file that is not an item on one side loses neither text.
 func TestUnreadableFiles(t *testing.T) {
 	t.Parallel()
 	base := newStore(t)

@@ -130,7 +130,7 @@ func TestLaws(t *testing.T) {
 		law("the same when it is merged again", ab, join(base, ab, b))
 		law("the same when it is taken over", ab, join(a, a, ab))
 		abc := join(base, ab, c)
-		if !deletes { // what is kept for a change can depend on who merged first
+		if !deletes { // the result for a change can depend on who merged first
 			want, got := abc.clone(), join(base, a, join(base, b, c))
 			compareShape(rt, want, got)
 		}

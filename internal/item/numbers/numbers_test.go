@@ -109,7 +109,7 @@ func TestNext(t *testing.T) {
 	g.Run(dir, "branch", "-q", "-D", "feature")
 	commit(g, dir, "later", "items/30.md")
 	next(2, 31)
-	// A file that is no good is as good as none.
+	// A damaged file counts as a missing one.
 	gittest.Write(t, filepath.Join(dir, ".git", numbers.FileName), `{"stores": {".tic/": null}}`)
 	next(2, 31)
 	book.Forget(t.Context()) // not while a ref has items

@@ -73,7 +73,7 @@ func changes(s *postgres.Store) []func(context.Context) error {
 	}
 }
 
-// sees checks that a follower is told of each change.
+// sees checks that a follower learns each change.
 func sees(t *testing.T, changed <-chan struct{}, s *postgres.Store, patience time.Duration) {
 	t.Helper()
 	for i, change := range changes(s) {
@@ -91,7 +91,7 @@ func sees(t *testing.T, changed <-chan struct{}, s *postgres.Store, patience tim
 	}
 }
 
-// A server that follows a store is told of each change, by another server, at once.
+// A server that follows a store learns each change of another server at once.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	server, _ := postgrestest.Shared(t)
@@ -110,7 +110,7 @@ func TestFollow(t *testing.T) {
 	// A follower that listens asks by itself after more than ten seconds.
 	sees(t, changed, writer, 10*time.Second)
 
-	// The end of its connection is no end of following.
+	// A follower survives the end of its connection.
 	server.Exec(t, database, "select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen copse'")
 	sees(t, changed, writer, 10*time.Second)
 	for end := time.Now().Add(20 * time.Second); listeners(t, at) == 0; time.Sleep(5 * time.Millisecond) {

@@ -57,7 +57,7 @@ func TestOtherProcess(t *testing.T) {
 	}
 }
 
-// Whoever waits in the process of the run is told at once, and no later than it wishes.
+// A waiter in the process of the run learns the end at once, and waits no longer than it asks for.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	log := runlog.New("", nil)
@@ -71,7 +71,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// A run whose process was killed does not go on.
+// A run whose process was killed has ended.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "runs")

@@ -75,7 +75,7 @@ func isNotRunning(err error) bool {
 	return ok
 }
 
-// IDs are no paths, and files of others say nothing.
+// IDs cannot be paths, and files of other users reveal nothing.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "running")

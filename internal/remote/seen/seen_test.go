@@ -81,7 +81,7 @@ func TestSameAnswerIsNotWrittenAgain(t *testing.T) {
 	want(t, l.All("acme/shop"), entry("1", "First", noon.Add(time.Hour)))
 }
 
-// Lines that are no entries are passed over, and one that is being written is read later.
+// Lines that are not entries are skipped, and an unfinished line is read later.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

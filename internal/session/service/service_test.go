@@ -51,8 +51,8 @@ func TestOneLookup(t *testing.T) {
 	}
 }
 
-// A login that is missing is looked up again; another call does not wait for a slow
-// lookup longer than it wants to.
+// A login that is missing is looked up again; another call does not wait for a slow lookup longer
+// than its own limit.
 func TestLookupAgain(t *testing.T) {
 	t.Parallel()
 	token := ""

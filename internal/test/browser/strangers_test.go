@@ -93,7 +93,7 @@ func TestStoredScripts(t *testing.T) {
 		harmless(page)
 		b.Forgive() // the status of a page that is missing
 	}
-	// The run has a page of its own, and an update is no other way in.
+	// The run has a page of its own, and an update is not another way in.
 	if eval[bool](b, `document.querySelector('a[href^="tasks/"]') !== null`) {
 		b.click(`a[href^="tasks/"]`)
 		b.until("the output", `document.querySelector("#detail pre.out")?.textContent.includes("window.pwned") === true`)

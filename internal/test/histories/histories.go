@@ -331,7 +331,7 @@ func (c *clone) relate(s *local.Store, items []*item.Summary, it *item.Summary) 
 	return err
 }
 
-// merges runs a command that merges, and repairs and goes on until git is content.
+// merges runs a command that merges, and repairs and continues until git is content.
 func (c *clone) merges(what string, args ...string) error {
 	if out, err := c.git("status", "--porcelain"); out != "" || err != nil {
 		return errors.Join(err, fmt.Errorf("%s is not clean: %s", c.name, out))
@@ -369,8 +369,8 @@ func (c *clone) merges(what string, args ...string) error {
 	return c.commit() // what was repaired after the merge
 }
 
-// undo takes back a merge in which git crashed, as a person has to: the lock that git left
-// is removed, and the branch is where it was.
+// undo reverts a merge in which git crashed, as a person has to: the lock that git left is removed,
+// and the branch is where it was.
 func (c *clone) undo(before string) error {
 	c.out.Crashes++
 	c.note("git crashes")
@@ -378,7 +378,7 @@ func (c *clone) undo(before string) error {
 		return err
 	}
 	for _, operation := range []string{"merge", "rebase", "cherry-pick"} {
-		_, _ = c.git(operation, "--abort") // at most one of them goes on
+		_, _ = c.git(operation, "--abort") // at most one of them is in progress
 	}
 	return errors.Join(c.must("checkout", "-q", "-f", "main"), c.must("reset", "-q", "--hard", before), c.must("clean", "-fdq"))
 }
@@ -397,7 +397,7 @@ func (c *clone) goOn(kind string) error {
 	return c.must("-c", "core.editor=true", "rebase", "--continue")
 }
 
-// end merges all clones, and looks at what is there.
+// end merges all clones, and checks the result.
 func (h *history) end() error {
 	first := h.clones[0]
 	for _, c := range h.clones[1:] {
@@ -419,7 +419,7 @@ func (h *history) end() error {
 	return h.judge(first)
 }
 
-// judge compares what is there with all that was ever done.
+// judge compares the result with all changes that were ever made.
 func (h *history) judge(c *clone) error {
 	found, live, err := h.read(c)
 	if err != nil {

@@ -169,5 +169,5 @@ func (b *bridge) end() {
 func (b *bridge) write(data []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, _ = b.out.Write(append(data, '\n')) // who does not read any more has ended
+	_, _ = b.out.Write(append(data, '\n')) // a client that no longer reads has ended
 }

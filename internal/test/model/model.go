@@ -158,7 +158,7 @@ func event(w io.Writer, name string, data any) {
 	fmt.Fprintf(w, "data: %s\n\n", line)
 }
 
-// whole writes an answer that is no stream.
+// whole writes an answer that is not a stream.
 func whole(w io.Writer, data any) {
 	_ = json.NewEncoder(w).Encode(data) // a program that hangs up misses nothing
 }

@@ -263,7 +263,7 @@ func still(path, target string, read func()) error {
 func swap(ctx context.Context, path, target string, swaps *atomic.Int64) error {
 	aside, link := path+".real", path+".link"
 	defer func() { _ = os.Remove(link) }()
-	// Whoever writes may have made something at the path while nothing was there.
+	// The writer may have created something at the path while it was empty.
 	put := func(from string) error {
 		for {
 			if err := os.RemoveAll(path); err != nil {

@@ -48,7 +48,7 @@ type tally struct {
 	failed            error
 }
 
-// next returns the number of the next history; ok is false if there is to be none.
+// next returns the number of the next history; ok is false after the last one.
 func (t *tally) next() (i int, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// killedSyncs lets two clones write to their shared stores and sync at the same time, and
-// kills the syncs with SIGKILL at random moments. Afterwards both clones have each item and
-// each comment once, and git finds no lock that somebody left.
+// killedSyncs lets two clones write to their shared stores and sync at the same time, and kills the
+// syncs with SIGKILL at random moments. Afterward both clones have each item and each comment once,
+// and git finds no lock that somebody left.
 func killedSyncs(r *rig) ([]result, error) {
 	s := &syncs{rig: r, hub: filepath.Join(r.dir, "hub.git"), typical: 100 * time.Millisecond}
 	s.env = []string{"HOME=" + r.dir, "XDG_CONFIG_HOME=" + r.dir, "XDG_STATE_HOME=" + r.dir, "XDG_CACHE_HOME=" + r.dir, "GIT_CONFIG_GLOBAL=" + os.DevNull, "TMPDIR=" + r.dir}

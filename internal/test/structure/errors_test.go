@@ -65,7 +65,7 @@ func (p *place) errors(t *testing.T, text string) map[string][]string {
 		}
 		for _, text := range all {
 			if strings.HasPrefix(name, "resource ") {
-				text, _, _ = strings.Cut(text, "\n\nWorktree: ") // what is no resource at all has no worktree
+				text, _, _ = strings.Cut(text, "\n\nWorktree: ") // an unknown resource has no worktree
 			}
 			if text != "" && !json.Valid([]byte(text)) {
 				found[name] = append(found[name], text)

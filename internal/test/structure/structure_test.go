@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// harmless is text of strangers as it should be.
+// harmless is text of strangers without an attack.
 const harmless = "harmless words"
 
 // hostile are texts that mean something to Markdown, to a terminal, or to a reader who
@@ -173,8 +173,8 @@ var verdicts = regexp.MustCompile(`(?m)^- .* \| #7 .*\n|^Showing the lowest .*\n
 
 func withoutVerdicts(text string) string { return verdicts.ReplaceAllString(text, "") }
 
-// ourWords checks that each of these lines is one line, of which the words outside of code
-// are among those of harmless names.
+// ourWords checks that each of these lines is one line, and that its words outside code also
+// occur for harmless names.
 func ourWords(got, want string) error {
 	word := regexp.MustCompile(`[\pL\pN]+`)
 	known := map[string]bool{}

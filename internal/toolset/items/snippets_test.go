@@ -9,7 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset/items"
 )
 
-// A search that is repeated shows what the descriptions say now, whoever changed them.
+// A repeated search shows the current descriptions, no matter which process changed them.
 func TestSnippetsAreOfNow(t *testing.T) {
 	t.Parallel()
 	tools, dir, _ := begin(t)

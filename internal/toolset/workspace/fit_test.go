@@ -42,7 +42,7 @@ var (
 	sideways = regexp.MustCompile(`continue it with offset=1, column=(\d+)`)
 )
 
-// What a client would cut is cut here, and says where it goes on.
+// copse cuts a text that a client would cut, and states where it continues.
 func TestAnswersFitTheRoomOfAClient(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

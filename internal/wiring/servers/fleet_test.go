@@ -89,7 +89,7 @@ func TestOneEndpoint(t *testing.T) {
 	}
 }
 
-// The token of a worktree does not open the server of all, and the other way round.
+// The token of a worktree does not open the server of all worktrees, and the token of that server does not open a worktree.
 func TestSharedToken(t *testing.T) {
 	t.Parallel()
 	g := gittest.New(t)

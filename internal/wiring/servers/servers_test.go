@@ -209,7 +209,7 @@ func TestLifecycle(t *testing.T) {
 	g.Run(at("three"), "checkout", "-q", "-b", "four")
 	becomes(t, s, first, main+":main:+0 three:four:+1 plain::+2")
 	g.Run(at("three"), "checkout", "-q", "three")
-	join(t, s, dir) // again is no harm
+	join(t, s, dir) // a second time does no harm
 	becomes(t, s, first, main+":main:+0 three:three:+1 plain::+2")
 
 	// After a stop everything is free. A worktree whose port another program has by then is
@@ -296,7 +296,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// failing is a repository that git cannot always tell of.
+// failing is a repository about which git sometimes fails.
 type failing struct {
 	servers.Repository
 	fail    atomic.Bool

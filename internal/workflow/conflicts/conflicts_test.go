@@ -233,7 +233,7 @@ func TestNothingIsWrittenAndNothingRuns(t *testing.T) {
 	} {
 		w.Run(w.root, "config", key, evil)
 	}
-	// The user's own drivers stay out, too: whoever chose the attributes chose the driver.
+	// The user's own drivers stay out, too: the author of the attributes chose the driver.
 	gittest.Write(t, filepath.Join(w.Home, ".gitconfig"), "[merge]\n\tdefault = evil\n[merge \"evil\"]\n\tdriver = "+evil+" %A\n")
 	before := tree(t, w.root, one, two)
 	found := report(t, w.radar(), conflicts.Request{})
@@ -349,7 +349,7 @@ func TestLastIsRenewed(t *testing.T) {
 	}
 }
 
-// A damaged cache is no cache.
+// A damaged cache counts as a missing one.
 func TestDamagedCache(t *testing.T) {
 	t.Parallel()
 	w := begin(t)
@@ -397,7 +397,7 @@ func TestUnresolved(t *testing.T) {
 	}
 }
 
-// Line ends that git would convert are no difference, and no filter runs to find out.
+// Line ends that git would convert do not count as a difference, and no filter runs to find out.
 func TestLineEnds(t *testing.T) {
 	t.Parallel()
 	w := begin(t)

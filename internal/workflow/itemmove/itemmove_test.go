@@ -92,7 +92,7 @@ func everything(t *testing.T, s item.Store) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A store finds these in the files of items; they are no part of a history.
+		// A store finds these in the files of items; they are not part of a history.
 		log = slices.DeleteFunc(log, func(c item.Change) bool { return c.Kind == item.Elsewhere })
 		lines = append(lines, it, log)
 	}

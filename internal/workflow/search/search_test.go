@@ -160,7 +160,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// What is meant most likely comes first.
+// The most likely hit comes first.
 func TestRanking(t *testing.T) {
 	t.Parallel()
 	s := search.New(shop(t))

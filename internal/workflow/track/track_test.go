@@ -62,8 +62,8 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// Of two pull requests of a branch the open one counts, whatever their order. What is
-// written down once stays.
+// Of two pull requests of a branch the open one counts, whatever their order. A record stays once
+// it is made.
 func TestTrack(t *testing.T) {
 	t.Parallel()
 	g, dir := repository(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
-// All shows each branch once, the stack of the selected branch first, and goes on where a page
+// All shows each branch once, the stack of the selected branch first, and continues where a page
 // ended.
 func TestAll(t *testing.T) {
 	t.Parallel()

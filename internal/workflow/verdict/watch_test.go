@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The age of an answer is no change, and a check is.
+// A new age of an answer does not count as a change; a new check does.
 func TestReportChanges(t *testing.T) {
 	t.Parallel()
 	var got []Status

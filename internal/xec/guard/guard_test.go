@@ -155,7 +155,7 @@ func left(pids map[string]int) []string {
 	return alive
 }
 
-// Whoever dies, everything else does.
+// No matter which process dies, all others die, too.
 func TestNothingSurvives(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

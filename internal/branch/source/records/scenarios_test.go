@@ -26,7 +26,7 @@ import (
 //	            "worktree DIR BRANCH"
 //	git/PATH    a file in git's directory
 //	root/PATH   a file in the worktree
-//	config      what is added to git's configuration
+//	config      additions to git's configuration
 //	spice/PATH  a file of git-spice's store
 //	meta/NAME   the blob of a branch in Graphite's older storage
 //	graphite    rows of Graphite's database: branch, parent, commit of the parent, state,

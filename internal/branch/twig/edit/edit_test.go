@@ -178,7 +178,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// What is so already is no change, and touches nothing.
+// A change that is already made touches nothing.
 func TestNothingToChange(t *testing.T) {
 	t.Parallel()
 	root, file := withState(t, written)

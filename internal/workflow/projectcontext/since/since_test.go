@@ -160,7 +160,8 @@ func pull(checks string, failing ...string) github.Status {
 	return s
 }
 
-// An age is no change. What is not known for a while is compared with what was known before.
+// A new age does not count as a change. A fact that is unknown for a while is compared with its
+// last known value.
 func TestUnknownMeanwhile(t *testing.T) {
 	t.Parallel()
 	m := memory(t.TempDir())
