@@ -70,8 +70,10 @@ type Claimer interface {
 	// If another agent does, the error is a *HeldError, unless steal ends that claim, too.
 	Release(ctx context.Context, id ID, steal bool) (Claim, bool, error)
 
-	// Renew records a call of the agent: its claims get their full lease again. It writes only
-	// claims that are [Claim.Due], and costs little if the agent holds nothing.
+	// Renew records a call of the agent: its claims get their full lease again, and claims
+	// whose holder's process on the same machine has ended get a note, so that they end after
+	// [ClaimGrace]. It writes only claims that are [Claim.Due], and costs little if there is
+	// nothing to write.
 	Renew(ctx context.Context) error
 }
 

@@ -17,6 +17,9 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
+// maxReason is how many characters of a reason a notice shows.
+const maxReason = 300
+
 // maxBulk is the maximum number of items that one form changes.
 const maxBulk = 500
 
@@ -24,6 +27,7 @@ const maxBulk = 500
 func (v *View) Act(ctx context.Context, r board.Request, action string, form url.Values) (board.Outcome, error) {
 	ctx = item.WithAgent(ctx, v.o.Agent)
 	out, err := v.act(ctx, r, action, form)
+	_ = v.o.Claims.Look(ctx) // what cannot be renewed expires
 	return out, explain(err)
 }
 
@@ -172,29 +176,28 @@ func (v *View) comment(ctx context.Context, id item.ID, form url.Values) (string
 }
 
 func (v *View) claim(ctx context.Context, id item.ID, form url.Values) (string, error) {
-	if v.claims == nil {
-		return "", noAction("claim")
+	got, err := v.o.Claims.Claim(ctx, item.ClaimRequest{ID: id, Steal: form.Has("steal")})
+	if err == nil && got.Unconfirmed != nil {
+		return fmt.Sprintf("Item %d is yours. The remote has not confirmed it, so another clone can still get it: %s.", id, cut(got.Unconfirmed.Error(), maxReason)), nil
 	}
-	_, err := v.claims.Claim(ctx, item.ClaimRequest{ID: id, Steal: form.Has("steal")})
 	return fmt.Sprintf("Item %d is yours.", id), err
 }
 
 func (v *View) release(ctx context.Context, id item.ID, form url.Values) (string, error) {
-	if v.claims == nil {
-		return "", noAction("release")
-	}
-	_, held, err := v.claims.Release(ctx, id, form.Has("steal"))
-	if err == nil && !held {
+	ended, err := v.o.Claims.Release(ctx, id, form.Has("steal"))
+	switch {
+	case err != nil:
+		return "", err
+	case !ended.Was:
 		return fmt.Sprintf("Nobody held item %d.", id), nil
+	case ended.Unconfirmed != nil:
+		return fmt.Sprintf("Item %d is free. Other clones do not know it yet: %s.", id, cut(ended.Unconfirmed.Error(), maxReason)), nil
 	}
-	return fmt.Sprintf("Item %d is free.", id), err
+	return fmt.Sprintf("Item %d is free.", id), nil
 }
 
 func (v *View) undo(ctx context.Context, id item.ID, form url.Values) (string, error) {
-	if v.history == nil {
-		return "", noAction("undo")
-	}
-	_, err := v.history.Undo(ctx, id, form.Get("change"))
+	_, err := v.o.Store.Undo(ctx, id, form.Get("change"))
 	return "The change was undone.", err
 }
 

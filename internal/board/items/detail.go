@@ -28,20 +28,18 @@ type panel struct {
 
 	Statuses, Types, Priorities, Iterations []string
 
-	HasClaims bool
-	Claim     *item.Claim
-	Waits     []reference
-	Blocks    []reference
-	Children  []reference
-	Parent    *reference
+	Claim    *item.Claim
+	Waits    []reference
+	Blocks   []reference
+	Children []reference
+	Parent   *reference
 
 	Description template.HTML
 	Cut         bool
 	Said        []comment
 	MoreSaid    int
 
-	HasHistory bool
-	History    []change
+	History []change
 
 	Preview *preview
 	Behind  Behind
@@ -100,8 +98,7 @@ func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.
 		CreatedAt: parse(it.Created), UpdatedAt: parse(it.Updated), Query: d.filter.values().Encode(), ReadOnly: d.readOnly, Hosted: d.view.o.Hosted, Done: d.config.Done(it.Status),
 		Statuses: with(d.config.Statuses, it.Status), Types: with(d.config.Types, it.Type), Priorities: with(item.Priorities(), it.Priority),
 		Iterations: with(d.config.Iterations, it.Iteration),
-		HasClaims:  d.view.claims != nil, HasHistory: d.view.history != nil,
-		Children: d.references(d.snapshot.Children(id)), Blocks: d.references(d.snapshot.Dependents(id)),
+		Children:   d.references(d.snapshot.Children(id)), Blocks: d.references(d.snapshot.Dependents(id)),
 	}
 	if c, ok := d.snapshot.Claim(id); ok {
 		p.Claim = &c
@@ -143,15 +140,11 @@ func (d *drawing) detail(ctx context.Context, id item.ID, q url.Values) (*board.
 	if !d.readOnly {
 		add("actions")
 	}
-	if p.HasClaims {
-		add("claim")
-	}
+	add("claim")
 	add("description")
 	add("related")
 	add("comments")
-	if p.HasHistory {
-		add("history")
-	}
+	add("history")
 	add("where")
 	return out, nil
 }
@@ -182,10 +175,7 @@ func (d *drawing) reference(id item.ID) reference {
 
 // past adds the history, the latest change first.
 func (d *drawing) past(ctx context.Context, p *panel) error {
-	if d.view.history == nil {
-		return nil
-	}
-	log, err := d.view.history.History(ctx, p.ID)
+	log, err := d.view.o.Store.History(ctx, p.ID)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
 //go:embed items.tmpl
@@ -27,9 +28,10 @@ var files embed.FS
 
 // Options configure the view.
 type Options struct {
-	// Store has the items. If it is an [item.Claimer] or an [item.Historian], the page also shows
-	// and changes claims, and undoes changes.
+	// Store has the items.
 	Store item.Store
+	// Claims gives and ends claims of the items.
+	Claims *claims.Claims
 	// Agent is the author of changes: the user of the page.
 	Agent item.Agent
 	// Behind returns what belongs to the branch of an item, as services said last. It can be
@@ -55,8 +57,6 @@ type View struct {
 	o         Options
 	kit       *markup.Kit
 	templates *template.Template
-	claims    item.Claimer   // nil for none
-	history   item.Historian // nil for none
 }
 
 var (
@@ -67,10 +67,7 @@ var (
 
 // New returns the view.
 func New(kit *markup.Kit, o Options) *View {
-	v := &View{o: o, kit: kit, templates: kit.Parse(files, "items.tmpl")}
-	v.claims, _ = o.Store.(item.Claimer)
-	v.history, _ = o.Store.(item.Historian)
-	return v
+	return &View{o: o, kit: kit, templates: kit.Parse(files, "items.tmpl")}
 }
 
 // Name returns the view's part of the address.

@@ -19,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
+	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
 // place is a store of items with its view.
@@ -34,7 +35,9 @@ func empty(t *testing.T) place {
 	store := local.New(location.Place{Dir: dir, Root: dir}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	kit := markup.NewKit(markup.Options{Now: time.Now, Field: "token", Token: "TOKEN"})
-	return place{t, store, items.New(kit, items.Options{Store: store, Agent: item.Agent{Name: "ada", Worktree: dir}, Now: time.Now})}
+	return place{t, store, items.New(kit, items.Options{
+		Store: store, Claims: claims.New(store, nil, time.Now), Agent: item.Agent{Name: "ada", Worktree: dir}, Now: time.Now,
+	})}
 }
 
 func start(t *testing.T, titles ...string) place {

@@ -30,7 +30,8 @@ parent, then by priority from critical to low, then by number.
 
 The claim ends when you release the item or set it to a done status, and when the lease
 ends. Each command about items that you run in this worktree renews the lease. A claim of
-a server's client also ends 2 minutes after another agent finds the server's process gone.
+a server's client also ends 2 minutes after a call about items from this machine finds that
+the server's process has ended.
 
 In a shared store with a remote, the remote decides between clones. Without a connection,
 the claim is valid in this clone, and the next sync can give the item to another one.`,

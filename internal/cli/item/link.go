@@ -93,7 +93,8 @@ func (c cli) start() *cobra.Command {
 		Long: `Propose a branch for an item, and print the git command that creates it from the current commit,
 in this worktree, or in a new one with --worktree. With --run, also run the command, link the item
 to the branch, and set the item in progress if it is not started and the project has a status
-in-progress. A linked item keeps its branch. No hook or filter of the repository runs.`,
+in-progress. A linked item keeps its branch. No hook or filter of the repository runs. An item that another
+agent holds is refused.`,
 		Example: fmt.Sprintf("  %[1]s start 3\n  %[1]s start 3 --worktree --run", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}

@@ -93,12 +93,15 @@ func (l Log) Text() (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// Last returns the time of the latest update in the history.
+// Last returns the time of the latest update that the history knows of. It need not be that of
+// the last change: an update is later than the one before it also where the clock is not, and a
+// theft after it has the time of the clock.
 func (l Log) Last() string {
-	if len(l.Changes) == 0 {
-		return l.Seen
+	last := l.Seen
+	for _, c := range l.Changes {
+		last = max(last, c.At)
 	}
-	return max(l.Seen, l.Changes[len(l.Changes)-1].At)
+	return last
 }
 
 // Union returns one history of several, with each change once.

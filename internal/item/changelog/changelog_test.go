@@ -83,3 +83,13 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 }
+
+// An update is later than the one before it also where the clock is not. A theft after it, with
+// the time of the clock, does not make it an update that another program made.
+func TestLast(t *testing.T) {
+	t.Parallel()
+	log := changelog.Log{Seen: "2026-01-02T03:04:05.001Z", Changes: []item.Change{{At: "2026-01-02T03:04:05.003Z"}, {At: "2026-01-02T03:04:05.002Z"}}}
+	if got := log.Last(); got != "2026-01-02T03:04:05.003Z" {
+		t.Errorf("got %s", got)
+	}
+}

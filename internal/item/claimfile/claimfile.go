@@ -70,11 +70,18 @@ func Parse(name, text string) (Record, bool) {
 	return r, true
 }
 
-// Merge returns the valid one of two claims of an item in two clones: the published one, unless it
-// has ended. theirs is the published one.
-func Merge(name, ours, theirs string, now time.Time) string {
-	if r, ok := Parse(name, theirs); ok && !r.Ended(now) {
+// Merge returns the valid one of two claims of an item in two clones that had base before. If only
+// one clone changed the claim, that one is valid. Of two renewals by one holder, the later one is.
+// Of two others, the published one is, unless it has ended. theirs is the published one.
+func Merge(name, base, ours, theirs string, now time.Time) string {
+	other, readable := Parse(name, theirs)
+	switch own, known := Parse(name, ours); {
+	case theirs == base || !readable:
+		return ours
+	case ours == base:
 		return theirs
+	case known && own.Holder == other.Holder && own.Renewed.After(other.Renewed), other.Ended(now):
+		return ours
 	}
-	return ours
+	return theirs
 }

@@ -197,7 +197,7 @@ func testClaimsStolen(t *testing.T, p Project) {
 
 func testDeadHolders(t *testing.T, p Project) {
 	_, bob := p.two(t)
-	for range 3 {
+	for range 5 {
 		bob.create(item.Draft{Title: "x"})
 	}
 	dead := Agent("dead")
@@ -207,8 +207,21 @@ func testDeadHolders(t *testing.T, p Project) {
 	p.as(t, dead).claim(item.ClaimRequest{ID: 1})
 	p.as(t, dead).claim(item.ClaimRequest{ID: 2})
 	p.as(t, far).claim(item.ClaimRequest{ID: 3})
+	p.as(t, dead).claim(item.ClaimRequest{ID: 4})
+	p.as(t, far).claim(item.ClaimRequest{ID: 5})
 
-	// The first agent that looks for work finds that the process has ended.
+	// Any call of another agent on the machine notes that the process is gone. Nobody asks
+	// for these items.
+	if err := bob.Renew(bob.ctx); err != nil {
+		t.Fatal(err)
+	}
+	snapshot := bob.snapshot()
+	for id, marked := range map[item.ID]bool{4: true, 5: false} {
+		if c, held := snapshot.Claim(id); !held || !c.Gone.IsZero() != marked {
+			t.Errorf("after a call, the claim of %d is %+v, %v", id, c, held)
+		}
+	}
+	// The first to look for work finds that the process is gone.
 	for id := item.ID(1); id <= 3; id++ {
 		_, err := bob.Claim(bob.ctx, item.ClaimRequest{ID: id})
 		if _, held := errors.AsType[*item.HeldError](err); !held {
@@ -218,7 +231,11 @@ func testDeadHolders(t *testing.T, p Project) {
 	// The same client, restarted, continues with it.
 	p.as(t, Agent("dead")).claim(item.ClaimRequest{ID: 2})
 	p.Pass(t, item.ClaimGrace+time.Second)
-	diff(t, "claims", map[item.ID]string{2: "dead", 3: "far"}, bob.held())
+	diff(t, "claims", map[item.ID]string{2: "dead", 3: "far", 5: "far"}, bob.held())
+	ready := bob.snapshot().List(bob.config(), item.Filter{Ready: true})
+	if len(ready) != 2 || ready[0].ID != 1 || ready[1].ID != 4 {
+		t.Errorf("ready are %v", ready)
+	}
 	diff(t, "free", item.ID(1), bob.claim(item.ClaimRequest{}).Item.ID)
 	if dead.Process.Gone() == (family.Process{}).Gone() {
 		t.Error("the process runs")

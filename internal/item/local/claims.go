@@ -151,5 +151,9 @@ func (s *Store) changeClaims(ctx context.Context, do func(*writer) error) error 
 // PublishedClaims records that other clones know the claims.
 func (s *Store) PublishedClaims() { s.claimed.Store(false) }
 
-// ChangedClaims reports whether this Store changed claims that other clones may not know.
+// UnpublishedClaims notes that other clones may not know the claims.
+func (s *Store) UnpublishedClaims() { s.claimed.Store(true) }
+
+// ChangedClaims reports whether claims were changed by way of this Store that other clones
+// may not know.
 func (s *Store) ChangedClaims() bool { return s.claimed.Load() }

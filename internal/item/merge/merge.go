@@ -23,9 +23,9 @@
 // one that is free in all trees, and its side's references follow: parents,
 // dependencies, and mentions such as #10 in texts that are new on that side.
 //
-// Links merge field by field, too, with the same rule for fields that both sides changed. Of two
-// claims, that of their side is valid, unless it has ended: their side is published. Histories
-// have the changes of both sides.
+// Links merge field by field, too, with the same rule for what both sides changed. Of two
+// claims that changed on both sides, that of their side is valid, which is published, unless it has
+// ended or ours renews it. Histories have the changes of both sides.
 //
 // Files that are not items (templates, unreadable items) merge as texts.
 package merge
@@ -241,7 +241,7 @@ func (m *merger) mergeOthers() {
 		case strings.HasPrefix(name, LinksFolder+"/"):
 			text = fields.Link(base, ours, theirs)
 		case strings.HasPrefix(name, claimfile.Folder+"/"):
-			text = claimfile.Merge(path.Base(name), ours, theirs, m.options.Now)
+			text = claimfile.Merge(path.Base(name), base, ours, theirs, m.options.Now)
 		case strings.HasPrefix(name, changelog.Folder+"/"):
 			text = changelog.Merge(ours, theirs)
 		default:

@@ -373,22 +373,27 @@ func (s *Store) noteGoneAtTimes(ctx context.Context) error {
 
 // noteGone notes which holders on this machine have ended.
 func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
-	var gone []int64
+	by, now := item.AgentOf(ctx), time.Now()
+	gone := map[item.ID]item.Claim{}
 	for _, it := range all.Claims() {
-		if c, _ := all.Claim(it.ID); c.Gone.IsZero() && c.Holder.Process.Gone() {
-			gone = append(gone, int64(it.ID))
+		if c, _ := all.Claim(it.ID); c.MarkGone(by, now) != c {
+			gone[it.ID] = c
 		}
 	}
 	if len(gone) == 0 {
 		return nil
 	}
 	return s.claiming(ctx, func(w *writer) error {
-		for _, id := range gone {
-			c, _ := all.Claim(item.ID(id))
-			w.queue("update copse.claim set gone = clock_timestamp() where project_id = $1 and item_id = $2 and gone is null and renewed = $3", w.id, id, c.Renewed)
+		for id, c := range gone {
+			w.markGone(id, c)
 		}
 		return nil
 	})
+}
+
+// markGone notes that the holder of a claim has ended, unless the claim was renewed since.
+func (w *writer) markGone(id item.ID, c item.Claim) {
+	w.queue("update copse.claim set gone = clock_timestamp() where project_id = $1 and item_id = $2 and gone is null and renewed = $3", w.id, int64(id), c.Renewed)
 }
 
 // Release implements [item.Claimer].
@@ -479,8 +484,8 @@ func (s *Store) Renew(ctx context.Context) error {
 	if by.Name == "" || !s.toRenew(by) {
 		return nil
 	}
-	due, err := s.due(ctx, by)
-	if err != nil || len(due) == 0 {
+	due, gone, err := s.due(ctx, by)
+	if err != nil || len(due)+len(gone) == 0 {
 		return err
 	}
 	return s.claiming(ctx, func(w *writer) error {
@@ -490,36 +495,46 @@ func (s *Store) Renew(ctx context.Context) error {
 				return err
 			}
 		}
+		for id, c := range gone {
+			w.markGone(id, c)
+		}
 		return nil
 	})
 }
 
-// due returns the items whose claims a call of the agent is worth writing down for.
-func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, err error) {
+// due returns the items whose claims a call of the agent is worth writing down for, and the
+// claims of its machine whose holder has ended.
+func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, gone map[item.ID]item.Claim, err error) {
 	err = s.read(ctx, func(ctx context.Context, db querier) error {
-		due = nil
+		due, gone = nil, map[item.ID]item.Claim{}
 		p, err := s.project(ctx, db)
 		if err != nil {
 			return err
 		}
-		rows, err := db.Query(ctx, "select "+claimColumns+" from copse.claim k where k.project_id = $1 and k.agent = $2 and k.host = $3 and k.expires > clock_timestamp()",
-			p.id, sqltext.Encode(by.Name), sqltext.Encode(by.Host))
+		rows, err := db.Query(ctx, "select "+claimColumns+` from copse.claim k
+			where k.project_id = $1 and k.host = $2 and k.expires > clock_timestamp() and (k.agent = $3 or k.gone is null)`,
+			p.id, sqltext.Encode(by.Host), sqltext.Encode(by.Name))
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
 		for rows.Next() {
 			id, c, now, err := scanClaim(rows)
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
-			}
-			if !c.Ended(now) && by.Continues(c.Holder) && (c.Due(now) || c.Holder != by) {
-				due = append(due, id)
+			case c.Ended(now):
+			case by.Continues(c.Holder):
+				if c.Due(now) || c.Holder != by {
+					due = append(due, id)
+				}
+			case c.MarkGone(by, now) != c:
+				gone[id] = c
 			}
 		}
 		return rows.Err()
 	})
-	return due, err
+	return due, gone, err
 }
 
 // renew notes a call of the agent in the claim of an item, if it is its own.

@@ -3,7 +3,6 @@
 package boards
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"html/template"
@@ -111,7 +110,9 @@ func (s *sources) views() []board.View {
 			Conflicts: s.radar.latest, Pull: s.pulls.of, Clients: s.Clients, Now: s.Env.Now,
 		}),
 		worktrees.New(s.kit, worktrees.Options{Worktrees: trees, Count: s.checkouts, Runs: s.tasks, Root: s.Workspace.Workspace(), Now: s.Env.Now}),
-		items.New(s.kit, items.Options{Store: s.store, Agent: s.person(), Behind: s.behind, Now: s.Env.Now}),
+		items.New(s.kit, items.Options{
+			Store: s.store, Claims: s.Claims(s.store), Agent: s.Person(), Behind: s.behind, Now: s.Env.Now,
+		}),
 		tasksview.New(s.kit, tasksview.Options{Tasks: s.tasks, Root: s.Workspace.Workspace(), Now: s.Env.Now}),
 		prompts.New(s.kit, prompts.Options{Library: library, Runner: runner}),
 		health.New(s.kit, health.Options{
@@ -164,12 +165,6 @@ func (s *sources) behind(ctx context.Context, branch string) items.Behind {
 	return out
 }
 
-// person returns the user of the page, as a holder of items.
-func (s *sources) person() item.Agent {
-	name := cmp.Or(s.Env.Getenv("USER"), s.Env.Getenv("USERNAME"), "copse board")
-	return item.Agent{Name: name, Worktree: s.Workspace.Workspace()}
-}
-
 func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*board.Board, error) {
 	here := workspace.Open(ctx, wiring.Options{Program: "copse", Env: o.Env, Repo: root, Found: true, Disabled: o.Disabled}).Watching(o.Trees)
 	s := &sources{
@@ -178,12 +173,14 @@ func (o Options) open(ctx context.Context, root string, p markup.Placeholder) (*
 	}
 	s.verdicts, s.radar = here.Verdicts(s.store), newRadar(here.Radar().Report)
 	s.pulls = newPulls(here.Services.PullRequest, o.Env.Now)
+	syncer := here.Sync(s.store).Background(o.Logger)
 	return board.New(s.kit, board.Options{
 		Views: s.views(), Summary: s.summary, Watch: s.watch, ReadOnly: o.ReadOnly, Words: here.Words, Now: o.Env.Now, Logger: o.Logger,
 		Close: func() {
 			s.radar.close()
 			s.pulls.close()
 			s.tasks.Close()
+			syncer.Close()
 			_ = s.store.Close() // nothing is written at its end
 		},
 	}), nil

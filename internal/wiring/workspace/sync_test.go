@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/item/local"
+	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
@@ -56,6 +58,20 @@ func eventually(t *testing.T, what string, happened func() bool) {
 	}
 }
 
+// toolOf returns a tool of a server.
+func toolOf(t *testing.T, served *workspace.Served, name string) toolset.Tool {
+	t.Helper()
+	for _, set := range served.Toolsets {
+		for _, tool := range set.Tools {
+			if tool.Name == name {
+				return tool
+			}
+		}
+	}
+	t.Fatalf("no tool %s", name)
+	return toolset.Tool{}
+}
+
 // A server of MCP clients syncs a shared store after each change, behind the answer, as
 // the user's settings say. Doctor says what failed.
 func TestServersSyncAfterChanges(t *testing.T) {
@@ -89,18 +105,9 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	}
 	call := func(served *workspace.Served, name, arguments string) {
 		t.Helper()
-		for _, set := range served.Toolsets {
-			for _, tool := range set.Tools {
-				if tool.Name != name {
-					continue
-				}
-				if result := tool.Call(t.Context(), json.RawMessage(arguments)); result.IsError {
-					t.Fatalf("%s: %s", name, result.Text)
-				}
-				return
-			}
+		if result := toolOf(t, served, name).Call(t.Context(), json.RawMessage(arguments)); result.IsError {
+			t.Fatalf("%s: %s", name, result.Text)
 		}
-		t.Fatalf("no tool %s", name)
 	}
 	published := func(text string) bool {
 		out, err := g.Try(remote, "grep", "-q", text, "copse-items")
@@ -143,4 +150,76 @@ func TestServersSyncAfterChanges(t *testing.T) {
 	call(served, "update_item", `{"id":2,"priority":"low"}`)
 	eventually(t, "the change is published", func() bool { return published("priority: low") })
 	eventually(t, "doctor has nothing to say", func() bool { return !failed() })
+}
+
+// A server in each of two clones claims the same item of a shared store: the first to push has
+// it. The calls of its holder renew the claim in both clones, behind the answers, and it ends in
+// both when the holder is silent for a lease.
+func TestServersOfClonesClaim(t *testing.T) {
+	t.Parallel()
+	g := gittest.New(t)
+	dir := gittest.Dir(t)
+	remote := filepath.Join(dir, "remote.git")
+	g.Run(dir, "init", "-q", "--bare", remote)
+	var clock atomic.Int64
+	clock.Store(time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC).UnixMilli())
+	pass := func(d time.Duration) { clock.Add(d.Milliseconds()) }
+	open := func(name string) func(tool, arguments string) (text string, failed bool) {
+		clone := filepath.Join(dir, name)
+		g.Run(dir, "init", "-q", "--initial-branch=main", clone)
+		g.Commit(clone, "begin")
+		g.Run(clone, "remote", "add", "origin", remote)
+		env := app.EmptyEnv()
+		env.Dir, env.Environ, env.Hostname = clone, g.Env.With("XDG_CONFIG_HOME="+filepath.Join(dir, "config")), name
+		env.Now = func() time.Time { return time.UnixMilli(clock.Load()) }
+		here := workspace.Open(t.Context(), wiring.Options{Program: "copse", Env: env})
+		store, ok := here.Items().(*local.Store)
+		if !ok {
+			t.Fatal("the items are not in files")
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		if _, _, err := store.InitShared(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		served := here.ServeItems(slog.New(slog.DiscardHandler))
+		t.Cleanup(func() { _ = served.Close() })
+		return func(name, arguments string) (string, bool) {
+			t.Helper()
+			result := toolOf(t, served, name).Call(t.Context(), json.RawMessage(arguments))
+			return strings.Join(result.Text, "\n"), result.IsError
+		}
+	}
+	one, other := open("one"), open("other")
+	must := func(text string, failed bool) {
+		t.Helper()
+		if failed {
+			t.Fatal(text)
+		}
+	}
+	held := func(text string, failed bool) {
+		t.Helper()
+		if !failed || !strings.Contains(text, "is claimed by") || !strings.Contains(text, "on one") {
+			t.Fatalf("the item is not held by the first clone: %s", text)
+		}
+	}
+	must(one("create_item", `{"title":"Both want it"}`))
+	must(one("claim_item", `{"id":1,"lease_minutes":10}`))
+	pass(time.Second)
+	must(other("create_item", `{"title":"Brings the store here"}`))
+	must(other("claim_item", `{}`)) // which exchanges the stores
+	held(other("claim_item", `{"id":1}`))
+	held(other("update_item", `{"id":1,"status":"done"}`))
+
+	for range 2 {
+		pass(9 * time.Minute)
+		must(one("list_items", `{}`))
+		renewed := `"renewed":"` + time.UnixMilli(clock.Load()).UTC().Format(time.RFC3339)
+		eventually(t, "the renewal is published", func() bool {
+			out, err := g.Try(remote, "grep", "-q", "-F", renewed, "copse-items")
+			return err == nil && out == ""
+		})
+		held(other("claim_item", `{"id":1}`))
+	}
+	pass(11 * time.Minute)
+	must(other("claim_item", `{"id":1}`))
 }

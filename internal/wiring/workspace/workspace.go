@@ -280,15 +280,21 @@ func (w *Workspace) Claims(store item.Store) *claims.Claims {
 	return claims.New(store, w.Sync(store).Publish, w.env.Now)
 }
 
-// called returns the toolsets with tools that know their caller, and whose calls renew its claims.
+// called returns the toolsets with tools that know their caller, and whose calls renew its
+// claims. Calls of the tools of items also find holders that have ended, unless nothing is to be
+// written.
 func (w *Workspace) called(c *claims.Claims, sets []toolset.Toolset) []toolset.Toolset {
 	for i := range sets {
+		note := c.Called
+		if sets[i].Name == "items" && !w.readOnly {
+			note = c.Look
+		}
 		for j := range sets[i].Tools {
 			t := &sets[i].Tools[j]
 			call := t.Call
 			t.Call = func(ctx context.Context, arguments json.RawMessage) toolset.Result {
 				ctx = item.WithAgent(ctx, w.agent(ctx))
-				renew := func() { _ = c.Called(ctx) } // a claim that cannot be renewed expires, and the next claim reports why
+				renew := func() { _ = note(ctx) } // what cannot be renewed expires, and the next claim says why
 				renew()
 				defer renew() // a call can take longer than a lease
 				return call(ctx, arguments)

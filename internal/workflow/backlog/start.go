@@ -31,11 +31,19 @@ type Start struct {
 	Command []string `json:"command"`
 }
 
-// PlanStart returns the start of work on an item. It changes nothing.
+// PlanStart returns the start of work on an item. It changes nothing. The error is an
+// [*item.HeldError] if another agent than that of the context holds the item.
 func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o StartOptions) (Start, error) {
 	it, err := b.backend.Item(ctx, id)
 	if err != nil {
 		return Start{}, err
+	}
+	all, err := b.backend.Snapshot(ctx)
+	if err != nil {
+		return Start{}, err
+	}
+	if c, held := all.Claim(id); held && !item.AgentOf(ctx).Continues(c.Holder) {
+		return Start{}, &item.HeldError{ID: id, Claim: c}
 	}
 	if _, err := (item.Config{}).Check(item.Patch{Branch: &o.Branch}); err != nil {
 		return Start{}, err

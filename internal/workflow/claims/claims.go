@@ -1,9 +1,9 @@
 // Package claims assigns work items to agents.
 //
-// [Claims.Claim] claims an item in the store of the project. If clones share the store, it then
-// exchanges the store with the remote, which decides: of two clones that claim an item at the same
-// time, the first to push keeps it. [Claims.Called] renews the claims of a calling agent. Errors
-// are those of package item.
+// [Claims.Claim] claims an item in the store of the project. If clones share the store, it
+// then exchanges the store with the remote, which decides: of two clones that claim an item at
+// the same time, the first to push keeps it. [Claims.Called] and [Claims.Look] renew the claims
+// of an agent that calls. Errors are those of package item.
 package claims
 
 import (
@@ -26,6 +26,7 @@ type Claims struct {
 
 	mu      sync.Mutex
 	holders map[item.Agent]time.Time // agents that claimed, and when their claims were renewed
+	looked  time.Time                // when the claims of all were looked at
 }
 
 // New returns the claims of a store. publish can be nil.
@@ -121,19 +122,29 @@ func (c *Claims) noteHolder(a item.Agent) {
 	c.holders[a] = c.now()
 }
 
-// pause is the interval between two checks of an agent's claims. The shortest lease has several.
+// pause is the time between two looks at the claims of an agent, or of all. The shortest lease has
+// several.
 const pause = item.MinLease / 4
 
-// Called records a call of the agent of the context. It costs nothing for an agent that did not
-// claim an item here.
-func (c *Claims) Called(ctx context.Context) error {
+// Called notes a call of the agent of the context, and renews its claims. It costs nothing for
+// an agent that did not claim an item here.
+func (c *Claims) Called(ctx context.Context) error { return c.renew(ctx, false) }
+
+// Look is Called for a call about items: it also finds the holders on this machine whose process
+// has ended, so that their items become free without anybody asking for them.
+func (c *Claims) Look(ctx context.Context) error { return c.renew(ctx, true) }
+
+func (c *Claims) renew(ctx context.Context, ofAll bool) error {
 	agent := item.AgentOf(ctx)
+	now := c.now()
 	c.mu.Lock()
 	renewed, holds := c.holders[agent]
-	now := c.now()
-	due := holds && now.Sub(renewed) >= pause
-	if due {
+	due := holds && now.Sub(renewed) >= pause || ofAll && now.Sub(c.looked) >= pause
+	if due && holds {
 		c.holders[agent] = now
+	}
+	if due {
+		c.looked = now
 	}
 	c.mu.Unlock()
 	if !due {

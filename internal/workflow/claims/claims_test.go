@@ -99,3 +99,37 @@ func TestCalled(t *testing.T) {
 		t.Error("the claim outlives its lease")
 	}
 }
+
+// A look at the items finds holders that ended, without anybody asking for what they held. A
+// call about something else does not look.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
+	s, ctx := project(t, 1, func() time.Time { return at })
+	c := claims.New(s, nil, func() time.Time { return at })
+	dead := itemtest.Agent("dead")
+	dead.Process.Start = "another one, whose number was given to this process"
+	if _, err := s.Claim(item.WithAgent(t.Context(), dead), item.ClaimRequest{ID: 1}); err != nil {
+		t.Fatal(err)
+	}
+	held := func() bool {
+		snapshot, err := s.Snapshot(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, held := snapshot.Claim(1)
+		return held
+	}
+	for _, call := range []func(context.Context) error{c.Called, c.Look} {
+		at = at.Add(item.ClaimGrace)
+		if !held() {
+			t.Fatal("the claim ended although nobody looked")
+		}
+		if err := call(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if at = at.Add(item.ClaimGrace); held() {
+		t.Error("the claim of an ended process stays")
+	}
+}

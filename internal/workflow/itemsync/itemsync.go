@@ -133,7 +133,8 @@ func (s *Sync) AfterChange(ctx context.Context) error {
 		return nil
 	}
 	user, err := s.o.User()
-	if !s.o.Store.ChangedClaims() && (err != nil || user.Items.Sync != settings.SyncAfterChange) {
+	claims := s.o.Store.ChangedClaims()
+	if !claims && (err != nil || user.Items.Sync != settings.SyncAfterChange) {
 		return nil // unreadable settings are reported where they are opened
 	}
 	syncer, err := s.Open(ctx, "")
@@ -141,8 +142,14 @@ func (s *Sync) AfterChange(ctx context.Context) error {
 		return err
 	}
 	defer syncer.Branch.Close()
+	if claims {
+		s.o.Store.PublishedClaims() // before, so that what changes meanwhile is known to be new
+	}
 	r, err := syncer.Sync(ctx)
-	return cmp.Or(err, r.Offline)
+	if err = cmp.Or(err, r.Offline); err != nil && claims {
+		s.o.Store.UnpublishedClaims()
+	}
+	return err
 }
 
 // Waiting returns how many files of the store have changes that the remote is not known to

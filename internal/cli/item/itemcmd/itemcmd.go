@@ -110,8 +110,8 @@ func (c Base) explain(err error) error {
 	if errors.Is(err, item.ErrNoProject) {
 		return fmt.Errorf("not a tic project (no .tic/ directory found). Run '%s' first", c.InitCommand)
 	}
-	if _, held := errors.AsType[*item.HeldError](err); held {
-		return fmt.Errorf("%w; choose another item with '%s claim', or use --steal", err, c.Program)
+	if held, ok := errors.AsType[*item.HeldError](err); ok {
+		return fmt.Errorf("%w; choose another item with '%s claim', or take this one with '%[2]s claim %[3]d --steal'", err, c.Program, held.ID)
 	}
 	if _, none := errors.AsType[*item.NothingToClaimError](err); none {
 		return fmt.Errorf("%w; '%s list' shows who holds what", err, c.Program)
