@@ -30,7 +30,7 @@ var files embed.FS
 type Options struct {
 	// Store has the items.
 	Store item.Store
-	// Claims gives and ends claims of the items.
+	// Claims gives and ends claims of the items; nil for a view that nobody changes items in.
 	Claims *claims.Claims
 	// Agent is the author of changes: the user of the page.
 	Agent item.Agent
