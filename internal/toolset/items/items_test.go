@@ -454,3 +454,38 @@ func TestMergedPullRequests(t *testing.T) {
 		}
 	}
 }
+
+// A client that subscribed to the list is told when it reads differently, and not when only
+// something else has changed.
+func TestListResource(t *testing.T) {
+	t.Parallel()
+	tools, _, _ := begin(t)
+	touched := make(chan struct{})
+	tools.Watched(func(ctx context.Context, ready, changed func()) {
+		ready()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-touched:
+				changed()
+			}
+		}
+	})
+	list := tools.Toolset().Resources[0]
+	ctx, cancel := context.WithCancel(t.Context())
+	told, ended := make(chan struct{}, 10), make(chan error)
+	go func() { ended <- list.Watch(ctx, func() { told <- struct{}{} }) }()
+	touched <- struct{}{}
+	create(t, tools, items.CreateIn{Title: "new here"})
+	touched <- struct{}{}
+	touched <- struct{}{}
+	cancel()
+	if err := <-ended; err != nil || len(told) != 1 {
+		t.Errorf("told %d times of one change: %v", len(told), err)
+	}
+	text, err := list.Read(t.Context())
+	if err != nil || !strings.Contains(text, `"title": "new here"`) {
+		t.Errorf("the list is %s: %v", text, err)
+	}
+}
