@@ -97,6 +97,9 @@ func (p *place) errors(t *testing.T, text string) map[string][]string {
 	} {
 		ask(name, "tools/call", object{"name": name, "arguments": args})
 	}
+	for _, name := range []string{"claim_item", "release_item"} {
+		ask(name+", held", "tools/call", object{"name": name, "arguments": object{"id": claimed}})
+	}
 	if p.tasks {
 		ask("run_just_task, too many", "tools/call", object{"name": "run_just_task", "arguments": object{"task_name": "one", "arguments": []string{text, text}}})
 	}
@@ -116,7 +119,7 @@ func (p *place) errors(t *testing.T, text string) map[string][]string {
 	argument := strings.ReplaceAll(text, "\x00", "")
 	for i, args := range [][]string{
 		{"item", "list"}, {"item", "list", "--status", argument}, {"item", "show", "3"}, {"item", "show", "x" + argument},
-		{"item", "update", "1", "--status", "x" + argument}, {"item", "doctor"},
+		{"item", "update", "1", "--status", "x" + argument}, {"item", "doctor"}, {"item", "claim", "2"}, {"item", "release", "2"},
 		{"task", "run", "x" + argument}, {"task", "run", "one", argument, argument}, {"task", "stop", "x" + argument},
 		{"branch", "link", "x" + argument, "--pr", "1"}, {"branch", "tree", "x" + argument}, {"branch", "root", "add", "x" + argument},
 		{"command", "show", "git", "x" + argument, "thing"}, {"command", "run", "git", "write1", "thing"}, {"command", "check"},
@@ -148,6 +151,9 @@ func TestForeignTextInErrors(t *testing.T) {
 	}
 	if quoting < 20 {
 		t.Errorf("only %d errors and warnings quote the text: %q", quoting, want)
+	}
+	if held := strings.Join(want["claim_item, held"], " "); !strings.Contains(held, harmless) {
+		t.Errorf("the error of a claim does not name its holder: %q", held)
 	}
 	for name, text := range hostile {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/claimfile"
 	"github.com/copse-dev/copse/internal/jira/jiratest"
 )
 
@@ -140,7 +142,19 @@ func (p *place) items(t *testing.T, text string) {
 		write(fmt.Sprintf("items/%d.md", id+1), fmt.Sprintf("---\nid: \"%d\"\ntitle: %[2]s\ntype: %[2]s\nstatus: %[2]s\niteration: %[2]s\npriority: %[2]s\nassignee: %[2]s\n"+
 			"labels: [%[2]s, %[2]s]\ncreated: %[2]s\nupdated: %[2]s\n---\n", id+1, quoted))
 	}
+	// A claim, as another clone can push it or an archive can hold it.
+	now := time.Now().UTC()
+	agent := item.Agent{Name: text, Session: text, Worktree: text, Host: text}
+	claim := claimfile.Record{Item: claimed, Created: valid(text), Claim: item.Claim{Holder: agent, Since: now, Renewed: now, Expires: now.Add(time.Hour), StolenFrom: text}}
+	content, err := claim.Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gittest.Write(t, filepath.Join(p.dir, ".git", "copse", "claims", claimfile.Name(claimed, valid(text))), content)
 }
+
+// claimed is the item that an agent with a hostile name holds.
+const claimed = 2
 
 // commands is more than a client is offered, so that there is a prompt which looks for one.
 const commands = 101

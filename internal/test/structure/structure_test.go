@@ -118,6 +118,7 @@ func (p *place) answers(t *testing.T, text string) map[string]string {
 	}
 	found["get_project_context since"] = context(object{"max_tokens": 50000, "since": token[1], "sections": projectcontext.Names()})
 	found["tic://item/1"] = ask("tic://item/1", "resources/read", object{"uri": "tic://item/1"})
+	found["tic://item/2"] = ask("tic://item/2", "resources/read", object{"uri": "tic://item/2"})
 	found["climpt"] = ask("climpt", "resources/read", object{"uri": "climpt://climpt/git/write0/thing"})
 	found["climpt without template"] = ask("climpt", "resources/read", object{"uri": "climpt://climpt/git/write1/thing"})
 	for name, args := range map[string]object{
