@@ -1,6 +1,6 @@
-# What takes longer than the tests. `go test ./...` needs no make.
+# Tasks that take longer than the tests. `go test ./...` needs no make.
 
-# Tries to break copse for ten minutes, and writes what came of it into docs/reliability.md.
+# Tries to break copse for ten minutes, and writes the results to docs/reliability.md.
 soak:
 	go run ./internal/test/soak -time 10m -page docs/reliability.md
 
@@ -8,7 +8,7 @@ soak:
 fuzz:
 	go run ./internal/test/soak -fuzz 1m -page docs/reliability.md
 
-# Measures copse beside what a user would choose instead, and writes docs/benchmarks.md.
+# Measures copse and its alternatives, and writes docs/benchmarks.md.
 bench:
 	bench/peers/install
 	go run ./bench -page docs

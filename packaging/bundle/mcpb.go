@@ -181,7 +181,8 @@ func pack(manifest []byte, name string, program []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// offered returns what the server offers, as the bundle tells before it is started.
+// offered returns the tools and prompts of the server. The bundle lists them before the server
+// starts.
 func offered() ([]told, []prompt) {
 	env := app.EmptyEnv()
 	all := workspace.Open(context.Background(), wiring.Options{Program: name, Env: env}).Serve(slog.New(slog.DiscardHandler))
