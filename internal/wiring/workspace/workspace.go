@@ -281,8 +281,8 @@ func (w *Workspace) Claims(store item.Store) *claims.Claims {
 }
 
 // called returns the toolsets with tools that know their caller, and whose calls renew its
-// claims. Calls of the tools of items also find holders that have ended, unless nothing is to be
-// written.
+// claims. Calls of the tools of items also find holders that have ended, unless the server is
+// read-only.
 func (w *Workspace) called(c *claims.Claims, sets []toolset.Toolset) []toolset.Toolset {
 	for i := range sets {
 		note := c.Called
