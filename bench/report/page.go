@@ -66,7 +66,13 @@ func page(r Report) []byte {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.What, Number(f.Own), other)
 	}
+	b.WriteString("\n## Conclusions\n\n")
+	for i, f := range r.Figures() {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, f.Conclusion())
+	}
 	fmt.Fprintf(&b, `
+## Method
+
 `+"`go run ./bench -page docs`"+` generates this page from [its measurements](benchmarks/data.json); do not edit it.
 Measured on %s, on %s.
 
