@@ -1,6 +1,7 @@
 package board
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -293,7 +294,10 @@ func (h *hub) remake(ctx context.Context, key string) {
 	if err != nil || now.version == was.version {
 		return // the next change tries again
 	}
-	steps, err := json.Marshal(changes(was, now))
+	var steps bytes.Buffer
+	encoder := json.NewEncoder(&steps)
+	encoder.SetEscapeHTML(false) // the script takes it from the stream, where it is no HTML
+	err = encoder.Encode(changes(was, now))
 	if err != nil {
 		h.board.o.Logger.Error("the board cannot send an update", "error", err)
 		return
@@ -303,7 +307,7 @@ func (h *hub) remake(ctx context.Context, key string) {
 	t.last = now
 	for updates := range t.readers {
 		select {
-		case updates <- message{version: now.version, steps: steps}:
+		case updates <- message{version: now.version, steps: bytes.TrimSpace(steps.Bytes())}:
 		default:
 			close(updates) // the page reads it again when it connects again
 			delete(t.readers, updates)

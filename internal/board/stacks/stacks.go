@@ -44,7 +44,7 @@ type Options struct {
 }
 
 // perPage is the number of branches on a page.
-const perPage = 100
+const perPage = 60
 
 // View is the view. Create it with [New].
 type View struct {
