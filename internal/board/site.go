@@ -21,7 +21,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 )
 
-// Progress returns the function that reports progress, nil if nobody requests it.
+// Path is where a server has the boards.
 const Path = "/board/"
 
 // SiteOptions configure a site.

@@ -81,7 +81,7 @@ func (s *Store) afterRebase(ctx context.Context, f *folder) []item.Warning {
 func (s *Store) halfDeleted(ctx context.Context, f *folder) (checkup.HalfDeleted, error) {
 	repo, err := s.openRepo(ctx, f)
 	if err != nil {
-		return nil, nil // where git cannot be asked, no merge is open
+		return nil, nil //nolint:nilerr // where git cannot be asked, no merge is open
 	}
 	return checkup.FindHalfDeleted(repo, f.Root)
 }
