@@ -296,7 +296,7 @@ func (h *hub) remake(ctx context.Context, key string) {
 	}
 	var steps bytes.Buffer
 	encoder := json.NewEncoder(&steps)
-	encoder.SetEscapeHTML(false) // the script takes it from the stream, where it is no HTML
+	encoder.SetEscapeHTML(false) // the script reads it from the stream, which is not HTML
 	err = encoder.Encode(changes(was, now))
 	if err != nil {
 		h.board.o.Logger.Error("the board cannot send an update", "error", err)
