@@ -123,7 +123,7 @@ func (s *pageServer) link(ctx context.Context) (string, error) {
 func (s *pageServer) inChromium(ctx context.Context, name string, rounds int) ([]report.Row, error) {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		return nil, nil //nolint:nilerr // as it says
+		return nil, nil
 	}
 	data, err := os.MkdirTemp("", "copse-bench-chromium-")
 	if err != nil {

@@ -113,7 +113,8 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	return v.page(ctx, r, nil)
 }
 
-// unavailableError reports that the GraphQL API gave no answer, and that REST may.
+// Ask returns the page with the prompt that the values of a form give. Rendering changes
+// nothing; a form keeps the values, which can be long or private, out of the address.
 func (v *View) Ask(ctx context.Context, r board.Request, form url.Values) (board.Page, error) {
 	return v.page(ctx, r, form)
 }

@@ -33,37 +33,7 @@ type wire struct {
 // wires draws the conflicts between rows of the sections, and marks those rows. What it does
 // not draw is in words in the rows and in the card of conflicts.
 func wires(sections []board.Section, report conflicts.Report) template.HTML {
-	type place struct{ section, row, at int }
-	places := map[string]place{}
-	count := 0
-	for i, s := range sections {
-		for j, r := range s.Rows {
-			if r.Class != trunkRow {
-				places[r.Key] = place{i, j, count}
-			}
-			count++
-		}
-	}
-	at := make([]place, count)
-	for _, p := range places {
-		at[p.at] = p
-	}
-	var all []wire
-	for _, c := range report.Conflicts {
-		if len(c.Branches) != 2 {
-			continue
-		}
-		a, ok := places[c.Branches[0]]
-		b, both := places[c.Branches[1]]
-		if !ok || !both || a.at == b.at {
-			continue
-		}
-		title := fmt.Sprintf("%s conflicts with %s", cleantext.Line(c.Branches[0]), cleantext.Line(c.Branches[1]))
-		if len(c.Files) > 0 {
-			title += " in " + cleantext.Line(strings.Join(c.Files, ", "))
-		}
-		all = append(all, wire{top: min(a.at, b.at), bottom: max(a.at, b.at), title: cleantext.Cut(title, maxWireTitle)})
-	}
+	at, all := ends(sections, report)
 	var html strings.Builder
 	numbers := map[int]int{} // of anchors, by row
 	for _, w := range lanes(all) {
@@ -85,6 +55,41 @@ func wires(sections []board.Section, report conflicts.Report) template.HTML {
 		fmt.Fprintf(&html, `<i class="wire from%d to%d lane%d" title="%s"></i>`, numbers[w.top], numbers[w.bottom], w.lane, template.HTMLEscapeString(w.title))
 	}
 	return template.HTML(html.String())
+}
+
+// place is where a row is: in a section, and counted from the top of the page.
+type place struct{ section, row, at int }
+
+// ends returns the rows of the page, and the wires between them without their lanes.
+func ends(sections []board.Section, report conflicts.Report) ([]place, []wire) {
+	var at []place
+	places := map[string]place{}
+	for i, s := range sections {
+		for j, r := range s.Rows {
+			p := place{i, j, len(at)}
+			at = append(at, p)
+			if r.Class != trunkRow {
+				places[r.Key] = p
+			}
+		}
+	}
+	var all []wire
+	for _, c := range report.Conflicts {
+		if len(c.Branches) != 2 {
+			continue
+		}
+		a, ok := places[c.Branches[0]]
+		b, both := places[c.Branches[1]]
+		if !ok || !both || a.at == b.at {
+			continue
+		}
+		title := fmt.Sprintf("%s conflicts with %s", cleantext.Line(c.Branches[0]), cleantext.Line(c.Branches[1]))
+		if len(c.Files) > 0 {
+			title += " in " + cleantext.Line(strings.Join(c.Files, ", "))
+		}
+		all = append(all, wire{top: min(a.at, b.at), bottom: max(a.at, b.at), title: cleantext.Cut(title, maxWireTitle)})
+	}
+	return at, all
 }
 
 // maxWireTitle is how many characters the title of a wire has.
