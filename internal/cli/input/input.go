@@ -120,7 +120,7 @@ func Yes(env app.Env, question string) (bool, error) {
 // Line asks a person at a terminal for a line, on stderr, and returns it without spaces at
 // its ends. It returns [ErrEnd] if the input ends first.
 func Line(env app.Env, question string) (string, error) {
-	fmt.Fprint(env.Stderr, strings.TrimSpace(foreign.Notice(question))+" ")
+	fmt.Fprint(env.Stderr, foreign.Notice(strings.TrimSpace(question))+" ")
 	// One byte at a time: the text after the line belongs to the next question.
 	var line []byte
 	for buf := make([]byte, 1); ; {
