@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/copse-dev/copse/internal/branch/lineage"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github"
@@ -51,7 +52,7 @@ type group struct {
 
 // grouping is all stacks of a repository.
 type grouping struct {
-	walker
+	*lineage.Walker
 	groups []group
 	above  map[string][]string // the branches that are stacked on each
 	notes  []string
@@ -196,18 +197,18 @@ func (v *Verdicts) group(ctx context.Context, view *session.View, selected strin
 		_, ok := slices.BinarySearch(names, name)
 		return ok || name == current && name != ""
 	}
-	out := grouping{notes: notes, walker: walker{state: state, first: edgesOf(state), standard: standard, has: has, found: map[string]string{}}}
-	out.above = out.children()
+	out := grouping{notes: notes, Walker: lineage.New(state, standard, has)}
+	out.above = out.Children()
 	bottoms := map[string]string{} // by branch
 	grouped := map[string]*group{}
 	for _, name := range names {
-		if out.root(name) {
+		if out.Root(name) {
 			continue
 		}
-		bottom := out.bottom(name, bottoms)
+		bottom := out.Bottom(name, bottoms)
 		g := grouped[bottom]
 		if g == nil {
-			below, _ := out.parent(bottom)
+			below, _ := out.Parent(bottom)
 			g = &group{bottom: bottom, stacked: below != ""}
 			grouped[bottom] = g
 		}
@@ -255,43 +256,7 @@ func checkedOut(ctx context.Context, view *session.View) (map[string]bool, error
 }
 
 // shape returns the branches of a stack.
-func (all grouping) shape(g group) shape {
-	trunk, names := all.down(g.bottom)
-	names = up(all.above, g.bottom, trunk, names)
-	out := shape{trunk: cmp.Or(trunk, all.standard)}
-	if len(names) > MaxBranches {
-		out.left, names = len(names)-MaxBranches, names[:MaxBranches]
-	}
-	for _, name := range names {
-		out.branches = append(out.branches, all.branch(name))
-	}
-	return out
-}
-
-// bottom returns the lowest branch of the stack of a branch. It remembers what it finds.
-func (w walker) bottom(name string, known map[string]string) string {
-	var path []string
-	at := name
-	met := map[string]bool{}
-	for known[at] == "" && !met[at] {
-		met[at] = true
-		path = append(path, at)
-		below, _ := w.parent(at)
-		if below == "" || w.root(below) {
-			known[at] = at
-			break
-		}
-		at = below
-	}
-	found := known[at]
-	if found == "" { // the edges form a cycle
-		found = slices.Min(path)
-	}
-	for _, one := range path {
-		known[one] = found
-	}
-	return found
-}
+func (all grouping) shape(g group) shape { return shapeOf(all.Walker, g.bottom, all.above) }
 
 // Of describes a branch of a stack in isolation, in one sentence if it is not ready.
 func (s Status) Of(b Branch) (Outcome, string) {
