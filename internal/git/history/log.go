@@ -2,6 +2,8 @@ package history
 
 import (
 	"bufio"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -23,6 +25,8 @@ type Log struct {
 	Held map[string]bool
 	// Names are the earlier names of the branch, the newest first.
 	Names []string
+	// Damaged says that there is a reflog that git did not write like this.
+	Damaged bool
 }
 
 // maxLog is the maximum size of a reflog: some hundred thousand changes of one branch.
@@ -34,6 +38,7 @@ func ReadLog(commonDir, branch string) Log {
 	log := Log{Held: make(map[string]bool)}
 	file, err := regular.Open(filepath.Join(commonDir, "logs", filepath.FromSlash(prefix+branch)), maxLog)
 	if err != nil {
+		log.Damaged = !errors.Is(err, fs.ErrNotExist)
 		return log // nothing is known about a branch without a reflog
 	}
 	defer file.Close()
@@ -42,7 +47,8 @@ func ReadLog(commonDir, branch string) Log {
 		// "<old> <new> <who> <time> <zone>\t<why>"; a new branch has no old commit.
 		head, why, _ := strings.Cut(lines.Text(), "\t")
 		fields := strings.SplitN(head, " ", 3)
-		if len(fields) != 3 {
+		if len(fields) != 3 || strings.Trim(fields[1], "0123456789abcdef") != "" {
+			log.Damaged = true
 			continue
 		}
 		old, commit := fields[0], fields[1]
@@ -60,6 +66,7 @@ func ReadLog(commonDir, branch string) Log {
 		}
 		log.Held[commit] = log.Held[commit] || made(why)
 	}
+	log.Damaged = log.Damaged || lines.Err() != nil
 	return log
 }
 

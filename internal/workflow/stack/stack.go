@@ -114,11 +114,15 @@ func (b *Branches) join(ctx context.Context, v *session.View, state *twig.State,
 func (b *Branches) Whole(ctx context.Context) (*twig.State, []string, error) {
 	v := b.session.View()
 	state, err := v.State(ctx)
-	if errors.Is(err, twig.ErrNoState) {
-		state, err = nil, nil
-	}
-	if err != nil {
+	var damaged []string
+	switch {
+	case err == nil:
+	case errors.Is(err, twig.ErrNoState):
+		state = nil
+	case b.recorded == nil:
 		return nil, nil, err
+	default: // the other sources still answer
+		state, damaged = nil, []string{"twig: " + cleantext.Cut(cleantext.Line(err.Error()), maxNote)}
 	}
 	if b.recorded == nil {
 		if state == nil {
@@ -130,8 +134,11 @@ func (b *Branches) Whole(ctx context.Context) (*twig.State, []string, error) {
 	if err != nil {
 		return nil, nil, session.Explain(err)
 	}
-	return found, notes, nil
+	return found, append(damaged, notes...), nil
 }
+
+// maxNote is the length of a note about a state that cannot be read.
+const maxNote = 200
 
 // Recorded returns what other tools than twig record about the branches, whether or not
 // there is a state; nil for nothing.

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -48,6 +49,10 @@ func (s Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 	}
 	kind, hash, _ := strings.Cut(strings.TrimSpace(string(commit)), " ")
 	if kind != "commit" || source.Hash(hash) == "" {
+		// Git passes over a ref that it cannot read.
+		if _, err := os.Lstat(filepath.Join(r.CommonDir(), filepath.FromSlash(ref))); kind != "" || err == nil {
+			record.Notes = append(record.Notes, ref+" is not a commit")
+		}
 		return record, nil
 	}
 	// Trees that contain each other many times have an endless number of names.

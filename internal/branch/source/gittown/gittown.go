@@ -129,7 +129,11 @@ func Lineage(config gitconfig.Config) source.Record {
 			continue
 		}
 		child, ok := strings.CutSuffix(rest, ".parent")
-		if !ok || !source.Valid(child) || !source.Valid(e.Value) {
+		if !ok {
+			continue
+		}
+		if !source.Valid(child) || !source.Valid(e.Value) {
+			record.Notes = append(record.Notes, fmt.Sprintf("the parent of %q is not a branch", child))
 			continue
 		}
 		edge := source.Edge{Child: child, Parent: e.Value}

@@ -67,10 +67,11 @@ func (g Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) 
 			}
 		}
 	}
-	old, err := g.refs(ctx, r)
+	old, damaged, err := g.refs(ctx, r)
 	if err != nil {
 		record.Notes = append(record.Notes, "its refs cannot be read")
 	}
+	record.Notes = append(record.Notes, damaged...)
 	for _, e := range old {
 		if !known[e.Child] {
 			record.Edges = append(record.Edges, e)
@@ -149,10 +150,10 @@ func (Reader) table(r source.Repo) ([][]string, error) {
 }
 
 // refs reads the older storage.
-func (Reader) refs(ctx context.Context, r source.Repo) ([]source.Edge, error) {
+func (Reader) refs(ctx context.Context, r source.Repo) (edges []source.Edge, notes []string, err error) {
 	list, err := r.Program().Run(ctx, "for-each-ref", "--format=%(objectname) %(refname)", refPrefix)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var names, objects []string
 	for line := range strings.Lines(string(list)) {
@@ -163,19 +164,23 @@ func (Reader) refs(ctx context.Context, r source.Repo) ([]source.Edge, error) {
 	}
 	blobs, err := source.Blobs(ctx, r, objects, maxBlob)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var edges []source.Edge
 	for i, data := range blobs {
-		if e, ok := Branch(names[i], data); ok {
+		e, err := Branch(names[i], data)
+		switch {
+		case err != nil:
+			notes = append(notes, "the entry of "+names[i]+" cannot be read")
+		case e.Parent != "":
 			edges = append(edges, e)
 		}
 	}
-	return edges, nil
+	return edges, notes, nil
 }
 
-// Branch reads the blob of a branch.
-func Branch(child string, data []byte) (source.Edge, bool) {
+// Branch reads the blob of a branch. An edge without a parent is that of a branch that Graphite
+// knows and does not track.
+func Branch(child string, data []byte) (source.Edge, error) {
 	var b struct {
 		Parent   string `json:"parentBranchName"`
 		Revision string `json:"parentBranchRevision"`
@@ -183,10 +188,13 @@ func Branch(child string, data []byte) (source.Edge, bool) {
 			Number uint32 `json:"number"`
 		} `json:"prInfo"`
 	}
-	if json.Unmarshal(data, &b) != nil || !source.Valid(b.Parent) {
-		return source.Edge{}, false
+	if err := json.Unmarshal(data, &b); err != nil {
+		return source.Edge{}, err
 	}
-	return source.Edge{Child: child, Parent: b.Parent, BaseHash: source.Hash(b.Revision), PR: b.PR.Number}, true
+	if b.Parent != "" && !source.Valid(b.Parent) {
+		return source.Edge{}, errors.New("the parent is not a branch")
+	}
+	return source.Edge{Child: child, Parent: b.Parent, BaseHash: source.Hash(b.Revision), PR: b.PR.Number}, nil
 }
 
 // trunks returns the trunks of the settings, the main one first.

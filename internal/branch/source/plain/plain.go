@@ -4,6 +4,7 @@ package plain
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -53,8 +54,12 @@ func (u Upstream) Read(_ context.Context, r source.Repo) (source.Record, error) 
 	}
 	for _, child := range order {
 		parent, local := strings.CutPrefix(merge[child], refstore.BranchPrefix)
-		if local && remote[child] == "." && parent != child && source.Valid(child) && source.Valid(parent) {
+		switch {
+		case !local || remote[child] != "." || parent == child:
+		case source.Valid(child) && source.Valid(parent):
 			record.Edges = append(record.Edges, source.Edge{Child: child, Parent: parent})
+		default:
+			record.Notes = append(record.Notes, fmt.Sprintf("the upstream of %q is not a branch", child))
 		}
 	}
 	return record, nil

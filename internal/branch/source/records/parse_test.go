@@ -64,7 +64,8 @@ func TestGitTown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := source.Record{Trunks: []string{"main", "rel", "staging"}, Edges: []source.Edge{{Child: "feat/B.c", Parent: "feat/a"}, {Child: "feat/a", Parent: "main"}}}
+	want := source.Record{Trunks: []string{"main", "rel", "staging"}, Edges: []source.Edge{{Child: "feat/B.c", Parent: "feat/a"}, {Child: "feat/a", Parent: "main"}},
+		Notes: []string{`the parent of "bad name" is not a branch`}}
 	if diff := cmp.Diff(want, gittown.Lineage(config)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -96,10 +97,11 @@ func FuzzRecords(f *testing.F) {
 		if r, err := ghstack.Parse(data); err == nil {
 			all = append(all, r.Edges...)
 		}
-		for _, read := range []func(string, []byte) (source.Edge, bool){gitspice.Branch, graphite.Branch} {
-			if e, ok := read("child", data); ok {
-				all = append(all, e)
-			}
+		if e, ok := gitspice.Branch("child", data); ok {
+			all = append(all, e)
+		}
+		if e, err := graphite.Branch("child", data); err == nil && e.Parent != "" {
+			all = append(all, e)
 		}
 		for _, e := range all {
 			if !source.Valid(e.Child) || !source.Valid(e.Parent) || e.BaseHash != source.Hash(e.BaseHash) {

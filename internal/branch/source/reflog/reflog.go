@@ -78,6 +78,9 @@ func (Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
 		if ctx.Err() != nil {
 			return record, ctx.Err()
 		}
+		if l.of(name).Damaged {
+			record.Notes = append(record.Notes, "the log of "+name+" is damaged")
+		}
 		if parent := l.parent(name, names); parent != name && source.Valid(parent) {
 			record.Edges = append(record.Edges, source.Edge{Child: name, Parent: parent})
 		}
