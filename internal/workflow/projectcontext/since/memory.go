@@ -82,6 +82,7 @@ func (m *Memory) keep(s snapshot) Token {
 	if err != nil || len(data) > maxSize || lockedstore.Replace(path, nil, data) != nil {
 		return t // the token is sufficient
 	}
+	_ = os.Chtimes(path, now, now) // the file system's clock is coarse, and not this one
 	m.forget()
 	return t
 }
