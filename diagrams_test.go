@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,9 +233,9 @@ func TestArchitecturePicture(t *testing.T) {
 	var d drawing
 	d.text("note", 20, 30, "Imports point down only. A test draws this picture from the imports.")
 	y := 48
-	for i := len(layers) - 1; i >= 0; i-- {
+	for i, layer := range slices.Backward(layers) {
 		var parts []string
-		for _, prefix := range layers[i].prefixes {
+		for _, prefix := range layer.prefixes {
 			parts = append(parts, strings.TrimPrefix(prefix, "internal/"))
 		}
 		lines := wrapped(strings.Join(parts, "  "), 92)
@@ -243,9 +244,9 @@ func TestArchitecturePicture(t *testing.T) {
 			class = "plain"
 		}
 		height := 52 + 17*len(lines)
-		d.box(class, 20, y, 640, height, layers[i].name, append([]string{what[layers[i].name]}, lines...)...)
-		if what[layers[i].name] == "" {
-			t.Errorf("the layer %s has no description", layers[i].name)
+		d.box(class, 20, y, 640, height, layer.name, append([]string{what[layer.name]}, lines...)...)
+		if what[layer.name] == "" {
+			t.Errorf("the layer %s has no description", layer.name)
 		}
 		if i > 0 {
 			var below []string
@@ -266,7 +267,7 @@ func TestArchitecturePicture(t *testing.T) {
 func wrapped(text string, n int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && len(line)+2+len(word) > n {
 			lines = append(lines, line)
 			line = ""

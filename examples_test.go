@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,7 +189,7 @@ func (w world) copy(t *testing.T) world {
 type shell struct {
 	world  world
 	runner *interp.Runner
-	output *bytes.Buffer
+	output *transcript
 }
 
 func (w world) shell(t *testing.T, name string) *shell {
@@ -203,7 +204,7 @@ func (w world) shell(t *testing.T, name string) *shell {
 	t.Cleanup(func() { // an example may have started a server
 		_ = control.NewClient(filepath.Join(runtimeDir, "copse")).Stop(context.Background())
 	})
-	var output bytes.Buffer
+	var output transcript
 	s := &shell{world: w, output: &output}
 	nothing, err := os.Open(os.DevNull)
 	if err != nil {
@@ -221,14 +222,13 @@ func (w world) shell(t *testing.T, name string) *shell {
 
 // run runs lines and returns what they print.
 func (s *shell) run(ctx context.Context, lines string) (string, error) {
-	s.output.Reset()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	file, err := syntax.NewParser().Parse(strings.NewReader(lines), "")
 	if err == nil {
 		err = s.runner.Run(ctx, file)
 	}
-	return s.output.String(), err
+	return s.output.take(), err
 }
 
 // placeholder represents, in an example, an ID that differs from run to run. The preparation sets a
@@ -269,6 +269,26 @@ func (s *shell) exec(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
 		}
 		return nil
 	}
+}
+
+// transcript is what commands print, also those that run in the background.
+type transcript struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(p)
+}
+
+// take returns what was printed since the last call.
+func (t *transcript) take() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer t.text.Reset()
+	return t.text.String()
 }
 
 var errStopped = errors.New("stopped")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func sit(t *testing.T, dir string, env []string, args ...string) *session {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, "copse"), args...)
-	cmd.Dir, cmd.Env = dir, append(env, "TERM=xterm")
+	cmd.Dir, cmd.Env = dir, slices.Concat(env, []string{"TERM=xterm"})
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

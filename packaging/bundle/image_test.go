@@ -125,9 +125,9 @@ func copyGit(t *testing.T, root string) {
 		t.Fatal(err)
 	}
 	files := map[string]string{"usr/bin/git": git}
-	for _, field := range strings.Fields(string(libraries)) {
-		if strings.HasPrefix(field, "/") {
-			files[strings.TrimPrefix(field, "/")] = field
+	for field := range strings.FieldsSeq(string(libraries)) {
+		if name, ok := strings.CutPrefix(field, "/"); ok {
+			files[name] = field
 		}
 	}
 	for name, from := range files {
