@@ -124,8 +124,8 @@ func (k *killing) kill(w writer, until time.Time) (result, error) {
 
 // writers returns all kinds of writers.
 func (k *killing) writers() ([]writer, error) {
-	list := []writer{k.items(), k.claims(), k.branchState(), k.answers(), k.exports(), k.ports()}
-	for _, prepare := range []func() (writer, error){k.repositories, k.clientConfig, k.registry, k.token} {
+	list := []writer{k.items(), k.branchState(), k.answers(), k.exports(), k.ports()}
+	for _, prepare := range []func() (writer, error){k.claims, k.repositories, k.clientConfig, k.registry, k.token} {
 		w, err := prepare()
 		if err != nil {
 			return nil, err
@@ -158,15 +158,17 @@ func (k *killing) items() writer {
 }
 
 // claims claims an item in each run. check makes the item of the next one.
-func (k *killing) claims() writer {
+func (k *killing) claims() (writer, error) {
+	dir, err := k.repository("claimed") // a killed create leaves a gap in the numbers of its project
 	return writer{
 		what: "claims of work items",
+		dir:  dir,
 		args: func(n int) []string { return []string{"item", "claim", fmt.Sprint(n + 1)} },
 		check: func(acknowledged []int) error {
-			if _, err := k.command(k.dir, nil, "item", "create", "to be claimed"); err != nil {
+			if _, err := k.command(dir, nil, "item", "create", "to be claimed"); err != nil {
 				return err
 			}
-			out, err := k.command(k.dir, nil, "item", "list", "--all", "--json")
+			out, err := k.command(dir, nil, "item", "list", "--all", "--json")
 			if err != nil {
 				return err
 			}
@@ -188,7 +190,7 @@ func (k *killing) claims() writer {
 			}
 			return nil
 		},
-	}
+	}, err
 }
 
 func (k *killing) branchState() writer {
