@@ -63,8 +63,10 @@ func bundled(t *testing.T) (out string) {
 	if err := os.WriteFile(artifacts, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	assets := filepath.Join(dir, "assets")
+	output(t, "", "", "go", "run", "../assets", assets)
 	out = filepath.Join(dir, "bundle")
-	if err := run("v"+version, artifacts, out); err != nil {
+	if err := run("v"+version, artifacts, filepath.Join(assets, "man"), out); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -115,6 +117,15 @@ func npmPackages(t *testing.T, folder string) {
 		t.Errorf("got %s", got)
 	}
 	listsTools(t, output(t, dir, ask, program, "mcp", "serve"))
+	// A global installation puts the manual pages where man finds them.
+	prefix := t.TempDir()
+	output(t, dir, "", npm, "install", "--global", "--prefix", prefix, "--offline", "--no-audit", "--no-fund", "--loglevel=error",
+		"./copse-dev-copse-"+platform+"-"+version+".tgz", "./copse-dev-copse-"+version+".tgz")
+	for _, page := range []string{"copse.1.gz", "copse-item-claim.1.gz"} {
+		if _, err := os.Stat(filepath.Join(prefix, "share", "man", "man1", page)); err != nil {
+			t.Error(err)
+		}
+	}
 	cmd := exec.CommandContext(t.Context(), program, "nothing")
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 2 {
 		t.Errorf("a usage error ends with %v", err)
@@ -277,7 +288,7 @@ func TestRefusals(t *testing.T) {
 		{"v1.2.3", filepath.Join(dir, "none"), "no such file"},
 		{"v1.2.3", empty, "names no program copse"},
 	} {
-		if err := run(tt.version, tt.artifacts, dir); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := run(tt.version, tt.artifacts, dir, dir); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("got %v, want %s", err, tt.want)
 		}
 	}

@@ -58,9 +58,10 @@ func (p program) file() string {
 func main() {
 	version := flag.String("version", "", "the version, such as v1.2.3")
 	artifacts := flag.String("artifacts", "dist/artifacts.json", "the release build's list of what it built")
+	man := flag.String("man", "build/assets/man", "the `directory` of the manual pages, which packaging/assets writes")
 	out := flag.String("out", "dist/bundle", "the directory to write to")
 	flag.Parse()
-	if err := run(*version, *artifacts, *out); err != nil {
+	if err := run(*version, *artifacts, *man, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}
@@ -68,7 +69,7 @@ func main() {
 
 var semantic = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
 
-func run(version, artifacts, out string) error {
+func run(version, artifacts, man, out string) error {
 	if !semantic.MatchString(version) {
 		return fmt.Errorf("invalid value %q for -version: use one such as v1.2.3", version)
 	}
@@ -82,7 +83,7 @@ func run(version, artifacts, out string) error {
 		return err
 	}
 	return errors.Join(
-		writeNPM(filepath.Join(out, "npm"), version, programs),
+		writeNPM(filepath.Join(out, "npm"), version, man, programs),
 		writeRegistry(filepath.Join(out, "server.json"), version, bundles),
 	)
 }

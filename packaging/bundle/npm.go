@@ -3,6 +3,7 @@ package main
 import (
 	_ "embed"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -21,6 +22,7 @@ type npmPackage struct {
 	Repository           map[string]string `json:"repository"`
 	MCPName              string            `json:"mcpName,omitempty"`
 	Bin                  map[string]string `json:"bin,omitempty"`
+	Man                  []string          `json:"man,omitempty"`
 	Files                []string          `json:"files"`
 	OS                   []string          `json:"os,omitempty"`
 	CPU                  []string          `json:"cpu,omitempty"`
@@ -35,8 +37,9 @@ var (
 )
 
 // writeNPM writes the directories of the npm packages: one for each platform, with its program, and
-// the one that people install, which depends on those and starts the right one.
-func writeNPM(folder, version string, programs []program) error {
+// the one that people install, which depends on those, starts the right one, and has the manual
+// pages of copse from the directory man.
+func writeNPM(folder, version, man string, programs []program) error {
 	base := npmPackage{
 		Version: version, Description: description, License: "MIT",
 		Repository: map[string]string{"type": "git", "url": "git+" + repository + ".git"},
@@ -44,7 +47,7 @@ func writeNPM(folder, version string, programs []program) error {
 	root := base
 	root.Name, root.MCPName = scope+"/"+name, registryID
 	root.Bin = map[string]string{name: "bin/" + name + ".js"}
-	root.Files = []string{"bin"}
+	root.Files = []string{"bin", "man"}
 	root.Engines = map[string]string{"node": ">=18"}
 	root.OptionalDependencies = make(map[string]string)
 	var errs []error
@@ -59,6 +62,17 @@ func writeNPM(folder, version string, programs []program) error {
 			put(filepath.Join(folder, platform, "bin", p.file()), data, 0o755),
 			writeJSON(filepath.Join(folder, platform, "package.json"), one),
 		)
+	}
+	pages, err := filepath.Glob(filepath.Join(man, name+"*.1.gz"))
+	if err == nil && len(pages) == 0 {
+		err = fmt.Errorf("%s has no manual page of %s; run `go run ./packaging/assets` first", man, name)
+	}
+	errs = append(errs, err)
+	for _, page := range pages {
+		file := "man/" + filepath.Base(page)
+		root.Man = append(root.Man, file)
+		data, err := os.ReadFile(page)
+		errs = append(errs, err, put(filepath.Join(folder, name, filepath.FromSlash(file)), data, 0o644))
 	}
 	readme := "# copse\n\n" + description + ". See " + repository + ".\n\n```sh\nnpx -y " + root.Name + " mcp serve\n```\n"
 	return errors.Join(append(errs,
