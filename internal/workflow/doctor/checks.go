@@ -257,6 +257,9 @@ func (d *Doctor) tasks(ctx context.Context) Finding {
 	if _, missing := errors.AsType[recipe.MissingError](err); missing {
 		return Finding{Verdict: None, Text: "no justfile"}
 	}
+	if _, missing := errors.AsType[recipe.NotInstalledError](err); missing {
+		return Finding{Verdict: None, Text: err.Error()} // everything else works without it
+	}
 	if err != nil {
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error())}
 	}

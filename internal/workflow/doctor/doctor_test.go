@@ -10,8 +10,10 @@ import (
 
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/supervisor/control"
+	"github.com/copse-dev/copse/internal/workflow/tasks"
 )
 
 // noItems is a store that cannot be read.
@@ -49,6 +51,32 @@ func TestWords(t *testing.T) {
 		got := tt.look(ctx)
 		if got.Verdict != tt.verdict || !strings.Contains(got.Remedy, tt.remedy) || tt.remedy == "" && got.Remedy != "" {
 			t.Errorf("%s: got %+v", name, got)
+		}
+	}
+}
+
+// brokenTasks is a justfile that cannot be read.
+type brokenTasks struct {
+	tasks.Justfile
+	err error
+}
+
+func (b brokenTasks) Recipes(context.Context) ([]recipe.Recipe, error) { return nil, b.err }
+
+// A missing optional program is not a failure.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		err  error
+		want Verdict
+	}{
+		{recipe.MissingError{}, None},
+		{recipe.NotInstalledError{}, None},
+		{&recipe.FileError{Problem: "line 3"}, Failed},
+	} {
+		d := Doctor{Tasks: tasks.New(brokenTasks{err: tt.err})}
+		if got := d.tasks(t.Context()); got.Verdict != tt.want {
+			t.Errorf("%v: got %+v", tt.err, got)
 		}
 	}
 }
