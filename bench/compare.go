@@ -57,7 +57,7 @@ func compare(ctx context.Context, work string, found []peer, rounds int) ([]repo
 	if err != nil {
 		return nil, nil, err
 	}
-	calls, err := c.works(dir, []string{listFolder, readFile, branchNow, branchStack, listBranches, listItems, searchItem, showItem, newItem, getPR})
+	calls, err := c.works(dir, []string{listDir, readFile, branchNow, branchStack, listBranches, listItems, searchItem, showItem, newItem, getPR})
 	return append([]report.Table{starting}, calls...), c.left, err
 }
 

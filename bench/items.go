@@ -133,16 +133,16 @@ func syncs(dir string, rounds int) (report.Row, error) {
 	var took []time.Duration
 	for range rounds {
 		start := time.Now()
-		for _, step := range []func(folder string) error{
-			func(folder string) error { return writeSynced(filepath.Join(folder, "bench.tmp"), text) },
-			syncFolder,
+		for _, step := range []func(directory string) error{
+			func(directory string) error { return writeSynced(filepath.Join(directory, "bench.tmp"), text) },
+			syncDir,
 		} {
 			done := make(chan error)
-			folders := []string{dir, filepath.Join(dir, ".tic")}
-			for _, folder := range folders {
-				go func() { done <- step(folder) }()
+			directories := []string{dir, filepath.Join(dir, ".tic")}
+			for _, directory := range directories {
+				go func() { done <- step(directory) }()
 			}
-			for range folders {
+			for range directories {
 				if err := <-done; err != nil {
 					return report.Row{}, err
 				}
@@ -162,7 +162,7 @@ func writeSynced(path string, data []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-func syncFolder(path string) error {
+func syncDir(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (c call) with(n int) string {
 
 // The works that are compared, in the order of the tables. Their names complete "fails to".
 const (
-	listFolder = "list a directory of 100 files"
+	listDir    = "list a directory of 100 files"
 	readFile   = "read a file of 4 KB"
 	listItems  = "list the open work items"
 	searchItem = "search the work items"
@@ -94,9 +94,9 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 		listBranches: {tool: "list_branches", args: "{}"},
 	}
 	ours := map[string]call{
-		listFolder: {tool: "list_directory", args: `{"path":"folder"}`, row: regexp.MustCompile(`"name":`), facts: []string{"name", "type"}},
-		readFile:   {tool: "read_file", args: `{"path":"four-kilobytes.txt"}`},
-		getPR:      {tool: "get_pull_request", args: `{"repository":"acme/shop","pr_number":43}`},
+		listDir:  {tool: "list_directory", args: `{"path":"folder"}`, row: regexp.MustCompile(`"name":`), facts: []string{"name", "type"}},
+		readFile: {tool: "read_file", args: `{"path":"four-kilobytes.txt"}`},
+		getPR:    {tool: "get_pull_request", args: `{"repository":"acme/shop","pr_number":43}`},
 	}
 	maps.Copy(ours, items)
 	maps.Copy(ours, branches)
@@ -115,8 +115,8 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 	}
 	script := filepath.Join(base, "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
 	add(peer{Name: "server-filesystem", argv: []string{node, script, "."}, calls: map[string]call{
-		listFolder: {tool: "list_directory", args: `{"path":"folder"}`, row: regexp.MustCompile(`(?m)^\[`), facts: []string{"name", "type"}},
-		readFile:   {tool: "read_text_file", args: `{"path":"four-kilobytes.txt"}`},
+		listDir:  {tool: "list_directory", args: `{"path":"folder"}`, row: regexp.MustCompile(`(?m)^\[`), facts: []string{"name", "type"}},
+		readFile: {tool: "read_text_file", args: `{"path":"four-kilobytes.txt"}`},
 	}}, node, script)
 	task := regexp.MustCompile(`(?m)^  TASK-`)
 	backlog, err := filepath.Glob(filepath.Join(base, "node_modules", "backlog.md-*", "backlog"))

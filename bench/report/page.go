@@ -10,8 +10,8 @@ import (
 
 // WritePage writes benchmarks.md, a chart for each Table, and the data of both, so that
 // the page can be made again without measuring.
-func WritePage(folder string, r Report) error {
-	charts := filepath.Join(folder, "benchmarks")
+func WritePage(directory string, r Report) error {
+	charts := filepath.Join(directory, "benchmarks")
 	if err := os.MkdirAll(charts, 0o755); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func WritePage(folder string, r Report) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(folder, "benchmarks.md"), page(r), 0o644)
+	return os.WriteFile(filepath.Join(directory, "benchmarks.md"), page(r), 0o644)
 }
 
 // shares returns how much of each budget is used.

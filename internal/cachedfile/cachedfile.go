@@ -83,18 +83,18 @@ func New[T any](path string, limit int64, parse func([]byte) (T, error)) *File[T
 // open does not wait for a writer if path has become a named pipe.
 func open(path string) (*os.File, error) { return os.OpenFile(path, regular.Flags, 0) }
 
-// Folder is a directory in which a File is found by its name. Stat follows links as Open does, and
+// Directory is a directory in which a File is found by its name. Stat follows links as Open does, and
 // neither waits for the other end of a named pipe.
-type Folder interface {
+type Directory interface {
 	Stat(name string) (fs.FileInfo, error)
 	Open(name string) (*os.File, error)
 }
 
 // NewIn returns New for the file with that name in a directory. The directory limits access: every
 // stat and every opening goes through it.
-func NewIn[T any](folder Folder, name string, limit int64, parse func([]byte) (T, error)) *File[T] {
+func NewIn[T any](directory Directory, name string, limit int64, parse func([]byte) (T, error)) *File[T] {
 	f := New(name, limit, parse)
-	f.stat, f.open = folder.Stat, folder.Open
+	f.stat, f.open = directory.Stat, directory.Open
 	return f
 }
 

@@ -68,8 +68,8 @@ func patterns(r *rand.Rand) string {
 
 // tree is what a generated repository holds.
 type tree struct {
-	folders map[string]bool   // every path, and whether it is a directory
-	ignore  map[string]string // the .gitignore of a directory
+	directories map[string]bool   // every path, and whether it is a directory
+	ignore      map[string]string // the .gitignore of a directory
 }
 
 func grow(r *rand.Rand, dir string, depth int, t *tree) {
@@ -78,11 +78,11 @@ func grow(r *rand.Rand, dir string, depth int, t *tree) {
 	}
 	for range 2 + r.IntN(5) {
 		path := filepath.Join(dir, choose(r, names))
-		if _, there := t.folders[path]; there {
+		if _, there := t.directories[path]; there {
 			continue
 		}
-		t.folders[path] = depth < 4 && r.IntN(2) == 0
-		if t.folders[path] {
+		t.directories[path] = depth < 4 && r.IntN(2) == 0
+		if t.directories[path] {
 			grow(r, path, depth+1, t)
 		}
 	}
@@ -99,7 +99,7 @@ func TestAgreesWithGit(t *testing.T) {
 	for round := range rounds {
 		seed := uint64(round) //nolint:gosec // a counter
 		r := rand.New(rand.NewPCG(seed, 7))
-		made := &tree{folders: map[string]bool{}, ignore: map[string]string{}}
+		made := &tree{directories: map[string]bool{}, ignore: map[string]string{}}
 		grow(r, ".", 0, made)
 		repo := g.Init()
 		fold := round%3 == 0
@@ -108,9 +108,9 @@ func TestAgreesWithGit(t *testing.T) {
 		gittest.Write(t, filepath.Join(repo, ".git", "info", "exclude"), exclude)
 		gittest.Write(t, filepath.Join(g.Home, ".config", "git", "ignore"), global)
 		var all []string
-		for path, folder := range made.folders {
+		for path, directory := range made.directories {
 			all = append(all, path)
-			if folder {
+			if directory {
 				if err := os.MkdirAll(filepath.Join(repo, path), 0o700); err != nil {
 					t.Fatal(err)
 				}
@@ -127,7 +127,7 @@ func TestAgreesWithGit(t *testing.T) {
 		for _, path := range all {
 			if got := ignored(root, path, made); got != want[path] {
 				t.Errorf("seed %d: %q (folder %t): ignored is %t, git says %t; fold %t\nglobal %q\nexclude %q\n%q",
-					seed, path, made.folders[path], got, want[path], fold, global, exclude, made.ignore)
+					seed, path, made.directories[path], got, want[path], fold, global, exclude, made.ignore)
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func ignored(rules gitignore.Rules, path string, t *tree) bool {
 			rules = rules.With(gitignore.Parse([]byte(text)))
 		}
 		dir = filepath.Join(dir, part)
-		if rules.Ignored(part, i < len(parts)-1 || t.folders[path]) {
+		if rules.Ignored(part, i < len(parts)-1 || t.directories[path]) {
 			return true
 		}
 		rules = rules.Below(part)
@@ -205,9 +205,9 @@ func TestPatterns(t *testing.T) {
 		{"f[!o]o", "foo", false},
 		{"", "", false},
 	} {
-		made := &tree{folders: map[string]bool{}, ignore: map[string]string{".": tt.patterns}}
-		path, folder := strings.CutSuffix(tt.path, "/")
-		made.folders[path] = folder
+		made := &tree{directories: map[string]bool{}, ignore: map[string]string{".": tt.patterns}}
+		path, directory := strings.CutSuffix(tt.path, "/")
+		made.directories[path] = directory
 		if got := ignored(gitignore.New(false), path, made); got != tt.want {
 			t.Errorf("%q ignores %q: %t, want %t", tt.patterns, tt.path, got, tt.want)
 		}

@@ -22,12 +22,12 @@ import "strings"
 
 // Rules are the patterns that apply in one directory. The zero value has none.
 type Rules struct {
-	parent   *Rules
-	patterns *Patterns
-	base     string // the directory that patterns are relative to, "" for the root
-	folder   string // the directory of the rules
-	fold     bool
-	effort   *Effort
+	parent    *Rules
+	patterns  *Patterns
+	base      string // the directory that patterns are relative to, "" for the root
+	directory string // the directory of the rules
+	fold      bool
+	effort    *Effort
 }
 
 // New returns the rules of the root before its own .gitignore: the weakest patterns first, which
@@ -56,24 +56,24 @@ func (r Rules) with(p *Patterns) Rules {
 		return r
 	}
 	parent := r
-	return Rules{parent: &parent, patterns: p, base: r.folder, folder: r.folder, fold: r.fold, effort: r.effort}
+	return Rules{parent: &parent, patterns: p, base: r.directory, directory: r.directory, fold: r.fold, effort: r.effort}
 }
 
 // Below returns the rules for the directory name inside the current one, before its own .gitignore.
 func (r Rules) Below(name string) Rules {
-	if r.folder != "" {
-		name = r.folder + "/" + name
+	if r.directory != "" {
+		name = r.directory + "/" + name
 	}
-	r.folder = name
+	r.directory = name
 	return r
 }
 
 // Ignored reports whether git ignores the entry name of the directory, unless it tracks it. A
 // symbolic link is not a directory, wherever it leads.
-func (r Rules) Ignored(name string, folder bool) bool {
+func (r Rules) Ignored(name string, directory bool) bool {
 	path := name
-	if r.folder != "" {
-		path = r.folder + "/" + name
+	if r.directory != "" {
+		path = r.directory + "/" + name
 	}
 	for rules := &r; rules != nil; rules = rules.parent {
 		if rules.patterns == nil {
@@ -83,7 +83,7 @@ func (r Rules) Ignored(name string, folder bool) bool {
 		if rules.base != "" {
 			below = path[len(rules.base)+1:]
 		}
-		ignored, decided := rules.patterns.match(below, name, folder, r.fold, r.effort)
+		ignored, decided := rules.patterns.match(below, name, directory, r.fold, r.effort)
 		if r.effort.Spent() {
 			return false
 		}
@@ -113,13 +113,13 @@ func (p *Patterns) Cut() bool { return p.cut }
 const literalStep = 16
 
 // match finds the last pattern that matches.
-func (p *Patterns) match(path, name string, folder, fold bool, effort *Effort) (ignored, decided bool) {
+func (p *Patterns) match(path, name string, directory, fold bool, effort *Effort) (ignored, decided bool) {
 	last := -1
 	consider := func(indices []int, matches func(*pattern) bool) {
 		for i := len(indices) - 1; i >= 0 && indices[i] > last && !effort.Spent(); i-- {
 			one := &p.all[indices[i]]
 			effort.step(1 + len(one.text)/literalStep)
-			if (folder || !one.folderOnly) && matches(one) {
+			if (directory || !one.dirOnly) && matches(one) {
 				last = indices[i]
 			}
 		}

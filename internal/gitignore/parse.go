@@ -17,11 +17,11 @@ const maxPattern = 4096
 
 // pattern is one line of a file.
 type pattern struct {
-	text       string // without the marks that the other fields represent
-	literal    int    // the number of literal bytes at the start of the text
-	negative   bool   // matches are not ignored
-	folderOnly bool
-	anywhere   bool // it has no slash, and applies to names in any directory
+	text     string // without the marks that the other fields represent
+	literal  int    // the number of literal bytes at the start of the text
+	negative bool   // matches are not ignored
+	dirOnly  bool
+	anywhere bool // it has no slash, and applies to names in any directory
 }
 
 // Parse reads the text of a file.
@@ -65,7 +65,7 @@ func parseLine(line string) (p pattern, ok bool) {
 		p.negative, text = true, rest
 	}
 	if rest, found := strings.CutSuffix(text, "/"); found {
-		p.folderOnly, text = true, rest
+		p.dirOnly, text = true, rest
 	}
 	p.anywhere = !strings.Contains(text, "/")
 	text = strings.TrimPrefix(text, "/")

@@ -49,7 +49,7 @@ func (System) Link(root *os.Root, old, name string) error { return root.Link(old
 func (System) Remove(root *os.Root, name string) error { return root.Remove(name) }
 
 // SyncDir implements Disk.
-func (System) SyncDir(root *os.Root, name string) error { return syncFolder(root, name) }
+func (System) SyncDir(root *os.Root, name string) error { return syncDir(root, name) }
 
 // Temporary reports whether a name is that of a temporary file of a change.
 func Temporary(name string) bool {

@@ -25,5 +25,5 @@ func rename(root *os.Root, from, to string) error {
 	}
 }
 
-// syncFolder does nothing: Windows cannot sync a directory on request.
-func syncFolder(*os.Root, string) error { return nil }
+// syncDir does nothing: Windows cannot sync a directory on request.
+func syncDir(*os.Root, string) error { return nil }

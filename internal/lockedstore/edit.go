@@ -38,8 +38,8 @@ func change(ctx context.Context, path string, wait time.Duration, private bool, 
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	folder, name := filepath.Split(path)
-	return changeIn(ctx, rooted.Dir{Wall: filepath.Clean(folder), Name: "."}, name, wait, private, edit)
+	directory, name := filepath.Split(path)
+	return changeIn(ctx, rooted.Dir{Wall: filepath.Clean(directory), Name: "."}, name, wait, private, edit)
 }
 
 func changeIn(ctx context.Context, dir rooted.Dir, name string, wait time.Duration, private bool, edit func(old []byte) ([]byte, error)) error {

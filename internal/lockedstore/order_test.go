@@ -19,7 +19,7 @@ func TestOrderOnDisk(t *testing.T) {
 	store := lockedstore.New(t.TempDir(), ".lock", time.Second)
 	store.On(&disk)
 	err := store.Change(t.Context(), func(tx *lockedstore.Tx) error {
-		if err := tx.MakeFolder("sub"); err != nil {
+		if err := tx.MakeDir("sub"); err != nil {
 			return err
 		}
 		if err := tx.Write(lockedstore.File{Name: "b"}, lockedstore.File{Name: "sub/c"}, lockedstore.File{Name: "a"}); err != nil {

@@ -19,8 +19,8 @@ import (
 // The test program is its own other process: with roleVariable set it plays a role in the directory
 // of folderVariable.
 const (
-	roleVariable   = "LOCKEDSTORE_TEST_ROLE"
-	folderVariable = "LOCKEDSTORE_TEST_FOLDER"
+	roleVariable = "LOCKEDSTORE_TEST_ROLE"
+	dirVariable  = "LOCKEDSTORE_TEST_FOLDER"
 )
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	if role == "" {
 		os.Exit(m.Run())
 	}
-	store := lockedstore.New(os.Getenv(folderVariable), lockName, patience)
+	store := lockedstore.New(os.Getenv(dirVariable), lockName, patience)
 	err := store.Change(context.Background(), func(tx *lockedstore.Tx) error {
 		switch role {
 		case "hold":
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 func play(t *testing.T, role, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), roleVariable+"="+role, folderVariable+"="+dir)
+	cmd.Env = append(os.Environ(), roleVariable+"="+role, dirVariable+"="+dir)
 	cmd.Stderr = os.Stderr
 	return cmd
 }
@@ -102,7 +102,7 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-func TestReadOnlyFolder(t *testing.T) {
+func TestReadOnlyDir(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() == 0 {
 		t.Skip("permissions do not bind root")

@@ -95,13 +95,13 @@ func (f Foreign) open(create bool) (*os.Root, string, error) {
 		if target, err := filepath.EvalSymlinks(at); err == nil {
 			at = target
 		}
-		folder, name := filepath.Split(at)
+		directory, name := filepath.Split(at)
 		if create {
-			if err := os.MkdirAll(folder, 0o700); err != nil {
+			if err := os.MkdirAll(directory, 0o700); err != nil {
 				return nil, "", err
 			}
 		}
-		root, err := os.OpenRoot(folder)
+		root, err := os.OpenRoot(directory)
 		return root, name, err
 	}
 	name, err := f.inside()

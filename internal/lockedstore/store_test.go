@@ -61,7 +61,7 @@ func TestChanges(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
 	err := store.Change(t.Context(), func(tx *lockedstore.Tx) error {
-		if err := errors.Join(tx.MakeFolder("a"), tx.MakeFolder("a"), tx.MakeFolder("b")); err != nil {
+		if err := errors.Join(tx.MakeDir("a"), tx.MakeDir("a"), tx.MakeDir("b")); err != nil {
 			return err
 		}
 		return tx.Write(file("one", "1"), file("a/two", "2"), file("a/three", "3"))
@@ -145,7 +145,7 @@ func TestErrorsOfTheFileSystem(t *testing.T) {
 		"name leads out":      write(file("../f", "x")),
 		"move of nothing":     func(tx *lockedstore.Tx) error { return tx.Move("missing", "f") },
 		"remove of nothing":   func(tx *lockedstore.Tx) error { return tx.Remove("missing") },
-		"folder is a link":    func(tx *lockedstore.Tx) error { return tx.MakeFolder("link") },
+		"folder is a link":    func(tx *lockedstore.Tx) error { return tx.MakeDir("link") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := store.Change(t.Context(), change)

@@ -134,8 +134,8 @@ func (tx *Tx) Remove(name string) error {
 	return nil
 }
 
-// MakeFolder creates a directory unless it exists.
-func (tx *Tx) MakeFolder(name string) error {
+// MakeDir creates a directory unless it exists.
+func (tx *Tx) MakeDir(name string) error {
 	err := tx.root.Mkdir(name, 0o777)
 	if errors.Is(err, fs.ErrExist) {
 		info, statErr := tx.root.Stat(name)
@@ -154,10 +154,10 @@ func (tx *Tx) MakeFolder(name string) error {
 // the order on disk matters.
 func (tx *Tx) Flush() error {
 	var group errgroup.Group
-	for folder := range tx.unsynced {
+	for directory := range tx.unsynced {
 		group.Go(func() error {
-			if err := tx.disk.SyncDir(tx.root, folder); err != nil {
-				return fmt.Errorf("sync directory %q to disk: %w", folder, WithoutPath(err))
+			if err := tx.disk.SyncDir(tx.root, directory); err != nil {
+				return fmt.Errorf("sync directory %q to disk: %w", directory, WithoutPath(err))
 			}
 			return nil
 		})

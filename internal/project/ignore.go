@@ -31,11 +31,11 @@ const (
 
 // filter decides what a listing shows. It is for one call and one goroutine.
 type filter struct {
-	folder  *folder
-	root    gitignore.Rules
-	effort  *gitignore.Effort
-	tracked func() index.Paths
-	without problems
+	directory *directory
+	root      gitignore.Rules
+	effort    *gitignore.Effort
+	tracked   func() index.Paths
+	without   problems
 	// weakest and fold are the inputs of root.
 	weakest []*gitignore.Patterns
 	fold    bool
@@ -77,9 +77,9 @@ type rules struct {
 
 // newFilter reads the rules for all directories. An unreadable file hides nothing, and is a
 // warning.
-func (p *Project) newFilter(ctx context.Context, f *folder) (flt *filter, warnings []string) {
+func (p *Project) newFilter(ctx context.Context, f *directory) (flt *filter, warnings []string) {
 	flt = &filter{
-		folder: f, effort: gitignore.NewEffort(maxComparisons, maxPatterns),
+		directory: f, effort: gitignore.NewEffort(maxComparisons, maxPatterns),
 		tracked: func() index.Paths { return index.Paths{} },
 	}
 	repo, err := p.repository(ctx)
@@ -132,7 +132,7 @@ func (p *Project) outside(file string) *cachedfile.File[*gitignore.Patterns] {
 func parsePatterns(data []byte) (*gitignore.Patterns, error) { return gitignore.Parse(data), nil }
 
 // noLinks is a directory whose files of patterns must not be links, because git follows none.
-type noLinks struct{ *folder }
+type noLinks struct{ *directory }
 
 func (n noLinks) Stat(name string) (fs.FileInfo, error) { return n.Lstat(name) }
 
@@ -156,7 +156,7 @@ func (flt *filter) own(dir string) *gitignore.Patterns {
 		return nil
 	}
 	name := join(dir, ignoreFile)
-	patterns, err := flt.folder.own(name)
+	patterns, err := flt.directory.own(name)
 	if !flt.count(name, patterns, err) {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (flt *filter) own(dir string) *gitignore.Patterns {
 }
 
 // own returns the patterns of a file. It caches them, unless all together are too many.
-func (f *folder) own(name string) (*gitignore.Patterns, error) {
+func (f *directory) own(name string) (*gitignore.Patterns, error) {
 	f.mu.Lock()
 	kept, ok := f.patterns[name]
 	if !ok {
@@ -180,7 +180,7 @@ func (f *folder) own(name string) (*gitignore.Patterns, error) {
 }
 
 // parse counts what it parses.
-func (f *folder) parse(data []byte) (*gitignore.Patterns, error) {
+func (f *directory) parse(data []byte) (*gitignore.Patterns, error) {
 	patterns := gitignore.Parse(data)
 	f.parsed.Add(int64(patterns.Len()))
 	return patterns, nil

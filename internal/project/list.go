@@ -155,9 +155,9 @@ func typeOf(e fs.DirEntry) Type {
 
 // deeper lists the directories of the last level.
 func (w *walk) deeper() error {
-	folders := w.next
+	directories := w.next
 	w.next = nil
-	for part := range slices.Chunk(folders, ahead) {
+	for part := range slices.Chunk(directories, ahead) {
 		if w.ctx.Err() != nil {
 			return context.Cause(w.ctx)
 		}
@@ -192,14 +192,14 @@ type content struct {
 }
 
 // read reads several directories at a time: a walk mostly waits for the system.
-func (w *walk) read(folders []level) []content {
-	found := make([]content, len(folders))
+func (w *walk) read(directories []level) []content {
+	found := make([]content, len(directories))
 	var next atomic.Int64
 	var readers sync.WaitGroup
-	for range min(len(folders), runtime.GOMAXPROCS(0)) {
+	for range min(len(directories), runtime.GOMAXPROCS(0)) {
 		readers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
-				found[i].entries, found[i].err = w.filter.folder.ReadDir(folders[i].real)
+			for i := next.Add(1) - 1; i < int64(len(directories)); i = next.Add(1) - 1 {
+				found[i].entries, found[i].err = w.filter.directory.ReadDir(directories[i].real)
 			}
 		})
 	}

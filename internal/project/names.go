@@ -31,15 +31,15 @@ type Names[T any] struct {
 	of      func(dir string, files []string) T
 	now     func() time.Time // of the clock of the disk
 
-	mu       sync.Mutex
-	folder   *folder // that dirs were read from
-	fold     bool
-	weakest  []*gitignore.Patterns
-	tracked  index.Paths // if something is ignored
-	dirs     map[string]*named[T]
-	files    int
-	values   []T // of dirs, in the order of their paths
-	warnings []string
+	mu        sync.Mutex
+	directory *directory // that dirs were read from
+	fold      bool
+	weakest   []*gitignore.Patterns
+	tracked   index.Paths // if something is ignored
+	dirs      map[string]*named[T]
+	files     int
+	values    []T // of dirs, in the order of their paths
+	warnings  []string
 }
 
 // named is a directory that was read.
@@ -65,15 +65,15 @@ func NewNames[T any](p *Project, of func(dir string, files []string) T) *Names[T
 func (n *Names[T]) Get(ctx context.Context) ([]T, []string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	f, err := n.project.folder()
+	f, err := n.project.directory()
 	if err != nil {
 		return nil, nil, err
 	}
 	u := &update[T]{Names: n, ctx: ctx, at: n.now()}
 	u.filter, u.found = n.project.newFilter(ctx, f)
-	if n.folder != f || n.fold != u.filter.fold || !slices.Equal(n.weakest, u.filter.weakest) {
+	if n.directory != f || n.fold != u.filter.fold || !slices.Equal(n.weakest, u.filter.weakest) {
 		n.forgetAll()
-		n.folder, n.fold, n.weakest = f, u.filter.fold, u.filter.weakest
+		n.directory, n.fold, n.weakest = f, u.filter.fold, u.filter.weakest
 	}
 	if err := u.run(); err != nil {
 		n.forgetAll() // incomplete results are not cached
@@ -169,9 +169,9 @@ func (u *update[T]) read(paths []string) error {
 		next = append(next, level{real: name})
 	}
 	for known := true; len(next) > 0 && u.files < maxWalked; known = false {
-		folders := next
+		directories := next
 		next = nil
-		for part := range slices.Chunk(folders, ahead) {
+		for part := range slices.Chunk(directories, ahead) {
 			if u.ctx.Err() != nil {
 				return context.Cause(u.ctx)
 			}
@@ -186,7 +186,7 @@ func (u *update[T]) read(paths []string) error {
 func (u *update[T]) readPart(part []level, known bool) (next []level) {
 	before := make([]fs.FileInfo, len(part))
 	for i, in := range part {
-		before[i], _ = u.folder.Lstat(in.real) // if it no longer exists, reading it reports that, too
+		before[i], _ = u.directory.Lstat(in.real) // if it no longer exists, reading it reports that, too
 	}
 	w := walk{ctx: u.ctx, filter: u.filter}
 	for i, found := range w.read(part) {

@@ -49,12 +49,12 @@ type Project struct {
 	repository func(context.Context) (Repository, error)
 
 	mu       sync.Mutex
-	opened   *folder
+	opened   *directory
 	patterns map[string]*cachedfile.File[*gitignore.Patterns] // outside of the directory, by path
 }
 
 // directory is the open directory, while it remains the same one.
-type folder struct {
+type directory struct {
 	*rooted.Root
 	info fs.FileInfo
 
@@ -73,7 +73,7 @@ func New(path string, repository func(context.Context) (Repository, error)) *Pro
 func (p *Project) Root() string { return p.path }
 
 // directory returns the directory that is currently at the path.
-func (p *Project) folder() (*folder, error) {
+func (p *Project) directory() (*directory, error) {
 	info, err := os.Stat(p.path)
 	if err != nil {
 		return nil, errGone
@@ -88,14 +88,14 @@ func (p *Project) folder() (*folder, error) {
 	if err != nil {
 		return nil, refusal("The project directory cannot be opened: " + err.Error())
 	}
-	p.opened = &folder{Root: root, info: info, patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
+	p.opened = &directory{Root: root, info: info, patterns: map[string]*cachedfile.File[*gitignore.Patterns]{}}
 	return p.opened, nil
 }
 
 // find returns the directory, and the name in it for a user's path. A path can have the form in
 // which package foreign shows names with invisible characters.
-func (p *Project) find(asked string) (*folder, string, error) {
-	f, err := p.folder()
+func (p *Project) find(asked string) (*directory, string, error) {
+	f, err := p.directory()
 	if err != nil {
 		return nil, "", err
 	}
@@ -116,7 +116,7 @@ func (p *Project) find(asked string) (*folder, string, error) {
 }
 
 // real returns the name of the file at the end of links, which must not be git's own.
-func (f *folder) real(asked, name string) (string, error) {
+func (f *directory) real(asked, name string) (string, error) {
 	real, err := f.Real(name)
 	if err != nil {
 		return "", explain(asked, err)
@@ -190,7 +190,7 @@ func explain(asked string, err error) error {
 		return &KindError{Path: cleantext.Cut(cleantext.Line(asked), maxShown), Problem: "cannot be opened: " + err.Error()}
 	case errors.Is(err, rooted.ErrTooManyLinks):
 		return &KindError{Path: asked, Problem: "leads through links in a loop"}
-	case errors.Is(err, rooted.ErrNotFolder):
+	case errors.Is(err, rooted.ErrNotDir):
 		return &KindError{Path: asked, Problem: "is not a directory", Remedy: "read_file shows files"}
 	}
 	if special, ok := errors.AsType[*rooted.NotRegularError](err); ok {

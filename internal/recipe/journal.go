@@ -23,9 +23,9 @@ import (
 // all processes of a user share. If there is no such directory, or it cannot be written, it records
 // them only for this process.
 type Journal struct {
-	folder string
-	file   string // the name of the project in the directory, without ending
-	last   *cachedfile.File[LastRun]
+	directory string
+	file      string // the name of the project in the directory, without ending
+	last      *cachedfile.File[LastRun]
 
 	tasks *running.Registry
 	runs  *runlog.Log
@@ -54,13 +54,13 @@ const (
 
 // NewJournal returns the journal of the project at root. The directory is created when it is first
 // needed; "" is none.
-func NewJournal(folder, root string) *Journal {
+func NewJournal(directory, root string) *Journal {
 	sum := sha256.Sum256([]byte(root))
-	j := &Journal{folder: folder, file: hex.EncodeToString(sum[:8]), running: map[string]bool{}}
+	j := &Journal{directory: directory, file: hex.EncodeToString(sum[:8]), running: map[string]bool{}}
 	j.tasks, j.runs = running.NewRegistry(""), runlog.New("", j.text)
-	if folder != "" {
-		j.tasks, j.runs = running.NewRegistry(filepath.Join(folder, "running")), runlog.New(filepath.Join(folder, "runs"), j.text)
-		j.last = cachedfile.New(filepath.Join(folder, j.file+".json"), maxRecord, func(data []byte) (LastRun, error) {
+	if directory != "" {
+		j.tasks, j.runs = running.NewRegistry(filepath.Join(directory, "running")), runlog.New(filepath.Join(directory, "runs"), j.text)
+		j.last = cachedfile.New(filepath.Join(directory, j.file+".json"), maxRecord, func(data []byte) (LastRun, error) {
 			var l LastRun
 			err := json.Unmarshal(data, &l)
 			return l, err
@@ -137,11 +137,11 @@ func (j *Journal) begin(name string) (release func(), err error) {
 // lock keeps other processes from running the recipe, unless one of them already does; if locking
 // is impossible, the recipe runs without a lock.
 func (j *Journal) lock(name string) (lock *flock.Flock, free bool) {
-	if j.folder == "" || os.MkdirAll(j.folder, 0o700) != nil {
+	if j.directory == "" || os.MkdirAll(j.directory, 0o700) != nil {
 		return nil, true
 	}
 	sum := sha256.Sum256([]byte(name))
-	lock = flock.New(filepath.Join(j.folder, j.file+"-"+hex.EncodeToString(sum[:8])+".lock"), flock.SetPermissions(0o600))
+	lock = flock.New(filepath.Join(j.directory, j.file+"-"+hex.EncodeToString(sum[:8])+".lock"), flock.SetPermissions(0o600))
 	locked, err := lock.TryLock()
 	if err != nil {
 		return nil, true
@@ -161,10 +161,10 @@ func (j *Journal) record(run Run, out *Output) {
 	j.own = last
 	j.mu.Unlock()
 	data, err := json.Marshal(last)
-	if err != nil || j.folder == "" {
+	if err != nil || j.directory == "" {
 		return
 	}
-	path := filepath.Join(j.folder, j.file+".json")
+	path := filepath.Join(j.directory, j.file+".json")
 	_ = lockedstore.EditPrivate(context.Background(), path, recordTimeout, func(old []byte) ([]byte, error) {
 		var before LastRun
 		if json.Unmarshal(old, &before) == nil && before.Started.After(run.Started) {

@@ -37,7 +37,7 @@ func (d Dir) Open() (*os.Root, error) {
 	return nil, withoutPath(err)
 }
 
-// In returns the directory as a cachedfile.Folder, whose names are those in the directory.
+// In returns the directory as a cachedfile.Directory, whose names are those in the directory.
 func (d Dir) In() Files { return Files{d} }
 
 // Files are the files of a Dir.
@@ -45,10 +45,10 @@ type Files struct{ dir Dir }
 
 // Stat returns the file at the end of links.
 func (f Files) Stat(name string) (fs.FileInfo, error) {
-	return Folder(f.dir.Wall).Stat(path.Join(f.dir.Name, name))
+	return Directory(f.dir.Wall).Stat(path.Join(f.dir.Name, name))
 }
 
 // Open opens a file for reading.
 func (f Files) Open(name string) (*os.File, error) {
-	return Folder(f.dir.Wall).Open(path.Join(f.dir.Name, name))
+	return Directory(f.dir.Wall).Open(path.Join(f.dir.Name, name))
 }

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	openFlags       = os.O_RDONLY
-	openFolderFlags = os.O_RDONLY
+	openFlags    = os.O_RDONLY
+	openDirFlags = os.O_RDONLY
 )
 
 // WithTypes returns dir, which must be a directory.
 func WithTypes(dir *os.File) (*os.File, error) {
 	if info, err := dir.Stat(); err != nil || !info.IsDir() {
 		_ = dir.Close()
-		return nil, ErrNotFolder
+		return nil, ErrNotDir
 	}
 	return dir, nil
 }

@@ -13,7 +13,7 @@ const (
 	// terminal the controlling one of this process.
 	openFlags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
 
-	openFolderFlags = openFlags | unix.O_DIRECTORY
+	openDirFlags = openFlags | unix.O_DIRECTORY
 )
 
 // WithTypes returns an open directory that reports the types of its entries without a stat of each:

@@ -73,16 +73,16 @@ func (r *Root) openPlain(name string) (file *os.File, info fs.FileInfo) {
 	if check(name) != nil {
 		return nil, nil
 	}
-	folder, err := r.root.OpenRoot(path.Dir(name))
+	directory, err := r.root.OpenRoot(path.Dir(name))
 	if err != nil {
 		return nil, nil
 	}
-	defer folder.Close()
+	defer directory.Close()
 	base := path.Base(name)
-	if before, err := folder.Lstat(base); err != nil || !before.Mode().IsRegular() {
+	if before, err := directory.Lstat(base); err != nil || !before.Mode().IsRegular() {
 		return nil, nil
 	}
-	if file, err = folder.OpenFile(base, openFlags, 0); err != nil {
+	if file, err = directory.OpenFile(base, openFlags, 0); err != nil {
 		return nil, nil
 	}
 	if info, err = file.Stat(); err != nil || !info.Mode().IsRegular() {
@@ -121,9 +121,9 @@ func (r *Root) Lstat(name string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// ReadDir lists a directory by name. The error can be ErrNotFolder.
+// ReadDir lists a directory by name. The error can be ErrNotDir.
 func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
-	dir, err := r.openFolder(name)
+	dir, err := r.openDir(name)
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +139,12 @@ func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 	return list, nil
 }
 
-// openFolder opens a directory.
-func (r *Root) openFolder(name string) (*os.File, error) {
-	dir, err := r.openFile(name, openFolderFlags)
+// openDir opens a directory.
+func (r *Root) openDir(name string) (*os.File, error) {
+	dir, err := r.openFile(name, openDirFlags)
 	if err != nil {
 		if info, statErr := r.Stat(name); statErr == nil && !info.IsDir() {
-			return nil, ErrNotFolder
+			return nil, ErrNotDir
 		}
 		return nil, err
 	}

@@ -34,8 +34,8 @@ import (
 var (
 	// ErrOutside reports that a path leads out of the directory.
 	ErrOutside = errors.New("the path leads outside the directory")
-	// ErrNotFolder reports that the file is not a directory.
-	ErrNotFolder = errors.New("it is not a directory")
+	// ErrNotDir reports that the file is not a directory.
+	ErrNotDir = errors.New("it is not a directory")
 	// ErrTooDeep reports that a name has more than maxParts parts.
 	ErrTooDeep = errors.New("the path has more than 128 parts")
 	// ErrTooManyLinks reports that links form a loop, or seem to.
@@ -132,8 +132,8 @@ func (r *Root) Name(path string) (string, error) {
 
 // inside returns the name of an absolute path.
 func (r *Root) inside(path string) (string, error) {
-	for _, folder := range r.paths() {
-		if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) && !leaves(rel) {
+	for _, directory := range r.paths() {
+		if rel, err := filepath.Rel(directory, path); err == nil && filepath.IsLocal(rel) && !leaves(rel) {
 			return filepath.ToSlash(rel), nil
 		}
 	}
@@ -264,9 +264,9 @@ func (r *Root) Real(name string) (string, error) {
 // below returns the rest of an absolute path after the directory's path. It is not cleaned: the
 // meaning of ".." depends on the links before it.
 func (r *Root) below(path string) (string, bool) {
-	for _, folder := range r.paths() {
-		rest, ok := strings.CutPrefix(path, folder)
-		if ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(folder[len(folder)-1])) {
+	for _, directory := range r.paths() {
+		rest, ok := strings.CutPrefix(path, directory)
+		if ok && (rest == "" || os.IsPathSeparator(rest[0]) || os.IsPathSeparator(directory[len(directory)-1])) {
 			return rest, true
 		}
 	}

@@ -193,7 +193,7 @@ func TestReadDir(t *testing.T) {
 			t.Errorf("%s: %v, %v", d.Name(), info, err)
 		}
 	}
-	if _, err := r.ReadDir("a.txt"); !errors.Is(err, rooted.ErrNotFolder) {
+	if _, err := r.ReadDir("a.txt"); !errors.Is(err, rooted.ErrNotDir) {
 		t.Errorf("a file is listed: %v", err)
 	}
 	if _, err := r.ReadDir("missing"); !errors.Is(err, fs.ErrNotExist) {
@@ -222,7 +222,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-func TestFolderThatIsMissing(t *testing.T) {
+func TestDirThatIsMissing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "missing")
 	if _, err := rooted.Open(path); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), path) {

@@ -36,7 +36,7 @@ func TestSpecialFiles(t *testing.T) {
 	for name, want := range map[string]string{"pipe": "named pipe", "to-pipe": "named pipe", "dir": "folder", "inner": "folder", "abs-root": "folder"} {
 		wantKind(t, r, name, want)
 	}
-	if _, err := r.ReadDir("pipe"); !errors.Is(err, rooted.ErrNotFolder) {
+	if _, err := r.ReadDir("pipe"); !errors.Is(err, rooted.ErrNotDir) {
 		t.Errorf("a named pipe is listed: %v", err)
 	}
 }

@@ -130,7 +130,7 @@ func OpenUser(path string) *File[User] {
 // OpenRepository returns the file of the repository whose worktree is at root, an absolute path.
 // user is the path of the user's file, for warnings. It reads nothing yet.
 func OpenRepository(root, user string) *File[Repository] {
-	return &File[Repository]{name: RepositoryName, file: cachedfile.NewIn(rooted.Folder(root), RepositoryName, yamlfile.MaxSize, func(data []byte) (content[Repository], error) {
+	return &File[Repository]{name: RepositoryName, file: cachedfile.NewIn(rooted.Directory(root), RepositoryName, yamlfile.MaxSize, func(data []byte) (content[Repository], error) {
 		return parse[Repository](data, reader{file: RepositoryName, known: keysOf[Repository](), others: keysOf[User](), user: user})
 	})}
 }

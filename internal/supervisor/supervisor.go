@@ -349,7 +349,7 @@ func (s *Supervisor) refresh(dir string) {
 func (s *Supervisor) returned() []string {
 	var dirs []string
 	for path, dir := range s.gone {
-		if isFolder(path) {
+		if isDir(path) {
 			delete(s.gone, path)
 			dirs = append(dirs, dir)
 		}
@@ -362,11 +362,11 @@ func (s *Supervisor) returned() []string {
 func (s *Supervisor) stillThere(dir string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if isFolder(dir) {
+	if isDir(dir) {
 		return dir
 	}
 	for _, w := range s.repos[dir] {
-		if isFolder(w.Path) {
+		if isDir(w.Path) {
 			return w.Path
 		}
 	}
@@ -393,7 +393,7 @@ func (s *Supervisor) look() {
 	}
 }
 
-func isFolder(path string) bool {
+func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
@@ -413,7 +413,7 @@ func (s *Supervisor) apply() {
 		}
 	}
 	for path := range wanted {
-		if s.closed[path] || !isFolder(path) {
+		if s.closed[path] || !isDir(path) {
 			delete(wanted, path)
 		}
 	}

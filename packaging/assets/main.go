@@ -35,12 +35,12 @@ func main() {
 	}
 }
 
-func write(folder string) error {
+func write(directory string) error {
 	env := app.EmptyEnv()
 	var errs []error
 	for _, cmd := range []*cobra.Command{copse.Command(env), tic.Command(env), twigmcp.Command(env)} {
 		cmd.DisableAutoGenTag = true
-		errs = append(errs, pages(filepath.Join(folder, "man"), cmd), completions(filepath.Join(folder, "completions"), cmd))
+		errs = append(errs, pages(filepath.Join(directory, "man"), cmd), completions(filepath.Join(directory, "completions"), cmd))
 	}
 	return errors.Join(errs...)
 }
@@ -48,7 +48,7 @@ func write(folder string) error {
 // pages writes the man page of a command and of each below it. The date is that of the
 // release, from SOURCE_DATE_EPOCH if that is set, so that the same source gives the same
 // pages.
-func pages(folder string, cmd *cobra.Command) error {
+func pages(directory string, cmd *cobra.Command) error {
 	if cmd.Hidden || cmd.Name() == "help" {
 		return nil
 	}
@@ -59,9 +59,9 @@ func pages(folder string, cmd *cobra.Command) error {
 	if err := doc.GenMan(cmd, header, &page); err != nil {
 		return fmt.Errorf("page of %s: %w", cmd.CommandPath(), err)
 	}
-	errs := []error{zipped(filepath.Join(folder, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1.gz"), defaults.ReplaceAll(page.Bytes(), []byte("$1$2")))}
+	errs := []error{zipped(filepath.Join(directory, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1.gz"), defaults.ReplaceAll(page.Bytes(), []byte("$1$2")))}
 	for _, sub := range cmd.Commands() {
-		errs = append(errs, pages(folder, sub))
+		errs = append(errs, pages(directory, sub))
 	}
 	return errors.Join(errs...)
 }
@@ -77,7 +77,7 @@ func hideHelp(cmd *cobra.Command) {
 // defaults are empty default values behind a flag, such as [=false] and ="".
 var defaults = regexp.MustCompile(`(\\-\\-[a-z-]+|--[a-z-]+)(\\fP)?(\[=[a-z0-9]*\]|=""|=\[\])`)
 
-func completions(folder string, cmd *cobra.Command) error {
+func completions(directory string, cmd *cobra.Command) error {
 	var errs []error
 	for name, write := range map[string]func(io.Writer) error{
 		cmd.Name() + ".bash": func(w io.Writer) error { return cmd.GenBashCompletionV2(w, true) },
@@ -86,7 +86,7 @@ func completions(folder string, cmd *cobra.Command) error {
 		cmd.Name() + ".ps1":  cmd.GenPowerShellCompletionWithDesc,
 	} {
 		var script bytes.Buffer
-		errs = append(errs, write(&script), put(filepath.Join(folder, name), script.Bytes()))
+		errs = append(errs, write(&script), put(filepath.Join(directory, name), script.Bytes()))
 	}
 	return errors.Join(errs...)
 }

@@ -98,7 +98,7 @@ func TestPackages(t *testing.T) {
 }
 
 // npmPackages installs the packages as npx would, and starts what they have.
-func npmPackages(t *testing.T, folder string) {
+func npmPackages(t *testing.T, directory string) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		need.Skip(t, "npm is not installed")
@@ -108,7 +108,7 @@ func npmPackages(t *testing.T, folder string) {
 	output(t, dir, "", npm, "init", "-y")
 	// Packed first: npm would link directories.
 	for _, one := range []string{platform, "copse"} {
-		output(t, dir, "", npm, "pack", "--silent", filepath.Join(folder, one))
+		output(t, dir, "", npm, "pack", "--silent", filepath.Join(directory, one))
 	}
 	output(t, dir, "", npm, "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error",
 		"./copse-dev-copse-"+platform+"-"+version+".tgz", "./copse-dev-copse-"+version+".tgz")
@@ -133,8 +133,8 @@ func npmPackages(t *testing.T, folder string) {
 }
 
 // mcpbBundle lets the format's own tool look at the bundle, and starts what is in it.
-func mcpbBundle(t *testing.T, folder string) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.mcpb"))
+func mcpbBundle(t *testing.T, directory string) {
+	files, err := filepath.Glob(filepath.Join(directory, "*.mcpb"))
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}

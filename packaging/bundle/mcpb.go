@@ -111,7 +111,7 @@ func logins() map[string]login {
 }
 
 // writeMCPB writes a bundle for each platform.
-func writeMCPB(folder, version string, programs []program) ([]bundle, error) {
+func writeMCPB(directory, version string, programs []program) ([]bundle, error) {
 	tools, prompts := offered()
 	var written []bundle
 	for _, p := range programs {
@@ -144,7 +144,7 @@ func writeMCPB(folder, version string, programs []program) ([]bundle, error) {
 			return nil, err
 		}
 		file := fmt.Sprintf("%s-mcp-%s-%s-%s.mcpb", name, version, p.goos, p.goarch)
-		if err := put(filepath.Join(folder, file), packed, 0o644); err != nil {
+		if err := put(filepath.Join(directory, file), packed, 0o644); err != nil {
 			return nil, err
 		}
 		sum := sha256.Sum256(packed)

@@ -39,7 +39,7 @@ var (
 // writeNPM writes the directories of the npm packages: one for each platform, with its program, and
 // the one that people install, which depends on those, starts the right one, and has the manual
 // pages of copse from the directory man.
-func writeNPM(folder, version, man string, programs []program) error {
+func writeNPM(directory, version, man string, programs []program) error {
 	base := npmPackage{
 		Version: version, Description: description, License: "MIT",
 		Repository: map[string]string{"type": "git", "url": "git+" + repository + ".git"},
@@ -59,8 +59,8 @@ func writeNPM(folder, version, man string, programs []program) error {
 		root.OptionalDependencies[one.Name] = version
 		data, err := os.ReadFile(p.path)
 		errs = append(errs, err,
-			put(filepath.Join(folder, platform, "bin", p.file()), data, 0o755),
-			writeJSON(filepath.Join(folder, platform, "package.json"), one),
+			put(filepath.Join(directory, platform, "bin", p.file()), data, 0o755),
+			writeJSON(filepath.Join(directory, platform, "package.json"), one),
 		)
 	}
 	pages, err := filepath.Glob(filepath.Join(man, name+"*.1.gz"))
@@ -72,12 +72,12 @@ func writeNPM(folder, version, man string, programs []program) error {
 		file := "man/" + filepath.Base(page)
 		root.Man = append(root.Man, file)
 		data, err := os.ReadFile(page)
-		errs = append(errs, err, put(filepath.Join(folder, name, filepath.FromSlash(file)), data, 0o644))
+		errs = append(errs, err, put(filepath.Join(directory, name, filepath.FromSlash(file)), data, 0o644))
 	}
 	readme := "# copse\n\n" + description + ". See " + repository + ".\n\n```sh\nnpx -y " + root.Name + " mcp serve\n```\n"
 	return errors.Join(append(errs,
-		put(filepath.Join(folder, name, "bin", name+".js"), launcher, 0o755),
-		put(filepath.Join(folder, name, "README.md"), []byte(readme), 0o644),
-		writeJSON(filepath.Join(folder, name, "package.json"), root),
+		put(filepath.Join(directory, name, "bin", name+".js"), launcher, 0o755),
+		put(filepath.Join(directory, name, "README.md"), []byte(readme), 0o644),
+		writeJSON(filepath.Join(directory, name, "package.json"), root),
 	)...)
 }

@@ -48,8 +48,8 @@ type Store struct {
 
 // place is one worktree that can have a state file.
 type place struct {
-	folder noLink
-	file   *cachedfile.File[*State]
+	directory noLink
+	file      *cachedfile.File[*State]
 }
 
 // NewStore returns the state of the worktree at root, "" for a repository without one. shared is
@@ -66,15 +66,15 @@ func NewStore(root, shared string) *Store {
 }
 
 func open(root string) place {
-	folder := noLink{rooted.Folder(root)}
-	return place{folder, cachedfile.NewIn(folder, Name, MaxSize, Parse)}
+	directory := noLink{rooted.Directory(root)}
+	return place{directory, cachedfile.NewIn(directory, Name, MaxSize, Parse)}
 }
 
 // noLink is a worktree whose state file is not a link: a change would replace the link with a file,
 // and the author of the repository chose its target.
-type noLink struct{ rooted.Folder }
+type noLink struct{ rooted.Directory }
 
-// Stat makes noLink a cachedfile.Folder.
+// Stat makes noLink a cachedfile.Directory.
 func (n noLink) Stat(name string) (fs.FileInfo, error) {
 	info, err := n.Lstat(name)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -87,20 +87,20 @@ func (n noLink) Stat(name string) (fs.FileInfo, error) {
 // "" for none. Without a file, it returns the directory where a new one belongs.
 func (s *Store) Locate() (dir, hides string) {
 	if len(s.places) == 1 {
-		return string(s.places[0].folder.Folder), ""
+		return string(s.places[0].directory.Directory), ""
 	}
 	for _, p := range s.places {
-		_, err := p.folder.Lstat(Name)
+		_, err := p.directory.Lstat(Name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case dir == "":
-			dir = string(p.folder.Folder)
+			dir = string(p.directory.Directory)
 		default:
-			hides = string(p.folder.Folder)
+			hides = string(p.directory.Directory)
 		}
 	}
 	if dir == "" && len(s.places) > 0 {
-		dir = string(s.places[len(s.places)-1].folder.Folder)
+		dir = string(s.places[len(s.places)-1].directory.Directory)
 	}
 	return dir, hides
 }
@@ -128,7 +128,7 @@ func (p place) get(patience time.Duration) (*State, error) {
 	if err == nil || !jsonfile.Incomplete(err) {
 		return state, err
 	}
-	if info, missing := p.folder.Stat(Name); missing == nil && time.Since(info.ModTime()) > abandoned {
+	if info, missing := p.directory.Stat(Name); missing == nil && time.Since(info.ModTime()) > abandoned {
 		return state, err
 	}
 	return Complete(patience, p.file.Get)

@@ -27,7 +27,7 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 		}
 		args := []string{"mcp", "serve"}
 		if o.repo != "" {
-			args = append(args, "--repo", o.folder())
+			args = append(args, "--repo", o.directory())
 		}
 		if o.readOnly {
 			args = append(args, "--read-only")
@@ -75,14 +75,14 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 func (o *clientOptions) served(ctx context.Context, status control.Status) (*supervisor.State, error) {
 	unnamed := ""
 	if o.repo == "" {
-		unnamed = o.folder()
+		unnamed = o.directory()
 	}
 	repository := servers.Repository{Env: o.env, Unnamed: unnamed}
-	here, err := repository.Worktree(ctx, o.folder())
+	here, err := repository.Worktree(ctx, o.directory())
 	if err != nil {
 		return nil, err
 	}
-	all, err := repository.Worktrees(ctx, o.folder())
+	all, err := repository.Worktrees(ctx, o.directory())
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (o *clientOptions) served(ctx context.Context, status control.Status) (*sup
 
 func address(port int) string { return fmt.Sprintf("http://localhost:%d/mcp", port) }
 
-func (o *clientOptions) folder() string {
+func (o *clientOptions) directory() string {
 	dir := o.repo
 	if dir == "" {
 		dir = o.env.Dir

@@ -34,7 +34,7 @@ that browser until copse up ends.`,
   copse board --print-url`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			link, err := link(cmd.Context(), env, folder(env, repo), readOnly)
+			link, err := link(cmd.Context(), env, directory(env, repo), readOnly)
 			if err != nil {
 				return err
 			}

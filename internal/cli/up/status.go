@@ -44,7 +44,7 @@ func openCommand(env app.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			state, err := client.Open(cmd.Context(), folder(env, args[0]))
+			state, err := client.Open(cmd.Context(), directory(env, args[0]))
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func closeCommand(env app.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			state, err := client.Close(cmd.Context(), folder(env, args[0]))
+			state, err := client.Close(cmd.Context(), directory(env, args[0]))
 			if err != nil {
 				return err
 			}

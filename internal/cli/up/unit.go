@@ -16,7 +16,7 @@ func printUnit(env app.Env, o options) error {
 	if err != nil {
 		return err
 	}
-	dir := folder(env, o.repo)
+	dir := directory(env, o.repo)
 	args := append([]string{program}, withoutFlag(env.Args, "--print-unit")...)
 	args = append(withoutFlag(args, "--detach"), "--repo", dir)
 	text := systemd(args, dir)

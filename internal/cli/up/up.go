@@ -151,7 +151,7 @@ func run(ctx context.Context, env app.Env, o options) error {
 	case o.rotate:
 		return rotate(ctx, env, files)
 	}
-	dir := folder(env, o.repo)
+	dir := directory(env, o.repo)
 	if _, err := workspace.Find(ctx, env, dir).Session.Repo(ctx); errors.Is(err, git.ErrNotRepository) {
 		env.Notef("note: %s is not in a git repository, so copse serves this directory alone, without branches", dir)
 	}
@@ -182,7 +182,7 @@ func unnamed(env app.Env, repo string) string {
 }
 
 // directory is an absolute path.
-func folder(env app.Env, path string) string {
+func directory(env app.Env, path string) string {
 	if path == "" {
 		return env.Dir
 	}

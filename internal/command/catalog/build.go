@@ -62,10 +62,10 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// RegistryFile returns the path of an agent's registry, and PromptsFolder that of its templates,
+// RegistryFile returns the path of an agent's registry, and PromptsDir that of its templates,
 // from the workspace.
-func RegistryFile(agent string) string  { return ".agent/" + agent + "/registry.json" }
-func promptsFolder(agent string) string { return ".agent/" + agent + "/prompts" }
+func RegistryFile(agent string) string { return ".agent/" + agent + "/registry.json" }
+func promptsDir(agent string) string   { return ".agent/" + agent + "/prompts" }
 
 // ErrNoTemplates reports that there are no templates.
 var ErrNoTemplates = errors.New("there are no templates with front matter")
@@ -73,7 +73,7 @@ var ErrNoTemplates = errors.New("there are no templates with front matter")
 // Build builds the registry of an agent. The error can be ErrNoTemplates.
 func Build(root *rooted.Root, agent string) (Built, error) {
 	b := &builder{root: root}
-	if err := b.folder(promptsFolder(agent), 0); err != nil {
+	if err := b.directory(promptsDir(agent), 0); err != nil {
 		return Built{}, err
 	}
 	slices.Sort(b.files)
@@ -81,7 +81,7 @@ func Build(root *rooted.Root, agent string) (Built, error) {
 		b.template(file)
 	}
 	if len(b.commands) == 0 {
-		return Built{Skipped: b.built.Skipped}, fmt.Errorf("%w in %s", ErrNoTemplates, promptsFolder(agent))
+		return Built{Skipped: b.built.Skipped}, fmt.Errorf("%w in %s", ErrNoTemplates, promptsDir(agent))
 	}
 	b.built.JSON = b.encode()
 	return b.built, nil
@@ -100,7 +100,7 @@ func (b *builder) skip(file, format string, args ...any) {
 }
 
 // directory collects the templates of a directory and its subdirectories. It does not follow links.
-func (b *builder) folder(name string, depth int) error {
+func (b *builder) directory(name string, depth int) error {
 	list, err := b.root.ReadDir(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -112,7 +112,7 @@ func (b *builder) folder(name string, depth int) error {
 		inner := path.Join(name, d.Name())
 		switch {
 		case d.IsDir() && depth < maxDepth:
-			if err := b.folder(inner, depth+1); err != nil {
+			if err := b.directory(inner, depth+1); err != nil {
 				return err
 			}
 		case d.IsDir():
@@ -272,7 +272,7 @@ const lockWait = 10 * time.Second
 // Write saves a registry in the workspace at dir. changed is false if it is already up to date.
 func Write(ctx context.Context, dir, agent string, content []byte) (changed bool, err error) {
 	name := RegistryFile(agent)
-	if old, err := rooted.Folder(dir).Read(name, maxRegistry); err == nil && bytes.Equal(old, content) {
+	if old, err := rooted.Directory(dir).Read(name, maxRegistry); err == nil && bytes.Equal(old, content) {
 		return false, nil
 	}
 	err = lockedstore.EditIn(ctx, rooted.Dir{Wall: dir, Name: path.Dir(name)}, path.Base(name), lockWait, func([]byte) ([]byte, error) { return content, nil })

@@ -26,7 +26,7 @@ type Client struct {
 	// commands are in one section of AGENTS.md.
 	skills, section bool
 
-	folder    string
+	directory string
 	extension string
 	comment   [2]string
 	// argument returns the client's form of the argument with that position, from 1, and that name;
@@ -47,14 +47,14 @@ func Clients() []Client {
 		return fmt.Sprintf("$%d", place)
 	}
 	return []Client{
-		{Name: "claude-code", folder: ".claude/commands", extension: ".md", comment: html, argument: placed, text: withHint},
-		{Name: "codex", Home: true, folder: ".codex/prompts", extension: ".md", comment: html, argument: placed, text: withHint},
-		{Name: "cursor", folder: ".cursor/commands", extension: ".md", comment: html, argument: spoken, text: bare},
-		{Name: "gemini", folder: ".gemini/commands", extension: ".toml", comment: toml, argument: spokenArgs, text: inTOML},
-		{Name: "opencode", folder: ".opencode/command", extension: ".md", comment: html, argument: placed, text: described},
-		{Name: "vscode", folder: ".github/prompts", extension: ".prompt.md", comment: html, argument: input, text: asAgent},
-		{Name: "skills", skills: true, folder: ".agents/skills", comment: html},
-		{Name: "claude-skills", skills: true, folder: ".claude/skills", comment: html},
+		{Name: "claude-code", directory: ".claude/commands", extension: ".md", comment: html, argument: placed, text: withHint},
+		{Name: "codex", Home: true, directory: ".codex/prompts", extension: ".md", comment: html, argument: placed, text: withHint},
+		{Name: "cursor", directory: ".cursor/commands", extension: ".md", comment: html, argument: spoken, text: bare},
+		{Name: "gemini", directory: ".gemini/commands", extension: ".toml", comment: toml, argument: spokenArgs, text: inTOML},
+		{Name: "opencode", directory: ".opencode/command", extension: ".md", comment: html, argument: placed, text: described},
+		{Name: "vscode", directory: ".github/prompts", extension: ".prompt.md", comment: html, argument: input, text: asAgent},
+		{Name: "skills", skills: true, directory: ".agents/skills", comment: html},
+		{Name: "claude-skills", skills: true, directory: ".claude/skills", comment: html},
 		{Name: "agents-md", Optional: true, section: true},
 	}
 }
@@ -74,9 +74,9 @@ func ByName(name string) (Client, error) {
 // file returns the name of a command's file.
 func (client Client) file(word string) string {
 	if client.skills {
-		return path.Join(client.folder, word, skill.File)
+		return path.Join(client.directory, word, skill.File)
 	}
-	return path.Join(client.folder, word+client.extension)
+	return path.Join(client.directory, word+client.extension)
 }
 
 // render returns the file of a command, without the mark. word is the name of the command there.

@@ -168,12 +168,12 @@ func ours(content string) bool {
 
 // gone returns the exported files of commands that no longer exist.
 func (p *Plan) gone(root *os.Root, client Client, wanted map[string]bool) ([]File, error) {
-	list, err := fs.ReadDir(root.FS(), client.folder)
+	list, err := fs.ReadDir(root.FS(), client.directory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", client.folder, cause(err))
+		return nil, fmt.Errorf("read %s: %w", client.directory, cause(err))
 	}
 	var files []File
 	for _, d := range list {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func tenThousand(b *testing.B) folders {
+func tenThousand(b *testing.B) directories {
 	b.Helper()
 	entries := make([]string, 10_000)
 	for i := range entries {

@@ -170,7 +170,7 @@ func (l *Library) path(agent string) (string, error) {
 	}
 	entry, ok := mapped[agent]
 	if !ok {
-		return agentsFolder + "/" + agent + "/" + registryFile, nil
+		return agentsDir + "/" + agent + "/" + registryFile, nil
 	}
 	path, err := from.resolve(agent, entry)
 	if err != nil {

@@ -19,17 +19,17 @@ import (
 const mapPath = ".agent/climpt/config/registry_config.json"
 
 // directories are a workspace and a home directory side by side.
-type folders struct{ top, workspace, home string }
+type directories struct{ top, workspace, home string }
 
 // files makes directories with the files; paths begin with "ws/", "home/" or "elsewhere/". A
 // content that begins with "->" is a link.
-func files(tb testing.TB, contents map[string]string) folders {
+func files(tb testing.TB, contents map[string]string) directories {
 	tb.Helper()
 	top, err := filepath.EvalSymlinks(tb.TempDir())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	f := folders{top: top, workspace: filepath.Join(top, "ws"), home: filepath.Join(top, "home")}
+	f := directories{top: top, workspace: filepath.Join(top, "ws"), home: filepath.Join(top, "home")}
 	for _, dir := range []string{f.workspace, f.home} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			tb.Fatal(err)
@@ -41,7 +41,7 @@ func files(tb testing.TB, contents map[string]string) folders {
 	return f
 }
 
-func (f folders) write(tb testing.TB, path, content string) {
+func (f directories) write(tb testing.TB, path, content string) {
 	tb.Helper()
 	path = filepath.Join(f.top, filepath.FromSlash(path))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -58,7 +58,7 @@ func (f folders) write(tb testing.TB, path, content string) {
 	}
 }
 
-func (f folders) library() *library.Library { return library.New(f.workspace, f.home) }
+func (f directories) library() *library.Library { return library.New(f.workspace, f.home) }
 
 // registry returns a registry whose one command has this c1.
 func registry(c1 string) string {
@@ -170,7 +170,7 @@ func TestContainment(t *testing.T) {
 		"ws/abs.json": "->/etc/hostname", "ws/out.json": "->../elsewhere/r.json", "ws/dir": "->../elsewhere", "ws/chain.json": "->out.json",
 		"ws/inner/back.json": "->../../elsewhere/r.json", "home/.agent/out.json": "->../r.json", "home/.agent/dir": "->../private",
 	}
-	with := func(path, content string) folders {
+	with := func(path, content string) directories {
 		f := files(t, outside)
 		f.write(t, path, content)
 		return f

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	agentsFolder = ".agent"
+	agentsDir    = ".agent"
 	registryFile = "registry.json"
-	mapPath      = agentsFolder + "/" + DefaultAgent + "/config/registry_config.json"
+	mapPath      = agentsDir + "/" + DefaultAgent + "/config/registry_config.json"
 	maxMapSize   = 1 << 20
 )
 
@@ -26,21 +26,21 @@ const HomePrefix = "~/"
 // place is a directory that may contain registries. Paths are from the workspace or the home
 // directory; names are from the readable directory.
 type place struct {
-	folder string // nothing else is read
-	inside string // paths with a name begin with this: "" or ".agent/"
-	prefix string // of displayed paths
-	label  string // a person's word for the readable directory
+	directory string // nothing else is read
+	inside    string // paths with a name begin with this: "" or ".agent/"
+	prefix    string // of displayed paths
+	label     string // a person's word for the readable directory
 }
 
-func workspacePlace(dir string) place { return place{folder: dir, label: "the workspace"} }
+func workspacePlace(dir string) place { return place{directory: dir, label: "the workspace"} }
 
 // homePlace is the part of a home directory that belongs to agents.
 func homePlace(dir string) place {
 	return place{
-		folder: filepath.Join(dir, agentsFolder),
-		inside: agentsFolder + "/",
-		prefix: HomePrefix,
-		label:  "the directory ~/" + agentsFolder,
+		directory: filepath.Join(dir, agentsDir),
+		inside:    agentsDir + "/",
+		prefix:    HomePrefix,
+		label:     "the directory ~/" + agentsDir,
 	}
 }
 
@@ -51,25 +51,27 @@ func (p place) name(path string) (name string, ok bool) { return strings.CutPref
 // shown returns a path for display.
 func (p place) shown(path string) string { return p.prefix + path }
 
-// Stat makes a place a cachedfile.Folder that no link leaves.
-func (p place) Stat(name string) (fs.FileInfo, error) { return rooted.Folder(p.folder).Stat(name) }
+// Stat makes a place a cachedfile.Directory that no link leaves.
+func (p place) Stat(name string) (fs.FileInfo, error) {
+	return rooted.Directory(p.directory).Stat(name)
+}
 
 // Open opens a file for reading.
-func (p place) Open(name string) (*os.File, error) { return rooted.Folder(p.folder).Open(name) }
+func (p place) Open(name string) (*os.File, error) { return rooted.Directory(p.directory).Open(name) }
 
 // agents lists the agents whose directory has a registry.
 func (p place) agents() []string {
-	root, err := rooted.Open(p.folder)
+	root, err := rooted.Open(p.directory)
 	if err != nil {
 		return nil
 	}
 	defer root.Close()
-	folder, ok := p.name(agentsFolder + "/")
-	folder = path.Clean(folder)
+	directory, ok := p.name(agentsDir + "/")
+	directory = path.Clean(directory)
 	if !ok {
 		return nil
 	}
-	entries, err := root.ReadDir(folder)
+	entries, err := root.ReadDir(directory)
 	if err != nil {
 		return nil
 	}
@@ -78,7 +80,7 @@ func (p place) agents() []string {
 		if !agentName().MatchString(e.Name()) {
 			continue
 		}
-		if info, err := root.Stat(path.Join(folder, e.Name(), registryFile)); err == nil && info.Mode().IsRegular() {
+		if info, err := root.Stat(path.Join(directory, e.Name(), registryFile)); err == nil && info.Mode().IsRegular() {
 			names = append(names, e.Name())
 		}
 	}
@@ -116,5 +118,5 @@ func (p place) resolve(agent, entry string) (string, error) {
 		return clean, nil
 	}
 	at := jsonfile.Key("registries", agent)
-	return "", fmt.Errorf("%s: the path %q %s; name a file in %s, as in %q", at, entry, reason, p.label, agentsFolder+"/"+agent+"/"+registryFile)
+	return "", fmt.Errorf("%s: the path %q %s; name a file in %s, as in %q", at, entry, reason, p.label, agentsDir+"/"+agent+"/"+registryFile)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// configFolder has the profiles of all agents.
-const configFolder = ".agent/climpt/config"
+// configDir has the profiles of all agents.
+const configDir = ".agent/climpt/config"
 
 // profile is the configuration of a domain.
 type profile struct {
@@ -66,7 +66,7 @@ func newProfile(name string, appFile, userFile source) (*profile, error) {
 	}
 	if err != nil {
 		p.unusable = true
-		p.warning = fmt.Sprintf("[Warning] Configuration not found, using defaults: Failed to load configuration files profile: %s (%s/%s-app.yml: %v)", name, configFolder, name, err)
+		p.warning = fmt.Sprintf("[Warning] Configuration not found, using defaults: Failed to load configuration files profile: %s (%s/%s-app.yml: %v)", name, configDir, name, err)
 		return p, nil
 	}
 	if err := p.take(app); err != nil {
@@ -80,7 +80,7 @@ func newProfile(name string, appFile, userFile source) (*profile, error) {
 		err = errors.New("app_prompt and app_schema need a base_dir")
 	}
 	if err != nil {
-		p.warning = fmt.Sprintf("[Warning] %s/%s-user.yml is not used: %v", configFolder, name, err)
+		p.warning = fmt.Sprintf("[Warning] %s/%s-user.yml is not used: %v", configDir, name, err)
 		return p, nil
 	}
 	if err := p.take(user); err != nil {
@@ -154,7 +154,7 @@ func (p *profile) accepts(id command.ID) error {
 			continue
 		}
 		if one.pattern.builtIn && p.warning == "" {
-			return refuse("%s/%s-user.yml has no pattern for it in params.two, so the built-in one counts.\n%s", configFolder, p.name, one.pattern.message)
+			return refuse("%s/%s-user.yml has no pattern for it in params.two, so the built-in one counts.\n%s", configDir, p.name, one.pattern.message)
 		}
 		return refuse("%s", one.pattern.message)
 	}

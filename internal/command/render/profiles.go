@@ -34,7 +34,7 @@ type source struct {
 
 // current reports whether a file is what it was.
 func (s source) current(root Files, name string) bool {
-	info, err := root.Stat(configFolder + "/" + name)
+	info, err := root.Stat(configDir + "/" + name)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist) && errors.Is(s.err, fs.ErrNotExist)
 	}
@@ -70,7 +70,7 @@ func (c *Profiles) load(root Files, name string) (*profile, error) {
 
 // readSource reads a configuration file.
 func readSource(root Files, name string) source {
-	name = configFolder + "/" + name
+	name = configDir + "/" + name
 	at := time.Now()
 	info, err := root.Stat(name)
 	if err != nil {

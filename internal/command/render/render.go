@@ -186,7 +186,7 @@ func (p *profile) template(root Files, id command.ID, args Args) (dir, text stri
 		}
 		return dir, string(data), nil
 	}
-	if err := p.folders(root, base, id); err != nil {
+	if err := p.directories(root, base, id); err != nil {
 		return "", "", err
 	}
 	if len(tried) == 1 {
@@ -196,7 +196,7 @@ func (p *profile) template(root Files, id command.ID, args Args) (dir, text stri
 }
 
 // directories says which directory of a template that was not found is missing.
-func (p *profile) folders(root Files, base string, id command.ID) error {
+func (p *profile) directories(root Files, base string, id command.ID) error {
 	if info, err := root.Stat(base); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return p.explain(refuse("There is no directory %s, which app_prompt.base_dir names in the configuration\nTemplate path resolution failed: BaseDirectoryNotFound", base))
 	}

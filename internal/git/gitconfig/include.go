@@ -111,7 +111,7 @@ func (l *loader) holds(condition, from string) (bool, error) {
 		return l.inGitDir(pattern, from, true)
 	case "onbranch":
 		branch := l.Branch()
-		return branch != "" && matchPath(wholeFolder(pattern), branch, false), nil
+		return branch != "" && matchPath(wholeDir(pattern), branch, false), nil
 	default:
 		return false, fmt.Errorf("%w: includeIf %q", ErrNeedsGit, condition)
 	}
@@ -154,15 +154,15 @@ func (l *loader) inGitDir(pattern, from string, foldCase bool) (bool, error) {
 			continue
 		}
 		rest, ok := cutPrefix(slashed(dir), prefix, foldCase)
-		if ok && matchPath(wholeFolder(pattern), rest, foldCase) {
+		if ok && matchPath(wholeDir(pattern), rest, foldCase) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// wholeFolder lets a pattern that ends with a slash match everything below.
-func wholeFolder(pattern string) string {
+// wholeDir lets a pattern that ends with a slash match everything below.
+func wholeDir(pattern string) string {
 	if strings.HasSuffix(pattern, "/") {
 		return pattern + "**"
 	}

@@ -52,12 +52,12 @@ func (p Paths) Has(path string) bool {
 
 // HasBelow reports whether a file below a directory is tracked, or the directory itself, as a
 // submodule is.
-func (p Paths) HasBelow(folder string) bool {
-	at, found := slices.BinarySearch(p.sorted, folder)
+func (p Paths) HasBelow(directory string) bool {
+	at, found := slices.BinarySearch(p.sorted, directory)
 	if found {
 		return true
 	}
-	below := folder + "/"
+	below := directory + "/"
 	// Names that sort between the directory and its content also begin with its name.
 	if at < len(p.sorted) && p.sorted[at] < below {
 		at, _ = slices.BinarySearch(p.sorted, below)
@@ -84,7 +84,7 @@ const (
 	modeOffset = 24
 
 	extendedFlag = 0x4000
-	modeFolder   = 0o040000
+	modeDir      = 0o040000
 	modeLink     = 0o160000
 )
 
@@ -145,7 +145,7 @@ func (r *reader) entry() error {
 	if len(r.rest) < size {
 		return ErrBroken
 	}
-	if binary.BigEndian.Uint32(r.rest[modeOffset:]) == modeFolder {
+	if binary.BigEndian.Uint32(r.rest[modeOffset:]) == modeDir {
 		return fmt.Errorf("%w: it is sparse", ErrNeedsGit)
 	}
 	if flags := binary.BigEndian.Uint16(r.rest[size-2:]); flags&extendedFlag != 0 && r.version >= 3 {

@@ -40,7 +40,7 @@ type Store struct {
 	hashLen           int
 
 	mu     sync.Mutex // guards the fields below
-	heads  folder
+	heads  directory
 	packed packedRefs
 	merged []string // the branches in both; nil if it must be created again
 	links  []string // those of merged that are symbolic refs

@@ -233,7 +233,7 @@ func TestResolveInWorktree(t *testing.T) {
 
 // A directory that was read long after it was modified is not read again; one that was modified
 // just before is.
-func TestBranchesTrustsOldFoldersOnly(t *testing.T) {
+func TestBranchesTrustsOldDirsOnly(t *testing.T) {
 	t.Parallel()
 	r := newRepository(t)
 	r.write(t, "refs/heads/old/x", r.hash+"\n")
@@ -317,7 +317,7 @@ func TestBranchesOverTime(t *testing.T) {
 	}
 }
 
-func TestBranchesWithoutFolder(t *testing.T) {
+func TestBranchesWithoutDir(t *testing.T) {
 	t.Parallel()
 	dir := gittest.Dir(t)
 	names, err := refstore.New(dir, dir, 40).Branches(t.Context())

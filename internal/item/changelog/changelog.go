@@ -16,8 +16,8 @@ import (
 	"github.com/copse-dev/copse/internal/item/claimfile"
 )
 
-// Folder is the directory of histories in a store that clones share.
-const Folder = "history"
+// Directory is the directory of histories in a store that clones share.
+const Directory = "history"
 
 const extension = ".jsonl"
 

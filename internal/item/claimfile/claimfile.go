@@ -14,8 +14,8 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 )
 
-// Folder is the directory of claims in a store that clones share.
-const Folder = "claims"
+// Directory is the directory of claims in a store that clones share.
+const Directory = "claims"
 
 const (
 	// Extension ends the name of a file.

@@ -43,7 +43,7 @@ func (r *Repo) Copied(ctx context.Context, since string) (head string, found []f
 	if known[0] == "" || known[0] == known[1] {
 		return known[0], nil, nil
 	}
-	made, err := r.madeSince(ctx, known[1], merge.ItemsFolder)
+	made, err := r.madeSince(ctx, known[1], merge.ItemsDir)
 	if err != nil {
 		return "", nil, err
 	}
@@ -219,7 +219,7 @@ func (r *Repo) twins(ctx context.Context, made []*commit, extra []string) (map[*
 	args := []string{"--literal-pathspecs", "log", "--no-merges", "--full-history", "--no-show-signature", "--all", "--reflog",
 		"--format=%H%x00%ct%x00%an%x00%ae%x00%at%x00%s", "--since=" + time.Unix(oldest, 0).Add(-slack).UTC().Format(time.RFC3339)}
 	args = append(args, slices.DeleteFunc(slices.Clone(extra), func(hash string) bool { return hash == "" })...)
-	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsFolder)...)
+	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsDir)...)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func (r *Repo) mergedSince(ctx context.Context, since string) ([]*copiedCommit, 
 	if since != "" {
 		args = append(args, "^"+since)
 	}
-	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsFolder)...)
+	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsDir)...)
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +296,7 @@ func (r *Repo) mergedSince(ctx context.Context, since string) ([]*copiedCommit, 
 			files := []string{renumbered.Name}
 			for _, change := range c.changes { // an item can have another number there
 				names, err := r.run(ctx, "--literal-pathspecs", "diff-tree", "-r", "-z", "--no-renames", "--name-only",
-					change.before, change.after, "--", r.prefix+merge.ItemsFolder)
+					change.before, change.after, "--", r.prefix+merge.ItemsDir)
 				if err != nil {
 					return nil, err
 				}
@@ -350,7 +350,7 @@ func (r *Repo) filesOf(ctx context.Context, commits []string) (map[string][]stri
 		return files, nil
 	}
 	out, err := r.git.Program().Feed(ctx, []byte(strings.Join(unique(commits), "\n")+"\n"), "--literal-pathspecs",
-		"diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--name-only", "--", r.prefix+merge.ItemsFolder)
+		"diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--name-only", "--", r.prefix+merge.ItemsDir)
 	if err != nil {
 		return nil, err
 	}
@@ -389,8 +389,8 @@ func (c *copiedCommit) wantReferences() {
 	for _, change := range c.changes[1:] {
 		for name, text := range change.After {
 			for _, id := range follow.Numbers(name, text) {
-				for _, folder := range []string{merge.ItemsFolder, merge.TrashFolder} {
-					name := fmt.Sprintf("%s/%d.md", folder, id)
+				for _, directory := range []string{merge.ItemsDir, merge.TrashDir} {
+					name := fmt.Sprintf("%s/%d.md", directory, id)
 					if _, read := c.changes[0].After[name]; !read && !slices.Contains(names, name) {
 						names = append(names, name)
 					}

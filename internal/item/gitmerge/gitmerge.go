@@ -71,8 +71,8 @@ type Repo struct {
 var ErrNoRepository = errors.New("the store is in no git worktree")
 
 // OpenRepo finds the worktree of the store in a directory.
-func OpenRepo(ctx context.Context, folder string, options git.Options) (*Repo, error) {
-	real, err := filepath.EvalSymlinks(folder)
+func OpenRepo(ctx context.Context, directory string, options git.Options) (*Repo, error) {
+	real, err := filepath.EvalSymlinks(directory)
 	if err != nil {
 		return nil, ErrNoRepository
 	}
@@ -149,7 +149,7 @@ func (r *Repo) Find(ctx context.Context) (*Merge, error) {
 		return nil, err
 	}
 	head := heads[len(kinds)]
-	if _, going := r.rebaseFolder(); !going {
+	if _, going := r.rebaseDir(); !going {
 		heads[0] = "" // a rebase leaves it behind
 	}
 	for i, kind := range kinds {
@@ -185,7 +185,7 @@ func (r *Repo) Find(ctx context.Context) (*Merge, error) {
 	return m, nil
 }
 
-func (r *Repo) rebaseFolder() (path string, ok bool) {
+func (r *Repo) rebaseDir() (path string, ok bool) {
 	for _, name := range []string{"rebase-merge", "rebase-apply"} {
 		path := filepath.Join(r.git.GitDir(), name)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -203,8 +203,8 @@ func (m *Merge) readTrees(ctx context.Context, head, other string) error {
 	case OfRevert:
 		base, theirs = other, other+"^"
 	case OfRebase:
-		if folder, ok := r.rebaseFolder(); ok {
-			onto, _ := regular.Read(filepath.Join(folder, "onto"), 1<<10) // without it, nothing is known to be published
+		if directory, ok := r.rebaseDir(); ok {
+			onto, _ := regular.Read(filepath.Join(directory, "onto"), 1<<10) // without it, nothing is known to be published
 			m.onto = strings.TrimSpace(string(onto))
 		}
 	}
@@ -316,8 +316,8 @@ func (m *Merge) bornIn(ctx context.Context, commit string, b merge.Birth) bool {
 	if commit == "" {
 		return false
 	}
-	for _, folder := range []string{merge.ItemsFolder, merge.TrashFolder} {
-		if m.created(ctx, commit, fmt.Sprintf("%s/%d.md", folder, b.ID)) == b.Created {
+	for _, directory := range []string{merge.ItemsDir, merge.TrashDir} {
+		if m.created(ctx, commit, fmt.Sprintf("%s/%d.md", directory, b.ID)) == b.Created {
 			return true
 		}
 	}
@@ -360,8 +360,8 @@ func (m *Merge) Steps() []string {
 // IsStored reports whether a file of the store is merged: all files except private ones.
 func IsStored(name string) bool {
 	return name == merge.ConfigName || name == renumbered.Name ||
-		strings.HasPrefix(name, merge.ItemsFolder+"/") || strings.HasPrefix(name, merge.TrashFolder+"/") ||
-		strings.HasPrefix(name, merge.LinksFolder+"/")
+		strings.HasPrefix(name, merge.ItemsDir+"/") || strings.HasPrefix(name, merge.TrashDir+"/") ||
+		strings.HasPrefix(name, merge.LinksDir+"/")
 }
 
 // Add tells git that the store is merged, as the first of the Steps does. It is for a

@@ -18,12 +18,12 @@ type Rewritten struct {
 
 // Rewritten returns the branch that the current rebase rewrites; ok is false if there is none.
 func (r *Repo) Rewritten() (w Rewritten, ok bool) {
-	folder, ok := r.rebaseFolder()
+	directory, ok := r.rebaseDir()
 	if !ok {
 		return Rewritten{}, false
 	}
-	from, fromErr := os.ReadFile(filepath.Join(folder, "orig-head"))
-	onto, ontoErr := os.ReadFile(filepath.Join(folder, "onto"))
+	from, fromErr := os.ReadFile(filepath.Join(directory, "orig-head"))
+	onto, ontoErr := os.ReadFile(filepath.Join(directory, "onto"))
 	w = Rewritten{strings.TrimSpace(string(from)), strings.TrimSpace(string(onto))}
 	return w, fromErr == nil && ontoErr == nil && w.From != "" && w.Onto != ""
 }

@@ -46,7 +46,7 @@ func (r *Repo) Marked(ctx context.Context, name, text string) (*Merge, error) {
 // copiedAs returns the merge by which git made a commit from another one; nil if that is
 // unknown.
 func (r *Repo) copiedAs(ctx context.Context, hash, parent string) (*Merge, error) {
-	made, err := r.madeSince(ctx, parent, merge.ItemsFolder)
+	made, err := r.madeSince(ctx, parent, merge.ItemsDir)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (r *Repo) Buried(ctx context.Context, since string) ([]*Merge, error) {
 
 // buriedByCopies returns the copied commits of Buried.
 func (r *Repo) buriedByCopies(ctx context.Context, since string, extra []string) ([]*Merge, error) {
-	made, err := r.madeSince(ctx, since, merge.TrashFolder)
+	made, err := r.madeSince(ctx, since, merge.TrashDir)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +123,8 @@ func (r *Repo) buriedByCopies(ctx context.Context, since string, extra []string)
 func withItems(names []string) []string {
 	var all []string
 	for _, name := range names {
-		if file, ok := strings.CutPrefix(name, merge.TrashFolder+"/"); ok {
-			all = append(all, name, merge.ItemsFolder+"/"+file)
+		if file, ok := strings.CutPrefix(name, merge.TrashDir+"/"); ok {
+			all = append(all, name, merge.ItemsDir+"/"+file)
 		}
 	}
 	return unique(all)
@@ -137,7 +137,7 @@ func (r *Repo) buriedByMerges(ctx context.Context, since string) ([]*Merge, erro
 	if since != "" {
 		args = append(args, "^"+since)
 	}
-	out, err := r.run(ctx, append(args, "--", r.prefix+merge.TrashFolder)...)
+	out, err := r.run(ctx, append(args, "--", r.prefix+merge.TrashDir)...)
 	if err != nil {
 		return nil, err
 	}
@@ -145,11 +145,11 @@ func (r *Repo) buriedByMerges(ctx context.Context, since string) ([]*Merge, erro
 	var merges []string
 	for word := range strings.SplitSeq(out, "\x00") {
 		word = strings.TrimPrefix(word, "\n")
-		file, inTrash := strings.CutPrefix(word, r.prefix+merge.TrashFolder+"/")
+		file, inTrash := strings.CutPrefix(word, r.prefix+merge.TrashDir+"/")
 		switch hashes := strings.Fields(word); {
 		case inTrash && len(merges) > 0:
 			last := merges[len(merges)-1]
-			names[last] = append(names[last], merge.TrashFolder+"/"+file, merge.ItemsFolder+"/"+file)
+			names[last] = append(names[last], merge.TrashDir+"/"+file, merge.ItemsDir+"/"+file)
 		case len(hashes) == 3 && isHash(hashes[0]):
 			merges = append(merges, word)
 		}
@@ -199,7 +199,7 @@ func (r *Repo) Vanished(ctx context.Context, since string) ([]*Merge, error) {
 	if known[1] != "" {
 		args = append(args, "^"+known[1])
 	}
-	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsFolder, r.prefix+merge.TrashFolder)...)
+	out, err := r.run(ctx, append(args, "--", r.prefix+merge.ItemsDir, r.prefix+merge.TrashDir)...)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (r *Repo) titleEdits(ctx context.Context, created string, ids [2]item.ID) (
 	args := []string{"--literal-pathspecs", "log", "--all", "--reflog", "--no-merges", "--full-history", "--no-renames", "--no-show-signature",
 		"--raw", "--no-abbrev", "--diff-filter=M", "--format=", "--"}
 	for _, id := range ids {
-		args = append(args, r.prefix+merge.ItemsFolder+"/"+id.String()+".md")
+		args = append(args, r.prefix+merge.ItemsDir+"/"+id.String()+".md")
 	}
 	out, err := r.run(ctx, args...)
 	if err != nil {

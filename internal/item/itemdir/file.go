@@ -181,6 +181,6 @@ func Number(name string) (item.ID, error) {
 func FileName(id item.ID) string { return id.String() + extension }
 
 // Broken is the error for an item whose file, in the directory of that name, cannot be used.
-func Broken(folder string, id item.ID, err error) error {
-	return &item.BrokenError{ID: id, File: folder + "/" + FileName(id), Reason: err.Error()}
+func Broken(directory string, id item.ID, err error) error {
+	return &item.BrokenError{ID: id, File: directory + "/" + FileName(id), Reason: err.Error()}
 }

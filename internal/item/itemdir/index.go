@@ -39,7 +39,7 @@ type Index struct {
 	path        string // of dir
 	name        string // for warnings
 	now         func() time.Time
-	folder      fs.FileInfo
+	directory   fs.FileInfo
 	root        *os.Root
 	watcher     *watcher // nil if all files must be looked at
 	watching    bool     // a watcher is still to be tried
@@ -92,7 +92,7 @@ func (x *Index) open() error {
 		return err
 	}
 	x.root = root
-	x.folder, err = root.Stat(".")
+	x.directory, err = root.Stat(".")
 	return err
 }
 
@@ -109,7 +109,7 @@ func (x *Index) Close() {
 // Current reports whether the directory at the path is still the one of the index.
 func (x *Index) Current() bool {
 	info, err := os.Lstat(x.path)
-	return err == nil && os.SameFile(info, x.folder)
+	return err == nil && os.SameFile(info, x.directory)
 }
 
 // Update updates the index; ok is false if it must be opened again.
@@ -182,15 +182,15 @@ func (x *Index) read(name string, buf *bytes.Buffer) *file {
 // scan checks all files. It does not read files again that have not changed since before; it can be
 // nil.
 func (x *Index) scan(before *cacheReader) error {
-	folder, err := x.root.Open(".")
+	directory, err := x.root.Open(".")
 	if err != nil {
 		return lockedstore.WithoutPath(err)
 	}
-	if folder, err = rooted.WithTypes(folder); err != nil {
+	if directory, err = rooted.WithTypes(directory); err != nil {
 		return lockedstore.WithoutPath(err)
 	}
-	listed, err := folder.ReadDir(-1)
-	_ = folder.Close()
+	listed, err := directory.ReadDir(-1)
+	_ = directory.Close()
 	if err != nil {
 		return lockedstore.WithoutPath(err)
 	}

@@ -157,8 +157,8 @@ func BenchmarkSync(b *testing.B) {
 		done := make(chan error, 2)
 		for i := range 2 {
 			go func() {
-				folder := filepath.Join(dir, fmt.Sprint(i))
-				done <- syncOne(folder, text)
+				directory := filepath.Join(dir, fmt.Sprint(i))
+				done <- syncOne(directory, text)
 			}()
 		}
 		for range 2 {
@@ -169,11 +169,11 @@ func BenchmarkSync(b *testing.B) {
 	}
 }
 
-func syncOne(folder string, text []byte) error {
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+func syncOne(directory string, text []byte) error {
+	if err := os.MkdirAll(directory, 0o777); err != nil {
 		return err
 	}
-	file, err := os.Create(filepath.Join(folder, "new"))
+	file, err := os.Create(filepath.Join(directory, "new"))
 	if err != nil {
 		return err
 	}
@@ -184,10 +184,10 @@ func syncOne(folder string, text []byte) error {
 	if err := file.Sync(); err != nil {
 		return err
 	}
-	if err := os.Rename(file.Name(), filepath.Join(folder, "file")); err != nil {
+	if err := os.Rename(file.Name(), filepath.Join(directory, "file")); err != nil {
 		return err
 	}
-	opened, err := os.Open(folder)
+	opened, err := os.Open(directory)
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func TestLinks(t *testing.T) {
 	})
 }
 
-func TestFolderOfItemsIsALink(t *testing.T) {
+func TestDirOfItemsIsALink(t *testing.T) {
 	t.Parallel()
 	dir, outside := project(t), t.TempDir()
 	if err := os.Symlink(outside, path(dir, "items")); err != nil {
@@ -197,7 +197,7 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-func TestConfigIsAFolder(t *testing.T) {
+func TestConfigIsADir(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "config.yml/x", "")

@@ -331,13 +331,13 @@ func (a *account) verifyValue(t *testing.T, s *local.Store, key string, value in
 // verifyFiles checks that the directories that tic sees have nothing strange.
 func verifyFiles(t *testing.T, dir string) {
 	named := regexp.MustCompile(`^(items|trash)/[1-9][0-9]*\.md$`)
-	for _, folder := range []string{"items", "trash"} {
-		listed, err := os.ReadDir(path(dir, folder))
+	for _, directory := range []string{"items", "trash"} {
+		listed, err := os.ReadDir(path(dir, directory))
 		if err != nil && !os.IsNotExist(err) {
 			t.Error(err)
 		}
 		for _, d := range listed {
-			if name := folder + "/" + d.Name(); !named.MatchString(name) {
+			if name := directory + "/" + d.Name(); !named.MatchString(name) {
 				t.Errorf("left: %s", name)
 			}
 		}

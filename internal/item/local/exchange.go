@@ -101,7 +101,7 @@ func (s *Store) SyncProblems(ctx context.Context) ([]item.Warning, error) {
 }
 
 // failedSync returns a warning if the last exchange with the remote failed.
-func (f *folder) failedSync() []item.Warning {
+func (f *directory) failedSync() []item.Warning {
 	root, err := f.Root()
 	if err != nil {
 		return nil

@@ -63,7 +63,7 @@ func (s *Store) History(ctx context.Context, id item.ID) ([]item.Change, error) 
 }
 
 // everyItem returns the items that there are, deleted ones included.
-func (f *folder) everyItem(root *os.Root) ([]*item.Summary, error) {
+func (f *directory) everyItem(root *os.Root) ([]*item.Summary, error) {
 	snapshot, err := f.Snapshot()
 	if err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func (s *Store) InGit(options git.Options) *Store {
 }
 
 // openRepo returns the repository that the store is in; nil if there is none.
-func (s *Store) openRepo(ctx context.Context, f *folder) (*gitmerge.Repo, error) {
+func (s *Store) openRepo(ctx context.Context, f *directory) (*gitmerge.Repo, error) {
 	if s.git == nil {
 		return nil, nil
 	}
@@ -39,7 +39,7 @@ func (s *Store) openRepo(ctx context.Context, f *folder) (*gitmerge.Repo, error)
 }
 
 // book returns the numbers in use elsewhere in the repository; nil if the store is in none.
-func (s *Store) book(ctx context.Context, f *folder) *numbers.Book {
+func (s *Store) book(ctx context.Context, f *directory) *numbers.Book {
 	repo, err := s.openRepo(ctx, f)
 	if repo == nil || err != nil {
 		return nil // a number that is free here is sufficient
@@ -62,7 +62,7 @@ func (s *Store) Merging(ctx context.Context) (*gitmerge.Merge, error) {
 
 // afterRebase returns a warning if a repaired rebase is done, but not the references of its last
 // commits.
-func (s *Store) afterRebase(ctx context.Context, f *folder) []item.Warning {
+func (s *Store) afterRebase(ctx context.Context, f *directory) []item.Warning {
 	info, err := f.Dir().In().Stat(layout.Private + "/" + remerge.RewrittenNote)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -78,7 +78,7 @@ func (s *Store) afterRebase(ctx context.Context, f *folder) []item.Warning {
 }
 
 // halfDeleted returns the items that one side of an open merge deleted and the other changed.
-func (s *Store) halfDeleted(ctx context.Context, f *folder) (checkup.HalfDeleted, error) {
+func (s *Store) halfDeleted(ctx context.Context, f *directory) (checkup.HalfDeleted, error) {
 	repo, err := s.openRepo(ctx, f)
 	if err != nil {
 		return nil, nil //nolint:nilerr // where git cannot be asked, no merge is open

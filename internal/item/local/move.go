@@ -49,7 +49,7 @@ func (s *Store) Enter(ctx context.Context, decide func(files exchange.Files, h H
 		return err
 	}
 	return f.locked.Change(ctx, func(tx *lockedstore.Tx) error {
-		w := &writer{folder: f, tx: tx, entering: true}
+		w := &writer{directory: f, tx: tx, entering: true}
 		if err := w.prepare(); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (w *writer) writeHistories(files exchange.Files, histories Histories) error
 }
 
 // movedTo returns the store that the items were moved to, false if they are here.
-func (f *folder) movedTo() (string, bool) {
+func (f *directory) movedTo() (string, bool) {
 	root, err := f.Root()
 	if err != nil {
 		return "", false
@@ -161,7 +161,7 @@ func (f *folder) movedTo() (string, bool) {
 }
 
 // checkMoved returns an error if the items were moved to another store.
-func (f *folder) checkMoved() error {
+func (f *directory) checkMoved() error {
 	to, moved := f.movedTo()
 	if !moved {
 		return nil
@@ -173,7 +173,7 @@ func (f *folder) checkMoved() error {
 }
 
 // movedWarning warns that the files are outdated.
-func (f *folder) movedWarning() []item.Warning {
+func (f *directory) movedWarning() []item.Warning {
 	to, moved := f.movedTo()
 	if !moved {
 		return nil

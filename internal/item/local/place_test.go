@@ -100,7 +100,7 @@ func TestInitKeepsWhatIsThere(t *testing.T) {
 	diff(t, "configuration", "next_id: 1\n", read(t, dir, "config.yml"))
 }
 
-func TestInitWithFolder(t *testing.T) {
+func TestInitWithDir(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "items/3.md", itemText("3"))

@@ -61,7 +61,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 		return false, "", err
 	case dir.Path() != s.place.Shared:
 		from = dir.Path()
-		if files, err = openFolder(dir, s.place, reader.Options{Done: s.done}, s.now).files(ctx); err != nil {
+		if files, err = openDir(dir, s.place, reader.Options{Done: s.done}, s.now).files(ctx); err != nil {
 			return false, "", fmt.Errorf("copy the items of %s: %w", location.Name, err)
 		}
 	}
@@ -84,7 +84,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 }
 
 // files reads all files of a store.
-func (f *folder) files(ctx context.Context) (files exchange.Files, err error) {
+func (f *directory) files(ctx context.Context) (files exchange.Files, err error) {
 	defer f.Close()
 	err = f.change(ctx, func(w *writer) error {
 		files, err = exchange.Read(w.tx.Root())

@@ -59,8 +59,8 @@ type Store struct {
 	claimed  atomic.Bool
 	onChange func() // nil if nobody is to know
 
-	mu     sync.Mutex
-	folder *folder // the last that was found
+	mu        sync.Mutex
+	directory *directory // the last that was found
 }
 
 var _ item.Store = (*Store)(nil)
@@ -88,15 +88,15 @@ func (s *Store) DoneBy(done func() ([]string, error)) *Store {
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.folder != nil {
-		s.folder.Close()
-		s.folder = nil
+	if s.directory != nil {
+		s.directory.Close()
+		s.directory = nil
 	}
 	return nil
 }
 
 // find returns the directory that is the store now.
-func (s *Store) find(ctx context.Context) (*folder, error) {
+func (s *Store) find(ctx context.Context) (*directory, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -108,16 +108,16 @@ func (s *Store) find(ctx context.Context) (*folder, error) {
 }
 
 // at returns the directory of a directory.
-func (s *Store) at(dir rooted.Dir) *folder {
+func (s *Store) at(dir rooted.Dir) *directory {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.folder == nil || s.folder.Dir() != dir {
-		if s.folder != nil {
-			s.folder.Close()
+	if s.directory == nil || s.directory.Dir() != dir {
+		if s.directory != nil {
+			s.directory.Close()
 		}
-		s.folder = openFolder(dir, s.place, reader.Options{Watching: s.watching, Caches: s.caches, Done: s.done}, s.now)
+		s.directory = openDir(dir, s.place, reader.Options{Watching: s.watching, Caches: s.caches, Done: s.done}, s.now)
 	}
-	return s.folder
+	return s.directory
 }
 
 // Init creates a project, with its directory in the working directory, unless there is one. created
@@ -316,7 +316,7 @@ func (s *Store) change(ctx context.Context, do func(*writer) error) error {
 }
 
 // changeIn is change for a directory that was found.
-func (s *Store) changeIn(ctx context.Context, f *folder, do func(*writer) error) error {
+func (s *Store) changeIn(ctx context.Context, f *directory, do func(*writer) error) error {
 	if err := f.change(ctx, do); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 
 // writer changes a store, under its lock. It is for one goroutine.
 type writer struct {
-	*folder
+	*directory
 	tx *lockedstore.Tx
 	// entering means that items come from another store, also to one that they had left.
 	entering bool
@@ -192,7 +192,7 @@ func (w *writer) add(config *ticfile.Config, it item.Item) error {
 			return reader.ConfigError(err)
 		}
 	}
-	if err := w.tx.MakeFolder(layout.Items); err != nil {
+	if err := w.tx.MakeDir(layout.Items); err != nil {
 		return err
 	}
 	// In this order, at worst a number is lost.

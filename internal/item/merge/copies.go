@@ -58,7 +58,7 @@ func once(s match.Side, o Options) (Result, error) {
 		all.Tree = joined.Tree
 		all.Renumbered = append(all.Renumbered, joined.Renumbered...)
 		all.Reports = append(append(all.Reports, joined.Reports...), Report{
-			Kind: Joined, File: ItemsFolder + "/" + kept.ID.String() + match.Extension, Text: "has a second file, " + copied.Name(),
+			Kind: Joined, File: ItemsDir + "/" + kept.ID.String() + match.Extension, Text: "has a second file, " + copied.Name(),
 		})
 	}
 }

@@ -25,9 +25,9 @@ const (
 )
 
 func (e *entry) name() string {
-	folder := ItemsFolder
+	directory := ItemsDir
 	if e.state == trashed {
-		folder = TrashFolder
+		directory = TrashDir
 	}
-	return folder + "/" + e.id.String() + match.Extension
+	return directory + "/" + e.id.String() + match.Extension
 }

@@ -50,10 +50,10 @@ import (
 
 // Names in a tree.
 const (
-	ConfigName  = match.ConfigName
-	ItemsFolder = match.ItemsFolder
-	TrashFolder = match.TrashFolder
-	LinksFolder = match.LinksFolder
+	ConfigName = match.ConfigName
+	ItemsDir   = match.ItemsDir
+	TrashDir   = match.TrashDir
+	LinksDir   = match.LinksDir
 )
 
 // Tree is the files of a store: text by name, relative to the store and with slashes.
@@ -238,11 +238,11 @@ func (m *merger) mergeOthers() {
 			text = theirs
 		case !inTheirs:
 			text = ours
-		case strings.HasPrefix(name, LinksFolder+"/"):
+		case strings.HasPrefix(name, LinksDir+"/"):
 			text = fields.Link(base, ours, theirs)
-		case strings.HasPrefix(name, claimfile.Folder+"/"):
+		case strings.HasPrefix(name, claimfile.Directory+"/"):
 			text = claimfile.Merge(path.Base(name), base, ours, theirs, m.options.Now)
-		case strings.HasPrefix(name, changelog.Folder+"/"):
+		case strings.HasPrefix(name, changelog.Directory+"/"):
 			text = changelog.Merge(ours, theirs)
 		default:
 			text, _ = prose.Merge(base, ours, theirs)

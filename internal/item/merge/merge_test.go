@@ -35,7 +35,7 @@ func newStore(t testing.TB) store {
 
 func (s store) clone() store { return store{s.t, maps.Clone(s.tree)} }
 
-func name(id item.ID) string { return merge.ItemsFolder + "/" + id.String() + ".md" }
+func name(id item.ID) string { return merge.ItemsDir + "/" + id.String() + ".md" }
 
 // create makes an item in the way that copse does.
 func (s store) create(id item.ID, title string, minute int, more ...func(*item.Item)) {
@@ -141,7 +141,7 @@ func (s store) remove(id item.ID, minute int) {
 	if err := file.Delete(at(minute), lost); err != nil {
 		s.t.Fatal(err)
 	}
-	s.write(merge.TrashFolder+"/"+id.String()+".md", file)
+	s.write(merge.TrashDir+"/"+id.String()+".md", file)
 	delete(s.tree, name(id))
 }
 

@@ -234,7 +234,7 @@ func related(t *rapid.T, pair [2]string, merged store, deletes bool) {
 	}
 	for _, id := range from.DependsOn {
 		name := name(id)
-		if _, ok := merged.tree[name]; !ok && slices.Contains(slices.Collect(maps.Keys(merged.tree)), merge.ItemsFolder+"/"+from.ID.String()+".md") {
+		if _, ok := merged.tree[name]; !ok && slices.Contains(slices.Collect(maps.Keys(merged.tree)), merge.ItemsDir+"/"+from.ID.String()+".md") {
 			t.Fatalf("#%d depends on #%d, which is not there", from.ID, id)
 		}
 	}

@@ -79,7 +79,7 @@ func checkVanished(ctx context.Context, files Reader, repo *gitmerge.Repo, since
 	for _, past := range merges {
 		for _, it := range lostItems(past.Base, past.Ours, past.Theirs, past.Left, tree) {
 			found = append(found, item.Warning{
-				File: merge.ItemsFolder, Reason: fmt.Sprintf("have lost %q in a merge that git made without a conflict; run doctor --repair to bring it back", it[0]),
+				File: merge.ItemsDir, Reason: fmt.Sprintf("have lost %q in a merge that git made without a conflict; run doctor --repair to bring it back", it[0]),
 			})
 		}
 	}
@@ -93,7 +93,7 @@ func checkBuried(ctx context.Context, files Reader, repo *gitmerge.Repo, since s
 	var found []item.Warning
 	for _, id := range ids {
 		found = append(found, item.Warning{
-			File: merge.TrashFolder + "/" + itemdir.FileName(id), Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
+			File: merge.TrashDir + "/" + itemdir.FileName(id), Reason: "was deleted on one side of a merge and changed on the other; run doctor --repair to bring it back",
 		})
 	}
 	return found, err

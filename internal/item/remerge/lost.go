@@ -25,7 +25,7 @@ func buriedItems(base, ours, theirs, left merge.Tree) []merge.Birth {
 		if v == nil || !v.Trashed {
 			continue
 		}
-		live := merge.ItemsFolder + "/" + v.ID.String() + match.Extension
+		live := merge.ItemsDir + "/" + v.ID.String() + match.Extension
 		for _, side := range [][2]merge.Tree{{ours, theirs}, {theirs, ours}} {
 			before, changed := match.Read(live, base[live]), match.Read(live, side[1][live])
 			if _, kept := side[0][live]; kept || before == nil || changed == nil || match.Read(name, side[0][name]) == nil {

@@ -83,8 +83,8 @@ func (own *ownChanges) edit(merged merge.Tree, name, text string) {
 // needed returns the file for an item that somebody edited under a name: who edits an
 // item needs it, also if the merge deleted it.
 func needed(result, name string) string {
-	if file, deleted := strings.CutPrefix(result, merge.TrashFolder+"/"); deleted && strings.HasPrefix(name, merge.ItemsFolder+"/") {
-		return merge.ItemsFolder + "/" + file
+	if file, deleted := strings.CutPrefix(result, merge.TrashDir+"/"); deleted && strings.HasPrefix(name, merge.ItemsDir+"/") {
+		return merge.ItemsDir + "/" + file
 	}
 	return result
 }
@@ -157,10 +157,10 @@ func linesBut(text string, others ...string) []string {
 // isMoved reports whether somebody deleted or restored the item of an unmerged file since
 // git stopped: its file is in the other directory, where git left none.
 func (m *merging) isMoved(open *gitmerge.Merge, name string) bool {
-	folder, file, _ := strings.Cut(name, "/")
-	other := merge.ItemsFolder
-	if folder == merge.ItemsFolder {
-		other = merge.TrashFolder
+	directory, file, _ := strings.Cut(name, "/")
+	other := merge.ItemsDir
+	if directory == merge.ItemsDir {
+		other = merge.TrashDir
 	}
 	text, here := m.tree[other+"/"+file]
 	left, was := open.Left[name]
@@ -181,7 +181,7 @@ func nameOf(tree merge.Tree, texts ...string) string {
 	}
 	best, likeness := "", 0
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		if !strings.HasPrefix(name, merge.ItemsFolder+"/") && !strings.HasPrefix(name, merge.TrashFolder+"/") {
+		if !strings.HasPrefix(name, merge.ItemsDir+"/") && !strings.HasPrefix(name, merge.TrashDir+"/") {
 			continue
 		}
 		it := itemIn(tree[name])
@@ -215,8 +215,8 @@ func alike(a, b *item.Item) int {
 // inTree ranks the items of a tree first.
 func inTree(tree merge.Tree) func(merge.Birth) int {
 	return func(b merge.Birth) int {
-		for _, folder := range []string{merge.ItemsFolder, merge.TrashFolder} {
-			if text, ok := tree[folder+"/"+itemdir.FileName(b.ID)]; ok && createdIn(text) == b.Created {
+		for _, directory := range []string{merge.ItemsDir, merge.TrashDir} {
+			if text, ok := tree[directory+"/"+itemdir.FileName(b.ID)]; ok && createdIn(text) == b.Created {
 				return 0
 			}
 		}

@@ -232,10 +232,10 @@ func (m *merging) sharedNumbers() error {
 	}
 	base, ours, theirs := maps.Clone(m.tree), maps.Clone(m.tree), maps.Clone(m.tree)
 	for _, name := range shared {
-		delete(base, merge.ItemsFolder+"/"+name)
-		delete(base, merge.TrashFolder+"/"+name)
-		delete(ours, merge.TrashFolder+"/"+name)
-		delete(theirs, merge.ItemsFolder+"/"+name)
+		delete(base, merge.ItemsDir+"/"+name)
+		delete(base, merge.TrashDir+"/"+name)
+		delete(ours, merge.TrashDir+"/"+name)
+		delete(theirs, merge.ItemsDir+"/"+name)
 	}
 	return m.mergeTrees(base, ours, theirs)
 }
@@ -244,8 +244,8 @@ func (m *merging) sharedNumbers() error {
 func (m *merging) shared() []string {
 	var names []string
 	for name := range m.tree {
-		if file, ok := strings.CutPrefix(name, merge.TrashFolder+"/"); ok {
-			if _, ok := m.tree[merge.ItemsFolder+"/"+file]; ok {
+		if file, ok := strings.CutPrefix(name, merge.TrashDir+"/"); ok {
+			if _, ok := m.tree[merge.ItemsDir+"/"+file]; ok {
 				names = append(names, file)
 			}
 		}
@@ -296,7 +296,7 @@ func (m *merging) store(result merge.Result) error {
 	}
 	m.tree = result.Tree
 	for _, r := range result.Renumbered {
-		m.done(merge.ItemsFolder+"/"+itemdir.FileName(r.To), "is %q, which was #%d", r.Title, r.From)
+		m.done(merge.ItemsDir+"/"+itemdir.FileName(r.To), "is %q, which was #%d", r.Title, r.From)
 	}
 	for _, r := range result.Reports {
 		m.done(r.File, "%s", r.Text)

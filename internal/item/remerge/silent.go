@@ -32,7 +32,7 @@ func readable(name, text string) bool {
 		_, err := ticfile.ParseConfig(text)
 		return err == nil
 	}
-	if strings.HasPrefix(name, merge.LinksFolder+"/") {
+	if strings.HasPrefix(name, merge.LinksDir+"/") {
 		_, _, marked := ticfile.Versions(text)
 		return !marked
 	}
@@ -156,7 +156,7 @@ func (m *merging) leftovers() error {
 		}{{ours, a}, {theirs, b}} {
 			home := m.home(name, side.text)
 			if home != name {
-				deleted := merge.TrashFolder + strings.TrimPrefix(home, merge.ItemsFolder)
+				deleted := merge.TrashDir + strings.TrimPrefix(home, merge.ItemsDir)
 				delete(base, home)
 				delete(base, deleted)
 				delete(side.tree, deleted)
@@ -174,13 +174,13 @@ func (m *merging) leftovers() error {
 // new file for a renamed one, that is the file of another item.
 func (m *merging) home(name, text string) string {
 	it := itemIn(text)
-	id, err := itemdir.Number(strings.TrimPrefix(name, merge.ItemsFolder+"/"))
+	id, err := itemdir.Number(strings.TrimPrefix(name, merge.ItemsDir+"/"))
 	if it == nil || err != nil || it.ID == id {
 		return name
 	}
 	if other := nameOf(m.tree, text); other != "" {
 		_, file, _ := strings.Cut(other, "/")
-		return merge.ItemsFolder + "/" + file
+		return merge.ItemsDir + "/" + file
 	}
 	return name
 }
@@ -205,7 +205,7 @@ func (m *merging) buried(repo *gitmerge.Repo) error {
 			return err
 		}
 		if restored {
-			m.done(merge.ItemsFolder+"/"+itemdir.FileName(id), "was deleted on one side and changed on the other; it is kept")
+			m.done(merge.ItemsDir+"/"+itemdir.FileName(id), "was deleted on one side and changed on the other; it is kept")
 		}
 	}
 	m.tree, err = m.files.Tree()
@@ -225,9 +225,9 @@ func buried(ctx context.Context, repo *gitmerge.Repo, since string, read func(na
 	for _, past := range merges {
 		for _, b := range buriedItems(past.Base, past.Ours, past.Theirs, past.Left) {
 			file := itemdir.FileName(b.ID)
-			text := read(merge.TrashFolder + "/" + file)
+			text := read(merge.TrashDir + "/" + file)
 			// Somebody who deletes the item afterward has seen it.
-			if read(merge.ItemsFolder+"/"+file) == "" && createdIn(text) == b.Created && deletedIn(text) == deletedIn(past.Left[merge.TrashFolder+"/"+file]) {
+			if read(merge.ItemsDir+"/"+file) == "" && createdIn(text) == b.Created && deletedIn(text) == deletedIn(past.Left[merge.TrashDir+"/"+file]) {
 				ids, last = append(ids, b.ID), past
 			}
 		}

@@ -65,7 +65,7 @@ type Result struct {
 }
 
 // counts reports whether a file counts in a Result: a history changes with its item.
-func counts(name string) bool { return path.Dir(name) != changelog.Folder }
+func counts(name string) bool { return path.Dir(name) != changelog.Directory }
 
 // Sync brings store, branch and remote together.
 func (s *Syncer) Sync(ctx context.Context) (Result, error) {
@@ -313,7 +313,7 @@ func birthsOf(files exchange.Files) map[merge.Birth]bool {
 	births := map[merge.Birth]bool{}
 	for name, text := range files {
 		id, err := item.ParseID(strings.TrimSuffix(path.Base(name), ".md"))
-		if dir := path.Dir(name); err != nil || dir != merge.ItemsFolder && dir != merge.TrashFolder {
+		if dir := path.Dir(name); err != nil || dir != merge.ItemsDir && dir != merge.TrashDir {
 			continue
 		}
 		if _, rest, ok := strings.Cut(text, "\ncreated: "); ok {

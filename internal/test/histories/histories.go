@@ -466,8 +466,8 @@ func (h *history) judge(c *clone) error {
 // in the trash by their numbers.
 func (h *history) read(c *clone) (found map[string][]item.Item, live map[item.ID]item.Item, err error) {
 	found, live = map[string][]item.Item{}, map[item.ID]item.Item{}
-	for _, folder := range []string{"items", "trash"} {
-		names, err := filepath.Glob(filepath.Join(c.path, ".tic", folder, "*.md"))
+	for _, directory := range []string{"items", "trash"} {
+		names, err := filepath.Glob(filepath.Join(c.path, ".tic", directory, "*.md"))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -486,7 +486,7 @@ func (h *history) read(c *clone) (found map[string][]item.Item, live map[item.ID
 				continue
 			}
 			found[it.Created] = append(found[it.Created], it)
-			if folder == "items" {
+			if directory == "items" {
 				live[it.ID] = it
 			}
 		}

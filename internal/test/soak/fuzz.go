@@ -48,7 +48,7 @@ func fuzzAll(ctx context.Context, each time.Duration, only string) ([]result, er
 }
 
 // job is a target to fuzz.
-type job struct{ folder, name string }
+type job struct{ directory, name string }
 
 // targets returns the targets of the module, or those of one name.
 func targets(only string) (jobs []job, err error) {
@@ -72,19 +72,19 @@ func targets(only string) (jobs []job, err error) {
 
 // fuzz fuzzes one target for a time.
 func (j job) fuzz(ctx context.Context, each time.Duration) (result, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+j.name+"$", "-fuzztime="+each.String(), "-parallel=1", j.folder)
+	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+j.name+"$", "-fuzztime="+each.String(), "-parallel=1", j.directory)
 	out, err := cmd.CombinedOutput()
 	tried := 0
 	if all := executions.FindAllSubmatch(out, -1); len(all) > 0 {
 		tried, _ = strconv.Atoi(string(all[len(all)-1][1])) // digits
 	}
-	res := result{What: "fuzzing " + j.name + " of " + strings.TrimPrefix(j.folder, "./internal/"), Tried: tried, Survived: tried}
+	res := result{What: "fuzzing " + j.name + " of " + strings.TrimPrefix(j.directory, "./internal/"), Tried: tried, Survived: tried}
 	// At the end of its time the Go command may fail without a finding.
 	if found := bytes.Contains(out, []byte("Failing input written")); err != nil && (found || !bytes.Contains(out, []byte("context deadline exceeded"))) {
 		res.Lost = 1
 		res.Note = tail(string(out))
 	} else if tried == 0 {
-		return res, fmt.Errorf("%s of %s tried nothing:\n%s", j.name, j.folder, out)
+		return res, fmt.Errorf("%s of %s tried nothing:\n%s", j.name, j.directory, out)
 	}
 	return res, nil
 }

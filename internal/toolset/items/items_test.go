@@ -366,7 +366,7 @@ func TestErrorsOfTheStore(t *testing.T) {
 const allow = ". Nothing was changed; ask the user to allow reading and writing the .tic directory."
 
 // A directory that may not be written is said so, without a path of the machine.
-func TestReadOnlyFolder(t *testing.T) {
+func TestReadOnlyDir(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() < 1 {
 		t.Skip("permissions do not bind this user")
@@ -374,11 +374,11 @@ func TestReadOnlyFolder(t *testing.T) {
 	tools, dir, _ := begin(t)
 	create(t, tools, items.CreateIn{Title: "One"})
 	store := filepath.Join(dir, ".tic")
-	for _, folder := range []string{filepath.Join(store, "items"), store} {
-		if err := os.Chmod(folder, 0o555); err != nil {
+	for _, directory := range []string{filepath.Join(store, "items"), store} {
+		if err := os.Chmod(directory, 0o555); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = os.Chmod(folder, 0o755) })
+		t.Cleanup(func() { _ = os.Chmod(directory, 0o755) })
 	}
 	res := call(t, tools, "update_item", `{"id":1,"title":"Two"}`)
 	if !res.IsError || !strings.HasPrefix(res.Text[0], "Cannot change the items in .tic") || strings.Contains(res.Text[0], dir) {

@@ -80,7 +80,7 @@ var _ supervisor.Repository = Repository{}
 func (r Repository) Worktrees(ctx context.Context, dir string) ([]supervisor.Worktree, error) {
 	repo, err := r.discover(ctx, dir)
 	if errors.Is(err, git.ErrNotRepository) {
-		one, err := folder(dir)
+		one, err := directory(dir)
 		return []supervisor.Worktree{one}, err
 	}
 	if err != nil {
@@ -108,7 +108,7 @@ func (r Repository) Worktrees(ctx context.Context, dir string) ([]supervisor.Wor
 func (r Repository) Worktree(ctx context.Context, dir string) (supervisor.Worktree, error) {
 	repo, err := r.discover(ctx, dir)
 	if errors.Is(err, git.ErrNotRepository) || err == nil && repo.Root() == "" {
-		return folder(dir)
+		return directory(dir)
 	}
 	if err != nil {
 		return supervisor.Worktree{}, err
@@ -121,7 +121,7 @@ func (r Repository) Worktree(ctx context.Context, dir string) (supervisor.Worktr
 }
 
 // directory is a directory outside of git.
-func folder(dir string) (supervisor.Worktree, error) {
+func directory(dir string) (supervisor.Worktree, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err == nil {
 		var info os.FileInfo

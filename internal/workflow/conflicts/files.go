@@ -86,7 +86,7 @@ func (g *survey) attributes(ctx context.Context) string {
 			if path.Base(name) != trial.AttributesFile || len(files) == maxAttributeFiles {
 				continue
 			}
-			if text, err := rooted.Folder(root).Read(name, maxAttributes); err == nil {
+			if text, err := rooted.Directory(root).Read(name, maxAttributes); err == nil {
 				files[path.Dir(name)] = string(text)
 			}
 		}

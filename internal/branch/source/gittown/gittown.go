@@ -68,7 +68,7 @@ func (Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 // ownFile returns the main and perennial branches of git-town's file.
 func ownFile(root string) ([]string, error) {
 	for _, name := range files() {
-		data, err := rooted.Folder(root).Read(name, maxFile)
+		data, err := rooted.Directory(root).Read(name, maxFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -34,7 +34,7 @@ const empty = `{"version":1,"updated_at":"","worktrees":[],"branches":{},"depend
 
 // The names in the state's directory.
 const (
-	folderName = ".twig"
+	dirName    = ".twig"
 	stateName  = "state.json"
 	ignoreName = ".gitignore"
 	lockName   = ".state.json.lock"
@@ -55,15 +55,15 @@ type File struct {
 
 // At returns the state file of the worktree at root, which may not exist yet.
 func At(root string, now func() time.Time) *File {
-	folder := rooted.Dir{Wall: root, Name: folderName}
-	return &File{root: root, store: lockedstore.NewIn(folder, lockName, wait), now: now}
+	directory := rooted.Dir{Wall: root, Name: dirName}
+	return &File{root: root, store: lockedstore.NewIn(directory, lockName, wait), now: now}
 }
 
 // Change calls do with the present state and saves its changes, all or none. It returns false if
 // there was nothing to change; then it does not touch the file. If do fails, nothing changes. The
 // error is a *twig.BadStateError if the file is invalid.
 func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool, err error) {
-	if err := f.makeFolder(); err != nil {
+	if err := f.makeDir(); err != nil {
 		return false, fmt.Errorf("create the directory .twig: %w", lockedstore.WithoutPath(err))
 	}
 	err = f.store.Change(ctx, func(tx *lockedstore.Tx) error {
@@ -105,21 +105,21 @@ func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool,
 	return err == nil, err
 }
 
-func (f *File) makeFolder() error {
+func (f *File) makeDir() error {
 	root, err := os.OpenRoot(f.root)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if err := root.Mkdir(folderName, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := root.Mkdir(dirName, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil
 }
 
 // readState returns the content of the state file, or of an empty state if there is none.
-func readState(folder *os.Root) ([]byte, error) {
-	info, err := folder.Lstat(stateName)
+func readState(directory *os.Root) ([]byte, error) {
+	info, err := directory.Lstat(stateName)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return []byte(empty), nil
@@ -128,7 +128,7 @@ func readState(folder *os.Root) ([]byte, error) {
 	case info.Mode()&fs.ModeSymlink != 0:
 		return nil, twig.ErrLink
 	}
-	return regular.ReadIn(folder, stateName, twig.MaxSize)
+	return regular.ReadIn(directory, stateName, twig.MaxSize)
 }
 
 // hidesAll reports whether an ignore file hides its whole directory.

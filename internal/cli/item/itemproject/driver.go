@@ -92,8 +92,8 @@ func (c cli) path(name string) string {
 func splitStore(file string) (store, name string, ok bool) {
 	name = path.Base(file)
 	store = path.Dir(file)
-	if folder := path.Base(store); folder == merge.ItemsFolder || folder == merge.TrashFolder || folder == merge.LinksFolder {
-		store, name = path.Dir(store), folder+"/"+name
+	if directory := path.Base(store); directory == merge.ItemsDir || directory == merge.TrashDir || directory == merge.LinksDir {
+		store, name = path.Dir(store), directory+"/"+name
 	}
 	return store, name, path.Base(store) == ".tic"
 }

@@ -107,7 +107,7 @@ func (r rewriting) Replace(old, with merge.Tree) error {
 	}
 	for _, dir := range []string{layout.Items, layout.Trash, layout.Links} {
 		if slices.ContainsFunc(files, func(f lockedstore.File) bool { return strings.HasPrefix(f.Name, dir+"/") }) {
-			if err := r.Tx.MakeFolder(dir); err != nil {
+			if err := r.Tx.MakeDir(dir); err != nil {
 				return err
 			}
 		}

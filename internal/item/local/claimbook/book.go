@@ -69,14 +69,14 @@ func Open(store rooted.Dir, place location.Place, now func() time.Time) *Book {
 	b := &Book{store: store, now: now}
 	switch {
 	case place.Shared != "" && store.Path() == place.Shared:
-		b.dir, b.directory = store.Sub(claimfile.Folder), claimfile.Folder
+		b.dir, b.directory = store.Sub(claimfile.Directory), claimfile.Directory
 	case place.Shared != "" && store.Name == location.Name:
 		common := place.SharedDir()
 		common.Name = path.Dir(common.Name)
-		b.dir, b.directory = common.Sub(claimfile.Folder), path.Join(common.Name, claimfile.Folder)
+		b.dir, b.directory = common.Sub(claimfile.Directory), path.Join(common.Name, claimfile.Directory)
 		b.locked = lockedstore.NewIn(rooted.Dir{Wall: common.Wall, Name: "."}, path.Join(b.directory, lockFile), lockWait)
 	default:
-		b.directory = layout.Private + "/" + claimfile.Folder
+		b.directory = layout.Private + "/" + claimfile.Directory
 		b.dir = store.Sub(b.directory)
 	}
 	return b

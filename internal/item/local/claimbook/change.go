@@ -161,7 +161,7 @@ func (t *Tx) put(it *item.Summary, claim item.Claim) error {
 	if err != nil {
 		return err
 	}
-	if err := t.tx.MakeFolder(t.book.directory); err != nil {
+	if err := t.tx.MakeDir(t.book.directory); err != nil {
 		return err
 	}
 	return t.tx.Write(lockedstore.File{Name: t.name(it), Data: []byte(text)})

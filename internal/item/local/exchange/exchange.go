@@ -187,5 +187,5 @@ func makeDirectories(tx *lockedstore.Tx, name string) error {
 	if err := makeDirectories(tx, path.Dir(name)); err != nil {
 		return err
 	}
-	return tx.MakeFolder(name)
+	return tx.MakeDir(name)
 }

@@ -33,9 +33,9 @@ type Dir string
 // place.
 func In(store string, place location.Place) Dir {
 	if place.Shared != "" && store == place.Shared {
-		return changelog.Folder
+		return changelog.Directory
 	}
-	return layout.Private + "/" + changelog.Folder
+	return layout.Private + "/" + changelog.Directory
 }
 
 // Has reports whether a file of the store is in the directory.
@@ -117,7 +117,7 @@ func (d Dir) file(tx *lockedstore.Tx, it *item.Summary, log changelog.Log) (lock
 		if dir == "." {
 			continue
 		}
-		if err := tx.MakeFolder(dir); err != nil {
+		if err := tx.MakeDir(dir); err != nil {
 			return lockedstore.File{}, err
 		}
 	}

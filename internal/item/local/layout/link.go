@@ -63,7 +63,7 @@ func WriteLink(tx *lockedstore.Tx, it item.Item, p item.Patch) (item.Link, error
 	if link == (item.Link{}) {
 		return link, tx.Remove(name)
 	}
-	if err := tx.MakeFolder(Links); err != nil {
+	if err := tx.MakeDir(Links); err != nil {
 		return old, err
 	}
 	return link, tx.Write(lockedstore.File{Name: name, Data: []byte(link.Text(it.ID))})

@@ -123,7 +123,7 @@ func (t Trash) perform(p pending) error {
 		return err
 	}
 	id, from, to := p.steps()
-	if err := t.Tx.MakeFolder(to); err != nil {
+	if err := t.Tx.MakeDir(to); err != nil {
 		return err
 	}
 	if err := t.Tx.Write(lockedstore.File{Name: pendingName, Data: append(data, '\n')}); err != nil {

@@ -84,9 +84,9 @@ const Name = "copse-items"
 const Attributes = `# Work items merge field by field. Git never clones the configuration of a merge
 # driver: run "copse item init --merge-driver" once in each clone.
 ` + merge.ConfigName + ` merge=` + Name + `
-` + merge.ItemsFolder + `/*.md merge=` + Name + `
-` + merge.TrashFolder + `/*.md merge=` + Name + `
-` + merge.LinksFolder + `/*.txt merge=` + Name + `
+` + merge.ItemsDir + `/*.md merge=` + Name + `
+` + merge.TrashDir + `/*.md merge=` + Name + `
+` + merge.LinksDir + `/*.txt merge=` + Name + `
 ` + renumbered.Name + ` merge=union
 `
 

@@ -15,11 +15,11 @@ import (
 
 // Names in a tree.
 const (
-	ConfigName  = "config.yml"
-	ItemsFolder = "items"
-	TrashFolder = "trash"
-	LinksFolder = "links"
-	Extension   = ".md"
+	ConfigName = "config.yml"
+	ItemsDir   = "items"
+	TrashDir   = "trash"
+	LinksDir   = "links"
+	Extension  = ".md"
 )
 
 // Tree is the files of a store: text by name, relative to the store and with slashes.
@@ -48,11 +48,11 @@ type Version struct {
 
 // Name returns the name of the file.
 func (v *Version) Name() string {
-	folder := ItemsFolder
+	directory := ItemsDir
 	if v.Trashed {
-		folder = TrashFolder
+		directory = TrashDir
 	}
-	return folder + "/" + v.ID.String() + Extension
+	return directory + "/" + v.ID.String() + Extension
 }
 
 // Load reads a tree. The error is about its configuration.
@@ -84,12 +84,12 @@ func Load(tree Tree) (Side, error) {
 
 // NumberOf returns the number that the name of a file is for.
 func NumberOf(name string) (id item.ID, trashed, ok bool) {
-	folder, file, found := strings.Cut(name, "/")
-	if !found || folder != ItemsFolder && folder != TrashFolder || !strings.HasSuffix(file, Extension) {
+	directory, file, found := strings.Cut(name, "/")
+	if !found || directory != ItemsDir && directory != TrashDir || !strings.HasSuffix(file, Extension) {
 		return 0, false, false
 	}
 	id, err := item.ParseID(strings.TrimSuffix(file, Extension))
-	return id, folder == TrashFolder, err == nil
+	return id, directory == TrashDir, err == nil
 }
 
 // Read reads the file of an item; nil if it is none that can be merged.

@@ -12,7 +12,7 @@ import (
 )
 
 // A file in a directory is reached through the directory alone, whatever becomes of it.
-func TestFileInAFolder(t *testing.T) {
+func TestFileInADir(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	inside, outside := filepath.Join(dir, "in"), filepath.Join(dir, "out")

@@ -21,7 +21,7 @@ import (
 const lockWait = 10 * time.Second
 
 // folder is one directory of a store. It is safe for concurrent use.
-type folder struct {
+type directory struct {
 	*reader.Reader
 	now     func() time.Time
 	locked  *lockedstore.Store
@@ -32,8 +32,8 @@ type folder struct {
 	repo *gitmerge.Repo // nil before it is needed, and outside of git
 }
 
-func openFolder(dir rooted.Dir, place location.Place, o reader.Options, now func() time.Time) *folder {
-	return &folder{
+func openDir(dir rooted.Dir, place location.Place, o reader.Options, now func() time.Time) *directory {
+	return &directory{
 		Reader:  reader.Open(dir, o),
 		now:     now,
 		locked:  lockedstore.NewIn(dir, layout.Lock, lockWait),
@@ -44,7 +44,7 @@ func openFolder(dir rooted.Dir, place location.Place, o reader.Options, now func
 
 // withClaims returns the snapshot with the valid claims, according to the current configuration.
 // Others report an unreadable configuration.
-func (f *folder) withClaims(s *item.Snapshot) (*item.Snapshot, error) {
+func (f *directory) withClaims(s *item.Snapshot) (*item.Snapshot, error) {
 	c, err := f.Config()
 	if err != nil {
 		c = item.Config{}
@@ -54,9 +54,9 @@ func (f *folder) withClaims(s *item.Snapshot) (*item.Snapshot, error) {
 
 // change calls do while nobody else changes the store, after completing the work of a killed
 // process.
-func (f *folder) change(ctx context.Context, do func(*writer) error) error {
+func (f *directory) change(ctx context.Context, do func(*writer) error) error {
 	err := f.locked.Change(ctx, func(tx *lockedstore.Tx) error {
-		w := &writer{folder: f, tx: tx, by: item.AgentOf(ctx)}
+		w := &writer{directory: f, tx: tx, by: item.AgentOf(ctx)}
 		if err := w.prepare(); err != nil {
 			return err
 		}

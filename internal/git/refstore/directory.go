@@ -15,22 +15,22 @@ import (
 )
 
 // directory is the cached content of one directory of loose refs.
-type folder struct {
-	seen    stamp
-	refs    []looseRef // named by their files
-	folders map[string]*folder
+type directory struct {
+	seen        stamp
+	refs        []looseRef // named by their files
+	directories map[string]*directory
 }
 
 // update updates f and its subdirectories from the directory at path, and reports whether anything
 // has changed. It skips symbolic links to directories.
-func (f *folder) update(ctx context.Context, path string, hashLen int, left *int) (changed bool, err error) {
+func (f *directory) update(ctx context.Context, path string, hashLen int, left *int) (changed bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
 	fi, err := os.Lstat(path)
 	if isMissing(err) {
-		changed = len(f.refs) > 0 || len(f.folders) > 0
-		*f = folder{}
+		changed = len(f.refs) > 0 || len(f.directories) > 0
+		*f = directory{}
 		return changed, nil
 	}
 	if err != nil {
@@ -41,20 +41,20 @@ func (f *folder) update(ctx context.Context, path string, hashLen int, left *int
 	}
 	if !f.seen.same(fi) {
 		seen := newStamp(fi)
-		refs, names, err := readFolder(path, hashLen, left)
+		refs, names, err := readDir(path, hashLen, left)
 		if err != nil {
 			return false, err
 		}
-		folders := make(map[string]*folder, len(names))
+		directories := make(map[string]*directory, len(names))
 		for _, name := range names {
-			if folders[name] = f.folders[name]; folders[name] == nil {
-				folders[name] = new(folder)
+			if directories[name] = f.directories[name]; directories[name] == nil {
+				directories[name] = new(directory)
 			}
 		}
-		*f = folder{seen: seen, refs: refs, folders: folders}
+		*f = directory{seen: seen, refs: refs, directories: directories}
 		changed = true
 	}
-	for name, sub := range f.folders {
+	for name, sub := range f.directories {
 		subChanged, err := sub.update(ctx, filepath.Join(path, name), hashLen, left)
 		if err != nil {
 			return false, err
@@ -65,7 +65,7 @@ func (f *folder) update(ctx context.Context, path string, hashLen int, left *int
 }
 
 // all returns the refs of f and its subdirectories with valid names.
-func (f *folder) all(prefix string) []looseRef {
+func (f *directory) all(prefix string) []looseRef {
 	refs := make([]looseRef, 0, len(f.refs))
 	for _, ref := range f.refs {
 		ref.name = prefix + ref.name
@@ -73,7 +73,7 @@ func (f *folder) all(prefix string) []looseRef {
 			refs = append(refs, ref)
 		}
 	}
-	for name, sub := range f.folders {
+	for name, sub := range f.directories {
 		refs = append(refs, sub.all(prefix+name+"/")...)
 	}
 	return refs
@@ -82,10 +82,10 @@ func (f *folder) all(prefix string) []looseRef {
 // maxFiles is the maximum number of files and directories of branches.
 const maxFiles = 200_000
 
-// readFolder reads the refs in one directory, and the names of its subdirectories. It opens every
+// readDir reads the refs in one directory, and the names of its subdirectories. It opens every
 // file: one that a crash truncated or filled with zeros, or a symbolic ref, can have the size of a
 // good ref.
-func readFolder(path string, hashLen int, left *int) (refs []looseRef, folders []string, err error) {
+func readDir(path string, hashLen int, left *int) (refs []looseRef, directories []string, err error) {
 	dir, err := os.OpenFile(path, regular.Flags, 0)
 	if isMissing(err) {
 		return nil, nil, nil
@@ -105,7 +105,7 @@ func readFolder(path string, hashLen int, left *int) (refs []looseRef, folders [
 		switch name := e.Name(); {
 		case strings.HasPrefix(name, "."), strings.HasSuffix(name, ".lock"):
 		case e.IsDir():
-			folders = append(folders, name)
+			directories = append(directories, name)
 		default:
 			refs = append(refs, looseRef{name: name})
 		}
@@ -121,7 +121,7 @@ func readFolder(path string, hashLen int, left *int) (refs []looseRef, folders [
 		}
 		return kept
 	})
-	return kept, folders, nil
+	return kept, directories, nil
 }
 
 // kindOf reads the ref in a file of dir. An unreadable file is a broken ref.

@@ -5,13 +5,13 @@ import (
 	"os"
 )
 
-// Folder is the path of a directory whose files are opened one at a time. The
-// directory is opened for each call, so it may be replaced in between. A Folder is a
-// cachedfile.Folder.
-type Folder string
+// Directory is the path of a directory whose files are opened one at a time. The
+// directory is opened for each call, so it may be replaced in between. A Directory is a
+// cachedfile.Directory.
+type Directory string
 
 // Stat returns the file at the end of links.
-func (f Folder) Stat(name string) (fs.FileInfo, error) {
+func (f Directory) Stat(name string) (fs.FileInfo, error) {
 	root, err := Open(string(f))
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func (f Folder) Stat(name string) (fs.FileInfo, error) {
 }
 
 // Lstat returns the file itself, even if it is a link.
-func (f Folder) Lstat(name string) (fs.FileInfo, error) {
+func (f Directory) Lstat(name string) (fs.FileInfo, error) {
 	root, err := Open(string(f))
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (f Folder) Lstat(name string) (fs.FileInfo, error) {
 }
 
 // Open opens a file for reading.
-func (f Folder) Open(name string) (*os.File, error) {
+func (f Directory) Open(name string) (*os.File, error) {
 	root, err := Open(string(f))
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (f Folder) Open(name string) (*os.File, error) {
 }
 
 // Read returns the content of a file, which has at most limit bytes.
-func (f Folder) Read(name string, limit int64) ([]byte, error) {
+func (f Directory) Read(name string, limit int64) ([]byte, error) {
 	root, err := Open(string(f))
 	if err != nil {
 		return nil, err
