@@ -207,7 +207,8 @@ func failing(pr PullRequest) foreign.Line {
 func (b *Branch) next(a nextstep.Action, trunk string) string {
 	remote, _, _ := strings.Cut(b.Remote, "/")
 	about := nextstep.Branch{
-		Name: b.Branch, Parent: b.Parent, Trunk: trunk, Tool: b.Source, Base: b.base, Remote: remote, Number: b.PullRequest.Number,
+		Name: b.Branch, Parent: b.Parent, Trunk: trunk, Tool: b.Source, Base: b.base, Remote: remote, Diverged: b.Unpulled > 0,
+		Number: b.PullRequest.Number,
 	}
 	if w := b.Worktree; w != nil {
 		about.Operation = w.Operation

@@ -76,6 +76,31 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Without a stack tool, the next step forces a push only if the remote branch has other commits.
+func TestNextPushes(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(*Branch)
+		want   string
+	}{
+		"never pushed": {func(b *Branch) { b.Remote = "" }, "git push -u origin b"},
+		"new commits":  {nil, "git push origin b"},
+		"other remote": {func(b *Branch) { b.Remote = "fork/b" }, "git push fork b"},
+		"rewritten":    {func(b *Branch) { b.Unpulled = 1 }, "git push --force-with-lease origin b"},
+	} {
+		for _, state := range []PullRequest{{State: PullNone}, {State: PullUnknown}, open(nil)} {
+			b := pushed(func(b *Branch) { b.Source, b.Unpushed, b.PullRequest = "twig", new(1), state })
+			if tt.change != nil {
+				tt.change(&b)
+			}
+			s := Status{Trunk: "main", Branches: []Branch{b}}
+			if s.conclude(); s.Next != tt.want {
+				t.Errorf("%s, pull request %s: got %q, want %q", name, state.State, s.Next, tt.want)
+			}
+		}
+	}
+}
+
 // The first blocker counts, and one counts before what waits below it.
 func TestJudgeFromTheBottom(t *testing.T) {
 	t.Parallel()

@@ -52,8 +52,10 @@ type Branch struct {
 	Tool string
 	// Base is the commit of Parent on which it was stacked.
 	Base string
-	// Remote is the name of its push remote.
+	// Remote is the name of its push remote, empty for a branch that has never been pushed.
 	Remote string
+	// Diverged means that the remote branch has commits that the branch lacks.
+	Diverged bool
 	// Number is that of its pull request.
 	Number int
 	// Operation is the git command that stopped halfway, and Elsewhere the path of the worktree of
@@ -94,10 +96,17 @@ var ghStack = map[Action]template{ //nolint:gochecknoglobals // a constant
 	Propose: "gh stack submit", Push: "gh stack push",
 }
 
+// The commands that push: a new branch, new commits, and commits that replace others.
+const (
+	pushNew     template = "git push -u {remote} {branch}"
+	pushCommits template = "git push {remote} {branch}"
+	pushRewrite template = "git push --force-with-lease {remote} {branch}"
+)
+
 // plain are the commands of git and gh.
 var plain = map[Action]template{ //nolint:gochecknoglobals // a constant
 	Resume: "git {operation} --continue", Restack: "git rebase {parent} {branch}", Tidy: "git fetch --prune",
-	Submit: "git push -u {remote} {branch}", Propose: "gh pr create --head {branch} --base {parent}", Push: "git push --force-with-lease {remote} {branch}",
+	Submit: pushNew, Propose: "gh pr create --head {branch} --base {parent}", Push: pushNew,
 	Work: "git switch {branch}", Answer: "gh pr view {number} --comments", Publish: "gh pr ready {number}", Reopen: "gh pr reopen {number}",
 	Watch: "gh pr checks {number} --watch", Look: "gh pr view {number} --web", Merge: "gh pr merge {number}",
 }
@@ -115,6 +124,10 @@ func Command(a Action, b Branch) string {
 		text = plain[Resume] // operations that no stack tool began
 	case a == Restack && text == plain[Restack] && b.Base != "":
 		text = "git rebase --onto {parent} {base} {branch}"
+	case text == pushNew && b.Diverged:
+		text = pushRewrite
+	case text == pushNew && b.Remote != "":
+		text = pushCommits
 	}
 	if b.Elsewhere != "" {
 		switch a {
