@@ -218,6 +218,10 @@ func (d *Doctor) items(ctx context.Context) Finding {
 	store := d.Items()
 	defer store.Close()
 	all, err := store.Snapshot(ctx)
+	var config item.Config
+	if err == nil {
+		config, err = store.Config(ctx)
+	}
 	project, missing := errors.AsType[*item.NoProjectError](err)
 	where := ""
 	if database, ok := store.(described); ok && (err == nil || missing) {
@@ -232,6 +236,9 @@ func (d *Doctor) items(ctx context.Context) Finding {
 		return Finding{Verdict: None, Text: "no .tic directory", Remedy: "To track work items, run `" + d.Words.InitItems + "`."}
 	case err != nil:
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
+	case len(config.Warnings) > 0:
+		w := config.Warnings[0]
+		return Finding{Verdict: Failed, Text: cleantext.Count(all.Len(), "item") + where + "; " + cleantext.Line(w.File+" "+w.Reason), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
 	case len(all.Warnings) > 0:
 		return Finding{Verdict: Failed, Text: cleantext.Count(all.Len(), "item") + where + ", " + cleantext.Count(len(all.Warnings), "problem"), Remedy: "Run `" + d.Words.CheckItems + "` for details."}
 	}

@@ -61,6 +61,7 @@ type Words struct {
 
 // ItemStore is a store of work items.
 type ItemStore interface {
+	Config(context.Context) (item.Config, error)
 	Snapshot(context.Context) (*item.Snapshot, error)
 	Close() error
 }

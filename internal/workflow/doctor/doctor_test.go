@@ -20,6 +20,7 @@ import (
 type noItems struct{ err error }
 
 func (n noItems) Snapshot(context.Context) (*item.Snapshot, error) { return nil, n.err }
+func (n noItems) Config(context.Context) (item.Config, error)      { return item.Config{}, n.err }
 func (noItems) Close() error                                       { return nil }
 
 // Remedies name the commands of the surface, and nothing else does.
