@@ -44,7 +44,8 @@ func (s *Store) Watched() ([]string, error) {
 }
 
 // InitShared creates the store that all worktrees share, unless it exists. It gets a copy of the
-// items in this worktree's tree; from is their directory, empty if there are none.
+// items in this worktree's tree, with their histories; from is their directory, empty if there are
+// none.
 func (s *Store) InitShared(ctx context.Context) (created bool, from string, err error) {
 	if s.place.Shared == "" {
 		return false, "", &item.InvalidError{Problem: "A shared store is for the worktrees of a git repository, and this directory is not in one"}
@@ -55,13 +56,14 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 		}
 	}
 	var files exchange.Files
+	var histories Histories
 	switch dir, err := s.place.Find(); {
 	case errors.Is(err, item.ErrNoProject):
 	case err != nil:
 		return false, "", err
 	case dir.Path() != s.place.Shared:
 		from = dir.Path()
-		if files, err = openDir(dir, s.place, reader.Options{Done: s.done}, s.now).files(ctx); err != nil {
+		if files, histories, err = openDir(dir, s.place, reader.Options{Done: s.done}, s.now).content(ctx); err != nil {
 			return false, "", fmt.Errorf("copy the items of %s: %w", location.Name, err)
 		}
 	}
@@ -75,7 +77,7 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 	}
 	err = s.at(s.place.SharedDir()).change(ctx, func(w *writer) error {
 		if len(files) > 0 {
-			return exchange.Replace(w.tx, nil, files, "")
+			return errors.Join(w.writeHistories(files, histories), exchange.Replace(w.tx, nil, files, ""))
 		}
 		_, err := w.initialize()
 		return err
@@ -83,14 +85,17 @@ func (s *Store) InitShared(ctx context.Context) (created bool, from string, err 
 	return err == nil, from, err
 }
 
-// files reads all files of a store.
-func (f *directory) files(ctx context.Context) (files exchange.Files, err error) {
+// content returns all files of a store that is usable, and the histories of its items.
+func (f *directory) content(ctx context.Context) (files exchange.Files, histories Histories, err error) {
 	defer f.Close()
+	if _, err := f.Config(); err != nil {
+		return nil, nil, err
+	}
 	err = f.change(ctx, func(w *writer) error {
-		files, err = exchange.Read(w.tx.Root())
+		files, histories, err = w.everything()
 		return err
 	})
-	return files, err
+	return files, histories, err
 }
 
 // Mode is how a store is kept.
