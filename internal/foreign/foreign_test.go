@@ -2,6 +2,7 @@ package foreign_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -254,5 +255,31 @@ func FuzzForeign(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		checkSpell(t, text)
 		checkStructure(t, []int{0, 1, 2, 3, 4, 5, 6, 3, 1}, func(int) string { return text })
+	})
+}
+
+// A message in a line stays in its paragraph, keeps its end, and quotes no words of copse.
+func TestNoticeInLine(t *testing.T) {
+	t.Parallel()
+	line := foreign.Own("Unavailable: ").Notice("`just` is\nnot installed")
+	if got, want := line.Markdown(), "Unavailable: `just` is not installed"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	long := foreign.Own("Unavailable: ").Notice(strings.Repeat("long ", 1000) + "; do something else").Markdown()
+	if n := utf8.RuneCountInString(long); n > 520 || !strings.HasSuffix(long, "; do something else") {
+		t.Errorf("%d characters: %s", n, long)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		line := foreign.Own("Unavailable: ").Notice(hostile().Draw(t, "text"))
+		got := foreign.Markdown([]foreign.Line{foreign.Own("## Before"), {}, line, {}, foreign.Name("after")})
+		var blocks []string
+		for node := range strings.Lines(mdshape.Of(got)) {
+			if strings.HasPrefix(node, " ") && !strings.HasPrefix(node, "  ") {
+				blocks = append(blocks, strings.TrimSpace(node))
+			}
+		}
+		if !slices.Equal(blocks, []string{"Heading", "Paragraph", "Paragraph"}) {
+			t.Fatalf("%q has the blocks %v", got, blocks)
+		}
 	})
 }

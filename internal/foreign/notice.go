@@ -19,15 +19,36 @@ const (
 // fence, or other block of Markdown, and has a limited length. The places that show errors and
 // warnings call it, so the places that create them can use any name.
 func Notice(message string) string {
-	line := strings.TrimSpace(cleantext.Line(message))
-	if utf8.RuneCountInString(line) > maxNotice {
-		runes := []rune(line)
-		line = cleantext.Cut(string(runes[:maxNotice-noticeEnd]), maxNotice-noticeEnd-1) + "… " + strings.TrimSpace(string(runes[len(runes)-noticeEnd:]))
-	}
+	line := shorten(message, maxNotice, noticeEnd)
 	if !plainStart(line) {
 		return Own("Message: ").Name(line).Markdown()
 	}
 	return line
+}
+
+// maxReason is the maximum number of characters of a message in a line, and reasonEnd how many of
+// them come from its end.
+const (
+	maxReason = 500
+	reasonEnd = 250
+)
+
+// Notice adds an error or a warning of copse, which may contain foreign text, to a line that begins
+// with copse's own words. The foreign text can contain Markdown that affects the rest of the
+// paragraph, so the line must end its paragraph.
+func (l Line) Notice(message string) Line {
+	return l.with(part{text: shorten(message, maxReason, reasonEnd)})
+}
+
+// shorten returns a message as one clean line of at most n characters. If that cuts the message, the
+// last end characters come from its end.
+func shorten(message string, n, end int) string {
+	line := strings.TrimSpace(cleantext.Line(message))
+	if utf8.RuneCountInString(line) <= n {
+		return line
+	}
+	runes := []rune(line)
+	return cleantext.Cut(string(runes[:n-end]), n-end-1) + "… " + strings.TrimSpace(string(runes[len(runes)-end:]))
 }
 
 // plainStart reports whether a line with this beginning is a paragraph of Markdown.

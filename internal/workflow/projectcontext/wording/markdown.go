@@ -34,7 +34,7 @@ func Markdown(c projectcontext.Context, maxTokens int, last foreign.Line) string
 	}
 	var rest []foreign.Line
 	if len(empty) > 0 {
-		rest = append(rest, foreign.Own("Nothing in: ").Add(foreign.Join(empty, ", ")).Own("."))
+		rest = append(rest, foreign.Own("Empty: ").Add(foreign.Join(empty, ", ")).Own("."))
 	}
 	return join(parts, append(rest, last), maxTokens*projectcontext.BytesPerToken)
 }
@@ -72,7 +72,10 @@ func newPart(s projectcontext.Section, text body) part {
 		p.head = append(p.head, line.Cut(maxLine))
 	}
 	if s.Unavailable != "" {
-		p.head = append(p.head, foreign.Own("Not known: ").Name(s.Unavailable).Cut(maxLine))
+		p.head = append(p.head, foreign.Own("Unavailable: ").Notice(s.Unavailable))
+		if len(text.lines) > 0 {
+			p.head = append(p.head, foreign.Line{}) // ends the paragraph
+		}
 	}
 	for _, line := range text.lines {
 		p.lines = append(p.lines, line.Cut(maxLine))

@@ -36,7 +36,7 @@ func TestJoin(t *testing.T) {
 	t.Parallel()
 	got := join([]part{
 		section("a", body{head: []foreign.Line{foreign.Own("always")}, lines: lines(2)}),
-		newPart(projectcontext.Section{Name: "b", Title: "B", Unavailable: "it is\nbroken"}, body{}),
+		newPart(projectcontext.Section{Name: "b", Title: "B", Unavailable: "`just` is\nnot installed"}, body{}),
 		section("long", body{lines: lines(50)}),
 		section("log", body{head: []foreign.Line{foreign.Own("It printed:")}, lines: quoted(50), keepEnd: true}),
 	}, []foreign.Line{foreign.Own("And so on.")}, 350)
@@ -48,7 +48,7 @@ line 2
 
 ## B
 
-Not known: ` + "`\"it is\\nbroken\"`" + `
+Unavailable: ` + "`just`" + ` is not installed
 
 ## LONG
 
@@ -88,7 +88,7 @@ func TestMarkdownNamesEmptySections(t *testing.T) {
 		{Name: "recipes", Title: "Tasks", Empty: "no justfile"},
 		{Name: "tree", Title: "Files", Empty: "no files"},
 	}}, projectcontext.DefaultTokens, foreign.Line{})
-	want := "## Project\n\nRoot: `/p`\nNot a git repository.\n\nNothing in: recipes (no justfile), tree (no files).\n"
+	want := "## Project\n\nRoot: `/p`\nNot a git repository.\n\nEmpty: recipes (no justfile), tree (no files).\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
