@@ -121,6 +121,8 @@ type Column struct {
 	Right bool
 	// Flexible columns are cut if the table is wider than the terminal.
 	Flexible bool
+	// Clear cells need no name of the column in a paragraph.
+	Clear bool
 }
 
 const (
@@ -189,8 +191,12 @@ func (o *Writer) records(columns []Column, rows [][]string) error {
 	for _, row := range rows {
 		var fields []string
 		for i, cell := range row[head:] {
-			if cell != "" && cell != "-" {
-				fields = append(fields, columns[head+i].Name+" "+cell)
+			switch column := columns[head+i]; {
+			case cell == "" || cell == "-":
+			case column.Clear:
+				fields = append(fields, cell)
+			default:
+				fields = append(fields, column.Name+" "+cell)
 			}
 		}
 		err := o.Hang("", strings.Join(row[:head], " "))

@@ -5,6 +5,7 @@ package worktrees
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -32,7 +33,8 @@ A worktree is safe to remove if it is merged, clean, and pushed, and no client o
 Pull requests come from the last answers of GitHub. A client appears until its server ends, or
 until ten minutes after its last call.
 
-In a pipe, each line has path, branch, changes, upstream, last commit, pull request, item, clients,
+At a terminal, paths are relative to the directory that contains the main worktree. In a pipe, each
+line has the full path, branch, changes, upstream, last commit, pull request, item, clients,
 and removal, separated by tabs.`,
 		Example: "  copse worktrees\n  copse worktrees --json",
 		Args:    app.NoArgs,
@@ -60,14 +62,32 @@ func show(env app.Env, all []worktrees.Worktree) error {
 	if len(all) == 1 {
 		env.Note("note: this is the only worktree; `git worktree add` or `copse item start ID --worktree --run` adds one")
 	}
+	out := output.New(env)
 	var rows [][]string
 	for _, w := range all {
-		rows = append(rows, []string{w.Path, w.Branch, changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), company(w), removal(w)})
+		path, remove := w.Path, removal(w)
+		if out.Terminal() {
+			path = short(path, all[0].Path)
+			if w.SafeToRemove {
+				remove = "safe to remove"
+			}
+		}
+		rows = append(rows, []string{path, w.Branch, changes(w), upstream(w), age(w.LastCommit, env.Now()), pull(w.PullRequest), task(w.Item), company(w), remove})
 	}
-	return output.New(env).Table([]output.Column{
+	return out.Table([]output.Column{
 		{Name: "worktree", Flexible: true}, {Name: "branch", Flexible: true}, {Name: "changes"}, {Name: "upstream"}, {Name: "committed"},
-		{Name: "pr"}, {Name: "item", Flexible: true}, {Name: "who", Flexible: true}, {Name: "remove", Flexible: true},
+		{Name: "pr"}, {Name: "item", Flexible: true}, {Name: "who", Flexible: true}, {Name: "remove", Flexible: true, Clear: true},
 	}, rows)
+}
+
+// short returns a path for a reader: relative to the directory that contains the main worktree, or
+// unchanged if it is not in that directory.
+func short(path, main string) string {
+	relative, err := filepath.Rel(filepath.Dir(main), path)
+	if err != nil || !filepath.IsLocal(relative) || relative == "." {
+		return path
+	}
+	return relative
 }
 
 // changes describes the uncommitted changes, and an operation that git interrupted.
