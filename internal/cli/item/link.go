@@ -127,6 +127,9 @@ agent holds is refused.`,
 		if asJSON {
 			return out.JSON(started{plan, run})
 		}
+		if run && plan.Worktree != "" {
+			c.Env.Note("note: to work on the item, run " + shellLine([]string{"cd", plan.Worktree}))
+		}
 		return out.Line("%s", shellLine(plan.Command))
 	})
 	return cmd
