@@ -33,6 +33,9 @@ type Options struct {
 	Git git.Options
 	// GitHubHost is the host that $GH_HOST names, "" for none.
 	GitHubHost string
+	// Aside returns the name of a branch that nobody develops on, such as that of work items;
+	// nil and "" are none. It is not among a view's branches unless it is checked out.
+	Aside func() string
 }
 
 // Session is one worktree, found or not.

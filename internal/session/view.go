@@ -135,14 +135,32 @@ func (v *View) StatePlace(ctx context.Context) (dir, hides string, err error) {
 	return dir, hides, nil
 }
 
-// Branches returns the local branches, sorted by bytes.
+// Branches returns the local branches, sorted by bytes, without the one set aside.
 func (v *View) Branches(ctx context.Context) ([]string, error) {
 	o, err := v.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	names, err := v.branches.get(func() ([]string, error) { return o.repo.LocalBranches(ctx) })
-	return names, Explain(err)
+	if err != nil {
+		return nil, Explain(err)
+	}
+	if i, ok := slices.BinarySearch(names, v.Aside(ctx)); ok {
+		names = slices.Concat(names[:i], names[i+1:])
+	}
+	return names, nil
+}
+
+// Aside returns the name of the branch that nobody develops on, "" if there is none, or it is
+// checked out.
+func (v *View) Aside(ctx context.Context) string {
+	if v.s.opts.Aside == nil {
+		return ""
+	}
+	if name := v.s.opts.Aside(); name != v.Current(ctx) {
+		return name
+	}
+	return ""
 }
 
 // HasBranch reports whether a local branch with this name exists. It uses the list of branches only

@@ -11,6 +11,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,6 +75,12 @@ type UserItems struct {
 	Branch    string            `yaml:"branch" form:"name of a branch" default:"copse-items" doc:"The branch with the history of a shared store of work items. copse never checks it out."`
 	Sync      Sync              `yaml:"sync" form:"manual or after-change" default:"manual" doc:"When a shared store of work items syncs with its remote: on request, or after each change."`
 }
+
+// DefaultItemsBranch is the branch of a shared store of work items if the user chose no other.
+const DefaultItemsBranch = "copse-items"
+
+// ItemsBranch returns the branch with the history of a shared store of work items.
+func (i UserItems) ItemsBranch() string { return cmp.Or(i.Branch, DefaultItemsBranch) }
 
 // Sync defines when a shared store syncs.
 type Sync string

@@ -78,7 +78,15 @@ func New(o Options) *Sources {
 	if !filepath.IsAbs(start) {
 		start = filepath.Join(o.Env.Dir, start)
 	}
+	user := settings.OpenUser(o.Env.SettingsFile())
 	at := session.New(session.Options{
+		Aside: func() string {
+			s, err := user.Get()
+			if err != nil {
+				return settings.DefaultItemsBranch // the command that shows the settings reports it
+			}
+			return s.Items.ItemsBranch()
+		},
 		Dir: start, GitHubHost: strings.ToLower(o.Env.Getenv("GH_HOST")),
 		Git: git.Options{Env: o.Env.Environ, Named: o.Repo != "" && !o.Found, Configured: func(c gitconfig.Config) { logins(c, o.Env.Secrets.AddLogin) }},
 	})
@@ -92,7 +100,7 @@ func New(o Options) *Sources {
 	services := service.New(service.Options{
 		Finder:   Finder(o.Env),
 		Getenv:   o.Env.Getenv,
-		User:     settings.OpenUser(o.Env.SettingsFile()),
+		User:     user,
 		CacheDir: o.Env.CacheDir(),
 		Version:  app.Version(),
 		Timeout:  o.Timeout,

@@ -34,12 +34,13 @@ func Examine(ctx context.Context, env app.Env, repo string, online bool) []docto
 	d := doctor.Doctor{
 		Words: doctor.Words{
 			Errors: here.Words, Install: "copse mcp install", InitItems: "copse item init", CheckItems: "copse item doctor",
+			ShareItems: "copse item init --shared", SyncItems: "copse item sync",
 			InitCommands: "copse prompt init", IndexCommands: "copse prompt index",
 		},
 		Version: app.Version(), Executable: env.Executable, Environ: xec.Env(env.Environ), Getenv: env.Getenv, Online: online,
 		Session: here.Session, Worktree: here.Worktree, Branches: here.Branches, Pulls: here.Pulls, Issues: here.Issues,
 		Finder: wiring.Finder(env), Settings: here.Settings, SettingsFile: env.SettingsFile(),
-		Items: func() doctor.ItemStore { return here.Items() }, Commands: commands, Tasks: tasks, Engine: here.Containers(),
+		Items: func() doctor.ItemStore { return here.Items() }, SharedItems: here.Sync(here.FilesOfItems()).Offered, Commands: commands, Tasks: tasks, Engine: here.Containers(),
 		Clients: ClientFiles(env, here.Workspace()), Status: status, Ports: files.Ports, Tokens: files.Tokens,
 	}
 	return d.Examine(ctx)

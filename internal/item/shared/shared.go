@@ -33,9 +33,6 @@ import (
 	"github.com/copse-dev/copse/internal/item/merge"
 )
 
-// DefaultBranch is the name of the branch if nobody chose another one.
-const DefaultBranch = "copse-items"
-
 // Syncer keeps one store. It is for one goroutine.
 type Syncer struct {
 	Store  *local.Store

@@ -25,6 +25,9 @@ import (
 	"github.com/copse-dev/copse/internal/xec"
 )
 
+// itemsBranch is the branch of the store.
+const itemsBranch = "copse-items"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(agentVar) != "" {
 		if err := runAgent(context.Background()); err != nil {
@@ -65,7 +68,7 @@ func open(ctx context.Context, clone, remote string, env xec.Env) (*machine, err
 	if err != nil {
 		return nil, err
 	}
-	branch, err := sidebranch.Open(ctx, sidebranch.Repository{Repo: repo, Env: env}, shared.DefaultBranch)
+	branch, err := sidebranch.Open(ctx, sidebranch.Repository{Repo: repo, Env: env}, itemsBranch)
 	if err != nil {
 		return nil, err
 	}
@@ -374,12 +377,12 @@ func TestForeignBranch(t *testing.T) {
 	gittest.Write(t, filepath.Join(m.clone, "code.go"), "package x\n")
 	g.Run(m.clone, "add", ".")
 	g.Run(m.clone, "commit", "-q", "-m", "code")
-	g.Run(m.clone, "branch", shared.DefaultBranch)
-	before := g.Run(m.clone, "rev-parse", shared.DefaultBranch)
+	g.Run(m.clone, "branch", itemsBranch)
+	before := g.Run(m.clone, "rev-parse", itemsBranch)
 	if _, err := m.syncer.Sync(t.Context()); err == nil || !strings.Contains(err.Error(), "not a branch of work items") {
 		t.Errorf("got %v", err)
 	}
-	if after := g.Run(m.clone, "rev-parse", shared.DefaultBranch); after != before {
+	if after := g.Run(m.clone, "rev-parse", itemsBranch); after != before {
 		t.Errorf("the branch moved from %s to %s", before, after)
 	}
 }

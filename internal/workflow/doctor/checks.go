@@ -233,6 +233,9 @@ func (d *Doctor) items(ctx context.Context) Finding {
 	case missing:
 		return Finding{Verdict: None, Text: cleantext.Line(project.Error()) + where, Remedy: "To make the project, run `" + d.Words.InitItems + "`."}
 	case errors.Is(err, item.ErrNoProject):
+		if ref := d.SharedItems(ctx); ref != "" {
+			return Finding{Verdict: None, Text: "this repository has shared work items on " + cleantext.Line(ref), Remedy: "Run `" + d.Words.ShareItems + "`, then `" + d.Words.SyncItems + "`."}
+		}
 		return Finding{Verdict: None, Text: "no .tic directory", Remedy: "To track work items, run `" + d.Words.InitItems + "`."}
 	case err != nil:
 		return Finding{Verdict: Failed, Text: cleantext.Line(err.Error()), Remedy: "Run `" + d.Words.CheckItems + "` for details."}

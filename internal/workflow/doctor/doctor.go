@@ -55,6 +55,8 @@ type Words struct {
 	Install string
 	// InitItems and CheckItems create and check a store of work items.
 	InitItems, CheckItems string
+	// ShareItems creates the shared store that SyncItems fills.
+	ShareItems, SyncItems string
 	// InitCommands and IndexCommands create and build a registry of prompts.
 	InitCommands, IndexCommands string
 }
@@ -87,9 +89,12 @@ type Doctor struct {
 	Settings     settings.Files
 	SettingsFile string
 	Items        func() ItemStore
-	Commands     *library.Library
-	Tasks        *tasks.Tasks
-	Engine       *docker.Client
+	// SharedItems returns the remote-tracking ref of a shared store of work items that this clone
+	// does not have yet, "" if there is none.
+	SharedItems func(context.Context) string
+	Commands    *library.Library
+	Tasks       *tasks.Tasks
+	Engine      *docker.Client
 
 	// Clients locates the clients' files.
 	Clients clientconfig.Location

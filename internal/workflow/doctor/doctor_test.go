@@ -48,6 +48,7 @@ func TestWords(t *testing.T) {
 		"no copse up":                       {d.up, nil, None, ""},
 		"settings":                          {d.settings, nil, OK, ""},
 	} {
+		d.SharedItems = func(context.Context) string { return "" }
 		d.Items = func() ItemStore { return noItems{tt.err} }
 		got := tt.look(ctx)
 		if got.Verdict != tt.verdict || !strings.Contains(got.Remedy, tt.remedy) || tt.remedy == "" && got.Remedy != "" {

@@ -70,11 +70,49 @@ func (s *Sync) Open(ctx context.Context, remote string) (*shared.Syncer, error) 
 		return nil, err
 	}
 	name, email := repo.Author(ctx)
-	branch, err := sidebranch.Open(ctx, sidebranch.Repository{Repo: repo, Name: name, Email: email, Env: s.o.Env}, cmp.Or(user.Items.Branch, shared.DefaultBranch))
+	branch, err := sidebranch.Open(ctx, sidebranch.Repository{Repo: repo, Name: name, Email: email, Env: s.o.Env}, user.Items.ItemsBranch())
 	if err != nil {
 		return nil, err
 	}
 	return &shared.Syncer{Store: s.o.Store, Branch: branch, Remote: to, Now: s.o.Now}, nil
+}
+
+// Offered returns the short name of the remote-tracking ref, such as origin/copse-items, of a shared
+// store that this clone does not have yet; "" if there is none, or it cannot be found out.
+func (s *Sync) Offered(ctx context.Context) string {
+	if s.o.Store == nil {
+		return ""
+	}
+	if _, err := s.o.Store.Path(); !errors.Is(err, item.ErrNoProject) {
+		return ""
+	}
+	user, err := s.o.User()
+	if err != nil {
+		return ""
+	}
+	repo, err := s.o.Session.Repo(ctx)
+	if err != nil {
+		return ""
+	}
+	remotes, err := repo.Remotes(ctx)
+	if err != nil {
+		return ""
+	}
+	const prefix = "refs/remotes/"
+	var refs []string
+	for _, remote := range remotes {
+		refs = append(refs, prefix+remote+"/"+user.Items.ItemsBranch())
+	}
+	found, err := repo.CommitsOf(ctx, refs)
+	if err != nil {
+		return ""
+	}
+	for _, ref := range refs {
+		if found[ref] != "" {
+			return strings.TrimPrefix(ref, prefix)
+		}
+	}
+	return ""
 }
 
 // remoteOf returns the remote that is meant, nil if there is none.

@@ -54,6 +54,9 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	if known.History, err = history.Unmerged(ctx, t.repo.Program(), known.Roots); err != nil {
 		return Answer{}, session.Explain(err)
 	}
+	if aside := t.session.View().Aside(ctx); !slices.Contains(q.Only, aside) {
+		delete(known.History.Tips, aside)
+	}
 	if known.Logs, known.Outside, err = t.remembered(ctx, known); err != nil {
 		return Answer{}, session.Explain(err)
 	}

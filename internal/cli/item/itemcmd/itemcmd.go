@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -83,7 +84,7 @@ func (c Base) RunIn(do func(ctx context.Context, here *workspace.Workspace, s it
 		defer store.Close()
 		ctx := item.WithAgent(cmd.Context(), here.Person())
 		if err := do(ctx, here, store, args); err != nil {
-			return c.explain(err)
+			return c.explain(err, func() string { return here.Sync(store).Offered(ctx) })
 		}
 		_ = store.Renew(ctx) // a claim that cannot be renewed expires
 		c.syncChange(cmd.Context(), here, store)
@@ -102,12 +103,16 @@ func (c Base) syncChange(ctx context.Context, here *workspace.Workspace, s item.
 	}
 }
 
-// explain explains an error to a person, who has the program and not the tools.
-func (c Base) explain(err error) error {
+// explain explains an error to a person, who has the program and not the tools. offered returns the
+// remote-tracking ref of a shared store that this clone does not have yet, "" if there is none.
+func (c Base) explain(err error, offered func() string) error {
 	if missing, ok := errors.AsType[*item.NoProjectError](err); ok {
 		return fmt.Errorf("%w. Run '%s' to make it, or name another one in items.project", missing, c.InitCommand)
 	}
 	if errors.Is(err, item.ErrNoProject) {
+		if ref := offered(); ref != "" {
+			return fmt.Errorf("this repository has shared work items on %s. Run '%s --shared', then '%ssync'", cleantext.Line(ref), c.InitCommand, strings.TrimSuffix(c.InitCommand, "init"))
+		}
 		return fmt.Errorf("not a tic project (no .tic/ directory found). Run '%s' first", c.InitCommand)
 	}
 	if held, ok := errors.AsType[*item.HeldError](err); ok {
