@@ -9,7 +9,7 @@ import (
 )
 
 // colors are those of the servers, in the order in which they first occur.
-var colours = []string{"#2f7d4f", "#9aa5b1", "#4a7fb5", "#c2803a", "#8d5aa8", "#b5544a", "#5b6b7a"}
+var colors = []string{"#2f7d4f", "#9aa5b1", "#4a7fb5", "#c2803a", "#8d5aa8", "#b5544a", "#5b6b7a"}
 
 // chart draws the growth table as lines and the first column of any other as bars, grouped
 // by work.
@@ -58,7 +58,7 @@ func chart(t Table) []byte {
 	x := 12
 	for i, s := range servers {
 		fmt.Fprintf(&b, `<rect x="%d" y="34" width="11" height="11" fill="%s"/><text x="%d" y="44" fill="#3a4653">%s</text>`+"\n",
-			x, colours[i%len(colours)], x+16, html.EscapeString(s))
+			x, colors[i%len(colors)], x+16, html.EscapeString(s))
 		x += 32 + 7*len(s)
 	}
 	y := top
@@ -71,7 +71,7 @@ func chart(t Table) []byte {
 		}
 		w := length(l.Values[0])
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/><text x="%.1f" y="%d" fill="#3a4653">%s</text>`+"\n",
-			label, y, max(w, 1), barHeight-3, colours[slices.Index(servers, l.Server)%len(colours)], float64(label)+w+6, y+11, Number(l.Values[0]))
+			label, y, max(w, 1), barHeight-3, colors[slices.Index(servers, l.Server)%len(colors)], float64(label)+w+6, y+11, Number(l.Values[0]))
 		y += barHeight
 	}
 	b.WriteString("</svg>\n")

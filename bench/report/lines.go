@@ -53,7 +53,7 @@ func lineChart(t Table) []byte {
 	x := 12
 	for i, s := range servers {
 		fmt.Fprintf(&b, `<rect x="%d" y="34" width="11" height="11" fill="%s"/><text x="%d" y="44" fill="#3a4653">%s</text>`+"\n",
-			x, colours[i%len(colours)], x+16, html.EscapeString(s))
+			x, colors[i%len(colors)], x+16, html.EscapeString(s))
 		x += 32 + 7*len(s)
 	}
 	for i, work := range works {
@@ -61,7 +61,7 @@ func lineChart(t Table) []byte {
 		p.axes(&b, work, t.Columns)
 		for _, l := range t.Rows {
 			if l.Work == work {
-				p.line(&b, l, colours[slices.Index(servers, l.Server)%len(colours)])
+				p.line(&b, l, colors[slices.Index(servers, l.Server)%len(colors)])
 			}
 		}
 	}

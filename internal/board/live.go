@@ -178,8 +178,7 @@ func (h *hub) begin() {
 	h.running.Go(func() { h.update(ctx, w) })
 }
 
-// InTrash means that the item is deleted: at Deleted, if that is known. Then LostChildren and
-// LostDependents are the relations that the deletion removed from others.
+// leave removes a reader.
 func (h *hub) leave(key string, updates chan message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

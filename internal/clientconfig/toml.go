@@ -50,7 +50,7 @@ func keyText(name string) string {
 // span is a part of a text.
 type span struct{ from, to int }
 
-// member is a member of an entry: its path below the entry, and its position from its key to the
+// tomlMember is a member of an entry: its path below the entry, and its position from its key to the
 // end of its value.
 type tomlMember struct {
 	path []string

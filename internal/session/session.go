@@ -65,7 +65,7 @@ func (s *Session) Repo(ctx context.Context) (*git.Repo, error) {
 type Worktree struct {
 	// Dir is the directory where the search for the repository starts.
 	Dir string
-	// ErrTooManyLinks reports that links form a loop, or seem to.
+	// Root is the root of the worktree; "" outside of git and in a bare repository.
 	Root string
 	// Main is the root of the main worktree, if Root is that of a linked one.
 	Main string

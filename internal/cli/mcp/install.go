@@ -165,25 +165,7 @@ type written struct {
 	tightened bool
 }
 
-// Package clientconfig writes the entry of an MCP server into the configuration of a
-// client, in that client's own format and file.
-//
-// [Lookup] finds a [Client]; [Client.Path] is its file, [Client.Set] and [Client.Remove]
-// change the text of one. They guarantee that
-//
-//   - everything else in the text remains, byte for byte: other entries, their
-//     order, comments, line endings;
-//   - an existing entry keeps a person's additions: arguments, variables, settings, a
-//     program in front of copse;
-//   - an entry that already exists unchanged changes nothing;
-//   - Remove removes what Set has added, and nothing else;
-//   - an invalid text is an error and does not change.
-//
-// Many clients start servers with only a part of the environment. Set writes references
-// to the variables that copse needs, in the client's own form, and never their values.
-// [Client.Environ] returns the environment that a server then gets.
-//
-// This package reads and writes only texts; the caller handles the files.
+// write changes a client's file, unless it is a dry run.
 func (o *clientOptions) write(ctx context.Context, id string, edit editing) (written, error) {
 	client, err := clientconfig.Lookup(id)
 	if err != nil {

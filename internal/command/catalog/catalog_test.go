@@ -203,7 +203,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-// open is the library and runner of a workspace.
+// check returns what Check finds in the workspace at root.
 func check(t *testing.T, root *rooted.Root, dir string) []string {
 	t.Helper()
 	lib := library.New(dir, "")

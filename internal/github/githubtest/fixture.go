@@ -111,8 +111,7 @@ type Thread struct {
 	Comments []Comment `json:"comments"`
 }
 
-// MainRoot returns the root of the main worktree, which is Root unless this is a linked worktree;
-// "" if the main repository is bare, or does not name its worktree.
+// Comment is a comment in a thread.
 type Comment struct {
 	Author      string `json:"author,omitempty"` // empty: the account was deleted
 	Association string `json:"association,omitempty"`

@@ -20,7 +20,7 @@ import (
 // lockWait is how long a change waits for other changes.
 const lockWait = 10 * time.Second
 
-// folder is one directory of a store. It is safe for concurrent use.
+// directory is one directory of a store. It is safe for concurrent use.
 type directory struct {
 	*reader.Reader
 	now     func() time.Time

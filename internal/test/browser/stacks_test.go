@@ -56,7 +56,7 @@ func (s *site) agents() {
 	}
 }
 
-// middle is the vertical middle of the row of a branch; a wire has one of a row's middles at
+// middles returns the vertical middles of the rows of two branches; a wire has one of them at
 // each end.
 const middles = `(() => {
 	const middle = (name) => { const r = document.querySelector('#sections a.open[href*="' + name + '"]').closest("li").getBoundingClientRect(); return (r.top + r.bottom) / 2; };

@@ -32,7 +32,7 @@ type Script func(results []string) (Call, bool)
 // Model is a running model.
 type Model struct {
 	*httptest.Server
-	// Name is how a program calls a tool of the server, and Namespace what it is in.
+	// name returns the name by which a program calls a tool of the server; namespace contains it.
 	name      func(tool string) string
 	namespace string
 	script    Script

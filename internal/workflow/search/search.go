@@ -142,7 +142,7 @@ type found struct {
 	notes []string
 }
 
-// errNotSetUp reports that a kind has no store yet.
+// notSetUpError reports that a kind has no store yet.
 type notSetUpError struct{ error }
 
 func (e notSetUpError) Unwrap() error { return e.error }
