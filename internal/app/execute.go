@@ -67,9 +67,9 @@ func (e Env) Note(line string) { fmt.Fprintln(e.Stderr, foreign.Notice(line)) }
 func (e Env) Notef(format string, args ...any) { e.Note(fmt.Sprintf(format, args...)) }
 
 // NoArgs refuses arguments, as a usage error.
-func NoArgs(cmd *cobra.Command, args []string) error {
-	if err := cobra.NoArgs(cmd, args); err != nil {
-		return UsageError(err.Error())
+func NoArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return UsageError(fmt.Sprintf("takes no arguments, got %q", args[0]))
 	}
 	return nil
 }

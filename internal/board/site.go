@@ -113,7 +113,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := s.boards[id]
 	s.mu.Unlock()
 	if at == nil {
-		s.refuse(w, r, "There is no such page, or its server has restarted.")
+		s.refuse(w, r, "Page not found, or its server has restarted.")
 		return
 	}
 	if rest == "enter" {
@@ -388,7 +388,7 @@ func (missing) Name() string      { return "missing" }
 func (missing) Title() string     { return "" }
 func (missing) Watches() []Source { return nil }
 func (missing) Render(context.Context, Request) (Page, error) {
-	return Page{}, failure.New(failure.NotFound, "There is no such page", "Choose one from the navigation.")
+	return Page{}, failure.New(failure.NotFound, "Page not found", "Choose one from the navigation.")
 }
 
 // keys returns the page that lists the keys.

@@ -31,6 +31,8 @@ type Server struct {
 	// Command starts it on standard input and output, with Args.
 	Command string
 	Args    []string
+	// Without are flags that Set removes from an existing entry.
+	Without []string
 	// Env contains the variables that the entry sets for the server, in written form: they can
 	// refer to others. Set writes its own references and none of these.
 	Env map[string]string
@@ -211,7 +213,26 @@ func IDs() []string {
 type UnknownError struct{ ID string }
 
 func (e *UnknownError) Error() string {
+	if near := Similar(e.ID); near != "" {
+		return fmt.Sprintf("unknown client %q; did you mean %s? Known are %s", e.ID, near, strings.Join(IDs(), ", "))
+	}
 	return fmt.Sprintf("unknown client %q; known are %s", e.ID, strings.Join(IDs(), ", "))
+}
+
+// Similar returns the first client whose name begins with a word, ignoring case and punctuation.
+// It returns "" if there is none.
+func Similar(word string) string {
+	letters := strings.NewReplacer("-", "", "_", "", " ", "")
+	short := letters.Replace(strings.ToLower(word))
+	if short == "" {
+		return ""
+	}
+	for _, id := range IDs() {
+		if strings.HasPrefix(letters.Replace(id), short) {
+			return id
+		}
+	}
+	return ""
 }
 
 // Lookup returns the client with this name.

@@ -106,6 +106,9 @@ func commandLine(before, s Server) []string {
 	if at == 1 || isCopse(line[at-1]) {
 		line[at-1] = s.Command
 	}
+	for _, flag := range s.Without {
+		line = withoutFlag(line, at+2, flag)
+	}
 	for flags := wanted[2:]; len(flags) > 0; {
 		n := 1
 		if len(flags) > 1 && !strings.HasPrefix(flags[1], "-") {
@@ -125,6 +128,30 @@ func serveAt(line []string) int {
 		}
 	}
 	return -1
+}
+
+// Limits returns the flags on the command line that limit what copse serves: --read-only and
+// --toolsets, with their values.
+func (s Server) Limits() []string {
+	line := append([]string{s.Command}, s.Args...)
+	at := serveAt(line)
+	if at < 0 {
+		return nil
+	}
+	var limits []string
+	for i := at + 2; i < len(line); i++ {
+		name, value, hasValue := strings.Cut(line[i], "=")
+		switch {
+		case name == "--read-only" && (!hasValue || value == "true"):
+			limits = append(limits, name)
+		case name == "--toolsets" && hasValue:
+			limits = append(limits, line[i])
+		case name == "--toolsets" && i+1 < len(line):
+			i++
+			limits = append(limits, name+"="+line[i])
+		}
+	}
+	return limits
 }
 
 // isCopse reports whether a path is that of the program copse.

@@ -27,6 +27,7 @@ type clientOptions struct {
 	root      string // once it is known
 	readOnly  bool
 	toolsets  []string
+	lifted    []string // the limits that the flags remove, such as --read-only=false
 	hooks     bool
 	dryRun    bool
 	remove    bool
@@ -75,6 +76,26 @@ func (o *clientOptions) serving(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.readOnly, "read-only", false, "serve only read-only tools")
 	f.StringSliceVar(&o.toolsets, "toolsets", nil, "serve only these `toolsets`, separated by commas: "+strings.Join(workspace.ToolsetNames(), ", ")+" (default all)")
+}
+
+// lift notes the limits that a person removes with an empty value.
+func (o *clientOptions) lift(cmd *cobra.Command) {
+	if cmd.Flags().Changed("read-only") && !o.readOnly {
+		o.lifted = append(o.lifted, "--read-only")
+	}
+	if cmd.Flags().Changed("toolsets") && len(o.toolsets) == 0 {
+		o.lifted = append(o.lifted, "--toolsets")
+	}
+}
+
+// noClients refuses arguments. For the name of a client, it names the flag.
+func noClients(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		if near := clientconfig.Similar(args[0]); near != "" {
+			return app.UsageError(fmt.Sprintf("takes no arguments, got %q; use --client %s", args[0], near))
+		}
+	}
+	return app.NoArgs(cmd, args)
 }
 
 func (o *clientOptions) check(needsClient bool) error {
@@ -151,6 +172,9 @@ func installCommand(env app.Env) *cobra.Command {
 file and what you added to the entry do not change. copse backs up the file next to it, with
 .copse-backup in the name.
 
+The entry keeps --read-only and --toolsets from an earlier install: to remove them, pass
+--read-only=false and --toolsets "". They do not apply over http, where copse up has these flags.
+
 Some clients start servers without the variables of your shell. For these clients, the entry
 refers to the variables that copse needs by name. It never contains their values.
 
@@ -161,8 +185,9 @@ starts and after the client compacts it, so that each session starts with the co
   copse mcp install --client gemini --read-only --toolsets branches,items
   copse mcp install --client cursor --scope project
   copse mcp install --client zed --dry-run`,
-		Args: app.NoArgs,
+		Args: noClients,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.lift(cmd)
 			return o.change(cmd.Context(), o.put(cmd.Context()))
 		},
 	}
@@ -179,7 +204,7 @@ func uninstallCommand(env app.Env) *cobra.Command {
 		Use:     "uninstall",
 		Short:   "Remove copse from a client's configuration",
 		Example: "  copse mcp uninstall --client claude-code",
-		Args:    app.NoArgs,
+		Args:    noClients,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.remove = true
 			return o.change(cmd.Context(), o.takeOut(cmd.Context()))

@@ -35,7 +35,7 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 		if len(o.toolsets) > 0 {
 			args = append(args, "--toolsets", strings.Join(o.toolsets, ","))
 		}
-		return []clientconfig.Named{{Name: o.name, Server: clientconfig.Server{Command: command, Args: args}}}, nil
+		return []clientconfig.Named{{Name: o.name, Server: clientconfig.Server{Command: command, Args: args, Without: o.lifted}}}, nil
 	}
 	files, err := servers.Places(o.env)
 	if err != nil {

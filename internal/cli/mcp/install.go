@@ -130,6 +130,8 @@ func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
 func (o *clientOptions) show(id string, done written) error {
 	var text bytes.Buffer
 	switch {
+	case done.diff == nil && o.remove:
+		fmt.Fprintf(&text, "nothing to remove in %s\n", done.path)
 	case done.diff == nil:
 		fmt.Fprintf(&text, "%s is already up to date\n", done.path)
 	case o.dryRun:
@@ -151,14 +153,62 @@ func (o *clientOptions) show(id string, done written) error {
 		}
 		o.env.Note("Claude Desktop does not pass on the variables of your shell: use `gh auth login` or ~/.netrc for logins, and set jira.host in your settings")
 	}
+	o.noteLimits(id, done)
+	if client, err := clientconfig.Lookup(id); err == nil && done.diff != nil && !o.dryRun && !o.remove {
+		o.env.Notef("restart %s, or reload its MCP servers, to apply the change", client.Title)
+	}
 	_, err := o.env.Stdout.Write(text.Bytes())
 	return err
+}
+
+// noteLimits names the limits of an earlier entry that stay, or that cannot move to another
+// transport.
+func (o *clientOptions) noteLimits(id string, done written) {
+	client, err := clientconfig.Lookup(id)
+	if err != nil || o.remove {
+		return // the hooks of a client have no limits
+	}
+	all, err := client.Entries(done.before)
+	if err != nil {
+		return // the file is the one that was just changed
+	}
+	for _, e := range all {
+		if e.Name != o.name {
+			continue
+		}
+		set := o.limits()
+		kept := slices.DeleteFunc(e.Limits(), func(limit string) bool {
+			flag, _, _ := strings.Cut(limit, "=")
+			return slices.Contains(o.lifted, flag) || slices.Contains(set, flag)
+		})
+		switch flags := strings.Join(kept, " "); {
+		case len(kept) == 0:
+		case o.transport == overHTTP:
+			o.env.Notef("the entry loses %s, because copse up decides what to serve over http; to keep the limit, run `copse down`, then `copse up %s`", flags, flags)
+		default:
+			o.env.Notef("the entry keeps %s; to remove the limit, pass --read-only=false or --toolsets \"\"", flags)
+		}
+	}
+}
+
+// limits returns the names of the limits that the flags set.
+func (o *clientOptions) limits() []string {
+	var names []string
+	if o.readOnly {
+		names = append(names, "--read-only")
+	}
+	if len(o.toolsets) > 0 {
+		names = append(names, "--toolsets")
+	}
+	return names
 }
 
 // written is the outcome for a file.
 type written struct {
 	path string
 	diff []byte // nil if it was up to date
+	// before is the content that the file had.
+	before []byte
 	// backup contains the earlier content; "" if there was nothing to back up.
 	backup string
 	// tightened means that others could read the file, which now contains a token.
@@ -243,7 +293,7 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 		return written{}, fmt.Errorf("%s is not changed: %w", path, err)
 	}
 	secret := slices.ContainsFunc(named, func(n clientconfig.Named) bool { return n.Token != "" })
-	done := written{path: path}
+	done := written{path: path, before: before}
 	if !bytes.Equal(before, after) {
 		done.diff = diff.Diff(path, before, path, after)
 	}

@@ -42,7 +42,7 @@ that browser until copse up ends.`,
 				return output.New(env).Line("%s", link)
 			}
 			if err := browse(cmd.Context(), env, link); err != nil {
-				env.Notef("cannot start a browser: %v; open this link within a minute:", err)
+				env.Note("No browser found. Open this link within a minute:")
 				return output.New(env).Line("%s", link)
 			}
 			return nil

@@ -87,12 +87,19 @@ func downCommand(env app.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := client.Stop(cmd.Context()); err != nil {
+			running, err := client.Status(cmd.Context())
+			if err == nil {
+				err = client.Stop(cmd.Context())
+			}
+			if errors.Is(err, control.ErrNotRunning) {
+				return output.New(env).Line("copse up is not running.")
+			}
+			if err != nil {
 				return err
 			}
 			for deadline := env.Now().Add(upTime); env.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 				if _, err := client.Status(cmd.Context()); errors.Is(err, control.ErrNotRunning) {
-					return nil
+					return output.New(env).Line("Stopped copse up (PID %d), which served %s.", running.PID, cleantext.Count(len(running.Worktrees), "worktree"))
 				}
 			}
 			return errors.New("copse up has not stopped yet; run `copse status` to see whether it still runs")

@@ -227,7 +227,7 @@ func join(ctx context.Context, env app.Env, files servers.Files, dir string, new
 	if err != nil {
 		return err
 	}
-	env.Notef("joined the running server (PID %d); its options apply", status.PID)
+	env.Notef("copse up is already running (PID %d); its options apply", status.PID)
 	return showStatus(ctx, env, status, files, dir)
 }
 

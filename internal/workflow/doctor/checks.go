@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -102,6 +104,13 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 func (d *Doctor) settings(context.Context) Finding {
 	if problems := d.Settings.Problems(); len(problems) > 0 {
 		return Finding{Verdict: Failed, Text: cleantext.Line(strings.Join(problems, "; ")), Remedy: "Correct the file, or remove the key."}
+	}
+	if _, err := os.Stat(d.SettingsFile); errors.Is(err, fs.ErrNotExist) {
+		text := "no settings file; the defaults apply"
+		if d.SettingsFile != "" {
+			text += " (" + d.SettingsFile + ")"
+		}
+		return Finding{Verdict: OK, Text: text}
 	}
 	return Finding{Verdict: OK, Text: "your settings are in " + d.SettingsFile}
 }
