@@ -100,6 +100,9 @@ func helpCommand() *cobra.Command {
 // flagError returns the message for an error of a flag. For an unknown flag, it suggests the
 // nearest one.
 func flagError(cmd *cobra.Command, err error) error {
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && bad.GetFlag().Value.Type() == "duration" {
+		return UsageError(fmt.Sprintf("invalid value %q for --%s: use a number with a unit, such as 90s, 30m, or 2h", bad.GetValue(), bad.GetFlag().Name))
+	}
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return UsageError(err.Error())

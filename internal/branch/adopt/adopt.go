@@ -432,7 +432,7 @@ func (f *forest) byRoot(name string, _ PullRequest) (parent, why string) {
 		return from, "reflog: created from this branch"
 	}
 	if n := len(f.reach(name)); n > 0 {
-		return f.k.Root, fmt.Sprintf("no branch is below it; it has %s that no trunk has", history.Count(n))
+		return f.k.Root, fmt.Sprintf("no branch below it; %s that no trunk has", history.Count(n))
 	}
 	return f.k.Root, "it has no commit that the trunks lack"
 }
@@ -447,8 +447,11 @@ func issue(name string, own []history.Commit) *Fact {
 		}
 	}
 	if key := keyOf(name); key != "" {
-		why := "in the branch's name"
-		if n := counts[key]; n > 0 {
+		why := "in the branch name"
+		switch n := counts[key]; {
+		case n == 1 && len(own) == 1:
+			why += " and its only commit"
+		case n > 0:
 			why += fmt.Sprintf(" and %d of its %s", n, history.Count(len(own)))
 		}
 		return &Fact{Value: key, Evidence: why}
@@ -461,6 +464,9 @@ func issue(name string, own []history.Commit) *Fact {
 	}
 	if best == "" {
 		return nil
+	}
+	if len(own) == 1 {
+		return &Fact{Value: best, Evidence: "in its only commit"}
 	}
 	return &Fact{Value: best, Evidence: fmt.Sprintf("in %d of its %s", counts[best], history.Count(len(own)))}
 }

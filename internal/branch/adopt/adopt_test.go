@@ -115,12 +115,12 @@ func TestParents(t *testing.T) {
 		"a-tests": "z-login: " + then,
 		"docs":    "z-login: " + log,
 		"spike":   "main: " + log,
-		"z-login": "main: no branch is below it; it has 4 commits that no trunk has",
+		"z-login": "main: no branch below it; 4 commits that no trunk has",
 	}, parents(k))
 	// Without git's log there are only the commits, which do not show which branch continued.
 	compare(t, map[string]string{
 		"a-tests": "docs: contains all of its commits, and 1 commit more",
-		"docs":    "main: no branch is below it; it has 2 commits that no trunk has",
+		"docs":    "main: no branch below it; 2 commits that no trunk has",
 		"spike":   "main: it has no commit that the trunks lack",
 		"z-login": "docs: contains all of its commits, and 2 commits more",
 	}, parents(forgetful(k)))
@@ -133,7 +133,7 @@ func TestParents(t *testing.T) {
 		"a-tests": "z-login: " + then,
 		"docs":    "spike: base of pull request #7",
 		"spike":   "main: " + log,
-		"z-login": "main: no branch is below it; it has 4 commits that no trunk has",
+		"z-login": "main: no branch below it; 4 commits that no trunk has",
 	}, parents(k))
 	for _, p := range adopt.Propose(k) {
 		want := map[string]string{"docs": "7: its head branch has this name and its last commit is here", "spike": "8: its head branch has this name; it is closed"}[p.Branch]
@@ -180,7 +180,7 @@ func TestDeclared(t *testing.T) {
 		}
 	})
 	k.PullRequests = []adopt.PullRequest{{Number: 9, Head: "a", Base: "main", Open: true}}
-	compare(t, map[string]string{"b": "main: no branch is below it; it has 2 commits that no trunk has"}, parents(forgetful(k)))
+	compare(t, map[string]string{"b": "main: no branch below it; 2 commits that no trunk has"}, parents(forgetful(k)))
 	for _, p := range adopt.Propose(k) {
 		if p.Branch == "a" {
 			t.Errorf("proposed for a branch that has all: %+v", p)
@@ -217,8 +217,8 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	compare(t, map[string]string{
-		"PROJ-12":              "PROJ-12: in the branch's name and 1 of its 1 commit",
-		"feature/PROJ-7-login": "PROJ-7: in the branch's name",
+		"PROJ-12":              "PROJ-12: in the branch name and its only commit",
+		"feature/PROJ-7-login": "PROJ-7: in the branch name",
 		"plain":                "AB-2: in 2 of its 3 commits",
 	}, got)
 }

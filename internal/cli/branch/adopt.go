@@ -177,7 +177,7 @@ func (c *cli) adoptFor(ctx context.Context, p place, a track.Answer, yes bool) (
 		}
 	}
 	if !yes {
-		c.env.Note("No changes made. Run it again with --yes to apply them.")
+		c.env.Note("No changes made. Run it again with --yes to apply.")
 		return nil
 	}
 	written, err := p.Apply(ctx, a.Proposals)

@@ -74,7 +74,7 @@ func (c *cli) pruneFor(ctx context.Context, p place, changes []prune.Change, yes
 		}
 	}
 	if !yes {
-		c.env.Note("No changes made. Run it again with --yes to apply them.")
+		c.env.Note("No changes made. Run it again with --yes to apply.")
 		return nil
 	}
 	return p.ApplyPruning(ctx, changes)

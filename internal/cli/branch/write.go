@@ -111,7 +111,7 @@ func (c *cli) unlink() *cobra.Command {
 			if !changed {
 				return fmt.Errorf("%s has no such link; `copse branch list` shows the links", name)
 			}
-			return c.out().Line("removed the link of %s", name)
+			return c.out().Line("unlinked %s", name)
 		}),
 	}
 	cmd.Flags().BoolVar(&jira, "jira", false, "remove only the link to the Jira issue")

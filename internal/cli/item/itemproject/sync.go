@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/shared"
@@ -123,7 +124,7 @@ func (c cli) told(r shared.Result, remote, asJSON bool) error {
 	case !remote:
 		err = o.Line("Committed locally. There is no remote to push to")
 	case r.Offline == nil:
-		err = o.Line("Received %d, sent %d", r.Received, r.Sent)
+		err = o.Line("Received %s, sent %s", cleantext.Count(r.Received, "file"), cleantext.Count(r.Sent, "file"))
 	}
 	for _, n := range r.Renumbered {
 		err = errors.Join(err, o.Line("#%d is #%d now: %s", n.From, n.To, n.Title))
