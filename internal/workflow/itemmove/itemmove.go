@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/archive"
 	"github.com/copse-dev/copse/internal/item/local"
@@ -42,7 +43,7 @@ func Move(ctx context.Context, from, to Place) (Done, error) {
 	}
 	if held := all.Claims(); len(held) > 0 {
 		c, _ := all.Claim(held[0].ID)
-		return Done{}, fmt.Errorf("%d work items are claimed, such as #%d by %s; claims cannot be moved: release them first", len(held), held[0].ID, c.Holder)
+		return Done{}, fmt.Errorf("claims cannot be moved, and the project has %s, such as #%d by %s; release them first", cleantext.Count(len(held), "claim"), held[0].ID, c.Holder)
 	}
 	done := Done{From: from.Name, To: to.Name}
 	leave := func(all archive.Archive) (string, error) {
