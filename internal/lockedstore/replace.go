@@ -101,7 +101,7 @@ func (f Foreign) open(create bool) (*os.Root, string, error) {
 				return nil, "", err
 			}
 		}
-		root, err := os.OpenRoot(directory)
+		root, err := regular.OpenRoot(directory)
 		return root, name, err
 	}
 	name, err := f.inside()
@@ -140,7 +140,7 @@ func (f Foreign) inside() (string, error) {
 }
 
 func makeAll(wall, name string) error {
-	root, err := os.OpenRoot(wall)
+	root, err := regular.OpenRoot(wall)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Dir is a directory below another one, the wall: its name may contain links, but never leaves the
@@ -22,12 +24,12 @@ func (d Dir) Sub(name string) Dir { return Dir{Wall: d.Wall, Name: path.Join(d.N
 
 // Open opens the directory. The error can be ErrOutside.
 func (d Dir) Open() (*os.Root, error) {
-	wall, err := os.OpenRoot(d.Wall)
+	wall, err := regular.OpenRoot(d.Wall)
 	if err != nil || d.Name == "." {
 		return wall, withoutPath(err)
 	}
 	defer wall.Close()
-	dir, err := wall.OpenRoot(filepath.FromSlash(d.Name))
+	dir, err := regular.OpenRootIn(wall, filepath.FromSlash(d.Name))
 	if err == nil {
 		return dir, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // Read returns the content of a file, which has at most limit bytes. The error can
@@ -73,7 +75,7 @@ func (r *Root) openPlain(name string) (file *os.File, info fs.FileInfo) {
 	if check(name) != nil {
 		return nil, nil
 	}
-	directory, err := r.root.OpenRoot(path.Dir(name))
+	directory, err := regular.OpenRootIn(r.root, path.Dir(name))
 	if err != nil {
 		return nil, nil
 	}

@@ -29,6 +29,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 var (
@@ -85,7 +87,7 @@ func Open(path string) (*Root, error) {
 	if !filepath.IsAbs(path) {
 		return nil, errors.New("the path of the directory is not absolute")
 	}
-	root, err := os.OpenRoot(path)
+	root, err := regular.OpenRoot(path)
 	if err != nil {
 		return nil, withoutPath(err)
 	}

@@ -15,6 +15,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
@@ -67,7 +70,7 @@ func JSONFlag[T any](cmd *cobra.Command, on *bool) {
 	cmd.Flags().VarPF(jsonFlag[T]{on}, "json", "", "print JSON").NoOptDefVal = "true"
 }
 
-// JSON writes v, indented by two spaces.
+// JSON writes v, indented by two spaces. On a terminal, it escapes characters that control one.
 func (o *Writer) JSON(v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -76,11 +79,32 @@ func (o *Writer) JSON(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	if w, ok := o.w.(*secret.Writer); ok {
-		return w.WriteJSON(b.Bytes())
+	data := b.Bytes()
+	if o.Terminal() {
+		data = escaped(data)
 	}
-	_, err := o.w.Write(b.Bytes())
+	if w, ok := o.w.(*secret.Writer); ok {
+		return w.WriteJSON(data)
+	}
+	_, err := o.w.Write(data)
 	return err
+}
+
+// escaped returns the same JSON without characters that control a terminal or the direction of
+// text. Only strings can contain them, and the library escapes no others than ASCII's.
+func escaped(data []byte) []byte {
+	var b bytes.Buffer
+	b.Grow(len(data))
+	for _, r := range string(data) {
+		if r >= utf8.RuneSelf-1 && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.Bytes()
 }
 
 // Line writes one line of text, cleaned.

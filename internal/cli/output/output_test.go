@@ -2,6 +2,7 @@ package output_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -142,5 +143,23 @@ func TestFold(t *testing.T) {
 	var pipe bytes.Buffer
 	if err := output.New(app.Env{Stdout: &pipe}).Fold(text); err != nil || pipe.String() != text {
 		t.Errorf("in a pipe: %q, %v", &pipe, err)
+	}
+}
+
+// JSON on a terminal means the same, and cannot control the terminal or reverse text.
+func TestJSONOnTerminal(t *testing.T) {
+	t.Parallel()
+	const text = "a\u009b31m \u202eevil \u2028 \x7f \U000e0041 日本"
+	s := &screen{width: 80}
+	if err := output.New(app.Env{Stdout: s}).JSON(text); err != nil {
+		t.Fatal(err)
+	}
+	const want = `"a\u009b31m \u202eevil \u2028 \u007f \udb40\udc41 日本"` + "\n"
+	if diff := cmp.Diff(want, s.String()); diff != "" {
+		t.Error(diff)
+	}
+	var again string
+	if err := json.Unmarshal(s.Bytes(), &again); err != nil || again != text {
+		t.Errorf("got %q, %v", again, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -104,7 +105,7 @@ func Init(ctx context.Context, dir string) (made []string, err error) {
 // create creates a file unless it exists. A link in its path that leads out of the workspace is an
 // error.
 func create(dir, name string, content []byte) (bool, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := regular.OpenRoot(dir)
 	if err != nil {
 		return false, errors.New("the workspace cannot be opened")
 	}

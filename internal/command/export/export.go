@@ -79,7 +79,7 @@ func New(ctx context.Context, client Client, base string, commands []Command) (*
 		return agentsPlan(base, section(commands))
 	}
 	p := &Plan{base: base}
-	root, err := os.OpenRoot(base)
+	root, err := regular.OpenRoot(base)
 	if err != nil {
 		return nil, errors.New("copse cannot open the directory of the commands")
 	}
@@ -201,7 +201,7 @@ func (p *Plan) Stale() bool {
 
 // Write makes the change; with force, it replaces edited files, too.
 func (p *Plan) Write(force bool) error {
-	root, err := os.OpenRoot(p.base)
+	root, err := regular.OpenRoot(p.base)
 	if err != nil {
 		return errors.New("copse cannot open the directory of the commands")
 	}

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/porcelain"
+	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
@@ -132,7 +132,7 @@ func (s *stream) read(root *rooted.Root, w Worktree, e porcelain.Edit) (mode str
 
 // readlink returns the text of a link below a root.
 func readlink(root, name string) (string, error) {
-	dir, err := os.OpenRoot(root)
+	dir, err := regular.OpenRoot(root)
 	if err != nil {
 		return "", err
 	}

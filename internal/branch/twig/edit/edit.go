@@ -106,7 +106,7 @@ func (f *File) Change(ctx context.Context, do func(*Draft) error) (changed bool,
 }
 
 func (f *File) makeDir() error {
-	root, err := os.OpenRoot(f.root)
+	root, err := regular.OpenRoot(f.root)
 	if err != nil {
 		return err
 	}

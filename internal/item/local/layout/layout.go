@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // The files and directories of a store.
@@ -45,7 +46,7 @@ func Trashed(id item.ID) string { return Trash + "/" + itemdir.FileName(id) }
 
 // Names returns the names in a directory of a store; none if it does not exist.
 func Names(root *os.Root, dir string) ([]string, error) {
-	file, err := root.Open(dir)
+	file, err := regular.OpenDir(root, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
