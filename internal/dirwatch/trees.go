@@ -65,7 +65,7 @@ func (t *Trees) Follow(root string, dirs []string) (count uint64, ok bool) {
 		if err != nil {
 			t.drop(root)
 			if errors.Is(err, ErrFull) {
-				t.most = cmp.Or(len(t.of), none) // others need what is left
+				t.most = cmp.Or(len(t.of), none) // leave the remaining watches to other programs
 			}
 			return 0, false
 		}

@@ -37,7 +37,7 @@ type Lines struct {
 type Text struct {
 	// Content is complete lines of the file, except for a line that alone is too long.
 	Content string
-	// Notice describes what is missing, and how to get it; empty if nothing is missing.
+	// Notice describes the missing part, and how to get it. It is empty if the text is complete.
 	Notice string
 }
 

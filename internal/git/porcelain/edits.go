@@ -18,8 +18,8 @@ const (
 // Edit is a file in the worktree that differs from the commit that is checked out.
 type Edit struct {
 	Path string `json:"path"`
-	// Mode is the mode of the file in the worktree; empty if the file is deleted, and
-	// for an untracked file, of which git does not tell.
+	// Mode is the mode of the file in the worktree. It is empty for a deleted file, and for an
+	// untracked file, whose mode git does not report.
 	Mode string `json:"mode,omitempty"`
 	// Commit is the commit of a submodule.
 	Commit    string `json:"commit,omitempty"`

@@ -27,7 +27,7 @@ type Record struct {
 	On       string // the day, as 2026-11-21
 }
 
-// Parse reads the file. It skips lines that are not records: the header, and what is left of an
+// Parse reads the file. It skips lines that are not records: the header, and the markers of an
 // unfinished merge.
 func Parse(text string) []Record {
 	var records []Record
