@@ -152,6 +152,7 @@ func setup(env *testscript.Env) error {
 	} {
 		env.Setenv(k, v)
 	}
+	passRace(env.Setenv)
 	// A script that failed may have left a supervisor.
 	env.Defer(func() {
 		_ = control.NewClient(filepath.Join(env.WorkDir, "r", "copse")).Stop(context.Background())
@@ -159,11 +160,19 @@ func setup(env *testscript.Env) error {
 	return os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[init]\n\tdefaultBranch = main\n"), 0o600)
 }
 
+// passRace passes the settings of the race detector on to a program under it. By default, such
+// a program sleeps for a second before it exits.
+func passRace(set func(name, value string)) {
+	if options := os.Getenv("GORACE"); options != "" {
+		set("GORACE", options)
+	}
+}
+
 // inherited are the variables that a conversation's server sees of a script.
 var inherited = []string{
 	"HOME", "USERPROFILE", "PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "JIRA_EMAIL", "JIRA_TOKEN", "JIRA_PAT", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST",
 	"GITHUB_API_URL", "GITHUB_SERVER_URL", "JIRA_HOST", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "SYSTEMROOT", "TMPDIR",
-	"COPSE_ITEMS", "DOCKER_HOST",
+	"COPSE_ITEMS", "DOCKER_HOST", "GORACE",
 }
 
 var (

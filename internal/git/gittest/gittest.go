@@ -49,6 +49,8 @@ func New(tb testing.TB) *Git {
 		"GIT_ALLOW_PROTOCOL=file",
 		"LC_ALL=C",
 		"SYSTEMROOT=" + os.Getenv("SYSTEMROOT"),
+		// A test program that a test starts as a child exits without delay, too.
+		"GORACE=" + os.Getenv("GORACE"),
 	}}
 	if _, err := g.Env.LookPath("git"); err != nil {
 		tb.Skipf("git: %v", err)
