@@ -1,16 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/bench/fixture"
+	"github.com/copse-dev/copse/bench/measure"
 	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
@@ -30,10 +30,10 @@ func workItems(ctx context.Context, work string, floor, copse []string, rounds i
 	var small []report.Row
 	for _, n := range []int{10_000, 100_000} {
 		dir := filepath.Join(work, fmt.Sprintf("items-%d", n))
-		if err := project(dir, n); err != nil {
+		if err := fixture.Items(dir, n); err != nil {
 			return nil, err
 		}
-		time.Sleep(settle)
+		time.Sleep(measure.Settle)
 		measured, err := someItems(ctx, dir, n, copse, rounds)
 		if err != nil {
 			return nil, err
@@ -51,7 +51,7 @@ func workItems(ctx context.Context, work string, floor, copse []string, rounds i
 			if err != nil {
 				return nil, err
 			}
-			show, err := besideEcho(ctx, dir, floor, copse, rounds, "show_item", `{"id":3}`)
+			show, err := measure.BesideEcho(ctx, dir, floor, copse, rounds, "show_item", `{"id":3}`)
 			if err != nil {
 				return nil, err
 			}
@@ -65,11 +65,11 @@ func workItems(ctx context.Context, work string, floor, copse []string, rounds i
 // all n.
 func someItems(ctx context.Context, dir string, n int, copse []string, rounds int) ([]report.Row, error) {
 	name := strings.TrimSuffix(fmt.Sprint(n), "000") + ",000 items: "
-	never, err := firstCall(ctx, dir, copse, "list_items", `{"all":true}`)
+	never, err := measure.FirstCall(ctx, dir, copse, "list_items", `{"all":true}`)
 	if err != nil {
 		return nil, err
 	}
-	first, err := firstCalls(ctx, dir, copse, "list_items", `{"all":true}`)
+	first, err := measure.FirstCalls(ctx, dir, copse, "list_items", `{"all":true}`)
 	if err != nil {
 		return nil, err
 	}
@@ -82,19 +82,19 @@ func someItems(ctx context.Context, dir string, n int, copse []string, rounds in
 		what, tool string
 		args       func(i int) string
 	}{
-		{"filtered list, warm", "list_items", always(`{"all":true,"status":"todo","label":"two"}`)},
-		{"search for something else each time", "search_items", otherQuery},
-		{"search, warm", "search_items", always(`{"all":true,"query":"session token crash"}`)},
-		{"tree, warm", "get_item_tree", always(`{"all":true}`)},
+		{"filtered list, warm", "list_items", measure.Always(`{"all":true,"status":"todo","label":"two"}`)},
+		{"search for something else each time", "search_items", measure.OtherWords},
+		{"search, warm", "search_items", measure.Always(`{"all":true,"query":"session token crash"}`)},
+		{"tree, warm", "get_item_tree", measure.Always(`{"all":true}`)},
 	} {
-		took, err := repeat(s, rounds, c.tool, c.args)
+		took, err := measure.Repeat(s, rounds, c.tool, c.args)
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, report.Limit(name+c.what, "ms", report.Milliseconds(took), report.Milliseconds(warmItems)))
 	}
 	rows = append(rows, report.Limit(name+"memory", "MiB", s.Memory(), itemsMemory))
-	took, err := repeat(s, rounds, "create_item", func(i int) string {
+	took, err := measure.Repeat(s, rounds, "create_item", func(i int) string {
 		return fmt.Sprintf(`{"title":"new %d","description":%q,"parent":%d}`, i, strings.Repeat("text ", 200), i+1)
 	})
 	if err != nil {
@@ -102,28 +102,6 @@ func someItems(ctx context.Context, dir string, n int, copse []string, rounds in
 	}
 	rows = append(rows, report.Limit(name+"create", "ms", report.Milliseconds(took), report.Milliseconds(createItem)))
 	return rows, s.Stop()
-}
-
-func always(args string) func(int) string { return func(int) string { return args } }
-
-// otherQuery searches for three words that no other call searches for.
-func otherQuery(i int) string {
-	words := strings.Fields(vocabulary)
-	n := len(words)
-	return fmt.Sprintf(`{"all":true,"query":"%s %s %s"}`, words[i%n], words[i/n%n], words[(7*i+3)%n])
-}
-
-// repeat returns the median time of calls of a tool; the first is not counted.
-func repeat(s *stdio.Server, rounds int, tool string, args func(int) string) (time.Duration, error) {
-	var took []time.Duration
-	for i := range rounds + 1 {
-		d, _, err := s.Call(tool, args(i))
-		if err != nil {
-			return 0, err
-		}
-		took = append(took, d)
-	}
-	return median(took[1:]), nil
 }
 
 // syncs returns what the disk takes of a creation: the content of two files, at once, and then
@@ -150,7 +128,7 @@ func syncs(dir string, rounds int) (report.Row, error) {
 		}
 		took = append(took, time.Since(start))
 	}
-	return report.Row{What: "fsync's own share of a create", Unit: "ms", Value: report.Milliseconds(median(took)), Within: true}, nil
+	return report.Row{What: "fsync's own share of a create", Unit: "ms", Value: report.Milliseconds(measure.Median(took)), Within: true}, nil
 }
 
 func writeSynced(path string, data []byte) error {
@@ -168,51 +146,4 @@ func syncDir(path string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// vocabulary is what descriptions are made of.
-const vocabulary = "the login session token crash when a user opens the page and server returns an error because of missing " +
-	"header in request with proxy config enabled on staging environment after deployment expected actual steps"
-
-// project makes a store with n items of about 1 KB, each below another.
-func project(dir string, n int) error {
-	items := filepath.Join(dir, ".tic", "items")
-	if err := os.MkdirAll(items, 0o755); err != nil {
-		return err
-	}
-	config := fmt.Sprintf("backend: local\ntypes:\n  - epic\n  - issue\n  - task\nstatuses:\n  - backlog\n  - todo\n  - done\n"+
-		"current_iteration: default\niterations:\n  - default\nnext_id: %d\n", n+1)
-	if err := os.WriteFile(filepath.Join(dir, ".tic", "config.yml"), []byte(config), 0o644); err != nil {
-		return err
-	}
-	words := strings.Fields(vocabulary)
-	random := rand.New(rand.NewPCG(1, 2))
-	statuses := []string{"backlog", "todo", "done"}
-	for id := 1; id <= n; id++ {
-		if err := writeItem(filepath.Join(items, fmt.Sprintf("%d.md", id)), id, statuses[id%len(statuses)], words, random); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func writeItem(path string, id int, status string, words []string, random *rand.Rand) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
-	fmt.Fprintf(w, "---\nid: \"%d\"\ntitle: Item %d of many\ntype: task\nstatus: %s\niteration: default\npriority: medium\nassignee: alice\n"+
-		"labels:\n  - one\n  - two\ncreated: %s\nupdated: %s\n", id, id, status, "2026-03-02T08:00:00.000Z", "2026-03-02T08:00:00.000Z")
-	if id > 1 {
-		fmt.Fprintf(w, "parent: \"%d\"\ndepends_on:\n  - \"%d\"\n", max(1, id/10), 1+random.IntN(id-1))
-	}
-	fmt.Fprint(w, "---\n")
-	for size := 250; size < 1000; {
-		word := words[random.IntN(len(words))]
-		fmt.Fprint(w, word, " ")
-		size += len(word) + 1
-	}
-	fmt.Fprintln(w)
-	return errors.Join(w.Flush(), f.Close())
 }

@@ -11,17 +11,20 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/bench/browser"
+	"github.com/copse-dev/copse/bench/database"
+	"github.com/copse-dev/copse/bench/fixture"
+	"github.com/copse-dev/copse/bench/measure"
+	"github.com/copse-dev/copse/bench/peers"
 	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
@@ -41,7 +44,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "measure only the `part` of this name: start, prompt, calls, branches, items, database, commands, files, search, stacks, http, page, peers, growth")
 	flag.Func("original", "an original program to compare with, as `NAME=PROGRAM`: twig-mcp, tic, climpt, rstn", func(text string) error {
 		name, path, ok := strings.Cut(text, "=")
-		if _, known := originals[name]; !ok || !known {
+		if _, known := peers.Originals[name]; !ok || !known {
 			return fmt.Errorf("want NAME=PROGRAM, where NAME is one of twig-mcp, tic, climpt, rstn")
 		}
 		o.originals[name] = path
@@ -86,9 +89,6 @@ func result(ctx context.Context, o options, from string) (r report.Report, err e
 	return r.With(again), nil
 }
 
-// settle is how long after its last change a file is trusted by its times.
-const settle = 4 * time.Second
-
 func run(ctx context.Context, o options) (report.Report, error) {
 	work, err := os.MkdirTemp("", "copse-bench-")
 	if err != nil {
@@ -101,22 +101,22 @@ func run(ctx context.Context, o options) (report.Report, error) {
 	}
 	floor := []string{filepath.Join(work, "floor")}
 	copse := []string{filepath.Join(work, "copse"), "mcp", "serve"}
-	found, left := peers(ctx, copse[0], floor[0], o.originals)
+	found, left := peers.Find(ctx, copse[0], floor[0], o.originals)
 	r := report.Report{Date: report.Today(), Machine: report.Machine(), Left: left}
 	wanted := func(part string) bool { return o.only == "" || o.only == part }
 	if wanted("peers") {
-		tables, left, err := compare(ctx, work, found, o.rounds)
+		tables, left, err := peers.Compare(ctx, work, found, o.rounds)
 		if err != nil {
 			return r, err
 		}
 		r.Tables, r.Left = append(r.Tables, tables...), append(r.Left, left...)
 	}
 	if wanted("growth") {
-		most := sizes[len(sizes)-1]
+		most := peers.Sizes[len(peers.Sizes)-1]
 		if o.short {
-			most = sizes[0]
+			most = peers.Sizes[0]
 		}
-		grown, left, err := growth(ctx, work, found, max(o.rounds/10, 5), most)
+		grown, left, err := peers.Growth(ctx, work, found, max(o.rounds/10, 5), most)
 		if err != nil {
 			return r, err
 		}
@@ -129,16 +129,16 @@ func run(ctx context.Context, o options) (report.Report, error) {
 // budgets measures copse alone, or beside the one-tool server, against what it may take.
 func budgets(ctx context.Context, work string, floor, copse []string, o options, wanted func(string) bool) ([]report.Row, error) {
 	small, large := filepath.Join(work, "small"), filepath.Join(work, "large")
-	if err := repository(ctx, small, 30); err != nil {
+	if err := fixture.Repository(ctx, small, 30); err != nil {
 		return nil, err
 	}
-	if err := repository(ctx, large, 10_000); err != nil {
+	if err := fixture.Repository(ctx, large, 10_000); err != nil {
 		return nil, err
 	}
 
 	// What was written a moment ago is read again on each call, as its times
 	// cannot be trusted yet. A repository that people work in is older.
-	time.Sleep(settle)
+	time.Sleep(measure.Settle)
 
 	few := max(o.rounds/5, 10)
 	var rows []report.Row
@@ -151,13 +151,13 @@ func budgets(ctx context.Context, work string, floor, copse []string, o options,
 		{"calls", func() ([]report.Row, error) { return calls(ctx, small, floor, copse, o.rounds) }},
 		{"branches", func() ([]report.Row, error) { return tenThousand(ctx, large, copse, o.originals["twig-mcp"], few) }},
 		{"items", func() ([]report.Row, error) { return workItems(ctx, work, floor, copse, few) }},
-		{"database", func() ([]report.Row, error) { return inDatabase(ctx, work, copse, few) }},
+		{"database", func() ([]report.Row, error) { return database.Measure(ctx, work, copse, few) }},
 		{"commands", func() ([]report.Row, error) { return promptCommands(ctx, work, floor, copse, few) }},
 		{"files", func() ([]report.Row, error) { return workspaceFiles(ctx, work, floor, copse, few) }},
 		{"search", func() ([]report.Row, error) { return searching(ctx, work, copse, max(few/4, 5)) }},
 		{"stacks", func() ([]report.Row, error) { return stacks(ctx, work, copse, few) }},
 		{"http", func() ([]report.Row, error) { return overHTTP(ctx, work, copse[0], o.rounds) }},
-		{"page", func() ([]report.Row, error) { return localPage(ctx, work, copse[0], o.rounds/10) }},
+		{"page", func() ([]report.Row, error) { return browser.Measure(ctx, work, copse[0], o.rounds/10) }},
 	} {
 		if !wanted(part.name) {
 			continue
@@ -194,8 +194,8 @@ func start(ctx context.Context, dir string, floor, copse []string, rounds int) (
 		}
 	}
 	return []report.Row{
-		report.Ratio("spawn to first answer", median(first[0]), median(first[1]), 1.5),
-		report.Ratio("spawn to tools/list", median(list[0]), median(list[1]), 1.5),
+		report.Ratio("spawn to first answer", measure.Median(first[0]), measure.Median(first[1]), 1.5),
+		report.Ratio("spawn to tools/list", measure.Median(list[0]), measure.Median(list[1]), 1.5),
 		report.Limit("idle memory after tools/list", "MiB", memory[1], 18).Beside(memory[0]),
 	}, nil
 }
@@ -204,7 +204,7 @@ func start(ctx context.Context, dir string, floor, copse []string, rounds int) (
 func calls(ctx context.Context, dir string, floor, copse []string, rounds int) ([]report.Row, error) {
 	var rows []report.Row
 	for _, tool := range []string{"get_current_branch", "get_branch_stack", "list_branches", "get_branch_tree"} {
-		r, err := besideEcho(ctx, dir, floor, copse, rounds, tool, "{}")
+		r, err := measure.BesideEcho(ctx, dir, floor, copse, rounds, tool, "{}")
 		if err != nil {
 			return nil, err
 		}
@@ -228,68 +228,9 @@ func memoryAfterCalls(ctx context.Context, dir string, copse []string, rounds in
 			}
 		}
 	}
-	time.Sleep(settle)
+	time.Sleep(measure.Settle)
 	row := report.Limit("memory after calls, small repository", "MiB", s.Memory(), 18)
 	return row, s.Stop()
-}
-
-// besideEcho measures calls of a tool and of the echo, in turns.
-func besideEcho(ctx context.Context, dir string, floor, copse []string, rounds int, tool, args string) (report.Row, error) {
-	yard, err := stdio.Spawn(ctx, dir, floor...)
-	if err != nil {
-		return report.Row{}, err
-	}
-	s, err := stdio.Spawn(ctx, dir, copse...)
-	if err != nil {
-		return report.Row{}, err
-	}
-	_, answer, err := s.Call(tool, args) // the first call opens things
-	if err != nil {
-		return report.Row{}, err
-	}
-	// The yardstick says back as many bytes as the tool's text has.
-	var r struct {
-		Result struct{ Content []struct{ Text string } }
-	}
-	if err := json.Unmarshal(answer, &r); err != nil {
-		return report.Row{}, err
-	}
-	same, err := json.Marshal(map[string]string{"text": r.Result.Content[0].Text})
-	if err != nil {
-		return report.Row{}, err
-	}
-	var took [2][]time.Duration
-	for range rounds {
-		d, _, err := yard.Call("echo", string(same))
-		if err != nil {
-			return report.Row{}, err
-		}
-		took[0] = append(took[0], d)
-		if d, _, err = s.Call(tool, args); err != nil {
-			return report.Row{}, err
-		}
-		took[1] = append(took[1], d)
-	}
-	return report.Ratio(tool, median(took[0]), median(took[1]), 1.2), errors.Join(yard.Stop(), s.Stop())
-}
-
-// coldAnswer measures the first call of a tool in new servers, beside the original program
-// if there is one.
-func coldAnswer(ctx context.Context, dir string, copse []string, original, tool string) (report.Row, error) {
-	const originalTook = 41 // ms, measured on another machine
-	took, err := firstCalls(ctx, dir, copse, tool, "{}")
-	if err != nil {
-		return report.Row{}, err
-	}
-	row := report.Limit(tool+", first call", "ms", report.Milliseconds(took), originalTook)
-	if original != "" {
-		theirs, err := firstCalls(ctx, dir, []string{original}, tool, "{}")
-		if err == nil {
-			return report.Ratio(tool+", first call, beside the original", theirs, took, 1), nil
-		}
-		row.What += " (the original fails)"
-	}
-	return row, nil
 }
 
 // tenThousand measures a repository with 10,000 branches, all of them in the
@@ -299,14 +240,14 @@ func tenThousand(ctx context.Context, dir string, copse []string, original strin
 	const name = "10,000 branches: "
 	var rows []report.Row
 	for _, tool := range []string{"get_current_branch", stack} {
-		r, err := coldAnswer(ctx, dir, copse, original, tool)
+		r, err := measure.ColdAnswer(ctx, dir, copse, original, tool)
 		if err != nil {
 			return nil, err
 		}
 		r.What = name + r.What
 		rows = append(rows, r)
 	}
-	first, err := firstCalls(ctx, dir, copse, tree, "{}")
+	first, err := measure.FirstCalls(ctx, dir, copse, tree, "{}")
 	if err != nil {
 		return nil, err
 	}
@@ -319,7 +260,7 @@ func tenThousand(ctx context.Context, dir string, copse []string, original strin
 		tool   string
 		budget float64 // ms
 	}{{tree, 5}, {stack, 1}} {
-		took, err := repeat(s, rounds, c.tool, always("{}"))
+		took, err := measure.Repeat(s, rounds, c.tool, measure.Always("{}"))
 		if err != nil {
 			return nil, err
 		}
@@ -327,35 +268,4 @@ func tenThousand(ctx context.Context, dir string, copse []string, original strin
 	}
 	rows = append(rows, report.Row{What: name + "memory", Unit: "MiB", Value: s.Memory(), Within: true})
 	return rows, s.Stop()
-}
-
-// firstCalls returns the median time of the first call of a tool, in some servers.
-func firstCalls(ctx context.Context, dir string, copse []string, tool, args string) (time.Duration, error) {
-	var took []time.Duration
-	for range 5 {
-		d, err := firstCall(ctx, dir, copse, tool, args)
-		if err != nil {
-			return 0, err
-		}
-		took = append(took, d)
-	}
-	return median(took), nil
-}
-
-// firstCall returns how long the first call of a new process takes.
-func firstCall(ctx context.Context, dir string, copse []string, tool, args string) (time.Duration, error) {
-	s, err := stdio.Spawn(ctx, dir, copse...)
-	if err != nil {
-		return 0, err
-	}
-	d, _, err := s.Call(tool, args)
-	if err != nil {
-		return 0, err
-	}
-	return d, s.Stop()
-}
-
-func median(d []time.Duration) time.Duration {
-	slices.Sort(d)
-	return d[len(d)/2]
 }

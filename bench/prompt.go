@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/copse-dev/copse/bench/measure"
 	"github.com/copse-dev/copse/bench/report"
 )
 
@@ -30,7 +31,7 @@ func promptLine(ctx context.Context, dir, copse string, rounds int) ([]report.Ro
 		}
 	}
 	quick := slices.Min(took[1])
-	rows := []report.Row{report.Limit("prompt-line, beside git status", "ms", report.Milliseconds(median(took[1])), report.Milliseconds(promptTime)).Beside(report.Milliseconds(median(took[0])))}
+	rows := []report.Row{report.Limit("prompt-line, beside git status", "ms", report.Milliseconds(measure.Median(took[1])), report.Milliseconds(promptTime)).Beside(report.Milliseconds(measure.Median(took[0])))}
 	if quick > promptTime {
 		return rows, fmt.Errorf("prompt-line took %s in the quickest of %d runs, more than %s", quick, rounds, promptTime)
 	}

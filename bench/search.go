@@ -15,6 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/bench/daemon"
+	"github.com/copse-dev/copse/bench/fixture"
+	"github.com/copse-dev/copse/bench/measure"
 	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
@@ -39,13 +42,13 @@ func typed() []string {
 // and as the page that shows hits as one types. The slowest letter counts.
 func searching(ctx context.Context, work string, copse []string, rounds int) ([]report.Row, error) {
 	dir := filepath.Join(work, "searched")
-	if err := fileTree(ctx, dir, 100_000); err != nil {
+	if err := fixture.Files(ctx, dir, 100_000); err != nil {
 		return nil, err
 	}
-	if err := project(dir, 10_000); err != nil {
+	if err := fixture.Items(dir, 10_000); err != nil {
 		return nil, err
 	}
-	time.Sleep(settle)
+	time.Sleep(measure.Settle)
 	const name = "10,000 items and 100,000 files: "
 	s, err := stdio.Spawn(ctx, dir, copse...)
 	if err != nil {
@@ -74,32 +77,9 @@ func searching(ctx context.Context, work string, copse []string, rounds int) ([]
 	return append(rows, report.Limit(name+"the page, slowest letter typed", "ms", report.Milliseconds(page), searchTime)), err
 }
 
-// slowest returns the time of the query that takes longest, as the median over some rounds.
-// The first round and the pauses are not counted.
-func slowest(rounds int, pause time.Duration, ask func(query string) error) (time.Duration, error) {
-	took := map[string][]time.Duration{}
-	for i := range rounds + 1 {
-		for _, query := range typed() {
-			time.Sleep(pause)
-			begun := time.Now()
-			if err := ask(query); err != nil {
-				return 0, fmt.Errorf("search for %q: %w", query, err)
-			}
-			if i > 0 {
-				took[query] = append(took[query], time.Since(begun))
-			}
-		}
-	}
-	var medians []time.Duration
-	for _, times := range took {
-		medians = append(medians, median(times))
-	}
-	return slices.Max(medians), nil
-}
-
 // searchPage measures the page that hits are shown on, as a browser asks for it.
 func searchPage(ctx context.Context, work, dir, copse string, rounds int) (time.Duration, error) {
-	ports, err := freePorts()
+	ports, err := daemon.FreePorts()
 	if err != nil {
 		return 0, err
 	}
@@ -108,16 +88,16 @@ func searchPage(ctx context.Context, work, dir, copse string, rounds int) (time.
 		return 0, err
 	}
 	env := []string{"HOME=" + home, "XDG_RUNTIME_DIR=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home}
-	up, err := daemon(ctx, dir, env, copse, "up", "--port", fmt.Sprint(ports[0]))
+	up, err := daemon.Start(ctx, dir, env, copse, "up", "--port", fmt.Sprint(ports[0]))
 	if err != nil {
 		return 0, err
 	}
-	defer up.stop()
-	if _, err := up.served(ctx, copse); err != nil {
+	defer up.Stop()
+	if _, err := up.Served(ctx, copse); err != nil {
 		return 0, err
 	}
 	cmd := exec.CommandContext(ctx, copse, "board", "--print-url")
-	cmd.Dir, cmd.Env = dir, up.env
+	cmd.Dir, cmd.Env = dir, up.Env
 	link, err := cmd.Output()
 	if err != nil {
 		return 0, fmt.Errorf("copse board: %w", err)
@@ -158,4 +138,27 @@ func searchPage(ctx context.Context, work, dir, copse string, rounds int) (time.
 		_, err := get(page.String())
 		return err
 	})
+}
+
+// slowest returns the time of the query that takes longest, as the median over some rounds.
+// The first round and the pauses are not counted.
+func slowest(rounds int, pause time.Duration, ask func(query string) error) (time.Duration, error) {
+	took := map[string][]time.Duration{}
+	for i := range rounds + 1 {
+		for _, query := range typed() {
+			time.Sleep(pause)
+			begun := time.Now()
+			if err := ask(query); err != nil {
+				return 0, fmt.Errorf("search for %q: %w", query, err)
+			}
+			if i > 0 {
+				took[query] = append(took[query], time.Since(begun))
+			}
+		}
+	}
+	var medians []time.Duration
+	for _, times := range took {
+		medians = append(medians, measure.Median(times))
+	}
+	return slices.Max(medians), nil
 }

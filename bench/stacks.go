@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/bench/fixture"
+	"github.com/copse-dev/copse/bench/measure"
 	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/github/githubtest"
 	"github.com/copse-dev/copse/internal/test/stdio"
@@ -30,25 +29,25 @@ func stacks(ctx context.Context, work string, copse []string, rounds int) ([]rep
 
 // stackVerdict measures the time and the size of a verdict.
 func stackVerdict(ctx context.Context, dir string, env, copse []string, rounds int) ([]report.Row, error) {
-	if err := repository(ctx, dir, 5); err != nil {
+	if err := fixture.Repository(ctx, dir, 5); err != nil {
 		return nil, err
 	}
-	fixture := githubtest.Repository{Name: "acme/shop"}
+	shop := githubtest.Repository{Name: "acme/shop"}
 	for i := range 5 {
-		fixture.PullRequests = append(fixture.PullRequests, githubtest.PullRequest{
-			Number: i + 1, Head: branch(i), Mergeable: new(true), MergeableState: "clean", ReviewDecision: "approved",
+		shop.PullRequests = append(shop.PullRequests, githubtest.PullRequest{
+			Number: i + 1, Head: fixture.BranchName(i), Mergeable: new(true), MergeableState: "clean", ReviewDecision: "approved",
 			CheckRuns: []githubtest.CheckRun{{Name: "test", Conclusion: "success"}, {Name: "lint", Conclusion: "success"}},
 		})
 	}
-	github, err := githubtest.Start(githubtest.Fixture{Token: "bench", Repositories: []githubtest.Repository{fixture}})
+	github, err := githubtest.Start(githubtest.Fixture{Token: "bench", Repositories: []githubtest.Repository{shop}})
 	if err != nil {
 		return nil, err
 	}
 	defer github.Close()
-	if err := git(ctx, dir, "", "remote", "add", "origin", "https://github.com/acme/shop"); err != nil {
+	if err := fixture.Git(ctx, dir, "", "remote", "add", "origin", "https://github.com/acme/shop"); err != nil {
 		return nil, err
 	}
-	time.Sleep(settle)
+	time.Sleep(measure.Settle)
 	s, err := stdio.SpawnWith(ctx, dir, append(env, "GITHUB_API_URL="+github.URL), copse...)
 	if err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func stackVerdict(ctx context.Context, dir string, env, copse []string, rounds i
 	if _, _, err := s.Call(tool, "{}"); err != nil {
 		return nil, err
 	}
-	took, err := repeat(s, rounds*5, tool, func(int) string { return `{"cached":true}` })
+	took, err := measure.Repeat(s, rounds*5, tool, func(int) string { return `{"cached":true}` })
 	if err != nil {
 		return nil, err
 	}
@@ -89,12 +88,12 @@ func conflictRadar(ctx context.Context, dir string, env, copse []string, rounds 
 	if err := radarRepository(ctx, dir, &pairs); err != nil {
 		return nil, err
 	}
-	time.Sleep(settle)
+	time.Sleep(measure.Settle)
 	begin := time.Now()
 	for _, pair := range pairs {
 		a, b, _ := strings.Cut(pair, " ")
 		// The exit status reports whether there is a conflict.
-		if err := git(ctx, dir, "", "merge-tree", "--write-tree", a, b); err != nil && ctx.Err() != nil {
+		if err := fixture.Git(ctx, dir, "", "merge-tree", "--write-tree", a, b); err != nil && ctx.Err() != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +106,7 @@ func conflictRadar(ctx context.Context, dir string, env, copse []string, rounds 
 	if err != nil {
 		return nil, err
 	}
-	warm, err := repeat(s, rounds, "get_conflicts", func(int) string { return "{}" })
+	warm, err := measure.Repeat(s, rounds, "get_conflicts", func(int) string { return "{}" })
 	if err != nil {
 		return nil, err
 	}
@@ -123,59 +122,39 @@ func conflictRadar(ctx context.Context, dir string, env, copse []string, rounds 
 func radarRepository(ctx context.Context, dir string, pairs *[]string) error {
 	name := func(n int) string { return fmt.Sprintf("dir%02d/sub%02d/file%d.go", n%20, n/20%15, n) }
 	text := strings.Repeat("a line of text\n", 100)
-	if err := repository(ctx, dir, 0); err != nil {
+	if err := fixture.Repository(ctx, dir, 0); err != nil {
 		return err
 	}
 	for n := range radarFiles {
-		if err := write(filepath.Join(dir, name(n)), text); err != nil {
+		if err := fixture.Write(filepath.Join(dir, name(n)), text); err != nil {
 			return err
 		}
 	}
-	if err := git(ctx, dir, "", "add", "."); err != nil {
+	if err := fixture.Git(ctx, dir, "", "add", "."); err != nil {
 		return err
 	}
-	if err := git(ctx, dir, "", "commit", "-q", "-m", "files"); err != nil {
+	if err := fixture.Git(ctx, dir, "", "commit", "-q", "-m", "files"); err != nil {
 		return err
 	}
 	for w := range radarWorktrees {
 		at, own := fmt.Sprintf("%s-%d", dir, w), fmt.Sprintf("branch-%d", w)
-		if err := git(ctx, dir, "", "worktree", "add", "-q", "-b", own, at); err != nil {
+		if err := fixture.Git(ctx, dir, "", "worktree", "add", "-q", "-b", own, at); err != nil {
 			return err
 		}
 		for n := range 12 {
-			if err := write(filepath.Join(at, name(w*7+n)), text+own+"\n"); err != nil {
+			if err := fixture.Write(filepath.Join(at, name(w*7+n)), text+own+"\n"); err != nil {
 				return err
 			}
 		}
-		if err := git(ctx, at, "", "commit", "-q", "-a", "-m", "change"); err != nil {
+		if err := fixture.Git(ctx, at, "", "commit", "-q", "-a", "-m", "change"); err != nil {
 			return err
 		}
-		if err := write(filepath.Join(at, name(w+1000)), text+own+"\n"); err != nil {
+		if err := fixture.Write(filepath.Join(at, name(w+1000)), text+own+"\n"); err != nil {
 			return err
 		}
 		for other := range w {
 			*pairs = append(*pairs, fmt.Sprintf("branch-%d %s", other, own))
 		}
-	}
-	return nil
-}
-
-func write(path, text string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(text), 0o644)
-}
-
-// git runs git with an identity of its own and without the user's configuration.
-func git(ctx context.Context, dir, stdin string, args ...string) error {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = dir
-	cmd.Stdin = bytes.NewReader([]byte(stdin))
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=b", "GIT_AUTHOR_EMAIL=b@example.com", "GIT_COMMITTER_NAME=b", "GIT_COMMITTER_EMAIL=b@example.com")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("git %v: %w: %s", args, err, out)
 	}
 	return nil
 }

@@ -1,4 +1,6 @@
-package main
+// Package browser measures the local page in Chromium: what a person waits for, and what open pages
+// cost while nothing changes.
+package browser
 
 import (
 	"bufio"
@@ -18,13 +20,16 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/copse-dev/copse/bench/daemon"
+	"github.com/copse-dev/copse/bench/fixture"
+	"github.com/copse-dev/copse/bench/measure"
 	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/github/githubtest"
 )
 
-// localPage measures the local page: in Chromium what a person waits for and feels, and beside it
+// Measure measures the local page: in Chromium what a person waits for and feels, and beside it
 // what pages cost that stay open.
-func localPage(ctx context.Context, work, copse string, rounds int) ([]report.Row, error) {
+func Measure(ctx context.Context, work, copse string, rounds int) ([]report.Row, error) {
 	var rows []report.Row
 	for _, n := range []int{1_000, 10_000} {
 		more, err := openPage(ctx, filepath.Join(work, fmt.Sprintf("page-%d", n)), copse, n, max(rounds, 10))
@@ -38,10 +43,10 @@ func localPage(ctx context.Context, work, copse string, rounds int) ([]report.Ro
 
 // openPage measures the page of a repository with n branches and 10,000 items.
 func openPage(ctx context.Context, dir, copse string, n, rounds int) ([]report.Row, error) {
-	if err := repository(ctx, dir, n); err != nil {
+	if err := fixture.Repository(ctx, dir, n); err != nil {
 		return nil, err
 	}
-	if err := project(dir, 10_000); err != nil {
+	if err := fixture.Items(dir, 10_000); err != nil {
 		return nil, err
 	}
 	s, err := servePage(ctx, dir, copse, n)
@@ -63,58 +68,58 @@ func openPage(ctx context.Context, dir, copse string, n, rounds int) ([]report.R
 
 // pageServer is copse up with a page.
 type pageServer struct {
-	*process
+	*daemon.Process
 	dir, copse string
 	github     *githubtest.Server
 }
 
 func servePage(ctx context.Context, dir, copse string, n int) (*pageServer, error) {
-	fixture := githubtest.Repository{Name: "acme/shop"}
+	shop := githubtest.Repository{Name: "acme/shop"}
 	for i := range min(n, 200) {
 		base := "main"
 		if i%10 != 0 {
-			base = branch(i - 1)
+			base = fixture.BranchName(i - 1)
 		}
-		fixture.PullRequests = append(fixture.PullRequests, githubtest.PullRequest{
-			Number: i + 1, Title: fmt.Sprintf("Change %d of the team", i), Head: branch(i), Base: base, Mergeable: new(true), MergeableState: "clean", ReviewDecision: "approved",
+		shop.PullRequests = append(shop.PullRequests, githubtest.PullRequest{
+			Number: i + 1, Title: fmt.Sprintf("Change %d of the team", i), Head: fixture.BranchName(i), Base: base, Mergeable: new(true), MergeableState: "clean", ReviewDecision: "approved",
 			CheckRuns: []githubtest.CheckRun{{Name: "build", Conclusion: "success"}, {Name: "lint", Conclusion: "success"}, {Name: "unit tests", Conclusion: []string{"success", "failure"}[i%7/6]}, {Name: "end to end", Conclusion: "success"}},
 		})
 	}
-	github, err := githubtest.Start(githubtest.Fixture{Token: "bench", Repositories: []githubtest.Repository{fixture}})
+	github, err := githubtest.Start(githubtest.Fixture{Token: "bench", Repositories: []githubtest.Repository{shop}})
 	if err != nil {
 		return nil, err
 	}
-	ports, err := freePorts()
+	ports, err := daemon.FreePorts()
 	if err != nil {
 		return nil, err
 	}
-	if err := git(ctx, dir, "", "remote", "add", "origin", "https://github.com/acme/shop"); err != nil {
+	if err := fixture.Git(ctx, dir, "", "remote", "add", "origin", "https://github.com/acme/shop"); err != nil {
 		return nil, err
 	}
 	home, err := os.MkdirTemp(filepath.Dir(dir), "h")
 	if err != nil {
 		return nil, err
 	}
-	time.Sleep(settle)
-	up, err := daemon(ctx, dir, []string{"HOME=" + home, "XDG_RUNTIME_DIR=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home,
+	time.Sleep(measure.Settle)
+	up, err := daemon.Start(ctx, dir, []string{"HOME=" + home, "XDG_RUNTIME_DIR=" + home, "XDG_STATE_HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home,
 		"GITHUB_API_URL=" + github.URL, "GH_TOKEN=bench"}, copse, "up", "--port", strconv.Itoa(ports[0]), "--disable", "jira")
 	if err != nil {
 		return nil, err
 	}
-	s := &pageServer{process: up, dir: dir, copse: copse, github: github}
-	_, err = up.served(ctx, copse)
+	s := &pageServer{Process: up, dir: dir, copse: copse, github: github}
+	_, err = up.Served(ctx, copse)
 	return s, err
 }
 
 func (s *pageServer) stop() {
-	s.process.stop()
+	s.Stop()
 	s.github.Close()
 }
 
 // link returns a link that opens a page, once.
 func (s *pageServer) link(ctx context.Context) (string, error) {
 	cmd := exec.CommandContext(ctx, s.copse, "board", "--print-url")
-	cmd.Dir, cmd.Env = s.dir, s.env
+	cmd.Dir, cmd.Env = s.dir, s.Env
 	out, err := cmd.Output()
 	return strings.TrimSpace(string(out)), err
 }
@@ -216,7 +221,7 @@ func paints(tab context.Context, address string, rounds int) (paint, first, size
 		ms := func(n float64) time.Duration { return time.Duration(n * float64(time.Millisecond)) }
 		painted, begun, size = append(painted, ms(at.Paint)), append(begun, ms(at.First)), at.Size
 	}
-	return report.Milliseconds(median(painted)), report.Milliseconds(median(begun)), size, nil
+	return report.Milliseconds(measure.Median(painted)), report.Milliseconds(measure.Median(begun)), size, nil
 }
 
 // frames scrolls a page from end to end, or types into a field of it, and returns how far
@@ -299,7 +304,7 @@ func (s *pageServer) stayOpen(ctx context.Context, name string) ([]report.Row, e
 	time.Sleep(quiet)
 	spent := s.processor() - before
 	drain(updates)
-	if err := git(ctx, s.dir, "", "branch", branch(0)+"-more", branch(0)); err != nil {
+	if err := fixture.Git(ctx, s.dir, "", "branch", fixture.BranchName(0)+"-more", fixture.BranchName(0)); err != nil {
 		return nil, err
 	}
 	var size int
@@ -361,7 +366,7 @@ func drain(sizes <-chan int) {
 
 // processor is how much time of a processor the server has used.
 func (s *pageServer) processor() time.Duration {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Cmd.Process.Pid))
 	if err != nil {
 		return 0
 	}

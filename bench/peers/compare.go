@@ -1,23 +1,21 @@
-package main
+package peers
 
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/bench/fixture"
+	"github.com/copse-dev/copse/bench/measure"
 	"github.com/copse-dev/copse/bench/report"
-	"github.com/copse-dev/copse/internal/test/stdio"
-
 	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
 // comparison compares servers at the same work on the same data, in turns. A peer that
@@ -25,7 +23,7 @@ import (
 type comparison struct {
 	ctx    context.Context
 	work   string // directory
-	peers  []peer
+	peers  []Peer
 	rounds int
 	env    []string
 	left   []string
@@ -35,8 +33,8 @@ type comparison struct {
 // take a server about a second.
 func atOnce(each time.Duration) int { return min(max(int(time.Second/max(each, 1)), 20), 2000) }
 
-// compare makes the tables about peers.
-func compare(ctx context.Context, work string, found []peer, rounds int) ([]report.Table, []string, error) {
+// Compare makes the tables about peers.
+func Compare(ctx context.Context, work string, found []Peer, rounds int) ([]report.Table, []string, error) {
 	github, stop, err := fakeGitHub()
 	if err != nil {
 		return nil, nil, err
@@ -49,10 +47,10 @@ func compare(ctx context.Context, work string, found []peer, rounds int) ([]repo
 		"XDG_CACHE_HOME=" + filepath.Join(work, "cache"),
 	}}
 	dir := filepath.Join(work, "shop")
-	if err := shop(ctx, dir, 1000); err != nil {
+	if err := fixture.Shop(ctx, dir, 1000); err != nil {
 		return nil, nil, err
 	}
-	time.Sleep(settle)
+	time.Sleep(measure.Settle)
 	starting, err := c.starting(dir)
 	if err != nil {
 		return nil, nil, err
@@ -62,12 +60,12 @@ func compare(ctx context.Context, work string, found []peer, rounds int) ([]repo
 }
 
 // spawn starts a peer in a directory.
-func (c *comparison) spawn(p peer, dir string) (*stdio.Server, error) {
+func (c *comparison) spawn(p Peer, dir string) (*stdio.Server, error) {
 	return stdio.SpawnWith(c.ctx, dir, append(slices.Clone(c.env), p.env...), p.argv...)
 }
 
 // failed notes that a peer cannot do something. The error is not nil if the peer is copse.
-func (c *comparison) failed(p peer, work string, err error) error {
+func (c *comparison) failed(p Peer, work string, err error) error {
 	if p.Name == report.Own {
 		return fmt.Errorf("%s: %s: %w", p.Name, work, err)
 	}
@@ -82,7 +80,7 @@ func (c *comparison) failed(p peer, work string, err error) error {
 
 // contender is a server that takes part in a work.
 type contender struct {
-	peer
+	Peer
 	server *stdio.Server
 	took   []time.Duration
 }
@@ -120,13 +118,13 @@ func (c *comparison) starting(dir string) (report.Table, error) {
 			}
 		}
 	}
-	var able []peer
+	var able []Peer
 	for i, p := range c.peers {
 		if all[i].failed {
 			continue
 		}
 		able = append(able, p)
-		t.Rows = append(t.Rows, report.Line{Server: p.Name, Values: append([]float64{report.Milliseconds(median(all[i].took)), report.Milliseconds(p99(all[i].took))}, all[i].values...)})
+		t.Rows = append(t.Rows, report.Line{Server: p.Name, Values: append([]float64{report.Milliseconds(measure.Median(all[i].took)), report.Milliseconds(measure.P99(all[i].took))}, all[i].values...)})
 	}
 	c.peers = able
 	return t, nil
@@ -145,11 +143,6 @@ func upFront(s *stdio.Server) ([]float64, error) {
 
 // bytesPerToken is a rule of thumb for English and JSON.
 const bytesPerToken = 4
-
-func p99(d []time.Duration) time.Duration {
-	slices.Sort(d)
-	return d[min(len(d)-1, len(d)*99/100)]
-}
 
 // results are the tables about calls.
 type results struct {
@@ -213,8 +206,8 @@ func (c *comparison) one(dir, work string, r *results, peaks map[string]float64)
 		}
 	}
 	_, err = c.all(slices.Clone(doing), work, func(d *contender) error {
-		each := median(d.took)
-		r.latency.Rows = append(r.latency.Rows, report.Line{Work: work, Server: d.Name, Values: []float64{report.Milliseconds(each), report.Milliseconds(p99(d.took))}})
+		each := measure.Median(d.took)
+		r.latency.Rows = append(r.latency.Rows, report.Line{Work: work, Server: d.Name, Values: []float64{report.Milliseconds(each), report.Milliseconds(measure.P99(d.took))}})
 		defer func() { peaks[d.Name] = max(peaks[d.Name], d.server.Peak()) }()
 		if work == newItem {
 			return nil
@@ -248,7 +241,7 @@ func (c *comparison) contenders(dir, work string, r *results) ([]*contender, err
 			}
 			continue
 		}
-		doing = append(doing, &contender{peer: p, server: s})
+		doing = append(doing, &contender{Peer: p, server: s})
 	}
 	return c.all(doing, work, func(d *contender) error { // the first call opens things
 		ask := d.calls[work]
@@ -270,7 +263,7 @@ func (c *comparison) all(doing []*contender, work string, do func(*contender) er
 			continue
 		}
 		d.server.End()
-		if err := c.failed(d.peer, work, err); err != nil {
+		if err := c.failed(d.Peer, work, err); err != nil {
 			return append(able, doing[i+1:]...), err
 		}
 	}
@@ -300,61 +293,4 @@ func fakeGitHub() (address string, stop func(), err error) {
 		front.Close()
 		server.Close()
 	}, nil
-}
-
-// shop makes a repository with a directory, a file and n work items in each tracker's form.
-func shop(ctx context.Context, dir string, n int) error {
-	if err := repository(ctx, dir, 10); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "folder"), 0o755); err != nil {
-		return err
-	}
-	for i := range 100 {
-		if err := os.WriteFile(filepath.Join(dir, "folder", fmt.Sprintf("file-%02d.go", i)), nil, 0o644); err != nil {
-			return err
-		}
-	}
-	text := strings.Repeat("sixty-three characters and one line feed make sixty-four bytes.\n", 64)
-	if err := os.WriteFile(filepath.Join(dir, "four-kilobytes.txt"), []byte(text), 0o644); err != nil {
-		return err
-	}
-	if out, err := exec.CommandContext(ctx, "git", "-C", dir, "remote", "add", "origin", "https://github.com/acme/shop.git").CombinedOutput(); err != nil {
-		return fmt.Errorf("git remote: %w: %s", err, out)
-	}
-	if err := project(dir, n); err != nil {
-		return err
-	}
-	return backlogProject(dir, n)
-}
-
-// backlogProject makes the same items as project in the form of backlog.md 1.52.
-func backlogProject(dir string, n int) error {
-	tasks := filepath.Join(dir, "backlog", "tasks")
-	if err := os.MkdirAll(tasks, 0o755); err != nil {
-		return err
-	}
-	config := "project_name: \"bench\"\ndefault_status: \"To Do\"\nstatuses: [\"To Do\", \"In Progress\", \"Done\"]\nlabels: []\n" +
-		"date_format: yyyy-mm-dd\nauto_open_browser: false\nremote_operations: false\nauto_commit: false\ntask_prefix: \"task\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "backlog", "config.yml"), []byte(config), 0o644); err != nil {
-		return err
-	}
-	words := strings.Fields(vocabulary)
-	random := rand.New(rand.NewPCG(1, 2))
-	statuses := []string{"To Do", "In Progress", "Done"}
-	for id := 1; id <= n; id++ {
-		var b strings.Builder
-		fmt.Fprintf(&b, "---\nid: TASK-%d\ntitle: Item %d of many\nstatus: %s\nassignee: [alice]\ncreated_date: '2026-03-02 08:00'\nlabels: [one, two]\n"+
-			"dependencies: []\nordinal: %d\n---\n\n## Description\n\n<!-- SECTION:DESCRIPTION:BEGIN -->\n", id, id, statuses[id%len(statuses)], 1000*id)
-		for size := 250; size < 1000; {
-			word := words[random.IntN(len(words))]
-			b.WriteString(word + " ")
-			size += len(word) + 1
-		}
-		b.WriteString("\n<!-- SECTION:DESCRIPTION:END -->\n")
-		if err := os.WriteFile(filepath.Join(tasks, fmt.Sprintf("task-%d - Item-%d-of-many.md", id, id)), []byte(b.String()), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }

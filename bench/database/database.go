@@ -1,4 +1,5 @@
-package main
+// Package database measures work items in a PostgreSQL server on this machine.
+package database
 
 import (
 	"context"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/copse-dev/copse/bench/fixture"
+	"github.com/copse-dev/copse/bench/measure"
 	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/postgrestest"
 	"github.com/copse-dev/copse/internal/test/stdio"
@@ -28,9 +31,9 @@ const (
 	visible       = 100 * time.Millisecond
 )
 
-// inDatabase measures 10,000 items in a PostgreSQL server on this machine, which writes each
+// Measure measures 10,000 items in a PostgreSQL server on this machine, which writes each
 // change to the disk.
-func inDatabase(ctx context.Context, work string, copse []string, rounds int) ([]report.Row, error) {
+func Measure(ctx context.Context, work string, copse []string, rounds int) ([]report.Row, error) {
 	if postgrestest.Programs() == "" {
 		return []report.Row{{What: "work items in PostgreSQL are left out: it is not installed", Within: true}}, nil
 	}
@@ -44,7 +47,7 @@ func inDatabase(ctx context.Context, work string, copse []string, rounds int) ([
 		return nil, err
 	}
 	d := &database{ctx: ctx, dir: filepath.Join(work, "items-database"), plain: server.Address(name), at: postgrestest.Project(server.Address(name), "shop"), copse: copse, rounds: rounds}
-	if err := project(d.dir, 10_000); err != nil {
+	if err := fixture.Items(d.dir, 10_000); err != nil {
 		return nil, err
 	}
 	var rows []report.Row
@@ -123,18 +126,18 @@ func (d *database) calls() ([]report.Row, error) {
 		what, tool string
 		args       func(i int) string
 	}{
-		{"filtered list, warm", "list_items", always(`{"all":true,"status":"todo","label":"two"}`)},
-		{"search for something else each time", "search_items", otherQuery},
-		{"tree, warm", "get_item_tree", always(`{"all":true}`)},
-		{"show_item", "show_item", always(`{"id":3}`)},
+		{"filtered list, warm", "list_items", measure.Always(`{"all":true,"status":"todo","label":"two"}`)},
+		{"search for something else each time", "search_items", measure.OtherWords},
+		{"tree, warm", "get_item_tree", measure.Always(`{"all":true}`)},
+		{"show_item", "show_item", measure.Always(`{"id":3}`)},
 	} {
-		took, err := repeat(s, d.rounds, c.tool, c.args)
+		took, err := measure.Repeat(s, d.rounds, c.tool, c.args)
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, report.Limit(name+c.what, "ms", report.Milliseconds(took), report.Milliseconds(databaseItems)))
 	}
-	took, err := repeat(s, d.rounds, "create_item", func(i int) string { return fmt.Sprintf(`{"title":"new %d"}`, i) })
+	took, err := measure.Repeat(s, d.rounds, "create_item", func(i int) string { return fmt.Sprintf(`{"title":"new %d"}`, i) })
 	return append(rows, report.Row{What: name + "create", Unit: "ms", Value: report.Milliseconds(took), Within: true}), err
 }
 

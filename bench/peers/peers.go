@@ -1,4 +1,7 @@
-package main
+// Package peers compares copse with the servers that a user would choose instead, at the same work
+// on the same data, in turns. A peer that fails is left out of what it fails at, and the report
+// says so.
+package peers
 
 import (
 	"context"
@@ -16,8 +19,8 @@ import (
 	"github.com/copse-dev/copse/bench/report"
 )
 
-// peer is a server that a user could choose, and how it is asked for the same work.
-type peer struct {
+// Peer is a server that a user could choose, and how it is asked for the same work.
+type Peer struct {
 	Name string
 	argv []string
 	env  []string
@@ -70,13 +73,13 @@ const (
 	listBranches = "list ten branches"
 )
 
-// originals are the programs that copse replaces, by the names of their commands, with
+// Originals are the programs that copse replaces, by the names of their commands, with
 // the arguments that make them serve. For climpt and rstn, -original names what starts their
 // servers.
-var originals = map[string][]string{"twig-mcp": nil, "tic": {"mcp", "serve"}, "climpt": nil, "rstn": nil}
+var Originals = map[string][]string{"twig-mcp": nil, "tic": {"mcp", "serve"}, "climpt": nil, "rstn": nil}
 
-// peers finds the installed servers; left names the missing ones.
-func peers(ctx context.Context, copse, floor string, given map[string]string) (found []peer, left []string) {
+// Find finds the installed servers; left names the missing ones.
+func Find(ctx context.Context, copse, floor string, given map[string]string) (found []Peer, left []string) {
 	base, err := filepath.Abs(filepath.Join("bench", "peers", "installed"))
 	if err != nil {
 		base = ""
@@ -100,11 +103,11 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 	}
 	maps.Copy(ours, items)
 	maps.Copy(ours, branches)
-	found = []peer{
+	found = []Peer{
 		{Name: report.Own, argv: []string{copse, "mcp", "serve"}, calls: ours, tracker: "tic"},
 		{Name: report.Floor, argv: []string{floor}},
 	}
-	add := func(p peer, needs ...string) {
+	add := func(p Peer, needs ...string) {
 		for _, path := range needs {
 			if _, err := os.Stat(path); err != nil {
 				left = append(left, p.Name+" is not installed; bench/peers/install does it")
@@ -114,7 +117,7 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 		found = append(found, p)
 	}
 	script := filepath.Join(base, "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js")
-	add(peer{Name: "server-filesystem", argv: []string{node, script, "."}, calls: map[string]call{
+	add(Peer{Name: "server-filesystem", argv: []string{node, script, "."}, calls: map[string]call{
 		listDir:  {tool: "list_directory", args: `{"path":"folder"}`, row: regexp.MustCompile(`(?m)^\[`), facts: []string{"name", "type"}},
 		readFile: {tool: "read_text_file", args: `{"path":"four-kilobytes.txt"}`},
 	}}, node, script)
@@ -124,17 +127,17 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 		backlog = []string{filepath.Join(base, "none")}
 	}
 	// Its npm command starts this program, beside a Node that waits for it.
-	add(peer{Name: "backlog.md", argv: []string{backlog[0], "mcp", "start"}, tracker: "backlog", calls: map[string]call{
+	add(Peer{Name: "backlog.md", argv: []string{backlog[0], "mcp", "start"}, tracker: "backlog", calls: map[string]call{
 		listItems:  {tool: "task_list", args: `{"status":"To Do","limit":20}`, row: task, facts: []string{"id", "title", "status"}},
 		searchItem: {tool: "task_search", args: `{"query":"token","limit":20}`, row: task, facts: []string{"id", "title", "status"}},
 		showItem:   {tool: "task_view", args: `{"id":"task-3"}`}, newItem: {tool: "task_create", args: `{"title":"new %d","description":"Some text"}`},
 	}}, backlog[0])
 	github := filepath.Join(base, "bin", "github-mcp-server")
-	add(peer{Name: "github-mcp-server", argv: []string{github, "stdio"}, calls: map[string]call{
+	add(Peer{Name: "github-mcp-server", argv: []string{github, "stdio"}, calls: map[string]call{
 		getPR: {tool: "pull_request_read", args: `{"method":"get","owner":"acme","repo":"shop","pullNumber":43}`},
 	}}, github)
-	for _, name := range slices.Sorted(maps.Keys(originals)) {
-		args, path := originals[name], given[name]
+	for _, name := range slices.Sorted(maps.Keys(Originals)) {
+		args, path := Originals[name], given[name]
 		if path == "" {
 			path = onPath(ctx, name)
 		}
@@ -142,7 +145,7 @@ func peers(ctx context.Context, copse, floor string, given map[string]string) (f
 			left = append(left, "the original "+name+" is not on the PATH; -original "+name+"=PROGRAM names it")
 			continue
 		}
-		p := peer{Name: "original " + name, argv: append([]string{path}, args...)}
+		p := Peer{Name: "original " + name, argv: append([]string{path}, args...)}
 		switch name {
 		case "twig-mcp":
 			p.calls = branches

@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"context"
@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/copse-dev/copse/bench/fixture"
+	"github.com/copse-dev/copse/bench/measure"
 	"github.com/copse-dev/copse/bench/report"
 	"github.com/copse-dev/copse/internal/test/stdio"
 )
 
-// sizes are those that growth is measured at.
-var sizes = []int{1_000, 10_000, 100_000}
+// Sizes are the sizes at which [Growth] measures.
+var Sizes = []int{1_000, 10_000, 100_000}
 
 // patience is how long a peer may take for one call before it is left out at the next size.
 const patience = 3 * time.Second
@@ -22,9 +24,9 @@ const patience = 3 * time.Second
 // killed and reported: the run itself always ends.
 const longest = 2 * time.Minute
 
-// growth measures calls on more and more data: of copse at everything that grows, of the
+// Growth measures calls on more and more data: of copse at everything that grows, of the
 // other trackers at work items. A value of 0 is not measured.
-func growth(ctx context.Context, work string, found []peer, rounds int, most int) (t report.Table, left []string, err error) {
+func Growth(ctx context.Context, work string, found []Peer, rounds int, most int) (t report.Table, left []string, err error) {
 	t = report.Table{
 		Name: "growth", Title: "Growth", Note: "Warm calls on 1,000, 10,000 and 100,000 of a kind.",
 		Columns: []string{"1,000: ms", "10,000: ms", "100,000: ms"}, Log: true,
@@ -36,13 +38,13 @@ func growth(ctx context.Context, work string, found []peer, rounds int, most int
 		ask          call
 	}
 	makers := map[string]func(dir string, n int) error{
-		"tic": project,
+		"tic": fixture.Items,
 		"backlog": func(dir string, n int) error {
-			return errors.Join(repository(ctx, dir, 0), backlogProject(dir, n))
+			return errors.Join(fixture.Repository(ctx, dir, 0), fixture.BacklogProject(dir, n))
 		},
-		"branches": func(dir string, n int) error { return repository(ctx, dir, n) },
-		"commands": promptRegistry,
-		"files":    func(dir string, n int) error { return fileTree(ctx, dir, n) },
+		"branches": func(dir string, n int) error { return fixture.Repository(ctx, dir, n) },
+		"commands": fixture.Prompts,
+		"files":    func(dir string, n int) error { return fixture.Files(ctx, dir, n) },
 	}
 	var subjects []subject
 	for _, w := range []string{listItems, searchItem, newItem} {
@@ -64,10 +66,10 @@ func growth(ctx context.Context, work string, found []peer, rounds int, most int
 	}
 	values := make([][]float64, len(subjects))
 	for i := range subjects {
-		values[i] = make([]float64, len(sizes))
+		values[i] = make([]float64, len(Sizes))
 	}
 	slow := make(map[string]bool)
-	for at, n := range sizes {
+	for at, n := range Sizes {
 		if n > most {
 			left = append(left, fmt.Sprintf("growth to %s: the run is a short one", report.Thousands(n)))
 			continue
@@ -87,7 +89,7 @@ func growth(ctx context.Context, work string, found []peer, rounds int, most int
 				if err := makers[s.data](dir, n); err != nil {
 					return t, left, err
 				}
-				time.Sleep(settle)
+				time.Sleep(measure.Settle)
 			}
 			took, err := grown(ctx, dir, s.argv, s.ask, rounds)
 			if err != nil {
@@ -99,7 +101,7 @@ func growth(ctx context.Context, work string, found []peer, rounds int, most int
 				continue
 			}
 			values[i][at] = report.Milliseconds(took)
-			if took > patience && at+1 < len(sizes) {
+			if took > patience && at+1 < len(Sizes) {
 				slow[s.server] = true
 				left = append(left, fmt.Sprintf("%s with more than %s work items: one call takes %.1f s", s.server, report.Thousands(n), took.Seconds()))
 			}
@@ -136,5 +138,5 @@ func grown(ctx context.Context, dir string, argv []string, ask call, rounds int)
 			break
 		}
 	}
-	return median(took), nil
+	return measure.Median(took), nil
 }

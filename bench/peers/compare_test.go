@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"bufio"
@@ -53,13 +53,13 @@ func contest(t *testing.T, modes map[string]string) ([]report.Table, []string, e
 	}
 	c := &comparison{ctx: t.Context(), rounds: 3}
 	for name, mode := range modes {
-		p := peer{Name: name, argv: []string{program}, env: []string{serverMode + "=" + mode}, calls: map[string]call{listItems: {tool: "x", args: "{}"}}}
+		p := Peer{Name: name, argv: []string{program}, env: []string{serverMode + "=" + mode}, calls: map[string]call{listItems: {tool: "x", args: "{}"}}}
 		if mode == "absent" {
 			p.argv = []string{program + "-absent"}
 		}
 		c.peers = append(c.peers, p)
 	}
-	slices.SortFunc(c.peers, func(a, b peer) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.peers, func(a, b Peer) int { return strings.Compare(a.Name, b.Name) })
 	dir := t.TempDir()
 	starting, err := c.starting(dir)
 	if err != nil {
