@@ -3,31 +3,33 @@ package local
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"path"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local/exchange"
 	"github.com/copse-dev/copse/internal/item/local/layout"
+	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// movedName names the store to which the items were moved. A store with this file accepts no
-// changes.
+// movedName has the mark of a store whose items move.
 const movedName = layout.Private + "/moved"
 
 // Histories are the changes of items, the latest last.
 type Histories map[item.ID][]item.Change
 
 // Leave calls do with all files of the store, and the histories of its items, while nobody else
-// changes it, and records the store that do returns as the new place of the items.
-func (s *Store) Leave(ctx context.Context, do func(exchange.Files, Histories) (to string, err error)) error {
-	return s.keep(ctx, func(w *writer) error {
+// changes it, and records the store that do returns as the new place of the items. A store that was
+// left is left again only for unfinished, the place of an interrupted move; "" for none.
+func (s *Store) Leave(ctx context.Context, unfinished string, do func(exchange.Files, Histories) (to string, err error)) error {
+	return s.moving(ctx, func(w *writer, m moved.Mark) error {
+		if err := m.Err(); err != nil && !m.Is(moved.Mark{To: unfinished}) {
+			return err
+		}
 		files, histories, err := w.everything()
 		if err != nil {
 			return err
@@ -36,29 +38,21 @@ func (s *Store) Leave(ctx context.Context, do func(exchange.Files, Histories) (t
 		if err != nil {
 			return err
 		}
-		return w.tx.Write(lockedstore.File{Name: movedName, Data: []byte(cleantext.Line(to) + "\n")})
+		return w.mark(moved.Mark{To: to})
 	})
 }
 
 // Enter replaces the files and histories of the store with those that decide returns, while nobody
-// else changes it. decide gets the current ones, and whether the items were moved to another store.
-// If so, the files here are no longer in use.
-func (s *Store) Enter(ctx context.Context, decide func(files exchange.Files, h Histories, moved bool) (exchange.Files, Histories, error)) error {
-	f, err := s.find(ctx)
-	if err != nil {
-		return err
-	}
-	return f.locked.Change(ctx, func(tx *lockedstore.Tx) error {
-		w := &writer{directory: f, tx: tx, entering: true}
-		if err := w.prepare(); err != nil {
-			return err
-		}
+// else changes it. decide gets the current ones, and whether they are no longer in use, because the
+// items were moved to another store, or an earlier move to this one was interrupted. The store
+// accepts changes after [Store.Arrive]. The files came from the store with the name from.
+func (s *Store) Enter(ctx context.Context, from string, decide func(files exchange.Files, h Histories, unused bool) (exchange.Files, Histories, error)) error {
+	return s.moving(ctx, func(w *writer, m moved.Mark) error {
 		before, had, err := w.everything()
 		if err != nil {
 			return err
 		}
-		_, moved := f.movedTo()
-		after, has, err := decide(maps.Clone(before), had, moved)
+		after, has, err := decide(maps.Clone(before), had, m != moved.Mark{})
 		if err != nil {
 			return err
 		}
@@ -66,17 +60,62 @@ func (s *Store) Enter(ctx context.Context, decide func(files exchange.Files, h H
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(w.writeHistories(after, has), exchange.Replace(w.tx, before, after, note)); err != nil || !moved {
+		if err := w.mark(moved.Mark{From: from}); err != nil {
 			return err
+		}
+		if err := w.writeHistories(after, has); err != nil {
+			return err
+		}
+		return exchange.Replace(w.tx, before, after, note)
+	})
+}
+
+// Arriving reports whether a move from another store has not ended.
+func (s *Store) Arriving(ctx context.Context) (bool, error) {
+	f, err := s.find(ctx)
+	if errors.Is(err, item.ErrNoProject) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return f.moveMark().From != "", nil
+}
+
+// Arrive ends a move from another store, which accepts no more changes.
+func (s *Store) Arrive(ctx context.Context) error {
+	return s.moving(ctx, func(w *writer, m moved.Mark) error {
+		if m.From == "" {
+			return m.Err()
 		}
 		return w.tx.Remove(movedName)
 	})
 }
 
+// moving calls do with a writer and the mark of the store, which the caller must obey.
+func (s *Store) moving(ctx context.Context, do func(*writer, moved.Mark) error) error {
+	f, err := s.find(ctx)
+	if err != nil {
+		return err
+	}
+	return f.locked.Change(ctx, func(tx *lockedstore.Tx) error {
+		w := &writer{directory: f, tx: tx, moving: true}
+		if err := w.prepare(); err != nil {
+			return err
+		}
+		return do(w, f.moveMark())
+	})
+}
+
+// mark records why the store accepts no changes.
+func (w *writer) mark(m moved.Mark) error {
+	return w.tx.Write(lockedstore.File{Name: movedName, Data: []byte(m.String() + "\n")})
+}
+
 // View calls do with all files of the store, and the histories of its items, while nobody
 // else changes it.
 func (s *Store) View(ctx context.Context, do func(exchange.Files, Histories) error) error {
-	return s.keep(ctx, func(w *writer) error {
+	return s.moving(ctx, func(w *writer, _ moved.Mark) error {
 		files, histories, err := w.everything()
 		if err != nil {
 			return err
@@ -146,37 +185,25 @@ func (w *writer) writeHistories(files exchange.Files, histories Histories) error
 	return w.tx.Write(written...)
 }
 
-// movedTo returns the store that the items were moved to, false if they are here.
-func (f *directory) movedTo() (string, bool) {
+// moveMark returns the mark of the store.
+func (f *directory) moveMark() moved.Mark {
 	root, err := f.Root()
 	if err != nil {
-		return "", false
+		return moved.Mark{}
 	}
 	defer root.Close()
 	text, err := regular.ReadIn(root, movedName, layout.MaxOwnFile)
 	if err != nil {
-		return "", false
+		return moved.Mark{}
 	}
-	return cleantext.Cut(strings.TrimSpace(cleantext.Line(string(text))), 200), true
+	return moved.Parse(string(text))
 }
 
-// checkMoved returns an error if the items were moved to another store.
-func (f *directory) checkMoved() error {
-	to, moved := f.movedTo()
-	if !moved {
-		return nil
-	}
-	return &item.StoreError{
-		Problem: "the items of this project were moved to " + to,
-		Next:    "Set COPSE_ITEMS, or items.database in your settings, to that address.",
-	}
-}
-
-// movedWarning warns that the files are outdated.
+// movedWarning warns that the files are not those in use.
 func (f *directory) movedWarning() []item.Warning {
-	to, moved := f.movedTo()
-	if !moved {
+	reason := f.moveMark().Warning()
+	if reason == "" {
 		return nil
 	}
-	return []item.Warning{{File: layout.Config, Reason: fmt.Sprintf("is of a copy that no longer changes: the items were moved to %s; set COPSE_ITEMS or items.database", to)}}
+	return []item.Warning{{File: layout.Config, Reason: "is of a copy that " + reason}}
 }

@@ -23,8 +23,9 @@ import (
 type writer struct {
 	*directory
 	tx *lockedstore.Tx
-	// entering means that items come from another store, also to one that they had left.
-	entering bool
+	// moving means that the items move to or from another store: the mark of the store does not
+	// keep the writer from it.
+	moving bool
 	by       item.Agent // who changes it
 	// undoes is the ID of the change that is being undone.
 	undoes string
@@ -35,8 +36,8 @@ type writer struct {
 
 // prepare makes what the private directory needs, and finishes what was begun.
 func (w *writer) prepare() error {
-	if !w.entering {
-		if err := w.checkMoved(); err != nil {
+	if !w.moving {
+		if err := w.moveMark().Err(); err != nil {
 			return err
 		}
 	}

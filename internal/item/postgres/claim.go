@@ -210,6 +210,9 @@ func (s *Store) best(ctx context.Context, attempt int) (wanted, error) {
 		if err != nil {
 			return wanted{}, err
 		}
+		if err := c.moved.Err(); err != nil {
+			return wanted{}, err
+		}
 		all := c.all.WithClaims(held)
 		if c.best == nil {
 			c.best = []int64{}
@@ -272,7 +275,7 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by item.Agent, l
 						and k.expires > clock_timestamp() and (k.gone is null or k.gone > clock_timestamp() - $8 * interval '1 millisecond'))
 					for no key update of i skip locked
 				) f
-				where not $10 or exists (select 1 from copse.project p where p.id = $1 and p.version = $3)
+				where exists (select 1 from copse.project p where p.id = $1 and p.moved = '' and (not $10 or p.version = $3))
 				limit 1
 			)
 			insert into copse.claim as k (project_id, item_id, key, agent, host, holder, since, renewed, expires)
@@ -305,6 +308,9 @@ func (s *Store) claimItem(ctx context.Context, r item.ClaimRequest) (claimed ite
 		return item.Claimed{}, err
 	}
 	err = s.claiming(ctx, func(w *writer) error {
+		if err := w.moved.Err(); err != nil {
+			return err
+		}
 		if err := w.lockItem(r.ID); err != nil {
 			return err
 		}

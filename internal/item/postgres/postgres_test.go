@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -67,4 +68,23 @@ func TestPooler(t *testing.T) {
 	}
 	at := server.Pooler(t, database)
 	itemtest.Run(t, func(t *testing.T) item.Backend { return makeProject(t, at, nameOf(t)) })
+}
+
+// The descriptions of many items are read at once; those that do not exist are left out.
+func TestDescriptions(t *testing.T) {
+	t.Parallel()
+	_, at := postgrestest.Shared(t)
+	s, ctx := makeProject(t, at, nameOf(t)), t.Context()
+	for _, text := range []string{"one", "two \x00 \x10", "three"} {
+		if _, err := s.Create(ctx, item.Draft{Title: text, Description: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Delete(ctx, 3, ""); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Descriptions(ctx, []item.ID{1, 2, 3, 4})
+	if want := map[item.ID]string{1: "one", 2: "two \x00 \x10"}; err != nil || !maps.Equal(got, want) {
+		t.Errorf("got %q, %v", got, err)
+	}
 }

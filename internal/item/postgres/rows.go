@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
@@ -18,7 +19,8 @@ type project struct {
 	name    string
 	version int64
 	config  item.Config
-	moved   string    // the store that the items are in now; "" for this one
+	moved   moved.Mark
+	mark    string    // the text of moved; "" for none
 	now     time.Time // of the database
 }
 
@@ -29,7 +31,7 @@ func (p *project) fields() []any {
 	c := &p.config
 	return []any{
 		&p.id, &p.version, &c.NextID, &c.Types, &c.Statuses, &c.DoneStatuses, &c.Iterations, &c.CurrentIteration,
-		&p.moved, &p.now,
+		&p.mark, &p.now,
 	}
 }
 
@@ -39,8 +41,10 @@ func (p *project) decode() {
 	for _, list := range []*[]string{&c.Types, &c.Statuses, &c.DoneStatuses, &c.Iterations} {
 		*list = sqltext.DecodeAll(*list)
 	}
-	for _, s := range []*string{&c.CurrentIteration, &p.moved} {
-		*s = sqltext.Decode(*s)
+	c.CurrentIteration = sqltext.Decode(c.CurrentIteration)
+	p.moved = moved.Mark{}
+	if p.mark != "" {
+		p.moved = moved.Parse(sqltext.Decode(p.mark))
 	}
 }
 

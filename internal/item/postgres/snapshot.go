@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
@@ -18,6 +19,7 @@ type cache struct {
 	version int64
 	all     *item.Snapshot // nil before it is needed
 	links   map[item.ID]item.Link
+	moved   moved.Mark
 
 	// best are the items that an agent would claim if nobody held any, the best first; nil
 	// before they are needed. depth is how many of them were held lately.
@@ -63,7 +65,7 @@ func (s *Store) refresh(ctx context.Context) (config item.Config, held map[item.
 				return err
 			}
 		}
-		held = claims
+		held, c.moved = claims, p.moved
 		config, err = s.configOf(p)
 		return err
 	})
@@ -123,4 +125,31 @@ func (s *Store) Links(ctx context.Context) (map[item.ID]item.Link, error) {
 		return nil, err
 	}
 	return maps.Clone(c.links), nil
+}
+
+// Descriptions returns the descriptions of those of the items that exist.
+func (s *Store) Descriptions(ctx context.Context, ids []item.ID) (map[item.ID]string, error) {
+	found := make(map[item.ID]string, len(ids))
+	err := s.read(ctx, func(ctx context.Context, db querier) error {
+		name, err := s.name()
+		if err != nil {
+			return err
+		}
+		rows, err := db.Query(ctx, `select i.id, i.description from copse.item i join copse.project p on p.id = i.project_id
+			where p.name = $1 and i.id = any($2) and i.state = 'live'`, sqltext.Encode(name), sqltext.Numbers(ids))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id item.ID
+			var text string
+			if err := rows.Scan(&id, &text); err != nil {
+				return err
+			}
+			found[id] = sqltext.Decode(text)
+		}
+		return rows.Err()
+	})
+	return found, err
 }

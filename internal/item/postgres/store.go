@@ -34,7 +34,6 @@ import (
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 	"github.com/copse-dev/copse/internal/item/postgres/describe"
 	"github.com/copse-dev/copse/internal/item/postgres/follow"
-	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 )
 
 // Options say where a project is.
@@ -124,8 +123,8 @@ func (s *Store) Config(ctx context.Context) (item.Config, error) {
 // configOf returns the configuration of a project, completed by the settings.
 func (s *Store) configOf(p project) (item.Config, error) {
 	c := p.config
-	if p.moved != "" {
-		c.Warnings = []item.Warning{{File: "project " + p.name, Reason: "no longer changes: its items were moved to " + sqlerror.Clean(p.moved) + "; correct COPSE_ITEMS or items.database"}}
+	if reason := p.moved.Warning(); reason != "" {
+		c.Warnings = []item.Warning{{File: "project " + p.name, Reason: reason}}
 	}
 	if len(c.DoneStatuses) == 0 && s.o.Done != nil {
 		done, err := s.o.Done()

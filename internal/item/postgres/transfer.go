@@ -10,14 +10,19 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/archive"
+	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
 // Leave calls do with everything that the project keeps while nobody else changes it, and
-// notes the store that do returns as the place of the items from then on. If do fails,
-// nothing is noted.
-func (s *Store) Leave(ctx context.Context, do func(archive.Archive) (to string, err error)) error {
-	_, _, err := s.changeWithin(ctx, moveTime, func(w *writer) (item.ID, error) {
+// records the store that do returns as the place of the items from then on. If do fails,
+// nothing is recorded. A project that was left is left again only for unfinished, the place of
+// an interrupted move; "" for none.
+func (s *Store) Leave(ctx context.Context, unfinished string, do func(archive.Archive) (to string, err error)) error {
+	_, _, err := s.changeWithin(ctx, moveTime, true, func(w *writer) (item.ID, error) {
+		if err := w.moved.Err(); err != nil && !w.moved.Is(moved.Mark{To: unfinished}) {
+			return 0, err
+		}
 		all, err := w.archive()
 		if err != nil {
 			return 0, err
@@ -26,16 +31,17 @@ func (s *Store) Leave(ctx context.Context, do func(archive.Archive) (to string, 
 		if err != nil {
 			return 0, err
 		}
-		w.queue("update copse.project set moved = $2 where id = $1", w.id, sqltext.Encode(to))
+		w.queue("update copse.project set moved = $2 where id = $1", w.id, sqltext.Encode(moved.Mark{To: to}.String()))
 		return 0, nil
 	})
 	return err
 }
 
-// Enter makes the project of everything that another store keeps, in one transaction, and
-// compares what the database has then with it. A project that has the same already stays; one
-// that was moved elsewhere, or never had an item, is replaced. Any other is an error.
-func (s *Store) Enter(ctx context.Context, all archive.Archive) error {
+// Enter makes the project of everything that the store with the name from keeps, in one
+// transaction, and compares what the database has then with it. The project accepts changes after
+// [Store.Arrive]. A project that has the same already stays; one that is not in use, or never had
+// an item, is replaced. Any other is an error.
+func (s *Store) Enter(ctx context.Context, from string, all archive.Archive) error {
 	return s.retry(ctx, moveTime, func(ctx context.Context, _ int) error {
 		pool, err := s.prepared(ctx)
 		if err != nil {
@@ -55,7 +61,7 @@ func (s *Store) Enter(ctx context.Context, all archive.Archive) error {
 		if err != nil || same {
 			return err
 		}
-		if err := w.enter(name, all); err != nil {
+		if err := w.enter(name, from, all); err != nil {
 			return err
 		}
 		found, err := w.archive()
@@ -75,6 +81,31 @@ func (s *Store) Enter(ctx context.Context, all archive.Archive) error {
 	})
 }
 
+// Arriving reports whether a move to the project has not ended.
+func (s *Store) Arriving(ctx context.Context) (arriving bool, err error) {
+	err = s.read(ctx, func(ctx context.Context, db querier) error {
+		p, err := s.project(ctx, db)
+		if errors.Is(err, item.ErrNoProject) {
+			return nil
+		}
+		arriving = p.moved.From != ""
+		return err
+	})
+	return arriving, err
+}
+
+// Arrive ends a move to the project from another store, which accepts no more changes.
+func (s *Store) Arrive(ctx context.Context) error {
+	_, _, err := s.changeWithin(ctx, s.o.AnswerTime, true, func(w *writer) (item.ID, error) {
+		if w.moved.From == "" {
+			return 0, w.moved.Err()
+		}
+		w.queue("update copse.project set moved = '' where id = $1", w.id)
+		return 0, nil
+	})
+	return err
+}
+
 // makeRoom removes a project that nobody needs. same reports whether it equals the project to enter.
 func (w *writer) makeRoom(s *Store, name string, all archive.Archive) (same bool, err error) {
 	w.name = name
@@ -90,7 +121,7 @@ func (w *writer) makeRoom(s *Store, name string, all archive.Archive) (same bool
 	if err != nil {
 		return false, err
 	}
-	if w.moved == "" {
+	if w.mark == "" {
 		switch {
 		case all.Compare(found) == nil:
 			return true, nil
@@ -106,12 +137,12 @@ func (w *writer) makeRoom(s *Store, name string, all archive.Archive) (same bool
 }
 
 // enter inserts the project and all that it keeps.
-func (w *writer) enter(name string, all archive.Archive) error {
+func (w *writer) enter(name, from string, all archive.Archive) error {
 	c := all.Config
-	err := w.tx.QueryRow(w.ctx, `insert into copse.project as p (name, version, next_id, types, statuses, done_statuses, iterations, current_iteration, original)
-		values ($1, 1, $2, $3, $4, $5, $6, $7, $8) returning `+projectColumns,
+	err := w.tx.QueryRow(w.ctx, `insert into copse.project as p (name, version, next_id, types, statuses, done_statuses, iterations, current_iteration, original, moved)
+		values ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9) returning `+projectColumns,
 		sqltext.Encode(name), int64(c.NextID), sqltext.EncodeAll(c.Types), sqltext.EncodeAll(c.Statuses), sqltext.EncodeAll(c.DoneStatuses), sqltext.EncodeAll(c.Iterations),
-		sqltext.Encode(c.CurrentIteration), sqltext.Encode(all.ConfigText)).Scan(w.fields()...)
+		sqltext.Encode(c.CurrentIteration), sqltext.Encode(all.ConfigText), sqltext.Encode(moved.Mark{From: from}.String())).Scan(w.fields()...)
 	if err != nil {
 		return err
 	}

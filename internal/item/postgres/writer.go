@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/copse-dev/copse/internal/item"
-	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
@@ -53,11 +52,12 @@ func (w *writer) timestamp() string { return w.now.UTC().Format("2006-01-02T15:0
 // unless it is found to have been made: then replayed is true, and id is what do returned
 // at that time.
 func (s *Store) change(ctx context.Context, do func(*writer) (item.ID, error)) (id item.ID, replayed bool, err error) {
-	return s.changeWithin(ctx, s.o.AnswerTime, do)
+	return s.changeWithin(ctx, s.o.AnswerTime, false, do)
 }
 
-// changeWithin is change with the time that one attempt may take.
-func (s *Store) changeWithin(ctx context.Context, limit time.Duration, do func(*writer) (item.ID, error)) (id item.ID, replayed bool, err error) {
+// changeWithin is change with the time that one attempt may take. A move also changes a project
+// that accepts no other changes.
+func (s *Store) changeWithin(ctx context.Context, limit time.Duration, moving bool, do func(*writer) (item.ID, error)) (id item.ID, replayed bool, err error) {
 	key := uuid.NewString()
 	uncertain := false
 	err = s.retry(ctx, limit, func(ctx context.Context, _ int) error {
@@ -72,6 +72,9 @@ func (s *Store) changeWithin(ctx context.Context, limit time.Duration, do func(*
 		defer rollBack(ctx, tx)
 		w := &writer{ctx: ctx, tx: tx, by: item.AgentOf(ctx)}
 		if err := s.lock(w); err != nil {
+			return err
+		}
+		if err := w.moved.Err(); err != nil && !moving {
 			return err
 		}
 		if uncertain {
@@ -121,9 +124,6 @@ func (s *Store) lock(w *writer) error {
 		return err
 	}
 	w.decode()
-	if w.moved != "" {
-		return &item.StoreError{Problem: "the items of this project were moved to " + sqlerror.Clean(w.moved), Next: "Use that store: correct COPSE_ITEMS, or items.database in your settings."}
-	}
 	w.rules, err = s.configOf(w.project)
 	return err
 }

@@ -156,10 +156,11 @@ func (t *Tools) query(ctx context.Context, name string, in ListIn, text string) 
 		}
 	}
 	found := v.Select(backlog.Query{Filter: filter, Text: text})
+	snippets := t.backlog.Snippets(text, found)
 	out, err := rowsOf(v, PageIn{in.Limit, in.Cursor}, name+" "+string(data), found, func(hit item.Hit) Row {
 		row := rowOf(hit.Summary)
 		row.Claimed = line(v.HeldBy(hit.ID), lineLength*2)
-		row.Snippet = t.backlog.Snippet(ctx, hit, text)
+		row.Snippet = snippets.Of(ctx, hit)
 		if isMerged(hit.Summary) {
 			row.PR = "merged"
 		}

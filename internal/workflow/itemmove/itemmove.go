@@ -1,8 +1,9 @@
 // Package itemmove moves the work items of a project between files and a database.
 //
 // [Move] copies the complete content of the store, compares the copy with it, and records in the
-// store that it was left, all while nobody else changes that store. A killed move has either done
-// nothing, or completed the copy; in that case, the next call continues it.
+// store that it was left, all while nobody else changes that store. The copy accepts changes only
+// after that, so there is no moment at which both stores do. If a move is killed, the old store
+// is still in use, or no store accepts changes until the next call ends the move.
 package itemmove
 
 import (
@@ -26,6 +27,16 @@ type Place struct {
 	Name  string
 }
 
+// target is a store that items can be moved to. It accepts changes after Arrive.
+type target interface {
+	// Arriving reports whether a move to the store has not ended.
+	Arriving(ctx context.Context) (bool, error)
+	// Arrive ends it, and does nothing if it has ended.
+	Arrive(ctx context.Context) error
+}
+
+var errKinds = errors.New("items can be moved between files and a database")
+
 // Done is what was moved.
 type Done struct {
 	Items    int    `json:"items"`
@@ -37,6 +48,11 @@ type Done struct {
 
 // Move moves all items of one place to another.
 func Move(ctx context.Context, from, to Place) (Done, error) {
+	m := mover{from: from, to: to, enter: enter}
+	at, ok := to.Store.(target)
+	if !ok {
+		return Done{}, errKinds
+	}
 	all, err := from.Store.Snapshot(ctx)
 	if err != nil {
 		return Done{}, err
@@ -45,54 +61,75 @@ func Move(ctx context.Context, from, to Place) (Done, error) {
 		c, _ := all.Claim(held[0].ID)
 		return Done{}, fmt.Errorf("claims cannot be moved, and the project has %s, such as #%d by %s; release them first", cleantext.Count(len(held), "claim"), held[0].ID, c.Holder)
 	}
-	done := Done{From: from.Name, To: to.Name}
-	leave := func(all archive.Archive) (string, error) {
-		for _, r := range all.Records {
-			done.Comments += len(r.Comments)
-			if r.InTrash {
-				done.Deleted++
-			} else {
-				done.Items++
-			}
-		}
-		return to.Name, enter(ctx, to.Store, all)
+	unfinished, err := at.Arriving(ctx)
+	if err != nil {
+		return Done{}, err
 	}
-	switch source := from.Store.(type) {
+	if err := m.copy(ctx, unfinished); err != nil {
+		return Done{}, err
+	}
+	if err := at.Arrive(ctx); err != nil {
+		return Done{}, fmt.Errorf("the copy is complete, but no store accepts changes before the move has ended, so repeat the command: %w", err)
+	}
+	return m.done, nil
+}
+
+// mover is one call of Move.
+type mover struct {
+	from, to Place
+	enter    func(ctx context.Context, from, to Place, all archive.Archive) error
+	done     Done
+}
+
+// copy copies everything, and records in the old store that it was left. unfinished means that an
+// earlier move may have done so.
+func (m *mover) copy(ctx context.Context, unfinished bool) error {
+	again := ""
+	if unfinished {
+		again = m.to.Name
+	}
+	switch source := m.from.Store.(type) {
 	case *local.Store:
-		err = source.Leave(ctx, func(files exchange.Files, h local.Histories) (string, error) {
+		return source.Leave(ctx, again, func(files exchange.Files, h local.Histories) (string, error) {
 			all, err := archive.Read(files, h, layout.LinkName)
 			if err != nil {
 				return "", err
 			}
-			return leave(all)
+			return m.leave(ctx, all)
 		})
 	case *postgres.Store:
-		err = source.Leave(ctx, func(all archive.Archive) (string, error) {
-			done = Done{From: from.Name, To: to.Name} // it can be called again
-			return leave(all)
-		})
-	default:
-		err = errors.New("items can be moved between files and a database")
+		return source.Leave(ctx, again, func(all archive.Archive) (string, error) { return m.leave(ctx, all) })
 	}
-	if err != nil {
-		return Done{}, err
-	}
-	return done, nil
+	return errKinds
 }
 
-// enter makes a store of an archive.
-func enter(ctx context.Context, to item.Store, all archive.Archive) error {
-	switch target := to.(type) {
-	case *postgres.Store:
-		return target.Enter(ctx, all)
-	case *local.Store:
-		return enterFiles(ctx, target, all)
+// leave copies everything and returns the name of the store that has it. It can be called again.
+func (m *mover) leave(ctx context.Context, all archive.Archive) (string, error) {
+	m.done = Done{From: m.from.Name, To: m.to.Name}
+	for _, r := range all.Records {
+		m.done.Comments += len(r.Comments)
+		if r.InTrash {
+			m.done.Deleted++
+		} else {
+			m.done.Items++
+		}
 	}
-	return errors.New("items can be moved between files and a database")
+	return m.to.Name, m.enter(ctx, m.from, m.to, all)
+}
+
+// enter makes a store of the archive of another one.
+func enter(ctx context.Context, from, to Place, all archive.Archive) error {
+	switch target := to.Store.(type) {
+	case *postgres.Store:
+		return target.Enter(ctx, from.Name, all)
+	case *local.Store:
+		return enterFiles(ctx, from.Name, target, all)
+	}
+	return errKinds
 }
 
 // enterFiles writes an archive to files, reads them again, and compares the two.
-func enterFiles(ctx context.Context, to *local.Store, all archive.Archive) error {
+func enterFiles(ctx context.Context, from string, to *local.Store, all archive.Archive) error {
 	if _, err := to.Config(ctx); errors.Is(err, item.ErrNoProject) {
 		if _, err := to.Init(ctx); err != nil {
 			return err
@@ -111,9 +148,9 @@ func enterFiles(ctx context.Context, to *local.Store, all archive.Archive) error
 	if err := same(all, files, histories); err != nil {
 		return err
 	}
-	err = to.Enter(ctx, func(old exchange.Files, had local.Histories, moved bool) (exchange.Files, local.Histories, error) {
+	err = to.Enter(ctx, from, func(old exchange.Files, had local.Histories, unused bool) (exchange.Files, local.Histories, error) {
 		before, err := archive.Read(old, had, layout.LinkName)
-		if !moved && (err != nil || !before.Empty() && fields(before).Compare(fields(all)) != nil) {
+		if !unused && (err != nil || !before.Empty() && fields(before).Compare(fields(all)) != nil) {
 			return nil, nil, &item.StoreError{
 				Problem: "the directory .tic has items of its own (" + before.Count() + ")",
 				Next:    "Move it away first.",

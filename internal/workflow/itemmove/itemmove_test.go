@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -228,6 +229,9 @@ func TestKilledMoves(t *testing.T) {
 	for _, to := range []string{"database", "files"} {
 		for i := range kills {
 			run(to, took[to]*time.Duration(i+1)/kills)
+			if states(t, dir, at) == "both change" {
+				t.Fatalf("both stores accept changes after a killed move to the %s", to)
+			}
 			if moved(t, dir, at, to) {
 				break
 			}
@@ -239,22 +243,93 @@ func TestKilledMoves(t *testing.T) {
 	}
 }
 
-// moved reports whether a move is complete: the other store was left.
+// moved reports whether a move is complete: the other store was left, and this one accepts
+// changes.
 func moved(t *testing.T, dir, at, to string) bool {
 	t.Helper()
-	var from item.Store = files(dir)
-	if to == "files" {
-		from = database(at)
+	return states(t, dir, at) == "only the "+to+" change"
+}
+
+// states describes which of the stores accept changes.
+func states(t *testing.T, dir, at string) string {
+	t.Helper()
+	var accept []string
+	for name, s := range map[string]item.Store{"files": files(dir), "database": database(at)} {
+		_, err := s.Create(t.Context(), item.Draft{Title: "x", Type: "nothing that the project has"})
+		if _, asked := errors.AsType[*item.InvalidError](err); asked { // it got as far as the type
+			accept = append(accept, name)
+		}
+		_ = s.Close()
 	}
-	defer from.Close()
-	config, err := from.Config(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	switch len(accept) {
+	case 0:
+		return "none change"
+	case 1:
+		return "only the " + accept[0] + " change"
 	}
-	for _, w := range config.Warnings {
-		if strings.Contains(w.Reason, "no longer changes") {
-			return true
+	return "both change"
+}
+
+// However far a move came before it ended, at most one of the stores accepts changes, and the
+// next move ends it with everything.
+func TestInterruptedMoves(t *testing.T) {
+	t.Parallel()
+	server, _ := postgrestest.Shared(t)
+	errKilled := errors.New("killed")
+	for _, to := range []string{"database", "files"} {
+		for _, far := range []string{"copied", "left"} {
+			t.Run(to+" "+far, func(t *testing.T) {
+				t.Parallel()
+				name, err := server.Database(true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				at, dir, ctx := server.Address(name), t.TempDir(), t.Context()
+				if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				fill(t, files(dir), 12)
+				if to == "files" {
+					if err := move(ctx, files(dir), database(at), "database"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				from, target := itemmove.Place{Store: files(dir), Name: "files"}, itemmove.Place{Store: database(at), Name: "database"}
+				before, want := "only the files change", "only the database change"
+				if to == "files" {
+					from, target = target, from
+					before, want = want, before
+				}
+				all := everything(t, from.Store)
+				var killed error
+				if far == "copied" {
+					killed = errKilled
+				}
+				if err := itemmove.Interrupt(ctx, from, target, killed); !errors.Is(err, killed) {
+					t.Fatal(err)
+				}
+				switch got := states(t, dir, at); {
+				case far == "copied" && got != before, far == "left" && got != "none change":
+					t.Errorf("interrupted, %s", got)
+				}
+				if far == "copied" { // the old store is in use
+					if _, err := from.Store.Create(ctx, item.Draft{Title: "in between"}); err != nil {
+						t.Fatal(err)
+					}
+					all = everything(t, from.Store)
+				}
+				if err := move(ctx, files(dir), database(at), to); err != nil {
+					t.Fatal(err)
+				}
+				if got := states(t, dir, at); got != want {
+					t.Errorf("after the move, %s", got)
+				}
+				if got := everything(t, target.Store); got != all {
+					t.Errorf("got\n%s\nwant\n%s", got, all)
+				}
+				_ = from.Store.Close()
+				_ = target.Store.Close()
+			})
 		}
 	}
-	return false
 }
