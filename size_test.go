@@ -45,7 +45,6 @@ var sizes = map[string]struct {
 	"internal/item/yamlmap":      {1600, "one parser"},
 	"internal/mcpserver":         {3300, "the one importer of the protocol library, with a file for each extension"},
 	"internal/recipe":            {2000, "reading a justfile and running it share what was read"},
-	"internal/workflow/verdict":  {1850, "the facts of a branch and the judgement over them, of one stack and of all"},
 	"internal/toolset/items":     {1900, "fourteen tools over one form of an item"},
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 )
 
 // drawing renders the sections of one page.
@@ -149,7 +150,7 @@ func sources(branches []verdict.Branch) string {
 }
 
 // loose renders the section of the branches without a parent.
-func (d *drawing) loose(all verdict.Overview) board.Section {
+func (d *drawing) loose(all gather.Overview) board.Section {
 	out := board.Section{Key: "loose", Class: "stack", Label: "Branches without a parent", Head: d.HTML("loose", len(all.Loose))}
 	for _, b := range all.Loose {
 		out.Rows = append(out.Rows, board.Row{Key: b.Branch, Selected: b.Branch == d.selected, Graph: dot(markup.Plain, false, b.Current), HTML: d.HTML("row", d.row(b))})
@@ -186,7 +187,7 @@ func (d *drawing) row(b verdict.Branch) row {
 	}
 	r.Pull, r.Review, r.Checks = d.pull(b.PullRequest), d.review(b.PullRequest), checksOf(b.PullRequest)
 	if b.Worktree != nil {
-		for _, c := range d.agents[b.Worktree.Path()] {
+		for _, c := range d.agents[b.Worktree.Path] {
 			r.Agents = append(r.Agents, agent{c.Name, c.At, d.now.Sub(c.At) > silent})
 		}
 	}
@@ -282,7 +283,7 @@ func checksOf(pr verdict.PullRequest) checks {
 }
 
 // detail returns the panel of the selected branch, nil if it is not on the page.
-func (d *drawing) detail(ctx context.Context, all verdict.Overview, pull func(context.Context, int) (github.Status, bool)) *board.Detail {
+func (d *drawing) detail(ctx context.Context, all gather.Overview, pull func(context.Context, int) (github.Status, bool)) *board.Detail {
 	for _, b := range all.Loose {
 		if b.Branch == d.selected {
 			return d.panel(ctx, verdict.Status{Branches: []verdict.Branch{b}}, b, pull)

@@ -24,6 +24,7 @@ import (
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 )
 
 //go:embed stacks.tmpl
@@ -32,7 +33,7 @@ var files embed.FS
 // Options configure the view.
 type Options struct {
 	// All returns the stacks of the repository from local data.
-	All func(ctx context.Context, q verdict.Selection) (verdict.Overview, error)
+	All func(ctx context.Context, q gather.Selection) (gather.Overview, error)
 	// Conflicts returns the last report of conflicts, false if there is none yet. It can be nil.
 	Conflicts func(ctx context.Context) (conflicts.Report, bool)
 	// Pull returns all that GitHub said last of one pull request, which the panel shows; false
@@ -95,7 +96,7 @@ func (v *View) Count(ctx context.Context) board.Badge {
 	looked := v.looked
 	v.mu.Unlock()
 	if !looked {
-		if all, err := v.o.All(ctx, verdict.Selection{Limit: perPage}); err == nil {
+		if all, err := v.o.All(ctx, gather.Selection{Limit: perPage}); err == nil {
 			v.note(all)
 		}
 	}
@@ -108,7 +109,7 @@ func (v *View) Count(ctx context.Context) board.Badge {
 }
 
 // note stores the figure for the navigation.
-func (v *View) note(all verdict.Overview) {
+func (v *View) note(all gather.Overview) {
 	blocked := 0
 	for _, s := range all.Stacks {
 		if s.Verdict == verdict.Blocked {
@@ -129,10 +130,10 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	}
 	reported := v.radar(ctx)
 	// What is selected stays where it is, unless it is on another page.
-	all, err := v.o.All(ctx, verdict.Selection{From: from, Limit: perPage})
+	all, err := v.o.All(ctx, gather.Selection{From: from, Limit: perPage})
 	if err == nil && selected != "" && !contains(all, selected) {
 		from = 0
-		all, err = v.o.All(ctx, verdict.Selection{Branch: selected, Limit: perPage})
+		all, err = v.o.All(ctx, gather.Selection{Branch: selected, Limit: perPage})
 	}
 	if err != nil {
 		return board.Page{}, err
@@ -190,7 +191,7 @@ func (v *View) radar(ctx context.Context) <-chan conflicts.Report {
 }
 
 // contains reports whether a branch is among the stacks.
-func contains(all verdict.Overview, branch string) bool {
+func contains(all gather.Overview, branch string) bool {
 	is := func(b verdict.Branch) bool { return b.Branch == branch }
 	return slices.ContainsFunc(all.Loose, is) || slices.ContainsFunc(all.Stacks, func(s verdict.Status) bool { return slices.ContainsFunc(s.Branches, is) })
 }

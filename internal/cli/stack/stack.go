@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/progress"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 )
 
 // options are the flags.
@@ -57,14 +58,14 @@ ahead, behind, unpushed, worktree, dirty files, items, and issue, separated by t
 	return cmd
 }
 
-func (o options) asking() verdict.Asking {
+func (o options) asking() gather.Asking {
 	switch {
 	case o.fresh:
-		return verdict.Fresh
+		return gather.Fresh
 	case o.offline:
-		return verdict.Cached
+		return gather.Cached
 	}
-	return verdict.Recent
+	return gather.Recent
 }
 
 func run(ctx context.Context, env app.Env, o options, args []string) (err error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 )
 
 const (
@@ -19,13 +20,13 @@ const (
 // Tools contains the handlers.
 type Tools struct {
 	form     envelope.Form
-	verdicts *verdict.Verdicts
+	verdicts *gather.Verdicts
 	draw     func(verdict.Status) (string, error)
 }
 
 // New returns the handlers. draw renders a status as HTML for clients that show views; nil renders
 // none.
-func New(form envelope.Form, verdicts *verdict.Verdicts, draw func(verdict.Status) (string, error)) *Tools {
+func New(form envelope.Form, verdicts *gather.Verdicts, draw func(verdict.Status) (string, error)) *Tools {
 	return &Tools{form, verdicts, draw}
 }
 
@@ -56,7 +57,7 @@ func (t *Tools) Extend(set toolset.Toolset) toolset.Toolset {
 			if err != nil {
 				return "", err
 			}
-			found, unknown := t.verdicts.Stack(ctx, "", verdict.Recent)
+			found, unknown := t.verdicts.Stack(ctx, "", gather.Recent)
 			if unknown != nil || len(found.Branches) == 0 {
 				return text, nil //nolint:nilerr // the list of branches reports the problem
 			}
@@ -75,14 +76,14 @@ type In struct {
 
 // GetStackStatus combines the branches of a stack with everything that decides about their merge.
 func (t *Tools) GetStackStatus(ctx context.Context, in In) (verdict.Status, error) {
-	asking := verdict.Recent
+	asking := gather.Recent
 	switch {
 	case in.Fresh && in.Cached:
 		return verdict.Status{}, &toolset.ArgumentError{Name: "cached", Message: `Arguments "fresh" and "cached" exclude each other`, Hint: "Pass one of them, or neither."}
 	case in.Fresh:
-		asking = verdict.Fresh
+		asking = gather.Fresh
 	case in.Cached:
-		asking = verdict.Cached
+		asking = gather.Cached
 	}
 	return t.verdicts.Stack(ctx, in.Branch, asking)
 }

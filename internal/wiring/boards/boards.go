@@ -38,6 +38,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/doctor"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 )
 
 // Options configure the boards.
@@ -82,7 +83,7 @@ type sources struct {
 	store item.Store
 	tasks *tasks.Tasks
 
-	verdicts *verdict.Verdicts
+	verdicts *gather.Verdicts
 	radar    *radar
 	pulls    *pulls
 
@@ -97,8 +98,8 @@ func (s *sources) views() []board.View {
 	library, runner := s.Commands()
 	views := []board.View{
 		stacks.New(s.kit, stacks.Options{
-			All: func(ctx context.Context, q verdict.Selection) (verdict.Overview, error) {
-				all, err := s.verdicts.All(ctx, q, verdict.Cached)
+			All: func(ctx context.Context, q gather.Selection) (gather.Overview, error) {
+				all, err := s.verdicts.All(ctx, q, gather.Cached)
 				s.mu.Lock()
 				defer s.mu.Unlock()
 				s.github = all.GitHub

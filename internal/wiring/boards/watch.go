@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/health"
 	"github.com/copse-dev/copse/internal/watch"
-	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 )
 
 const (
@@ -100,7 +100,7 @@ const remoteEvery = 61 * time.Second
 // poll queries GitHub about the stacks on the first page, until ctx ends.
 func (s *sources) poll(ctx context.Context, changed func()) {
 	ask := func() {
-		if all, err := s.verdicts.All(ctx, verdict.Selection{Limit: asked}, verdict.Recent); err == nil {
+		if all, err := s.verdicts.All(ctx, gather.Selection{Limit: asked}, gather.Recent); err == nil {
 			s.mu.Lock()
 			s.asked = all.GitHub
 			s.mu.Unlock()

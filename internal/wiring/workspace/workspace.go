@@ -58,7 +58,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/pull"
 	"github.com/copse-dev/copse/internal/workflow/search"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
-	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 	"github.com/copse-dev/copse/internal/workflow/worktrees"
 	"github.com/copse-dev/copse/internal/xec"
 	"github.com/copse-dev/copse/internal/xec/family"
@@ -421,8 +421,8 @@ func (s *Served) Instructions(about string, readOnly bool) string {
 }
 
 // Verdicts returns the verdicts on the stacks of the repository.
-func (w *Workspace) Verdicts(store item.Store) *verdict.Verdicts {
-	o := verdict.Options{
+func (w *Workspace) Verdicts(store item.Store) *gather.Verdicts {
+	o := gather.Options{
 		Branches: w.Branches, Services: w.Services, Items: store, Now: w.env.Now, Radar: w.Radar(),
 		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
 			return git.Discover(ctx, dir, git.Options{Env: w.env.Environ})
@@ -435,7 +435,7 @@ func (w *Workspace) Verdicts(store item.Store) *verdict.Verdicts {
 		o.Turns = turn.Dir(w.env.TurnsDir())
 		o.Opened = workopen.Lists{Session: w.Session, Pulls: w.Pulls, Dir: openpulls.Dir(w.env.PullsDir()), Now: w.env.Now}
 	}
-	return verdict.New(o)
+	return gather.New(o)
 }
 
 // kept returns the directories that the environment has a place for.

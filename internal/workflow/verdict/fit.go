@@ -15,9 +15,9 @@ const (
 	fewNames, nameLength = 2, 40
 )
 
-// fit cuts a status to its budget: the names of failing checks first, then derived data, and last
+// Fit cuts a status to its budget: the names of failing checks first, then derived data, and last
 // the branches at the top. It states what it cut.
-func (s Status) fit() Status {
+func (s Status) Fit() Status {
 	budget := page.DefaultBudget
 	if len(s.Branches) <= smallStack {
 		budget = smallBudget

@@ -148,8 +148,8 @@ func (b *Branch) waiting(pr PullRequest) finding {
 		return finding{Waiting, name.Own(" waits for checks."), nextstep.Watch}
 	case pr.AutoMerge != "":
 		return finding{Waiting, name.Own(" waits for GitHub to merge it."), nextstep.Look}
-	case pr.waits && len(pr.blockers) > 0:
-		return finding{Waiting, name.Own(": ").Name(pr.blockers[0]).Own("."), nextstep.Look}
+	case pr.Waits && len(pr.Blockers) > 0:
+		return finding{Waiting, name.Own(": ").Name(pr.Blockers[0]).Own("."), nextstep.Look}
 	case pr.Checks == github.ChecksUnknown || pr.Mergeable == nil:
 		return finding{Unknown, name.Own(": GitHub does not say yet whether it can be merged."), nextstep.Look}
 	}
@@ -207,14 +207,45 @@ func failing(pr PullRequest) foreign.Line {
 func (b *Branch) next(a nextstep.Action, trunk string) string {
 	remote, _, _ := strings.Cut(b.Remote, "/")
 	about := nextstep.Branch{
-		Name: b.Branch, Parent: b.Parent, Trunk: trunk, Tool: b.Source, Base: b.base, Remote: remote, Diverged: b.Unpulled > 0,
+		Name: b.Branch, Parent: b.Parent, Trunk: trunk, Tool: b.Source, Base: b.StackedOn, Remote: remote, Diverged: b.Unpulled > 0,
 		Number: b.PullRequest.Number,
 	}
 	if w := b.Worktree; w != nil {
 		about.Operation = w.Operation
-		if !w.current {
-			about.Elsewhere = w.path
+		if !w.Current {
+			about.Elsewhere = w.Path
 		}
 	}
 	return nextstep.Command(a, about)
+}
+
+// Of describes a branch of a stack in isolation, in one sentence if it is not ready.
+func (s Status) Of(b Branch) (Outcome, string) {
+	found := b.judge(s.Trunk)
+	return found.outcome, found.text.Plain()
+}
+
+// Blocking returns the branch that the verdict is about, "" for none.
+func (s Status) Blocking() string {
+	found, about := judge(s.Branches, s.Trunk)
+	if about == nil || found.outcome == Ready {
+		return ""
+	}
+	return about.Branch
+}
+
+// Conclude fills in the verdict, the blocker, and the next step from the facts about the branches.
+func (s *Status) Conclude() {
+	found, about := judge(s.Branches, s.Trunk)
+	if len(s.Branches) == 0 {
+		found = finding{outcome: Ready, text: foreign.Own("No branch is stacked on ").Name(s.Trunk).Own(".")}
+	}
+	s.Verdict, s.line, s.Blocker = found.outcome, found.text, found.text.Plain()
+	if len(s.Branches) == 0 {
+		return
+	}
+	if about == nil {
+		about, found.action = &s.Branches[0], nextstep.Merge
+	}
+	s.Tool, s.Next = about.Source, about.next(found.action, s.Trunk)
 }

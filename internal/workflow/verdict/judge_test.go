@@ -38,9 +38,9 @@ func TestJudge(t *testing.T) {
 	}{
 		"ready":     {nil, Ready, "", "gh pr merge 7"},
 		"missing":   {func(b *Branch) { b.Missing = true }, Blocked, "b is recorded, but git does not have it.", "gs repo sync"},
-		"operation": {func(b *Branch) { b.Worktree = &Worktree{Name: "w", Operation: "rebase", current: true} }, Blocked, "b is in the middle of a rebase in worktree w.", "gs rebase continue"},
+		"operation": {func(b *Branch) { b.Worktree = &Worktree{Name: "w", Operation: "rebase", Current: true} }, Blocked, "b is in the middle of a rebase in worktree w.", "gs rebase continue"},
 		"operation elsewhere": {
-			func(b *Branch) { b.Worktree = &Worktree{Name: "w", Operation: "merge", path: "/w x"} }, Blocked,
+			func(b *Branch) { b.Worktree = &Worktree{Name: "w", Operation: "merge", Path: "/w x"} }, Blocked,
 			"b is in the middle of a merge in worktree w.", "cd '/w x' && git merge --continue",
 		},
 		"merged":   {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.State = "merged" }) }, Blocked, "b (#7) is merged, but is still part of the stack.", "gs repo sync"},
@@ -69,7 +69,7 @@ func TestJudge(t *testing.T) {
 		"no answer": {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Mergeable = nil }) }, Unknown, "b (#7): GitHub does not say yet whether it can be merged.", "gh pr view 7 --web"},
 	} {
 		s := Status{Trunk: "main", Branches: []Branch{pushed(tt.change)}}
-		s.conclude()
+		s.Conclude()
 		if s.Verdict != tt.outcome || s.Blocker != tt.blocker || s.Next != tt.next {
 			t.Errorf("%s: got %s, %q, %q; want %s, %q, %q", name, s.Verdict, s.Blocker, s.Next, tt.outcome, tt.blocker, tt.next)
 		}
@@ -94,7 +94,7 @@ func TestNextPushes(t *testing.T) {
 				tt.change(&b)
 			}
 			s := Status{Trunk: "main", Branches: []Branch{b}}
-			if s.conclude(); s.Next != tt.want {
+			if s.Conclude(); s.Next != tt.want {
 				t.Errorf("%s, pull request %s: got %q, want %q", name, state.State, s.Next, tt.want)
 			}
 		}
@@ -110,12 +110,12 @@ func TestJudgeFromTheBottom(t *testing.T) {
 	first := pushed(func(b *Branch) { b.Branch, b.Unpushed, b.Source = "first", new(2), "graphite" })
 	second := pushed(func(b *Branch) { b.Branch, b.Missing = "second", true })
 	s := Status{Trunk: "main", Branches: []Branch{pushed(nil), waits, first, second}}
-	s.conclude()
+	s.Conclude()
 	if s.Verdict != Blocked || !strings.HasPrefix(s.Blocker, "first has") || s.Tool != "graphite" || s.Next != "gt submit --branch first" {
 		t.Errorf("got %+v", s)
 	}
 	s = Status{Branches: []Branch{pushed(nil), waits}}
-	if s.conclude(); s.Verdict != Waiting {
+	if s.Conclude(); s.Verdict != Waiting {
 		t.Errorf("got %+v", s)
 	}
 }
@@ -137,8 +137,8 @@ func TestNextQuotes(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}
-	moved := pushed(func(b *Branch) { b.Source, b.base = "twig", strings.Repeat("a", 40) })
-	if got, want := moved.next(nextstep.Restack, "main"), "git rebase --onto a "+moved.base+" b"; got != want {
+	moved := pushed(func(b *Branch) { b.Source, b.StackedOn = "twig", strings.Repeat("a", 40) })
+	if got, want := moved.next(nextstep.Restack, "main"), "git rebase --onto a "+moved.StackedOn+" b"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -164,8 +164,8 @@ func TestFit(t *testing.T) {
 		for range n {
 			s.Branches = append(s.Branches, full("team/feature"))
 		}
-		s.conclude()
-		got := s.fit()
+		s.Conclude()
+		got := s.Fit()
 		if size := page.Size(got); size > budget || size < budget/2 {
 			t.Errorf("%d branches take %d bytes", n, size)
 		}

@@ -1,4 +1,4 @@
-package verdict
+package gather
 
 import (
 	"context"
@@ -12,17 +12,16 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/copse-dev/copse/internal/fact"
-	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/session"
-	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
 // Stack returns the verdict on the stack of a branch, of the current one if start is "".
-func (v *Verdicts) Stack(ctx context.Context, start string, asking Asking) (Status, error) {
-	return session.Read(ctx, v.o.Branches.Session(), func(ctx context.Context, view *session.View) (Status, error) {
+func (v *Verdicts) Stack(ctx context.Context, start string, asking Asking) (verdict.Status, error) {
+	return session.Read(ctx, v.o.Branches.Session(), func(ctx context.Context, view *session.View) (verdict.Status, error) {
 		out, changed, err := v.stack(ctx, view, start, asking)
 		if changed && err == nil {
 			// GitHub has other stacks than before; its answers are recent.
@@ -33,14 +32,14 @@ func (v *Verdicts) Stack(ctx context.Context, start string, asking Asking) (Stat
 }
 
 // stack returns the verdict, and whether its records have changed.
-func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, asking Asking) (out Status, changed bool, err error) {
+func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, asking Asking) (out verdict.Status, changed bool, err error) {
 	repo, err := view.Repo(ctx)
 	if err != nil {
-		return Status{}, false, err
+		return verdict.Status{}, false, err
 	}
 	s, err := v.shape(ctx, view, start)
 	if err != nil {
-		return Status{}, false, err
+		return verdict.Status{}, false, err
 	}
 	current := view.Current(ctx)
 	for i := range s.branches {
@@ -48,7 +47,7 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 	}
 	t, err := readTips(ctx, repo, s)
 	if err != nil {
-		return Status{}, false, session.Explain(err)
+		return verdict.Status{}, false, session.Explain(err)
 	}
 	var notes notes
 	var g errgroup.Group
@@ -64,9 +63,9 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 		return nil
 	})
 	if err := g.Wait(); err != nil {
-		return Status{}, false, session.Explain(err)
+		return verdict.Status{}, false, session.Explain(err)
 	}
-	out = Status{Trunk: s.trunk, Branches: s.branches}
+	out = verdict.Status{Trunk: s.trunk, Branches: s.branches}
 	out.GitHub = v.take(s.branches, pulls, s.trunk, &notes)
 	notes.add(v.o.Branches.TwoStates(ctx))
 	for _, note := range s.notes {
@@ -74,11 +73,11 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 	}
 	out.Notes = notes.list
 	out.Conflicts = v.conflicts(ctx, s)
-	out.conclude()
+	out.Conclude()
 	if s.left > 0 {
 		out.Showing = fmt.Sprintf("%d of %d branches; for others pass one of them as branch", len(s.branches), len(s.branches)+s.left)
 	}
-	return out.fit(), changed, nil
+	return out.Fit(), changed, nil
 }
 
 // remembered is how long the results of the radar are shown.
@@ -88,7 +87,7 @@ const remembered = 5 * time.Minute
 const maxConflicts = 5
 
 // conflicts returns the conflicts of the branches of a stack.
-func (v *Verdicts) conflicts(ctx context.Context, s shape) []Conflict {
+func (v *Verdicts) conflicts(ctx context.Context, s shape) []verdict.Conflict {
 	if v.o.Radar == nil {
 		return nil
 	}
@@ -96,32 +95,16 @@ func (v *Verdicts) conflicts(ctx context.Context, s shape) []Conflict {
 	if v.o.Now().Sub(at) > remembered {
 		return nil
 	}
-	var found []Conflict
+	var found []verdict.Conflict
 	for _, c := range all {
-		in := slices.ContainsFunc(s.branches, func(b Branch) bool { return slices.Contains(c.Branches, b.Branch) })
+		in := slices.ContainsFunc(s.branches, func(b verdict.Branch) bool { return slices.Contains(c.Branches, b.Branch) })
 		if !in || len(c.Branches) != 2 || len(found) == maxConflicts {
 			continue
 		}
 		files := c.Files[:min(len(c.Files), maxConflicts)]
-		found = append(found, Conflict{[2]string(c.Branches), files, c.MoreFiles + len(c.Files) - len(files)})
+		found = append(found, verdict.Conflict{Branches: [2]string(c.Branches), Files: files, MoreFiles: c.MoreFiles + len(c.Files) - len(files)})
 	}
 	return found
-}
-
-// conclude computes the verdict.
-func (s *Status) conclude() {
-	found, about := judge(s.Branches, s.Trunk)
-	if len(s.Branches) == 0 {
-		found = finding{outcome: Ready, text: foreign.Own("No branch is stacked on ").Name(s.Trunk).Own(".")}
-	}
-	s.Verdict, s.line, s.Blocker = found.outcome, found.text, found.text.Plain()
-	if len(s.Branches) == 0 {
-		return
-	}
-	if about == nil {
-		about, found.action = &s.Branches[0], nextstep.Merge
-	}
-	s.Tool, s.Next = about.Source, about.next(found.action, s.Trunk)
 }
 
 // notes are further notes for a reader, each once.
@@ -181,7 +164,7 @@ func (v *Verdicts) items(ctx context.Context, s shape) error {
 	if err != nil {
 		return err
 	}
-	at := make(map[string]*Branch, len(s.branches))
+	at := make(map[string]*verdict.Branch, len(s.branches))
 	for i := range s.branches {
 		at[s.branches[i].Branch] = &s.branches[i]
 	}
@@ -191,17 +174,17 @@ func (v *Verdicts) items(ctx context.Context, s shape) error {
 			continue
 		}
 		if it, err := all.Find(id); err == nil {
-			b.Items = append(b.Items, Item{ID: id, Status: it.Status})
+			b.Items = append(b.Items, verdict.Item{ID: id, Status: it.Status})
 		}
 	}
 	return nil
 }
 
 // take stores the pull requests in the branches, and returns GitHub's state.
-func (v *Verdicts) take(branches []Branch, pulls []fact.Fact[github.Status], trunk string, notes *notes) GitHub {
-	all := GitHub{State: string(fact.StateKnown)}
+func (v *Verdicts) take(branches []verdict.Branch, pulls []fact.Fact[github.Status], trunk string, notes *notes) verdict.GitHub {
+	all := verdict.GitHub{State: string(fact.StateKnown)}
 	for i, f := range pulls {
-		pr := PullRequest{State: PullNone, Reason: f.Reason, AsOf: f.AsOf.UTC().Truncate(time.Second)}
+		pr := verdict.PullRequest{State: verdict.PullNone, Reason: f.Reason, AsOf: f.AsOf.UTC().Truncate(time.Second)}
 		switch f.State {
 		case fact.StateKnown:
 			found := pullOf(f.Value, branches[i], trunk)
@@ -213,11 +196,11 @@ func (v *Verdicts) take(branches []Branch, pulls []fact.Fact[github.Status], tru
 			}
 		case fact.StateNone:
 		default:
-			pr.State, pr.Number = PullFailed, branches[i].PullRequest.Number
+			pr.State, pr.Number = verdict.PullFailed, branches[i].PullRequest.Number
 			if f.Unasked {
-				pr.State = PullUnknown
+				pr.State = verdict.PullUnknown
 			}
-			if all.State != PullFailed {
+			if all.State != verdict.PullFailed {
 				all.State = pr.State
 			}
 		}
@@ -244,14 +227,14 @@ func (v *Verdicts) take(branches []Branch, pulls []fact.Fact[github.Status], tru
 }
 
 // pullOf returns the relevant facts of a pull request.
-func pullOf(s github.Status, b Branch, trunk string) PullRequest {
+func pullOf(s github.Status, b verdict.Branch, trunk string) verdict.PullRequest {
 	pr := s.PullRequest
-	out := PullRequest{
-		Number: pr.Number, State: pr.State, Draft: pr.Draft, MergeQueue: pr.MergeQueue, blockers: s.Summary.Blockers,
-		waits: pr.MergeState == "blocked" || pr.MergeState == "behind",
+	out := verdict.PullRequest{
+		Number: pr.Number, State: pr.State, Draft: pr.Draft, MergeQueue: pr.MergeQueue, Blockers: s.Summary.Blockers,
+		Waits: pr.MergeState == "blocked" || pr.MergeState == "behind",
 	}
 	if pr.Merged {
-		out.State = PullMerged
+		out.State = verdict.PullMerged
 	}
 	parent := b.Parent
 	if parent == "" {

@@ -1,4 +1,4 @@
-package verdict
+package gather
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
 // Selection selects stacks of a repository.
@@ -29,15 +30,15 @@ type Selection struct {
 type Overview struct {
 	// Stacks begin with the selected one. Those with a worktree come next, then the others by
 	// the name of their lowest branch.
-	Stacks []Status
+	Stacks []verdict.Status
 	// Loose are branches that are stacked on nothing.
-	Loose []Branch
+	Loose []verdict.Branch
 	// Total counts the stacks, and Branches the branches, of the repository, without trunks.
 	Total, Branches int
 	// Next is where the stacks after these begin, 0 if there are none.
 	Next int
 	// GitHub describes GitHub's answer about all of them.
-	GitHub GitHub
+	GitHub verdict.GitHub
 	Notes  []string
 }
 
@@ -126,8 +127,8 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 			out.Loose = append(out.Loose, own[0])
 			continue
 		}
-		s := Status{Trunk: g.trunk, Branches: own, GitHub: out.GitHub}
-		s.conclude()
+		s := verdict.Status{Trunk: g.trunk, Branches: own, GitHub: out.GitHub}
+		s.Conclude()
 		out.Stacks = append(out.Stacks, s)
 	}
 	notes.add(v.o.Branches.TwoStates(ctx))
@@ -139,10 +140,10 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 }
 
 // look fills in the facts of branches with the same trunk, and returns GitHub's answer.
-func (v *Verdicts) look(ctx context.Context, repo *git.Repo, s shape, asking Asking, notes *notes) (found GitHub, changed bool, err error) {
+func (v *Verdicts) look(ctx context.Context, repo *git.Repo, s shape, asking Asking, notes *notes) (found verdict.GitHub, changed bool, err error) {
 	t, err := readTips(ctx, repo, s)
 	if err != nil {
-		return GitHub{}, false, err
+		return verdict.GitHub{}, false, err
 	}
 	var g errgroup.Group
 	g.Go(func() error { return v.compare(ctx, repo, s, t) })
@@ -157,14 +158,14 @@ func (v *Verdicts) look(ctx context.Context, repo *git.Repo, s shape, asking Ask
 		return nil
 	})
 	if err := g.Wait(); err != nil {
-		return GitHub{}, false, err
+		return verdict.GitHub{}, false, err
 	}
 	return v.take(s.branches, pulls, s.trunk, notes), changed, nil
 }
 
 // worse returns the state of two sets of branches together.
-func worse(a, b GitHub) GitHub {
-	rank := map[string]int{"": -1, string(fact.StateKnown): 0, PullUnknown: 1, PullFailed: 2}
+func worse(a, b verdict.GitHub) verdict.GitHub {
+	rank := map[string]int{"": -1, string(fact.StateKnown): 0, verdict.PullUnknown: 1, verdict.PullFailed: 2}
 	if rank[b.State] > rank[a.State] {
 		a, b = b, a
 	}
@@ -257,21 +258,3 @@ func checkedOut(ctx context.Context, view *session.View) (map[string]bool, error
 
 // shape returns the branches of a stack.
 func (all grouping) shape(g group) shape { return shapeOf(all.Walker, g.bottom, all.above) }
-
-// Of describes a branch of a stack in isolation, in one sentence if it is not ready.
-func (s Status) Of(b Branch) (Outcome, string) {
-	found := b.judge(s.Trunk)
-	return found.outcome, found.text.Plain()
-}
-
-// Blocking returns the branch that the verdict is about, "" for none.
-func (s Status) Blocking() string {
-	found, about := judge(s.Branches, s.Trunk)
-	if about == nil || found.outcome == Ready {
-		return ""
-	}
-	return about.Branch
-}
-
-// Path returns the path of the worktree.
-func (w Worktree) Path() string { return w.path }

@@ -1,4 +1,4 @@
-package verdict
+package gather
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/dirt"
 	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/git/refstore"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
 const (
@@ -85,7 +86,7 @@ func shortOf(ref string) string {
 // hold, link, and ask, it runs concurrently with the others: each writes its own members, and none
 // copies a branch.
 func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips) error {
-	below := func(b *Branch) string {
+	below := func(b *verdict.Branch) string {
 		if b.Parent != "" {
 			return t.of(b.Parent)
 		}
@@ -118,7 +119,7 @@ func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips)
 		if base != "" {
 			gap := gaps[history.Pair{Commit: tip, Base: base}]
 			b.Ahead, b.Behind = &gap.Ahead, &gap.Behind
-			b.NeedsRestack = b.restack(base)
+			b.NeedsRestack = needsRestack(b, base)
 		}
 		if at := t.published[b.Branch]; at != "" {
 			gap := gaps[history.Pair{Commit: tip, Base: t.commits[at]}]
@@ -131,14 +132,14 @@ func (v *Verdicts) compare(ctx context.Context, repo *git.Repo, s shape, t tips)
 	return nil
 }
 
-// restack reports whether the branch must be rebased onto its parent, which has the commit base;
+// needsRestack reports whether the branch must be rebased onto its parent, which has the commit base;
 // nil if that is unknown.
-func (b *Branch) restack(base string) *bool {
+func needsRestack(b *verdict.Branch, base string) *bool {
 	switch {
 	case b.Parent == "":
 		return nil
-	case b.base != "":
-		return new(b.base != base || *b.Behind > 0)
+	case b.StackedOn != "":
+		return new(b.StackedOn != base || *b.Behind > 0)
 	case b.Source == ancestry:
 		return new(*b.Behind > 0)
 	}
@@ -196,14 +197,14 @@ func (v *Verdicts) hold(ctx context.Context, repo *git.Repo, s shape) error {
 		if !ok || w.Prunable || w.Bare || s.branches[i].Worktree != nil {
 			continue
 		}
-		held := &Worktree{Name: w.Name, path: w.Path, current: w.Path == repo.Root()}
+		held := &verdict.Worktree{Name: w.Name, Path: w.Path, Current: w.Path == repo.Root()}
 		if w.Operation != nil {
 			held.Operation = string(w.Operation.Kind)
 		}
 		s.branches[i].Worktree = held
 		looking.Go(func() error {
 			// A failed comparison is unknown.
-			if n, err := v.dirtOf(ctx, held.path); err == nil {
+			if n, err := v.dirtOf(ctx, held.Path); err == nil {
 				held.Dirty = &n
 			}
 			return nil

@@ -1,4 +1,4 @@
-package verdict_test
+package gather_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/workflow/stack"
-	"github.com/copse-dev/copse/internal/workflow/verdict"
+	"github.com/copse-dev/copse/internal/workflow/verdict/gather"
 )
 
 // All shows each branch once, the stack of the selected branch first, and continues where a page
@@ -35,11 +35,11 @@ func TestAll(t *testing.T) {
 	g.Run(dir, "branch", "loose")
 	gittest.Write(t, dir+"/.twig/state.json", state+`]}`)
 	s := session.New(session.Options{Dir: dir, Git: git.Options{Env: g.Env}})
-	v := verdict.New(verdict.Options{Branches: stack.New(s, records.New(records.Options{})), Now: time.Now})
+	v := gather.New(gather.Options{Branches: stack.New(s, records.New(records.Options{})), Now: time.Now})
 	var names []string
 	pages := 0
 	for from := 0; pages == 0 || from > 0; pages++ {
-		all, err := v.All(t.Context(), verdict.Selection{Branch: "b17", From: from, Limit: 20}, verdict.Cached)
+		all, err := v.All(t.Context(), gather.Selection{Branch: "b17", From: from, Limit: 20}, gather.Cached)
 		if err != nil {
 			t.Fatal(err)
 		}

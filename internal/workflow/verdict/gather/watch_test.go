@@ -1,20 +1,22 @@
-package verdict
+package gather
 
 import (
 	"context"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
 // A new age of an answer does not count as a change; a new check does.
 func TestReportChanges(t *testing.T) {
 	t.Parallel()
-	var got []Status
-	w := watcher{changed: func(s Status) { got = append(got, s) }}
-	status := func(checks string, at time.Time) Status {
-		b := pushed(func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Checks, p.AsOf = checks, at }) })
-		return Status{GitHub: GitHub{AsOf: at, Age: at.String()}, Branches: []Branch{b}}
+	var got []verdict.Status
+	w := watcher{changed: func(s verdict.Status) { got = append(got, s) }}
+	status := func(checks string, at time.Time) verdict.Status {
+		b := verdict.Branch{Branch: "api", PullRequest: verdict.PullRequest{State: "open", Number: 7, Checks: checks, AsOf: at}}
+		return verdict.Status{GitHub: verdict.GitHub{AsOf: at, Age: at.String()}, Branches: []verdict.Branch{b}}
 	}
 	now := time.Now()
 	w.report(status("pending", now))

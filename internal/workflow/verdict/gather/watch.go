@@ -1,4 +1,4 @@
-package verdict
+package gather
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 
 // Watch calls changed whenever the stack of a branch changes, until ctx ends: a check, a review, a
 // commit, a worktree, a conflict. The age of an answer is not a change.
-func (v *Verdicts) Watch(ctx context.Context, start string, changed func(Status)) error {
+func (v *Verdicts) Watch(ctx context.Context, start string, changed func(verdict.Status)) error {
 	w := watcher{changed: changed}
 	look := func(asking Asking) (answered bool) {
 		s, err := v.Stack(ctx, start, asking)
@@ -30,7 +31,7 @@ func (v *Verdicts) Watch(ctx context.Context, start string, changed func(Status)
 			return false // the next look may find it again
 		}
 		w.report(s)
-		return s.GitHub.State != PullFailed
+		return s.GitHub.State != verdict.PullFailed
 	}
 	v.survey(ctx)
 	look(Recent)
@@ -74,7 +75,7 @@ func poll(ctx context.Context, look func() (ok bool)) {
 
 // watcher records what it reported.
 type watcher struct {
-	changed func(Status)
+	changed func(verdict.Status)
 
 	mu   sync.Mutex
 	last string
@@ -82,8 +83,8 @@ type watcher struct {
 
 // report calls changed if the status differs from the previous one. It does not report the first
 // one.
-func (w *watcher) report(s Status) {
-	print := s.fingerprint()
+func (w *watcher) report(s verdict.Status) {
+	print := fingerprint(s)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	first := w.last == ""
@@ -97,14 +98,14 @@ func (w *watcher) report(s Status) {
 
 // fingerprint returns a text that differs if the facts differ. Whether GitHub answered is not one
 // of them.
-func (s Status) fingerprint() string {
-	s.GitHub = GitHub{}
+func fingerprint(s verdict.Status) string {
+	s.GitHub = verdict.GitHub{}
 	s.Branches = slices.Clone(s.Branches)
 	for i := range s.Branches {
 		pr := &s.Branches[i].PullRequest
 		pr.AsOf, pr.Reason = time.Time{}, ""
-		if pr.State == PullFailed {
-			pr.State = PullUnknown
+		if pr.State == verdict.PullFailed {
+			pr.State = verdict.PullUnknown
 		}
 	}
 	text, err := json.Marshal(s)

@@ -1,4 +1,4 @@
-package verdict
+package gather
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/lineage"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/session"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
 
 // MaxBranches is the maximum number of examined branches of a stack.
@@ -18,7 +19,7 @@ const MaxBranches = 50
 
 // shape contains the branches of a stack, and their structure.
 type shape struct {
-	branches []Branch
+	branches []verdict.Branch
 	trunk    string
 	left     int // branches that are left out
 	notes    []string
@@ -89,18 +90,18 @@ func shapeOf(w *lineage.Walker, start string, above map[string][]string) shape {
 }
 
 // describe returns the state's data about a branch.
-func describe(w *lineage.Walker, name string) Branch {
-	b := Branch{Branch: name, Missing: !w.Has(name)}
+func describe(w *lineage.Walker, name string) verdict.Branch {
+	b := verdict.Branch{Branch: name, Missing: !w.Has(name)}
 	if edge, ok := w.Edge(name); ok {
 		b.Parent, b.Stale = w.Parent(name)
 		b.Source = cmp.Or(edge.Source, source)
 		if b.Stale == "" {
-			b.base = edge.BaseHash
+			b.StackedOn = edge.BaseHash
 		}
 	}
 	meta := w.Metadata(name)
 	if meta.JiraIssue != "" {
-		b.Jira = &Issue{Key: meta.JiraIssue}
+		b.Jira = &verdict.Issue{Key: meta.JiraIssue}
 	}
 	b.PullRequest.Number = int(meta.PRNumber)
 	return b
