@@ -1,10 +1,12 @@
 package copse_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +16,10 @@ import (
 // registries are hosts of package registries and their mirrors. What fetches packages takes
 // its sources from the configuration of the machine.
 var registries = regexp.MustCompile(`\b(registry\.npmjs\.org|registry\.yarnpkg\.com|proxy\.golang\.org|sum\.golang\.org|goproxy\.(io|cn)|[a-z0-9.-]*\.debian\.org|[a-z0-9.-]*archive\.ubuntu\.com|pypi\.org|files\.pythonhosted\.org|crates\.io|registry-1\.docker\.io|[a-z0-9-]+\.jfrog\.io)\b`)
+
+// registryWords are in each name that registries matches. Looking for them first is much faster
+// in a large file.
+var registryWords = []string{"npmjs", "yarnpkg", "golang.org", "goproxy", "debian.org", "ubuntu.com", "pypi", "pythonhosted", "crates", "docker", "jfrog"}
 
 // TestNoFileNamesARegistry keeps hosts of registries and mirrors out of the repository.
 func TestNoFileNamesARegistry(t *testing.T) {
@@ -37,6 +43,9 @@ func TestNoFileNamesARegistry(t *testing.T) {
 		text, err := os.ReadFile(filepath.FromSlash(name))
 		if err != nil {
 			continue // deleted, and not committed yet
+		}
+		if !slices.ContainsFunc(registryWords, func(word string) bool { return bytes.Contains(text, []byte(word)) }) {
+			continue
 		}
 		if found := registries.Find(text); found != nil {
 			t.Errorf("%s names the registry %s: take it from the configuration of the machine", name, found)
