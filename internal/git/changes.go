@@ -41,7 +41,7 @@ func (r *Repo) DiffStat(ctx context.Context, paths ...string) (map[string]LineCo
 		if r.Bare() {
 			return nil, fmt.Errorf("compare files: %w", ErrBare)
 		}
-		head, err := r.refs().head(ctx)
+		head, err := r.Refs().Head(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("compare files: %w", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
 	"github.com/copse-dev/copse/internal/git/index"
+	"github.com/copse-dev/copse/internal/git/operation"
 	"github.com/copse-dev/copse/internal/git/program"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/regular"
@@ -35,7 +36,8 @@ func open(found finding, start string, opts Options) (*Repo, error) {
 	r := &Repo{
 		gitDir: found.gitDir, commonDir: common, format: format,
 		env: opts.Env, configured: opts.Configured,
-		files: refstore.New(found.gitDir, common, format.hashLen),
+		files:     refstore.New(found.gitDir, common, format.hashLen),
+		operation: operation.NewReader(found.gitDir),
 		index: cachedfile.New(filepath.Join(found.gitDir, "index"), maxIndex, func(data []byte) (index.Paths, error) {
 			return index.Parse(data, format.hashLen/2)
 		}),

@@ -24,7 +24,7 @@ type Commit struct {
 // none on an unborn branch.
 func (r *Repo) Log(ctx context.Context, n int) ([]Commit, error) {
 	return read(r, func() ([]Commit, error) {
-		head, err := r.refs().head(ctx)
+		head, err := r.Refs().Head(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read history: %w", err)
 		}

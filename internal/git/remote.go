@@ -96,7 +96,7 @@ func (r *Repo) sources(ctx context.Context, files *cachedfile.Group) gitconfig.S
 		Worktree:    r.format.worktreeConfig,
 		Branch: func() string {
 			files.MarkIncomplete()        // it depends on HEAD
-			head, _ := r.refs().head(ctx) // without one, no condition is true
+			head, _ := r.Refs().Head(ctx) // without one, no condition is true
 			return head.Branch
 		},
 		Reading: func(path string) {

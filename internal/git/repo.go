@@ -33,10 +33,11 @@ type Repo struct {
 	systemConfig func() string
 	configured   func(gitconfig.Config) // nil for nobody
 
-	files *refstore.Store
-	table tableRefs
-	index *cachedfile.File[index.Paths]
-	kept  atomic.Pointer[keptConfig]
+	files     *refstore.Store
+	table     tableRefs
+	operation *operation.Reader
+	index     *cachedfile.File[index.Paths]
+	kept      atomic.Pointer[keptConfig]
 }
 
 // Root returns the root of the worktree; "" if the repository is bare. A submodule has its own
@@ -65,7 +66,7 @@ func (r *Repo) Program() program.Git { return r.program }
 func (r *Repo) Guard() program.Guard { return r.guard }
 
 // Operation returns the git command that stopped halfway in this worktree, nil for none.
-func (r *Repo) Operation() *operation.Operation { return operation.Read(r.gitDir) }
+func (r *Repo) Operation() *operation.Operation { return r.operation.Read() }
 
 // Watch is a directory to watch.
 type Watch struct {
@@ -110,9 +111,15 @@ func read[T any](r *Repo, answer func() (T, error)) (T, error) {
 	if err := r.gone(); err != nil {
 		return zero, err
 	}
+	return unlessGone(r, answer)
+}
+
+// unlessGone calls answer. If that fails because the repository has disappeared, that is the error.
+func unlessGone[T any](r *Repo, answer func() (T, error)) (T, error) {
 	v, err := answer()
 	if err != nil {
 		if gone := r.gone(); gone != nil {
+			var zero T
 			return zero, gone
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
@@ -76,8 +77,9 @@ func TestReadIsConsistent(t *testing.T) {
 		want   answer
 		calls  int
 	}{
-		"nothing":  {func() {}, answer{"a", "main"}, 1},
-		"checkout": {func() { g.Run(root, "checkout", "-q", "b"); write(t, root, stateOn("b", "a")) }, answer{"b", "a"}, 2},
+		"nothing":              {func() {}, answer{"a", "main"}, 1},
+		"before the last part": {func() { write(t, root, stateOn("a", "b")) }, answer{"a", "b"}, 1},
+		"checkout":             {func() { g.Run(root, "checkout", "-q", "b"); write(t, root, stateOn("b", "a")) }, answer{"b", "a"}, 2},
 	} {
 		g.Run(root, "checkout", "-q", "a")
 		write(t, root, stateOn("a", "main"))
@@ -92,6 +94,69 @@ func TestReadIsConsistent(t *testing.T) {
 		})
 		if err != nil || got != tt.want || calls != tt.calls {
 			t.Errorf("%s: got %+v, %v after %d calls", name, got, err, calls)
+		}
+	}
+}
+
+// Whatever part changes after it was read, and whatever is read last, an answer has parts of one
+// moment.
+func TestReadIsConsistentInEachOrder(t *testing.T) {
+	t.Parallel()
+	g, root := repository(t)
+	ctx := t.Context()
+	var got [3]string // the current branch, its parent in the state, and the number of branches
+	parts := []struct {
+		read   func(v *session.View) error
+		change func(to string)
+	}{
+		{func(v *session.View) (err error) {
+			got[0], err = v.Branch(ctx)
+			return err
+		}, func(to string) { g.Run(root, "checkout", "-q", to) }},
+		{func(v *session.View) error {
+			state, err := v.State(ctx)
+			if err == nil {
+				got[1], _ = state.Parent("b")
+			}
+			return err
+		}, func(to string) { write(t, root, stateOn("b", to)) }},
+		{func(v *session.View) error {
+			names, err := v.Branches(ctx)
+			got[2] = strings.Join(names, " ")
+			return err
+		}, func(to string) {
+			g.Run(root, "branch", "-f", "c"+to)
+			_, _ = g.Try(root, "branch", "-D", map[string]string{"a": "cmain", "main": "ca"}[to])
+		}},
+	}
+	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}, {0, 1}, {1, 0}, {2, 0}, {1, 2}} {
+		for after := range order {
+			for _, p := range parts {
+				p.change("main")
+			}
+			calls := 0
+			_, err := session.Read(ctx, open(g, root), func(_ context.Context, v *session.View) (any, error) {
+				calls++
+				for i, part := range order {
+					if err := parts[part].read(v); err != nil {
+						return nil, err
+					}
+					if i == after && calls == 1 {
+						for _, p := range parts {
+							p.change("a")
+						}
+					}
+				}
+				return nil, nil
+			})
+			if err != nil || calls != 2 {
+				t.Errorf("%v, changed after %d: %d calls, %v", order, after, calls, err)
+			}
+			for _, part := range order {
+				if now := [3]string{"a", "a", "a b ca main"}[part]; got[part] != now {
+					t.Errorf("%v, changed after %d: got %q", order, after, got)
+				}
+			}
 		}
 	}
 }

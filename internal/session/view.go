@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/branch/twig"
@@ -19,9 +20,11 @@ import (
 // View is one call's view of the repository. Each part is read at most once, when it is first
 // needed.
 type View struct {
-	s *Session
+	s     *Session
+	steps atomic.Int64 // counts the beginnings and ends of reads
 
 	opened   once[opened]
+	refs     once[git.Refs]
 	head     once[git.Head]
 	going    once[*operation.Operation]
 	state    once[*twig.State]
@@ -33,16 +36,26 @@ type View struct {
 type once[T any] struct {
 	mu    sync.Mutex
 	read  bool
+	span  span
 	value T
 	err   error
 }
 
-func (o *once[T]) get(read func() (T, error)) (T, error) {
+// span is the time of a read in steps of the view, zero if there was none.
+type span struct{ began, ended int64 }
+
+// last reports whether s began after all others, which may include s, had ended.
+func (s span) last(all ...span) bool {
+	return !slices.ContainsFunc(all, func(other span) bool { return other != s && other.ended > s.began })
+}
+
+func (o *once[T]) get(v *View, read func() (T, error)) (T, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.read {
+		began := v.steps.Add(1)
 		o.value, o.err = read()
-		o.read = true
+		o.read, o.span = true, span{began, v.steps.Add(1)}
 	}
 	return o.value, o.err
 }
@@ -54,8 +67,18 @@ func (o *once[T]) known() (T, bool) {
 	return o.value, o.read && o.err == nil
 }
 
+// part returns the value, and when it was read without an error.
+func (o *once[T]) part() (T, span) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return o.value, span{}
+	}
+	return o.value, o.span
+}
+
 func (v *View) open(ctx context.Context) (opened, error) {
-	o, err := v.opened.get(func() (opened, error) { return v.s.open(ctx) })
+	o, err := v.opened.get(v, func() (opened, error) { return v.s.open(ctx) })
 	return o, Explain(err)
 }
 
@@ -65,15 +88,24 @@ func (v *View) Repo(ctx context.Context) (*git.Repo, error) {
 	return o.repo, err
 }
 
+// reader returns the reader of the refs. That the repository exists is verified once for all of them.
+func (v *View) reader(ctx context.Context) (git.Refs, error) {
+	o, err := v.open(ctx)
+	if err != nil {
+		return git.Refs{}, err
+	}
+	return v.refs.get(v, func() (git.Refs, error) { return o.repo.Refs(), nil })
+}
+
 // Head returns HEAD. If the file of the branch is damaged, the name of the branch is known
 // nevertheless.
 func (v *View) Head(ctx context.Context) (git.Head, error) {
-	o, err := v.open(ctx)
+	refs, err := v.reader(ctx)
 	if err != nil {
 		return git.Head{}, err
 	}
-	head, err := v.head.get(func() (git.Head, error) {
-		head, err := o.repo.Head(ctx)
+	head, err := v.head.get(v, func() (git.Head, error) {
+		head, err := refs.Head(ctx)
 		if head.Branch != "" && errors.Is(err, refstore.ErrBroken) {
 			return head, nil
 		}
@@ -88,7 +120,7 @@ func (v *View) Operation(ctx context.Context) (*operation.Operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.going.get(func() (*operation.Operation, error) { return o.repo.Operation(), nil })
+	return v.going.get(v, func() (*operation.Operation, error) { return o.repo.Operation(), nil })
 }
 
 // Branch returns the current branch: the one that is checked out, or the one that is being rebased
@@ -120,7 +152,7 @@ func (v *View) State(ctx context.Context) (*twig.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := v.state.get(o.state.Load)
+	state, err := v.state.get(v, o.state.Load)
 	return state, Explain(err)
 }
 
@@ -137,11 +169,11 @@ func (v *View) StatePlace(ctx context.Context) (dir, hides string, err error) {
 
 // Branches returns the local branches, sorted by bytes, without the one set aside.
 func (v *View) Branches(ctx context.Context) ([]string, error) {
-	o, err := v.open(ctx)
+	refs, err := v.reader(ctx)
 	if err != nil {
 		return nil, err
 	}
-	names, err := v.branches.get(func() ([]string, error) { return o.repo.LocalBranches(ctx) })
+	names, err := v.branches.get(v, func() ([]string, error) { return refs.LocalBranches(ctx) })
 	if err != nil {
 		return nil, Explain(err)
 	}
@@ -173,11 +205,11 @@ func (v *View) HasBranch(ctx context.Context, name string) (bool, error) {
 		_, found := slices.BinarySearch(names, name)
 		return found, nil
 	}
-	o, err := v.open(ctx)
+	refs, err := v.reader(ctx)
 	if err != nil {
 		return false, err
 	}
-	has, err := o.repo.HasBranch(ctx, name)
+	has, err := refs.HasBranch(ctx, name)
 	return has, Explain(err)
 }
 
@@ -194,11 +226,11 @@ func (v *View) Refs(ctx context.Context) (branch.Refs, error) {
 
 // Default returns the branch on which others start, "" if there is none.
 func (v *View) Default(ctx context.Context) (string, error) {
-	o, err := v.open(ctx)
+	refs, err := v.reader(ctx)
 	if err != nil {
 		return "", err
 	}
-	standard, err := v.standard.get(func() (string, error) { return o.repo.DefaultBranch(ctx) })
+	standard, err := v.standard.get(v, func() (string, error) { return refs.DefaultBranch(ctx) })
 	return standard, Explain(err)
 }
 
@@ -218,35 +250,34 @@ func Read[T any](ctx context.Context, s *Session, read func(context.Context, *Vi
 	}
 }
 
-// changed reports whether any of the data differs now. A single part is consistent by itself.
+// changed reports whether the parts may be of different moments. The part that was read after all
+// others is of that moment, and so is each of the others if it is the same now as when it was read.
 func (v *View) changed(ctx context.Context) bool {
 	o, ok := v.opened.known()
-	if !ok {
+	refs, read := v.refs.known()
+	if !ok || !read { // the state at most
 		return false
 	}
-	head, readHead := v.head.known()
-	state, readState := v.state.known()
-	names, readNames := v.branches.known()
-	parts := 0
-	for _, read := range []bool{readHead, readState, readNames} {
-		if read {
-			parts++
-		}
+	head, headRead := v.head.part()
+	state, stateRead := v.state.part()
+	names, namesRead := v.branches.part()
+	parts := []struct {
+		span
+		differs func() bool
+	}{
+		{headRead, func() bool { return v.moved(ctx, o, refs, head) }},
+		{stateRead, func() bool {
+			// The store returns the same value while the file is the same.
+			now, err := o.state.Load()
+			return err != nil || now != state
+		}},
+		{namesRead, func() bool {
+			now, err := refs.LocalBranches(ctx)
+			return err != nil || !slices.Equal(now, names)
+		}},
 	}
-	if parts < 2 {
-		return false
-	}
-	if readHead && v.moved(ctx, o, head) {
-		return true
-	}
-	if readState {
-		// The store returns the same value while the file is the same.
-		if now, err := o.state.Load(); err != nil || now != state {
-			return true
-		}
-	}
-	if readNames {
-		if now, err := o.repo.LocalBranches(ctx); err != nil || !slices.Equal(now, names) {
+	for _, p := range parts {
+		if p.began > 0 && !p.last(headRead, stateRead, namesRead) && p.differs() {
 			return true
 		}
 	}
@@ -255,14 +286,14 @@ func (v *View) changed(ctx context.Context) bool {
 
 // moved reports whether HEAD has changed. Git replaces the file HEAD at each checkout, unless it
 // keeps refs in tables.
-func (v *View) moved(ctx context.Context, o opened, was git.Head) bool {
-	if !o.repo.RefTables() {
+func (v *View) moved(ctx context.Context, o opened, refs git.Refs, was git.Head) bool {
+	if !refs.InTables() {
 		now, err := os.Lstat(filepath.Join(o.repo.GitDir(), "HEAD"))
 		if err == nil && o.head != nil && sameFile(o.head, now) {
 			return false
 		}
 	}
-	now, err := o.repo.Head(ctx)
+	now, err := refs.Head(ctx)
 	return err != nil && !errors.Is(err, refstore.ErrBroken) || now.Branch != was.Branch
 }
 

@@ -19,7 +19,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
+	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/refstore"
 	"github.com/copse-dev/copse/internal/regular"
 )
@@ -90,6 +93,42 @@ func (o Operation) String() string {
 
 // maxSmall is the maximum size of a file of an operation. A todo list has a line for each commit.
 const maxSmall = 1 << 20
+
+// marks are the files of the operations in a worktree's git directory: without any of them, there
+// is none.
+func marks() []string {
+	return []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "sequencer"}
+}
+
+// Reader reads the operation of one worktree repeatedly. If there was none, and git's directory is
+// unchanged, a call costs one lookup. It is safe for concurrent use.
+type Reader struct {
+	gitDir directory
+	now    func() time.Time
+	none   atomic.Pointer[cachedfile.Signature] // of a directory without marks
+}
+
+// NewReader returns the reader of the worktree whose git directory is gitDir.
+func NewReader(gitDir string) *Reader { return &Reader{gitDir: directory(gitDir), now: time.Now} }
+
+// Read returns what [Read] returns.
+func (r *Reader) Read() *Operation {
+	now := r.now()
+	info, err := os.Lstat(string(r.gitDir))
+	if err != nil || !info.IsDir() {
+		return Read(string(r.gitDir))
+	}
+	// A mark that appears changes the directory.
+	sig := cachedfile.SignatureOf(info)
+	if known := r.none.Load(); known != nil && *known == sig {
+		return nil
+	}
+	if sig.Settled(now) && !slices.ContainsFunc(marks(), r.gitDir.has) {
+		r.none.Store(&sig)
+		return nil
+	}
+	return Read(string(r.gitDir))
+}
 
 // Read returns the operation in progress in the worktree whose git directory is gitDir, nil if
 // there is none. It reads half-written files as far as possible.

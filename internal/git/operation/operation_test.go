@@ -3,7 +3,9 @@ package operation_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -34,6 +36,49 @@ func commit(g *gittest.Git, dir, content, message string) {
 	}
 	g.Run(dir, "add", "f")
 	g.Run(dir, "commit", "-q", "-m", message)
+}
+
+// reader returns a reader that trusts the times of directories that changed a moment ago.
+func reader(dir string) *operation.Reader {
+	r := operation.NewReader(dir)
+	r.SetNow(func() time.Time { return time.Now().Add(time.Hour) })
+	return r
+}
+
+// An operation is seen when its files appear and disappear, also those in a directory that existed.
+func TestReaderIsFresh(t *testing.T) {
+	t.Parallel()
+	tick := time.Unix(1_000_000_000, 0)
+	for _, name := range []string{
+		"rebase-merge/onto", "rebase-apply/applying", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "sequencer/todo",
+	} {
+		dir := t.TempDir()
+		r := reader(dir)
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		for range 2 {
+			for _, change := range []func() error{
+				func() error { return os.MkdirAll(filepath.Dir(path), 0o755) },
+				func() error { return os.WriteFile(path, []byte("pick 0123456 x\n"), 0o600) },
+				func() error { return os.Remove(path) },
+				func() error { return os.RemoveAll(filepath.Join(dir, strings.Split(name, "/")[0])) },
+			} {
+				if err := change(); err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					if diff := cmp.Diff(operation.Read(dir), r.Read()); diff != "" {
+						t.Errorf("%s: %s", name, diff)
+					}
+				}
+				// The next change is visible, even in the same tick of the file system's clock.
+				tick = tick.Add(time.Minute)
+				if err := os.Chtimes(dir, tick, tick); err != nil {
+					t.Fatal(err)
+				}
+				r.Read()
+			}
+		}
+	}
 }
 
 func TestRead(t *testing.T) {
@@ -110,11 +155,15 @@ func TestRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g, dir := repository(t)
-			if got := operation.Read(filepath.Join(dir, ".git")); got != nil {
+			repeated := reader(filepath.Join(dir, ".git"))
+			if got := repeated.Read(); got != nil || repeated.Read() != nil {
 				t.Fatalf("before: got %v", got)
 			}
 			tt.begin(g, dir)
 			got := operation.Read(filepath.Join(dir, ".git"))
+			if diff := cmp.Diff(got, repeated.Read()); diff != "" {
+				t.Error("a reader that has read before:", diff)
+			}
 			if got == nil {
 				t.Fatal("nothing is in progress")
 			}

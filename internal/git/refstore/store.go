@@ -5,7 +5,8 @@
 // content of a directory, and of packed-refs, while the directory's or file's modification time,
 // size, and identity stay the same. If the last modification was less than two seconds before the
 // read, it reads again, because a coarse clock may not show a second change. The only undetected
-// change is that of a ref file that a program other than git rewrites in place.
+// change is that of a ref file that a program other than git rewrites in place. The other methods
+// detect that change, too: they cache the value of a ref by its own file.
 //
 // The package writes nothing and takes no lock. Git replaces files as a whole, so a concurrent read
 // sees the old or the new value of each ref.
@@ -24,6 +25,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/copse-dev/copse/internal/regular"
 )
@@ -39,6 +41,8 @@ type Store struct {
 	gitDir, commonDir string
 	hashLen           int
 
+	loose looseValues
+
 	mu     sync.Mutex // guards the fields below
 	heads  directory
 	packed packedRefs
@@ -49,7 +53,10 @@ type Store struct {
 // New returns the store of the worktree whose directory is gitDir. All worktrees share commonDir.
 // The names of objects have hashLen digits.
 func New(gitDir, commonDir string, hashLen int) *Store {
-	return &Store{gitDir: gitDir, commonDir: commonDir, hashLen: hashLen}
+	return &Store{
+		gitDir: gitDir, commonDir: commonDir, hashLen: hashLen,
+		loose: looseValues{now: time.Now, known: map[string]looseValue{}},
+	}
 }
 
 // Ref is the end of a chain of symbolic refs.
@@ -127,7 +134,7 @@ func (s *Store) read(name string) (value, error) {
 	if !ValidName(name) {
 		return value{kind: broken}, nil
 	}
-	v, err := readLoose(s.path(name), s.hashLen)
+	v, err := s.loose.read(s.path(name), s.hashLen)
 	if err != nil || v.kind != missing || !strings.HasPrefix(name, "refs/") {
 		return v, err
 	}
@@ -141,6 +148,11 @@ func (s *Store) read(name string) (value, error) {
 // readLoose reads the ref in the file at path.
 func readLoose(path string, hashLen int) (value, error) {
 	fi, err := os.Lstat(path)
+	return readFound(path, fi, err, hashLen)
+}
+
+// readFound is readLoose for a caller that has examined the file.
+func readFound(path string, fi fs.FileInfo, err error, hashLen int) (value, error) {
 	switch {
 	case isMissing(err):
 		return value{}, nil
