@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/rooted"
 )
 
 // put writes a state file below root.
@@ -112,6 +113,46 @@ func TestUnusableFile(t *testing.T) {
 	_, err = s.Load()
 	if err == nil || strings.Contains(err.Error(), root) {
 		t.Errorf("a file in the folder's place: %v", err)
+	}
+}
+
+// The short way to the data of a file leads to the same file as the one that nothing leaves, and
+// follows no link.
+func TestStatStaysInside(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		make func(root, outside string) error
+		want error // nil for the file
+	}{
+		"file": {func(root, _ string) error { return os.Mkdir(filepath.Join(root, ".twig"), 0o700) }, nil},
+		"directory is a link to the inside": {func(root, _ string) error {
+			return errors.Join(os.Mkdir(filepath.Join(root, "real"), 0o700), os.Symlink("real", filepath.Join(root, ".twig")))
+		}, nil},
+		"directory is a link to the outside": {func(root, outside string) error {
+			return os.Symlink(outside, filepath.Join(root, ".twig"))
+		}, rooted.ErrOutside},
+		"file is a link": {func(root, outside string) error {
+			return errors.Join(os.Mkdir(filepath.Join(root, ".twig"), 0o700), os.Symlink(filepath.Join(outside, "state.json"), twig.Path(root)))
+		}, twig.ErrLink},
+		"nothing": {nil, fs.ErrNotExist},
+	} {
+		root, outside := t.TempDir(), t.TempDir()
+		if err := os.WriteFile(filepath.Join(outside, "state.json"), []byte(version("1")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if tt.make != nil {
+			if err := tt.make(root, outside); err != nil {
+				t.Fatal(err)
+			}
+			put(t, root, version("1"))
+		}
+		got, err := twig.Stat(root)
+		if !errors.Is(err, tt.want) {
+			t.Errorf("%s: got %v, want %v", name, err, tt.want)
+		}
+		if want, _ := os.Stat(twig.Path(root)); tt.want == nil && !os.SameFile(got, want) {
+			t.Errorf("%s: got %+v", name, got)
+		}
 	}
 }
 
