@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -207,10 +208,11 @@ func (a asking) Unrecorded() []string { return a.unrecorded }
 func (r *Records) read(ctx context.Context, repo *git.Repo, unrecorded []string, wanted func(string) bool) ([]*kept, error) {
 	all := slices.DeleteFunc(readers(r.o.Pulls), func(reader source.Reader) bool { return !wanted(reader.Name()) })
 	found := make([]*kept, len(all))
+	now := newLook(time.Now())
 	reading, rctx := errgroup.WithContext(ctx)
 	for i, reader := range all {
 		known := r.kept[reader.Name()]
-		if known != nil && slices.Equal(known.unrecorded, unrecorded) && known.stamps.hold() {
+		if known != nil && slices.Equal(known.unrecorded, unrecorded) && known.stamps.hold(now) {
 			found[i] = known
 			continue
 		}
@@ -234,7 +236,7 @@ func (r *Records) read(ctx context.Context, repo *git.Repo, unrecorded []string,
 
 // readOne reads a record. If that fails, the record reports it, and the other records still work.
 func readOne(ctx context.Context, reader source.Reader, repo asking) *kept {
-	k := &kept{stamps: stampsOf(reader.Files(repo)), unrecorded: repo.unrecorded}
+	k := &kept{stamps: stampsOf(reader.Files(repo), time.Now()), unrecorded: repo.unrecorded}
 	record, err := reader.Read(ctx, repo)
 	if err != nil {
 		record = source.Record{Notes: []string{"its record cannot be read: " + cause(err)}}

@@ -20,6 +20,7 @@ const (
 // stamps detect changes of files and directories.
 type stamps struct {
 	seen map[string]stamp // by path
+	gaps []gap
 	// settled reports that a later change is visible.
 	settled bool
 }
@@ -31,20 +32,66 @@ type stamp struct {
 	mode      fs.FileMode
 }
 
+// gap is a file that does not exist. While dir, the nearest directory that exists, is as it was,
+// the file still does not exist: one lookup answers for all gaps in a directory.
+type gap struct {
+	path string
+	dir  string // "" if a change of the directory might not be visible
+	was  stamp
+}
+
+// look examines files at one time. It examines those that exist once.
+type look struct {
+	now  time.Time
+	seen map[string]stamp
+}
+
+func newLook(now time.Time) look { return look{now, map[string]stamp{}} }
+
+func (l look) at(path string) stamp {
+	if known, ok := l.seen[path]; ok {
+		return known
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return stamp{}
+	}
+	now := stamp{true, cachedfile.SignatureOf(info), info.Mode()}
+	l.seen[path] = now
+	return now
+}
+
+// gapAt returns the gap at a path, false if there is a file.
+func (l look) gapAt(path string) (gap, bool) {
+	for dir, part := filepath.Dir(path), path; dir != part; dir, part = filepath.Dir(dir), dir {
+		was := l.at(dir)
+		if !was.exists {
+			continue
+		}
+		// Whatever appears in the directory after it was examined changes it.
+		if was.mode.IsDir() && was.signature.Settled(l.now) && !l.at(part).exists {
+			return gap{path, dir, was}, true
+		}
+		break
+	}
+	return gap{path: path}, !l.at(path).exists
+}
+
 // stampsOf returns the stamps of files and directories, with the directories below them. Git
 // replaces a ref by renaming, so its directory shows the change.
-func stampsOf(paths []string) stamps {
+func stampsOf(paths []string, now time.Time) stamps {
+	l := newLook(now)
 	s := stamps{seen: make(map[string]stamp, len(paths)), settled: true}
-	now := time.Now()
 	for _, path := range paths {
 		info, err := os.Lstat(path)
 		if err != nil {
-			s.seen[path] = stamp{}
+			missing, ok := l.gapAt(path)
+			s.gaps, s.settled = append(s.gaps, missing), s.settled && ok
 			continue
 		}
-		s.add(path, info, now)
+		s.add(path, info, l.now)
 		if info.IsDir() {
-			s.below(path, now)
+			s.below(path, l.now)
 		}
 	}
 	return s
@@ -80,18 +127,24 @@ func (s *stamps) below(dir string, now time.Time) {
 }
 
 // hold reports whether nothing has changed since.
-func (s stamps) hold() bool {
+func (s *stamps) hold(l look) bool {
 	if !s.settled {
 		return false
 	}
 	for path, was := range s.seen {
-		now := stamp{}
-		if info, err := os.Lstat(path); err == nil {
-			now = stamp{true, cachedfile.SignatureOf(info), info.Mode()}
-		}
-		if now != was {
+		if l.at(path) != was {
 			return false
 		}
+	}
+	for i, missing := range s.gaps {
+		if missing.dir != "" && l.at(missing.dir) == missing.was {
+			continue
+		}
+		now, ok := l.gapAt(missing.path)
+		if !ok {
+			return false
+		}
+		s.gaps[i] = now
 	}
 	return true
 }

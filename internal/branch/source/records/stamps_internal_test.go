@@ -1,0 +1,105 @@
+package records
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Stamps hold exactly as long as no file appears, changes, or disappears.
+func TestStampsHold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var paths []string
+	for _, name := range []string{"a", "b", "d/e", "d/f", "d/g", "d/g/h", "d/g/i/j", "k/l/m"} {
+		paths = append(paths, filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	tick := time.Unix(1_000_000_000, 0)
+	// trust makes files look old, so a later change of them is visible.
+	trust := func() {
+		_ = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
+			tick = tick.Add(time.Minute)
+			return os.Chtimes(path, tick, tick)
+		})
+	}
+	later := func() time.Time { return time.Now().Add(time.Hour) }
+	changes := []func(path string) error{
+		func(path string) error { return os.MkdirAll(filepath.Dir(path), 0o755) },
+		func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) },
+		os.Remove,
+		func(path string) error {
+			if at := filepath.Dir(path); at != dir {
+				path = at
+			}
+			return os.RemoveAll(path)
+		},
+		func(path string) error { return os.Rename(filepath.Dir(path), filepath.Join(dir, "k")) },
+		func(path string) error { return os.Symlink(dir, path) },
+		func(string) error { return os.WriteFile(filepath.Join(dir, "other"), nil, 0o600) },
+	}
+	exist := func() (found []bool) {
+		for _, path := range paths {
+			_, err := os.Lstat(path)
+			found = append(found, err == nil)
+		}
+		return found
+	}
+	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // a sequence that repeats
+	held, failed := 0, 0
+	for range 500 {
+		trust()
+		s := stampsOf(paths, later())
+		before := exist()
+		for range 4 {
+			trust() // which the stamps of files notice
+			s.seen = stampsOf(paths, later()).seen
+			if !s.hold(newLook(later())) {
+				t.Fatal("the stamps do not hold, and nothing has changed")
+			}
+			path := paths[random.IntN(len(paths))]
+			if err := changes[random.IntN(len(changes))](path); err != nil {
+				var at *fs.PathError
+				var link *os.LinkError
+				if !errors.As(err, &at) && !errors.As(err, &link) {
+					t.Fatal(err)
+				}
+			}
+			same := true
+			for i, there := range exist() {
+				same = same && there == before[i]
+			}
+			if holds := s.hold(newLook(later())); holds && !same {
+				t.Fatalf("the stamps hold after a change: %v, then %v", before, exist())
+			} else if !holds {
+				failed++
+				break
+			}
+			held++
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "k")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held < 100 || failed < 100 {
+		t.Errorf("they held %d times and failed %d times", held, failed)
+	}
+}
+
+// One lookup answers for the gaps of a directory, until it changes.
+func TestGaps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := stampsOf([]string{filepath.Join(dir, "a"), filepath.Join(dir, "b", "c")}, time.Now().Add(time.Hour))
+	if len(s.gaps) != 2 || s.gaps[0].dir != dir || s.gaps[1].dir != dir {
+		t.Errorf("got %+v", s.gaps)
+	}
+	// A directory that changed a moment ago can change again without a trace.
+	s = stampsOf([]string{filepath.Join(dir, "a")}, time.Now())
+	if len(s.gaps) != 1 || s.gaps[0].dir != "" {
+		t.Errorf("just now: got %+v", s.gaps)
+	}
+}
