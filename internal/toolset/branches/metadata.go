@@ -46,7 +46,7 @@ var limits = page.Limits{Default: 100, Max: 1000}
 
 // ListBranches lists the branches that the state knows.
 func (t *Tools) ListBranches(ctx context.Context, in ListIn) (ListBranchesOut, error) {
-	state, err := t.branches.State(ctx)
+	state, note, err := t.branches.NotedState(ctx)
 	if err != nil {
 		return ListBranchesOut{}, err
 	}
@@ -62,7 +62,7 @@ func (t *Tools) ListBranches(ctx context.Context, in ListIn) (ListBranchesOut, e
 	for i, name := range found.Items {
 		out.Branches[i] = state.Metadata(name)
 	}
-	out.Showing, out.Note = showing(found, in), t.branches.Note(ctx)
+	out.Showing, out.Note = showing(found, in), note
 	return out, nil
 }
 

@@ -43,7 +43,7 @@ func (t *Tools) GetBranchTree(ctx context.Context, in TreeIn) (TreeOut, error) {
 	tree := forest.Tree
 	out := TreeOut{
 		Root: tree.Root.Branch, TreeText: tree.Root.Text(), Branches: []*branch.Node{tree.Root},
-		OtherRoots: forest.OtherRoots, Note: t.branches.Note(ctx),
+		OtherRoots: forest.OtherRoots, Note: forest.Note,
 	}
 	if n := page.Fit(out.OtherRoots, page.Size, otherBytes); n < len(out.OtherRoots) {
 		out.OtherRoots = out.OtherRoots[:n]
@@ -76,11 +76,12 @@ type StackOut struct {
 
 // GetBranchStack follows the first parents of a branch to its root.
 func (t *Tools) GetBranchStack(ctx context.Context, in StackIn) (StackOut, error) {
-	stack, err := t.branches.Stack(ctx, in.Branch)
+	noted, err := t.branches.NotedStack(ctx, in.Branch)
 	if err != nil {
 		return StackOut{}, err
 	}
-	out := StackOut{Stack: stack, Note: t.branches.NoteOn(ctx, stack[0].Branch)}
+	stack := noted.Stack
+	out := StackOut{Stack: stack, Note: noted.Note}
 	if n := page.Fit(stack, page.Size, page.DefaultBudget); n < len(stack) {
 		out.Stack = stack[:n]
 		out.Showing = fmt.Sprintf("%d of %d; for the rest pass branch %q", n, len(stack), stack[n].Branch)

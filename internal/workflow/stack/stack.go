@@ -221,18 +221,29 @@ func (b *Branches) State(ctx context.Context) (*twig.State, error) {
 	return b.stateOf(ctx, b.session.View())
 }
 
-// Note returns a note for readers of the branches, "" for none: two programs stored two states in
-// one repository, of which only one is used here, or records of tools disagree or are unreadable.
-func (b *Branches) Note(ctx context.Context) string {
-	return cmp.Or(b.TwoStates(ctx), b.recordNote(ctx, b.session.View()))
+// NotedState returns the branch state, and a note as Note does.
+func (b *Branches) NotedState(ctx context.Context) (*twig.State, string, error) {
+	v := b.session.View()
+	state, err := b.stateOf(ctx, v)
+	if err != nil {
+		return nil, "", err
+	}
+	return state, b.note(ctx, v), nil
 }
 
-// NoteOn is Note for the branches below one.
-func (b *Branches) NoteOn(ctx context.Context, name string) string {
-	if note := b.TwoStates(ctx); note != "" || b.recorded == nil {
+// Note returns a note for readers of the branches, "" for none: two programs stored two states in
+// one repository, of which only one is used here, or records of tools disagree or are unreadable.
+func (b *Branches) Note(ctx context.Context) string { return b.note(ctx, b.session.View()) }
+
+func (b *Branches) note(ctx context.Context, v *session.View) string {
+	return cmp.Or(b.twoStates(ctx, v), b.recordNote(ctx, v))
+}
+
+// noteOn is note for the branches below one.
+func (b *Branches) noteOn(ctx context.Context, v *session.View, name string) string {
+	if note := b.twoStates(ctx, v); note != "" || b.recorded == nil {
 		return note
 	}
-	v := b.session.View()
 	if state, err := v.State(ctx); err == nil && b.recorded.OwnFirst() && whole(state, name) {
 		return ""
 	}
@@ -241,7 +252,11 @@ func (b *Branches) NoteOn(ctx context.Context, name string) string {
 
 // TwoStates reports that there are two states, "" if there are not.
 func (b *Branches) TwoStates(ctx context.Context) string {
-	dir, hides, err := b.session.View().StatePlace(ctx)
+	return b.twoStates(ctx, b.session.View())
+}
+
+func (b *Branches) twoStates(ctx context.Context, v *session.View) string {
+	dir, hides, err := v.StatePlace(ctx)
 	if err != nil || hides == "" {
 		return ""
 	}
@@ -295,6 +310,8 @@ func (b *Branches) Names(ctx context.Context) ([]string, error) {
 // Forest is the tree of one root, and where the other branches are.
 type Forest struct {
 	*branch.Tree
+	// Note is the one that [Branches.Note] returns.
+	Note string
 	// OtherRoots begin further trees; none where a certain root was asked for.
 	OtherRoots []string
 	// CurrentRoot is the root that shows the branch checked out, if the tree does not:
@@ -304,7 +321,14 @@ type Forest struct {
 
 // Forest returns the tree of a root, of the home root if it is "", cut to limit.
 func (b *Branches) Forest(ctx context.Context, root string, limit branch.Limit) (Forest, error) {
-	graph, err := b.Graph(ctx)
+	var note string
+	graph, err := session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (*branch.Graph, error) {
+		graph, err := b.graph(ctx, v)
+		if err == nil {
+			note = b.note(ctx, v)
+		}
+		return graph, err
+	})
 	if err != nil {
 		return Forest{}, err
 	}
@@ -312,7 +336,7 @@ func (b *Branches) Forest(ctx context.Context, root string, limit branch.Limit) 
 	if err != nil {
 		return Forest{}, explain(err)
 	}
-	out := Forest{Tree: tree}
+	out := Forest{Tree: tree, Note: note}
 	if root != "" {
 		return out, nil
 	}
@@ -349,25 +373,27 @@ func (b *Branches) Trees(ctx context.Context, root string) ([]*branch.Node, erro
 // Graph returns all branches and how they are stacked. State and refs are read at the
 // same time: in a large repository about which nothing is known yet, each takes a while.
 func (b *Branches) Graph(ctx context.Context) (*branch.Graph, error) {
-	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (*branch.Graph, error) {
-		var (
-			state   *twig.State
-			refs    branch.Refs
-			reading errgroup.Group
-		)
-		reading.Go(func() (err error) {
-			state, err = b.stateOf(ctx, v)
-			return err
-		})
-		reading.Go(func() (err error) {
-			refs, err = v.Refs(ctx)
-			return err
-		})
-		if err := reading.Wait(); err != nil {
-			return nil, err
-		}
-		return branch.NewGraph(state, refs), nil
+	return session.Read(ctx, b.session, b.graph)
+}
+
+func (b *Branches) graph(ctx context.Context, v *session.View) (*branch.Graph, error) {
+	var (
+		state   *twig.State
+		refs    branch.Refs
+		reading errgroup.Group
+	)
+	reading.Go(func() (err error) {
+		state, err = b.stateOf(ctx, v)
+		return err
 	})
+	reading.Go(func() (err error) {
+		refs, err = v.Refs(ctx)
+		return err
+	})
+	if err := reading.Wait(); err != nil {
+		return nil, err
+	}
+	return branch.NewGraph(state, refs), nil
 }
 
 // Stack returns the stack from start, from the branch checked out if it is "", up to
@@ -375,34 +401,54 @@ func (b *Branches) Graph(ctx context.Context) (*branch.Graph, error) {
 // unknown and similar names are looked for.
 func (b *Branches) Stack(ctx context.Context, start string) ([]branch.Entry, error) {
 	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) ([]branch.Entry, error) {
-		start := start
-		if start == "" {
-			var err error
-			if start, err = v.Branch(ctx); err != nil {
-				return nil, err
-			}
-			if start == "" {
-				going, err := v.Operation(ctx)
-				if err != nil {
-					return nil, err
-				}
-				return nil, detached(going, "Not on any branch (detached HEAD)", "Pass a branch.")
-			}
-		}
-		state, err := b.stateAround(ctx, v, start)
+		return b.stack(ctx, v, start)
+	})
+}
+
+// Noted is a stack with a note, as [Branches.Note] returns, about its branches.
+type Noted struct {
+	Stack []branch.Entry
+	Note  string
+}
+
+// NotedStack is Stack with a note.
+func (b *Branches) NotedStack(ctx context.Context, start string) (Noted, error) {
+	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (Noted, error) {
+		stack, err := b.stack(ctx, v, start)
 		if err != nil {
+			return Noted{}, err
+		}
+		return Noted{stack, b.noteOn(ctx, v, stack[0].Branch)}, nil
+	})
+}
+
+func (b *Branches) stack(ctx context.Context, v *session.View, start string) ([]branch.Entry, error) {
+	if start == "" {
+		var err error
+		if start, err = v.Branch(ctx); err != nil {
 			return nil, err
 		}
-		stack, err := branch.Stack(state, func(name string) (bool, error) { return v.HasBranch(ctx, name) }, start)
-		if _, unknown := errors.AsType[*branch.NotFoundError](err); unknown {
-			refs, err := v.Refs(ctx)
+		if start == "" {
+			going, err := v.Operation(ctx)
 			if err != nil {
 				return nil, err
 			}
-			return nil, explain(branch.NotFound(state, refs, start))
+			return nil, detached(going, "Not on any branch (detached HEAD)", "Pass a branch.")
 		}
-		return stack, session.Explain(err)
-	})
+	}
+	state, err := b.stateAround(ctx, v, start)
+	if err != nil {
+		return nil, err
+	}
+	stack, err := branch.Stack(state, func(name string) (bool, error) { return v.HasBranch(ctx, name) }, start)
+	if _, unknown := errors.AsType[*branch.NotFoundError](err); unknown {
+		refs, err := v.Refs(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return nil, explain(branch.NotFound(state, refs, start))
+	}
+	return stack, session.Explain(err)
 }
 
 // explain returns an error of package branch as a failure.
