@@ -52,6 +52,7 @@ var layers = []struct {
 		"internal/settings",
 		"internal/spread",
 		"internal/sqlitefile",
+		"internal/tempdir",
 		"internal/turn",
 		"internal/userdir",
 		"internal/watch",

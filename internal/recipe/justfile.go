@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/tempdir"
 	"github.com/copse-dev/copse/internal/xec"
 	"github.com/copse-dev/copse/internal/xec/guard"
 )
@@ -204,11 +204,12 @@ const dumpTimeout = 10 * time.Second
 // dump lets just read copies of the sources. A concurrent change of the justfile, or an import that
 // only just recognizes, therefore leads it nowhere else.
 func (j *Justfile) dump(ctx context.Context, s *sources, name string) ([]Recipe, error) {
-	dir, err := os.MkdirTemp("", "copse-just-")
+	made, err := tempdir.New("copse-just-")
 	if err != nil {
 		return nil, fmt.Errorf("copy the justfile: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer made.Close()
+	dir := filepath.Join(made.Path, "project") // beside the lock, whose name a source can have
 	if err := s.copy(dir); err != nil {
 		return nil, err
 	}

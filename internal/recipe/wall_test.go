@@ -8,10 +8,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/recipe"
 	"github.com/copse-dev/copse/internal/rooted/rootedtest"
+	"github.com/copse-dev/copse/internal/tempdir"
 	"github.com/copse-dev/copse/internal/test/need"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -254,4 +256,32 @@ func FuzzImports(f *testing.F) {
 			t.Errorf("%q: just finds an import that was not seen: %v, %v", text, list, err)
 		}
 	})
+}
+
+// The copies that just reads are removed, also those of a killed process.
+func TestCopies(t *testing.T) {
+	if _, err := xec.Env(os.Environ()).LookPath("just"); err != nil {
+		need.Skip(t, "just is not installed")
+	}
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	t.Setenv("TMP", temporary) // on Windows
+	left := filepath.Join(temporary, "copse-just-left")
+	lock := filepath.Join(left, tempdir.LockName)
+	gittest.Write(t, lock, "")
+	gittest.Write(t, filepath.Join(left, "justfile"), "left:\n")
+	long := time.Now().Add(-time.Hour)
+	if err := errors.Join(os.Chmod(left, 0o700), os.Chtimes(lock, long, long)); err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	gittest.Write(t, filepath.Join(root, "justfile"), "import '"+tempdir.LockName+"'\na:\n")
+	gittest.Write(t, filepath.Join(root, tempdir.LockName), "b:\n")
+	list, err := recipe.New(root, os.Environ(), recipe.NewJournal("", root), recipe.Options{}).Recipes(t.Context())
+	if err != nil || len(list) != 2 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if names, err := filepath.Glob(filepath.Join(temporary, "copse-*")); err != nil || len(names) > 0 {
+		t.Errorf("%v, %v", names, err)
+	}
 }

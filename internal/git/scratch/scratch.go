@@ -2,49 +2,32 @@
 //
 // A directory from [New] is an empty bare repository in the directory for temporary files. Only the
 // user can enter it, and it contains no repository's configuration, hooks, or refs. Its user adds
-// what it needs of a repository, such as objects. [Dir.Close] removes it. A killed process leaves
-// its directory behind; a later New removes it.
+// what it needs of a repository, such as objects. [Dir.Close] removes it, and so does a later New if
+// the process was killed.
 package scratch
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/copse-dev/copse/internal/tempdir"
 )
 
-const (
-	// prefix starts the names of the directories.
-	prefix = "copse-git-"
-	// lockName is the file that the process that uses a directory locks. The system releases the
-	// lock of a killed process.
-	lockName = "copse.lock"
-	// lockTime is more than a process needs to lock its new file.
-	lockTime = time.Minute
-)
+// prefix starts the names of the directories.
+const prefix = "copse-git-"
 
 // Dir is a git directory.
-type Dir struct {
-	Path string
-	lock *flock.Flock
-}
+type Dir struct{ *tempdir.Dir }
 
 // New creates a git directory whose objects have names of the format "sha256", or of SHA-1 if the
 // format is empty.
 func New(objectFormat string) (*Dir, error) {
-	removeLeft()
-	path, err := os.MkdirTemp("", prefix)
+	made, err := tempdir.New(prefix)
 	if err != nil {
-		return nil, fmt.Errorf("make a directory for git: %w", err)
+		return nil, err
 	}
-	d := &Dir{Path: path, lock: flock.New(filepath.Join(path, lockName), flock.SetPermissions(0o600))}
-	if _, err := d.lock.TryLock(); err != nil {
-		_ = os.RemoveAll(path)
-		return nil, fmt.Errorf("lock a directory for git: %w", err)
-	}
+	d := &Dir{made}
 	if err := d.fill(objectFormat); err != nil {
 		_ = d.Close()
 		return nil, fmt.Errorf("make a directory for git: %w", err)
@@ -74,31 +57,4 @@ func (d *Dir) fill(objectFormat string) error {
 // Write writes a file in the directory. The name has slashes.
 func (d *Dir) Write(name string, data []byte) error {
 	return os.WriteFile(filepath.Join(d.Path, filepath.FromSlash(name)), data, 0o600)
-}
-
-// Close removes the directory.
-func (d *Dir) Close() error { return errors.Join(d.lock.Unlock(), os.RemoveAll(d.Path)) }
-
-// removeLeft removes directories whose lock is free. Those without a lock, or with a new one, stay:
-// a process is about to lock them, or they do not belong to this package. Leftovers are harmless.
-func removeLeft() {
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
-	if err != nil {
-		return
-	}
-	for _, dir := range left {
-		path := filepath.Join(dir, lockName)
-		if in, err := os.Lstat(dir); err != nil || !in.IsDir() {
-			continue
-		}
-		if file, err := os.Lstat(path); err != nil || !file.Mode().IsRegular() || time.Since(file.ModTime()) < lockTime {
-			continue
-		}
-		lock := flock.New(path, flock.SetFlag(os.O_RDWR))
-		if locked, err := lock.TryLock(); err != nil || !locked {
-			continue
-		}
-		_ = lock.Unlock()
-		_ = os.RemoveAll(dir)
-	}
 }

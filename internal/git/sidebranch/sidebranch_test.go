@@ -364,6 +364,9 @@ func TestDirectoriesOfKilledProcesses(t *testing.T) {
 	if err := os.Symlink("kept", filepath.Join(temporary, "copse-git-link")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Chmod(filepath.Join(temporary, "copse-git-left"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	before := time.Now().Add(-time.Hour)
 	age := func(dir string) {
 		t.Helper()

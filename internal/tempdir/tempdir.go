@@ -1,0 +1,78 @@
+// Package tempdir creates directories for the temporary files of a process.
+//
+// A directory from [New] is in the system's directory for temporary files, and only the user can
+// enter it. [Dir.Close] removes it. A killed process leaves its directory behind; a later New with
+// the same prefix removes it.
+package tempdir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/copse-dev/copse/internal/userdir"
+)
+
+const (
+	// LockName is the file that the process that uses a directory locks. The system releases the
+	// lock of a killed process.
+	LockName = "copse.lock"
+	// lockTime is more than a process needs to lock its new file.
+	lockTime = time.Minute
+)
+
+// Dir is a temporary directory.
+type Dir struct {
+	Path string
+	lock *flock.Flock
+}
+
+// New creates a directory whose name begins with prefix. Except for the lock, it is empty.
+func New(prefix string) (*Dir, error) {
+	removeLeft(prefix)
+	path, err := os.MkdirTemp("", prefix)
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary directory: %w", err)
+	}
+	d := &Dir{Path: path, lock: flock.New(filepath.Join(path, LockName), flock.SetPermissions(0o600))}
+	if _, err := d.lock.TryLock(); err != nil {
+		_ = os.RemoveAll(path)
+		return nil, fmt.Errorf("lock a temporary directory: %w", err)
+	}
+	return d, nil
+}
+
+// Close removes the directory.
+func (d *Dir) Close() error { return errors.Join(d.lock.Unlock(), os.RemoveAll(d.Path)) }
+
+// removeLeft removes the user's directories whose lock is free. Those without a lock, or with a new
+// one, stay: a process is about to lock them, or they do not belong to this package. Leftovers are
+// harmless.
+func removeLeft(prefix string) {
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range left {
+		if userdir.Dir(dir).Private() && abandoned(filepath.Join(dir, LockName)) {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
+// abandoned reports whether nobody holds a lock, and nobody is about to.
+func abandoned(path string) bool {
+	if file, err := os.Lstat(path); err != nil || !file.Mode().IsRegular() || time.Since(file.ModTime()) < lockTime {
+		return false
+	}
+	lock := flock.New(path, flock.SetFlag(os.O_RDWR))
+	if locked, err := lock.TryLock(); err != nil || !locked {
+		return false
+	}
+	_ = lock.Unlock()
+	return true
+}
