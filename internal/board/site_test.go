@@ -247,6 +247,7 @@ func TestChangesAreChecked(t *testing.T) {
 		"a foreign origin":   {"Content-Type", form, "Origin", "http://evil.example"},
 		"the null origin":    {"Content-Type", form, "Origin", "null"},
 		"another port":       {"Content-Type", form, "Origin", "http://127.0.0.1:1"},
+		"the origin of TLS":  {"Content-Type", form, "Origin", strings.Replace(origin, "http:", "https:", 1)},
 		"two origins":        {"Content-Type", form, "Origin", origin, "Origin", "http://evil.example"},
 		"a foreign page":     {"Content-Type", form, "Origin", origin, "Sec-Fetch-Site", "cross-site"},
 		"another port's":     {"Content-Type", form, "Origin", origin, "Sec-Fetch-Site", "same-site"},

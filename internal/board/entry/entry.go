@@ -20,10 +20,11 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/copse-dev/copse/internal/httpguard"
 )
 
 const (
@@ -148,8 +149,7 @@ func (s *Session) Allows(r *http.Request) bool {
 	if len(origins) != 1 {
 		return false // browsers send it with each change
 	}
-	u, err := url.Parse(origins[0])
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || !strings.EqualFold(u.Host, r.Host) {
+	if !httpguard.OwnOrigin(origins[0], r.Host) {
 		return false
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {

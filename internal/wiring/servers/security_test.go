@@ -63,6 +63,7 @@ func TestStrangers(t *testing.T) {
 				"foreign origin":      {own, "http://evil.example", right, "403"},
 				"null origin":         {own, "null", right, "403"},
 				"other port's origin": {own, "http://localhost:1", right, "403"},
+				"origin with TLS":     {own, "https://" + own, right, "403"},
 				"no token":            {own, "", "", "401"},
 				"wrong token":         {own, "", "Bearer " + token + "x", "401"},
 				"wrong scheme":        {own, "", "Basic " + token, "401"},
