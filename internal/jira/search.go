@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
@@ -17,6 +18,8 @@ const (
 	// maxRequests limits one search. Cloud may answer with pages that are shorter than requested,
 	// or empty, and still have more.
 	maxRequests = 20
+	// maxDescription is the number of characters kept of a description in a list: Jira's own limit.
+	maxDescription = 32_767
 )
 
 // Page is a part of the results of a search.
@@ -161,9 +164,11 @@ func (c *Client) issues(raw json.RawMessage, asOf time.Time) ([]Issue, error) {
 	if raw == nil || json.Unmarshal(raw, &list) != nil {
 		return nil, c.failed(http.StatusOK, "answered a search with something that is not a list of issues")
 	}
+	list = list[:min(len(list), maxPage)]
 	out := make([]Issue, 0, len(list))
 	for _, w := range list {
 		issue := w.issue()
+		issue.Description = cleantext.Cut(issue.Description, maxDescription)
 		issue.AsOf = asOf
 		out = append(out, issue)
 	}

@@ -19,9 +19,16 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// maxDepth is the number of levels of nodes that are rendered; deeper nodes are reduced to their
-// text. Jira's own editor stops at far fewer.
-const maxDepth = 200
+// Limits of a document. Jira's own are far lower: a few levels, and 32,767 characters. Each level of
+// quotes and lists repeats a prefix on each line, so Markdown can be much longer than its document.
+const (
+	// maxDepth is the number of levels of nodes that are rendered; deeper nodes are reduced to their
+	// text.
+	maxDepth = 30
+	// maxDocument is the size of the largest document that is rendered, in bytes of JSON; larger ones
+	// are reduced to their text.
+	maxDocument = 1 << 20
+)
 
 // Markdown returns the Markdown of raw, the JSON value of a rich text field: a document, or null. A
 // JSON string (the wiki text of Jira's older API) is returned unchanged, but cleaned. Anything
@@ -37,6 +44,9 @@ func Markdown(raw []byte) string {
 	case string:
 		return cleantext.Block(v)
 	case map[string]any:
+		if len(raw) > maxDocument {
+			return renderer{}.paragraph([]node{{"type": "text", "text": plainText(v)}})
+		}
 		return join(renderer{}.flow([]node{v}), false)
 	}
 	return ""

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxColumns bounds what colspans can claim.
+// maxColumns limits the columns that colspans and rowspans can claim.
 const maxColumns = 100
 
 // table renders n as a GitHub table. A cell that spans several rows or columns
@@ -73,7 +73,7 @@ func (r renderer) row(children []node, spans map[int]int) (cells []string, allHe
 		rowspan, _ := strconv.Atoi(c.attr("rowspan"))
 		colspan, _ := strconv.Atoi(c.attr("colspan"))
 		for range max(1, min(colspan, maxColumns-len(cells))) {
-			if rowspan > 1 {
+			if rowspan > 1 && len(cells) < maxColumns {
 				spans[len(cells)] = rowspan - 1
 			}
 			cells = append(cells, text)
