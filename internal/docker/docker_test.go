@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -145,6 +146,17 @@ func TestNoEngine(t *testing.T) {
 	begun := time.Now()
 	if _, err := at(hanging).Containers(ctx, "/x"); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 3*time.Second {
 		t.Errorf("after %s: %v", time.Since(begun), err)
+	}
+}
+
+// An engine cannot fill the memory with small values.
+func TestManyContainers(t *testing.T) {
+	t.Parallel()
+	host := fake(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "[{}"+strings.Repeat(",{}", 1<<20)+"]")
+	}))
+	if _, err := at(host).Containers(t.Context(), "/x"); err == nil || !strings.Contains(err.Error(), "more values than copse reads") {
+		t.Error(err)
 	}
 }
 

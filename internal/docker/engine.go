@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/jsonfile"
 	"github.com/copse-dev/copse/internal/regular"
 )
 
@@ -67,8 +68,10 @@ func (h *health) status() string {
 }
 
 const (
-	// maxAnswer is the maximum number of bytes read from an answer, and maxLog from a log.
-	maxAnswer = 32 << 20
+	// maxAnswer is the maximum number of bytes read from an answer, with at most maxValues values,
+	// and maxLog from a log. A thousand containers have about 3 MB and 100,000 values.
+	maxAnswer = 8 << 20
+	maxValues = 300_000
 	maxLog    = 64 << 10
 	// dialing is the time limit of a connection attempt.
 	dialing = 5 * time.Second
@@ -164,7 +167,14 @@ func (e *engine) get(ctx context.Context, path string, into any) error {
 		return err
 	}
 	defer body.Close()
-	return json.NewDecoder(io.LimitReader(body, maxAnswer)).Decode(into)
+	data, err := io.ReadAll(io.LimitReader(body, maxAnswer))
+	if err != nil {
+		return err
+	}
+	if jsonfile.Measure(data).Values > maxValues {
+		return errors.New("the engine answered with more values than copse reads")
+	}
+	return json.Unmarshal(data, into)
 }
 
 // open sends a request and returns the body of its answer.

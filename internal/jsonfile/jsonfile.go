@@ -1,9 +1,9 @@
 // Package jsonfile decodes JSON files that another program writes and a person
 // may have edited, and describes errors in them with their position.
 //
-// [Decode] accepts what encoding/json accepts, with three exceptions: the file must
-// be UTF-8, it must not begin with a byte order mark, and the key of a struct's
-// field must be identical to its tag. Of two equal keys, the last one is used. Errors
+// [Decode] accepts what encoding/json accepts, with four exceptions: the file must
+// be UTF-8, it must not begin with a byte order mark, it must not have more than
+// [MaxValues] values, and the key of a struct's field must be identical to its tag. Of two equal keys, the last one is used. Errors
 // begin with a position:
 //
 //	line 7, column 3: invalid character '}' looking for beginning of value
@@ -40,7 +40,12 @@ func Decode[T any](data []byte) (T, error) {
 		}
 		return none, fmt.Errorf("%s: not UTF-8 text", PositionOf(data, at))
 	}
-	if !deep(data) {
+	size := Measure(data)
+	if size.Values > MaxValues {
+		return none, fmt.Errorf("the file has %d values; at most %d are read", size.Values, MaxValues)
+	}
+	// The fast decoder is recursive and, unlike encoding/json, has no limit.
+	if size.Depth <= deepest {
 		rest, err := fastjson.Parse(data, &v, fastjson.DontMatchCaseInsensitiveStructFields)
 		if err == nil && len(bytes.Trim(rest, space)) == 0 {
 			return v, nil
@@ -53,7 +58,13 @@ func Decode[T any](data []byte) (T, error) {
 	return v, nil
 }
 
-const space = " \t\r\n" // JSON's
+const (
+	space = " \t\r\n" // JSON's
+	// MaxValues is the maximum number of values in data for [Decode]. The largest real files have a
+	// few hundred thousand.
+	MaxValues = 1_000_000
+	deepest   = 1000
+)
 
 var (
 	errEmpty = errors.New("the file is empty")
@@ -69,30 +80,6 @@ func Incomplete(err error) bool {
 	// encoding/json has no other indication of it.
 	broken, ok := errors.AsType[*json.SyntaxError](err)
 	return ok && broken.Error() == "unexpected end of JSON input"
-}
-
-// deep reports whether data nests too deeply for a recursive decoder that, unlike encoding/json,
-// has no limit.
-func deep(data []byte) bool {
-	const deepest = 1000
-	depth := 0
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '{', '[':
-			if depth++; depth > deepest {
-				return true
-			}
-		case '}', ']':
-			depth--
-		case '"':
-			for i++; i < len(data) && data[i] != '"'; i++ {
-				if data[i] == '\\' {
-					i++
-				}
-			}
-		}
-	}
-	return false
 }
 
 func explain(data []byte, err error) error {

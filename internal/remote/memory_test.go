@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"runtime"
@@ -71,6 +72,45 @@ func TestHugeAnswers(t *testing.T) { //nolint:paralleltest // it measures the pr
 			} else {
 				t.Logf("%s, cache %t: %d MiB", name, cache != "", used)
 			}
+		}
+	}
+}
+
+// Small values take more memory than bytes of an answer: an answer with far more values than a real
+// one is refused before it is decoded, whatever its form.
+func TestManyValues(t *testing.T) { //nolint:paralleltest // it measures the process
+	type large struct {
+		Inner []struct{ Text [20]string }
+		Text  [100]string
+	}
+	const (
+		size  = 7 << 20
+		limit = 250 // MiB in all; the largest lists take gigabytes without a limit
+	)
+	repeat := func(begin, each, end string) string {
+		return begin + strings.Repeat(each, (size-len(begin)-len(end))/len(each)) + end
+	}
+	for name, tt := range map[string]struct {
+		body string
+		ok   bool
+	}{
+		"empty objects":          {repeat("[{}", ",{}", "]"), false},
+		"values of another type": {repeat("[0", ",0", "]"), false},
+		"lists of empty objects": {repeat(`[{}`, `,{"Inner":[`+strings.Repeat("{},", 99)+"{}]}", "]"), false},
+		"a list in an object":    {`{"Inner":` + repeat("[{}", ",{}", "]") + `}`, false},
+		"a hundred long texts":   {repeat(`[{"Inner":[]}`, `,{"Unknown":"`+strings.Repeat(`[{,\\\"`, 8<<10)+`"}`, "]"), true},
+	} {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		var into []large
+		err := remote.DecodeJSON("test", &http.Response{Header: http.Header{}}, []byte(tt.body), &into)
+		runtime.ReadMemStats(&after)
+		if (err == nil) != tt.ok || !tt.ok && !errors.Is(err, remote.ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > limit {
+			t.Errorf("%s: %d MiB were allocated in all", name, used)
 		}
 	}
 }

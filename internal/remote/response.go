@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/copse-dev/copse/internal/jsonfile"
 )
 
 const (
@@ -70,8 +72,18 @@ func ReadJSON(service string, resp *http.Response, v any) error {
 	return DecodeJSON(service, resp, body, v)
 }
 
+// The maximum size of an answer's JSON. The largest pages of GitHub and Jira have tens of thousands
+// of values, and lists of a hundred; a description of Jira's maximum length has some thousand nodes.
+const (
+	maxValues  = 400_000
+	maxLongest = 20_000
+)
+
 // DecodeJSON decodes the body of a successful answer into v.
 func DecodeJSON(service string, resp *http.Response, body []byte, v any) error {
+	if size := jsonfile.Measure(body); size.Values > maxValues || size.Longest > maxLongest {
+		return &Error{Service: service, Detail: "answered with more values than copse reads", Err: ErrTooLarge}
+	}
 	if err := json.Unmarshal(body, v); err != nil {
 		detail := "answered with something that is not the JSON it documents"
 		if isWebPage(resp, body) {

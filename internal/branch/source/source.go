@@ -10,12 +10,12 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 
 	"github.com/copse-dev/copse/internal/git/program"
+	"github.com/copse-dev/copse/internal/jsonfile"
 )
 
 // Repo is the repository that records are read from.
@@ -85,8 +85,8 @@ const (
 // JSON decodes a record's file. It refuses a file with more values than a real record has, because
 // a few bytes such as "{}," take much memory.
 func JSON(data []byte, into any) error {
-	const perBranch = 10
-	if bytes.Count(data, []byte(",")) > perBranch*MaxEdges {
+	const perBranch = 15
+	if jsonfile.Measure(data).Values > perBranch*MaxEdges {
 		return errors.New("it has too many values")
 	}
 	return json.Unmarshal(data, into)
