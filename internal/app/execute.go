@@ -31,6 +31,9 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 	cmd.SetArgs(env.Args)
 	cmd.SetIn(env.Stdin)
 	cmd.SetOut(env.Stdout)
+	if completing(env.Args) {
+		cmd.SetOut(completions{env.Stdout})
+	}
 	cmd.SetErr(env.Stderr)
 	cmd.SilenceErrors = true
 	cmd.SilenceUsage = true

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // errShape is the error for files that are JSON but not a configuration.
@@ -152,7 +154,7 @@ func decoded(v hujson.Value) any {
 	return out
 }
 
-// encoded returns JSON without HTML escapes.
+// encoded returns JSON with escapes for hidden characters, and without HTML escapes.
 func encoded(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -160,7 +162,7 @@ func encoded(v any) []byte {
 	if err := enc.Encode(v); err != nil { // strings, lists, and maps of them always encode
 		panic(err)
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return cleantext.JSON(bytes.TrimSpace(b.Bytes()))
 }
 
 // removeJSON removes an entry, and the object if it is then empty and need not stay.
@@ -197,7 +199,7 @@ func add(o *hujson.Object, name string, v hujson.Value, style style, depth int) 
 	if err != nil { // a string always encodes
 		panic(err)
 	}
-	m := hujson.ObjectMember{Name: hujson.Value{BeforeExtra: hujson.Extra(style.line(depth)), Value: hujson.Literal(quoted)}, Value: v}
+	m := hujson.ObjectMember{Name: hujson.Value{BeforeExtra: hujson.Extra(style.line(depth)), Value: hujson.Literal(cleantext.JSON(quoted))}, Value: v}
 	m.Value.BeforeExtra = hujson.Extra(" ")
 	// A comment after the last member stays in place, and so does a trailing comma.
 	if trailing := bytes.TrimRight(o.AfterExtra, " \t\r\n"); len(trailing) > 0 {

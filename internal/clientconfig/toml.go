@@ -13,6 +13,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // errInline is the error for entries that are not tables of their own.
@@ -27,7 +29,9 @@ func quote(s string) string {
 		case r == '"' || r == '\\':
 			b.WriteByte('\\')
 			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
+		case r > 0xffff && cleantext.Hidden(r):
+			fmt.Fprintf(&b, `\U%08X`, r)
+		case cleantext.Hidden(r):
 			fmt.Fprintf(&b, `\u%04X`, r)
 		default:
 			b.WriteRune(r)

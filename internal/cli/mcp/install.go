@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -129,18 +130,19 @@ func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
 // show describes what happened to a client's file.
 func (o *clientOptions) show(id string, done written) error {
 	var text bytes.Buffer
+	path := cleantext.Line(done.path)
 	switch {
 	case done.diff == nil && o.remove:
-		fmt.Fprintf(&text, "nothing to remove in %s\n", done.path)
+		fmt.Fprintf(&text, "nothing to remove in %s\n", path)
 	case done.diff == nil:
-		fmt.Fprintf(&text, "%s is already up to date\n", done.path)
+		fmt.Fprintf(&text, "%s is already up to date\n", path)
 	case o.dryRun:
-		fmt.Fprintf(&text, "%s would change:\n%s", done.path, hideToken(done.diff))
+		fmt.Fprintf(&text, "%s would change:\n%s", path, hideToken(done.diff))
 	default:
-		fmt.Fprintf(&text, "%s changed:\n%s", done.path, hideToken(done.diff))
+		fmt.Fprintf(&text, "%s changed:\n%s", path, hideToken(done.diff))
 	}
 	if done.backup != "" {
-		fmt.Fprintf(&text, "Backup: %s\n", done.backup)
+		fmt.Fprintf(&text, "Backup: %s\n", cleantext.Line(done.backup))
 	}
 	if done.tightened && o.dryRun {
 		o.env.Notef("other users can read %s; copse would make it private, because it would contain a token", done.path)
@@ -157,7 +159,8 @@ func (o *clientOptions) show(id string, done written) error {
 	if client, err := clientconfig.Lookup(id); err == nil && done.diff != nil && !o.dryRun && !o.remove {
 		o.env.Notef("restart %s, or reload its MCP servers, to apply the change", client.Title)
 	}
-	_, err := o.env.Stdout.Write(text.Bytes())
+	// The paths and the other entries of a project's file are foreign text.
+	_, err := io.WriteString(o.env.Stdout, cleantext.Block(text.String()))
 	return err
 }
 

@@ -15,9 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
@@ -81,30 +78,13 @@ func (o *Writer) JSON(v any) error {
 	}
 	data := b.Bytes()
 	if o.Terminal() {
-		data = escaped(data)
+		data = cleantext.JSON(data)
 	}
 	if w, ok := o.w.(*secret.Writer); ok {
 		return w.WriteJSON(data)
 	}
 	_, err := o.w.Write(data)
 	return err
-}
-
-// escaped returns the same JSON without characters that control a terminal or the direction of
-// text. Only strings can contain them, and the library escapes no others than ASCII's.
-func escaped(data []byte) []byte {
-	var b bytes.Buffer
-	b.Grow(len(data))
-	for _, r := range string(data) {
-		if r >= utf8.RuneSelf-1 && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
-			for _, unit := range utf16.Encode([]rune{r}) {
-				fmt.Fprintf(&b, `\u%04x`, unit)
-			}
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.Bytes()
 }
 
 // Line writes one line of text, cleaned.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // printUnit prints a file that starts this command at login: for launchd on macOS, else for
@@ -33,7 +34,7 @@ func systemd(args []string, dir string) string {
 	for i, a := range args {
 		// systemd interprets percent signs and dollars.
 		a = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(a)
-		quoted[i] = `"` + a + `"`
+		quoted[i] = `"` + escapeHidden(a, `\U%08x`) + `"`
 	}
 	return fmt.Sprintf(`# Save as ~/.config/systemd/user/copse.service, then:
 #   systemctl --user daemon-reload && systemctl --user enable --now copse
@@ -46,7 +47,20 @@ Restart=on-failure
 
 [Install]
 WantedBy=default.target
-`, strings.ReplaceAll(dir, "%", "%%"), strings.Join(quoted, " "))
+`, strings.ReplaceAll(cleantext.Line(dir), "%", "%%"), strings.Join(quoted, " "))
+}
+
+// escapeHidden replaces hidden characters by escapes of a format.
+func escapeHidden(s, format string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if cleantext.Hidden(r) {
+			fmt.Fprintf(&b, format, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // launchd is a property list of a user agent.
@@ -64,7 +78,7 @@ func launchd(args []string, dir string) string {
 	element := func(s string) string {
 		var e strings.Builder
 		_ = xml.EscapeText(&e, []byte(s)) // a builder takes everything
-		return "<string>" + e.String() + "</string>"
+		return "<string>" + escapeHidden(e.String(), "&#x%X;") + "</string>"
 	}
 	for _, a := range args {
 		b.WriteString("    " + element(a) + "\n")
