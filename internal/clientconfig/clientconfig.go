@@ -7,7 +7,8 @@
 //   - everything else in the text remains, byte for byte: other entries, their
 //     order, comments, line endings;
 //   - an existing entry keeps a person's additions: arguments, variables, settings, a
-//     program in front of copse;
+//     program in front of copse; those without meaning for another transport can be set aside and
+//     come back with the first one;
 //   - an entry that already exists unchanged changes nothing;
 //   - Remove removes what Set has added, and nothing else;
 //   - an invalid text is an error and does not change.
@@ -20,6 +21,7 @@
 package clientconfig
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -33,6 +35,9 @@ type Server struct {
 	Args    []string
 	// Without are flags that Set removes from an existing entry.
 	Without []string
+	// Aside are members that an existing entry had for this transport before it got the other
+	// one, from [Client.Aside]. Set gives them back.
+	Aside map[string]any
 	// Env contains the variables that the entry sets for the server, in written form: they can
 	// refer to others. Set writes its own references and none of these.
 	Env map[string]string
@@ -86,8 +91,9 @@ type Location struct {
 	AppData, ConfigHome string
 	// Getenv returns the variables with which users move clients' files; nil for none.
 	Getenv func(name string) string
-	// Dir is the directory of the project.
-	Dir string
+	// Dir is the directory of the project. Main is that of its main worktree, if Dir is a linked
+	// one.
+	Dir, Main string
 }
 
 // parts of paths that depend on the place.
@@ -281,6 +287,9 @@ func (c Client) CheckHTTP() error {
 	return nil
 }
 
+// errInShell is the error for flags that an entry cannot get.
+var errInShell = errors.New("a shell starts copse in the existing entry; change the flags in its command manually")
+
 // Set returns text with the entry of a server. An empty text is a new file. An existing entry with
 // that name keeps a person's additions.
 func (c Client) Set(text []byte, name string, s Server) ([]byte, error) {
@@ -296,6 +305,11 @@ func (c Client) Set(text []byte, name string, s Server) ([]byte, error) {
 	}
 	if i := slices.IndexFunc(all, func(n Named) bool { return n.Name == name }); i >= 0 {
 		before = all[i].Server
+	} else {
+		s.Aside = nil // that entry no longer exists
+	}
+	if before.inShell() && s.URL == "" && (len(s.Without) > 0 || slices.ContainsFunc(s.Args, func(arg string) bool { return strings.HasPrefix(arg, "-") })) {
+		return nil, errInShell
 	}
 	edit := c.edit(s, before)
 	if c.toml {
@@ -328,4 +342,6 @@ func (c Client) Print(servers []Named) ([]byte, error) {
 type Named struct {
 	Name string
 	Server
+	// Refused is why the client does not use the entry, "" if it does; [Client.Entries] sets it.
+	Refused string
 }

@@ -231,6 +231,18 @@ func TestKeepsWhatWasAdded(t *testing.T) {
 			"cursor", `{"mcpServers":{"copse":{"command":"direnv","args":["exec",".","/old/copse","mcp","serve"]}}}`,
 			`{"mcpServers":{"copse":{"command":"direnv","args":["exec",".","/new/copse","mcp","serve","--read-only","--toolsets","items,branches"]}}}`,
 		},
+		"a program in front that finds copse by its name": {
+			"cursor", `{"mcpServers":{"copse":{"command":"npx","args":["-y","copse","mcp","serve","-v"]}}}`,
+			`{"mcpServers":{"copse":{"command":"npx","args":["-y","copse","mcp","serve","-v","--read-only","--toolsets","items,branches"]}}}`,
+		},
+		"a program of one's own": {
+			"cursor", `{"mcpServers":{"copse":{"command":"/bin/with-secrets","args":["mcp","serve"]}}}`,
+			`{"mcpServers":{"copse":{"command":"/bin/with-secrets","args":["mcp","serve","--read-only","--toolsets","items,branches"]}}}`,
+		},
+		"a shell": {
+			"cursor", `{"mcpServers":{"copse":{"command":"sh","args":["-c",". ~/.keys; exec copse mcp serve -v"]}}}`,
+			"error: a shell starts copse in the existing entry; change the flags in its command manually",
+		},
 		"settings": {
 			"opencode", `{"mcp":{"copse":{"type":"local","command":["/old/copse","mcp","serve"],"enabled":false,"environment":{"A":"{env:B}"},"timeout":9}}}`,
 			`{"mcp":{"copse":{"type":"local","command":["/new/copse","mcp","serve","--read-only","--toolsets","items,branches"],"enabled":false,"environment":{"A":"{env:B}"},"timeout":9}}}`,
@@ -245,6 +257,15 @@ func TestKeepsWhatWasAdded(t *testing.T) {
 		},
 	} {
 		got, err := lookup(t, tt.client).Set([]byte(tt.before), "copse", moved)
+		if want, ok := strings.CutPrefix(tt.after, "error: "); ok {
+			if err == nil || err.Error() != want {
+				t.Errorf("%s: %v", name, err)
+			}
+			if got, err := lookup(t, tt.client).Set([]byte(tt.before), "copse", stdio); err != nil || string(got) != tt.before {
+				t.Errorf("%s: %v, %s", name, err, got)
+			}
+			continue
+		}
 		text := string(got)
 		if tt.client != "codex" {
 			text = compact(t, got)
@@ -294,6 +315,152 @@ func TestOtherTransport(t *testing.T) {
 			if diff := cmp.Diff(want, is); diff != "" {
 				t.Errorf("%s %s: %s\n%s", id, name, diff, got)
 			}
+		}
+	}
+}
+
+// TestAside changes the transport of an entry and back. What a person added to it comes back, and
+// what copse wrote is not stored.
+func TestAside(t *testing.T) {
+	t.Parallel()
+	for _, id := range clientconfig.IDs() {
+		c := lookup(t, id)
+		if c.CheckHTTP() != nil {
+			continue
+		}
+		text, err := c.Set(nil, "copse", stdio)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if members, switched, err := c.Aside(text, "copse", http); err != nil || !switched || len(members) > 0 {
+			t.Errorf("%s: %v of what copse wrote, switched %t, %v", id, members, switched, err)
+		}
+		old := strings.NewReplacer(`"serve"`, `"serve", "-v", "--repo", "/r"`, "/opt/copse", "/old/copse").Replace(string(text))
+		if c.ID == "codex" {
+			old = strings.Replace(old, `env_vars = [`, "startup_timeout_sec = 5\nenv_vars = [{ name = \"N\" }, \"MINE\", ", 1) + "[mcp_servers.copse.env]\nA = \"b\"\n"
+		} else {
+			env := "env"
+			if id == "opencode" {
+				env = "environment"
+			}
+			if strings.Contains(old, `"`+env+`": {`) {
+				old = strings.Replace(old, `"`+env+`": {`, `"`+env+`": {"A": "b",`, 1)
+			} else {
+				old = strings.Replace(old, `"copse": {`, `"copse": {"`+env+`": {"A": "b"},`, 1)
+			}
+			old = strings.Replace(old, `"copse": {`, `"copse": {"timeout": 9,`, 1)
+		}
+		before, _ := c.Entries([]byte(old))
+		aside, switched, err := c.Aside([]byte(old), "copse", http)
+		if err != nil || !switched {
+			t.Fatalf("%s: switched %t, %v", id, switched, err)
+		}
+		over, err := c.Set([]byte(old), "copse", http)
+		if err != nil {
+			t.Fatal(err)
+		}
+		header := strings.Replace(string(over), `"Authorization"`, `"X-Mine": "1", "Authorization"`, 1)
+		if c.ID == "codex" {
+			header = strings.Replace(string(over), "{ Auth", `{ X-Mine = "1", Auth`, 1)
+		}
+		headers, switched, err := c.Aside([]byte(header), "copse", stdio)
+		if err != nil || !switched || strings.Contains(fmt.Sprint(headers), http.Token) || !strings.Contains(fmt.Sprint(headers), "X-Mine") {
+			t.Errorf("%s: %v, switched %t, %v", id, headers, switched, err)
+		}
+		back := stdio
+		back.Aside = throughJSON(t, aside)
+		again, err := c.Set([]byte(header), "copse", back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := c.Entries(again)
+		before[0].Command = stdio.Command
+		if diff := cmp.Diff(before, after); err != nil || diff != "" {
+			t.Errorf("%s: %v, %s\n%s", id, err, diff, again)
+		}
+		if !strings.Contains(string(again), "timeout") {
+			t.Errorf("%s loses a setting:\n%s", id, again)
+		}
+		web := http
+		web.Aside = throughJSON(t, headers)
+		if over, err = c.Set(again, "copse", web); err != nil || !strings.Contains(string(over), "X-Mine") || !strings.Contains(string(over), http.Token) {
+			t.Errorf("%s: %v, headers in\n%s", id, err, over)
+		}
+		if fresh, err := c.Set(nil, "copse", back); err != nil || strings.Contains(string(fresh), "/r") {
+			t.Errorf("%s: %v, a new entry has\n%s", id, err, fresh)
+		}
+	}
+}
+
+// throughJSON returns what a store of members returns.
+func throughJSON(t *testing.T, members map[string]any) (stored map[string]any) {
+	t.Helper()
+	data, err := json.Marshal(members)
+	if err == nil {
+		err = json.Unmarshal(data, &stored)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored
+}
+
+// TestStart pins which entries a client uses, and how it reads them. The rules of Claude Code,
+// Codex, Gemini CLI, opencode, Copilot CLI, and Qwen Code were found by running them.
+func TestStart(t *testing.T) {
+	t.Parallel()
+	const all = `"${BIN}|$BIN|{env:BIN}|${env:BIN}|${NONE}|${NONE:-d}|{env:NONE}"`
+	entry := func(more string) string {
+		return `{"command": "copse", "args": ["mcp", "serve", ` + all + `]` + more + `}`
+	}
+	for _, tt := range []struct{ client, entry, arg, refused string }{
+		{"claude-code", entry(""), "/b|$BIN|{env:BIN}|${env:BIN}|${NONE}|d|{env:NONE}", ""},
+		{"claude-code", entry(`, "type": "local"`), "", `has the type "local"`},
+		{"claude-code", entry(`, "env": {"A": 1}`), "", "not a string"},
+		{"claude-code", `{"command": "copse", "args": ["mcp", "serve", 1]}`, "", "not a string"},
+		{"claude-code", entry(`, "disabled": true, "enabled": false`), "/b|$BIN|{env:BIN}|${env:BIN}|${NONE}|d|{env:NONE}", ""},
+		{"claude-code", `{"url": "http://localhost:1/mcp"}`, "", `no "type": "http"`},
+		{"claude-code", `{"type": "http"}`, "", "no url"},
+		{"gemini", entry(""), "/b|/b|{env:BIN}|${env:BIN}|${NONE}|d|{env:NONE}", ""},
+		{"gemini", entry(`, "env": {"A": 1}`), "", "not a string"},
+		{"gemini", entry(`, "disabled": true`), "/b|/b|{env:BIN}|${env:BIN}|${NONE}|d|{env:NONE}", ""},
+		{"qwen", entry(`, "env": {"A": 1}`), "/b|/b|{env:BIN}|${env:BIN}|${NONE}|${NONE:-d}|{env:NONE}", ""},
+		{"copilot", entry(""), "/b|/b|{env:BIN}|${env:BIN}|${NONE}|d|{env:NONE}", ""},
+		{"copilot", entry(`, "disabled": true`), "", "is disabled"},
+		{"copilot", entry(`, "tools": []`), "", "empty list of tools"},
+		{"copilot", entry(`, "type": "http"`), "", "no url"},
+		{"opencode", `{"type": "local", "command": ["copse", "mcp", "serve", ` + all + `]}`, "${BIN}|$BIN|/b|$/b|${NONE}|${NONE:-d}|", ""},
+		{"opencode", `{"type": "local", "command": ["copse", "mcp", "serve"], "enabled": false}`, "", "is disabled"},
+		{"opencode", `{"command": ["copse", "mcp", "serve"]}`, "", "use local or remote"},
+		{"opencode", `{"type": "local", "command": ["copse", "mcp", "serve"], "environment": {"A": 1}}`, "", "refuses the file"},
+		{"vscode", entry(""), "${BIN}|$BIN|{env:BIN}|/b|${NONE}|${NONE:-d}|{env:NONE}", ""},
+		{"zed", entry(`, "enabled": false`), "", "is disabled"},
+		{"windsurf", entry(`, "disabled": true`), "", "is disabled"},
+	} {
+		c := lookup(t, tt.client)
+		text, err := c.Set(nil, "copse", stdio)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := strings.Index(string(text), `"copse": {`) + len(`"copse": `)
+		found, err := c.Entries([]byte(string(text[:at]) + tt.entry + "}}"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s: %s: %v, %v", tt.client, tt.entry, found, err)
+		}
+		if got := found[0].Refused; (got == "") != (tt.refused == "") || !strings.Contains(got, tt.refused) {
+			t.Errorf("%s refuses %s: %q", tt.client, tt.entry, got)
+		}
+		if read := c.Expanded([]string{"BIN=/b"}, "/p", "/h", found[0]); tt.arg != "" && read.Args[2] != tt.arg {
+			t.Errorf("%s reads %s", tt.client, read.Args[2])
+		}
+	}
+	codex := lookup(t, "codex")
+	if found, err := codex.Entries([]byte("[mcp_servers.copse]\ncommand = 'copse'\nenabled = false\n")); err != nil || !strings.Contains(found[0].Refused, "is disabled") {
+		t.Errorf("got %v, %v", found, err)
+	}
+	for text, want := range map[string]bool{"": false, "[projects.'/p']\ntrust_level = 'trusted'": true, "[projects.'/p']\ntrust_level = 'untrusted'": false, "[projects.'/q']\ntrust_level = 'trusted'": false} {
+		if got := codex.Trusts([]byte(text), "/p", "/main"); got != want {
+			t.Errorf("%q: trusted %t", text, got)
 		}
 	}
 }

@@ -18,7 +18,7 @@ type edit struct {
 // setting is a member of an entry.
 type setting struct {
 	key   string
-	value any // a string, a boolean, a []string or a map[string]string
+	value any // a string, a boolean, a list, or an object
 	how   how
 }
 
@@ -42,6 +42,9 @@ var (
 // order in which people write its keys.
 func (c Client) edit(s, before Server) edit {
 	var e edit
+	if before.Command == "" {
+		before = serverOf(s.Aside)
+	}
 	add := func(key string, value any, how how) { e.set = append(e.set, setting{key, value, how}) }
 	kinds := [...]string{"stdio", "http"}
 	if c.form.command {
@@ -84,6 +87,7 @@ func (c Client) edit(s, before Server) edit {
 	if c.form.tools {
 		add("tools", []string{"*"}, ifAbsent)
 	}
+	e.restore(s.Aside)
 	return e
 }
 
@@ -100,11 +104,13 @@ func commandLine(before, s Server) []string {
 	line := append([]string{before.Command}, before.Args...)
 	at := serveAt(line)
 	wanted := slices.Clone(s.Args)
-	if at < 0 || len(wanted) < 2 {
+	switch {
+	case before.inShell():
+		return line
+	case at < 0 || len(wanted) < 2:
 		return append([]string{s.Command}, wanted...)
-	}
-	if at == 1 || isCopse(line[at-1]) {
-		line[at-1] = s.Command
+	case at == 1 && strings.HasPrefix(base(line[0]), "copse"), at > 1 && isCopse(line[at-1]) && line[at-1] != "copse":
+		line[at-1] = s.Command // a program in front finds copse by its name
 	}
 	for _, flag := range s.Without {
 		line = withoutFlag(line, at+2, flag)
@@ -118,6 +124,11 @@ func commandLine(before, s Server) []string {
 		flags = flags[n:]
 	}
 	return line
+}
+
+// inShell reports whether a shell starts copse, with a command in one of the arguments.
+func (s Server) inShell() bool {
+	return slices.ContainsFunc(s.Args, func(arg string) bool { return strings.Contains(arg, "copse mcp serve") })
 }
 
 // serveAt returns where the words "mcp serve" begin in a command line, -1 without them.
@@ -154,21 +165,28 @@ func (s Server) Limits() []string {
 	return limits
 }
 
+// NamesRepository reports whether the command line says which repository to serve.
+func (s Server) NamesRepository() bool {
+	return slices.ContainsFunc(s.Args, func(arg string) bool { return arg == "--repo" || strings.HasPrefix(arg, "--repo=") })
+}
+
 // isCopse reports whether a path is that of the program copse.
-func isCopse(path string) bool {
-	base := filepath.Base(strings.ReplaceAll(path, `\`, "/"))
-	return strings.TrimSuffix(base, ".exe") == "copse"
+func isCopse(path string) bool { return base(path) == "copse" }
+
+// base returns the name of a program.
+func base(path string) string {
+	return strings.TrimSuffix(filepath.Base(strings.ReplaceAll(path, `\`, "/")), ".exe")
 }
 
 // IsCopse reports whether a server is one of copse's programs, directly or behind a program that a
-// person has put in front of it.
-func (s Server) IsCopse() bool {
-	line := append([]string{s.Command}, s.Args...)
-	if at := serveAt(line); at > 0 && isCopse(line[at-1]) {
+// person has put in front of it. The name of a person's own program says nothing, so that of the
+// entry counts.
+func (n Named) IsCopse() bool {
+	line := append([]string{n.Command}, n.Args...)
+	if at := serveAt(line); at > 0 && (isCopse(line[at-1]) || n.Name == "copse") || n.inShell() {
 		return true
 	}
-	base := strings.TrimSuffix(filepath.Base(s.Command), ".exe")
-	return base == "copse" || base == "twig-mcp" || base == "tic"
+	return slices.Contains([]string{"copse", "twig-mcp", "tic"}, base(n.Command))
 }
 
 // withoutFlag returns a command line without a flag and its value from an index on.
@@ -191,37 +209,69 @@ func withoutFlag(line []string, from int, flag string) []string {
 // resolve returns the new value of an existing member, nil if it does not exist, and whether the
 // value differs.
 func (s setting) resolve(there any) (value any, changed bool) {
-	switch want := s.value.(type) {
-	case map[string]string:
-		object, ok := there.(map[string]any)
-		if !ok {
-			break
-		}
-		merged := maps.Clone(object)
-		for name, text := range want {
-			if _, ok := merged[name]; !ok || s.how == setMembers {
-				merged[name] = text
-			}
-		}
+	object, isObject := there.(map[string]any)
+	if want, ok := objectOf(s.value); ok && isObject {
+		merged := s.mergeObject(object, want)
 		return merged, !reflect.DeepEqual(merged, object)
-	case []string:
-		list, ok := there.([]any)
-		if !ok || s.how == ifAbsent {
-			break
-		}
-		var merged []any
-		if s.how == addMembers {
-			merged = slices.Clone(list)
-		}
-		for _, text := range want {
-			if s.how == replace || !slices.Contains(merged, any(text)) {
-				merged = append(merged, text)
-			}
-		}
+	}
+	list, isList := there.([]any)
+	if want, ok := listOf(s.value); ok && isList && s.how != ifAbsent {
+		merged := s.mergeList(list, want)
 		return merged, !reflect.DeepEqual(merged, list)
 	}
-	if there == nil || s.how != ifAbsent && there != s.value {
+	if there == nil || s.how != ifAbsent && !reflect.DeepEqual(there, s.value) {
 		return s.value, true
 	}
 	return there, false
+}
+
+func (s setting) mergeObject(there, want map[string]any) map[string]any {
+	merged := maps.Clone(there)
+	for name, v := range want {
+		if _, ok := merged[name]; !ok || s.how == setMembers {
+			merged[name] = v
+		}
+	}
+	return merged
+}
+
+func (s setting) mergeList(there, want []any) []any {
+	if s.how == replace {
+		return want
+	}
+	merged := slices.Clone(there)
+	for _, v := range want {
+		if !slices.ContainsFunc(merged, func(has any) bool { return reflect.DeepEqual(has, v) }) {
+			merged = append(merged, v)
+		}
+	}
+	return merged
+}
+
+// objectOf returns the members of a value that is an object.
+func objectOf(value any) (map[string]any, bool) {
+	texts, ok := value.(map[string]string)
+	if !ok {
+		object, ok := value.(map[string]any)
+		return object, ok
+	}
+	object := make(map[string]any, len(texts))
+	for name, text := range texts {
+		object[name] = text
+	}
+	return object, true
+}
+
+// listOf returns the elements of a value that is a list.
+func listOf(value any) ([]any, bool) {
+	texts, ok := value.([]string)
+	if !ok {
+		list, ok := value.([]any)
+		return list, ok
+	}
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = text
+	}
+	return list, true
 }

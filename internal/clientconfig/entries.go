@@ -12,6 +12,23 @@ import (
 
 // Entries returns the servers that a text names, by name. An empty text has none.
 func (c Client) Entries(text []byte) ([]Named, error) {
+	servers, err := c.raw(text)
+	if err != nil {
+		return nil, err
+	}
+	var found []Named
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		var e entry
+		if json.Unmarshal(servers[name], &e) != nil {
+			continue // of another program, in an unknown form
+		}
+		found = append(found, Named{Name: name, Server: e.server(), Refused: c.refuses(e)})
+	}
+	return found, nil
+}
+
+// raw returns the entries of a text as JSON, by name.
+func (c Client) raw(text []byte) (map[string]json.RawMessage, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
@@ -45,20 +62,16 @@ func (c Client) Entries(text []byte) ([]Named, error) {
 	if err := json.Unmarshal(data, &servers); err != nil {
 		return nil, fmt.Errorf("%w: %q", errShape, c.key)
 	}
-	var found []Named
-	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		var e entry
-		if json.Unmarshal(servers[name], &e) != nil {
-			continue // of another program, in an unknown form
-		}
-		found = append(found, Named{Name: name, Server: e.server()})
-	}
-	return found, nil
+	return servers, nil
 }
 
 // entry is the part of an entry that this package reads. It ignores members of another form.
 type entry struct {
 	Command   json.RawMessage `json:"command"`
+	Type      lax[string]     `json:"type"`
+	Enabled   lax[*bool]      `json:"enabled"`
+	Disabled  lax[bool]       `json:"disabled"`
+	Tools     lax[*[]string]  `json:"tools"`
 	Args      lax[[]string]   `json:"args"`
 	Dir       lax[string]     `json:"cwd"`
 	EnvVars   lax[[]string]   `json:"env_vars"`
@@ -73,13 +86,18 @@ type entry struct {
 }
 
 // lax is a value that counts as absent if it has another form.
-type lax[T any] struct{ value T }
+type lax[T any] struct {
+	value T
+	wrong bool
+}
 
 func (l *lax[T]) UnmarshalJSON(data []byte) error {
 	var v T
 	if json.Unmarshal(data, &v) == nil {
 		l.value = v
+		return nil
 	}
+	l.wrong = true
 	return nil
 }
 

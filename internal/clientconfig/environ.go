@@ -65,7 +65,7 @@ func (c Client) Environ(parent []string, s Server) []string {
 		}
 	}
 	for name, text := range s.Env {
-		env[name] = c.expand(text, own)
+		env[name] = c.expandVariable(text, own)
 	}
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
@@ -77,6 +77,9 @@ func (c Client) Environ(parent []string, s Server) []string {
 // StartsIn reports whether the client starts a server in the directory that its entry names;
 // the others start it in their own.
 func (c Client) StartsIn() bool { return c.form.dir }
+
+// Outside reports whether the client starts servers in no project, and tells them of none.
+func (c Client) Outside() bool { return c.ID == "claude-desktop" }
 
 // Withheld returns which of [hostenv.Variables] are set in parent and do not reach a server that
 // the client starts by an entry.
@@ -132,38 +135,3 @@ var (
 		return regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{20}|github_pat_|^eyJ[A-Za-z0-9_-]+\.|-----BEGIN |://[^/\s:@]+:[^/\s@]+@`)
 	})
 )
-
-var (
-	dollar = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})`)
-	})
-	braces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`) })
-)
-
-// expand returns a value of an entry's variables as the client passes it on.
-func (c Client) expand(text string, own map[string]string) string {
-	switch c.ID {
-	case "opencode":
-		return braces().ReplaceAllStringFunc(text, func(found string) string { return own[braces().FindStringSubmatch(found)[1]] })
-	case "claude-code", "gemini", "copilot", "qwen":
-	default:
-		return text
-	}
-	return dollar().ReplaceAllStringFunc(text, func(found string) string {
-		m := dollar().FindStringSubmatch(found)
-		plain := m[1] != ""
-		if plain && c.ID == "claude-code" {
-			return found
-		}
-		value, set := own[m[1]+m[2]]
-		switch {
-		case set:
-			return value
-		case strings.Contains(found, ":-") && c.ID != "qwen":
-			return m[3]
-		case c.ID == "gemini":
-			return ""
-		}
-		return found
-	})
-}

@@ -122,7 +122,7 @@ func (e edit) apply(o *hujson.Object, style style) bool {
 		}
 		// Its members stay in place.
 		inner, isObject := o.Members[i].Value.Value.(*hujson.Object)
-		if want, ok := s.value.(map[string]string); ok && isObject {
+		if want, ok := objectOf(s.value); ok && isObject {
 			setMembersOf(inner, want, s.how, style)
 			continue
 		}
@@ -132,7 +132,7 @@ func (e edit) apply(o *hujson.Object, style style) bool {
 }
 
 // setMembersOf changes the members of an object that is in an entry.
-func setMembersOf(o *hujson.Object, want map[string]string, how how, style style) {
+func setMembersOf(o *hujson.Object, want map[string]any, how how, style style) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		switch i := member(o, name); {
 		case i < 0:

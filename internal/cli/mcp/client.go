@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -58,7 +59,7 @@ const (
 func (o *clientOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&o.clients, "client", nil, "the `clients`, separated by commas: "+strings.Join(clientconfig.IDs(), ", "))
-	f.StringVar(&o.transport, "transport", "", "the `transport`: stdio, where the client starts copse, or http, for the servers of copse up")
+	f.StringVar(&o.transport, "transport", "", "the `transport`: stdio, where the client starts copse, or http, for the servers of copse up (default that of the entry, or stdio)")
 	f.StringVar(&o.name, "name", "copse", "the `name` of the entry")
 	f.StringVar(&o.scope, "scope", string(clientconfig.User), "the `scope`: user, or project for the file that the members of the project share")
 	f.StringVar(&o.repo, "repo", "", "always serve the repository at this `path`")
@@ -110,18 +111,24 @@ func (o *clientOptions) check(needsClient bool) error {
 		return app.UsageError(fmt.Sprintf("invalid value %q for --scope: use user or project", o.scope))
 	case strings.TrimSpace(o.name) == "":
 		return app.UsageError("--name is empty")
-	case o.transport == overHTTP && (o.readOnly || len(o.toolsets) > 0):
-		return app.UsageError("over http, copse up decides what to serve: pass --read-only and --toolsets to copse up")
+	}
+	if err := o.checkLimits(); err != nil {
+		return app.UsageError(err.Error())
 	}
 	for _, id := range o.clients {
 		if _, err := clientconfig.Lookup(id); err != nil {
 			return app.UsageError(err.Error())
 		}
 	}
-	if o.transport == "" {
-		o.transport = overStdio
-	}
 	return among("--toolsets", o.toolsets, workspace.ToolsetNames())
+}
+
+// checkLimits refuses limits for an entry that copse up serves.
+func (o *clientOptions) checkLimits() error {
+	if o.transport == overHTTP && (o.readOnly || len(o.toolsets) > 0) {
+		return errors.New("over http, copse up decides what to serve: pass --read-only and --toolsets to copse up")
+	}
+	return nil
 }
 
 func configCommand(env app.Env) *cobra.Command {
@@ -174,6 +181,7 @@ file and what you added to the entry do not change. copse backs up the file next
 
 The entry keeps --read-only and --toolsets from an earlier install: to remove them, pass
 --read-only=false and --toolsets "". They do not apply over http, where copse up has these flags.
+What you added to the entry for one transport comes back when you return to that transport.
 
 Some clients start servers without the variables of your shell. For these clients, the entry
 refers to the variables that copse needs by name. It never contains their values.
@@ -188,7 +196,7 @@ starts and after the client compacts it, so that each session starts with the co
 		Args: noClients,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.lift(cmd)
-			return o.change(cmd.Context(), o.put(cmd.Context()))
+			return o.change(cmd.Context(), func(one *clientOptions) editing { return one.put(cmd.Context()) })
 		},
 	}
 	o.flags(cmd)
@@ -207,7 +215,7 @@ func uninstallCommand(env app.Env) *cobra.Command {
 		Args:    noClients,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.remove = true
-			return o.change(cmd.Context(), o.takeOut(cmd.Context()))
+			return o.change(cmd.Context(), func(one *clientOptions) editing { return one.takeOut(cmd.Context()) })
 		},
 	}
 	o.flags(cmd)

@@ -31,6 +31,8 @@ func Examine(ctx context.Context, env app.Env, repo string, online bool) []docto
 	tasks := here.Tasks()
 	defer tasks.Close()
 	commands, _ := here.Commands()
+	place := ClientFiles(env, here.Workspace())
+	place.Main = here.Main
 	d := doctor.Doctor{
 		Words: doctor.Words{
 			Errors: here.Words, Install: "copse mcp install", InitItems: "copse item init", CheckItems: "copse item doctor",
@@ -41,7 +43,7 @@ func Examine(ctx context.Context, env app.Env, repo string, online bool) []docto
 		Session: here.Session, Worktree: here.Worktree, Branches: here.Branches, Pulls: here.Pulls, Issues: here.Issues,
 		Finder: wiring.Finder(env), Settings: here.Settings, SettingsFile: env.SettingsFile(),
 		Items: func() doctor.ItemStore { return here.Items() }, SharedItems: here.Sync(here.FilesOfItems()).Offered, Commands: commands, Tasks: tasks, Engine: here.Containers(),
-		Clients: ClientFiles(env, here.Workspace()), Status: status, Ports: files.Ports, Tokens: files.Tokens,
+		Clients: place, Status: status, Ports: files.Ports, Tokens: files.Tokens,
 	}
 	return d.Examine(ctx)
 }

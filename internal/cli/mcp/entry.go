@@ -20,7 +20,7 @@ import (
 // entries returns the server to write: one to start, or the server of copse up for all worktrees.
 // With --repo, it is the worktree's own server.
 func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, error) {
-	if o.transport == overStdio {
+	if o.transport != overHTTP {
 		command, err := o.command()
 		if err != nil {
 			return nil, err

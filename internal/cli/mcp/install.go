@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -22,15 +23,52 @@ import (
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
+	"github.com/copse-dev/copse/internal/userdir"
 	"github.com/copse-dev/copse/internal/workflow/clients"
 )
 
 // Install writes the entry that starts copse into the user's file of a client, for "copse init". It
-// returns the file, and false if the file was up to date.
+// returns the file, and false if the file was up to date. An entry over HTTP stays as it is.
 func Install(ctx context.Context, env app.Env, client string) (path string, changed bool, err error) {
-	o := clientOptions{env: env, transport: overStdio, name: "copse", scope: string(clientconfig.User)}
+	o := clientOptions{env: env, name: "copse", scope: string(clientconfig.User)}
+	path, entry, err := o.existing(ctx, client)
+	if err != nil || entry.URL != "" {
+		return path, false, err
+	}
+	o.transport = overStdio
 	done, err := o.write(ctx, client, set)
 	return done.path, done.diff != nil, err
+}
+
+// existing returns the file of a client, and its entry; an entry without a name if there is none.
+func (o *clientOptions) existing(ctx context.Context, id string) (path string, entry clientconfig.Named, err error) {
+	client, err := clientconfig.Lookup(id)
+	if err != nil {
+		return "", entry, app.UsageError(err.Error())
+	}
+	path, err = client.Path(clientconfig.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
+	if err != nil {
+		return "", entry, err
+	}
+	text, err := o.file(ctx, path).Read()
+	if err != nil {
+		return path, entry, nil //nolint:nilerr // writing it reports the reason
+	}
+	return path, named(client, text, o.name), nil
+}
+
+// named returns the entry of that name in a client's text; one without a name if there is none.
+func named(client clientconfig.Client, text []byte, name string) clientconfig.Named {
+	all, err := client.Entries(text)
+	if err != nil {
+		return clientconfig.Named{} // writing it reports the reason
+	}
+	for _, e := range all {
+		if e.Name == name {
+			return e
+		}
+	}
+	return clientconfig.Named{}
 }
 
 // Present lists the clients that this user has, by their configuration: its file, or the
@@ -71,25 +109,43 @@ func set(c clientconfig.Client, text []byte, entries []clientconfig.Named) ([]by
 }
 
 // change changes the file of each client and shows how. A failure does not affect the others.
-func (o *clientOptions) change(ctx context.Context, edit editing) error {
+func (o *clientOptions) change(ctx context.Context, edit func(*clientOptions) editing) error {
 	if err := o.check(true); err != nil {
 		return err
 	}
 	var errs []error
 	for _, id := range o.clients {
-		done, err := o.write(ctx, id, edit)
-		if err == nil {
-			err = o.show(id, done)
-		}
-		if err == nil && (o.hooks || o.remove) {
-			err = o.changeHooks(ctx, id)
-		}
+		err := o.changeOne(ctx, id, edit)
 		if err != nil && len(o.clients) > 1 {
 			err = fmt.Errorf("%s: %w", id, err)
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// changeOne changes the files of a client. Without a transport, an entry keeps its own.
+func (o *clientOptions) changeOne(ctx context.Context, id string, edit func(*clientOptions) editing) error {
+	one := *o
+	if one.transport == "" {
+		one.transport = overStdio
+		if _, entry, err := o.existing(ctx, id); err != nil {
+			return err
+		} else if entry.URL != "" && !o.remove {
+			one.transport = overHTTP
+			if err := one.checkLimits(); err != nil {
+				return fmt.Errorf("the entry uses http: %w; to start copse instead, pass --transport stdio", err)
+			}
+		}
+	}
+	done, err := one.write(ctx, id, edit(&one))
+	if err == nil {
+		err = one.show(id, done)
+	}
+	if err == nil && (o.hooks || o.remove) {
+		err = one.changeHooks(ctx, id)
+	}
+	return err
 }
 
 // changeHooks adds the hooks of a client, or removes them.
@@ -164,33 +220,34 @@ func (o *clientOptions) show(id string, done written) error {
 	return err
 }
 
-// noteLimits names the limits of an earlier entry that stay, or that cannot move to another
+// noteLimits names the limits of an earlier entry that stay, and what cannot move to another
 // transport.
 func (o *clientOptions) noteLimits(id string, done written) {
 	client, err := clientconfig.Lookup(id)
 	if err != nil || o.remove {
 		return // the hooks of a client have no limits
 	}
-	all, err := client.Entries(done.before)
-	if err != nil {
-		return // the file is the one that was just changed
+	text := done.after
+	if o.transport == overHTTP {
+		text = done.before
 	}
-	for _, e := range all {
-		if e.Name != o.name {
-			continue
+	set := o.limits()
+	kept := slices.DeleteFunc(named(client, text, o.name).Limits(), func(limit string) bool {
+		flag, _, _ := strings.Cut(limit, "=")
+		return slices.Contains(o.lifted, flag) || slices.Contains(set, flag)
+	})
+	switch flags := strings.Join(kept, " "); {
+	case len(kept) == 0:
+	case o.transport == overHTTP:
+		o.env.Notef("the entry loses %s, because copse up decides what to serve over http; to keep the limit, run `copse down`, then `copse up %s`", flags, flags)
+	case o.transport == overStdio:
+		o.env.Notef("the entry keeps %s; to remove the limit, pass --read-only=false or --toolsets \"\"", flags)
+	}
+	if other := overStdio; len(done.aside) > 0 {
+		if o.transport == overStdio {
+			other = overHTTP
 		}
-		set := o.limits()
-		kept := slices.DeleteFunc(e.Limits(), func(limit string) bool {
-			flag, _, _ := strings.Cut(limit, "=")
-			return slices.Contains(o.lifted, flag) || slices.Contains(set, flag)
-		})
-		switch flags := strings.Join(kept, " "); {
-		case len(kept) == 0:
-		case o.transport == overHTTP:
-			o.env.Notef("the entry loses %s, because copse up decides what to serve over http; to keep the limit, run `copse down`, then `copse up %s`", flags, flags)
-		default:
-			o.env.Notef("the entry keeps %s; to remove the limit, pass --read-only=false or --toolsets \"\"", flags)
-		}
+		o.env.Notef("%s of your entry do not apply over %s; copse keeps them for --transport %s", strings.Join(slices.Sorted(maps.Keys(done.aside)), ", "), o.transport, other)
 	}
 }
 
@@ -210,8 +267,10 @@ func (o *clientOptions) limits() []string {
 type written struct {
 	path string
 	diff []byte // nil if it was up to date
-	// before is the content that the file had.
-	before []byte
+	// before and after are the contents of the file.
+	before, after []byte
+	// aside are the members of the entry that mean nothing over its new transport.
+	aside map[string]any
 	// backup contains the earlier content; "" if there was nothing to back up.
 	backup string
 	// tightened means that others could read the file, which now contains a token.
@@ -228,27 +287,30 @@ func (o *clientOptions) write(ctx context.Context, id string, edit editing) (wri
 	if err != nil {
 		return written{}, err
 	}
-	var named []clientconfig.Named
+	var entries []clientconfig.Named
 	if !o.remove {
 		if o.transport == overHTTP {
 			if err := client.CheckHTTP(); err != nil {
 				return written{}, err
 			}
 		}
-		if named, err = o.entries(ctx); err != nil {
+		if entries, err = o.entries(ctx); err != nil {
 			return written{}, err
 		}
 	}
-	return o.writeFile(ctx, client, path, named, edit)
+	return o.writeFile(ctx, client, path, entries, edit)
 }
 
+// asides returns the store for members without meaning for a transport.
+func (o *clientOptions) asides() asides { return asides{userdir.Dir(o.env.StateDir("clients"))} }
+
 // writeFile changes a file of a client, unless it is a dry run.
-func (o *clientOptions) writeFile(ctx context.Context, client clientconfig.Client, path string, named []clientconfig.Named, edit editing) (written, error) {
+func (o *clientOptions) writeFile(ctx context.Context, client clientconfig.Client, path string, entries []clientconfig.Named, edit editing) (written, error) {
 	// Another program may be writing the same file; its change survives.
 	const attempts, nap = 50, 20 * time.Millisecond
 	var kept backup
 	for attempt := 1; ; attempt++ {
-		done, err := o.writeOnce(ctx, client, path, named, edit, &kept)
+		done, err := o.writeOnce(ctx, client, path, entries, edit, &kept)
 		if !errors.Is(err, lockedstore.ErrChanged) {
 			return done, err
 		}
@@ -285,18 +347,22 @@ func explainFile(path string, err error) error {
 	return fmt.Errorf("read %s: %w", path, err)
 }
 
-func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Client, path string, named []clientconfig.Named, edit editing, kept *backup) (written, error) {
+func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Client, path string, entries []clientconfig.Named, edit editing, kept *backup) (written, error) {
 	file := o.file(ctx, path)
 	before, err := file.Read()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return written{}, explainFile(path, err)
 	}
-	after, err := edit(client, before, named)
+	entries = slices.Clone(entries)
+	for i, e := range entries {
+		entries[i].Aside = o.asides().of(path, e.Name)
+	}
+	after, err := edit(client, before, entries)
 	if err != nil {
 		return written{}, fmt.Errorf("%s is not changed: %w", path, err)
 	}
-	secret := slices.ContainsFunc(named, func(n clientconfig.Named) bool { return n.Token != "" })
-	done := written{path: path, before: before}
+	secret := slices.ContainsFunc(entries, func(n clientconfig.Named) bool { return n.Token != "" })
+	done := written{path: path, before: before, after: after}
 	if !bytes.Equal(before, after) {
 		done.diff = diff.Diff(path, before, path, after)
 	}
@@ -308,8 +374,20 @@ func (o *clientOptions) writeOnce(ctx context.Context, client clientconfig.Clien
 			return done, err
 		}
 	}
+	switched := false
+	for _, e := range entries {
+		if done.aside, switched, err = client.Aside(before, e.Name, e.Server); err != nil {
+			return done, fmt.Errorf("%s is not changed: %w", path, err)
+		}
+	}
 	if done.diff == nil || o.dryRun {
 		return done, nil
+	}
+	// This happens first, so that nothing is lost in between.
+	if switched || o.remove {
+		if err := o.asides().keep(path, o.name, done.aside); err != nil {
+			return done, fmt.Errorf("%s is not changed, because copse cannot store what you added to the entry: %w", path, err)
+		}
 	}
 	if len(before) > 0 {
 		if err := o.keep(ctx, path, before, kept); err != nil {

@@ -38,6 +38,8 @@ type File struct {
 	Path   string
 	// Exposed means that other users can read it.
 	Exposed bool
+	// Untrusted means that the client does not read it, because the user does not trust the project.
+	Untrusted bool
 	// Entries are the servers in it. Err is the reason why they are unknown.
 	Entries []clientconfig.Named
 	Err     error
@@ -51,6 +53,7 @@ func Files(place clientconfig.Location) []File {
 		if err != nil {
 			continue // it is in the list
 		}
+		var user []byte
 		for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project} {
 			path, err := client.Path(scope, place)
 			if err != nil {
@@ -70,6 +73,11 @@ func Files(place clientconfig.Location) []File {
 			}
 			f := File{Client: client, Scope: scope, Path: path, Exposed: Exposed(place.GOOS, path)}
 			f.Entries, f.Err = client.Entries(text)
+			if scope == clientconfig.User {
+				user = text
+			} else {
+				f.Untrusted = !client.Trusts(user, place.Dir, place.Main)
+			}
 			found = append(found, f)
 		}
 	}
@@ -154,6 +162,12 @@ func (c *Checker) Entry(ctx context.Context, e clientconfig.Named) (problem stri
 		return "", true // nothing is served there at present
 	}
 	return fmt.Sprintf("points to port %d, which is not a worktree's; run `copse mcp install` again", port), true
+}
+
+// Serves reports whether copse serves the port of an entry at present.
+func (c *Checker) Serves(e clientconfig.Named) bool {
+	port, _ := localPort(e.URL)
+	return slices.ContainsFunc(c.running(), func(w supervisor.State) bool { return w.MCP.Port == port })
 }
 
 // compare checks an entry against the server that it leads to.

@@ -76,12 +76,9 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 			continue
 		}
 		for _, e := range f.Entries {
-			problem, ours := checker.Entry(ctx, e)
+			problem, ours := d.entry(ctx, f, e, checker)
 			if ours && e.Token != "" && f.Exposed {
 				wrong = append(wrong, f.Readable())
-			}
-			if !ours {
-				problem, ours = d.starts(ctx, f, e.Server)
 			}
 			if ours && problem != "" {
 				wrong = append(wrong, fmt.Sprintf("%s: %s %s", f.Path, e.Name, problem))
@@ -98,6 +95,25 @@ func (d *Doctor) clients(ctx context.Context) Finding {
 		return Finding{Verdict: None, Text: "no MCP client is configured", Remedy: "Run `" + d.Words.Install + " --client NAME` with one of " + strings.Join(clientconfig.IDs(), ", ") + "."}
 	}
 	return Finding{Verdict: OK, Text: strings.Join(uses, ", ")}
+}
+
+// entry checks an entry as its client reads it; it is ours if it leads to copse.
+func (d *Doctor) entry(ctx context.Context, f clients.File, e clientconfig.Named, checker *clients.Checker) (problem string, ours bool) {
+	read := f.Client.Expanded(d.Environ, d.Worktree.Workspace(), d.Clients.Home, e)
+	problem, served := checker.Entry(ctx, read)
+	switch {
+	case !served && !read.IsCopse():
+		return "", false
+	case f.Untrusted:
+		return fmt.Sprintf("is not used, because %s does not trust this project; start %s here once and trust it", f.Client.Title, f.Client.Title), true
+	case e.Refused != "":
+		return e.Refused, true
+	case served && problem == "" && !checker.Serves(read):
+		return "leads to a server of copse up that does not run; start it with `copse up`", true
+	case served:
+		return problem, true
+	}
+	return d.starts(ctx, f, e, read), true
 }
 
 // settings checks the files of the user and the repository for ignored keys.

@@ -43,28 +43,32 @@ func greet(ctx context.Context, c xec.Command) (int, error) {
 	return 0, errors.New("it lists no tools: " + cleantext.Cut(cleantext.Line(string(res.Stderr)), 200))
 }
 
-// starts checks an entry that starts a program; it is ours if that is copse. It starts the server
-// as the client does: with the same command line, environment, and directory. A project's file
-// comes with a repository, which must not choose what runs: for it, copse starts nothing but
-// itself.
-func (d *Doctor) starts(ctx context.Context, f clients.File, s clientconfig.Server) (problem string, ours bool) {
-	if !s.IsCopse() {
-		return "", false
-	}
-	command, err := d.commandOf(f, s)
+// starts checks an entry of copse. It starts the server as the client does: with the same command
+// line, environment, and directory; read is the entry with the client's references replaced. A
+// project's file comes with a repository, which must not choose what runs: for it, copse starts
+// nothing but itself.
+func (d *Doctor) starts(ctx context.Context, f clients.File, e, read clientconfig.Named) (problem string) {
+	command, err := d.commandOf(f, read.Server)
 	if err != nil {
-		return err.Error(), true
+		return err.Error()
 	}
-	if f.Scope == clientconfig.Project && !d.harmless(s, command.Name) {
-		return fmt.Sprintf("is not tried, because a project's file chooses what it starts: %s", cleantext.Cut(cleantext.Line(strings.Join(append([]string{s.Command}, s.Args...), " ")), 200)), true
+	if f.Scope == clientconfig.Project && !d.harmless(read.Server, command.Name) {
+		return "is not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), 200)
 	}
 	if _, err := greet(ctx, command); err != nil {
-		return fmt.Sprintf("does not start as %s starts it: %s", f.Client.Title, cleantext.Line(err.Error())), true
+		return fmt.Sprintf("does not start as %s starts it: %s", f.Client.Title, cleantext.Line(err.Error()))
 	}
-	if names := d.withheld(f.Client, s); len(names) > 0 {
-		return fmt.Sprintf("runs without %s, which %s does not pass on", strings.Join(names, ", "), f.Client.Title), true
+	if f.Client.Outside() && !read.NamesRepository() {
+		return fmt.Sprintf("finds no project, because %s starts it outside of all; run `%s --client %s --repo PATH`", f.Client.Title, d.Words.Install, f.Client.ID)
 	}
-	return "", true
+	if names := d.withheld(f.Client, read.Server); len(names) > 0 {
+		problem = fmt.Sprintf("runs without %s, which %s does not pass on", strings.Join(names, ", "), f.Client.Title)
+		if f.Client.Outside() {
+			problem += "; use `gh auth login`, ~/.netrc, and jira.host in your settings instead, and unset them here"
+		}
+		return problem
+	}
+	return ""
 }
 
 // commandOf returns how a client starts a server.
@@ -78,6 +82,9 @@ func (d *Doctor) commandOf(f clients.File, s clientconfig.Server) (xec.Command, 
 		return xec.Command{}, fmt.Errorf("starts %s, which does not exist", s.Command)
 	}
 	dir := d.Worktree.Dir
+	if f.Client.Outside() {
+		dir = d.Clients.Home
+	}
 	if s.Dir != "" && f.Client.StartsIn() {
 		dir = s.Dir
 		if !filepath.IsAbs(dir) {

@@ -1,0 +1,156 @@
+package clientconfig
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// refuses returns why the client does not use an entry, "" if it does. The behavior of Claude Code,
+// Codex, Gemini CLI, opencode, and Copilot CLI was found by running them; for Windsurf and Zed it is
+// documented.
+func (c Client) refuses(e entry) string {
+	off := "is disabled, so " + c.Title + " does not use it"
+	enabled := e.Enabled.value == nil || *e.Enabled.value
+	kind, address := e.Type.value, e.URL != ""
+	text := e.Env.wrong || e.Environment.wrong
+	switch c.ID {
+	case "claude-code":
+		switch {
+		case !slices.Contains([]string{"", "stdio", "http", "streamable-http", "sse", "ws"}, kind):
+			return fmt.Sprintf("has the type %q, which %s does not know", kind, c.Title)
+		case e.Command == nil && kind == "":
+			return fmt.Sprintf(`has an address and no "type": "http", so %s does not use it`, c.Title)
+		case kind != "" && kind != "stdio" && !address:
+			return fmt.Sprintf("has the type %q and no url, so %s does not use it", kind, c.Title)
+		case text || e.Args.wrong:
+			return "has an argument or variable that is not a string, so " + c.Title + " does not use it"
+		}
+	case "codex", "zed":
+		if !enabled {
+			return off
+		}
+	case "windsurf":
+		if e.Disabled.value {
+			return off
+		}
+	case "gemini":
+		if text {
+			return "has a variable that is not a string, so " + c.Title + " does not start it"
+		}
+	case "opencode":
+		switch {
+		case kind != "local" && kind != "remote":
+			return fmt.Sprintf("has the type %q, so %s refuses the file; use local or remote", kind, c.Title)
+		case text:
+			return "has a variable that is not a string, so " + c.Title + " refuses the file"
+		case !enabled || e.Disabled.value:
+			return off
+		}
+	case "copilot":
+		switch {
+		case e.Disabled.value:
+			return off
+		case e.Tools.value != nil && len(*e.Tools.value) == 0:
+			return "has an empty list of tools, so " + c.Title + " offers none"
+		case text:
+			return "has a variable that is not a string, so " + c.Title + " does not start it"
+		case (kind == "http" || kind == "sse") && !address:
+			return fmt.Sprintf("has the type %q and no url, so %s does not use it", kind, c.Title)
+		}
+	}
+	return ""
+}
+
+// Expanded returns an entry as the client reads it: with the references in its command line,
+// directory, and address replaced. parent is the client's own environment, in the form KEY=value;
+// dir is the project, and home the user's directory. Variables keep their references, which
+// [Client.Environ] expands.
+func (c Client) Expanded(parent []string, dir, home string, e Named) Named {
+	own := make(map[string]string, len(parent))
+	for _, kv := range parent {
+		name, value, _ := strings.Cut(kv, "=")
+		own[name] = value
+	}
+	own["workspaceFolder"], own["userHome"] = dir, home
+	expand := func(text string) string { return c.expand(text, own) }
+	e.Command, e.Dir, e.URL, e.Token = expand(e.Command), expand(e.Dir), expand(e.URL), expand(e.Token)
+	e.Args = slices.Clone(e.Args)
+	for i, arg := range e.Args {
+		e.Args[i] = expand(arg)
+	}
+	return e
+}
+
+var (
+	dollar = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\})`)
+	})
+	braces  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`) })
+	editors = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\$\{(?:env:([A-Za-z_][A-Za-z0-9_]*)|(workspaceFolder|userHome))\}`)
+	})
+)
+
+// expandVariable returns a value of an entry's variables as the client passes it on.
+func (c Client) expandVariable(text string, own map[string]string) string {
+	text = c.expand(text, own)
+	if c.ID == "gemini" {
+		return dollar().ReplaceAllString(text, "") // it expands them again when it starts the server
+	}
+	return text
+}
+
+// expand returns a text of an entry as the client reads it. Variables that are not set stay as they
+// are, except in opencode and editors, where they are empty.
+func (c Client) expand(text string, own map[string]string) string {
+	switch c.ID {
+	case "opencode":
+		return braces().ReplaceAllStringFunc(text, func(found string) string { return own[braces().FindStringSubmatch(found)[1]] })
+	case "vscode", "cursor", "windsurf":
+		return editors().ReplaceAllStringFunc(text, func(found string) string {
+			m := editors().FindStringSubmatch(found)
+			return own[m[1]+m[2]]
+		})
+	case "claude-code", "gemini", "copilot", "qwen":
+	default:
+		return text
+	}
+	return dollar().ReplaceAllStringFunc(text, func(found string) string {
+		m := dollar().FindStringSubmatch(found)
+		plain := m[1] != ""
+		if plain && c.ID == "claude-code" {
+			return found
+		}
+		value, set := own[m[1]+m[2]]
+		switch {
+		case set:
+			return value
+		case strings.Contains(found, ":-") && c.ID != "qwen":
+			return m[3]
+		}
+		return found
+	})
+}
+
+// Trusts reports whether the client reads the file of a project, by the text of the user's file.
+// Codex reads none of a project that the user does not trust; the others ask. dirs are the
+// project's worktree and main worktree.
+func (c Client) Trusts(user []byte, dirs ...string) bool {
+	if c.ID != "codex" {
+		return true
+	}
+	var file struct {
+		Projects map[string]struct {
+			Level string `toml:"trust_level"`
+		} `toml:"projects"`
+	}
+	if checkNesting(user, true) != nil || toml.Unmarshal(user, &file) != nil {
+		return false
+	}
+	return slices.ContainsFunc(dirs, func(dir string) bool { return file.Projects[dir].Level == "trusted" })
+}
