@@ -26,7 +26,7 @@ var sizes = map[string]struct {
 	"internal/spread":                    {60, "four packages divide work over goroutines, and none of them is the place for it"},
 	"internal/hostenv":                   {120, "both the programs and the tests need it before anything else runs"},
 	"internal/cli/progress":              {60, "what shows progress must not know what it shows"},
-	"internal/branch/source/pullrequest": {60, "a source is a package"},
+	"internal/branch/source/pullbase": {60, "a source is a package"},
 	"internal/workflow/tasks": {
 		120, "the layer that surfaces ask; what a task may do is decided in recipe",
 	},
@@ -34,7 +34,6 @@ var sizes = map[string]struct {
 	"internal/clientconfig":      {2600, "one editor each for JSON, TOML and YAML, behind one list of clients"},
 	"internal/cli/branch":        {1900, "a file for each command of one noun"},
 	"internal/git":               {2800, "one method each of the one value that reads a repository"},
-	"internal/github":            {3400, "the types of one API, its reading, and the verdict over them"},
 	"internal/github/githubtest": {2200, "one server with the routes of one API"},
 	"internal/item":              {2400, "the rules of items, claims and histories, which every backend keeps"},
 	"internal/item/gitmerge":     {1500, "one merge that git has open, from reading it to finishing it"},

@@ -7,106 +7,110 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/github/graphql"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
+	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
 // askStatus reads the parts of a status with GraphQL.
-func (c *Client) askStatus(ctx context.Context, r Repo, n int) (findings, error) {
-	next := everything()
-	f := findings{complete: true, threads: []Thread{}}
+func (c *Client) askStatus(ctx context.Context, r remoteurl.Repo, n int) (findings, error) {
+	next := graphql.Everything()
+	f := findings{complete: true, threads: []pullrequest.Thread{}}
 	for pages := 1; ; pages++ {
 		a, err := c.ask(ctx, r, n, next)
 		if err != nil {
 			return findings{}, err
 		}
-		p := a.pull()
-		if next.core {
+		p := a.Pull()
+		if next.Core {
 			if p.Number != n || p.HeadRefOID == "" {
-				return findings{}, &unavailableError{malformed("pull request " + strconv.Itoa(n))}
+				return findings{}, &unavailableError{rest.Malformed("pull request " + strconv.Itoa(n))}
 			}
-			f.pull = p.model(a.asOf)
+			f.pull = p.Model(a.AsOf)
 		}
-		f.asOf = earlier(f.asOf, a.asOf)
+		f.asOf = rest.Earlier(f.asOf, a.AsOf)
 		f.partial(a, next)
 		following := f.take(p, next)
-		if following == (variables{}) {
+		if following == (graphql.Variables{}) {
 			break
 		}
-		if pages == maxPages {
+		if pages == rest.MaxPages {
 			f.unread(following)
 			break
 		}
 		next = following
 	}
-	slices.SortStableFunc(f.threads, func(a, b Thread) int { return strings.Compare(b.UpdatedAt, a.UpdatedAt) })
+	slices.SortStableFunc(f.threads, func(a, b pullrequest.Thread) int { return strings.Compare(b.UpdatedAt, a.UpdatedAt) })
 	return f, nil
 }
 
 // take adds the lists of one answer, and returns the positions at which incomplete lists continue.
-func (f *findings) take(p *nodePull, asked variables) (following variables) {
-	if asked.reviews != nil {
-		var older []Review
+func (f *findings) take(p *graphql.PullRequest, asked graphql.Variables) (following graphql.Variables) {
+	if asked.Reviews != nil {
+		var older []pullrequest.Review
 		for _, review := range p.Reviews.Nodes {
 			if review != nil {
-				older = append(older, review.model())
+				older = append(older, review.Model())
 			}
 		}
 		f.reviews = append(older, f.reviews...)
-		following.reviews = p.Reviews.before()
+		following.Reviews = p.Reviews.Before()
 	}
-	if asked.threads != nil && f.threads != nil {
+	if asked.Threads != nil && f.threads != nil {
 		for _, t := range p.Threads.Nodes {
 			if t != nil && !t.Resolved {
-				f.threads = append(f.threads, t.model())
+				f.threads = append(f.threads, t.Model())
 			}
 		}
-		following.threads = p.Threads.before()
+		following.Threads = p.Threads.Before()
 	}
-	if asked.checks != nil && p.Rollup != nil {
+	if asked.Checks != nil && p.Rollup != nil {
 		for _, check := range p.Rollup.Contexts.Nodes {
 			if check != nil {
-				f.checks = append(f.checks, check.model())
+				f.checks = append(f.checks, check.Model())
 			}
 		}
-		following.checks = p.Rollup.Contexts.after()
+		following.Checks = p.Rollup.Contexts.After()
 	}
 	return following
 }
 
 // partial notes what an answer lacks because the token may not see it.
-func (f *findings) partial(a reply, asked variables) {
+func (f *findings) partial(a graphql.Answer, asked graphql.Variables) {
 	said := func(field string) string {
 		for _, e := range a.Errors {
-			if e.at(field) {
+			if e.At(field) {
 				return remote.Clean(e.Message)
 			}
 		}
 		return ""
 	}
-	if why := said("statusCheckRollup"); why != "" && asked.checks != nil {
+	if why := said("statusCheckRollup"); why != "" && asked.Checks != nil {
 		if f.complete {
 			f.note("the checks are unknown: " + why)
 		}
 		f.complete = false
 	}
-	if why := said("reviewThreads"); why != "" && asked.threads != nil {
+	if why := said("reviewThreads"); why != "" && asked.Threads != nil {
 		f.note("unresolved review threads are unknown: " + why)
 		f.threads = nil
 	}
-	if why := said("reviews"); why != "" && asked.reviews != nil {
+	if why := said("reviews"); why != "" && asked.Reviews != nil {
 		f.note("the reviews are unknown: " + why)
 	}
 }
 
 // unread notes the incomplete lists.
-func (f *findings) unread(left variables) {
-	if left.reviews != nil {
+func (f *findings) unread(left graphql.Variables) {
+	if left.Reviews != nil {
 		f.note(fmt.Sprintf("only the latest %d reviews were read", len(f.reviews)))
 	}
-	if left.threads != nil {
-		f.note(fmt.Sprintf("only the latest %d review threads were read", maxPages*perPage))
+	if left.Threads != nil {
+		f.note(fmt.Sprintf("only the latest %d review threads were read", rest.MaxPages*rest.PerPage))
 	}
-	if left.checks != nil {
+	if left.Checks != nil {
 		f.note(fmt.Sprintf("only %d checks were read", len(f.checks)))
 		f.complete = false
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
@@ -45,7 +47,7 @@ func TestStatusByGraphQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	const page = "https://github.com/acme/app/pull/42#discussion_r"
-	threads := []github.Thread{
+	threads := []pullrequest.Thread{
 		{File: "cmd/main.go", Line: 12, Author: "bob", AuthorAssociation: "OWNER", Text: "Close it\nhere.", Replies: 1, UpdatedAt: "2026-10-05T00:00:00Z", URL: page + "201"},
 		{File: "README.md", Author: "bob", AuthorAssociation: "MEMBER", Text: "A typo", UpdatedAt: "2026-10-03T00:00:00Z", URL: page + "301"},
 		{File: "gone.go", Line: 7, Author: "ghost", AuthorAssociation: "MEMBER", Text: "Why?", Outdated: true, UpdatedAt: "2026-10-01T00:00:00Z", URL: page + "101"},
@@ -53,7 +55,7 @@ func TestStatusByGraphQL(t *testing.T) {
 	if diff := cmp.Diff(threads, got.UnresolvedThreads); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	want := github.Summary{
+	want := pullrequest.Summary{
 		Checks: "failing", Failing: []string{"docs", "lint"}, ReviewDecision: "review_required", MergeState: "blocked",
 		Blockers: []string{
 			"1 required check failing: lint", "1 required check not reported yet: sign", "0 of 1 required approval, asked: team core",
@@ -189,11 +191,11 @@ func TestGraphQLKnowsWhatThereIsNot(t *testing.T) {
 	s := start(t, holding(githubtest.PullRequest{Number: 42}))
 	c := connect(t, s)
 	for want, ref := range map[string]struct {
-		repo github.Repo
+		repo remoteurl.Repo
 		n    int
 	}{
 		"GitHub API error: there is no pull request #43 in acme/app":  {repo, 43},
-		"GitHub API error: there is no pull request #42 in acme/none": {github.Repo{Owner: "acme", Name: "none"}, 42},
+		"GitHub API error: there is no pull request #42 in acme/none": {remoteurl.Repo{Owner: "acme", Name: "none"}, 42},
 	} {
 		_, err := c.PullRequest(t.Context(), ref.repo, ref.n)
 		var e *remote.Error

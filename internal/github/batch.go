@@ -17,19 +17,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/copse-dev/copse/internal/fact"
+	"github.com/copse-dev/copse/internal/github/graphql"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
+	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/remote"
 )
-
-// Head is a branch whose pull request is wanted.
-type Head struct {
-	// Branch is its name at GitHub.
-	Branch string
-	// Number is the number of its pull request, 0 if it is unknown.
-	Number int
-	// Commit is the tip of the branch. A pull request that was found by name, and is merged or
-	// closed, counts only if it ended with this commit: people reuse names.
-	Commit string
-}
 
 // OfBranches returns the status of the pull request of each branch, in their order: with GraphQL in
 // one request for up to fifty branches, or else with REST, which does not know review threads and
@@ -38,12 +31,12 @@ type Head struct {
 //
 // Under [remote.WithCachedOnly], each branch has its last cached answer, even if it was requested
 // with other branches.
-func (c *Client) OfBranches(ctx context.Context, r Repo, heads []Head) []fact.Fact[Status] {
-	out := make([]fact.Fact[Status], 0, len(heads))
-	for part := range slices.Chunk(heads, maxBatch) {
+func (c *Client) OfBranches(ctx context.Context, r remoteurl.Repo, heads []pullrequest.Head) []fact.Fact[pullrequest.Status] {
+	out := make([]fact.Fact[pullrequest.Status], 0, len(heads))
+	for part := range slices.Chunk(heads, graphql.MaxBatch) {
 		out = append(out, c.batch(ctx, r, part)...)
 	}
-	var pulls []PullRequest
+	var pulls []pullrequest.PullRequest
 	for _, found := range out {
 		if status, known := found.Get(); known {
 			pulls = append(pulls, status.PullRequest)
@@ -54,7 +47,7 @@ func (c *Client) OfBranches(ctx context.Context, r Repo, heads []Head) []fact.Fa
 }
 
 // batch answers for at most maxBatch branches.
-func (c *Client) batch(ctx context.Context, r Repo, heads []Head) []fact.Fact[Status] {
+func (c *Client) batch(ctx context.Context, r remoteurl.Repo, heads []pullrequest.Head) []fact.Fact[pullrequest.Status] {
 	if remote.FromCache(ctx) {
 		return c.keptBatch(ctx, r, heads)
 	}
@@ -77,7 +70,7 @@ func (c *Client) batch(ctx context.Context, r Repo, heads []Head) []fact.Fact[St
 const usualPause = time.Minute
 
 // failed returns facts without values for branches.
-func failed(heads []Head, err error) []fact.Fact[Status] {
+func failed(heads []pullrequest.Head, err error) []fact.Fact[pullrequest.Status] {
 	reason, hint := err.Error(), ""
 	if errors.Is(err, remote.ErrNotCached) {
 		reason = fact.NotFetched
@@ -87,19 +80,19 @@ func failed(heads []Head, err error) []fact.Fact[Status] {
 		retry = cmp.Or(e.RetryAfter, usualPause)
 		hint = fmt.Sprintf("Retry after %s.", retry.Round(time.Second))
 	}
-	out := make([]fact.Fact[Status], len(heads))
+	out := make([]fact.Fact[pullrequest.Status], len(heads))
 	for i := range out {
-		out[i] = fact.Unavailable[Status](reason, hint)
+		out[i] = fact.Unavailable[pullrequest.Status](reason, hint)
 		out[i].Unasked, out[i].Retry = errors.Is(err, remote.ErrNotCached), retry
 	}
 	return out
 }
 
 // keptBatch answers from the cached answer for each branch.
-func (c *Client) keptBatch(ctx context.Context, r Repo, heads []Head) []fact.Fact[Status] {
-	out := make([]fact.Fact[Status], len(heads))
+func (c *Client) keptBatch(ctx context.Context, r remoteurl.Repo, heads []pullrequest.Head) []fact.Fact[pullrequest.Status] {
+	out := make([]fact.Fact[pullrequest.Status], len(heads))
 	for i, h := range heads {
-		one := []Head{h}
+		one := []pullrequest.Head{h}
 		found, err := c.askBatch(ctx, r, one)
 		if errors.Is(err, remote.ErrNotCached) {
 			found, err = c.readBatch(ctx, r, one, &unavailableError{err})
@@ -112,16 +105,8 @@ func (c *Client) keptBatch(ctx context.Context, r Repo, heads []Head) []fact.Fac
 	return out
 }
 
-// batchReply is the answer about several branches. Its fields are stored unparsed.
-type batchReply struct {
-	Data struct {
-		Repository map[string]json.RawMessage `json:"repository"`
-	} `json:"data"`
-	Errors []queryError `json:"errors,omitempty"`
-}
-
 // askBatch requests all branches at once.
-func (c *Client) askBatch(ctx context.Context, r Repo, heads []Head) ([]fact.Fact[Status], error) {
+func (c *Client) askBatch(ctx context.Context, r remoteurl.Repo, heads []pullrequest.Head) ([]fact.Fact[pullrequest.Status], error) {
 	kept := remote.FromCache(ctx)
 	if refused := c.noGraphQL.Load(); refused != nil && !kept {
 		return nil, refused
@@ -151,9 +136,9 @@ func (c *Client) askBatch(ctx context.Context, r Repo, heads []Head) ([]fact.Fac
 		if !kept {
 			c.keepEach(resp, r, heads, queue, a)
 		}
-		found := make([]fact.Fact[Status], len(heads))
+		found := make([]fact.Fact[pullrequest.Status], len(heads))
 		for i, h := range heads {
-			found[i] = a.status(i, h, r, remote.AsOf(resp))
+			found[i] = statusOf(a, i, h, r, remote.AsOf(resp))
 		}
 		return found, nil
 	}
@@ -162,70 +147,70 @@ func (c *Client) askBatch(ctx context.Context, r Repo, heads []Head) ([]fact.Fac
 
 // refusedBatch returns the reason why an answer is empty, and whether a smaller request may
 // succeed.
-func (c *Client) refusedBatch(a batchReply, r Repo, pause time.Duration) (err error, smaller bool) {
+func (c *Client) refusedBatch(a graphql.BatchAnswer, r remoteurl.Repo, pause time.Duration) (err error, smaller bool) {
 	if len(a.Errors) == 0 {
-		return &unavailableError{malformed("a repository with pull requests")}, false
+		return &unavailableError{rest.Malformed("a repository with pull requests")}, false
 	}
 	first := a.Errors[0]
 	message := remote.Clean(first.Message)
 	switch first.Type {
 	case "NOT_FOUND":
-		return &remote.Error{Service: service, Kind: remote.NotFound, Credential: c.source, Detail: fmt.Sprintf("there is no repository %s", r)}, false
+		return &remote.Error{Service: rest.Service, Kind: remote.NotFound, Credential: c.rest.Source, Detail: fmt.Sprintf("there is no repository %s", r)}, false
 	case "RATE_LIMITED", "RATE_LIMIT":
-		return &remote.Error{Service: service, Kind: remote.RateLimited, RetryAfter: pause, Credential: c.source, Detail: message}, false
+		return &remote.Error{Service: rest.Service, Kind: remote.RateLimited, RetryAfter: pause, Credential: c.rest.Source, Detail: message}, false
 	}
-	return &unavailableError{errors.New(message)}, first.unknownField()
+	return &unavailableError{errors.New(message)}, first.UnknownField()
 }
 
 // askBatchShape sends one request. The body of the response has been read.
-func (c *Client) askBatchShape(ctx context.Context, r Repo, heads []Head, queue bool) (batchReply, *http.Response, error) {
-	var a batchReply
+func (c *Client) askBatchShape(ctx context.Context, r remoteurl.Repo, heads []pullrequest.Head, queue bool) (graphql.BatchAnswer, *http.Response, error) {
+	var a graphql.BatchAnswer
 	req, err := c.batchRequest(ctx, r, heads, queue)
 	if err != nil {
 		return a, nil, err
 	}
-	resp, err := c.http.Do(req)
+	resp, err := c.rest.HTTP.Do(req)
 	if err != nil {
-		return a, nil, remote.TransportError(service, err)
+		return a, nil, remote.TransportError(rest.Service, err)
 	}
-	if err := remote.CheckResponse(service, c.source, resp); err != nil {
+	if err := remote.CheckResponse(rest.Service, c.rest.Source, resp); err != nil {
 		return a, nil, err
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return a, nil, remote.TransportError(service, err)
+		return a, nil, remote.TransportError(rest.Service, err)
 	}
-	return a, resp, remote.DecodeJSON(service, resp, raw, &a)
+	return a, resp, remote.DecodeJSON(rest.Service, resp, raw, &a)
 }
 
-func (c *Client) batchRequest(ctx context.Context, r Repo, heads []Head, queue bool) (*http.Request, error) {
-	variables := batchVariables(r, heads)
-	body, err := json.Marshal(question{Query: batchDocument(variables, queue), Variables: variables})
+func (c *Client) batchRequest(ctx context.Context, r remoteurl.Repo, heads []pullrequest.Head, queue bool) (*http.Request, error) {
+	variables := graphql.BatchVariables(r, heads)
+	body, err := json.Marshal(graphql.Question{Query: graphql.BatchDocument(variables, queue), Variables: variables})
 	if err != nil {
 		return nil, fmt.Errorf("ask for pull requests: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, graphqlURL(c.api).String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, graphql.Address(c.rest.API).String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("ask for pull requests: %w", err)
 	}
-	req.Header = c.header.Clone()
+	req.Header = c.rest.Header.Clone()
 	req.Header.Set("Content-Type", "application/json")
 	return req, nil
 }
 
 // keepEach caches the answer about each branch as if it had been requested alone.
-func (c *Client) keepEach(resp *http.Response, r Repo, heads []Head, queue bool, a batchReply) {
+func (c *Client) keepEach(resp *http.Response, r remoteurl.Repo, heads []pullrequest.Head, queue bool, a graphql.BatchAnswer) {
 	for i, h := range heads {
-		var one batchReply
+		var one graphql.BatchAnswer
 		one.Data.Repository = map[string]json.RawMessage{}
-		for _, prefix := range []string{openAlias, endedAlias, numberAlias} {
+		for _, prefix := range []string{graphql.OpenAlias, graphql.EndedAlias, graphql.NumberAlias} {
 			if raw, ok := a.Data.Repository[prefix+strconv.Itoa(i)]; ok {
 				one.Data.Repository[prefix+"0"] = raw
 			}
 		}
 		for _, e := range a.Errors {
-			if at := e.alias(i); at != "" {
+			if at := e.Alias(i); at != "" {
 				e.Path = slices.Clone(e.Path)
 				for j, p := range e.Path {
 					if p == at+strconv.Itoa(i) {
@@ -236,119 +221,53 @@ func (c *Client) keepEach(resp *http.Response, r Repo, heads []Head, queue bool,
 			}
 		}
 		c.keepOne(resp, r, h, queue, one)
-		if number, raw := a.open(i, h, r); raw != nil {
+		if number, raw := a.Open(i, h, r); raw != nil {
 			// A caller that knows the number by then requests that.
-			one.Data.Repository = map[string]json.RawMessage{numberAlias + "0": raw}
-			c.keepOne(resp, r, Head{Branch: h.Branch, Number: number}, queue, one)
+			one.Data.Repository = map[string]json.RawMessage{graphql.NumberAlias + "0": raw}
+			c.keepOne(resp, r, pullrequest.Head{Branch: h.Branch, Number: number}, queue, one)
 		}
 	}
 }
 
 // keepOne caches the answer about a branch.
-func (c *Client) keepOne(resp *http.Response, r Repo, h Head, queue bool, one batchReply) {
-	req, err := c.batchRequest(resp.Request.Context(), r, []Head{h}, queue)
+func (c *Client) keepOne(resp *http.Response, r remoteurl.Repo, h pullrequest.Head, queue bool, one graphql.BatchAnswer) {
+	req, err := c.batchRequest(resp.Request.Context(), r, []pullrequest.Head{h}, queue)
 	if err != nil {
 		return
 	}
 	if raw, err := json.Marshal(one); err == nil {
-		c.transport.KeepAs(req, resp, raw)
+		c.rest.Transport.KeepAs(req, resp, raw)
 	}
 }
 
-// open returns the open pull request of branch i, undecoded, nil if it was not found by name.
-func (a batchReply) open(i int, h Head, r Repo) (number int, raw json.RawMessage) {
-	var found nodeList[json.RawMessage]
-	p := a.pick(i, h, r)
-	if p == nil || json.Unmarshal(a.Data.Repository[openAlias+strconv.Itoa(i)], &found) != nil {
-		return 0, nil
-	}
-	for _, raw := range found.Nodes {
-		var n struct {
-			Number int `json:"number"`
-		}
-		if raw != nil && json.Unmarshal(*raw, &n) == nil && n.Number == p.Number {
-			return p.Number, *raw
-		}
-	}
-	return 0, nil
-}
-
-// alias returns the prefix of the field of a batch that the error is about, if it is that
-// of branch i.
-func (e queryError) alias(i int) string {
-	for _, prefix := range []string{openAlias, endedAlias, numberAlias} {
-		if e.at(prefix + strconv.Itoa(i)) {
-			return prefix
-		}
-	}
-	return ""
-}
-
-// status returns the status of branch i in an answer.
-func (a batchReply) status(i int, h Head, r Repo, asOf time.Time) fact.Fact[Status] {
-	var errs []queryError
+// statusOf returns the status of branch i in an answer.
+func statusOf(a graphql.BatchAnswer, i int, h pullrequest.Head, r remoteurl.Repo, asOf time.Time) fact.Fact[pullrequest.Status] {
+	var errs []graphql.Error
 	for _, e := range a.Errors {
-		if e.alias(i) != "" {
+		if e.Alias(i) != "" {
 			errs = append(errs, e)
 		}
 	}
-	p := a.pick(i, h, r)
+	p := a.Pick(i, h, r)
 	if p == nil {
-		if len(errs) > 0 && !a.answers(i) {
-			return fact.Unavailable[Status](remote.Clean(errs[0].Message), "")
+		if len(errs) > 0 && !a.Answers(i) {
+			return fact.Unavailable[pullrequest.Status](remote.Clean(errs[0].Message), "")
 		}
-		return fact.None[Status](service, asOf)
+		return fact.None[pullrequest.Status](rest.Service, asOf)
 	}
-	f := findings{complete: true, threads: []Thread{}, pull: p.model(asOf), asOf: asOf}
-	everything := everything()
-	f.partial(reply{Errors: errs}, everything)
+	f := findings{complete: true, threads: []pullrequest.Thread{}, pull: p.Model(asOf), asOf: asOf}
+	everything := graphql.Everything()
+	f.partial(graphql.Answer{Errors: errs}, everything)
 	following := f.take(p, everything)
 	// Older reviews than these rarely decide anything.
-	following.reviews = nil
+	following.Reviews = nil
 	f.unread(following)
-	slices.SortStableFunc(f.checks, compareChecks)
-	e := Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete, Threads: f.threads}
-	return fact.Known(Status{
-		PullRequest: f.pull, Reviews: countingFirst(f.reviews), Checks: f.checks, Summary: Summarize(e),
+	slices.SortStableFunc(f.checks, pullrequest.CompareChecks)
+	e := pullrequest.Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete, Threads: f.threads}
+	return fact.Known(pullrequest.Status{
+		PullRequest: f.pull, Reviews: pullrequest.EffectiveFirst(f.reviews), Checks: f.checks, Summary: pullrequest.Summarize(e),
 		UnresolvedThreads: f.threads, Notes: f.notes, AsOf: asOf,
-	}, service, asOf)
-}
-
-// answers reports whether an answer contains branch i, even with an empty list.
-func (a batchReply) answers(i int) bool {
-	for _, prefix := range []string{openAlias, numberAlias} {
-		if raw, ok := a.Data.Repository[prefix+strconv.Itoa(i)]; ok && string(raw) != "null" {
-			return true
-		}
-	}
-	return false
-}
-
-// pick returns the pull request of branch i, nil for none.
-func (a batchReply) pick(i int, h Head, r Repo) *nodePull {
-	n := strconv.Itoa(i)
-	if raw, ok := a.Data.Repository[numberAlias+n]; ok {
-		var p *nodePull
-		if json.Unmarshal(raw, &p) != nil {
-			return nil
-		}
-		return p
-	}
-	ours := func(p *nodePull) bool {
-		return p != nil && p.HeadRepo != nil && strings.EqualFold(p.HeadRepo.Name, r.String()) && p.HeadRefName == h.Branch
-	}
-	for _, list := range []string{openAlias, endedAlias} {
-		var found nodeList[nodePull]
-		if json.Unmarshal(a.Data.Repository[list+n], &found) != nil {
-			continue
-		}
-		for _, p := range found.Nodes {
-			if ours(p) && (list == openAlias || h.Commit != "" && p.HeadRefOID == h.Commit) {
-				return p
-			}
-		}
-	}
-	return nil
+	}, rest.Service, asOf)
 }
 
 const (
@@ -359,26 +278,26 @@ const (
 )
 
 // readBatch answers for branches with REST. reason is why GraphQL does not.
-func (c *Client) readBatch(ctx context.Context, r Repo, heads []Head, reason *unavailableError) ([]fact.Fact[Status], error) {
+func (c *Client) readBatch(ctx context.Context, r remoteurl.Repo, heads []pullrequest.Head, reason *unavailableError) ([]fact.Fact[pullrequest.Status], error) {
 	numbers := make([]int, len(heads))
 	unknown := false
 	for i, h := range heads {
 		numbers[i] = h.Number
 		unknown = unknown || h.Number == 0
 	}
-	var list Page
+	var list rest.Page
 	complete := true
-	for from, pages := (Cursor{}), 0; unknown; pages++ {
+	for from, pages := (rest.Cursor{}), 0; unknown; pages++ {
 		if pages == restPages {
 			complete = false
 			break
 		}
-		next, err := c.PullRequests(ctx, r, Open, from, perPage)
+		next, err := c.PullRequests(ctx, r, pullrequest.Open, from, rest.PerPage)
 		if err != nil {
 			return nil, err
 		}
 		list.PullRequests = append(list.PullRequests, next.PullRequests...)
-		list.AsOf = earlier(list.AsOf, next.AsOf)
+		list.AsOf = rest.Earlier(list.AsOf, next.AsOf)
 		if next.Next == nil {
 			break
 		}
@@ -391,15 +310,15 @@ func (c *Client) readBatch(ctx context.Context, r Repo, heads []Head, reason *un
 			}
 		}
 	}
-	out := make([]fact.Fact[Status], len(heads))
+	out := make([]fact.Fact[pullrequest.Status], len(heads))
 	var reading errgroup.Group
 	reading.SetLimit(restAtOnce)
 	for i, n := range numbers {
 		switch {
 		case n == 0 && complete:
-			out[i] = fact.None[Status](service, list.AsOf)
+			out[i] = fact.None[pullrequest.Status](rest.Service, list.AsOf)
 		case n == 0:
-			out[i] = fact.Unavailable[Status](fmt.Sprintf("it has none among the %d newest", len(list.PullRequests)), "")
+			out[i] = fact.Unavailable[pullrequest.Status](fmt.Sprintf("it has none among the %d newest", len(list.PullRequests)), "")
 		default:
 			reading.Go(func() error {
 				f, err := c.readStatus(ctx, r, n)
@@ -408,11 +327,11 @@ func (c *Client) readBatch(ctx context.Context, r Repo, heads []Head, reason *un
 					return nil
 				}
 				f.note(noteWithoutGraphQL(reason, "unresolved review threads and the merge queue are"))
-				slices.SortStableFunc(f.checks, compareChecks)
-				e := Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete}
-				out[i] = fact.Known(Status{
-					PullRequest: f.pull, Reviews: countingFirst(f.reviews), Checks: f.checks, Summary: Summarize(e), Notes: f.notes, AsOf: f.asOf,
-				}, service, f.asOf)
+				slices.SortStableFunc(f.checks, pullrequest.CompareChecks)
+				e := pullrequest.Evidence{PullRequest: f.pull, Reviews: f.reviews, Checks: f.checks, Complete: f.complete}
+				out[i] = fact.Known(pullrequest.Status{
+					PullRequest: f.pull, Reviews: pullrequest.EffectiveFirst(f.reviews), Checks: f.checks, Summary: pullrequest.Summarize(e), Notes: f.notes, AsOf: f.asOf,
+				}, rest.Service, f.asOf)
 				return nil
 			})
 		}

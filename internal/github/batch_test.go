@@ -12,11 +12,12 @@ import (
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
 // brief words what was found of each branch.
-func brief(found []fact.Fact[github.Status]) []string {
+func brief(found []fact.Fact[pullrequest.Status]) []string {
 	var out []string
 	for _, f := range found {
 		s, ok := f.Get()
@@ -43,8 +44,8 @@ func stacked() []githubtest.PullRequest {
 	}
 }
 
-func heads() []github.Head {
-	return []github.Head{
+func heads() []pullrequest.Head {
+	return []pullrequest.Head{
 		{Branch: "a", Commit: strings.Repeat("1", 40)}, {Branch: "b"}, {Branch: "c"}, {Branch: "renamed", Number: 4},
 		{Branch: "old", Commit: strings.Repeat("3", 40)}, {Branch: "$(touch x)\"}"},
 	}
@@ -70,11 +71,11 @@ func TestOfBranches(t *testing.T) {
 	backwards, kept := slices.Clone(heads()), slices.Clone(want)
 	slices.Reverse(backwards)
 	slices.Reverse(kept)
-	cached := github.New(o).OfBranches(remote.WithCachedOnly(t.Context()), repo, append(backwards, github.Head{Branch: "never"}))
+	cached := github.New(o).OfBranches(remote.WithCachedOnly(t.Context()), repo, append(backwards, pullrequest.Head{Branch: "never"}))
 	if diff := cmp.Diff(append(kept, "unavailable "+fact.NotFetched), brief(cached)); diff != "" {
 		t.Errorf("from the cache, -want +got:\n%s", diff)
 	}
-	numbered := github.New(o).OfBranches(remote.WithCachedOnly(t.Context()), repo, []github.Head{{Branch: "b", Number: 2}})
+	numbered := github.New(o).OfBranches(remote.WithCachedOnly(t.Context()), repo, []pullrequest.Head{{Branch: "b", Number: 2}})
 	if diff := cmp.Diff(want[1:2], brief(numbered)); diff != "" {
 		t.Errorf("from the cache, by number, -want +got:\n%s", diff)
 	}
@@ -87,10 +88,10 @@ func TestOfBranches(t *testing.T) {
 func TestFiftyBranchesAreOneRequest(t *testing.T) {
 	t.Parallel()
 	var pulls []githubtest.PullRequest
-	var many []github.Head
+	var many []pullrequest.Head
 	for i := range 60 {
 		name := fmt.Sprintf("branch-%d", i)
-		pulls, many = append(pulls, githubtest.PullRequest{Number: i + 1, Head: name}), append(many, github.Head{Branch: name})
+		pulls, many = append(pulls, githubtest.PullRequest{Number: i + 1, Head: name}), append(many, pullrequest.Head{Branch: name})
 	}
 	s := start(t, holding(pulls...))
 	for n, requests := range map[int]int{50: 1, 60: 3} {

@@ -20,12 +20,15 @@ import (
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
+	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
 const token = "ghp_0123456789abcdef"
 
-var repo = github.Repo{Host: "github.com", Owner: "acme", Name: "app"}
+var repo = remoteurl.Repo{Host: "github.com", Owner: "acme", Name: "app"}
 
 // holding returns a fixture with one repository, the token and a fixed date.
 func holding(pulls ...githubtest.PullRequest) githubtest.Fixture {
@@ -62,7 +65,7 @@ func update(t *testing.T, s *githubtest.Server, change func(*githubtest.Fixture)
 // options for a client of s; a test may change them.
 func options(t *testing.T, s *githubtest.Server) github.Options {
 	t.Helper()
-	api, err := github.APIBase("github.com", s.URL)
+	api, err := remoteurl.APIBase("github.com", s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,12 +99,12 @@ func TestPullRequest(t *testing.T) {
 	))
 	asOf := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
 	const page = "https://github.com/acme/app/pull/"
-	for n, want := range map[int]github.PullRequest{
+	for n, want := range map[int]pullrequest.PullRequest{
 		42: {
 			Number: 42, Title: "Add login form ", URL: page + "42", Body: "What\nwhy ", AuthorAssociation: "MEMBER", State: "open", Author: "ann", Base: "main", Head: "feature/login",
 			Mergeable: new(true), CreatedAt: "2026-10-01T10:00:00Z", UpdatedAt: "2026-10-02T10:00:00Z", AsOf: asOf, HeadSHA: "abc", HeadRepo: "acme/app", MergeState: "clean",
 			RequestedReviewers: []string{"bob", "dependabot[bot]"}, RequestedTeams: []string{"core"}, Labels: []string{"bug", "ui"},
-			AutoMerge: &github.AutoMerge{Method: "squash", EnabledBy: "ann", EnabledAt: "2026-10-02T10:00:00Z"}, MergeQueue: &github.QueueEntry{State: "queued", Position: 3},
+			AutoMerge: &pullrequest.AutoMerge{Method: "squash", EnabledBy: "ann", EnabledAt: "2026-10-02T10:00:00Z"}, MergeQueue: &pullrequest.QueueEntry{State: "queued", Position: 3},
 		},
 		43: {
 			Number: 43, Title: "Pull request 43", URL: page + "43", AuthorAssociation: "CONTRIBUTOR", State: "closed", Author: "ghost", Base: "main", Head: "branch-43", Draft: true, Merged: true,
@@ -118,7 +121,7 @@ func TestPullRequest(t *testing.T) {
 				want.MergeQueue = nil
 				want.Notes = []string{"the merge queue is unknown: GitHub's GraphQL API is not available (Not Found)"}
 				if want.AutoMerge != nil {
-					want.AutoMerge = &github.AutoMerge{Method: "squash", EnabledBy: "ann"}
+					want.AutoMerge = &pullrequest.AutoMerge{Method: "squash", EnabledBy: "ann"}
 				}
 			}
 			got, err := connect(t, s).PullRequest(t.Context(), repo, n)
@@ -139,10 +142,10 @@ func TestPullRequest(t *testing.T) {
 
 func TestJSONNames(t *testing.T) {
 	t.Parallel()
-	b, err := json.Marshal(github.Status{
-		PullRequest: github.PullRequest{Number: 1, HeadSHA: "x", HeadRepo: "acme/app", Merged: true},
-		Reviews:     []github.Review{{}}, Checks: []github.Check{{}},
-		Summary: github.Summarize(github.Evidence{Complete: true}),
+	b, err := json.Marshal(pullrequest.Status{
+		PullRequest: pullrequest.PullRequest{Number: 1, HeadSHA: "x", HeadRepo: "acme/app", Merged: true},
+		Reviews:     []pullrequest.Review{{}}, Checks: []pullrequest.Check{{}},
+		Summary: pullrequest.Summarize(pullrequest.Evidence{Complete: true}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -353,11 +356,11 @@ func TestSeen(t *testing.T) {
 		"one":    func(c *github.Client) error { _, err := c.PullRequest(t.Context(), repo, 42); return err },
 		"status": func(c *github.Client) error { _, err := c.Status(t.Context(), repo, 42); return err },
 		"list": func(c *github.Client) error {
-			_, err := c.PullRequests(t.Context(), repo, github.Open, github.Cursor{}, 30)
+			_, err := c.PullRequests(t.Context(), repo, pullrequest.Open, rest.Cursor{}, 30)
 			return err
 		},
 		"branches": func(c *github.Client) error {
-			_, known := c.OfBranches(t.Context(), repo, []github.Head{{Branch: "feature/login"}})[0].Get()
+			_, known := c.OfBranches(t.Context(), repo, []pullrequest.Head{{Branch: "feature/login"}})[0].Get()
 			if !known {
 				return errors.New("nothing is known of the branch")
 			}
@@ -385,10 +388,10 @@ func TestRenamedRepositoryIsFollowed(t *testing.T) {
 	f := holding(githubtest.PullRequest{Number: 42})
 	f.Repositories[0].FormerNames = []string{"acme/old"}
 	c := connect(t, start(t, f))
-	if _, err := c.Status(t.Context(), github.Repo{Owner: "acme", Name: "old"}, 42); err != nil {
+	if _, err := c.Status(t.Context(), remoteurl.Repo{Owner: "acme", Name: "old"}, 42); err != nil {
 		t.Error(err)
 	}
-	if p, err := c.PullRequests(t.Context(), github.Repo{Owner: "acme", Name: "old"}, github.Open, github.Cursor{}, 30); err != nil || len(p.PullRequests) != 1 {
+	if p, err := c.PullRequests(t.Context(), remoteurl.Repo{Owner: "acme", Name: "old"}, pullrequest.Open, rest.Cursor{}, 30); err != nil || len(p.PullRequests) != 1 {
 		t.Errorf("got %v, %v", p, err)
 	}
 }
@@ -405,7 +408,7 @@ func TestEnterprisePath(t *testing.T) {
 	if _, err := github.New(o).PullRequest(t.Context(), repo, 42); err != nil {
 		t.Error(err)
 	}
-	if _, err := github.New(o).PullRequests(t.Context(), repo, github.All, github.Cursor{}, 1); err != nil {
+	if _, err := github.New(o).PullRequests(t.Context(), repo, pullrequest.All, rest.Cursor{}, 1); err != nil {
 		t.Error(err)
 	}
 	if got := s.Requests()[0].URI; got != "/api/graphql" {
@@ -441,7 +444,7 @@ func TestOnlyReadsLeave(t *testing.T) {
 			}
 		})
 		_, err1 := c.PullRequest(t.Context(), repo, 42)
-		_, err2 := c.PullRequests(t.Context(), repo, github.All, github.Cursor{}, 1)
+		_, err2 := c.PullRequests(t.Context(), repo, pullrequest.All, rest.Cursor{}, 1)
 		_, err3 := c.Status(t.Context(), repo, 42)
 		for _, err := range []error{err1, err2, err3} {
 			if location == "" && err != nil || location != "" && !errors.Is(err, remote.ErrNotAllowed) {

@@ -1,7 +1,7 @@
 // Package github reads pull requests from GitHub and GitHub Enterprise.
 //
-// Use [ParseRemote] to find the repository of a git remote, [APIBase] for
-// the address of its API, and [New] for a client. The client guarantees that
+// Use [New] for a client. Package remoteurl finds the repository and the API of a git remote, and
+// package pullrequest describes the results. The client guarantees that
 //
 //   - it only reads, and sends nothing to another host than its API's;
 //   - every result has the time when GitHub confirmed it, and, under

@@ -9,6 +9,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
@@ -30,7 +31,7 @@ func failingJob(log string) githubtest.CheckRun {
 }
 
 // withLogs reads a status with its logs.
-func withLogs(t *testing.T, c *github.Client) github.Status {
+func withLogs(t *testing.T, c *github.Client) pullrequest.Status {
 	t.Helper()
 	got, err := c.Status(t.Context(), repo, 42)
 	if err != nil {

@@ -17,6 +17,9 @@ import (
 
 	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
+	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
@@ -29,7 +32,7 @@ func numbered(n int) []githubtest.PullRequest {
 	return pulls
 }
 
-func numbers(p github.Page) []int {
+func numbers(p rest.Page) []int {
 	got := []int{}
 	for _, pr := range p.PullRequests {
 		got = append(got, pr.Number)
@@ -45,8 +48,8 @@ func TestPullRequestsByState(t *testing.T) {
 		githubtest.PullRequest{Number: 3, State: "closed", Merged: true},
 		githubtest.PullRequest{Number: 4, Draft: true, Mergeable: new(true)},
 	)))
-	for state, want := range map[github.State][]int{github.Open: {4, 1}, github.Closed: {3, 2}, github.All: {4, 3, 2, 1}} {
-		p, err := c.PullRequests(t.Context(), repo, state, github.Cursor{}, 30)
+	for state, want := range map[pullrequest.State][]int{pullrequest.Open: {4, 1}, pullrequest.Closed: {3, 2}, pullrequest.All: {4, 3, 2, 1}} {
+		p, err := c.PullRequests(t.Context(), repo, state, rest.Cursor{}, 30)
 		if err != nil || p.Next != nil || p.AsOf.IsZero() {
 			t.Fatalf("%s: got %+v, %v", state, p, err)
 		}
@@ -63,8 +66,8 @@ func TestPullRequestsByState(t *testing.T) {
 
 func TestParseState(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]github.State{"": github.Open, "open": github.Open, "closed": github.Closed, "all": github.All, "merged": "", "Open": "", "open&x": ""} {
-		got, err := github.ParseState(in)
+	for in, want := range map[string]pullrequest.State{"": pullrequest.Open, "open": pullrequest.Open, "closed": pullrequest.Closed, "all": pullrequest.All, "merged": "", "Open": "", "open&x": ""} {
+		got, err := pullrequest.ParseState(in)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: got %q, %v", in, got, err)
 		}
@@ -73,7 +76,7 @@ func TestParseState(t *testing.T) {
 
 func TestAnEmptyListIsNoError(t *testing.T) {
 	t.Parallel()
-	p, err := connect(t, start(t, holding())).PullRequests(t.Context(), repo, github.Open, github.Cursor{}, 30)
+	p, err := connect(t, start(t, holding())).PullRequests(t.Context(), repo, pullrequest.Open, rest.Cursor{}, 30)
 	if err != nil || p.PullRequests == nil || len(p.PullRequests) != 0 || p.Next != nil {
 		t.Errorf("got %+v, %v", p, err)
 	}
@@ -81,7 +84,7 @@ func TestAnEmptyListIsNoError(t *testing.T) {
 
 func TestNoSuchRepository(t *testing.T) {
 	t.Parallel()
-	_, err := connect(t, start(t, holding())).PullRequests(t.Context(), github.Repo{Owner: "acme", Name: "none"}, github.Open, github.Cursor{}, 30)
+	_, err := connect(t, start(t, holding())).PullRequests(t.Context(), remoteurl.Repo{Owner: "acme", Name: "none"}, pullrequest.Open, rest.Cursor{}, 30)
 	var e *remote.Error
 	if !errors.As(err, &e) || e.Kind != remote.NotFound {
 		t.Errorf("got error %v", err)
@@ -100,8 +103,8 @@ func TestPagingCostsOneRequestACall(t *testing.T) {
 			c := github.New(o)
 			want := all
 			calls := 0
-			for at := (&github.Cursor{}); at != nil; calls++ {
-				p, err := c.PullRequests(t.Context(), repo, github.Open, *at, limit)
+			for at := (&rest.Cursor{}); at != nil; calls++ {
+				p, err := c.PullRequests(t.Context(), repo, pullrequest.Open, *at, limit)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -147,12 +150,12 @@ func TestPagingWhileTheListChanges(t *testing.T) {
 			t.Parallel()
 			s := start(t, holding(numbered(20)...))
 			c := connect(t, s)
-			p, err := c.PullRequests(t.Context(), repo, github.Open, github.Cursor{}, 10)
+			p, err := c.PullRequests(t.Context(), repo, pullrequest.Open, rest.Cursor{}, 10)
 			if err != nil || p.Next == nil || p.Next.After != 11 {
 				t.Fatalf("got next %v, %v", p.Next, err)
 			}
 			update(t, s, func(f *githubtest.Fixture) { tt.change(&f.Repositories[0]) })
-			p, err = c.PullRequests(t.Context(), repo, github.Open, *p.Next, 10)
+			p, err = c.PullRequests(t.Context(), repo, pullrequest.Open, *p.Next, 10)
 			if err != nil || p.Next != nil {
 				t.Fatalf("got next %v, %v", p.Next, err)
 			}
@@ -170,7 +173,7 @@ func TestPagingGoesBack(t *testing.T) {
 	f := holding(numbered(300)...)
 	closeAll(&f.Repositories[0], 299, 300)
 	s := start(t, f)
-	p, err := connect(t, s).PullRequests(t.Context(), repo, github.Open, github.Cursor{After: 200, Offset: 101}, 100)
+	p, err := connect(t, s).PullRequests(t.Context(), repo, pullrequest.Open, rest.Cursor{After: 200, Offset: 101}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,9 +210,9 @@ func TestPagingLosesNothing(t *testing.T) {
 			stayed[i+1] = true
 		}
 		seen := map[int]bool{}
-		for at := (&github.Cursor{}); at != nil; {
+		for at := (&rest.Cursor{}); at != nil; {
 			limit := rapid.IntRange(1, 100).Draw(t, "limit")
-			p, err := c.PullRequests(t.Context(), repo, github.Open, *at, limit)
+			p, err := c.PullRequests(t.Context(), repo, pullrequest.Open, *at, limit)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,18 +5,20 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/remote/seen"
 )
 
 // Seen returns the pull requests of a repository in GitHub's earlier answers to any request, the
 // latest answer first. It sends nothing.
-func (c *Client) Seen(r Repo) []seen.Entry { return c.seen.All(listOf(r)) }
+func (c *Client) Seen(r remoteurl.Repo) []seen.Entry { return c.seen.All(listOf(r)) }
 
-func listOf(r Repo) string { return strings.ToLower(r.String()) }
+func listOf(r remoteurl.Repo) string { return strings.ToLower(r.String()) }
 
 // note records pull requests for [Client.Seen].
-func (c *Client) note(ctx context.Context, r Repo, pulls ...PullRequest) {
+func (c *Client) note(ctx context.Context, r remoteurl.Repo, pulls ...pullrequest.PullRequest) {
 	if remote.FromCache(ctx) {
 		return
 	}

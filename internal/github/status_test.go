@@ -10,10 +10,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/copse-dev/copse/internal/github"
 	"github.com/copse-dev/copse/internal/github/githubtest"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/remote"
 )
+
+func done(name, conclusion string) pullrequest.Check {
+	return pullrequest.Check{Name: name, Status: "completed", Conclusion: &conclusion}
+}
+
+func review(author, state string) pullrequest.Review {
+	return pullrequest.Review{Author: author, State: state}
+}
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
@@ -43,25 +51,25 @@ func TestStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := github.Status{
+	want := pullrequest.Status{
 		PullRequest: got.PullRequest,
-		Reviews: []github.Review{
+		Reviews: []pullrequest.Review{
 			review("cleo", "PENDING"), review("bob", "APPROVED"), review("ghost", "COMMENTED"),
 			review("bob", "COMMENTED"), review("cleo", "COMMENTED"), review("bob", "CHANGES_REQUESTED"),
 		},
-		Checks: []github.Check{
+		Checks: []pullrequest.Check{
 			done("ci/build", "error"), done("lint", "failure"),
 			{Name: "ci/deploy", Status: "pending"}, {Name: "e2e", Status: "in_progress"},
 			done("ci/cover", "success"), done("docs", "skipped"), done("unit", "success"),
 		},
-		Summary: github.Summary{
+		Summary: pullrequest.Summary{
 			Checks: "failing", Failing: []string{"ci/build", "lint"}, ReviewDecision: "approved",
 			MergeState: "unstable",
 			Blockers: []string{
 				"2 checks failing, which no rule requires: ci/build, lint", "2 checks pending, which no rule requires: ci/deploy, e2e",
 			},
 		},
-		UnresolvedThreads: []github.Thread{},
+		UnresolvedThreads: []pullrequest.Thread{},
 		AsOf:              time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -156,7 +164,7 @@ func TestChecksOutOfReachAreUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := github.Summary{Checks: "unknown", Failing: []string{}, ReviewDecision: "approved", MergeState: "unknown", Blockers: []string{}}
+	want := pullrequest.Summary{Checks: "unknown", Failing: []string{}, ReviewDecision: "approved", MergeState: "unknown", Blockers: []string{}}
 	if diff := cmp.Diff(want, got.Summary); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -189,7 +197,7 @@ func TestStatusFails(t *testing.T) {
 			if !errors.As(err, &e) || e.Kind != tt.want {
 				t.Errorf("got error %v", err)
 			}
-			if diff := cmp.Diff(github.Status{}, got); diff != "" {
+			if diff := cmp.Diff(pullrequest.Status{}, got); diff != "" {
 				t.Errorf("got something beside the error:\n%s", diff)
 			}
 		})

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/git/gitconfig"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
 )
 
 // maxLogins is the number of logins of a configuration that are redacted. Each is searched for in
@@ -33,7 +33,7 @@ func logins(c gitconfig.Config, add func(login, secret string)) {
 			}
 			// A URL can be part of a command, or of a key.
 			for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(" \t'\"", r) }) {
-				known(github.RemoteLogin(strings.TrimPrefix(word, "url.")))
+				known(remoteurl.RemoteLogin(strings.TrimPrefix(word, "url.")))
 			}
 		}
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gitconfig"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/repolist"
 	"github.com/copse-dev/copse/internal/secret"
@@ -111,7 +111,7 @@ func New(o Options) *Sources {
 		Pulls: pull.New(at, branches, services), Issues: issue.New(branches, services),
 	}
 	if !slices.Contains(o.Disabled, "github") {
-		s.Services.PullRequest = func(ctx context.Context, n uint32) fact.Fact[github.Status] {
+		s.Services.PullRequest = func(ctx context.Context, n uint32) fact.Fact[pullrequest.Status] {
 			return s.Pulls.Linked(ctx, n, s.Words)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/board/hosted"
 	"github.com/copse-dev/copse/internal/board/items"
 	"github.com/copse-dev/copse/internal/board/markup"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
@@ -183,8 +183,8 @@ var dangerous = regexp.MustCompile(`(?i)<(script|img|svg|iframe|object|style)|<[
 func drawStack(v *hosted.Views) func(data json.RawMessage) (string, error) {
 	return func(data json.RawMessage) (string, error) {
 		var in struct {
-			Status verdict.Status `json:"status"`
-			Found  github.Status  `json:"found"`
+			Status verdict.Status     `json:"status"`
+			Found  pullrequest.Status `json:"found"`
 		}
 		if err := json.Unmarshal(data, &in); err != nil {
 			return "", err

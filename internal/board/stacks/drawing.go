@@ -12,7 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markup"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
@@ -209,7 +209,7 @@ func (d *drawing) pull(pr verdict.PullRequest) field {
 		return field{Text: "no PR"}
 	case verdict.PullUnknown, verdict.PullFailed:
 		f.Text, f.Why = number+"unknown", cmp.Or(pr.Reason, d.github.Reason, "GitHub has not been asked")
-	case string(github.Open):
+	case string(pullrequest.Open):
 		f.Text, f.Tone = number+"open", markup.Blue
 		switch {
 		case pr.MergeQueue != nil:
@@ -225,13 +225,13 @@ func (d *drawing) pull(pr verdict.PullRequest) field {
 
 // review describes the state of the review.
 func (d *drawing) review(pr verdict.PullRequest) field {
-	if pr.State != string(github.Open) {
+	if pr.State != string(pullrequest.Open) {
 		return field{}
 	}
 	switch pr.ReviewDecision {
-	case github.ChangesRequested:
+	case pullrequest.ChangesRequested:
 		return field{Text: "changes requested", Tone: markup.Red}
-	case github.Approved:
+	case pullrequest.Approved:
 		return field{Text: "approved", Tone: markup.Green}
 	}
 	if pr.Found != nil && len(pr.Found.PullRequest.RequestedReviewers) > 0 {
@@ -242,7 +242,7 @@ func (d *drawing) review(pr verdict.PullRequest) field {
 		}
 		return field{Text: text, Tone: markup.Amber, Why: strings.Join(names, ", ")}
 	}
-	if pr.ReviewDecision == github.ReviewRequired {
+	if pr.ReviewDecision == pullrequest.ReviewRequired {
 		return field{Text: "waits for review", Tone: markup.Amber}
 	}
 	return field{Text: "no review yet"}
@@ -250,7 +250,7 @@ func (d *drawing) review(pr verdict.PullRequest) field {
 
 // checksOf returns the checks of a pull request, the failing ones first.
 func checksOf(pr verdict.PullRequest) checks {
-	if pr.Found == nil || pr.State != string(github.Open) {
+	if pr.Found == nil || pr.State != string(pullrequest.Open) {
 		return checks{}
 	}
 	var out checks
@@ -283,7 +283,7 @@ func checksOf(pr verdict.PullRequest) checks {
 }
 
 // detail returns the panel of the selected branch, nil if it is not on the page.
-func (d *drawing) detail(ctx context.Context, all gather.Overview, pull func(context.Context, int) (github.Status, bool)) *board.Detail {
+func (d *drawing) detail(ctx context.Context, all gather.Overview, pull func(context.Context, int) (pullrequest.Status, bool)) *board.Detail {
 	for _, b := range all.Loose {
 		if b.Branch == d.selected {
 			return d.panel(ctx, verdict.Status{Branches: []verdict.Branch{b}}, b, pull)
@@ -301,8 +301,8 @@ func (d *drawing) detail(ctx context.Context, all gather.Overview, pull func(con
 
 // full completes what the answer about all branches says of a pull request: it only counts
 // the threads, and names the checks.
-func full(ctx context.Context, pr verdict.PullRequest, pull func(context.Context, int) (github.Status, bool)) verdict.PullRequest {
-	if pr.Found == nil || pull == nil || pr.State != string(github.Open) {
+func full(ctx context.Context, pr verdict.PullRequest, pull func(context.Context, int) (pullrequest.Status, bool)) verdict.PullRequest {
+	if pr.Found == nil || pull == nil || pr.State != string(pullrequest.Open) {
 		return pr
 	}
 	if found, ok := pull(ctx, pr.Number); ok {
@@ -316,7 +316,7 @@ func full(ctx context.Context, pr verdict.PullRequest, pull func(context.Context
 // threads are the unresolved threads of a pull request.
 type threads struct {
 	Count int
-	Known []github.Thread
+	Known []pullrequest.Thread
 }
 
 // maxThreads is how many threads the panel shows.
@@ -332,7 +332,7 @@ func threadsOf(pr verdict.PullRequest) threads {
 	return t
 }
 
-func (d *drawing) panel(ctx context.Context, s verdict.Status, b verdict.Branch, pull func(context.Context, int) (github.Status, bool)) *board.Detail {
+func (d *drawing) panel(ctx context.Context, s verdict.Status, b verdict.Branch, pull func(context.Context, int) (pullrequest.Status, bool)) *board.Detail {
 	b.PullRequest = full(ctx, b.PullRequest, pull)
 	r := d.row(b)
 	out := &board.Detail{Title: b.Branch, Mono: true, Sub: d.HTML("sub", r), Close: d.address("")}

@@ -20,7 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/markup"
 	"github.com/copse-dev/copse/internal/failure"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
@@ -38,7 +38,7 @@ type Options struct {
 	Conflicts func(ctx context.Context) (conflicts.Report, bool)
 	// Pull returns all that GitHub said last of one pull request, which the panel shows; false
 	// if that is not known yet. It can be nil.
-	Pull func(ctx context.Context, number int) (github.Status, bool)
+	Pull func(ctx context.Context, number int) (pullrequest.Status, bool)
 	// Clients returns the clients that work in worktrees.
 	Clients func(ctx context.Context) []presence.Client
 	Now     func() time.Time

@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/remote/seen"
@@ -101,7 +102,7 @@ func (s *Services) GitHub(ctx context.Context, host string) (*github.Client, err
 		if err != nil {
 			return nil, err
 		}
-		api, err := github.APIBase(host, s.apiOverride(host))
+		api, err := remoteurl.APIBase(host, s.apiOverride(host))
 		if err != nil {
 			return nil, failure.New(failure.Invalid, err.Error(), "Correct or unset $GITHUB_API_URL.")
 		}

@@ -8,7 +8,7 @@ import (
 	"context"
 	"time"
 
-	gh "github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 	"github.com/copse-dev/copse/internal/workflow/pull"
@@ -58,7 +58,7 @@ type PullRequestIn struct {
 
 // PullRequestOut is one pull request.
 type PullRequestOut struct {
-	gh.PullRequest
+	pullrequest.PullRequest
 	// Notes name the facts that this answer lacks, each with the reason.
 	Notes []string  `json:"notes,omitempty"`
 	AsOf  time.Time `json:"as_of"`

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	gh "github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -41,7 +42,7 @@ type Row struct {
 	UpdatedAt string `json:"updated_at,omitempty"`
 }
 
-func rowOf(pr gh.PullRequest) Row {
+func rowOf(pr pullrequest.PullRequest) Row {
 	return Row{
 		Number: pr.Number, Title: pr.Title, State: pr.State, Author: pr.Author, Base: pr.Base, Head: pr.Head,
 		Draft: pr.Draft, CreatedAt: pr.CreatedAt, UpdatedAt: pr.UpdatedAt,
@@ -52,7 +53,7 @@ var listLimits = page.Limits{Default: 30, Max: 100}
 
 // ListPullRequests reads a page of a repository's pull requests, newest first.
 func (t *Tools) ListPullRequests(ctx context.Context, in ListIn) (ListOut, error) {
-	state, err := gh.ParseState(in.State)
+	state, err := pullrequest.ParseState(in.State)
 	if err != nil {
 		return ListOut{}, &toolset.ArgumentError{Name: "state", Message: err.Error()}
 	}
@@ -80,7 +81,7 @@ func (t *Tools) ListPullRequests(ctx context.Context, in ListIn) (ListOut, error
 	next := found.Next
 	if n := page.Fit(out.PullRequests, page.Size, page.DefaultBudget); n < len(out.PullRequests) {
 		out.PullRequests = out.PullRequests[:n]
-		next = &gh.Cursor{After: found.PullRequests[n-1].Number, Offset: from.Offset + n}
+		next = &rest.Cursor{After: found.PullRequests[n-1].Number, Offset: from.Offset + n}
 	}
 	if next != nil {
 		out.NextCursor = window.Cursor(position(*next))
@@ -90,10 +91,10 @@ func (t *Tools) ListPullRequests(ctx context.Context, in ListIn) (ListOut, error
 }
 
 // position returns a position in the list in the form of a cursor.
-func position(c gh.Cursor) string { return fmt.Sprintf("%d %d", c.After, c.Offset) }
+func position(c rest.Cursor) string { return fmt.Sprintf("%d %d", c.After, c.Offset) }
 
-func parsePosition(s string) (gh.Cursor, error) {
-	var c gh.Cursor
+func parsePosition(s string) (rest.Cursor, error) {
+	var c rest.Cursor
 	if s == "" {
 		return c, nil
 	}

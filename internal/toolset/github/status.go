@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	gh "github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
@@ -17,7 +17,7 @@ type StatusIn struct {
 
 // StatusOut is a pull request with everything that decides about its merge.
 type StatusOut struct {
-	gh.Status
+	pullrequest.Status
 	AsOf time.Time `json:"as_of"`
 }
 

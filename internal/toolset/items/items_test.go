@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
@@ -409,16 +409,16 @@ type failing struct {
 func (f failing) Init(context.Context) (bool, error) { return false, f.err }
 
 // cachedPulls are the pull requests in a cache.
-type cachedPulls map[int]github.PullRequest
+type cachedPulls map[int]pullrequest.PullRequest
 
-func (p cachedPulls) Get(ctx context.Context, ref pull.Ref) (github.PullRequest, error) {
+func (p cachedPulls) Get(ctx context.Context, ref pull.Ref) (pullrequest.PullRequest, error) {
 	if !remote.FromCache(ctx) {
-		return github.PullRequest{}, errors.New("a list sent a request")
+		return pullrequest.PullRequest{}, errors.New("a list sent a request")
 	}
 	if pr, ok := p[ref.Number]; ok {
 		return pr, nil
 	}
-	return github.PullRequest{}, errors.New("not in the cache")
+	return pullrequest.PullRequest{}, errors.New("not in the cache")
 }
 
 // Lists mark what is open although its pull request is merged.

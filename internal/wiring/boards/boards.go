@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -201,7 +200,7 @@ func (s *sources) summary(ctx context.Context) board.Summary {
 			for _, w := range list {
 				here[w.Path] = true
 			}
-			parts = append(parts, counted(len(list), "worktree"))
+			parts = append(parts, cleantext.Count(len(list), "worktree"))
 		}
 	}
 	agents := 0
@@ -210,17 +209,10 @@ func (s *sources) summary(ctx context.Context) board.Summary {
 			agents++
 		}
 	}
-	parts = append(parts, counted(agents, "agent"))
+	parts = append(parts, cleantext.Count(agents, "agent"))
 	out.Line = strings.Join(parts, " · ")
 	out.Fresh = s.fresh()
 	return out
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // fresh states the age of GitHub's answers, or how to get some.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/fact"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
@@ -20,7 +20,7 @@ const (
 // pulls keeps what is known of the pull requests that people look at. The page shows what is at
 // hand; GitHub is asked behind it, and the new answer is seen like any other change.
 type pulls struct {
-	ask func(ctx context.Context, number uint32) fact.Fact[github.Status] // nil for nobody
+	ask func(ctx context.Context, number uint32) fact.Fact[pullrequest.Status] // nil for nobody
 	now func() time.Time
 
 	ctx    context.Context //nolint:containedctx // the time of the board, which is longer than any request
@@ -31,7 +31,7 @@ type pulls struct {
 	asked map[int]time.Time
 }
 
-func newPulls(ask func(context.Context, uint32) fact.Fact[github.Status], now func() time.Time) *pulls {
+func newPulls(ask func(context.Context, uint32) fact.Fact[pullrequest.Status], now func() time.Time) *pulls {
 	p := &pulls{ask: ask, now: now, asked: map[int]time.Time{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
@@ -45,9 +45,9 @@ func (p *pulls) close() {
 }
 
 // of returns what GitHub said last of a pull request.
-func (p *pulls) of(ctx context.Context, number int) (github.Status, bool) {
+func (p *pulls) of(ctx context.Context, number int) (pullrequest.Status, bool) {
 	if p.ask == nil || number <= 0 {
-		return github.Status{}, false
+		return pullrequest.Status{}, false
 	}
 	n := uint32(number) //nolint:gosec // GitHub's numbers are small, and another one is not found
 	found, ok := p.ask(remote.WithCachedOnly(ctx), n).Get()

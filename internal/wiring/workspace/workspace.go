@@ -28,7 +28,7 @@ import (
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/shared"
@@ -449,7 +449,7 @@ type pulls struct {
 	words failure.Words
 }
 
-func (p pulls) OfBranches(ctx context.Context, heads []github.Head) []fact.Fact[github.Status] {
+func (p pulls) OfBranches(ctx context.Context, heads []pullrequest.Head) []fact.Fact[pullrequest.Status] {
 	return p.Requests.OfBranches(ctx, heads, p.words)
 }
 

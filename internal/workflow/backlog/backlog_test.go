@@ -12,7 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
@@ -84,13 +84,13 @@ func TestStart(t *testing.T) {
 }
 
 // pulls has pull requests by their number; it fails for others.
-type pulls map[int]github.PullRequest
+type pulls map[int]pullrequest.PullRequest
 
-func (p pulls) Get(_ context.Context, ref pull.Ref) (github.PullRequest, error) {
+func (p pulls) Get(_ context.Context, ref pull.Ref) (pullrequest.PullRequest, error) {
 	if pr, ok := p[ref.Number]; ok {
 		return pr, nil
 	}
-	return github.PullRequest{}, errors.New("not in the cache")
+	return pullrequest.PullRequest{}, errors.New("not in the cache")
 }
 
 // links has the links of items.

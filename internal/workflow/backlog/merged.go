@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/workflow/pull"
@@ -19,7 +19,7 @@ type Linker interface {
 
 // PullRequests reads pull requests.
 type PullRequests interface {
-	Get(ctx context.Context, ref pull.Ref) (github.PullRequest, error)
+	Get(ctx context.Context, ref pull.Ref) (pullrequest.PullRequest, error)
 }
 
 // Merged returns the links of those listed items that are open although their pull

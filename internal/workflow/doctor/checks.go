@@ -19,7 +19,8 @@ import (
 	"github.com/copse-dev/copse/internal/docker"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/describe"
 	"github.com/copse-dev/copse/internal/jira"
@@ -189,7 +190,7 @@ func (d *Doctor) github(ctx context.Context) Finding {
 	if !d.Online {
 		return Finding{Verdict: OK, Text: text + " (not tried; --online does)"}
 	}
-	if _, err := d.Pulls.List(ctx, origin, github.Open, github.Cursor{}, 1); err != nil {
+	if _, err := d.Pulls.List(ctx, origin, pullrequest.Open, rest.Cursor{}, 1); err != nil {
 		return Finding{Verdict: Failed, Text: text + ": " + d.message(err), Remedy: failure.Of(err).Hint(d.Words.Errors)}
 	}
 	return Finding{Verdict: OK, Text: text + ", accepted by GitHub"}

@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/branch/source/openpulls"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
 	"github.com/copse-dev/copse/internal/session"
 )
 
 // Pulls ask GitHub.
 type Pulls interface {
 	// Opened returns the open pull requests of the repository that origin names, newest first.
-	Opened(ctx context.Context) (github.Repo, []github.PullRequest, error)
+	Opened(ctx context.Context) (remoteurl.Repo, []pullrequest.PullRequest, error)
 }
 
 // Lists are the lists of one session's repository.

@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/fact"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/page"
 )
@@ -25,7 +25,7 @@ type LinkedBranch struct {
 	branch.Entry
 	// Issue and PullRequest are nil if the branch has none or their service is disabled.
 	Issue       *fact.Fact[jira.Issue]
-	PullRequest *fact.Fact[github.Status]
+	PullRequest *fact.Fact[pullrequest.Status]
 }
 
 func (g *gathering) stack(ctx context.Context) (Content, error) {

@@ -3,7 +3,7 @@ package pull
 import (
 	"fmt"
 
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/page"
 )
 
@@ -23,13 +23,13 @@ const (
 
 // FitOne returns a pull request whose body and lists are cut to the budget of an answer. It notes
 // how much of the body is missing.
-func FitOne(pr github.PullRequest) github.PullRequest {
+func FitOne(pr pullrequest.PullRequest) pullrequest.PullRequest {
 	pr = fitNames(pr)
 	pr.Body, pr.BodyTruncatedBytes = page.Head(pr.Body, bodyBudget)
 	return pr
 }
 
-func fitNames(pr github.PullRequest) github.PullRequest {
+func fitNames(pr pullrequest.PullRequest) pullrequest.PullRequest {
 	notes := append([]string(nil), pr.Notes...)
 	pr.Labels = fitList(pr.Labels, "labels", &notes)
 	pr.RequestedReviewers = fitList(pr.RequestedReviewers, "requested reviewers", &notes)
@@ -49,7 +49,7 @@ func fitList(names []string, what string, notes *[]string) []string {
 // Fit returns a status without the body of its pull request, whose lists are cut to the budget of
 // an answer. Failing checks come first, then the latest threads, so the least important entries are
 // cut. Notes describe what was cut.
-func Fit(s github.Status) github.Status {
+func Fit(s pullrequest.Status) pullrequest.Status {
 	s.PullRequest.Notes = append([]string(nil), s.Notes...)
 	s.PullRequest = fitNames(s.PullRequest)
 	s.PullRequest.Body, s.PullRequest.BodyTruncatedBytes = "", 0
@@ -79,8 +79,8 @@ func Fit(s github.Status) github.Status {
 
 // split returns the checks without their logs and without the addresses of those that
 // passed, and the logs with the bytes that they take.
-func split(all []github.Check) (checks []github.Check, logs []*github.Log, size int) {
-	checks, logs = make([]github.Check, len(all)), make([]*github.Log, len(all))
+func split(all []pullrequest.Check) (checks []pullrequest.Check, logs []*pullrequest.Log, size int) {
+	checks, logs = make([]pullrequest.Check, len(all)), make([]*pullrequest.Log, len(all))
 	for i, c := range all {
 		if c.Log != nil {
 			size += page.Size(c.Log)
@@ -95,7 +95,7 @@ func split(all []github.Check) (checks []github.Check, logs []*github.Log, size 
 }
 
 // join gives the checks their logs back, which share a budget.
-func join(checks []github.Check, logs []*github.Log, budget int) []github.Check {
+func join(checks []pullrequest.Check, logs []*pullrequest.Log, budget int) []pullrequest.Check {
 	var sizes []int
 	for i := range checks {
 		if logs[i] != nil {
@@ -108,17 +108,17 @@ func join(checks []github.Check, logs []*github.Log, budget int) []github.Check 
 			continue
 		}
 		log := *logs[i]
-		log.Text, log.TruncatedBytes = page.Tail(log.Text, each-page.Size(github.Log{Step: log.Step}))
+		log.Text, log.TruncatedBytes = page.Tail(log.Text, each-page.Size(pullrequest.Log{Step: log.Step}))
 		checks[i].Log = &log
 	}
 	return checks
 }
 
 // fitThreads cuts the texts of threads, and then their number, to a budget.
-func fitThreads(threads []github.Thread, budget int) ([]github.Thread, int) {
+func fitThreads(threads []pullrequest.Thread, budget int) ([]pullrequest.Thread, int) {
 	if page.Sizes(threads) > budget {
 		each := max(budget/len(threads)-threadSize, shortText)
-		cut := make([]github.Thread, len(threads))
+		cut := make([]pullrequest.Thread, len(threads))
 		for i, t := range threads {
 			t.Text, t.TruncatedBytes = page.Head(t.Text, each)
 			cut[i] = t

@@ -5,27 +5,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/workflow/pull"
 )
 
 // large has more of everything than fits.
-func large() github.Status {
+func large() pullrequest.Status {
 	long := strings.Repeat("a <long> text 𝄞 \n", 400)
-	s := github.Status{PullRequest: github.PullRequest{Number: 1, Title: strings.Repeat("t", 256), Body: long}}
+	s := pullrequest.Status{PullRequest: pullrequest.PullRequest{Number: 1, Title: strings.Repeat("t", 256), Body: long}}
 	for i := range 200 {
 		name := fmt.Sprintf("check %d %s", i, strings.Repeat("n", 60))
-		s.Checks = append(s.Checks, github.Check{Name: name, Status: "completed", Conclusion: new("failure"), URL: "https://ci.example/" + name})
+		s.Checks = append(s.Checks, pullrequest.Check{Name: name, Status: "completed", Conclusion: new("failure"), URL: "https://ci.example/" + name})
 		s.Summary.Failing = append(s.Summary.Failing, name)
-		s.Reviews = append(s.Reviews, github.Review{Author: fmt.Sprint("reviewer", i), State: "COMMENTED"})
-		s.UnresolvedThreads = append(s.UnresolvedThreads, github.Thread{File: fmt.Sprint("file", i), Author: "bob", Text: fmt.Sprint(i, " ", long)})
+		s.Reviews = append(s.Reviews, pullrequest.Review{Author: fmt.Sprint("reviewer", i), State: "COMMENTED"})
+		s.UnresolvedThreads = append(s.UnresolvedThreads, pullrequest.Thread{File: fmt.Sprint("file", i), Author: "bob", Text: fmt.Sprint(i, " ", long)})
 		s.PullRequest.Labels = append(s.PullRequest.Labels, fmt.Sprint("label ", i))
 		s.PullRequest.RequestedReviewers = append(s.PullRequest.RequestedReviewers, fmt.Sprint("person", i))
 		s.PullRequest.RequestedTeams = append(s.PullRequest.RequestedTeams, fmt.Sprint("team", i))
 	}
 	for i := range 3 {
-		s.Checks[i].Log = &github.Log{Step: "go test", Text: strings.Repeat("line\x00 of the log\n", 4000) + "the last line"}
+		s.Checks[i].Log = &pullrequest.Log{Step: "go test", Text: strings.Repeat("line\x00 of the log\n", 4000) + "the last line"}
 	}
 	return s
 }
@@ -67,18 +67,18 @@ func TestFit(t *testing.T) {
 func TestFitLeavesWhatFits(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("x", 3000)
-	s := github.Status{
-		Checks:            []github.Check{{Name: "a", Status: "completed", Conclusion: new("failure"), Log: &github.Log{Text: text}}},
-		UnresolvedThreads: []github.Thread{{File: "a", Text: text}},
+	s := pullrequest.Status{
+		Checks:            []pullrequest.Check{{Name: "a", Status: "completed", Conclusion: new("failure"), Log: &pullrequest.Log{Text: text}}},
+		UnresolvedThreads: []pullrequest.Thread{{File: "a", Text: text}},
 	}
 	got := pull.Fit(s)
 	if got.Notes != nil || got.Checks[0].Log.Text != text || got.UnresolvedThreads[0].Text != text || got.UnresolvedThreads[0].TruncatedBytes != 0 {
 		t.Errorf("got %+v", got)
 	}
-	if got := pull.Fit(github.Status{}); got.UnresolvedThreads != nil {
+	if got := pull.Fit(pullrequest.Status{}); got.UnresolvedThreads != nil {
 		t.Error("unknown threads became none")
 	}
-	if got := pull.Fit(github.Status{UnresolvedThreads: []github.Thread{}}); got.UnresolvedThreads == nil {
+	if got := pull.Fit(pullrequest.Status{UnresolvedThreads: []pullrequest.Thread{}}); got.UnresolvedThreads == nil {
 		t.Error("no threads became unknown")
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
+	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/remote/seen"
 	"github.com/copse-dev/copse/internal/session"
@@ -51,10 +54,10 @@ type Ref struct {
 }
 
 // Get returns a pull request.
-func (r *Requests) Get(ctx context.Context, ref Ref) (github.PullRequest, error) {
+func (r *Requests) Get(ctx context.Context, ref Ref) (pullrequest.PullRequest, error) {
 	client, repo, n, err := r.resolve(ctx, ref)
 	if err != nil {
-		return github.PullRequest{}, err
+		return pullrequest.PullRequest{}, err
 	}
 	pr, err := client.PullRequest(ctx, repo, n)
 	return pr, service.Explain(err)
@@ -62,10 +65,10 @@ func (r *Requests) Get(ctx context.Context, ref Ref) (github.PullRequest, error)
 
 // Status returns a pull request with its reviews, checks and unresolved review threads,
 // and with logs the end of the logs of failing jobs.
-func (r *Requests) Status(ctx context.Context, ref Ref, logs bool) (github.Status, error) {
+func (r *Requests) Status(ctx context.Context, ref Ref, logs bool) (pullrequest.Status, error) {
 	client, repo, n, err := r.resolve(ctx, ref)
 	if err != nil {
-		return github.Status{}, err
+		return pullrequest.Status{}, err
 	}
 	s, err := client.Status(ctx, repo, n)
 	if err == nil && logs {
@@ -76,21 +79,21 @@ func (r *Requests) Status(ctx context.Context, ref Ref, logs bool) (github.Statu
 
 // Linked returns the status of pull request n of origin's repository, for views that combine
 // several sources, cut by [Fit]. A failure is a fact, too.
-func (r *Requests) Linked(ctx context.Context, n uint32, w failure.Words) fact.Fact[github.Status] {
+func (r *Requests) Linked(ctx context.Context, n uint32, w failure.Words) fact.Fact[pullrequest.Status] {
 	s, err := r.Status(ctx, Ref{Number: int(n)}, false)
 	if err == nil {
 		return fact.Known(Fit(s), "GitHub", s.AsOf)
 	}
 	if errors.Is(err, remote.ErrNotCached) {
-		return fact.Unavailable[github.Status](fact.NotFetched, "")
+		return fact.Unavailable[pullrequest.Status](fact.NotFetched, "")
 	}
 	e := failure.Of(err)
-	return fact.Unavailable[github.Status](e.Message(w), e.Hint(w))
+	return fact.Unavailable[pullrequest.Status](e.Message(w), e.Hint(w))
 }
 
 // OfBranches returns the pull request of each branch of origin's repository, in their order; see
 // [github.Client.OfBranches].
-func (r *Requests) OfBranches(ctx context.Context, heads []github.Head, w failure.Words) []fact.Fact[github.Status] {
+func (r *Requests) OfBranches(ctx context.Context, heads []pullrequest.Head, w failure.Words) []fact.Fact[pullrequest.Status] {
 	repo, err := r.Repository(ctx, "")
 	var client *github.Client
 	if err == nil {
@@ -100,9 +103,9 @@ func (r *Requests) OfBranches(ctx context.Context, heads []github.Head, w failur
 		return client.OfBranches(ctx, repo, heads)
 	}
 	e := failure.Of(err)
-	out := make([]fact.Fact[github.Status], len(heads))
+	out := make([]fact.Fact[pullrequest.Status], len(heads))
 	for i := range out {
-		out[i] = fact.Unavailable[github.Status](e.Message(w), e.Hint(w))
+		out[i] = fact.Unavailable[pullrequest.Status](e.Message(w), e.Hint(w))
 		out[i].Unasked = true
 	}
 	return out
@@ -110,10 +113,10 @@ func (r *Requests) OfBranches(ctx context.Context, heads []github.Head, w failur
 
 // List returns up to limit pull requests of a repository, newest first, from a place in
 // the list on.
-func (r *Requests) List(ctx context.Context, repo github.Repo, state github.State, from github.Cursor, limit int) (github.Page, error) {
+func (r *Requests) List(ctx context.Context, repo remoteurl.Repo, state pullrequest.State, from rest.Cursor, limit int) (rest.Page, error) {
 	client, err := r.clients.GitHub(ctx, repo.Host)
 	if err != nil {
-		return github.Page{}, err
+		return rest.Page{}, err
 	}
 	page, err := client.PullRequests(ctx, repo, state, from, limit)
 	return page, service.Explain(err)
@@ -142,27 +145,27 @@ const (
 
 // Newest returns the newest pull requests, whatever their state, newest first, without
 // those that come from a branch of another repository.
-func (r *Requests) Newest(ctx context.Context) ([]github.PullRequest, error) {
+func (r *Requests) Newest(ctx context.Context) ([]pullrequest.PullRequest, error) {
 	repo, err := r.Repository(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	return r.newest(ctx, repo, github.All)
+	return r.newest(ctx, repo, pullrequest.All)
 }
 
 // Opened returns Newest for the open ones, with the repository that origin names.
-func (r *Requests) Opened(ctx context.Context) (github.Repo, []github.PullRequest, error) {
+func (r *Requests) Opened(ctx context.Context) (remoteurl.Repo, []pullrequest.PullRequest, error) {
 	repo, err := r.Repository(ctx, "")
 	if err != nil {
-		return github.Repo{}, nil, err
+		return remoteurl.Repo{}, nil, err
 	}
-	found, err := r.newest(ctx, repo, github.Open)
+	found, err := r.newest(ctx, repo, pullrequest.Open)
 	return repo, found, err
 }
 
-func (r *Requests) newest(ctx context.Context, repo github.Repo, state github.State) ([]github.PullRequest, error) {
-	var found []github.PullRequest
-	from := github.Cursor{}
+func (r *Requests) newest(ctx context.Context, repo remoteurl.Repo, state pullrequest.State) ([]pullrequest.PullRequest, error) {
+	var found []pullrequest.PullRequest
+	from := rest.Cursor{}
 	for read := 0; read < newest; {
 		page, err := r.List(ctx, repo, state, from, pageSize)
 		if err != nil {
@@ -183,15 +186,15 @@ func (r *Requests) newest(ctx context.Context, repo github.Repo, state github.St
 }
 
 // resolve finds repository, number and client, in this order.
-func (r *Requests) resolve(ctx context.Context, ref Ref) (*github.Client, github.Repo, int, error) {
+func (r *Requests) resolve(ctx context.Context, ref Ref) (*github.Client, remoteurl.Repo, int, error) {
 	repo, err := r.Repository(ctx, ref.Repository)
 	if err != nil {
-		return nil, github.Repo{}, 0, err
+		return nil, remoteurl.Repo{}, 0, err
 	}
 	n := ref.Number
 	if n == 0 {
 		if n, err = r.links.LinkedPullRequest(ctx); err != nil {
-			return nil, github.Repo{}, 0, err
+			return nil, remoteurl.Repo{}, 0, err
 		}
 	}
 	client, err := r.clients.GitHub(ctx, repo.Host)
@@ -201,15 +204,15 @@ func (r *Requests) resolve(ctx context.Context, ref Ref) (*github.Client, github
 // Repository returns the repository "owner/name" on the host of origin or, where there
 // is no GitHub origin, on the host of $GH_HOST, else on github.com. Without a name it is
 // the one that origin names.
-func (r *Requests) Repository(ctx context.Context, name string) (github.Repo, error) {
+func (r *Requests) Repository(ctx context.Context, name string) (remoteurl.Repo, error) {
 	if name == "" {
 		return r.origin(ctx)
 	}
-	owner, repo, err := github.ParseFullName(name)
+	owner, repo, err := remoteurl.ParseFullName(name)
 	if err != nil {
-		return github.Repo{}, failure.New(failure.Invalid, `Argument "repository" must be owner/name, such as "cli/cli"`, "")
+		return remoteurl.Repo{}, failure.New(failure.Invalid, `Argument "repository" must be owner/name, such as "cli/cli"`, "")
 	}
-	named := github.Repo{Host: "github.com", Owner: owner, Name: repo}
+	named := remoteurl.Repo{Host: "github.com", Owner: owner, Name: repo}
 	if host := r.session.GitHubHost(); host != "" {
 		named.Host = host
 	}
@@ -221,21 +224,21 @@ func (r *Requests) Repository(ctx context.Context, name string) (github.Repo, er
 }
 
 // origin returns the repository on GitHub that the remote origin names.
-func (r *Requests) origin(ctx context.Context) (github.Repo, error) {
+func (r *Requests) origin(ctx context.Context) (remoteurl.Repo, error) {
 	repo, err := r.session.Repo(ctx)
 	if err != nil {
-		return github.Repo{}, err
+		return remoteurl.Repo{}, err
 	}
 	url, err := repo.RemoteURL(ctx, "origin")
 	if errors.Is(err, git.ErrNoRemote) {
-		return github.Repo{}, failure.New(failure.NotFound, "No 'origin' remote found", "Add a GitHub remote named 'origin'.")
+		return remoteurl.Repo{}, failure.New(failure.NotFound, "No 'origin' remote found", "Add a GitHub remote named 'origin'.")
 	}
 	if err != nil {
-		return github.Repo{}, session.Explain(err)
+		return remoteurl.Repo{}, session.Explain(err)
 	}
-	named, err := github.ParseRemote(url, func(host string) bool { return host == r.session.GitHubHost() })
+	named, err := remoteurl.ParseRemote(url, func(host string) bool { return host == r.session.GitHubHost() })
 	if err != nil {
-		return github.Repo{}, failure.New(failure.NotFound,
+		return remoteurl.Repo{}, failure.New(failure.NotFound,
 			"Could not extract GitHub repo from remote URL: "+err.Error(), "Ensure the 'origin' remote points to a GitHub repository.")
 	}
 	return named, nil

@@ -8,24 +8,24 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/failure"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/session"
 )
 
 // Services read the linked issues and pull requests. A nil one is disabled.
 type Services struct {
-	PullRequest func(ctx context.Context, number uint32) fact.Fact[github.Status]
+	PullRequest func(ctx context.Context, number uint32) fact.Fact[pullrequest.Status]
 	Issue       func(ctx context.Context, key string) fact.Fact[jira.Issue]
 }
 
 // Context is a branch with its linked issue and pull request.
 type Context struct {
 	twig.Metadata
-	Current     bool                     `json:"current,omitempty"`
-	Missing     bool                     `json:"missing,omitempty"`
-	Jira        fact.Fact[jira.Issue]    `json:"jira"`
-	PullRequest fact.Fact[github.Status] `json:"pull_request"`
+	Current     bool                          `json:"current,omitempty"`
+	Missing     bool                          `json:"missing,omitempty"`
+	Jira        fact.Fact[jira.Issue]         `json:"jira"`
+	PullRequest fact.Fact[pullrequest.Status] `json:"pull_request"`
 }
 
 // Context queries the services, concurrently, for the links of a branch. A missing fact gives the

@@ -11,7 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
 	"github.com/copse-dev/copse/internal/git/history"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/session"
 )
 
@@ -66,7 +66,7 @@ func (t *Tracker) Propose(ctx context.Context, q Question) (Answer, error) {
 	}
 	var a Answer
 	if !q.Offline {
-		var pulls []github.PullRequest
+		var pulls []pullrequest.PullRequest
 		pulls, a.Unasked = t.pulls.Newest(ctx)
 		known.PullRequests = bestLast(pulls)
 	}
@@ -172,9 +172,9 @@ func apply(d *edit.Draft, p adopt.Proposal) (written adopt.Proposal, err error) 
 }
 
 // bestLast orders pull requests so that an open one, then the newest one, counts.
-func bestLast(pulls []github.PullRequest) []adopt.PullRequest {
-	isOpen := func(pr github.PullRequest) bool { return pr.State == string(github.Open) }
-	slices.SortStableFunc(pulls, func(a, b github.PullRequest) int {
+func bestLast(pulls []pullrequest.PullRequest) []adopt.PullRequest {
+	isOpen := func(pr pullrequest.PullRequest) bool { return pr.State == string(pullrequest.Open) }
+	slices.SortStableFunc(pulls, func(a, b pullrequest.PullRequest) int {
 		switch {
 		case isOpen(a) == isOpen(b):
 			return cmp.Compare(a.Number, b.Number)

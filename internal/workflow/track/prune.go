@@ -10,7 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git/history"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/session"
 )
 
@@ -42,9 +42,9 @@ func (t *Tracker) Prune(ctx context.Context, offline bool) (Pruning, error) {
 		known.Logs[name] = history.ReadLog(t.repo.CommonDir(), name)
 	}
 	var out Pruning
-	merged := make(map[string]github.PullRequest) // by head branch
+	merged := make(map[string]pullrequest.PullRequest) // by head branch
 	if !offline {
-		var pulls []github.PullRequest
+		var pulls []pullrequest.PullRequest
 		pulls, out.Unasked = t.pulls.Newest(ctx)
 		for _, pr := range pulls {
 			if pr.Merged {
@@ -52,7 +52,7 @@ func (t *Tracker) Prune(ctx context.Context, offline bool) (Pruning, error) {
 			}
 		}
 		for _, pr := range pulls {
-			if pr.State == string(github.Open) {
+			if pr.State == string(pullrequest.Open) {
 				delete(merged, pr.Head)
 			}
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/twig/edit"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/session"
 )
 
@@ -35,7 +35,7 @@ func (e *StackedError) Error() string {
 
 // PullRequests lists the newest pull requests of the repository.
 type PullRequests interface {
-	Newest(ctx context.Context) ([]github.PullRequest, error)
+	Newest(ctx context.Context) ([]pullrequest.PullRequest, error)
 }
 
 // Tracker tracks the branches of one repository.

@@ -11,18 +11,18 @@ import (
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/gittest"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/workflow/track"
 )
 
 // pulls are the pull requests of a repository, or why they are not known.
 type pulls struct {
-	list []github.PullRequest
+	list []pullrequest.PullRequest
 	err  error
 }
 
-func (p pulls) Newest(context.Context) ([]github.PullRequest, error) { return p.list, p.err }
+func (p pulls) Newest(context.Context) ([]pullrequest.PullRequest, error) { return p.list, p.err }
 
 // repository has main with the branches login and tests, of which login is checked out.
 func repository(t *testing.T) (*gittest.Git, string) {
@@ -68,7 +68,7 @@ func TestTrack(t *testing.T) {
 	t.Parallel()
 	g, dir := repository(t)
 	ctx := t.Context()
-	tracker := open(t, g, dir, pulls{list: []github.PullRequest{
+	tracker := open(t, g, dir, pulls{list: []pullrequest.PullRequest{
 		{Number: 9, State: "closed", Head: "login", Base: "tests"},
 		{Number: 3, State: "open", Head: "login", Base: "tests"},
 	}})

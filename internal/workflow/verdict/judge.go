@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/foreign"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
 )
 
@@ -69,12 +69,12 @@ func (b *Branch) local(trunk string) (finding, bool) {
 
 // known reports whether GitHub has identified the pull request.
 func (p PullRequest) known() bool {
-	return p.State == string(github.Open) || p.State == string(github.Closed) || p.State == PullMerged
+	return p.State == string(pullrequest.Open) || p.State == string(pullrequest.Closed) || p.State == PullMerged
 }
 
 // ended reports whether the pull request of the branch is merged or closed.
 func (b *Branch) ended() bool {
-	return b.PullRequest.known() && b.PullRequest.State != string(github.Open)
+	return b.PullRequest.known() && b.PullRequest.State != string(pullrequest.Open)
 }
 
 // moved reports that the parent has commits that the branch lacks.
@@ -112,13 +112,13 @@ func (b *Branch) ofPull(pr PullRequest, trunk string) (finding, bool) {
 	switch {
 	case pr.State == PullMerged:
 		return blocked(nextstep.Tidy, name.Own(" is merged, but is still part of the stack.")), true
-	case pr.State != string(github.Open):
+	case pr.State != string(pullrequest.Open):
 		return blocked(nextstep.Reopen, name.Own(" was closed without a merge.")), true
 	case pr.Mergeable != nil && !*pr.Mergeable:
 		return blocked(nextstep.Restack, name.Own(" conflicts with ").Name(b.onto(pr)).Own(".")), true
-	case pr.ReviewDecision == github.ChangesRequested:
+	case pr.ReviewDecision == pullrequest.ChangesRequested:
 		return blocked(nextstep.Work, name.Own(": a reviewer requested changes.")), true
-	case pr.Checks == github.ChecksFailing:
+	case pr.Checks == pullrequest.ChecksFailing:
 		return blocked(nextstep.Work, name.Own(": ").Add(failing(pr)).Own(".")), true
 	case pr.UnresolvedThreads != nil && *pr.UnresolvedThreads == 1:
 		return blocked(nextstep.Answer, name.Own(": 1 review thread is unresolved.")), true
@@ -142,15 +142,15 @@ func (b *Branch) waiting(pr PullRequest) finding {
 	switch {
 	case pr.MergeQueue != nil:
 		return finding{Waiting, name.Own(" is in the merge queue, at position ").Int(pr.MergeQueue.Position).Own("."), nextstep.None}
-	case pr.ReviewDecision == github.ReviewRequired:
+	case pr.ReviewDecision == pullrequest.ReviewRequired:
 		return finding{Waiting, name.Own(" waits for a review."), nextstep.Look}
-	case pr.Checks == github.ChecksPending:
+	case pr.Checks == pullrequest.ChecksPending:
 		return finding{Waiting, name.Own(" waits for checks."), nextstep.Watch}
 	case pr.AutoMerge != "":
 		return finding{Waiting, name.Own(" waits for GitHub to merge it."), nextstep.Look}
 	case pr.Waits && len(pr.Blockers) > 0:
 		return finding{Waiting, name.Own(": ").Name(pr.Blockers[0]).Own("."), nextstep.Look}
-	case pr.Checks == github.ChecksUnknown || pr.Mergeable == nil:
+	case pr.Checks == pullrequest.ChecksUnknown || pr.Mergeable == nil:
 		return finding{Unknown, name.Own(": GitHub does not say yet whether it can be merged."), nextstep.Look}
 	}
 	return finding{outcome: Ready}

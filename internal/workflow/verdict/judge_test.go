@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
 )
@@ -49,7 +49,7 @@ func TestJudge(t *testing.T) {
 		"behind":   {func(b *Branch) { b.NeedsRestack, b.Behind, b.Source = nil, new(2), "upstream" }, Blocked, "b is 2 commits behind a.", "git rebase a b"},
 		"conflict": {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Mergeable = new(false) }) }, Blocked, "b (#7) conflicts with a.", "gs upstack restack --branch b"},
 		"changes": {func(b *Branch) {
-			b.PullRequest = open(func(p *PullRequest) { p.ReviewDecision = github.ChangesRequested })
+			b.PullRequest = open(func(p *PullRequest) { p.ReviewDecision = pullrequest.ChangesRequested })
 		}, Blocked, "b (#7): a reviewer requested changes.", "gs branch checkout b"},
 		"checks": {func(b *Branch) {
 			b.PullRequest = open(func(p *PullRequest) { p.Checks, p.Failing, p.FailingMore = "failing", []string{"x", "y\u202e"}, 1 })
@@ -60,11 +60,11 @@ func TestJudge(t *testing.T) {
 		"no pull":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullNone} }, Blocked, "b has no pull request.", "gs branch submit --branch b"},
 		"unknown":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullUnknown} }, Unknown, "b: GitHub has not reported whether it has a pull request.", ""},
 		"review": {func(b *Branch) {
-			b.PullRequest = open(func(p *PullRequest) { p.ReviewDecision = github.ReviewRequired })
+			b.PullRequest = open(func(p *PullRequest) { p.ReviewDecision = pullrequest.ReviewRequired })
 		}, Waiting, "b (#7) waits for a review.", "gh pr view 7 --web"},
 		"pending": {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Checks = "pending" }) }, Waiting, "b (#7) waits for checks.", "gh pr checks 7 --watch"},
 		"queue": {func(b *Branch) {
-			b.PullRequest = open(func(p *PullRequest) { p.MergeQueue = &github.QueueEntry{Position: 2} })
+			b.PullRequest = open(func(p *PullRequest) { p.MergeQueue = &pullrequest.QueueEntry{Position: 2} })
 		}, Waiting, "b (#7) is in the merge queue, at position 2.", ""},
 		"no answer": {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Mergeable = nil }) }, Unknown, "b (#7): GitHub does not say yet whether it can be merged.", "gh pr view 7 --web"},
 	} {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/foreign"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 )
 
@@ -140,11 +140,11 @@ type PullRequest struct {
 	// Mergeable is absent until GitHub has computed it.
 	Mergeable *bool `json:"mergeable,omitempty"`
 	// AutoMerge is merge, squash, or rebase if GitHub will merge automatically.
-	AutoMerge  string             `json:"auto_merge,omitempty"`
-	MergeQueue *github.QueueEntry `json:"merge_queue,omitempty"`
+	AutoMerge  string                  `json:"auto_merge,omitempty"`
+	MergeQueue *pullrequest.QueueEntry `json:"merge_queue,omitempty"`
 
 	// Found is GitHub's complete answer, nil if there is none.
-	Found *github.Status `json:"-"`
+	Found *pullrequest.Status `json:"-"`
 
 	// Waits means that GitHub does not allow the merge, and Blockers are its reasons.
 	Waits    bool     `json:"-"`

@@ -2,7 +2,7 @@
 // stack is a record like any other: a small file, read without network and without a login.
 //
 // The file has names of branches and numbers, and no text that people wrote. [Dir.Write] replaces
-// it as a whole; the readers in packages pullrequest and githubstack read it.
+// it as a whole; the readers in packages pullbase and githubstack read it.
 package openpulls
 
 import (

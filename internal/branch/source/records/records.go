@@ -27,7 +27,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/source/machete"
 	"github.com/copse-dev/copse/internal/branch/source/openpulls"
 	"github.com/copse-dev/copse/internal/branch/source/plain"
-	"github.com/copse-dev/copse/internal/branch/source/pullrequest"
+	"github.com/copse-dev/copse/internal/branch/source/pullbase"
 	"github.com/copse-dev/copse/internal/branch/source/reflog"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -38,7 +38,7 @@ import (
 func readers(pulls openpulls.Dir) []source.Reader {
 	return []source.Reader{
 		gitspice.Reader{}, graphite.Reader{}, gittown.Reader{}, machete.Reader{}, ghstack.Reader{},
-		githubstack.Reader{Pulls: pulls}, pullrequest.Reader{Pulls: pulls},
+		githubstack.Reader{Pulls: pulls}, pullbase.Reader{Pulls: pulls},
 		plain.Upstream{},
 		reflog.Reader{},
 	}

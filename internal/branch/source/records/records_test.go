@@ -13,7 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/branch/source/githubstack"
 	"github.com/copse-dev/copse/internal/branch/source/openpulls"
-	"github.com/copse-dev/copse/internal/branch/source/pullrequest"
+	"github.com/copse-dev/copse/internal/branch/source/pullbase"
 	"github.com/copse-dev/copse/internal/branch/source/records"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/git"
@@ -231,7 +231,7 @@ func FuzzPulls(f *testing.F) {
 			{Number: 1, Head: head, Base: base, Stack: &openpulls.Stack{ID: id, Position: position, Base: trunk}},
 			{Number: 2, Head: base, Base: head, Stack: &openpulls.Stack{ID: id, Position: 1, Base: trunk}},
 		}}
-		for _, e := range append(pullrequest.Chains(list).Edges, githubstack.Stacks(list).Edges...) {
+		for _, e := range append(pullbase.Chains(list).Edges, githubstack.Stacks(list).Edges...) {
 			if e.Child == e.Parent || e.Child == "" || e.Parent == "" {
 				t.Errorf("got %+v", e)
 			}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
@@ -145,17 +145,17 @@ func TestDamagedFile(t *testing.T) {
 }
 
 // stack returns a section with one branch and its pull request.
-func stack(f fact.Fact[github.Status]) projectcontext.Section {
+func stack(f fact.Fact[pullrequest.Status]) projectcontext.Section {
 	b := projectcontext.LinkedBranch{PullRequest: &f}
 	b.Branch, b.PRNumber = "topic", 7
 	return projectcontext.Section{Name: "stack", Title: "Branch stack", Content: projectcontext.Stack{Branches: []projectcontext.LinkedBranch{b}, Total: 1}}
 }
 
-func pull(checks string, failing ...string) github.Status {
-	s := github.Status{PullRequest: github.PullRequest{Number: 7, Title: "Log in", State: "open", Author: "ada", Base: "main"}}
+func pull(checks string, failing ...string) pullrequest.Status {
+	s := pullrequest.Status{PullRequest: pullrequest.PullRequest{Number: 7, Title: "Log in", State: "open", Author: "ada", Base: "main"}}
 	s.Summary.Checks, s.Summary.ReviewDecision, s.Summary.Failing = checks, "none", failing
 	for _, name := range failing {
-		s.Checks = append(s.Checks, github.Check{Name: name, Status: "completed", Conclusion: new("failure")})
+		s.Checks = append(s.Checks, pullrequest.Check{Name: name, Status: "completed", Conclusion: new("failure")})
 	}
 	return s
 }
@@ -165,7 +165,7 @@ func pull(checks string, failing ...string) github.Status {
 func TestUnknownMeanwhile(t *testing.T) {
 	t.Parallel()
 	m := memory(t.TempDir())
-	known := func(s github.Status, age time.Duration) projectcontext.Section {
+	known := func(s pullrequest.Status, age time.Duration) projectcontext.Section {
 		return stack(fact.Known(s, "GitHub", at.Add(-age)))
 	}
 	token := m.Remember(with("/r", known(pull("failing", "lint", "test"), time.Hour)))
@@ -178,7 +178,7 @@ func TestUnknownMeanwhile(t *testing.T) {
 		token = changes.Token
 	}
 	step(nil, known(pull("failing", "lint", "test"), time.Minute))
-	down := stack(fact.Unavailable[github.Status]("no network", ""))
+	down := stack(fact.Unavailable[pullrequest.Status]("no network", ""))
 	step([]string{"new: GitHub: not known: no network"}, down)
 	step(nil, down)
 	step([]string{"gone: GitHub: not known: no network", "gone: #7 check test: failure"}, known(pull("failing", "lint"), 0))

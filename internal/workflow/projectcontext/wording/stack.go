@@ -8,7 +8,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/foreign"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/jira"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 )
@@ -165,8 +165,8 @@ func linked(b projectcontext.LinkedBranch, now time.Time, scale int, shared []re
 const detailed = 5
 
 // failing returns the checks of a pull request that failed.
-func failing(s github.Status) []github.Check {
-	var all []github.Check
+func failing(s pullrequest.Status) []pullrequest.Check {
+	var all []pullrequest.Check
 	for _, c := range s.Checks {
 		if slices.Contains(s.Summary.Failing, c.Name) {
 			all = append(all, c)
@@ -175,7 +175,7 @@ func failing(s github.Status) []github.Check {
 	return all
 }
 
-func checkLine(c github.Check) foreign.Line {
+func checkLine(c pullrequest.Check) foreign.Line {
 	verdict := c.Status
 	if c.Conclusion != nil {
 		verdict = *c.Conclusion
@@ -186,7 +186,7 @@ func checkLine(c github.Check) foreign.Line {
 // maxThread is how many characters of a comment are shown.
 const maxThread = 100
 
-func threadLine(t github.Thread) foreign.Line {
+func threadLine(t pullrequest.Thread) foreign.Line {
 	line := foreign.Name(t.Author).Own(" at ").Name(t.File)
 	if t.Line > 0 {
 		line = line.Own(" line ").Int(t.Line)
@@ -198,7 +198,7 @@ func threadLine(t github.Thread) foreign.Line {
 func Issue(f fact.Fact[jira.Issue], now time.Time) foreign.Line { return known(f, issue, now) }
 
 // PullRequest returns the known facts about a pull request, with their source and age.
-func PullRequest(f fact.Fact[github.Status], now time.Time) foreign.Line {
+func PullRequest(f fact.Fact[pullrequest.Status], now time.Time) foreign.Line {
 	return known(f, pullRequest, now)
 }
 
@@ -233,7 +233,7 @@ func issue(i jira.Issue) foreign.Line {
 	return line
 }
 
-func pullRequest(s github.Status) foreign.Line {
+func pullRequest(s pullrequest.Status) foreign.Line {
 	pr := s.PullRequest
 	line := foreign.Name(pr.Title).Own(" ").By(pr.Author, foreign.StandingOf(pr.AuthorAssociation)).Own(", ")
 	switch {

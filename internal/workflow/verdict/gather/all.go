@@ -10,7 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/branch/lineage"
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/session"
 	"github.com/copse-dev/copse/internal/workflow/verdict"
 )
@@ -152,7 +152,7 @@ func (v *Verdicts) look(ctx context.Context, repo *git.Repo, s shape, asking Ask
 		v.link(ctx, s, asking, notes)
 		return nil
 	})
-	var pulls []fact.Fact[github.Status]
+	var pulls []fact.Fact[pullrequest.Status]
 	g.Go(func() error {
 		pulls, changed = v.ask(ctx, repo, s, t, asking)
 		return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
@@ -18,19 +18,19 @@ const recent = time.Minute
 // ask requests the pull requests of all branches at once, and the open ones. It reports whether the
 // latter have changed. Processes send requests one after the other, and one that had to wait uses
 // the answer of the previous one.
-func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, asking Asking) (found []fact.Fact[github.Status], changed bool) {
+func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, asking Asking) (found []fact.Fact[pullrequest.Status], changed bool) {
 	if v.o.Pulls == nil {
 		return unasked(len(s.branches), "the github toolset is switched off"), false
 	}
-	heads := make([]github.Head, len(s.branches))
+	heads := make([]pullrequest.Head, len(s.branches))
 	for i := range s.branches {
 		b := &s.branches[i]
-		heads[i] = github.Head{Branch: b.Branch, Number: b.PullRequest.Number, Commit: t.of(b.Branch)}
+		heads[i] = pullrequest.Head{Branch: b.Branch, Number: b.PullRequest.Number, Commit: t.of(b.Branch)}
 		if at := t.published[b.Branch]; at != "" {
 			heads[i].Branch = shortOf(at)
 		}
 	}
-	var kept []fact.Fact[github.Status]
+	var kept []fact.Fact[pullrequest.Status]
 	look := func() bool {
 		if asking == Fresh || len(heads) == 0 {
 			return false
@@ -59,10 +59,10 @@ func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, ask
 }
 
 // unasked returns answers without a request.
-func unasked(n int, reason string) []fact.Fact[github.Status] {
-	out := make([]fact.Fact[github.Status], n)
+func unasked(n int, reason string) []fact.Fact[pullrequest.Status] {
+	out := make([]fact.Fact[pullrequest.Status], n)
 	for i := range out {
-		out[i] = fact.Unavailable[github.Status](reason, "")
+		out[i] = fact.Unavailable[pullrequest.Status](reason, "")
 		out[i].Unasked = true
 	}
 	return out
@@ -70,7 +70,7 @@ func unasked(n int, reason string) []fact.Fact[github.Status] {
 
 // or returns the answers, and cached ones where there are none: GitHub's last answer, with its age,
 // is better than none.
-func or(found, kept []fact.Fact[github.Status]) []fact.Fact[github.Status] {
+func or(found, kept []fact.Fact[pullrequest.Status]) []fact.Fact[pullrequest.Status] {
 	for i := range found {
 		if found[i].State == fact.StateUnavailable && i < len(kept) && kept[i].State != fact.StateUnavailable {
 			reason := found[i].Reason
@@ -99,7 +99,7 @@ func (v *Verdicts) list(ctx context.Context, asking Asking) bool {
 }
 
 // rest records how long GitHub asked clients to wait.
-func (v *Verdicts) rest(repo *git.Repo, found []fact.Fact[github.Status]) {
+func (v *Verdicts) rest(repo *git.Repo, found []fact.Fact[pullrequest.Status]) {
 	var pause time.Duration
 	for _, f := range found {
 		pause = max(pause, f.Retry)
@@ -110,7 +110,7 @@ func (v *Verdicts) rest(repo *git.Repo, found []fact.Fact[github.Status]) {
 }
 
 // recent reports whether all answers are known and recent.
-func (v *Verdicts) recent(all []fact.Fact[github.Status]) bool {
+func (v *Verdicts) recent(all []fact.Fact[pullrequest.Status]) bool {
 	now := v.o.Now()
 	for _, f := range all {
 		if f.State == fact.StateUnavailable || now.Sub(f.AsOf) > recent {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/copse-dev/copse/internal/fact"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/remote"
 	"github.com/copse-dev/copse/internal/session"
@@ -57,7 +57,7 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 		v.link(ctx, s, asking, &notes)
 		return nil
 	})
-	pulls := make([]fact.Fact[github.Status], len(s.branches))
+	pulls := make([]fact.Fact[pullrequest.Status], len(s.branches))
 	g.Go(func() error {
 		pulls, changed = v.ask(ctx, repo, s, t, asking)
 		return nil
@@ -181,7 +181,7 @@ func (v *Verdicts) items(ctx context.Context, s shape) error {
 }
 
 // take stores the pull requests in the branches, and returns GitHub's state.
-func (v *Verdicts) take(branches []verdict.Branch, pulls []fact.Fact[github.Status], trunk string, notes *notes) verdict.GitHub {
+func (v *Verdicts) take(branches []verdict.Branch, pulls []fact.Fact[pullrequest.Status], trunk string, notes *notes) verdict.GitHub {
 	all := verdict.GitHub{State: string(fact.StateKnown)}
 	for i, f := range pulls {
 		pr := verdict.PullRequest{State: verdict.PullNone, Reason: f.Reason, AsOf: f.AsOf.UTC().Truncate(time.Second)}
@@ -227,7 +227,7 @@ func (v *Verdicts) take(branches []verdict.Branch, pulls []fact.Fact[github.Stat
 }
 
 // pullOf returns the relevant facts of a pull request.
-func pullOf(s github.Status, b verdict.Branch, trunk string) verdict.PullRequest {
+func pullOf(s pullrequest.Status, b verdict.Branch, trunk string) verdict.PullRequest {
 	pr := s.PullRequest
 	out := verdict.PullRequest{
 		Number: pr.Number, State: pr.State, Draft: pr.Draft, MergeQueue: pr.MergeQueue, Blockers: s.Summary.Blockers,
@@ -243,7 +243,7 @@ func pullOf(s github.Status, b verdict.Branch, trunk string) verdict.PullRequest
 	if pr.Base != parent {
 		out.Base = pr.Base
 	}
-	if out.State != string(github.Open) {
+	if out.State != string(pullrequest.Open) {
 		return out
 	}
 	out.ReviewDecision, out.Checks, out.Mergeable = s.Summary.ReviewDecision, s.Summary.Checks, pr.Mergeable

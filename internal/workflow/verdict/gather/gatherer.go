@@ -15,7 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/dirt"
 	"github.com/copse-dev/copse/internal/git/history"
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/turn"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
@@ -48,7 +48,7 @@ type Options struct {
 // Pulls request the pull requests of branches.
 type Pulls interface {
 	// OfBranches returns the pull request of each branch, in their order.
-	OfBranches(ctx context.Context, heads []github.Head) []fact.Fact[github.Status]
+	OfBranches(ctx context.Context, heads []pullrequest.Head) []fact.Fact[pullrequest.Status]
 }
 
 // Opened updates the list of open pull requests.

@@ -1,4 +1,4 @@
-package github
+package graphql
 
 import (
 	"slices"
@@ -6,20 +6,22 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
 )
 
-// The node types are GraphQL's answers; null leaves a field at its zero value.
+// The types below are GraphQL's answers; null leaves a field at its zero value.
 
-type nodeActor struct {
+// Actor is a user or an app.
+type Actor struct {
 	Type  string `json:"__typename"`
 	Login string `json:"login"`
 	Slug  string `json:"slug"`
 }
 
 // name returns the author in REST's spelling, which marks apps.
-func (a *nodeActor) name() string {
+func (a *Actor) name() string {
 	if a == nil || a.Login == "" {
-		return ghost
+		return pullrequest.Ghost
 	}
 	login := cleantext.Line(a.Login)
 	if a.Type == "Bot" && !strings.HasSuffix(login, "[bot]") {
@@ -28,7 +30,8 @@ func (a *nodeActor) name() string {
 	return login
 }
 
-type nodeList[T any] struct {
+// List is a page of a list.
+type List[T any] struct {
 	Total int `json:"totalCount"`
 	Page  struct {
 		HasPrevious bool   `json:"hasPreviousPage"`
@@ -39,49 +42,50 @@ type nodeList[T any] struct {
 	Nodes []*T `json:"nodes"`
 }
 
-// before returns the cursor toward the beginning of the list, nil at the beginning.
-func (l nodeList[T]) before() *string {
+// Before returns the cursor toward the beginning of the list, nil at the beginning.
+func (l List[T]) Before() *string {
 	if !l.Page.HasPrevious || l.Page.Start == "" {
 		return nil
 	}
 	return &l.Page.Start
 }
 
-// after returns the cursor toward the end of the list, nil at the end.
-func (l nodeList[T]) after() *string {
+// After returns the cursor toward the end of the list, nil at the end.
+func (l List[T]) After() *string {
 	if !l.Page.HasNext || l.Page.End == "" {
 		return nil
 	}
 	return &l.Page.End
 }
 
-type nodePull struct {
-	Number      int        `json:"number"`
-	Title       string     `json:"title"`
-	URL         string     `json:"url"`
-	Body        string     `json:"body"`
-	State       string     `json:"state"`
-	IsDraft     bool       `json:"isDraft"`
-	CreatedAt   string     `json:"createdAt"`
-	UpdatedAt   string     `json:"updatedAt"`
-	Author      *nodeActor `json:"author"`
-	Association string     `json:"authorAssociation"`
-	BaseRefName string     `json:"baseRefName"`
-	HeadRefName string     `json:"headRefName"`
-	HeadRefOID  string     `json:"headRefOid"`
+// PullRequest is a pull request.
+type PullRequest struct {
+	Number      int    `json:"number"`
+	Title       string `json:"title"`
+	URL         string `json:"url"`
+	Body        string `json:"body"`
+	State       string `json:"state"`
+	IsDraft     bool   `json:"isDraft"`
+	CreatedAt   string `json:"createdAt"`
+	UpdatedAt   string `json:"updatedAt"`
+	Author      *Actor `json:"author"`
+	Association string `json:"authorAssociation"`
+	BaseRefName string `json:"baseRefName"`
+	HeadRefName string `json:"headRefName"`
+	HeadRefOID  string `json:"headRefOid"`
 	HeadRepo    *struct {
 		Name string `json:"nameWithOwner"`
 	} `json:"headRepository"`
 	Mergeable  string  `json:"mergeable"`
 	MergeState string  `json:"mergeStateStatus"`
 	Decision   *string `json:"reviewDecision"`
-	Labels     nodeList[struct {
+	Labels     List[struct {
 		Name string `json:"name"`
 	}] `json:"labels"`
 	AutoMerge *struct {
-		EnabledAt string     `json:"enabledAt"`
-		Method    string     `json:"mergeMethod"`
-		EnabledBy *nodeActor `json:"enabledBy"`
+		EnabledAt string `json:"enabledAt"`
+		Method    string `json:"mergeMethod"`
+		EnabledBy *Actor `json:"enabledBy"`
 	} `json:"autoMergeRequest"`
 	BaseRef *struct {
 		Rule *struct {
@@ -90,23 +94,24 @@ type nodePull struct {
 			Conversation bool      `json:"requiresConversationResolution"`
 		} `json:"refUpdateRule"`
 	} `json:"baseRef"`
-	Requests nodeList[struct {
-		Reviewer *nodeActor `json:"requestedReviewer"`
+	Requests List[struct {
+		Reviewer *Actor `json:"requestedReviewer"`
 	}] `json:"reviewRequests"`
 	Queue *struct {
 		State    string `json:"state"`
 		Position int    `json:"position"`
 	} `json:"mergeQueueEntry"`
 
-	Reviews nodeList[nodeReview] `json:"reviews"`
-	Threads nodeList[nodeThread] `json:"reviewThreads"`
+	Reviews List[Review] `json:"reviews"`
+	Threads List[Thread] `json:"reviewThreads"`
 	Rollup  *struct {
-		Contexts nodeList[nodeCheck] `json:"contexts"`
+		Contexts List[Check] `json:"contexts"`
 	} `json:"statusCheckRollup"`
 }
 
-func (p *nodePull) model(asOf time.Time) PullRequest {
-	pr := PullRequest{
+// Model returns the pull request without its lists, as of a time.
+func (p *PullRequest) Model(asOf time.Time) pullrequest.PullRequest {
+	pr := pullrequest.PullRequest{
 		Number: p.Number, Title: cleantext.Line(p.Title), URL: cleantext.Line(p.URL), Body: cleantext.Block(p.Body),
 		State: "open", Draft: p.IsDraft, Author: p.Author.name(), AuthorAssociation: cleantext.Line(p.Association),
 		Base: cleantext.Line(p.BaseRefName), Head: cleantext.Line(p.HeadRefName), HeadSHA: p.HeadRefOID,
@@ -115,9 +120,9 @@ func (p *nodePull) model(asOf time.Time) PullRequest {
 	}
 	switch p.State {
 	case "CLOSED":
-		pr.State = string(Closed)
+		pr.State = string(pullrequest.Closed)
 	case "MERGED":
-		pr.State, pr.Merged = string(Closed), true
+		pr.State, pr.Merged = string(pullrequest.Closed), true
 	}
 	switch p.Mergeable {
 	case "MERGEABLE":
@@ -137,14 +142,14 @@ func (p *nodePull) model(asOf time.Time) PullRequest {
 		}
 	}
 	if a := p.AutoMerge; a != nil {
-		pr.AutoMerge = &AutoMerge{Method: lower(a.Method), EnabledBy: a.EnabledBy.name(), EnabledAt: cleantext.Line(a.EnabledAt)}
+		pr.AutoMerge = &pullrequest.AutoMerge{Method: lower(a.Method), EnabledBy: a.EnabledBy.name(), EnabledAt: cleantext.Line(a.EnabledAt)}
 	}
 	if q := p.Queue; q != nil {
-		pr.MergeQueue = &QueueEntry{State: lower(q.State), Position: q.Position}
+		pr.MergeQueue = &pullrequest.QueueEntry{State: lower(q.State), Position: q.Position}
 	}
 	if p.BaseRef != nil && p.BaseRef.Rule != nil {
 		rule := p.BaseRef.Rule
-		pr.Rules = Rules{Resolve: rule.Conversation}
+		pr.Rules = pullrequest.Rules{Resolve: rule.Conversation}
 		if rule.Approvals != nil {
 			pr.Rules.Approvals = *rule.Approvals
 		}
@@ -174,35 +179,39 @@ func (p *nodePull) model(asOf time.Time) PullRequest {
 // lower returns one of GraphQL's constants in REST's spelling.
 func lower(constant string) string { return strings.ToLower(cleantext.Line(constant)) }
 
-type nodeReview struct {
-	Author *nodeActor `json:"author"`
-	State  string     `json:"state"`
+// Review is a review.
+type Review struct {
+	Author *Actor `json:"author"`
+	State  string `json:"state"`
 }
 
-func (r nodeReview) model() Review {
-	return Review{Author: r.Author.name(), State: cleantext.Line(r.State)}
+// Model returns the review.
+func (r Review) Model() pullrequest.Review {
+	return pullrequest.Review{Author: r.Author.name(), State: cleantext.Line(r.State)}
 }
 
-type nodeThread struct {
+// Thread is a review thread.
+type Thread struct {
 	Resolved     bool   `json:"isResolved"`
 	Outdated     bool   `json:"isOutdated"`
 	Path         string `json:"path"`
 	Line         *int   `json:"line"`
 	OriginalLine *int   `json:"originalLine"`
-	Opening      nodeList[struct {
-		Author      *nodeActor `json:"author"`
-		Association string     `json:"authorAssociation"`
-		Body        string     `json:"body"`
-		URL         string     `json:"url"`
-		CreatedAt   string     `json:"createdAt"`
+	Opening      List[struct {
+		Author      *Actor `json:"author"`
+		Association string `json:"authorAssociation"`
+		Body        string `json:"body"`
+		URL         string `json:"url"`
+		CreatedAt   string `json:"createdAt"`
 	}] `json:"opening"`
-	Latest nodeList[struct {
+	Latest List[struct {
 		CreatedAt string `json:"createdAt"`
 	}] `json:"latest"`
 }
 
-func (t nodeThread) model() Thread {
-	out := Thread{File: cleantext.Line(t.Path), Outdated: t.Outdated, Author: ghost}
+// Model returns the thread.
+func (t Thread) Model() pullrequest.Thread {
+	out := pullrequest.Thread{File: cleantext.Line(t.Path), Outdated: t.Outdated, Author: pullrequest.Ghost}
 	switch {
 	case t.Line != nil:
 		out.Line = *t.Line
@@ -222,7 +231,8 @@ func (t nodeThread) model() Thread {
 	return out
 }
 
-type nodeCheck struct {
+// Check is a check run, or a commit status.
+type Check struct {
 	Type       string  `json:"__typename"`
 	ID         int64   `json:"databaseId"`
 	Name       string  `json:"name"`
@@ -240,17 +250,18 @@ type nodeCheck struct {
 	} `json:"checkSuite"`
 }
 
-func (n nodeCheck) model() Check {
+// Model returns the check.
+func (n Check) Model() pullrequest.Check {
 	if n.Type == "StatusContext" {
-		c := statusCheck(n.Context, lower(n.State), n.TargetURL)
+		c := pullrequest.StatusCheck(n.Context, lower(n.State), n.TargetURL)
 		c.Required = n.Required
 		return c
 	}
-	c := Check{Name: cleantext.Line(n.Name), Status: lower(n.Status), URL: cleantext.Line(n.DetailsURL), Required: n.Required}
+	c := pullrequest.Check{Name: cleantext.Line(n.Name), Status: lower(n.Status), URL: cleantext.Line(n.DetailsURL), Required: n.Required}
 	if n.Conclusion != nil && *n.Conclusion != "" {
 		c.Conclusion = new(lower(*n.Conclusion))
 	}
-	if n.Suite != nil && n.Suite.App != nil && n.Suite.App.Slug == actionsApp {
+	if n.Suite != nil && n.Suite.App != nil && n.Suite.App.Slug == pullrequest.ActionsApp {
 		c.Job = n.ID
 	}
 	return c

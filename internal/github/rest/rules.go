@@ -1,24 +1,18 @@
-package github
+package rest
 
 import (
 	"context"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
 )
 
-// Rules are the known requirements of a pull request's base.
-type Rules struct {
-	Checks    []string // names of checks that must pass
-	Approvals int      // reviews that must approve
-	Resolve   bool     // review threads must be resolved
-	Other     []string // further requirements, in words
-}
-
-// rules reads the requirements of a branch from its rule sets and its protection. It omits
+// Rules reads the requirements of a branch from its rule sets and its protection. It omits
 // unreadable parts.
-func (c *Client) rules(ctx context.Context, r Repo, branch string) Rules {
-	var found Rules
+func (c *Conn) Rules(ctx context.Context, r remoteurl.Repo, branch string) pullrequest.Rules {
+	var found pullrequest.Rules
 	var sets []struct {
 		Type       string `json:"type"`
 		Parameters struct {
@@ -29,7 +23,7 @@ func (c *Client) rules(ctx context.Context, r Repo, branch string) Rules {
 			Resolve   bool `json:"required_review_thread_resolution"`
 		} `json:"parameters"`
 	}
-	if _, err := c.get(ctx, c.endpoint(r, page(1, perPage), "rules", "branches", branch), &sets); err == nil {
+	if _, err := c.Get(ctx, c.Endpoint(r, page(1, PerPage), "rules", "branches", branch), &sets); err == nil {
 		for _, s := range sets {
 			for _, check := range s.Parameters.Checks {
 				found.Checks = append(found.Checks, cleantext.Line(check.Context))
@@ -48,7 +42,7 @@ func (c *Client) rules(ctx context.Context, r Repo, branch string) Rules {
 			} `json:"required_status_checks"`
 		} `json:"protection"`
 	}
-	if _, err := c.get(ctx, c.endpoint(r, nil, "branches", branch), &protected); err == nil {
+	if _, err := c.Get(ctx, c.Endpoint(r, nil, "branches", branch), &protected); err == nil {
 		for _, name := range protected.Protection.Checks.Contexts {
 			found.Checks = append(found.Checks, cleantext.Line(name))
 		}
@@ -66,17 +60,4 @@ var demands = map[string]string{ //nolint:gochecknoglobals // a constant
 	"merge_queue":             "its merge queue",
 	"code_scanning":           "code scanning results",
 	"workflows":               "workflows to pass",
-}
-
-// with returns the requirements of both.
-func (r Rules) with(other Rules) Rules {
-	for _, name := range other.Checks {
-		if !slices.Contains(r.Checks, name) {
-			r.Checks = append(slices.Clip(r.Checks), name)
-		}
-	}
-	r.Approvals = max(r.Approvals, other.Approvals)
-	r.Resolve = r.Resolve || other.Resolve
-	r.Other = append(slices.Clip(r.Other), other.Other...)
-	return r
 }

@@ -1,4 +1,8 @@
-package github
+// Package remoteurl finds the repository of a git remote at GitHub or GitHub Enterprise, and the
+// address of its API.
+//
+// Use [ParseRemote] and [APIBase]. Errors never contain the credentials of a URL.
+package remoteurl
 
 import (
 	"fmt"

@@ -1,4 +1,8 @@
-package github
+// Package joblog reads the end of the logs of failing jobs of GitHub Actions.
+//
+// Use [New] and [Reader.Add]. The store of logs gets no credentials, and at most the end of a log is
+// read.
+package joblog
 
 import (
 	"bytes"
@@ -14,6 +18,9 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
+	"github.com/copse-dev/copse/internal/github/rest"
 	"github.com/copse-dev/copse/internal/remote"
 )
 
@@ -26,42 +33,33 @@ const (
 	maxStore = 32 << 20
 )
 
-// stayAt follows redirects within the API's host and leaves others to the caller.
-func stayAt(api *url.URL) func(*http.Request, []*http.Request) error {
-	return func(r *http.Request, _ []*http.Request) error {
-		if isLogPath(r.Response.Request.URL.Path) && (r.URL.Host != api.Host || r.URL.Scheme != api.Scheme || !isLogPath(r.URL.Path)) {
-			return http.ErrUseLastResponse
-		}
-		return nil
-	}
+// Reader reads the logs of jobs.
+type Reader struct {
+	conn *rest.Conn
+	// store has no credentials: the address of a log is sufficient.
+	store *http.Client
 }
 
-// isLogPath reports whether a path of the API is that of a job's log.
-func isLogPath(path string) bool {
-	return strings.Contains(path, "/actions/jobs/") && strings.HasSuffix(path, "/logs")
-}
-
-// newLogClient returns the client for the store of logs, which GitHub keeps elsewhere. It has no
-// credentials: the address of a log is sufficient.
-func newLogClient(api *url.URL, o Options) *http.Client {
-	secure := api.Scheme == "https"
-	return &http.Client{
+// New returns a reader with a client for the store of logs, which GitHub keeps elsewhere.
+func New(conn *rest.Conn, base http.RoundTripper, timeout time.Duration) *Reader {
+	secure := conn.API.Scheme == "https"
+	return &Reader{conn: conn, store: &http.Client{
 		Transport: remote.NewTransport(remote.Options{
-			Base: o.Base,
+			Base: base,
 			Allow: func(r *http.Request) bool {
 				return r.Method == http.MethodGet && r.Body == nil && (r.URL.Scheme == "https" || !secure && r.URL.Scheme == "http") &&
 					r.Header.Get("Authorization") == ""
 			},
-			Timeout: o.Timeout,
+			Timeout: timeout,
 			MaxBody: maxStore,
 		}),
-	}
+	}}
 }
 
-// Logs adds to the first failing checks that are jobs of GitHub Actions the end of the failing
+// Add adds to the first failing checks that are jobs of GitHub Actions the end of the failing
 // step's log, and to Notes which logs are missing, and why.
-func (c *Client) Logs(ctx context.Context, r Repo, s *Status) {
-	s.Checks = append([]Check(nil), s.Checks...)
+func (l *Reader) Add(ctx context.Context, r remoteurl.Repo, s *pullrequest.Status) {
+	s.Checks = append([]pullrequest.Check(nil), s.Checks...)
 	var reading sync.WaitGroup
 	notes := make([]string, len(s.Checks))
 	read, more := 0, 0
@@ -79,7 +77,7 @@ func (c *Client) Logs(ctx context.Context, r Repo, s *Status) {
 		}
 		read++
 		reading.Go(func() {
-			found, err := c.jobLog(ctx, r, check.Job)
+			found, err := l.jobLog(ctx, r, check.Job)
 			if err != nil {
 				notes[i] = fmt.Sprintf("no log of %s: %s", check.Name, reasonOf(err))
 				return
@@ -95,7 +93,7 @@ func (c *Client) Logs(ctx context.Context, r Repo, s *Status) {
 		}
 	}
 	if more > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("logs of %s are not read", number(more, "further failing check")))
+		s.Notes = append(s.Notes, fmt.Sprintf("logs of %s are not read", cleantext.Count(more, "further failing check")))
 	}
 }
 
@@ -144,46 +142,46 @@ func (w wireJob) failed() (name string, from, to time.Time) {
 }
 
 // jobLog reads the end of the log of a job's failing step.
-func (c *Client) jobLog(ctx context.Context, r Repo, job int64) (Log, error) {
+func (l *Reader) jobLog(ctx context.Context, r remoteurl.Repo, job int64) (pullrequest.Log, error) {
 	number := strconv.FormatInt(job, 10)
 	var w wireJob
-	if _, err := c.get(ctx, c.endpoint(r, nil, "actions", "jobs", number), &w); err != nil {
-		return Log{}, err
+	if _, err := l.conn.Get(ctx, l.conn.Endpoint(r, nil, "actions", "jobs", number), &w); err != nil {
+		return pullrequest.Log{}, err
 	}
-	at, err := c.logAddress(ctx, c.endpoint(r, nil, "actions", "jobs", number, "logs"))
+	at, err := l.logAddress(ctx, l.conn.Endpoint(r, nil, "actions", "jobs", number, "logs"))
 	if err != nil {
-		return Log{}, err
+		return pullrequest.Log{}, err
 	}
-	tail, err := c.tail(ctx, at)
+	tail, err := l.tail(ctx, at)
 	if err != nil {
-		return Log{}, err
+		return pullrequest.Log{}, err
 	}
 	step, from, to := w.failed()
-	return Log{Step: step, Text: stepLog(tail, from, to)}, nil
+	return pullrequest.Log{Step: step, Text: stepLog(tail, from, to)}, nil
 }
 
 // logAddress asks the API for the address of a log: it answers with a redirect to a store, whose
 // address grants access to the log.
-func (c *Client) logAddress(ctx context.Context, u *url.URL) (*url.URL, error) {
+func (l *Reader) logAddress(ctx context.Context, u *url.URL) (*url.URL, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("find log: %w", err)
 	}
-	req.Header = c.header.Clone()
-	resp, err := c.http.Do(req)
+	req.Header = l.conn.Header.Clone()
+	resp, err := l.conn.HTTP.Do(req)
 	if err != nil {
-		return nil, remote.TransportError(service, err)
+		return nil, remote.TransportError(rest.Service, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 3 {
-		if err := remote.CheckResponse(service, c.source, resp); err != nil {
+		if err := remote.CheckResponse(rest.Service, l.conn.Source, resp); err != nil {
 			return nil, err
 		}
-		return nil, malformed("the address of a log")
+		return nil, rest.Malformed("the address of a log")
 	}
 	at, err := resp.Location()
 	if err != nil || at.User != nil {
-		return nil, malformed("the address of a log")
+		return nil, rest.Malformed("the address of a log")
 	}
 	return at, nil
 }
@@ -191,43 +189,43 @@ func (c *Client) logAddress(ctx context.Context, u *url.URL) (*url.URL, error) {
 // tail reads the last maxLog bytes at an address, from the start of a line. It requests no more, in
 // one of the two ways that stores support. A store without ranges sends everything, of which tail
 // keeps only the end.
-func (c *Client) tail(ctx context.Context, at *url.URL) ([]byte, error) {
-	resp, err := c.readLog(ctx, at, "bytes=-"+strconv.Itoa(maxLog))
+func (l *Reader) tail(ctx context.Context, at *url.URL) ([]byte, error) {
+	resp, err := l.readLog(ctx, at, "bytes=-"+strconv.Itoa(maxLog))
 	if err != nil {
 		return nil, err
 	}
 	if resp.StatusCode == http.StatusOK && resp.ContentLength > maxLog {
 		_ = resp.Body.Close()
-		if resp, err = c.readLog(ctx, at, fmt.Sprintf("bytes=%d-", resp.ContentLength-maxLog)); err != nil {
+		if resp, err = l.readLog(ctx, at, fmt.Sprintf("bytes=%d-", resp.ContentLength-maxLog)); err != nil {
 			return nil, err
 		}
 	}
 	defer resp.Body.Close()
 	kept, err := lastBytes(resp.Body, maxLog)
 	if err != nil {
-		return nil, remote.TransportError(service, err)
+		return nil, remote.TransportError(rest.Service, err)
 	}
 	return kept, nil
 }
 
-func (c *Client) readLog(ctx context.Context, at *url.URL, span string) (*http.Response, error) {
+func (l *Reader) readLog(ctx context.Context, at *url.URL, span string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("read log: %w", err)
 	}
 	req.Header.Set("Range", span)
-	req.Header.Set("User-Agent", c.header.Get("User-Agent"))
-	resp, err := c.logs.Do(req)
+	req.Header.Set("User-Agent", l.conn.Header.Get("User-Agent"))
+	resp, err := l.store.Do(req)
 	if err != nil {
-		return nil, remote.TransportError(service, err)
+		return nil, remote.TransportError(rest.Service, err)
 	}
 	if resp.StatusCode == http.StatusRequestedRangeNotSatisfiable { // an empty log
 		_ = resp.Body.Close()
 		resp.Body = http.NoBody
 		return resp, nil
 	}
-	if err := remote.CheckResponse(service, "", resp); err != nil {
-		return nil, &remote.Error{Service: service, Status: resp.StatusCode, Detail: "the log store answered HTTP " + strconv.Itoa(resp.StatusCode)}
+	if err := remote.CheckResponse(rest.Service, "", resp); err != nil {
+		return nil, &remote.Error{Service: rest.Service, Status: resp.StatusCode, Detail: "the log store answered HTTP " + strconv.Itoa(resp.StatusCode)}
 	}
 	return resp, nil
 }

@@ -1,15 +1,21 @@
-package github
+// Package pullrequest describes a pull request with its reviews, checks, and review threads, and
+// explains what keeps it from being merged.
+//
+// Use [Summarize] for the explanation. It adds nothing to GitHub's own verdict, and treats unknown
+// facts as unknown. All text is one clean line, or a clean block.
+package pullrequest
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
 )
 
-// ghost is the author that GitHub shows for a deleted account.
-const ghost = "ghost"
+// Ghost is the author that GitHub shows for a deleted account.
+const Ghost = "ghost"
 
 // PullRequest describes a pull request. Times are in GitHub's form, RFC 3339.
 type PullRequest struct {
@@ -142,184 +148,12 @@ type Log struct {
 
 // The wire types contain only the fields that are read; null leaves a field at its zero value.
 
-type wireUser struct {
-	Login string `json:"login"`
-}
+// ActionsApp is the app whose check runs are jobs of GitHub Actions.
+const ActionsApp = "github-actions"
 
-// name returns the author to show for a user; GitHub sends null for a deleted account.
-func (u *wireUser) name() string {
-	if u == nil || u.Login == "" {
-		return ghost
-	}
-	return cleantext.Line(u.Login)
-}
-
-type wirePull struct {
-	Number         int        `json:"number"`
-	Title          string     `json:"title"`
-	HTMLURL        string     `json:"html_url"`
-	Body           string     `json:"body"`
-	State          string     `json:"state"`
-	User           *wireUser  `json:"user"`
-	Association    string     `json:"author_association"`
-	Base           wireRef    `json:"base"`
-	Head           wireRef    `json:"head"`
-	Draft          bool       `json:"draft"`
-	Mergeable      *bool      `json:"mergeable"`
-	MergeableState string     `json:"mergeable_state"`
-	Merged         bool       `json:"merged"`
-	MergedAt       *string    `json:"merged_at"`
-	CreatedAt      string     `json:"created_at"`
-	UpdatedAt      string     `json:"updated_at"`
-	Reviewers      []wireUser `json:"requested_reviewers"`
-	Teams          []struct {
-		Slug string `json:"slug"`
-	} `json:"requested_teams"`
-	Labels    wireLabels `json:"labels"`
-	AutoMerge *struct {
-		EnabledBy *wireUser `json:"enabled_by"`
-		Method    string    `json:"merge_method"`
-	} `json:"auto_merge"`
-	Stack wireStack `json:"stack"`
-}
-
-// wireStack is a position in a stack. A value in another form than the documented one reads as
-// none: the field is a preview.
-type wireStack struct{ place *StackPlace }
-
-func (s *wireStack) UnmarshalJSON(data []byte) error {
-	var w struct {
-		ID       int64   `json:"id"`
-		Position int     `json:"position"`
-		Base     wireRef `json:"base"`
-	}
-	if json.Unmarshal(data, &w) == nil && w.ID != 0 && w.Position > 0 {
-		s.place = &StackPlace{ID: w.ID, Position: w.Position, Base: cleantext.Line(w.Base.Ref)}
-	}
-	return nil
-}
-
-// wireLabels are the names of labels. A value in another form than the documented one reads as
-// none: labels must not fail a call.
-type wireLabels []string
-
-func (l *wireLabels) UnmarshalJSON(data []byte) error {
-	var labels []struct {
-		Name string `json:"name"`
-	}
-	json.Unmarshal(data, &labels) //nolint:errcheck // ignore another form
-	for _, label := range labels {
-		*l = append(*l, cleantext.Line(label.Name))
-	}
-	return nil
-}
-
-type wireRef struct {
-	Ref  string `json:"ref"`
-	SHA  string `json:"sha"`
-	Repo *struct {
-		FullName string `json:"full_name"`
-	} `json:"repo"`
-}
-
-func (p wirePull) model(asOf time.Time) PullRequest {
-	pr := PullRequest{
-		Number:     p.Number,
-		Title:      cleantext.Line(p.Title),
-		State:      cleantext.Line(p.State),
-		Author:     p.User.name(),
-		Base:       cleantext.Line(p.Base.Ref),
-		Head:       cleantext.Line(p.Head.Ref),
-		Draft:      p.Draft,
-		Mergeable:  p.Mergeable,
-		CreatedAt:  cleantext.Line(p.CreatedAt),
-		UpdatedAt:  cleantext.Line(p.UpdatedAt),
-		AsOf:       asOf,
-		HeadSHA:    p.Head.SHA,
-		Merged:     p.Merged || p.MergedAt != nil,
-		MergeState: p.MergeableState,
-		Stack:      p.Stack.place,
-
-		URL:    cleantext.Line(p.HTMLURL),
-		Body:   cleantext.Block(p.Body),
-		Labels: p.Labels,
-
-		AuthorAssociation: cleantext.Line(p.Association),
-	}
-	if p.Head.Repo != nil {
-		pr.HeadRepo = cleantext.Line(p.Head.Repo.FullName)
-	}
-	if p.AutoMerge != nil {
-		pr.AutoMerge = &AutoMerge{Method: cleantext.Line(p.AutoMerge.Method), EnabledBy: p.AutoMerge.EnabledBy.name()}
-	}
-	for _, u := range p.Reviewers {
-		pr.RequestedReviewers = append(pr.RequestedReviewers, u.name())
-	}
-	for _, t := range p.Teams {
-		pr.RequestedTeams = append(pr.RequestedTeams, cleantext.Line(t.Slug))
-	}
-	return pr
-}
-
-type wireReview struct {
-	User  *wireUser `json:"user"`
-	State string    `json:"state"`
-}
-
-func (r wireReview) model() Review {
-	return Review{Author: r.User.name(), State: cleantext.Line(r.State)}
-}
-
-// actionsApp is the app whose check runs are jobs of GitHub Actions.
-const actionsApp = "github-actions"
-
-type wireCheckRuns struct {
-	CheckRuns []struct {
-		ID         int64   `json:"id"`
-		Name       string  `json:"name"`
-		Status     string  `json:"status"`
-		Conclusion *string `json:"conclusion"`
-		DetailsURL string  `json:"details_url"`
-		App        *struct {
-			Slug string `json:"slug"`
-		} `json:"app"`
-	} `json:"check_runs"`
-}
-
-func (w wireCheckRuns) model() []Check {
-	var checks []Check
-	for _, r := range w.CheckRuns {
-		c := Check{Name: cleantext.Line(r.Name), Status: cleantext.Line(r.Status), URL: cleantext.Line(r.DetailsURL)}
-		if r.Conclusion != nil && *r.Conclusion != "" {
-			c.Conclusion = new(cleantext.Line(*r.Conclusion))
-		}
-		if r.App != nil && r.App.Slug == actionsApp {
-			c.Job = r.ID
-		}
-		checks = append(checks, c)
-	}
-	return checks
-}
-
-type wireStatuses struct {
-	Statuses []struct {
-		Context   string `json:"context"`
-		State     string `json:"state"`
-		TargetURL string `json:"target_url"`
-	} `json:"statuses"`
-}
-
-func (w wireStatuses) model() []Check {
-	var checks []Check
-	for _, s := range w.Statuses {
-		checks = append(checks, statusCheck(s.Context, s.State, s.TargetURL))
-	}
-	return checks
-}
-
-// statusCheck returns a commit status, which has only a state (pending, expected, success, failure,
+// StatusCheck returns a commit status, which has only a state (pending, expected, success, failure,
 // error), in the form of a check run.
-func statusCheck(context, state, target string) Check {
+func StatusCheck(context, state, target string) Check {
 	c := Check{Name: cleantext.Line(context), Status: "pending", URL: cleantext.Line(target)}
 	if state != "pending" && state != "expected" {
 		c.Status, c.Conclusion = "completed", new(cleantext.Line(state))
@@ -346,4 +180,78 @@ func ParseState(s string) (State, error) {
 		return state, nil
 	}
 	return "", fmt.Errorf("parse state %q: want open, closed or all", s)
+}
+
+// Head is a branch whose pull request is wanted.
+type Head struct {
+	// Branch is its name at GitHub.
+	Branch string
+	// Number is the number of its pull request, 0 if it is unknown.
+	Number int
+	// Commit is the tip of the branch. A pull request that was found by name, and is merged or
+	// closed, counts only if it ended with this commit: people reuse names.
+	Commit string
+}
+
+// Rules are the known requirements of a pull request's base.
+type Rules struct {
+	Checks    []string // names of checks that must pass
+	Approvals int      // reviews that must approve
+	Resolve   bool     // review threads must be resolved
+	Other     []string // further requirements, in words
+}
+
+// With returns the requirements of both.
+func (r Rules) With(other Rules) Rules {
+	for _, name := range other.Checks {
+		if !slices.Contains(r.Checks, name) {
+			r.Checks = append(slices.Clip(r.Checks), name)
+		}
+	}
+	r.Approvals = max(r.Approvals, other.Approvals)
+	r.Resolve = r.Resolve || other.Resolve
+	r.Other = append(slices.Clip(r.Other), other.Other...)
+	return r
+}
+
+// Status is a pull request with its reviews and the checks of its head commit.
+type Status struct {
+	PullRequest PullRequest `json:"pull_request"`
+	// Reviews has the effective review of each author first, the latest first, and then the others
+	// in the same order. The effective review is an author's last approval, request for changes, or
+	// dismissed review, and without any of these, the last review.
+	Reviews []Review `json:"reviews"`
+	// Checks has failing checks first, then those without a verdict, then the rest; each by name.
+	Checks  []Check `json:"checks"`
+	Summary Summary `json:"summary"`
+	// UnresolvedThreads are the unresolved review threads, the one with the latest comment first.
+	// It is nil if they are unknown.
+	UnresolvedThreads []Thread `json:"unresolved_threads,omitzero"`
+	// Notes name the facts that this answer lacks, each with the reason.
+	Notes []string `json:"notes,omitempty"`
+	// AsOf is when GitHub confirmed this: the earliest of its parts.
+	AsOf time.Time `json:"-"`
+}
+
+// EffectiveFirst orders reviews, which GitHub returns oldest first, as Status promises.
+func EffectiveFirst(reviews []Review) []Review {
+	counting := countingReviews(reviews)
+	out := make([]Review, 0, len(reviews))
+	for _, i := range counting {
+		out = append(out, reviews[i])
+	}
+	for i, review := range slices.Backward(reviews) {
+		if !slices.Contains(counting, i) {
+			out = append(out, review)
+		}
+	}
+	return out
+}
+
+// CompareChecks orders checks as [Status] promises.
+func CompareChecks(a, b Check) int {
+	if c := int(a.verdict()) - int(b.verdict()); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
 }

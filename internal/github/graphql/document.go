@@ -1,18 +1,28 @@
-package github
+// Package graphql contains the GraphQL documents that copse sends to GitHub, and decodes their
+// answers.
+//
+// Use [Document] for one pull request and [BatchDocument] for those of several branches. [Allowed]
+// recognizes the requests that carry one of these documents: they only read. The package sends
+// nothing.
+package graphql
 
-import "strings"
+import (
+	"strings"
 
-// shape selects the parts of the document that only some servers or tokens allow. One field that
+	"github.com/copse-dev/copse/internal/github/remoteurl"
+)
+
+// Shape selects the parts of the document that only some servers or tokens allow. One field that
 // the server does not know, or that the token may not see, fails the whole document.
-type shape struct {
+type Shape struct {
 	// teams are the names of teams, which need the scope read:org.
 	teams bool
 	// queue is the merge queue, which Enterprise servers before 3.8 do not have.
 	queue bool
 }
 
-// shapes are tried in this order.
-var shapes = [...]shape{{true, true}, {false, true}, {true, false}, {false, false}} //nolint:gochecknoglobals // a constant
+// Shapes are tried in this order.
+var Shapes = [...]Shape{{true, true}, {false, true}, {true, false}, {false, false}} //nolint:gochecknoglobals // a constant
 
 // The parts of the document. $core is true in the first request for a pull request. The other
 // variables select the lists to continue, and the positions.
@@ -40,8 +50,8 @@ reviewRequests(first:100){nodes{requestedReviewer{__typename ...on User{login}..
 	documentQueue = `mergeQueueEntry{state position}`
 )
 
-// document returns the text of the one GraphQL document, a query.
-func document(s shape) string {
+// Document returns the text of the one GraphQL document, a query.
+func Document(s Shape) string {
 	var b strings.Builder
 	b.WriteString(documentHead)
 	if s.teams {
@@ -55,19 +65,20 @@ func document(s shape) string {
 	return b.String()
 }
 
-// variables select the part of a pull request to read: its core, and its lists from a position on.
+// Variables select the part of a pull request to read: its core, and its lists from a position on.
 // A list begins at "".
-type variables struct {
-	core                     bool
-	reviews, threads, checks *string
+type Variables struct {
+	Core                     bool
+	Reviews, Threads, Checks *string
 }
 
-// everything returns the first request for a status.
-func everything() variables {
-	return variables{core: true, reviews: new(""), threads: new(""), checks: new("")}
+// Everything returns the first request for a status.
+func Everything() Variables {
+	return Variables{Core: true, Reviews: new(""), Threads: new(""), Checks: new("")}
 }
 
-func (v variables) values(r Repo, n int) map[string]any {
+// Values returns the variables of the document for pull request n.
+func (v Variables) Values(r remoteurl.Repo, n int) map[string]any {
 	place := func(cursor *string) any {
 		if cursor == nil || *cursor == "" {
 			return nil
@@ -75,8 +86,8 @@ func (v variables) values(r Repo, n int) map[string]any {
 		return *cursor
 	}
 	return map[string]any{
-		"owner": r.Owner, "name": r.Name, "number": n, "core": v.core,
-		"withReviews": v.reviews != nil, "withThreads": v.threads != nil, "withChecks": v.checks != nil,
-		"reviews": place(v.reviews), "threads": place(v.threads), "checks": place(v.checks),
+		"owner": r.Owner, "name": r.Name, "number": n, "core": v.Core,
+		"withReviews": v.Reviews != nil, "withThreads": v.Threads != nil, "withChecks": v.Checks != nil,
+		"reviews": place(v.Reviews), "threads": place(v.Threads), "checks": place(v.Checks),
 	}
 }

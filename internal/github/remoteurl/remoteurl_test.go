@@ -1,11 +1,11 @@
-package github_test
+package remoteurl_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/github"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
 )
 
 func TestParseRemote(t *testing.T) {
@@ -100,10 +100,10 @@ func TestParseRemote(t *testing.T) {
 	} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
-			repo, err := github.ParseRemote(url, known)
+			repo, err := remoteurl.ParseRemote(url, known)
 			got := repo.Host + " " + repo.Owner + " " + repo.Name
 			if err != nil {
-				if repo != (github.Repo{}) {
+				if repo != (remoteurl.Repo{}) {
 					t.Errorf("got %v beside the error", repo)
 				}
 				got = err.Error()
@@ -140,8 +140,8 @@ func TestParseRemoteErrorsHoldNoSecrets(t *testing.T) {
 		"://hunter2@":                               "://…",
 		"ssh://git@gitlab.com:22/o/r":               "ssh://git@gitlab.com:22/o/r",
 	} {
-		_, err := github.ParseRemote(url, nil)
-		var e *github.RemoteError
+		_, err := remoteurl.ParseRemote(url, nil)
+		var e *remoteurl.RemoteError
 		if !errors.As(err, &e) {
 			t.Errorf("%s: got error %v", url, err)
 			continue
@@ -167,7 +167,7 @@ func TestRemoteLogin(t *testing.T) {
 		"https://me:hunter2/x@github.com/o/r":            "me hunter2/x",
 		"https://ghp_012345678901234567890@github.com/x": " ghp_012345678901234567890",
 	} {
-		login, password := github.RemoteLogin(url)
+		login, password := remoteurl.RemoteLogin(url)
 		if got := login + " " + password; got != want {
 			t.Errorf("%s: got %q, want %q", url, got, want)
 		}
@@ -176,11 +176,11 @@ func TestRemoteLogin(t *testing.T) {
 
 func TestParseFullName(t *testing.T) {
 	t.Parallel()
-	if owner, name, err := github.ParseFullName("o/next.js"); err != nil || owner != "o" || name != "next.js" {
+	if owner, name, err := remoteurl.ParseFullName("o/next.js"); err != nil || owner != "o" || name != "next.js" {
 		t.Errorf("got %q, %q, %v", owner, name, err)
 	}
 	for _, bad := range []string{"", "o", "o/", "/r", "o/r/x", "o/..", "../r", "o/r?x", "https://github.com/o/r", "o/r\n"} {
-		if _, _, err := github.ParseFullName(bad); err == nil || !strings.Contains(err.Error(), "want owner/name") {
+		if _, _, err := remoteurl.ParseFullName(bad); err == nil || !strings.Contains(err.Error(), "want owner/name") {
 			t.Errorf("%q: got error %v", bad, err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestAPIBase(t *testing.T) {
 		{"a/b", "", "error: not a host name"},
 		{"me:hunter2@host", "", "error: not a host name"},
 	} {
-		u, err := github.APIBase(tt.host, tt.override)
+		u, err := remoteurl.APIBase(tt.host, tt.override)
 		want, fails := strings.CutPrefix(tt.want, "error: ")
 		switch {
 		case fails && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2")):
@@ -228,7 +228,7 @@ func FuzzParseRemote(f *testing.F) {
 	}
 	const secret = "hunter2hunter2"
 	f.Fuzz(func(t *testing.T, s string) {
-		repo, err := github.ParseRemote(s, nil)
+		repo, err := remoteurl.ParseRemote(s, nil)
 		if err == nil {
 			for _, part := range []string{repo.Owner, repo.Name} {
 				if part == "" || part == "." || part == ".." || strings.ContainsAny(part, "/\\?#%@: \n\x00") {
@@ -238,17 +238,17 @@ func FuzzParseRemote(f *testing.F) {
 			if strings.ContainsAny(repo.Host, "/\\?#%@: \n\x00") || repo.Host != strings.ToLower(repo.Host) {
 				t.Errorf("%q gives host %q", s, repo.Host)
 			}
-			if _, err := github.APIBase(repo.Host, ""); err != nil {
+			if _, err := remoteurl.APIBase(repo.Host, ""); err != nil {
 				t.Errorf("%q: %v", s, err)
 			}
 			for _, form := range []string{"https://" + repo.Host + "/" + repo.String() + ".git", "git@" + repo.Host + ":" + repo.String() + ".git"} {
-				if again, err := github.ParseRemote(form, nil); err != nil || again != repo {
+				if again, err := remoteurl.ParseRemote(form, nil); err != nil || again != repo {
 					t.Errorf("%q gives %v, and that as %q gives %v, %v", s, repo, form, again, err)
 				}
 			}
 		}
 		for _, prefix := range []string{"https://me:" + secret + "@", secret + "@", "ssh://" + secret + ":x@", "https://gitlab.com/x?" + secret, "https://" + secret + "@x/?"} {
-			if _, err := github.ParseRemote(prefix+s, nil); err != nil && strings.Contains(err.Error(), secret) {
+			if _, err := remoteurl.ParseRemote(prefix+s, nil); err != nil && strings.Contains(err.Error(), secret) {
 				t.Errorf("the secret is in %v", err)
 			}
 		}

@@ -1,24 +1,27 @@
-package github
+package graphql
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/github/pullrequest"
+	"github.com/copse-dev/copse/internal/github/remoteurl"
 )
 
-// maxBatch is the maximum number of branches in one request. GitHub allows ten seconds for it.
-const maxBatch = 50
+// MaxBatch is the maximum number of branches in one request. GitHub allows ten seconds for it.
+const MaxBatch = 50
 
 // The prefixes of the fields of a batch, before the index of a branch: the open pull requests with
 // its name, the merged or closed ones, and the one with its number.
 const (
-	openAlias   = "o"
-	endedAlias  = "e"
-	numberAlias = "p"
+	OpenAlias   = "o"
+	EndedAlias  = "e"
+	NumberAlias = "p"
 )
 
-// batchVariables returns the variables of a batch: a name or a number for each branch.
-func batchVariables(r Repo, heads []Head) map[string]any {
+// BatchVariables returns the variables of a batch: a name or a number for each branch.
+func BatchVariables(r remoteurl.Repo, heads []pullrequest.Head) map[string]any {
 	v := map[string]any{"owner": r.Owner, "name": r.Name}
 	for i, h := range heads {
 		if h.Number > 0 {
@@ -30,16 +33,16 @@ func batchVariables(r Repo, heads []Head) map[string]any {
 	return v
 }
 
-// batchDocument returns the text of the query with such variables, which depends on nothing else:
+// BatchDocument returns the text of the query with such variables, which depends on nothing else:
 // the check of outgoing requests writes it again and compares.
-func batchDocument(variables map[string]any, queue bool) string {
+func BatchDocument(variables map[string]any, queue bool) string {
 	var head, body strings.Builder
 	head.WriteString("query($owner:String!,$name:String!")
-	for i := range maxBatch {
+	for i := range MaxBatch {
 		n := strconv.Itoa(i)
 		if _, ok := variables["n"+n]; ok {
 			fmt.Fprintf(&head, ",$n%s:Int!", n)
-			fmt.Fprintf(&body, "%s%s:pullRequest(number:$n%s){...whole}\n", numberAlias, n, n)
+			fmt.Fprintf(&body, "%s%s:pullRequest(number:$n%s){...whole}\n", NumberAlias, n, n)
 			continue
 		}
 		if _, ok := variables["h"+n]; !ok {
@@ -47,8 +50,8 @@ func batchDocument(variables map[string]any, queue bool) string {
 		}
 		fmt.Fprintf(&head, ",$h%s:String!", n)
 		const list = "%s%s:pullRequests(headRefName:$h%s,states:[%s],first:%d,orderBy:{field:CREATED_AT,direction:DESC}){nodes{...%s}}\n"
-		fmt.Fprintf(&body, list, openAlias, n, n, "OPEN", 3, "whole")
-		fmt.Fprintf(&body, list, endedAlias, n, n, "CLOSED,MERGED", 3, "core")
+		fmt.Fprintf(&body, list, OpenAlias, n, n, "OPEN", 3, "whole")
+		fmt.Fprintf(&body, list, EndedAlias, n, n, "CLOSED,MERGED", 3, "core")
 	}
 	head.WriteString("){\nrepository(owner:$owner,name:$name){\n" + body.String() + batchFragments)
 	if queue {

@@ -1,8 +1,8 @@
-// Package pullrequest reads chains of pull requests: a branch with an open pull request is stacked
+// Package pullbase reads chains of pull requests: a branch with an open pull request is stacked
 // on the branch that the request merges into.
 //
 // It sends no request. It reads the list that the last verdict on a stack left in the user's cache.
-package pullrequest
+package pullbase
 
 import (
 	"context"

@@ -1,9 +1,11 @@
-package github
+package pullrequest
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // Values of Summary.Checks.
@@ -157,10 +159,10 @@ func (e Evidence) blockers(v votes) []string {
 	case mergeUnstable:
 		bad, open := e.named(failing), e.named(pendingVerdict)
 		if len(bad) > 0 {
-			block("%s failing, which no rule requires: %s", number(len(bad), "check"), named(bad))
+			block("%s failing, which no rule requires: %s", cleantext.Count(len(bad), "check"), named(bad))
 		}
 		if len(open) > 0 {
-			block("%s pending, which no rule requires: %s", number(len(open), "check"), named(open))
+			block("%s pending, which no rule requires: %s", cleantext.Count(len(open), "check"), named(open))
 		}
 	case mergeBlocked:
 		rules := e.unmet(v)
@@ -178,13 +180,13 @@ func (e Evidence) unmet(v votes) []string {
 	var found []string
 	block := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	if bad := e.required(failing); len(bad) > 0 {
-		block("%s failing: %s", number(len(bad), "required check"), named(bad))
+		block("%s failing: %s", cleantext.Count(len(bad), "required check"), named(bad))
 	}
 	if open := e.required(pendingVerdict); len(open) > 0 {
-		block("%s pending: %s", number(len(open), "required check"), named(open))
+		block("%s pending: %s", cleantext.Count(len(open), "required check"), named(open))
 	}
 	if absent := e.absent(); len(absent) > 0 {
-		block("%s not reported yet: %s", number(len(absent), "required check"), named(absent))
+		block("%s not reported yet: %s", cleantext.Count(len(absent), "required check"), named(absent))
 	}
 	asked := slices.Clone(pr.RequestedReviewers)
 	for _, team := range pr.RequestedTeams {
@@ -201,7 +203,7 @@ func (e Evidence) unmet(v votes) []string {
 	case pr.Decision == "REVIEW_REQUIRED", !pr.Decided && v.approvals < pr.Rules.Approvals:
 		text := "a review is required"
 		if demands {
-			text = fmt.Sprintf("%d of %s", v.approvals, number(pr.Rules.Approvals, "required approval"))
+			text = fmt.Sprintf("%d of %s", v.approvals, cleantext.Count(pr.Rules.Approvals, "required approval"))
 		}
 		if len(asked) > 0 {
 			text += ", asked: " + named(asked)
@@ -209,9 +211,15 @@ func (e Evidence) unmet(v votes) []string {
 		block("%s", text)
 	}
 	if pr.Rules.Resolve && len(e.Threads) > 0 {
-		block("%s, and %s requires them to be resolved", number(len(e.Threads), "unresolved review thread"), pr.Base)
+		block("%s, and %s requires them to be resolved", cleantext.Count(len(e.Threads), "unresolved review thread"), pr.Base)
 	}
 	return found
+}
+
+// Unexplained reports whether GitHub blocks the merge, and nothing here explains it. The rules of
+// the base may.
+func (e Evidence) Unexplained() bool {
+	return e.PullRequest.MergeState == mergeBlocked && !e.PullRequest.Draft && len(e.unmet(count(e.Reviews))) == 0
 }
 
 // unexplained returns the blocker for a reason that GitHub does not give.
@@ -257,13 +265,6 @@ func (e Evidence) absent() []string {
 		}
 	}
 	return names
-}
-
-func number(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func named(names []string) string {
