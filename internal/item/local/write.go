@@ -26,7 +26,7 @@ type writer struct {
 	// moving means that the items move to or from another store: the mark of the store does not
 	// keep the writer from it.
 	moving bool
-	by       item.Agent // who changes it
+	by     item.Agent // who changes it
 	// undoes is the ID of the change that is being undone.
 	undoes string
 	// elsewhere returns a number, not less than one, that no other branch or worktree

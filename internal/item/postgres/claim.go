@@ -13,6 +13,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
+	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
 )
 
@@ -174,19 +175,23 @@ func (s *Store) Claim(ctx context.Context, r item.ClaimRequest) (item.Claimed, e
 		if err != nil {
 			return item.Claimed{}, err
 		}
-		id, claim, err := s.take(ctx, wanted, key, by, r.Lease)
+		got, err := s.take(ctx, wanted, key, by, r.Lease)
 		if err != nil {
 			return item.Claimed{}, err
 		}
-		if id != 0 {
-			it, err := s.claimed(ctx, wanted, id)
-			return item.Claimed{Item: it, Claim: claim}, err
+		if got.Item.ID != 0 {
+			s.noteDepth(wanted, got.Item.ID)
+			return got, nil
 		}
 		if err := ctx.Err(); err != nil {
 			return item.Claimed{}, err
 		}
 	}
 }
+
+// quick is how many attempts to claim use what is known. An attempt fails if another agent gets
+// the same item at the same moment; the next one sees that.
+const quick = 3
 
 // wanted are items to take one of, the best first.
 type wanted struct {
@@ -198,14 +203,14 @@ type wanted struct {
 }
 
 // best returns the items that an agent may take. They are those that would be best if nobody
-// held any, because the server knows best who holds one. The first attempt may use what was
+// held any, because the server knows best who holds one. The first attempts may use what was
 // read for an earlier call, as long as the project has not changed. Later ones look further,
 // and at what the project has now. If there is nothing to take, the error says so.
 func (s *Store) best(ctx context.Context, attempt int) (wanted, error) {
 	c := &s.cached
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if attempt > 0 || c.best == nil {
+	if attempt >= quick || c.best == nil {
 		config, held, err := s.refresh(ctx)
 		if err != nil {
 			return wanted{}, err
@@ -220,41 +225,35 @@ func (s *Store) best(ctx context.Context, attempt int) (wanted, error) {
 				c.best = append(c.best, int64(it.ID))
 			}
 		}
-		if attempt > 0 {
+		if attempt >= quick {
 			c.depth = max(2*c.depth, len(held))
-			if err := s.noteGone(ctx, all); err != nil {
-				return wanted{}, err
-			}
 			if !slices.ContainsFunc(c.best, func(id int64) bool { _, taken := held[item.ID(id)]; return !taken }) {
+				if err := s.noteGone(ctx, all); err != nil {
+					return wanted{}, err
+				}
 				return wanted{}, all.NothingToClaim(config)
 			}
 		}
 	}
 	const some = 128
-	return wanted{c.best[:min(len(c.best), 2*c.depth+some)], c.project, c.version, attempt == 0}, nil
+	return wanted{c.best[:min(len(c.best), 2*c.depth+some)], c.project, c.version, attempt < quick}, nil
 }
 
-// claimed returns the item that an agent took, and notes how many better ones were held.
-func (s *Store) claimed(ctx context.Context, w wanted, id item.ID) (it item.Item, err error) {
+// noteDepth notes how many better items than the one that an agent took were held.
+func (s *Store) noteDepth(w wanted, id item.ID) {
 	c := &s.cached
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.depth = max(slices.Index(w.ids, int64(id)), c.depth*7/8)
-	c.mu.Unlock()
-	err = s.read(ctx, func(ctx context.Context, db querier) error {
-		found, err := loadItem(ctx, db, w.project, id, live)
-		it = found.Item
-		return err
-	})
-	return it, err
 }
 
 // take gives the agent the first of the wanted items that nobody holds or is claiming, and
 // that has not changed since their version; none if there is no such item. One statement does
 // all of it, and looks at no item after the first that is free.
-func (s *Store) take(ctx context.Context, w wanted, key string, by item.Agent, lease time.Duration) (id item.ID, c item.Claim, err error) {
+func (s *Store) take(ctx context.Context, w wanted, key string, by item.Agent, lease time.Duration) (got item.Claimed, err error) {
 	holder, err := json.Marshal(by)
 	if err != nil {
-		return 0, item.Claim{}, err
+		return item.Claimed{}, err
 	}
 	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, attempt int) error {
 		pool, err := s.prepared(ctx)
@@ -262,41 +261,61 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by item.Agent, l
 			return err
 		}
 		if attempt > 0 { // the answer to the first attempt can have been lost
-			id, c, _, err = scanClaim(pool.QueryRow(ctx, "select "+claimColumns+" from copse.claim k where k.project_id = $1 and k.key = $2", w.project, key))
+			got, err = scanClaimed(pool.QueryRow(ctx, "select "+claimColumns+", "+wholeColumns+`
+				from copse.claim k join copse.item i on i.project_id = k.project_id and i.id = k.item_id where k.project_id = $1 and k.key = $2`, w.project, key))
 			if !errors.Is(err, pgx.ErrNoRows) {
 				return err
 			}
 		}
-		id, c, _, err = scanClaim(pool.QueryRow(ctx, `with free as (
-				select f.id from unnest($2::bigint[]) as c (id) cross join lateral (
-					select i.id from copse.item i
-					where i.project_id = $1 and i.id = c.id and i.state = 'live' and i.version <= $3 and not exists (
-						select 1 from copse.claim k where k.project_id = i.project_id and k.item_id = i.id
-						and k.expires > clock_timestamp() and (k.gone is null or k.gone > clock_timestamp() - $8 * interval '1 millisecond'))
-					for no key update of i skip locked
-				) f
-				where exists (select 1 from copse.project p where p.id = $1 and p.moved = '' and (not $10 or p.version = $3))
-				limit 1
-			)
-			insert into copse.claim as k (project_id, item_id, key, agent, host, holder, since, renewed, expires)
-			select $1, free.id, $4, $5, $6, $7, t.now, t.now, t.now + $9 * interval '1 millisecond'
-			from free, (select clock_timestamp() as now) t
-			on conflict (project_id, item_id) do update set key = excluded.key, agent = excluded.agent, host = excluded.host,
-				holder = excluded.holder, since = excluded.since, renewed = excluded.renewed, expires = excluded.expires,
-				gone = null, stolen_from = ''
-				where k.expires <= excluded.since or k.gone <= excluded.since - $8 * interval '1 millisecond'
-			returning `+claimColumns,
+		got, err = scanClaimed(pool.QueryRow(ctx, takeStatement,
 			w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), item.ClaimGrace.Milliseconds(), lease.Milliseconds(), w.only))
-		if errors.Is(err, pgx.ErrNoRows) {
-			id, err = 0, nil
-		}
-		if id != 0 {
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return nil
+		case err == nil:
 			s.announcer.Changed(w.project)
 		}
 		return err
 	})
-	return id, c, err
+	return got, err
 }
+
+// scanClaimed reads claimColumns and wholeColumns.
+func scanClaimed(r pgx.Row) (item.Claimed, error) {
+	var of whole
+	_, c, _, err := scanClaim(withMore(r, of.fields()...))
+	if err != nil {
+		return item.Claimed{}, err
+	}
+	return item.Claimed{Item: of.decode().Item, Claim: c}, nil
+}
+
+// takeStatement is the statement of [Store.take]. It leaves out the items that somebody holds
+// before it looks at any of the others.
+const takeStatement = `with free as (
+		select f.id from (
+			select c.id from unnest($2::bigint[]) with ordinality as c (id, place)
+			where not exists (select 1 from copse.claim k where k.project_id = $1 and k.item_id = c.id
+				and k.expires > clock_timestamp() and (k.gone is null or k.gone > clock_timestamp() - $8 * interval '1 millisecond'))
+			order by c.place
+		) c cross join lateral (
+			select i.id from copse.item i
+			where i.project_id = $1 and i.id = c.id and i.state = 'live' and i.version <= $3
+			for no key update of i skip locked
+		) f
+		where exists (select 1 from copse.project p where p.id = $1 and p.moved = '' and (not $10 or p.version = $3))
+		limit 1
+	), taken as (
+		insert into copse.claim as k (project_id, item_id, key, agent, host, holder, since, renewed, expires)
+		select $1, free.id, $4, $5, $6, $7, t.now, t.now, t.now + $9 * interval '1 millisecond'
+		from free, (select clock_timestamp() as now) t
+		on conflict (project_id, item_id) do update set key = excluded.key, agent = excluded.agent, host = excluded.host,
+			holder = excluded.holder, since = excluded.since, renewed = excluded.renewed, expires = excluded.expires,
+			gone = null, stolen_from = ''
+			where k.expires <= excluded.since or k.gone <= excluded.since - $8 * interval '1 millisecond'
+		returning k.*
+	)
+	select ` + claimColumns + ", " + wholeColumns + " from taken k join copse.item i on i.project_id = k.project_id and i.id = k.item_id"
 
 // claimItem gives the agent the item that it asks for.
 func (s *Store) claimItem(ctx context.Context, r item.ClaimRequest) (claimed item.Claimed, err error) {
@@ -431,39 +450,36 @@ func (s *Store) Release(ctx context.Context, id item.ID, steal bool) (released i
 	return released, held, err
 }
 
-// giveBack ends the claim that the agent has of an item. held is false if it has none.
+// giveBack ends the claim that the agent has of an item, in one statement. held is false if it
+// has none, and if its claim may have ended or is that of a process that it continues.
 func (s *Store) giveBack(ctx context.Context, id item.ID) (mine item.Claim, held bool, err error) {
-	by, ended := item.AgentOf(ctx), ""
-	err = s.read(ctx, func(ctx context.Context, db querier) error {
+	holder, err := json.Marshal(item.AgentOf(ctx))
+	if err != nil {
+		return item.Claim{}, false, err
+	}
+	lost := false // an answer
+	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
+		pool, err := s.prepared(ctx)
+		if err != nil {
+			return err
+		}
 		name, err := s.name()
 		if err != nil {
 			return err
 		}
 		var project int64
-		var key string
-		_, c, now, err := scanClaim(withMore(db.QueryRow(ctx, "select "+claimColumns+", k.project_id, k.key from copse.claim k join copse.project p on p.id = k.project_id where p.name = $1 and k.item_id = $2",
-			sqltext.Encode(name), int64(id)), &project, &key))
-		if errors.Is(err, pgx.ErrNoRows) {
-			held = ended != "" // by an attempt whose answer was lost
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if theirs := item.CheckHolder(id, &c, by, now) != nil; theirs || c.Ended(now) {
-			held = false
-			return nil //nolint:nilerr // the caller finds out who holds it
-		}
-		mine, ended = c, key
-		var gone int64
-		err = db.QueryRow(ctx, "delete from copse.claim where project_id = $1 and item_id = $2 and key = $3 returning item_id", project, int64(id), key).Scan(&gone)
-		if errors.Is(err, pgx.ErrNoRows) { // it was renewed or taken meanwhile
-			held, ended = false, ""
-			return nil
-		}
+		_, mine, _, err = scanClaim(withMore(pool.QueryRow(ctx, `delete from copse.claim k using copse.project p
+			where p.name = $1 and k.project_id = p.id and k.item_id = $2 and k.holder = $3 and k.gone is null and k.expires > clock_timestamp()
+			returning `+claimColumns+", k.project_id", sqltext.Encode(name), int64(id), string(holder)), &project))
 		held = err == nil
-		if held {
+		switch {
+		case held:
 			s.announcer.Changed(project)
+		case errors.Is(err, pgx.ErrNoRows):
+			held = lost
+			return nil
+		case sqlerror.Lost(err) && !sqlerror.Connecting(err):
+			lost = true
 		}
 		return err
 	})

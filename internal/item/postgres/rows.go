@@ -137,23 +137,36 @@ func (r *scanned) decode() row {
 	return r.row
 }
 
+// wholeColumns are itemColumns with the comments of the item.
+const (
+	wholeColumns = itemColumns + ", array(select c.author" + inOrder + ", array(select c.date" + inOrder + ", array(select c.body" + inOrder
+	inOrder      = " from copse.comment c where c.project_id = i.project_id and c.item_id = i.id order by c.seq)"
+)
+
+// whole is what wholeColumns are scanned into.
+type whole struct {
+	scanned
+	authors, dates, bodies []string
+}
+
+func (r *whole) fields() []any { return append(r.scanned.fields(), &r.authors, &r.dates, &r.bodies) }
+
+func (r *whole) decode() row {
+	for i := range min(len(r.authors), len(r.dates), len(r.bodies)) {
+		r.Comments = append(r.Comments, item.Comment{Author: sqltext.Decode(r.authors[i]), Date: sqltext.Decode(r.dates[i]), Body: sqltext.Decode(r.bodies[i])})
+	}
+	return r.scanned.decode()
+}
+
 // loadItem returns an item in a state, with its comments.
 func loadItem(ctx context.Context, db querier, project int64, id item.ID, state string) (row, error) {
-	var r scanned
-	var authors, dates, bodies []string
-	const comments = " from copse.comment c where c.project_id = i.project_id and c.item_id = i.id order by c.seq)"
-	err := db.QueryRow(ctx, "select "+itemColumns+
-		", array(select c.author"+comments+", array(select c.date"+comments+", array(select c.body"+comments+
-		" from copse.item i where i.project_id = $1 and i.id = $2 and i.state = $3", project, int64(id), state).
-		Scan(append(r.fields(), &authors, &dates, &bodies)...)
+	var r whole
+	err := db.QueryRow(ctx, "select "+wholeColumns+" from copse.item i where i.project_id = $1 and i.id = $2 and i.state = $3", project, int64(id), state).Scan(r.fields()...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return row{}, &item.NotFoundError{ID: id}
 	}
 	if err != nil {
 		return row{}, err
-	}
-	for i := range min(len(authors), len(dates), len(bodies)) {
-		r.Comments = append(r.Comments, item.Comment{Author: sqltext.Decode(authors[i]), Date: sqltext.Decode(dates[i]), Body: sqltext.Decode(bodies[i])})
 	}
 	return r.decode(), nil
 }
