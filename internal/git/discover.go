@@ -37,7 +37,7 @@ type Options struct {
 // configuration of their choice. Such a directory counts only as start itself, and only if the user
 // named it. core.worktree counts only if the .git of that directory leads back to the repository.
 //
-// If there is no repository, the error is [ErrNotRepository]; if there is an unusable one, a
+// If there is no repository, the error is [ErrNotRepository], an [*UnnamedError] in particular; if there is an unusable one, a
 // [*BrokenError]. Unlike git, Discover does not check who owns the repository, and does not stop at
 // mount points. Nothing that it reads names a program that it runs. The git program, which some
 // methods of [Repo] run, does check the owner, and refuses a foreign repository.
@@ -76,8 +76,7 @@ func Discover(ctx context.Context, start string, opts Options) (*Repo, error) {
 		return nil, damaged
 	}
 	if !opts.Named && checkGitDir(resolved) == nil {
-		return nil, fmt.Errorf("find git repository from %q: %w: it looks like a bare repository; to use it, pass --repo %q",
-			start, ErrNotRepository, start)
+		return nil, &UnnamedError{Dir: resolved}
 	}
 	return nil, fmt.Errorf("find git repository from %q: %w", start, ErrNotRepository)
 }

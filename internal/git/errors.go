@@ -14,6 +14,17 @@ var (
 	ErrBare = errors.New("a bare repository has no worktree")
 )
 
+// UnnamedError reports a directory that looks like a bare repository. Anybody can commit one, with a
+// configuration of their choice, so it counts only if the user names it. It is an
+// [ErrNotRepository].
+type UnnamedError struct{ Dir string }
+
+func (e *UnnamedError) Error() string {
+	return fmt.Sprintf("find git repository: %q looks like a bare repository; to use it, pass --repo %[1]q", e.Dir)
+}
+
+func (e *UnnamedError) Unwrap() error { return ErrNotRepository }
+
 // BrokenError reports that a repository exists, and why it is unusable. Git refuses it, too.
 type BrokenError struct {
 	// Path is the damaged file or directory.

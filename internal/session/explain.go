@@ -19,6 +19,17 @@ func Explain(err error) error {
 	if _, done := errors.AsType[*failure.Error](err); done {
 		return err
 	}
+	if unnamed, ok := errors.AsType[*git.UnnamedError](err); ok {
+		return &failure.Error{
+			Kind: failure.NoRepository, Err: err,
+			What: func(w failure.Words) string {
+				return fmt.Sprintf("%q looks like a bare repository, which %s uses only if you name it", unnamed.Dir, w.Program)
+			},
+			Do: func(w failure.Words) string {
+				return fmt.Sprintf("Pass `--repo <path>`, or run %s in one of its worktrees.", w.Program)
+			},
+		}
+	}
 	var bad *twig.BadStateError
 	switch {
 	case errors.Is(err, twig.ErrNoState), errors.As(err, &bad):

@@ -23,6 +23,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/clientconfig"
 	"github.com/copse-dev/copse/internal/command/catalog"
+	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 )
@@ -226,7 +227,9 @@ func (o *options) ask(ctx context.Context, here *workspace.Workspace, parts []pa
 	_, err := here.Session.Repo(ctx)
 	outside := errors.Is(err, git.ErrNotRepository)
 	o.env.Notef("copse init sets up %s. Press Enter for the default answer.", here.Workspace())
-	if outside {
+	if _, unnamed := errors.AsType[*git.UnnamedError](err); unnamed {
+		o.env.Note(failure.Of(err).Message(here.Words) + ", so there are no branches to track. Run `copse init` in one of its worktrees.")
+	} else if outside {
 		o.env.Note("This directory is not in a git repository, so there are no branches to track.")
 	}
 	o.absent(parts)

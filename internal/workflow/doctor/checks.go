@@ -139,7 +139,12 @@ func (d *Doctor) git(ctx context.Context) Finding {
 	}
 	version := strings.TrimPrefix(cleantext.Line(strings.TrimSpace(string(res.Stdout))), "git version ")
 	repo, err := d.Session.Repo(ctx)
+	_, unnamed := errors.AsType[*git.UnnamedError](err)
 	switch {
+	case unnamed:
+		return Finding{
+			Verdict: None, Text: fmt.Sprintf("git %s; %s", version, failure.Of(err).Message(d.Words.Errors)), Remedy: failure.Of(err).Hint(d.Words.Errors),
+		}
 	case errors.Is(err, git.ErrNotRepository):
 		return Finding{Verdict: None, Text: fmt.Sprintf("git %s; %s is not in a git repository", version, d.Worktree.Dir), Remedy: "Run the command in a repository, or pass --repo."}
 	case err != nil:

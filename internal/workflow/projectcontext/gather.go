@@ -115,11 +115,14 @@ func (s source) section(ctx context.Context, words failure.Words) Section {
 	}
 	out := Section{Name: s.name, Title: s.title, Content: a.content}
 	empty, isEmpty := errors.AsType[emptyError](a.err)
+	_, isUnnamed := errors.AsType[*git.UnnamedError](a.err)
 	failed, isFailure := errors.AsType[*failure.Error](a.err)
 	switch {
 	case a.err == nil:
 	case isEmpty:
 		out.Content, out.Empty = nil, string(empty)
+	case isUnnamed:
+		out.Empty = "a bare repository that nobody named"
 	case errors.Is(a.err, git.ErrNotRepository):
 		out.Empty = "not a git repository"
 	case errors.Is(a.err, context.DeadlineExceeded):

@@ -24,6 +24,8 @@ type Project struct {
 	Root string
 	// Repository is nil outside of git.
 	Repository *Repository
+	// Unnamed means that Root looks like a bare repository, which counts only if the user names it.
+	Unnamed bool
 }
 
 // Repository is the project's git repository.
@@ -91,6 +93,7 @@ func (g *gathering) project(ctx context.Context) (Content, error) {
 	out := Project{Root: g.Root}
 	repo, err := g.Session.Repo(ctx)
 	if errors.Is(err, git.ErrNotRepository) {
+		_, out.Unnamed = errors.AsType[*git.UnnamedError](err)
 		return out, nil
 	}
 	if err != nil {

@@ -85,6 +85,9 @@ func linesOf(facts []Fact) []foreign.Line {
 func placeFacts(p projectcontext.Project, now time.Time) []Fact {
 	facts := []Fact{{Key: "root", Line: foreign.Own("Root: ").Name(p.Root)}}
 	repo := p.Repository
+	if p.Unnamed {
+		return append(facts, Fact{Key: "branch", Line: foreign.Own("Not read: it looks like a bare repository, which counts only if --repo names it.")})
+	}
 	if repo == nil {
 		return append(facts, Fact{Key: "branch", Line: foreign.Own("Not a git repository.")})
 	}
