@@ -4,20 +4,63 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strconv"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // callResult is a result of text and JSON that encodes itself in one pass. The library scans the
 // structured half three times and the text twice, which takes longer than most tools do.
-type callResult struct{ *mcp.CallToolResult }
+type callResult struct {
+	*mcp.CallToolResult
+	parked *parked // nil if the library writes the result
+}
+
+// parked holds encoded results from the time when the library asks for them until the connection
+// writes them. The library gets a short text instead, because it would check and copy each result
+// again. It is safe for concurrent use.
+type parked struct {
+	mu      sync.Mutex
+	last    uint64
+	results map[string][]byte // by the short text
+}
+
+// parkedKey is the key of the context of a connection that writes parked results.
+type parkedKey struct{}
+
+// put holds a result, and returns its short text: JSON, and not an object, which each result is.
+func (p *parked) put(result []byte) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last++
+	short := strconv.AppendQuote(nil, strconv.FormatUint(p.last, 10))
+	p.results[string(short)] = result
+	return short
+}
+
+// take returns the result of a short text, and any other result unchanged.
+func (p *parked) take(result json.RawMessage) json.RawMessage {
+	if len(result) == 0 || result[0] != '"' {
+		return result
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	long, ok := p.results[string(result)]
+	if !ok {
+		return result
+	}
+	delete(p.results, string(result))
+	return long
+}
 
 // encodedOnce makes the results of tools encode themselves.
 func encodedOnce(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
 		if call, ok := res.(*mcp.CallToolResult); ok && call != nil && err == nil && plainContent(call) {
-			return callResult{call}, nil
+			at, _ := ctx.Value(parkedKey{}).(*parked)
+			return callResult{call, at}, nil
 		}
 		return res, err
 	}
@@ -34,9 +77,19 @@ func plainContent(r *mcp.CallToolResult) bool {
 	return encoded || r.StructuredContent == nil
 }
 
-// MarshalJSON returns the library's encoding. The library itself encodes everything except the two
-// halves, because it adds hidden members.
+// MarshalJSON returns the library's encoding, or a short text for it if it is parked.
 func (r callResult) MarshalJSON() ([]byte, error) {
+	data, err := r.encode()
+	// A message is one line. The library removes line breaks, which only JSON from elsewhere has.
+	if err == nil && r.parked != nil && !bytes.ContainsRune(data, '\n') {
+		data = r.parked.put(data)
+	}
+	return data, err
+}
+
+// encode returns the library's encoding. The library itself encodes everything except the two
+// halves, because it adds hidden members.
+func (r callResult) encode() ([]byte, error) {
 	bare := *r.CallToolResult
 	bare.Content, bare.StructuredContent = []mcp.Content{}, nil
 	data, err := bare.MarshalJSON()

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"testing"
@@ -53,7 +54,11 @@ func TestResultAsTheLibrary(t *testing.T) {
 			res.Content = append(res.Content, &mcp.TextContent{Text: text})
 		}
 		if rapid.Bool().Draw(t, "structured") {
-			data, err := json.Marshal(map[string]string{rapid.String().Draw(t, "key"): rapid.String().Draw(t, "value")})
+			encode := json.Marshal
+			if rapid.Bool().Draw(t, "indented") {
+				encode = func(v any) ([]byte, error) { return json.MarshalIndent(v, "", "  ") }
+			}
+			data, err := encode(map[string]string{rapid.String().Draw(t, "key"): rapid.String().Draw(t, "value")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +71,7 @@ func TestResultAsTheLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := json.Marshal(callResult{res})
+		got, err := json.Marshal(callResult{CallToolResult: res})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,6 +81,21 @@ func TestResultAsTheLibrary(t *testing.T) {
 		}
 		if diff := cmp.Diff(wantValue, gotValue); diff != "" {
 			t.Fatal(diff)
+		}
+		// A connection that writes the result itself writes the same, in one line.
+		at := &parked{results: map[string][]byte{}}
+		library := func(r mcp.Result) []byte {
+			var b bytes.Buffer
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(r); err != nil {
+				t.Fatal(err)
+			}
+			return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+		}
+		written, copied := at.take(library(callResult{res, at})), library(callResult{res, nil})
+		if !bytes.Equal(written, copied) || bytes.ContainsRune(written, '\n') || len(at.results) > 0 {
+			t.Fatalf("got %q, want %q; %d are left", written, copied, len(at.results))
 		}
 	})
 }

@@ -207,7 +207,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	}
 	// When its own context ends, the library waits for running calls without canceling them; at the
 	// end of the input, it cancels them. The end of ctx therefore becomes the end of the input.
-	return s.mcp.Run(context.WithoutCancel(ctx), &stdio{in: in, out: out, stop: ctx.Done(), logger: s.logger})
+	all := &parked{results: make(map[string][]byte)}
+	conn := &stdio{in: in, out: out, stop: ctx.Done(), logger: s.logger, parked: all}
+	return s.mcp.Run(context.WithValue(context.WithoutCancel(ctx), parkedKey{}, all), conn)
 }
 
 func (s *Server) updated(uri string) {

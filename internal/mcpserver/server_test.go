@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -253,6 +256,75 @@ func TestBatchAndDuplicateIDs(t *testing.T) {
 		if !strings.Contains(got, `"id":5`) {
 			t.Fatalf("after cancel: %s", got)
 		}
+	}
+}
+
+// Very many calls at once run a few at a time, and each gets its own answer.
+func TestManyCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	var running, most atomic.Int64
+	set := toolset.Toolset{Name: "slow", Tools: []toolset.Tool{
+		envelope.Tool(envelope.Form{}, toolset.Spec{Name: "slow", Title: "slow", Description: "slow"}, func(_ context.Context, in echoIn) (echoOut, error) {
+			most.Store(max(most.Load(), running.Add(1)))
+			defer running.Add(-1)
+			time.Sleep(time.Millisecond)
+			return echoOut(in), nil
+		}),
+	}}
+	c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{set}})
+	c.initialize("2025-11-25")
+	const calls = 2000
+	go func() {
+		for i := range calls {
+			_, _ = io.WriteString(c.in, call(strconv.Itoa(i), "slow", fmt.Sprintf(`{"text":"%d <&> \u2028"}`, i))+"\n")
+		}
+	}()
+	answered := map[int]bool{}
+	for range calls {
+		var a struct {
+			ID     int
+			Result struct {
+				Content []struct{ Text string }
+				echoed  struct{ Data echoOut }
+			}
+		}
+		line := c.line()
+		err := json.Unmarshal([]byte(line), &a)
+		if err == nil {
+			err = json.Unmarshal([]byte(a.Result.Content[0].Text), &a.Result.echoed)
+		}
+		if want := fmt.Sprintf("%d <&> \u2028", a.ID); err != nil || answered[a.ID] || a.Result.echoed.Data.Text != want {
+			t.Fatalf("%v, want %q: %s", err, want, line)
+		}
+		answered[a.ID] = true
+	}
+	if most.Load() > calls/2 {
+		t.Errorf("%d calls ran at once", most.Load())
+	}
+}
+
+// Calls that do not end do not keep a client from canceling them, or others from their answers.
+func TestManyCallsThatHang(t *testing.T) {
+	t.Parallel()
+	const calls = 100
+	started := make(chan struct{}, calls)
+	c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{toys(started)}})
+	c.initialize("2025-11-25")
+	for i := range calls {
+		c.send(call(strconv.Itoa(i), "hang", "{}"))
+	}
+	for range calls {
+		<-started
+	}
+	c.send(call("1000", "echo", `{"text":"on"}`))
+	if got := c.line(); !strings.Contains(got, `"id":1000`) {
+		t.Fatalf("got %s", got)
+	}
+	for i := range calls {
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
+	}
+	c.send(call("1001", "echo", `{"text":"on"}`))
+	for !strings.Contains(c.line(), `"id":1001`) {
 	}
 }
 

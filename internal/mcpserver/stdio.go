@@ -24,6 +24,12 @@ const (
 	// drain is how long calls that are still running may take to answer
 	// after the input has ended, so that a script can pipe requests in.
 	drain = 500 * time.Millisecond
+	// maxRunning is how many calls run before the next one waits for others to end. Thousands at once
+	// take longer in all: their stacks fill the caches, and the collector scans each of them.
+	maxRunning = 32
+	// maxWait limits that wait, so calls that take long do not hold up the others, or the client's
+	// answers and cancellations.
+	maxWait = 10 * time.Millisecond
 )
 
 // stdio is one JSON-RPC message per line. The library's own stream transport ends the connection at
@@ -33,6 +39,7 @@ type stdio struct {
 	out    io.Writer
 	stop   <-chan struct{} // ends the connection immediately, like the end of the input
 	logger *slog.Logger
+	parked *parked
 }
 
 var _ mcp.Transport = (*stdio)(nil)
@@ -43,10 +50,12 @@ func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
 		out:      t.out,
 		logger:   t.logger,
 		stop:     t.stop,
+		parked:   t.parked,
 		messages: make(chan jsonrpc.Message),
 		closed:   make(chan struct{}),
 		open:     make(map[jsonrpc.ID]replySlot),
 		idle:     make(chan struct{}, 1),
+		room:     make(chan struct{}, 1),
 	}
 	go c.readLines(t.in)
 	return c, nil
@@ -55,6 +64,7 @@ func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
 type stdioConn struct {
 	logger   *slog.Logger
 	stop     <-chan struct{}
+	parked   *parked
 	messages chan jsonrpc.Message // closed at the end of the input
 	closing  sync.Once
 	closed   chan struct{}
@@ -66,6 +76,8 @@ type stdioConn struct {
 	open    map[jsonrpc.ID]replySlot // of requests without an answer
 	pending int                      // answers that have not been written yet
 	idle    chan struct{}            // signalled when pending falls to 0
+	running int                      // requests that the server works on
+	room    chan struct{}            // signalled when running falls to half of maxRunning
 }
 
 // batch is a JSON array of requests, which the revisions before 2025-06-18 allow; its answers are
@@ -96,6 +108,7 @@ func (c *stdioConn) readLines(in io.Reader) {
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			for _, msg := range c.decode(line) {
+				c.awaitRoom(msg)
 				select {
 				case c.messages <- msg:
 				case <-c.closed:
@@ -106,6 +119,32 @@ func (c *stdioConn) readLines(in io.Reader) {
 		if err != nil {
 			return
 		}
+	}
+}
+
+// awaitRoom waits before a request while very many run.
+func (c *stdioConn) awaitRoom(msg jsonrpc.Message) {
+	req, ok := msg.(*jsonrpc.Request)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	full := false
+	if _, ok := c.open[req.ID]; ok {
+		c.running++
+		full = c.running > maxRunning
+	}
+	c.mu.Unlock()
+	if !full {
+		return
+	}
+	limit := time.NewTimer(maxWait)
+	defer limit.Stop()
+	select {
+	case <-c.room:
+	case <-limit.C:
+	case <-c.closed:
+	case <-c.stop:
 	}
 }
 
@@ -266,6 +305,9 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 		return err
 	}
 	resp, ok := msg.(*jsonrpc.Response)
+	if ok {
+		resp.Result = c.parked.take(resp.Result)
+	}
 	line, err := encode(msg)
 	if err != nil && ok {
 		// A failed write of one answer must not affect the others.
@@ -313,6 +355,14 @@ func (c *stdioConn) answered(id jsonrpc.ID, line []byte) ([]byte, int) {
 	defer c.mu.Unlock()
 	slot, known := c.open[id]
 	delete(c.open, id)
+	if known {
+		if c.running--; c.running == maxRunning/2 {
+			select {
+			case c.room <- struct{}{}:
+			default:
+			}
+		}
+	}
 	requests := slot.batch
 	switch {
 	case !known:
