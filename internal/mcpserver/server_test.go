@@ -267,13 +267,13 @@ func TestManyCallsAtOnce(t *testing.T) {
 		envelope.Tool(envelope.Form{}, toolset.Spec{Name: "slow", Title: "slow", Description: "slow"}, func(_ context.Context, in echoIn) (echoOut, error) {
 			most.Store(max(most.Load(), running.Add(1)))
 			defer running.Add(-1)
-			time.Sleep(time.Millisecond)
+			time.Sleep(10 * time.Millisecond)
 			return echoOut(in), nil
 		}),
 	}}
 	c := start(t, mcpserver.Options{Toolsets: []toolset.Toolset{set}})
 	c.initialize("2025-11-25")
-	const calls = 2000
+	const calls = 500
 	go func() {
 		for i := range calls {
 			_, _ = io.WriteString(c.in, call(strconv.Itoa(i), "slow", fmt.Sprintf(`{"text":"%d <&> \u2028"}`, i))+"\n")
@@ -298,7 +298,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 		}
 		answered[a.ID] = true
 	}
-	if most.Load() > calls/2 {
+	if most.Load() > calls/3 {
 		t.Errorf("%d calls ran at once", most.Load())
 	}
 }
