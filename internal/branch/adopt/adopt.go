@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/branch/twig"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git/history"
 )
 
@@ -421,9 +422,9 @@ func (f *forest) byCommits(name string, _ PullRequest) (parent, why string) {
 	case best == "":
 		return "", ""
 	case shared == len(f.reach(best)):
-		return best, fmt.Sprintf("contains all of its commits, and %s more", history.Count(len(mine)-shared))
+		return best, fmt.Sprintf("contains all of its commits, and %s more", cleantext.Count(len(mine)-shared, "commit"))
 	}
-	return best, fmt.Sprintf("both have %s that no trunk has", history.Count(shared))
+	return best, fmt.Sprintf("both have %s that no trunk has", cleantext.Count(shared, "commit"))
 }
 
 // byRoot returns the root on which the branch was created, or else the default root.
@@ -432,7 +433,7 @@ func (f *forest) byRoot(name string, _ PullRequest) (parent, why string) {
 		return from, "reflog: created from this branch"
 	}
 	if n := len(f.reach(name)); n > 0 {
-		return f.k.Root, fmt.Sprintf("no branch below it; %s that no trunk has", history.Count(n))
+		return f.k.Root, fmt.Sprintf("no branch below it; %s that no trunk has", cleantext.Count(n, "commit"))
 	}
 	return f.k.Root, "it has no commit that the trunks lack"
 }
@@ -452,7 +453,7 @@ func issue(name string, own []history.Commit) *Fact {
 		case n == 1 && len(own) == 1:
 			why += " and its only commit"
 		case n > 0:
-			why += fmt.Sprintf(" and %d of its %s", n, history.Count(len(own)))
+			why += fmt.Sprintf(" and %d of its %s", n, cleantext.Count(len(own), "commit"))
 		}
 		return &Fact{Value: key, Evidence: why}
 	}
@@ -468,5 +469,5 @@ func issue(name string, own []history.Commit) *Fact {
 	if len(own) == 1 {
 		return &Fact{Value: best, Evidence: "in its only commit"}
 	}
-	return &Fact{Value: best, Evidence: fmt.Sprintf("in %d of its %s", counts[best], history.Count(len(own)))}
+	return &Fact{Value: best, Evidence: fmt.Sprintf("in %d of its %s", counts[best], cleantext.Count(len(own), "commit"))}
 }

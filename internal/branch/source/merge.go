@@ -46,7 +46,7 @@ func Merge(own *twig.State, records []Record, exists func(string) bool) Merged {
 		}
 	}
 	if more := m.told - maxNotes; more > 0 {
-		m.note("%d more parents differ between the records", more)
+		m.note("the records also differ about %s", cleantext.Count(more, "more parent"))
 	}
 	m.cutCycles()
 	return Merged{State: m.state(records), Notes: m.notes}
@@ -57,6 +57,8 @@ type sourced struct {
 	Edge
 	source string
 	rank   int // of the record
+	// manager is the stack tool that agrees with an edge of twig's state.
+	manager string
 }
 
 type merger struct {
@@ -89,7 +91,7 @@ func (m *merger) addOwn(rank int) {
 		seen[e.Child] = true
 		first, known := m.edges[e.Child]
 		if !known {
-			m.edges[e.Child] = sourced{e, Twig, rank}
+			m.edges[e.Child] = sourced{Edge: e, source: Twig, rank: rank}
 			continue
 		}
 		if living, ok := line.living(e.Child); ok {
@@ -127,15 +129,27 @@ func (m *merger) add(r Record, rank int) {
 func (m *merger) put(e Edge, source string, rank int) {
 	first, known := m.edges[e.Child]
 	if !known {
-		m.edges[e.Child] = sourced{e, source, rank}
+		m.edges[e.Child] = sourced{Edge: e, source: source, rank: rank}
 		return
 	}
 	first.PR = cmp.Or(first.PR, e.PR)
 	if first.Parent == e.Parent {
 		first.BaseHash = cmp.Or(first.BaseHash, e.BaseHash)
+		if first.source == Twig && first.manager == "" && manages(source) {
+			first.manager = source
+		}
 	}
 	m.edges[e.Child] = first
 	m.compare(first, e.Parent, source)
+}
+
+// manages reports whether a source is the own record of a tool that restacks and submits branches.
+func manages(source string) bool {
+	switch source {
+	case "git-spice", "graphite", "git-town", "git-machete", "gh-stack":
+		return true
+	}
+	return false
 }
 
 // compare adds a note if a later record has another parent.
@@ -275,8 +289,8 @@ func (m *merger) state(records []Record) *twig.State {
 				same = false
 				continue // another record takes precedence
 			}
-			if !met[d.Child] && first.BaseHash != "" {
-				d.BaseHash, same = first.BaseHash, false
+			if !met[d.Child] && (first.BaseHash != "" || first.manager != "") {
+				d.BaseHash, d.Manager, same = first.BaseHash, first.manager, false
 			}
 			met[d.Child] = true
 			doc.Dependencies = append(doc.Dependencies, d)

@@ -62,6 +62,28 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// A stack tool that records the same parent as twig's state manages the branch. A guess does not, nor
+// does a tool that names another parent.
+func TestMergeNamesTheManager(t *testing.T) {
+	t.Parallel()
+	own := twig.NewState(twig.Document{Dependencies: []twig.Dependency{
+		{Child: "a", Parent: "main"}, {Child: "b", Parent: "a"}, {Child: "c", Parent: "a"},
+	}})
+	m := source.Merge(own, []source.Record{
+		{Source: source.Twig},
+		{Source: "git-spice", Edges: []source.Edge{{Child: "a", Parent: "main"}, {Child: "b", Parent: "main"}}},
+		{Source: "git-town", Edges: []source.Edge{{Child: "a", Parent: "main"}}},
+		{Source: "reflog", Edges: []source.Edge{{Child: "c", Parent: "a"}}},
+	}, among("main", "a", "b", "c"))
+	managers := map[string]string{}
+	for _, d := range m.State.Dependencies {
+		managers[d.Child] = d.Manager + d.Source
+	}
+	if diff := cmp.Diff(map[string]string{"a": "git-spice", "b": "", "c": ""}, managers); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // Whatever is recorded, each branch that exists has one parent at most, which exists.
 func TestMergeIsSound(t *testing.T) {
 	t.Parallel()

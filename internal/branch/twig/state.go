@@ -36,6 +36,8 @@ type Dependency struct {
 	// Stale is the parent that Source recorded, if git does not have it. Parent is then the next
 	// existing branch below.
 	Stale string
+	// Manager is the stack tool that has the same parent in its own record, if Source is twig.
+	Manager string
 }
 
 // Root is a branch on which stacks end.

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/foreign"
@@ -120,10 +121,8 @@ func (b *Branch) ofPull(pr PullRequest, trunk string) (finding, bool) {
 		return blocked(nextstep.Work, name.Own(": a reviewer requested changes.")), true
 	case pr.Checks == pullrequest.ChecksFailing:
 		return blocked(nextstep.Work, name.Own(": ").Add(failing(pr)).Own(".")), true
-	case pr.UnresolvedThreads != nil && *pr.UnresolvedThreads == 1:
-		return blocked(nextstep.Answer, name.Own(": 1 review thread is unresolved.")), true
 	case pr.UnresolvedThreads != nil && *pr.UnresolvedThreads > 0:
-		return blocked(nextstep.Answer, name.Own(": ").Int(*pr.UnresolvedThreads).Own(" review threads are unresolved.")), true
+		return blocked(nextstep.Answer, name.Own(": ").Count(*pr.UnresolvedThreads, "unresolved review thread").Own(".")), true
 	}
 	if b.Parent == trunk && b.NeedsRestack != nil {
 		if found, ok := b.moved(); ok {
@@ -175,22 +174,14 @@ func (b *Branch) onto(pr PullRequest) string {
 	return "its base"
 }
 
-func commits(n int) foreign.Line {
-	if n == 1 {
-		return foreign.Own("1 commit")
-	}
-	return foreign.Line{}.Int(n).Own(" commits")
-}
+func commits(n int) foreign.Line { return foreign.Line{}.Count(n, "commit") }
 
 // maxNamed is the number of failing checks that a sentence names.
 const maxNamed = 2
 
 func failing(pr PullRequest) foreign.Line {
 	n := len(pr.Failing) + pr.FailingMore
-	line := foreign.Line{}.Int(n).Own(" checks fail: ")
-	if n == 1 {
-		line = foreign.Own("1 check fails: ")
-	}
+	line := foreign.Line{}.Count(n, "failing check").Own(": ")
 	for i, name := range pr.Failing[:min(len(pr.Failing), maxNamed)] {
 		if i > 0 {
 			line = line.Own(", ")
@@ -203,11 +194,14 @@ func failing(pr PullRequest) foreign.Line {
 	return line
 }
 
+// tool returns the tool that manages the stack of the branch.
+func (b *Branch) tool() string { return cmp.Or(b.Manager, b.Source) }
+
 // next returns the command of an action.
 func (b *Branch) next(a nextstep.Action, trunk string) string {
 	remote, _, _ := strings.Cut(b.Remote, "/")
 	about := nextstep.Branch{
-		Name: b.Branch, Parent: b.Parent, Trunk: trunk, Tool: b.Source, Base: b.StackedOn, Remote: remote, Diverged: b.Unpulled > 0,
+		Name: b.Branch, Parent: b.Parent, Trunk: trunk, Tool: b.tool(), Base: b.StackedOn, Remote: remote, Diverged: b.Unpulled > 0,
 		Number: b.PullRequest.Number,
 	}
 	if w := b.Worktree; w != nil {
@@ -247,5 +241,5 @@ func (s *Status) Conclude() {
 	if about == nil {
 		about, found.action = &s.Branches[0], nextstep.Merge
 	}
-	s.Tool, s.Next = about.Source, about.next(found.action, s.Trunk)
+	s.Tool, s.Next = about.tool(), about.next(found.action, s.Trunk)
 }

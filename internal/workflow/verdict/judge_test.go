@@ -46,6 +46,7 @@ func TestJudge(t *testing.T) {
 		"merged":   {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.State = "merged" }) }, Blocked, "b (#7) is merged, but is still part of the stack.", "gs repo sync"},
 		"closed":   {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.State = "closed" }) }, Blocked, "b (#7) was closed without a merge.", "gh pr reopen 7"},
 		"restack":  {func(b *Branch) { b.NeedsRestack = new(true) }, Blocked, "b needs a restack, because a has moved.", "gs upstack restack --branch b"},
+		"adopted":  {func(b *Branch) { b.NeedsRestack, b.Source, b.Manager = new(true), "twig", "git-spice" }, Blocked, "b needs a restack, because a has moved.", "gs upstack restack --branch b"},
 		"behind":   {func(b *Branch) { b.NeedsRestack, b.Behind, b.Source = nil, new(2), "upstream" }, Blocked, "b is 2 commits behind a.", "git rebase a b"},
 		"conflict": {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Mergeable = new(false) }) }, Blocked, "b (#7) conflicts with a.", "gs upstack restack --branch b"},
 		"changes": {func(b *Branch) {
@@ -53,8 +54,8 @@ func TestJudge(t *testing.T) {
 		}, Blocked, "b (#7): a reviewer requested changes.", "gs branch checkout b"},
 		"checks": {func(b *Branch) {
 			b.PullRequest = open(func(p *PullRequest) { p.Checks, p.Failing, p.FailingMore = "failing", []string{"x", "y\u202e"}, 1 })
-		}, Blocked, `b (#7): 3 checks fail: x, "y\u202e" and 1 more.`, "gs branch checkout b"},
-		"threads":  {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.UnresolvedThreads = new(1) }) }, Blocked, "b (#7): 1 review thread is unresolved.", "gh pr view 7 --comments"},
+		}, Blocked, `b (#7): 3 failing checks: x, "y\u202e" and 1 more.`, "gs branch checkout b"},
+		"threads":  {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.UnresolvedThreads = new(1) }) }, Blocked, "b (#7): 1 unresolved review thread.", "gh pr view 7 --comments"},
 		"draft":    {func(b *Branch) { b.PullRequest = open(func(p *PullRequest) { p.Draft = true }) }, Blocked, "b (#7) is a draft.", "gs branch submit --branch b --no-draft"},
 		"unpushed": {func(b *Branch) { b.Unpushed = new(1) }, Blocked, "b has commits that are not pushed: 1.", "gs branch submit --branch b"},
 		"no pull":  {func(b *Branch) { b.PullRequest = PullRequest{State: PullNone} }, Blocked, "b has no pull request.", "gs branch submit --branch b"},

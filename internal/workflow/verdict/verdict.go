@@ -102,6 +102,8 @@ type Branch struct {
 
 	// StackedOn is the commit of the parent that it was stacked on, "" if no tool recorded it.
 	StackedOn string `json:"-"`
+	// Manager is the stack tool that records the same parent, if Source is twig.
+	Manager string `json:"-"`
 }
 
 // The states of a pull request besides GitHub's open and closed.

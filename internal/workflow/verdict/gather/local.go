@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -140,7 +141,7 @@ func needsRestack(b *verdict.Branch, base string) *bool {
 		return nil
 	case b.StackedOn != "":
 		return new(b.StackedOn != base || *b.Behind > 0)
-	case b.Source == ancestry:
+	case cmp.Or(b.Manager, b.Source) == ancestry:
 		return new(*b.Behind > 0)
 	}
 	return nil

@@ -95,6 +95,7 @@ func describe(w *lineage.Walker, name string) verdict.Branch {
 	if edge, ok := w.Edge(name); ok {
 		b.Parent, b.Stale = w.Parent(name)
 		b.Source = cmp.Or(edge.Source, source)
+		b.Manager = edge.Manager
 		if b.Stale == "" {
 			b.StackedOn = edge.BaseHash
 		}

@@ -43,6 +43,8 @@ const (
 	Look
 	// Merge merges the pull request.
 	Merge
+	// Track adds a branch to the records of a stack tool.
+	Track
 )
 
 // Branch is the input of a command. Unknown fields are empty.
@@ -73,10 +75,12 @@ var commands = map[string]map[Action]template{ //nolint:gochecknoglobals // a co
 		Resume: "gs {operation} continue", Restack: "gs upstack restack --branch {branch}", Tidy: "gs repo sync",
 		Submit: "gs branch submit --branch {branch}", Propose: "gs branch submit --branch {branch}", Push: "gs branch submit --branch {branch}",
 		Work: "gs branch checkout {branch}", Publish: "gs branch submit --branch {branch} --no-draft",
+		Track: "gs branch track --base {parent} {branch}",
 	},
 	"graphite": {
 		Resume: "gt continue", Restack: "gt restack --branch {branch}", Tidy: "gt sync", Submit: "gt submit --branch {branch}",
 		Propose: "gt submit --branch {branch}", Push: "gt submit --branch {branch}", Work: "gt checkout {branch}", Merge: "gt merge",
+		Track: "gt track --parent {parent} {branch}",
 	},
 	"git-town": {
 		Resume: "git town continue", Restack: "git town sync --stack", Tidy: "git town sync --all", Submit: "git town propose --stack",
@@ -84,7 +88,7 @@ var commands = map[string]map[Action]template{ //nolint:gochecknoglobals // a co
 	},
 	"git-machete": {
 		Restack: "git machete traverse", Tidy: "git machete slide-out {branch}", Submit: "git machete traverse",
-		Propose: "git machete github create-pr", Push: "git machete traverse",
+		Propose: "git machete github create-pr", Push: "git machete traverse", Track: "git machete add --onto {parent} {branch}",
 	},
 	"gh-stack":     ghStack,
 	"github-stack": ghStack,
