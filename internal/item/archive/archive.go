@@ -16,6 +16,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 )
 
@@ -54,7 +55,7 @@ func (a Archive) Count() string {
 		}
 		comments += len(r.Comments)
 	}
-	return fmt.Sprintf("%d items, %d deleted items, %d comments", len(a.Records)-deleted, deleted, comments)
+	return fmt.Sprintf("%s, %s, %s", cleantext.Count(len(a.Records)-deleted, "item"), cleantext.Count(deleted, "deleted item"), cleantext.Count(comments, "comment"))
 }
 
 // Empty reports whether the store never had an item.

@@ -44,7 +44,7 @@ func Read(files map[string]string, histories map[item.ID][]item.Change, link Lin
 		}
 		r, err := readRecord(id, text, dir == trashDir)
 		if err != nil {
-			return Archive{}, fmt.Errorf("%s %w; correct it first: 'copse item doctor' shows what is wrong", name, err)
+			return Archive{}, fmt.Errorf("%s %w; correct it first: `copse item doctor` shows what is wrong", name, err)
 		}
 		for _, f := range renumbered.Of(records, id, r.Created) {
 			r.Former = append(r.Former, item.Former{ID: f.From, On: f.On})

@@ -55,8 +55,14 @@ func (f *directory) withClaims(s *item.Snapshot) (*item.Snapshot, error) {
 // change calls do while nobody else changes the store, after completing the work of a killed
 // process.
 func (f *directory) change(ctx context.Context, do func(*writer) error) error {
+	return f.changeBy(ctx, writer{}, do)
+}
+
+// changeBy is change with a writer that is configured.
+func (f *directory) changeBy(ctx context.Context, with writer, do func(*writer) error) error {
 	err := f.locked.Change(ctx, func(tx *lockedstore.Tx) error {
-		w := &writer{directory: f, tx: tx, by: item.AgentOf(ctx)}
+		w := &with
+		w.directory, w.tx, w.by = f, tx, item.AgentOf(ctx)
 		if err := w.prepare(); err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ const syncWait = 5 * time.Minute
 // them with the files that it returns, with a new note, while nobody else changes the store. It
 // happens completely or not at all, even if the process is killed.
 func (s *Store) Exchange(ctx context.Context, decide func(files exchange.Files, note string) (exchange.Files, string, error)) error {
-	return s.keep(ctx, func(w *writer) error {
+	return s.exchanging(ctx, func(w *writer) error {
 		before, err := exchange.Read(w.tx.Root())
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func (s *Store) Synchronize(ctx context.Context, do func() error) error {
 
 // SetNote replaces the note of the last exchange.
 func (s *Store) SetNote(ctx context.Context, note string) error {
-	return s.keep(ctx, func(w *writer) error {
+	return s.exchanging(ctx, func(w *writer) error {
 		return exchange.SetNote(w.tx, note)
 	})
 }
@@ -75,7 +75,7 @@ func (s *Store) NoteSync(ctx context.Context, problem string) error {
 	if _, err := f.Dir().In().Stat(failedName); problem == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return s.keep(ctx, func(w *writer) error {
+	return s.exchanging(ctx, func(w *writer) error {
 		if problem == "" {
 			err := w.tx.Remove(failedName)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -122,4 +122,13 @@ func (s *Store) keep(ctx context.Context, do func(*writer) error) error {
 		return err
 	}
 	return f.change(ctx, do)
+}
+
+// exchanging is keep for the parts of an exchange with a remote.
+func (s *Store) exchanging(ctx context.Context, do func(*writer) error) error {
+	f, err := s.find(ctx)
+	if err != nil {
+		return err
+	}
+	return f.changeBy(ctx, writer{syncing: true}, do)
 }

@@ -16,8 +16,9 @@ import (
 	"github.com/copse-dev/copse/internal/regular"
 )
 
-// movedName has the mark of a store whose items move.
-const movedName = layout.Private + "/moved"
+// movedName has the mark of a store whose items move. Git versions the file, and a sync exchanges it,
+// so other worktrees and clones notice a move.
+const movedName = "moved"
 
 // Histories are the changes of items, the latest last.
 type Histories map[item.ID][]item.Change
@@ -124,12 +125,14 @@ func (s *Store) View(ctx context.Context, do func(exchange.Files, Histories) err
 	})
 }
 
-// everything returns all files of the store, without those of histories, and the histories.
+// everything returns all files of the store, without those of histories and the mark of a move, and
+// the histories.
 func (w *writer) everything() (exchange.Files, Histories, error) {
 	files, err := exchange.Read(w.tx.Root())
 	if err != nil {
 		return nil, nil, err
 	}
+	delete(files, movedName)
 	histories := Histories{}
 	for name := range files {
 		if w.history.Has(name) {
@@ -185,6 +188,15 @@ func (w *writer) writeHistories(files exchange.Files, histories Histories) error
 	return w.tx.Write(written...)
 }
 
+// Moved returns the store that the items were moved to, "" if they are here.
+func (s *Store) Moved(ctx context.Context) (to string, err error) {
+	f, err := s.find(ctx)
+	if err != nil {
+		return "", err
+	}
+	return f.moveMark().To, nil
+}
+
 // moveMark returns the mark of the store.
 func (f *directory) moveMark() moved.Mark {
 	root, err := f.Root()
@@ -205,5 +217,5 @@ func (f *directory) movedWarning() []item.Warning {
 	if reason == "" {
 		return nil
 	}
-	return []item.Warning{{File: layout.Config, Reason: "is of a copy that " + reason}}
+	return []item.Warning{{File: movedName, Reason: "marks a copy that " + reason}}
 }

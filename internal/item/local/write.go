@@ -26,7 +26,10 @@ type writer struct {
 	// moving means that the items move to or from another store: the mark of the store does not
 	// keep the writer from it.
 	moving bool
-	by     item.Agent // who changes it
+	// syncing means that the change is a part of an exchange with a remote. A store with a mark takes
+	// part in it, too, because the remote must have the mark.
+	syncing bool
+	by      item.Agent // who changes it
 	// undoes is the ID of the change that is being undone.
 	undoes string
 	// elsewhere returns a number, not less than one, that no other branch or worktree
@@ -36,7 +39,7 @@ type writer struct {
 
 // prepare makes what the private directory needs, and finishes what was begun.
 func (w *writer) prepare() error {
-	if !w.moving {
+	if !w.moving && !w.syncing {
 		if err := w.moveMark().Err(); err != nil {
 			return err
 		}

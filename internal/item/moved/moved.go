@@ -6,6 +6,7 @@
 package moved
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -54,12 +55,12 @@ func (m Mark) Err() error {
 	switch {
 	case m.From != "":
 		return &item.StoreError{
-			Problem: "the items of this project are still being moved here from " + m.From,
-			Next:    "If the move was interrupted, choose the old store again and repeat 'copse item move': it ends the move.",
+			Problem: fmt.Sprintf("the items of this project are still being moved here from %q", m.From),
+			Next:    "If the move was interrupted, choose the old store again and repeat `copse item move`: it ends the move.",
 		}
 	case m.To != "":
 		return &item.StoreError{
-			Problem: "the items of this project were moved to " + m.To,
+			Problem: fmt.Sprintf("the items of this project were moved to %q", m.To),
 			Next:    "Use that store: set COPSE_ITEMS, or items.database in your settings, to its address.",
 		}
 	}
@@ -70,9 +71,9 @@ func (m Mark) Err() error {
 func (m Mark) Warning() string {
 	switch {
 	case m.From != "":
-		return "does not change yet: the items are still being moved here from " + m.From + "; repeat 'copse item move' in the old store if it was interrupted"
+		return fmt.Sprintf("does not change yet: the items are still being moved here from %q; repeat `copse item move` in the old store if it was interrupted", m.From)
 	case m.To != "":
-		return "no longer changes: the items were moved to " + m.To + "; set COPSE_ITEMS or items.database"
+		return fmt.Sprintf("no longer changes: the items were moved to %q; set COPSE_ITEMS or items.database", m.To)
 	}
 	return ""
 }

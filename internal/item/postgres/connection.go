@@ -76,9 +76,9 @@ func (s *Store) prepared(ctx context.Context) (*pgxpool.Pool, error) {
 func checkVersion(version int) error {
 	switch latest := schema.Latest(); {
 	case version == 0:
-		return &item.StoreError{Problem: "the database has no tables of work items yet", Next: "Ask its owner to run 'copse item migrate' once."}
+		return &item.StoreError{Problem: "the database has no tables of work items yet", Next: "Ask its owner to run `copse item migrate` once."}
 	case version < latest:
-		return &item.StoreError{Problem: "the tables of work items are older than this program needs", Next: "Ask the owner of the database to run 'copse item migrate'."}
+		return &item.StoreError{Problem: "the tables of work items are older than this program needs", Next: "Ask the owner of the database to run `copse item migrate`."}
 	case version > latest:
 		return &item.StoreError{Problem: "the tables of work items are newer than this program", Next: "Upgrade copse."}
 	}

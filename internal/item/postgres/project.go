@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/postgres/sqlerror"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
@@ -41,6 +43,24 @@ func (s *Store) Init(ctx context.Context) (created bool, err error) {
 		return err
 	})
 	return created, err
+}
+
+// Projects returns names of projects in the database that the role may see, in alphabetical order,
+// and not those whose items were moved elsewhere.
+func (s *Store) Projects(ctx context.Context, most int) (names []string, err error) {
+	err = s.retry(ctx, s.o.AnswerTime, func(ctx context.Context, _ int) error {
+		pool, err := s.prepared(ctx)
+		if err != nil {
+			return err
+		}
+		rows, err := pool.Query(ctx, "select name from copse.project where moved = '' order by name limit $1", most)
+		if err != nil {
+			return err
+		}
+		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	return sqltext.DecodeAll(names), err
 }
 
 // SetValues replaces the types or the statuses of the project: key is one of these words.

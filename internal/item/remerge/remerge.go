@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/itemdir"
@@ -308,11 +309,8 @@ func (m *merging) store(result merge.Result) error {
 }
 
 func andOthers(n int) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return ""
-	case 1:
-		return ", and 1 other file"
 	}
-	return fmt.Sprintf(", and %d other files", n)
+	return ", and " + cleantext.Count(n, "other file")
 }

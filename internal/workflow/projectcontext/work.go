@@ -26,6 +26,8 @@ type WorkItems struct {
 	Open int
 	// Ready are those of them that wait for nothing.
 	Ready []*item.Summary
+	// Warnings are about the store as a whole, such as that its items were moved.
+	Warnings []item.Warning
 	// All finds any item, done ones too.
 	All *item.Snapshot
 }
@@ -42,7 +44,7 @@ func (g *gathering) items(ctx context.Context) (Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := WorkItems{All: all}
+	out := WorkItems{All: all, Warnings: config.Warnings}
 	for _, it := range all.List(config, item.Filter{All: true}) {
 		switch {
 		case config.Done(it.Status):
@@ -66,7 +68,7 @@ func (g *gathering) items(ctx context.Context) (Content, error) {
 			}
 		}
 	}
-	if len(out.InProgress)+len(out.ThisBranch)+out.Open == 0 {
+	if len(out.InProgress)+len(out.ThisBranch)+out.Open+len(out.Warnings) == 0 {
 		return nil, emptyError("none open")
 	}
 	out.Ready = all.List(config, item.Filter{All: true, Ready: true, Status: config.Statuses[0]})

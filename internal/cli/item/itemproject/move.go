@@ -3,6 +3,8 @@ package itemproject
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,10 +57,14 @@ COPSE_ITEMS, or with items.database in your settings.`,
 			if _, files := s.(*local.Store); files && to == inFiles || source.Name == target.Name {
 				return errThere
 			}
+			if _, err := here.Sync(s).Publish(ctx); err != nil {
+				return fmt.Errorf("nothing was moved, because the shared store could not be synced first, and other clones can have items that it lacks: %w", err)
+			}
 			done, err := itemmove.Move(ctx, source, target)
 			if err != nil {
 				return err
 			}
+			c.tellClones(ctx, here, source.Store, target.Store)
 			if asJSON {
 				return c.Out().JSON(done)
 			}
@@ -69,6 +75,24 @@ COPSE_ITEMS, or with items.database in your settings.`,
 		})(cmd, nil)
 	}
 	return cmd
+}
+
+// tellClones syncs the files of a move, so that other clones of a shared store notice it.
+func (c cli) tellClones(ctx context.Context, here *workspace.Workspace, stores ...item.Store) {
+	for _, s := range stores {
+		files, ok := s.(*local.Store)
+		if !ok {
+			continue
+		}
+		switch told, err := here.Sync(files).Publish(ctx); {
+		case err != nil:
+			c.Env.Notef("warning: other clones do not know of the move yet: %v; run `%s` to try again", err, strings.TrimSpace(c.Project("sync")))
+		case told:
+			c.Env.Note("note: other clones notice the move with their next sync")
+		case files.Mode(ctx) == local.Committed:
+			c.Env.Note("note: commit .tic, so that other worktrees and clones notice the move")
+		}
+	}
 }
 
 // place returns the store that --to names.

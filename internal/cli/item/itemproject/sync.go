@@ -71,7 +71,7 @@ your own git configuration.`,
 		return c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, _ []string) error {
 			syncer, err := here.Sync(s).Open(ctx, o.remote)
 			if errors.Is(err, itemsync.ErrNotShared) {
-				return fmt.Errorf("%w; '%s --shared' creates one", err, c.InitCommand)
+				return fmt.Errorf("%w; `%s --shared` creates one", err, c.InitCommand)
 			}
 			if err != nil {
 				return err
@@ -84,6 +84,9 @@ your own git configuration.`,
 			if err != nil {
 				return err
 			}
+			if to, err := syncer.Store.Moved(ctx); err == nil && to != "" {
+				c.Env.Notef("note: the items were moved to %q; choose that store with COPSE_ITEMS or items.database. It lacks what was changed here after the move", to)
+			}
 			if err := c.told(r, syncer.Remote != nil, o.asJSON); err != nil || r.Offline == nil {
 				return err
 			}
@@ -94,13 +97,10 @@ your own git configuration.`,
 }
 
 func waiting(r shared.Result) string {
-	switch r.Waiting {
-	case 0:
-		return "no local changes are waiting"
-	case 1:
-		return "1 changed file is waiting"
+	if r.Waiting == 0 {
+		return "no local changes wait"
 	}
-	return fmt.Sprintf("%d changed files are waiting", r.Waiting)
+	return "waiting: " + cleantext.Count(r.Waiting, "changed file")
 }
 
 // told prints the outcome of a sync.

@@ -211,5 +211,5 @@ func checkPassfile(path, goos string) error {
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
 		return nil //nolint:nilerr // pgx found the password elsewhere then
 	}
-	return fmt.Errorf("other users can read %s, so its passwords are not used; run 'chmod 600 %s'", path, path)
+	return fmt.Errorf("other users can read %s, so its passwords are not used; run `chmod 600 %s`", path, path)
 }

@@ -165,7 +165,11 @@ func pullFacts(key string, b projectcontext.LinkedBranch) []Fact {
 }
 
 func itemFacts(w projectcontext.WorkItems) []Fact {
-	facts := []Fact{{Key: "counts", Line: itemCounts(w)}}
+	var facts []Fact
+	for _, line := range storeWarnings(w) {
+		facts = append(facts, Fact{Key: "warning " + line.Plain(), Line: line})
+	}
+	facts = append(facts, Fact{Key: "counts", Line: itemCounts(w)})
 	met := make(map[item.ID]bool)
 	add := func(list []*item.Summary, before foreign.Line) {
 		for _, it := range list {

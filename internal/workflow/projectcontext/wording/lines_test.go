@@ -38,7 +38,7 @@ func TestListsSayWhatTheyOmit(t *testing.T) {
 			t.Errorf("%d %s: %s", tt.limit+1, what, text)
 		}
 	}
-	for omitted, want := range map[int]string{0: "", 1: "… and 1 more containers"} {
+	for omitted, want := range map[int]string{0: "", 1: "… and 1 more container"} {
 		var got strings.Builder
 		for _, l := range Lines(projectcontext.Containers{Omitted: omitted}, time.Now()) {
 			got.WriteString(l.Plain())

@@ -13,7 +13,6 @@ import (
 	"github.com/copse-dev/copse/internal/fact"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/git/history"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/project"
 	"github.com/copse-dev/copse/internal/recipe"
@@ -132,16 +131,11 @@ func placeFacts(p projectcontext.Project, now time.Time) []Fact {
 
 // adds returns what a branch adds to its parent.
 func adds(a projectcontext.Adds) foreign.Line {
-	line := foreign.Own("Adds to ").Name(a.Base).Own(": ").Word(history.Count(a.Commits)).Own(", ")
+	line := foreign.Own("Adds to ").Name(a.Base).Own(": ").Count(a.Commits, "commit").Own(", ")
 	if a.Files == nil {
 		return line.Own("files not known: ").Name(a.Unavailable)
 	}
-	if len(a.Files) == 1 {
-		line = line.Own("1 file")
-	} else {
-		line = line.Int(len(a.Files)).Own(" files")
-	}
-	return line.Own(",").Add(lineCount(sum(a.Files))).Own(" lines")
+	return line.Count(len(a.Files), "file").Own(",").Add(lineCount(sum(a.Files))).Own(" lines")
 }
 
 // addedFiles returns the files that a branch changes, those with the most lines first.
@@ -173,7 +167,7 @@ func apart(ahead, behind int, base string) foreign.Line {
 	var l foreign.Line
 	switch {
 	case ahead == 0 && behind == 0:
-		return l.Own(", level with ").Name(base)
+		return l.Own(", up to date with ").Name(base)
 	case behind == 0:
 		return l.Own(", ").Int(ahead).Own(" ahead of ").Name(base)
 	case ahead == 0:
@@ -212,7 +206,7 @@ func worktree(w git.Worktree) foreign.Line {
 func short(hash string) string { return hash[:min(len(hash), 8)] }
 
 func items(w projectcontext.WorkItems) body {
-	out := body{head: []foreign.Line{itemCounts(w)}}
+	out := body{head: append(storeWarnings(w), itemCounts(w))}
 	for _, it := range w.ThisBranch {
 		out.head = append(out.head, foreign.Own("this branch: ").Add(heldLine(w, it)))
 	}
@@ -228,6 +222,18 @@ func items(w projectcontext.WorkItems) body {
 		out.lines = append(out.lines, foreign.Own("ready: ").Add(itemLine(it)))
 	}
 	return out
+}
+
+// maxStoreWarnings is how many warnings about the store are shown.
+const maxStoreWarnings = 2
+
+// storeWarnings returns the lines about the store of items as a whole.
+func storeWarnings(w projectcontext.WorkItems) []foreign.Line {
+	var all []foreign.Line
+	for _, warning := range w.Warnings[:min(len(w.Warnings), maxStoreWarnings)] {
+		all = append(all, foreign.Own("warning: ").Name(warning.File).Own(" ").Name(warning.Reason))
+	}
+	return all
 }
 
 func itemCounts(w projectcontext.WorkItems) foreign.Line {
@@ -363,7 +369,7 @@ func containers(c projectcontext.Containers, now time.Time) []foreign.Line {
 		lines = append(append(lines, line), printed...)
 	}
 	if c.Omitted > 0 {
-		lines = append(lines, foreign.Own("… and ").Int(c.Omitted).Own(" more containers"))
+		lines = append(lines, foreign.Own("… and ").Count(c.Omitted, "more container"))
 	}
 	return lines
 }
@@ -442,7 +448,7 @@ func tree(listing projectcontext.Files) []foreign.Line {
 	}
 	lines = append(lines, deeper...)
 	if more := listing.Total - len(listing.Entries); more > 0 {
-		lines = append(lines, foreign.Own("… ").Int(more).Own(" more entries; list_directory shows them"))
+		lines = append(lines, foreign.Own("… ").Count(more, "more entry").Own("; list_directory lists all"))
 	}
 	return lines
 }
