@@ -2,6 +2,7 @@ package item
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,7 +13,10 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
+	"github.com/copse-dev/copse/internal/workflow/track"
+	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
 )
 
 // linked is a link in JSON.
@@ -93,8 +97,9 @@ func (c cli) start() *cobra.Command {
 		Long: `Propose a branch for an item, and print the git command that creates it from the current commit,
 in this worktree, or in a new one with --worktree. With --run, also run the command, link the item
 to the branch, and set the item in progress if it is not started and the project has a status
-in-progress. A linked item keeps its branch. No hook or filter of the repository runs. An item that another
-agent holds is refused.`,
+in-progress. If copse tracks the branches of the repository, it records the current branch as the
+parent. A linked item keeps its branch. No hook or filter of the repository runs. An item that
+another agent holds is refused.`,
 		Example: fmt.Sprintf("  %[1]s start 3\n  %[1]s start 3 --worktree --run", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
@@ -103,7 +108,7 @@ agent holds is refused.`,
 	f.BoolVar(&o.NewWorktree, "worktree", false, "create a new worktree, .worktrees/<branch> in the main one")
 	f.BoolVar(&run, "run", false, "run the command")
 	output.JSONFlag[started](cmd, &asJSON)
-	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
+	cmd.RunE = c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
 		if err != nil {
 			return err
@@ -115,13 +120,15 @@ agent holds is refused.`,
 		work := backlog.New(s)
 		plan, err := work.PlanStart(ctx, repo, id, o)
 		if err != nil {
-			return err
+			return c.explainStart(err)
 		}
 		out := c.Out()
 		if run {
-			out = c.Out()
 			if err := work.Begin(ctx, repo, plan); err != nil {
 				return err
+			}
+			if err := c.recordParent(ctx, here, plan); err != nil {
+				c.Env.Notef("warning: the parent of %s is not recorded: %v; run `copse branch parent %[1]s %[3]s`", plan.Branch, err, plan.Parent)
 			}
 		}
 		if asJSON {
@@ -133,6 +140,54 @@ agent holds is refused.`,
 		return out.Line("%s", shellLine(plan.Command))
 	})
 	return cmd
+}
+
+// explainStart adds the next step to an error of a branch or directory that exists.
+func (c cli) explainStart(err error) error {
+	if taken, ok := errors.AsType[*backlog.CheckedOutError](err); ok && !taken.Here {
+		return fmt.Errorf("%w; run `%s`", err, shellLine([]string{"cd", taken.Path}))
+	} else if ok {
+		return fmt.Errorf("%w; choose another branch with --branch, or work on the item here, without --worktree", err)
+	}
+	if taken, ok := errors.AsType[*backlog.OccupiedError](err); ok {
+		return fmt.Errorf("%w; choose another branch with --branch, or, if it is an old worktree, run `%s`", err, shellLine([]string{"git", "worktree", "remove", taken.Path}))
+	}
+	return err
+}
+
+// recordParent tracks a new branch with its parent if copse tracks the branches of the repository.
+// If a stack tool manages them, it names that tool's command instead. Otherwise, git's reflog names
+// the parent.
+func (c cli) recordParent(ctx context.Context, here *workspace.Workspace, s backlog.Start) error {
+	if s.Parent == "" {
+		return nil
+	}
+	tracker, err := track.Open(ctx, here.Session, here.Pulls, c.Env.Now)
+	if err != nil {
+		return err
+	}
+	own, err := tracker.State(ctx)
+	if err != nil {
+		return err
+	}
+	if len(own.Roots)+len(own.Dependencies) > 0 {
+		if _, _, err := tracker.Stack(ctx, s.Branch, s.Parent, track.Stacking{Add: true}); err != nil {
+			return err
+		}
+		c.Env.Notef("note: tracked %s on %s", s.Branch, s.Parent)
+		return nil
+	}
+	merged, err := here.Sources.Branches.State(ctx)
+	if err != nil {
+		return nil //nolint:nilerr // no tool records anything
+	}
+	for _, d := range merged.Dependencies {
+		if command := nextstep.Command(nextstep.Track, nextstep.Branch{Name: s.Branch, Parent: s.Parent, Tool: d.Source}); command != "" {
+			c.Env.Notef("note: to add the branch to %s, run `%s`", d.Source, command)
+			return nil
+		}
+	}
+	return nil
 }
 
 // shellLine returns a command as a person would type it.

@@ -52,8 +52,8 @@ func TestStart(t *testing.T) {
 	}
 	tree := filepath.Join(dir, ".worktrees", strings.TrimPrefix(plan.Branch, "tic/"))
 	want := backlog.Start{
-		ID: 1, Branch: plan.Branch, Worktree: tree,
-		Command: []string{"git", "worktree", "add", "-b", plan.Branch, tree},
+		ID: 1, Branch: plan.Branch, Parent: "main", Worktree: tree,
+		Command: []string{"git", "worktree", "add", "-b", plan.Branch, tree, "main"},
 	}
 	if diff := cmp.Diff(want, plan); diff != "" {
 		t.Error(diff)

@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 )
@@ -24,9 +27,12 @@ type StartOptions struct {
 
 // Start describes the start of work on an item.
 type Start struct {
-	ID       item.ID `json:"id"`
-	Branch   string  `json:"branch"`
-	Worktree string  `json:"worktree,omitempty"`
+	ID     item.ID `json:"id"`
+	Branch string  `json:"branch"`
+	// Parent is the branch on which a new branch starts; "" if none is checked out, or if the branch
+	// exists.
+	Parent   string `json:"parent,omitempty"`
+	Worktree string `json:"worktree,omitempty"`
 	// Command is the git command that creates or switches to the branch.
 	Command []string `json:"command"`
 }
@@ -56,11 +62,24 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 	if err != nil {
 		return Start{}, err
 	}
+	if exists {
+		if err := free(ctx, repo, s.Branch, o.NewWorktree); err != nil {
+			return Start{}, err
+		}
+	} else {
+		s.Parent = parent(ctx, repo)
+	}
 	switch {
 	case o.NewWorktree:
 		dir := strings.ReplaceAll(strings.TrimPrefix(s.Branch, "tic/"), "/", "-")
-		s.Worktree = filepath.Join(cmp.Or(repo.MainRoot(), repo.Root()), ".worktrees", dir)
+		s.Worktree = filepath.Join(mainRoot(repo), worktrees, dir)
+		if _, err := os.Lstat(s.Worktree); err == nil {
+			return Start{}, &OccupiedError{Path: s.Worktree}
+		}
 		s.Command = []string{"git", "worktree", "add", "-b", s.Branch, s.Worktree}
+		if s.Parent != "" { // git records a name, which the commit alone does not have
+			s.Command = append(s.Command, revision(ctx, repo, s.Parent))
+		}
 		if exists {
 			s.Command = []string{"git", "worktree", "add", s.Worktree, s.Branch}
 		}
@@ -70,6 +89,91 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 		s.Command = []string{"git", "switch", "-c", s.Branch}
 	}
 	return s, nil
+}
+
+// parent returns the branch that is checked out; "" if there is none, or if git would not take its
+// name for that of a branch.
+func parent(ctx context.Context, repo *git.Repo) string {
+	head, err := repo.Head(ctx)
+	if err != nil || head.Unborn {
+		return ""
+	}
+	if _, err := (item.Config{}).Check(item.Patch{Branch: &head.Branch}); err != nil {
+		return ""
+	}
+	return head.Branch
+}
+
+// revision returns the shortest name by which git finds a branch. It prefers a tag to a branch.
+func revision(ctx context.Context, repo *git.Repo, branch string) string {
+	tag := "refs/tags/" + branch
+	if found, err := repo.CommitsOf(ctx, []string{tag}); err != nil || found[tag] != "" {
+		return "refs/heads/" + branch
+	}
+	return branch
+}
+
+// worktrees is the directory of new worktrees, in the main one.
+const worktrees = ".worktrees"
+
+// mainRoot returns the directory that new worktrees are below.
+func mainRoot(repo *git.Repo) string { return cmp.Or(repo.MainRoot(), repo.Root()) }
+
+// CheckedOutError reports that the branch of an item is checked out already.
+type CheckedOutError struct {
+	Branch, Path string
+	// Here means that Path is the current worktree.
+	Here bool
+}
+
+func (e *CheckedOutError) Error() string {
+	if e.Here {
+		return fmt.Sprintf("the branch %s is already checked out in this worktree", cleantext.Line(e.Branch))
+	}
+	return fmt.Sprintf("the branch %s is already checked out in the worktree %s", cleantext.Line(e.Branch), cleantext.Line(e.Path))
+}
+
+// OccupiedError reports that the directory of a new worktree exists.
+type OccupiedError struct{ Path string }
+
+func (e *OccupiedError) Error() string {
+	return fmt.Sprintf("the directory %s already exists", cleantext.Line(e.Path))
+}
+
+// free returns a [*CheckedOutError] if another worktree has a branch, or any worktree.
+func free(ctx context.Context, repo *git.Repo, branch string, anywhere bool) error {
+	all, err := repo.Worktrees(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range all {
+		if here := w.Path == repo.Root(); w.Branch == branch && !w.Prunable && (!here || anywhere) {
+			return &CheckedOutError{Branch: branch, Path: w.Path, Here: here}
+		}
+	}
+	return nil
+}
+
+// hide makes git ignore the directory of new worktrees, as it ignores .twig. It refuses a directory
+// that is a link out of the repository.
+func hide(repo *git.Repo) error {
+	root, err := os.OpenRoot(mainRoot(repo))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(worktrees, 0o755); err != nil {
+		return err
+	}
+	file, err := root.OpenFile(worktrees+"/.gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString("*\n")
+	return errors.Join(err, file.Close())
 }
 
 // inProgress is the status of a started item, in projects that have it.
@@ -95,6 +199,11 @@ func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
 	}
 	if _, err := config.Check(p); err != nil { // before git changes anything
 		return err
+	}
+	if s.Worktree != "" {
+		if err := hide(repo); err != nil {
+			return fmt.Errorf("prepare the directory of the worktree: %w", err)
+		}
 	}
 	if _, err := repo.Program().Run(ctx, s.Command[1:]...); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(s.Command[:2], " "), err)
