@@ -113,7 +113,7 @@ func TestInitAsksAPerson(t *testing.T) {
 	dir, home, env := beginner(t)
 	s := sit(t, dir, env, "init")
 	first := s.until("[Y/n] ")
-	for _, want := range []string{"Press Enter for the default answer", "MCP clients not found: Claude Desktop", "Track the parents"} {
+	for _, want := range []string{"Press Enter for the default answer", "MCP clients found: Claude Code, Cursor. MCP clients not found: Claude Desktop", "Track the parents"} {
 		if !strings.Contains(strings.Join(strings.Fields(first), " "), want) {
 			t.Errorf("the first question is %q, without %q", first, want)
 		}

@@ -184,6 +184,141 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// message calls check for each string literal in the code of the programs, with its position and
+// whether it is a part of help.
+func message(t *testing.T, check func(at token.Position, text string, help bool)) {
+	t.Helper()
+	err := filepath.WalkDir("internal", func(name string, d fs.DirEntry, err error) error {
+		name = filepath.ToSlash(name)
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "test/") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		help := map[ast.Node]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if field, ok := n.(*ast.KeyValueExpr); ok {
+				if key, ok := field.Key.(*ast.Ident); ok && slices.Contains([]string{"Use", "Short", "Long", "Example"}, key.Name) {
+					ast.Inspect(field.Value, func(n ast.Node) bool { help[n] = true; return true })
+				}
+			}
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				if text, err := strconv.Unquote(literal.Value); err == nil {
+					check(files.Position(literal.Pos()), text, help[literal])
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// quotedCommand matches a command in quotation marks, or a verb of a format that stands for one.
+var quotedCommand = regexp.MustCompile(`(?:'|")(?:(?:copse|tic|twig-mcp|git|gh|just) [a-z%-][^'"]*|%(?:\[\d\])?s ?[a-z-][^'"]*)(?:'|")`)
+
+// seedQuotes are messages that a seed or an original program words with single quotation marks.
+var seedQuotes = []string{"Branch '%s'", "agent '%s'", "directory '%s/'"}
+
+// A message has commands in backticks, as Markdown has them. Help has them in double quotation
+// marks, because a backtick in the usage of a flag marks the name of its value.
+func TestCommandsInMessages(t *testing.T) {
+	t.Parallel()
+	check := func(text string) string {
+		for _, seed := range seedQuotes {
+			text = strings.ReplaceAll(text, seed, "")
+		}
+		return quotedCommand.FindString(text)
+	}
+	for _, bad := range []string{"run 'copse init'", `did you mean "tic item list"?`, "'%s create TITLE' creates one", "'%ssync' exchanges it"} {
+		if check(bad) == "" {
+			t.Errorf("%q is not found", bad)
+		}
+	}
+	message(t, func(at token.Position, text string, help bool) {
+		if help || !strings.Contains(text, " ") || strings.Contains(text, "\n") && !strings.Contains(text, "Error") {
+			return // help, a name, or a long text in a form of its own
+		}
+		if found := check(text); found != "" {
+			t.Errorf("%s: %s: put the command in backticks", at, found)
+		}
+	})
+}
+
+var (
+	// plurals matches a number with a noun in the plural.
+	plurals = regexp.MustCompile(`%(?:\[\d\])?d (?:[a-z]+ ){0,2}?(?:arguments|backups|branches|bytes|changes|characters|checks|claims|clients|commands|comments|commits|` +
+		`conflicts|containers|days|directories|entries|errors|files|hours|items|lines|minutes|notes|pages|parents|problems|prompts|repositories|results|reviews|rows|` +
+		`seconds|sections|servers|stacks|tasks|threads|tokens|tools|variables|warnings|worktrees)\b`)
+	// always matches numbers that are larger than one: limits, and the second part of "3 of 50 rows".
+	always = regexp.MustCompile(`limit|(?i:more than)|longer than|exceeds|stopped after|(?:of|first|lowest|git (?:made|printed)) %(?:\[\d\])?d |bytes in line|last %d changes|bytes, changed at|at most`)
+	// ended matches copse's own words after a number in a line of the context.
+	ended = regexp.MustCompile(`^ (?:more )?[a-z]+s\b`)
+)
+
+// A number with a noun comes from one function, which knows the plural: "1 file", "2 files".
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	if !plurals.MatchString("removed %d deleted items") || plurals.MatchString("item %d was created") || always.MatchString("removed %d deleted items") {
+		t.Error("the pattern does not find what it must")
+	}
+	message(t, func(at token.Position, text string, _ bool) {
+		if plurals.MatchString(text) && !always.MatchString(text) {
+			t.Errorf("%s: %q: use cleantext.Count or foreign.Line.Count", at, text)
+		}
+	})
+	err := filepath.WalkDir("internal", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			number, words := chained(n, "Int", "Own")
+			if number && ended.MatchString(words) {
+				t.Errorf("%s: Int with %q: use Count", files.Position(n.Pos()), words)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// chained reports whether a node is a call of a method of the result of another one, as in
+// l.Int(3).Own("words"), and returns the literal that is its argument.
+func chained(n ast.Node, first, second string) (ok bool, literal string) {
+	call, isCall := n.(*ast.CallExpr)
+	if !isCall || len(call.Args) != 1 {
+		return false, ""
+	}
+	outer, isMethod := call.Fun.(*ast.SelectorExpr)
+	if !isMethod || outer.Sel.Name != second {
+		return false, ""
+	}
+	before, isCall := outer.X.(*ast.CallExpr)
+	if !isCall {
+		return false, ""
+	}
+	inner, isMethod := before.Fun.(*ast.SelectorExpr)
+	text, isLiteral := call.Args[0].(*ast.BasicLit)
+	if !isMethod || inner.Sel.Name != first || !isLiteral {
+		return false, ""
+	}
+	literal, err := strconv.Unquote(text.Value)
+	return err == nil, literal
+}
+
 // A fragment begins with its kind and one sentence.
 func TestFragments(t *testing.T) {
 	t.Parallel()

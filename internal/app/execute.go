@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
 )
 
@@ -56,7 +57,7 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 		env.Note(ran.CommandPath() + ": " + err.Error())
 	}
 	if _, usage := errors.AsType[UsageError](err); usage {
-		fmt.Fprintf(env.Stderr, "Run '%s --help' for usage.\n", ran.CommandPath())
+		fmt.Fprintf(env.Stderr, "Run `%s --help` for usage.\n", ran.CommandPath())
 		return Usage
 	}
 	return Failed
@@ -89,12 +90,8 @@ func Args(minimum, maximum int, usage string) cobra.PositionalArgs {
 }
 
 func counted(n int) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no arguments"
-	case 1:
-		return "1 argument"
-	default:
-		return fmt.Sprintf("%d arguments", n)
 	}
+	return cleantext.Count(n, "argument")
 }

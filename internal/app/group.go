@@ -3,7 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,17 +39,17 @@ func unknown(cmd *cobra.Command, word string) string {
 	if same := below(cmd, word); len(same) > 0 {
 		message += "; did you mean " + strings.Join(same, ", ") + "?"
 	} else if near := cmd.SuggestionsFor(word); len(near) > 0 {
-		message += fmt.Sprintf("; did you mean %q?", near[0])
+		message += fmt.Sprintf("; did you mean `%s`?", near[0])
 	}
 	return message
 }
 
-// below returns the paths of the commands below cmd that have a name, quoted.
+// below returns the paths of the commands below cmd that have a name, in backticks.
 func below(cmd *cobra.Command, name string) []string {
 	var same []string
 	for _, c := range cmd.Commands() {
 		if c.Name() == name && c.IsAvailableCommand() {
-			same = append(same, strconv.Quote(c.CommandPath()))
+			same = append(same, "`"+c.CommandPath()+"`")
 		}
 		if !c.Hidden {
 			same = append(same, below(c, name)...)
@@ -88,7 +87,7 @@ func helpCommand() *cobra.Command {
 				return about.ValidateArgs(rest)
 			}
 			if len(rest) > 0 {
-				return UsageError(fmt.Sprintf("%q has no command %q", about.CommandPath(), rest[0]))
+				return UsageError(fmt.Sprintf("`%s` has no command %q", about.CommandPath(), rest[0]))
 			}
 			about.InitDefaultHelpFlag()
 			about.InitDefaultVersionFlag()

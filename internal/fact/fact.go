@@ -16,6 +16,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // State is the kind of a fact.
@@ -119,5 +121,5 @@ func Age(asOf, now time.Time) string {
 	case age < 48*time.Hour:
 		return fmt.Sprintf("%d h ago", age/time.Hour)
 	}
-	return fmt.Sprintf("%d days ago", age/(24*time.Hour))
+	return cleantext.Count(int(age/(24*time.Hour)), "day") + " ago"
 }

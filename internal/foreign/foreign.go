@@ -78,6 +78,11 @@ func (l Line) Name(text string) Line { return l.with(part{text: Spell(text), nam
 // Int adds a number.
 func (l Line) Int(n int) Line { return l.with(part{text: strconv.Itoa(n)}) }
 
+// Count adds a number with its noun.
+func (l Line) Count(n int, noun constant) Line {
+	return l.with(part{text: cleantext.Count(n, string(noun))})
+}
+
 // Known adds a value as copse's own words if it is one of known, and as a name otherwise.
 func (l Line) Known(value string, known ...constant) Line {
 	if slices.Contains(known, constant(value)) {

@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,13 +104,13 @@ func (f *findings) partial(a graphql.Answer, asked graphql.Variables) {
 // unread notes the incomplete lists.
 func (f *findings) unread(left graphql.Variables) {
 	if left.Reviews != nil {
-		f.note(fmt.Sprintf("only the latest %d reviews were read", len(f.reviews)))
+		f.note("only the latest reviews were read: " + strconv.Itoa(len(f.reviews)))
 	}
 	if left.Threads != nil {
-		f.note(fmt.Sprintf("only the latest %d review threads were read", rest.MaxPages*rest.PerPage))
+		f.note("only the latest review threads were read: " + strconv.Itoa(rest.MaxPages*rest.PerPage))
 	}
 	if left.Checks != nil {
-		f.note(fmt.Sprintf("only %d checks were read", len(f.checks)))
+		f.note("only the first checks were read: " + strconv.Itoa(len(f.checks)))
 		f.complete = false
 	}
 }

@@ -62,7 +62,7 @@ type File struct {
 
 // Format prints the number of entries, and none of them.
 func (f *File) Format(s fmt.State, _ rune) {
-	fmt.Fprintf(s, "netrc file(%d entries hidden)", len(f.entries))
+	fmt.Fprintf(s, "netrc file(entries: %d, hidden)", len(f.entries))
 }
 
 // Lookup returns the first entry for machine that has both a login and a password. Names are

@@ -58,7 +58,7 @@ func TestPatternsThatDoNotCount(t *testing.T) {
 	}
 	got := list(t, plain(dir), ".", project.Range{Depth: 3, Max: 1})
 	warning := got[len(got)-1]
-	if !strings.Contains(warning, ".gitignore does not count: ") || !strings.HasSuffix(warning, "; 1 more files of patterns have such a problem") ||
+	if !strings.Contains(warning, ".gitignore does not count: ") || !strings.HasSuffix(warning, "; the same applies to 1 more file of patterns") ||
 		strings.Contains(warning, "\n") {
 		t.Errorf("got %q", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/index"
@@ -60,7 +61,7 @@ func (flt *filter) warnings() []string {
 	case without.n == 1:
 		all = append(all, without.first)
 	case without.n > 1:
-		all = append(all, fmt.Sprintf("%s; %d more files of patterns have such a problem", without.first, without.n-1))
+		all = append(all, fmt.Sprintf("%s; the same applies to %s of patterns", without.first, cleantext.Count(without.n-1, "more file")))
 	}
 	if flt.effort.Spent() {
 		all = append(all, "the .gitignore files have too many patterns to compare with every name, so this list also has files that git ignores; list a subdirectory, or remove patterns")

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // Type is the type of a directory's entry.
@@ -74,7 +76,7 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 	flt, warnings := p.newFilter(ctx, f)
 	start := flt.at(real, entries)
 	if start.hidden {
-		warnings = append(warnings, fmt.Sprintf("git ignores this directory; only its tracked files are listed (%d entries in all)", len(entries)))
+		warnings = append(warnings, fmt.Sprintf("git ignores this directory; only its tracked files are listed (%s in all)", cleantext.Count(len(entries), "entry")))
 	}
 	w := walk{ctx: ctx, filter: flt, max: r.Max, enough: maxWalked, listing: Listing{Entries: []Entry{}, Warnings: warnings}}
 	if r.Few {
@@ -87,7 +89,7 @@ func (p *Project) List(ctx context.Context, asked string, r Range) (Listing, err
 		}
 	}
 	if w.closed > 0 {
-		w.listing.Warnings = append(w.listing.Warnings, fmt.Sprintf("%d directories cannot be read", w.closed))
+		w.listing.Warnings = append(w.listing.Warnings, cleantext.Count(w.closed, "directory")+" cannot be read")
 	}
 	w.listing.Warnings = append(w.listing.Warnings, flt.warnings()...)
 	return w.listing, nil

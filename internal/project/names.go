@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cachedfile"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git/index"
 	"github.com/copse-dev/copse/internal/gitignore"
 	"github.com/copse-dev/copse/internal/spread"
@@ -121,7 +122,7 @@ func (u *update[T]) run() error {
 		u.tracked = u.filter.tracked()
 	}
 	if u.closed > 0 {
-		u.found = append(u.found, fmt.Sprintf("%d directories cannot be read", u.closed))
+		u.found = append(u.found, cleantext.Count(u.closed, "directory")+" cannot be read")
 	}
 	if u.files >= maxWalked {
 		u.found = append(u.found, fmt.Sprintf("there are more files than %d; the others are left out", u.files))

@@ -251,7 +251,7 @@ func TestList(t *testing.T) {
 		{"", project.Range{Depth: 2, Max: 7}, []string{"b/", "c/", ".env", ".gitignore", "Z", "a.txt", "b/x/", "of 9"}},
 		{"b", project.Range{Depth: 5, Max: 50}, []string{"b/x/", "b/a", "b/x/deep/", "b/x/deep/d"}},
 		{"b/x/../", shallow, []string{"b/x/", "b/a"}},
-		{"skip", shallow, []string{"git ignores this directory; only its tracked files are listed (1 entries in all)"}},
+		{"skip", shallow, []string{"git ignores this directory; only its tracked files are listed (1 entry in all)"}},
 		{"nowhere", shallow, []string{"error: File not found: nowhere"}},
 	} {
 		if diff := cmp.Diff(tt.want, list(t, p, tt.path, tt.r)); diff != "" {

@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 const (
@@ -204,7 +206,7 @@ func (r *reader) result(asked string) (Text, error) {
 		}
 	}
 	if r.shown == 0 && r.from > 1 {
-		return Text{}, &KindError{Path: asked, Problem: fmt.Sprintf("has %d lines", r.line), Remedy: fmt.Sprintf("offset is %d: use a smaller one", r.from)}
+		return Text{}, &KindError{Path: asked, Problem: "has " + cleantext.Count(r.line, "line"), Remedy: fmt.Sprintf("offset is %d: use a smaller one", r.from)}
 	}
 	t := Text{Content: r.text.String()}
 	if r.line == 0 {

@@ -82,7 +82,7 @@ func (o *Output) TextOf(most int) (text string, leftOut int64) {
 		leftOut += int64(i + 1)
 		tail = tail[i+1:]
 	}
-	return fmt.Sprintf("%s\n… %d bytes left out …\n%s", strings.TrimSuffix(clean(head), "\n"), leftOut, clean(tail)), leftOut
+	return fmt.Sprintf("%s\n… %s left out …\n%s", strings.TrimSuffix(clean(head), "\n"), cleantext.Count(int(leftOut), "byte"), clean(tail)), leftOut
 }
 
 // LastLine returns the last line that is not empty, in at most n characters.

@@ -179,7 +179,7 @@ func (d *drawing) waits(it *item.Summary) string {
 	case len(open) == 0:
 		return ""
 	case len(open) > maxWaits:
-		return fmt.Sprintf("waits for %d items", len(open))
+		return "waits for " + cleantext.Count(len(open), "item")
 	}
 	return "waits for " + strings.Join(open, ", ")
 }

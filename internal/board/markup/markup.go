@@ -233,11 +233,9 @@ func (k *Kit) Until(at time.Time) template.HTML {
 	case left <= 0:
 		text = "until a moment ago"
 	case left >= 2*time.Hour:
-		text = fmt.Sprintf("for %d more hours", int(left.Hours()))
-	case left >= 2*time.Minute:
-		text = fmt.Sprintf("for %d more minutes", int(left.Minutes()))
+		text = "for " + cleantext.Count(int(left.Hours()), "more hour")
 	case left >= time.Minute:
-		text = "for 1 more minute"
+		text = "for " + cleantext.Count(int(left.Minutes()), "more minute")
 	}
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s" data-fixed>%s</time>`,
 		at.UTC().Format(time.RFC3339), at.Local().Format("2006-01-02 15:04:05 MST"), text))

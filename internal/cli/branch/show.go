@@ -311,7 +311,7 @@ func (c *cli) drawStatus(all []standing) string {
 		case s.Missing:
 			notes = append(notes, "no longer in git")
 		case s.Ahead != nil:
-			notes = append(notes, fmt.Sprintf("%s ahead of %s, %d behind", history.Count(*s.Ahead), s.ParentBranch, *s.Behind))
+			notes = append(notes, fmt.Sprintf("%s ahead of %s, %d behind", cleantext.Count(*s.Ahead, "commit"), s.ParentBranch, *s.Behind))
 		case s.Root:
 			notes = append(notes, "trunk")
 		}

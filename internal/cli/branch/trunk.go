@@ -20,7 +20,7 @@ func (c *cli) trunk() *cobra.Command {
 		Long: `List, add, or remove trunks: the branches that stacks end at, such as main. One of them can be
 the default. A tree starts at the default trunk, and branches without a parent appear below it.`,
 		Example: "  copse branch trunk add main --default\n  copse branch trunk list",
-		Args:    app.Expect(map[string]string{"ls show": "did you mean \"copse branch trunk list\"?", "rm delete unset": "did you mean \"copse branch trunk remove\"?", "set new": "did you mean \"copse branch trunk add\"?"}),
+		Args:    app.Expect(map[string]string{"ls show": "did you mean `copse branch trunk list`?", "rm delete unset": "did you mean `copse branch trunk remove`?", "set new": "did you mean `copse branch trunk add`?"}),
 		RunE:    app.Help,
 	}
 	cmd.AddCommand(c.trunkAdd(), c.trunkRemove(), c.trunkList())

@@ -72,7 +72,7 @@ func show(env app.Env, found conflicts.Report) error {
 		if found.Compared < 2 {
 			env.Note("there is nothing to compare: a second branch or worktree can conflict with this one")
 		} else {
-			env.Notef("no conflicts among %d branches and worktrees", found.Compared)
+			env.Notef("no conflicts among %s and worktrees", cleantext.Count(found.Compared, "branch"))
 		}
 		return nil
 	}
@@ -86,7 +86,7 @@ func show(env app.Env, found conflicts.Report) error {
 			rows = append(rows, []string{c.Branches[0], c.Branches[1], file, kind, held(c.Holders)})
 		}
 		if c.MoreFiles > 0 {
-			rows = append(rows, []string{c.Branches[0], c.Branches[1], fmt.Sprintf("… %d more files", c.MoreFiles), "", ""})
+			rows = append(rows, []string{c.Branches[0], c.Branches[1], "… " + cleantext.Count(c.MoreFiles, "more file"), "", ""})
 		}
 	}
 	return o.Table([]output.Column{

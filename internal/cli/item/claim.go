@@ -98,7 +98,7 @@ func (c cli) release() *cobra.Command {
 		}
 		ended, err := here.Claims(s).Release(ctx, id, steal)
 		if held, ok := errors.AsType[*item.HeldError](err); ok {
-			return fmt.Errorf("%s; to end the claim of the other agent, run '%s release %d --steal'", held.Error(), c.Program, held.ID)
+			return fmt.Errorf("%s; to end the claim of the other agent, run `%s release %d --steal`", held.Error(), c.Program, held.ID)
 		}
 		if err != nil {
 			return err

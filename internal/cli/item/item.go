@@ -43,12 +43,12 @@ func Items(env app.Env, program, initCommand string, flags *itemcmd.Flags) *cobr
 // expected returns advice for words that people try because other trackers have such a
 // command.
 func expected(program string) map[string]string {
-	mean := func(command string) string { return "did you mean \"" + program + " " + command + "\"?" }
+	mean := func(command string) string { return "did you mean `" + program + " " + command + "`?" }
 	return map[string]string{
 		"ls":                         mean("list"),
 		"new add":                    mean("create TITLE"),
 		"rm remove del":              mean("delete ID"),
-		"edit":                       mean("open ID") + " To change a field, use \"" + program + " update ID\"",
+		"edit":                       mean("open ID") + " To change a field, use `" + program + " update ID`",
 		"close done finish complete": mean("update ID --status done"),
 		"reopen":                     mean("update ID --status") + " with the first status of the project",
 		"set status assign move mv":  mean("update ID"),

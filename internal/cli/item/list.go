@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,18 +54,40 @@ func (c cli) read(ctx context.Context, s item.Store) (backlog.View, error) {
 	return v, err
 }
 
-// sayNone tells a person that a query found nothing, and how many items it finds in all iterations.
+// sayUnknown names the valid values of each filter that no item of the project can match, and
+// reports whether there is one.
+func (o *listOptions) sayUnknown(c cli, v backlog.View) bool {
+	said := false
+	for _, f := range []struct {
+		flag, value string
+		valid       []string
+	}{
+		{"status", o.filter.Status, v.Config.Statuses},
+		{"type", o.filter.Type, v.Config.Types},
+		{"priority", o.filter.Priority, item.Priorities()},
+		{"iteration", o.filter.Iteration, v.Config.Iterations},
+	} {
+		if f.value != "" && !slices.Contains(f.valid, f.value) {
+			c.Env.Notef("no item matches: --%s %q is not one of %s", f.flag, cleantext.Line(f.value), cleantext.Line(strings.Join(f.valid, ", ")))
+			said = true
+		}
+	}
+	return said
+}
+
+// sayNone explains an empty result: it names unknown values of filters, and tells a person how many
+// items the query finds in all iterations.
 func (o *listOptions) sayNone(c cli, v backlog.View, text string) {
-	if !c.Out().Terminal() {
+	if o.sayUnknown(c, v) || !c.Out().Terminal() {
 		return
 	}
 	in := cmp.Or(o.filter.Iteration, v.Config.CurrentIteration)
 	everywhere := len(v.Select(backlog.Query{Filter: o.filter, Text: text}.InAllIterations()))
 	switch {
 	case o.filter.All || in == "":
-		c.Env.Notef("no item matches; '%s create TITLE' creates one", c.Program)
+		c.Env.Notef("no item matches; `%s create TITLE` creates one", c.Program)
 	case everywhere == 0:
-		c.Env.Notef("no item matches in iteration %q or in any other; '%s create TITLE' creates one", cleantext.Line(in), c.Program)
+		c.Env.Notef("no item matches in iteration %q or in any other; `%s create TITLE` creates one", cleantext.Line(in), c.Program)
 	default:
 		c.Env.Notef("no item matches in iteration %q; --all finds %d in all iterations", cleantext.Line(in), everywhere)
 	}

@@ -440,7 +440,7 @@ func (o *clientOptions) keep(ctx context.Context, path string, content []byte, k
 		kept.path, kept.content = at, content
 		return nil
 	}
-	return fmt.Errorf("%s already has %d backups; remove some of them", path, maxBackups)
+	return fmt.Errorf("%s already has %s; remove some of them", path, cleantext.Count(maxBackups, "backup"))
 }
 
 // hideToken keeps the token off the screen.

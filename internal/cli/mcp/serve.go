@@ -28,12 +28,12 @@ func Command(env app.Env) *cobra.Command {
 		Short:   "Connect MCP clients: install, serve, diagnose",
 		Example: "  copse mcp install --client claude-code\n  copse mcp doctor",
 		Args: app.Expect(map[string]string{
-			"start run server":   "did you mean \"copse mcp serve\"?",
-			"add new setup":      "did you mean \"copse mcp install\"?",
-			"rm remove delete":   "did you mean \"copse mcp uninstall\"?",
-			"ls list status":     "did you mean \"copse mcp doctor\" or \"copse status\"?",
-			"test check tools":   "did you mean \"copse mcp doctor\"?",
-			"up down open close": "these are commands of \"copse server\"",
+			"start run server":   "did you mean `copse mcp serve`?",
+			"add new setup":      "did you mean `copse mcp install`?",
+			"rm remove delete":   "did you mean `copse mcp uninstall`?",
+			"ls list status":     "did you mean `copse mcp doctor` or `copse status`?",
+			"test check tools":   "did you mean `copse mcp doctor`?",
+			"up down open close": "these are commands of `copse server`",
 		}),
 		RunE: app.Help,
 	}

@@ -30,9 +30,9 @@ the list with the program twig.`,
 		Example: `  copse repo add .
   copse repo list`,
 		Args: app.Expect(map[string]string{
-			"ls":                    "did you mean \"copse repo list\"?",
+			"ls":                    "did you mean `copse repo list`?",
 			"new create clone init": "clone or create the repository with git, then run `copse repo add PATH`",
-			"rm delete":             "did you mean \"copse repo remove\"?",
+			"rm delete":             "did you mean `copse repo remove`?",
 		}),
 		RunE: app.Help,
 	}

@@ -10,6 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -104,6 +106,8 @@ type part struct {
 	quiet bool
 	flag  string
 	do    func(context.Context) (what string, changed bool, err error)
+	// exists reports whether the part is set up; nil for parts that only do can examine.
+	exists func(context.Context) bool
 }
 
 func (o *options) parts(here *workspace.Workspace) []part {
@@ -128,6 +132,12 @@ func (o *options) parts(here *workspace.Workspace) []part {
 				changed, err := store.Init(ctx)
 				return ".tic; next: copse item create TITLE", changed, err
 			},
+			exists: func(ctx context.Context) bool {
+				store := here.Items()
+				defer store.Close()
+				_, err := store.Config(ctx)
+				return err == nil
+			},
 		},
 		{
 			name: "prompts", question: "Create a registry of prompts, in .agent (to commit)?", plan: "create .agent, with one prompt",
@@ -135,6 +145,10 @@ func (o *options) parts(here *workspace.Workspace) []part {
 			do: func(ctx context.Context) (string, bool, error) {
 				made, err := catalog.Init(ctx, here.Workspace())
 				return ".agent; next: copse prompt list", len(made) > 0, err
+			},
+			exists: func(context.Context) bool {
+				_, err := os.Lstat(filepath.Join(here.Workspace(), ".agent"))
+				return err == nil
 			},
 		},
 	}
@@ -200,7 +214,10 @@ func (o *options) run(ctx context.Context) error {
 	var errs []error
 	for _, p := range parts {
 		out := outcome{Part: p.name, Outcome: skipped, Detail: "to set it up: copse init " + p.flag}
-		if p.wanted {
+		switch {
+		case !p.wanted && p.exists != nil && p.exists(ctx):
+			out.Outcome, out.Detail = already, "exists; nothing to set up"
+		case p.wanted:
 			what, changed, err := p.do(ctx)
 			switch out.Detail = what; {
 			case err != nil:
@@ -232,10 +249,15 @@ func (o *options) ask(ctx context.Context, here *workspace.Workspace, parts []pa
 	} else if outside {
 		o.env.Note("This directory is not in a git repository, so there are no branches to track.")
 	}
+	o.present(parts)
 	o.absent(parts)
 	var plans []string
 	for i, p := range parts {
 		if outside && p.name == "branches" {
+			continue
+		}
+		if p.exists != nil && p.exists(ctx) {
+			o.env.Notef("%s: already set up.", p.name)
 			continue
 		}
 		yes, err := input.Confirm(o.env, p.question, p.usual)
@@ -253,6 +275,19 @@ func (o *options) ask(ctx context.Context, here *workspace.Workspace, parts []pa
 		o.env.Note("copse will " + plan + ".")
 	}
 	return input.Confirm(o.env, "Continue?", true)
+}
+
+// present names the clients that are among the parts.
+func (o *options) present(parts []part) {
+	var found []string
+	for _, id := range clientconfig.IDs() {
+		if slices.ContainsFunc(parts, func(p part) bool { return p.name == id }) {
+			found = append(found, title(id))
+		}
+	}
+	if len(found) > 0 {
+		o.env.Notef("MCP clients found: %s.", strings.Join(found, ", "))
+	}
 }
 
 // absent names the clients that are not among the parts.

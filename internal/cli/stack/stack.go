@@ -151,7 +151,7 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 func conflict(c verdict.Conflict) string {
 	text := fmt.Sprintf("Conflict: %s and %s in %s", c.Branches[0], c.Branches[1], strings.Join(c.Files, ", "))
 	if c.MoreFiles > 0 {
-		text += fmt.Sprintf(" and %d more files", c.MoreFiles)
+		text += " and " + cleantext.Count(c.MoreFiles, "more file")
 	}
 	return text
 }

@@ -31,11 +31,11 @@ does with run_just_task. This requires the program just; see https://just.system
 		Example: `  copse task list
   copse task run test ./internal/...`,
 		Args: app.Expect(map[string]string{
-			"ls":                       "did you mean \"copse task list\"?",
-			"start exec":               "did you mean \"copse task run\"?",
-			"log logs output":          "did you mean \"copse task show\"?",
-			"kill cancel":              "did you mean \"copse task stop\"?",
-			"status":                   "did you mean \"copse task ps\" or \"copse task show\"?",
+			"ls":                       "did you mean `copse task list`?",
+			"start exec":               "did you mean `copse task run`?",
+			"log logs output":          "did you mean `copse task show`?",
+			"kill cancel":              "did you mean `copse task stop`?",
+			"status":                   "did you mean `copse task ps` or `copse task show`?",
 			"new add edit create init": "tasks are recipes of the justfile: change them there",
 		}),
 		RunE: app.Help,

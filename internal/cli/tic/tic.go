@@ -34,7 +34,7 @@ and "tic mcp serve" is "copse mcp serve --toolsets items".`,
   tic item list
   claude mcp add tic -- tic mcp serve`,
 		Version: app.Version(),
-		Args:    app.Subcommands,
+		Args:    app.Expect(expected()),
 		RunE:    app.Help,
 	}
 	var flags itemcmd.Flags
@@ -42,4 +42,20 @@ and "tic mcp serve" is "copse mcp serve --toolsets items".`,
 	root.AddCommand(itemproject.Commands(itemcmd.Base{Env: env, Program: "tic", InitCommand: "tic init", Flags: &flags})...)
 	flags.Add(root)
 	return root
+}
+
+// expected returns advice for words that people try because other programs have such a command.
+func expected() map[string]string {
+	return map[string]string{
+		"ls":                         "did you mean `tic item list`?",
+		"new add create":             "did you mean `tic item create TITLE`?",
+		"rm remove delete":           "did you mean `tic item delete ID`?",
+		"edit update":                "did you mean `tic item update ID` or `tic item open ID`?",
+		"show view":                  "did you mean `tic item show ID`?",
+		"done close finish complete": "did you mean `tic item update ID --status done`?",
+		"search find":                "did you mean `tic item search TEXT`?",
+		"next":                       "did you mean `tic item ready`?",
+		"version":                    "did you mean `tic --version`?",
+		"serve":                      "did you mean `tic mcp serve`?",
+	}
 }

@@ -273,7 +273,7 @@ func tellSyncs(ctx context.Context, env app.Env, worktrees []supervisor.State) {
 // tellSync prints those of one store. The doctor reports its problems.
 func tellSync(ctx context.Context, env app.Env, here *workspace.Workspace, store *local.Store) {
 	if n, err := here.Sync(store).Waiting(ctx); err == nil && n > 0 {
-		env.Note("note: changes in " + countFiles(n) + " of work items wait for the next sync; run `copse item sync`")
+		env.Note("note: changes in " + cleantext.Count(n, "file") + " of work items wait for the next sync; run `copse item sync`")
 	}
 	failed, err := store.SyncProblems(ctx)
 	if err != nil {
@@ -282,13 +282,6 @@ func tellSync(ctx context.Context, env app.Env, here *workspace.Workspace, store
 	for _, w := range failed {
 		env.Note("note: work items " + cleantext.Line(w.Reason) + "; run `copse item sync` to try again")
 	}
-}
-
-func countFiles(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return strconv.Itoa(n) + " files"
 }
 
 func paths(worktrees []supervisor.State) []string {

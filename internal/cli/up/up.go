@@ -18,6 +18,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/board"
 	"github.com/copse-dev/copse/internal/board/health"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/git"
@@ -56,12 +57,12 @@ func Commands(env app.Env) []*cobra.Command {
 "copse server status" is "copse status".`,
 		Example: "  copse server up --detach\n  copse server status\n  copse server down",
 		Args: app.Expect(map[string]string{
-			"start serve run": "did you mean \"copse server up\"?",
-			"stop kill":       "did you mean \"copse server down\"?",
-			"ls list ps":      "did you mean \"copse server status\"?",
-			"add":             "did you mean \"copse server open\"?",
-			"rm remove":       "did you mean \"copse server close\"?",
-			"restart":         "run \"copse server down\", then \"copse server up\"",
+			"start serve run": "did you mean `copse server up`?",
+			"stop kill":       "did you mean `copse server down`?",
+			"ls list ps":      "did you mean `copse server status`?",
+			"add":             "did you mean `copse server open`?",
+			"rm remove":       "did you mean `copse server close`?",
+			"restart":         "run `copse server down`, then `copse server up`",
 		}),
 		RunE: app.Help,
 	}
@@ -201,12 +202,9 @@ func rotate(ctx context.Context, env app.Env, files servers.Files) error {
 	if err := control.NewClient(files.Runtime).Reload(ctx); err != nil && !errors.Is(err, control.ErrNotRunning) {
 		return fmt.Errorf("the tokens are new, but copse up still requires the old ones: %w", err)
 	}
-	what := fmt.Sprintf("Created %d new tokens, one for each server. Clients need them from now on; `copse mcp install` writes them.", n)
-	switch n {
-	case 0:
-		what = "No server has a token yet; `copse up` creates them."
-	case 1:
-		what = "Created 1 new token. Clients need it from now on; `copse mcp install` writes it."
+	what := "No server has a token yet; `copse up` creates them."
+	if n > 0 {
+		what = fmt.Sprintf("Created %s, one for each server. Run `copse mcp install` again: clients need the new tokens from now on.", cleantext.Count(n, "new token"))
 	}
 	_, err = fmt.Fprintln(env.Stdout, what)
 	return err

@@ -101,8 +101,8 @@ func findSection(text []byte) (begin, end int, err error) {
 	case len(begins) == 1 && len(ends) == 1 && begins[0][1] <= ends[0][0]:
 		return begins[0][0], ends[0][1], nil
 	}
-	return 0, 0, fmt.Errorf("%s has %d lines %q and %d lines that begin with %q, and copse needs one of each; correct the file",
-		agentsFile, len(begins), strings.TrimSpace(sectionBegin), len(ends), "<!-- copse:end")
+	return 0, 0, fmt.Errorf("%s has %s %q and %s beginning with %q, and copse needs one of each; correct the file",
+		agentsFile, cleantext.Count(len(begins), "line"), strings.TrimSpace(sectionBegin), cleantext.Count(len(ends), "line"), "<!-- copse:end")
 }
 
 // sectionState compares the section of a text with the wanted one.

@@ -159,11 +159,3 @@ func Distance(ctx context.Context, git program.Git, branch, base string) (ahead,
 	}
 	return ahead, behind, nil
 }
-
-// Count returns a number of commits as text.
-func Count(n int) string {
-	if n == 1 {
-		return "1 commit"
-	}
-	return strconv.Itoa(n) + " commits"
-}

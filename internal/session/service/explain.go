@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/remote"
 )
@@ -62,12 +63,8 @@ func retryAfter(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "a few minutes"
-	case d <= time.Second:
-		return "1 second"
 	case d < time.Minute:
-		return fmt.Sprintf("%d seconds", int((d+time.Second-1)/time.Second))
-	case d == time.Minute:
-		return "1 minute"
+		return cleantext.Count(int((d+time.Second-1)/time.Second), "second")
 	}
-	return fmt.Sprintf("%d minutes", int((d+time.Minute-1)/time.Minute))
+	return cleantext.Count(int((d+time.Minute-1)/time.Minute), "minute")
 }

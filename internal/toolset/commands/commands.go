@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/command"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/render"
@@ -215,7 +216,7 @@ func (t *Tools) Execute(ctx context.Context, in ExecuteIn) (ExecuteOut, error) {
 	}
 	if in.Offset > len(res.Prompt) || in.Offset < len(res.Prompt) && !utf8.RuneStart(res.Prompt[in.Offset]) {
 		return ExecuteOut{}, &toolset.ArgumentError{
-			Name: "offset", Message: fmt.Sprintf(`Argument "offset" is beyond the prompt, which has %d bytes`, len(res.Prompt)),
+			Name: "offset", Message: fmt.Sprintf(`Argument "offset" is beyond the prompt, which has %s`, cleantext.Count(len(res.Prompt), "byte")),
 			Hint: "Pass the offset that an earlier answer names, or leave it out.",
 		}
 	}
@@ -266,7 +267,7 @@ func (t *Tools) Reload(_ context.Context, in ReloadIn) (ReloadOut, error) {
 	n := len(catalog.Commands)
 	return ReloadOut{
 		Success: true, Agent: agent, CommandCount: n,
-		Message: fmt.Sprintf("Successfully reloaded %d commands for agent '%s'", n, agent),
+		Message: fmt.Sprintf("Successfully reloaded %s for agent '%s'", cleantext.Count(n, "command"), agent),
 	}, nil
 }
 

@@ -5,9 +5,9 @@ package conflicts
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
@@ -77,7 +77,7 @@ func get(ctx context.Context, radar Radar, in In) (Out, error) {
 	cut := list.Cut(window, found.Conflicts)
 	out := Out{Trunk: found.Trunk, Compared: found.Compared, Conflicts: cut.Items, NextCursor: cut.Next, Notes: found.Notes}
 	if len(out.Notes) > maxNotes {
-		out.Notes = append(out.Notes[:maxNotes:maxNotes], fmt.Sprintf("%d more notes", len(found.Notes)-maxNotes))
+		out.Notes = append(out.Notes[:maxNotes:maxNotes], cleantext.Count(len(found.Notes)-maxNotes, "more note"))
 	}
 	if cut.Next != "" || in.Cursor != "" {
 		out.Showing = cut.Showing()

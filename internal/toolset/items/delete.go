@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -69,7 +70,7 @@ func (t *Tools) DeleteItem(ctx context.Context, in DeleteIn) (DeleteOut, error) 
 		Warnings: warnings(broken),
 	}
 	if more := len(p.Children) + len(p.Dependents) - len(out.AffectedChildren) - len(out.AffectedDependents); more > 0 {
-		out.Message += fmt.Sprintf(" %d more items are affected; get_children and get_dependents list them.", more)
+		out.Message += fmt.Sprintf(" This affects %s; get_children and get_dependents list all.", cleantext.Count(more, "more item"))
 	}
 	return out, nil
 }

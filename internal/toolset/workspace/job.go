@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
@@ -117,7 +118,7 @@ func ran(ctx context.Context, r runlog.Report) (RunOut, error) {
 			head, _ := page.Head(r.Output, bytes/2)
 			tail, _ := page.Tail(r.Output, bytes-bytes/2)
 			more := len(r.Output) - len(head) - len(tail)
-			out.Output, out.Truncated = fmt.Sprintf("%s\n… %d bytes left out …\n%s", head, more, tail), r.LeftOut+int64(more)
+			out.Output, out.Truncated = fmt.Sprintf("%s\n… %s left out …\n%s", head, cleantext.Count(more, "byte"), tail), r.LeftOut+int64(more)
 		}
 		return out.Output, nil
 	})

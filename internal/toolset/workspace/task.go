@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/recipe"
@@ -125,7 +126,7 @@ func (t *Tools) GetTask(ctx context.Context, in GetIn) (GetOut, error) {
 	}
 	out := GetOut{ID: r.ID, Task: r.Name, State: r.State, Problem: r.Problem, Output: lastLines(r.Output, cmp.Or(in.Tail, defaultTail))}
 	if kept, cut := page.Tail(out.Output, toolset.RoomFor(ctx, math.MaxInt)); cut > 0 {
-		out.Output = fmt.Sprintf("… %d bytes left out …\n%s", cut, kept)
+		out.Output = fmt.Sprintf("… %s left out …\n%s", cleantext.Count(cut, "byte"), kept)
 	}
 	switch r.State {
 	case runlog.Running:
@@ -263,7 +264,7 @@ func (outcome) OK(out RunOut) (toolset.Result, error) {
 	}
 	how = fmt.Sprintf("%s: %s after %d ms", out.Task, how, out.DurationMS)
 	if out.Truncated > 0 {
-		how += fmt.Sprintf("; %d bytes left out", out.Truncated)
+		how += "; " + cleantext.Count(int(out.Truncated), "byte") + " left out"
 	}
 	how = foreign.Notice(how) // a client chooses its name, which can be in the problem
 	res := toolset.Result{Structured: data, IsError: out.ExitCode != 0 || out.Problem != ""}

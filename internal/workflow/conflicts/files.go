@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/trial"
 	"github.com/copse-dev/copse/internal/regular"
@@ -41,10 +42,10 @@ func (g *survey) readFiles(ctx context.Context, sides []*side) error {
 		g.fresh.Worktrees[s.root] = s.state
 		switch {
 		case s.state.Edits.Conflicted > 0:
-			g.notes = append(g.notes, fmt.Sprintf("the uncommitted changes of %s are not compared: %d files have unresolved conflicts", s.name, s.state.Edits.Conflicted))
+			g.notes = append(g.notes, fmt.Sprintf("the uncommitted changes of %s are not compared: %s with unresolved conflicts", s.name, cleantext.Count(s.state.Edits.Conflicted, "file")))
 			continue
 		case s.state.LeftOut > 0:
-			g.notes = append(g.notes, fmt.Sprintf("%d untracked files of %s are not compared", s.state.LeftOut, s.name))
+			g.notes = append(g.notes, fmt.Sprintf("copse does not compare %s of %s", cleantext.Count(s.state.LeftOut, "untracked file"), s.name))
 		}
 		if s.uncommitted = len(s.state.Edits.Files); s.uncommitted > 0 {
 			s.commit = s.state.Commit

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/uncommitted"
@@ -103,7 +104,7 @@ func (g *survey) find(ctx context.Context) error {
 	}
 	if left := len(g.sides) + len(branches) - maxSides; left > 0 {
 		left = min(left, len(branches))
-		g.notes = append(g.notes, fmt.Sprintf("%d older branches are not compared; name a branch to compare it", left))
+		g.notes = append(g.notes, "copse does not compare "+cleantext.Count(left, "older branch")+"; name a branch to compare it")
 		branches = branches[:len(branches)-left]
 	}
 	g.sides = append(g.sides, branches...)

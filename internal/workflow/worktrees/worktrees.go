@@ -184,15 +184,13 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 	add(w.Locked, "it is locked")
 	add(h.Unknown, "its files could not be compared")
 	n := h.Changed + h.Untracked + h.Conflicted
-	add(n == 1, "1 uncommitted file")
-	add(n > 1, "%d uncommitted files", n)
+	add(n > 0, "%s", cleantext.Count(n, "uncommitted file"))
 	if w.Operation != nil {
 		add(true, "git is %s", w.Operation)
 	}
 	merged := h.Merged || w.PullRequest != nil && w.PullRequest.State == "merged"
 	add(!merged, "not merged into %s", cmp.Or(trunk, "a trunk"))
-	add(!h.Merged && t.Ahead == 1, "1 unpushed commit")
-	add(!h.Merged && t.Ahead > 1, "%d unpushed commits", t.Ahead)
+	add(!h.Merged && t.Ahead > 0, "%s", cleantext.Count(t.Ahead, "unpushed commit"))
 	add(!merged && t.Upstream == "", "never pushed")
 	for _, c := range w.Clients {
 		add(true, "%s works there", c.Name)

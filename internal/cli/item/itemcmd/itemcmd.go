@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,7 +86,7 @@ func (c Base) RunIn(do func(ctx context.Context, here *workspace.Workspace, s it
 		defer store.Close()
 		ctx := item.WithAgent(cmd.Context(), here.Person())
 		if err := do(ctx, here, store, args); err != nil {
-			return c.explain(err, func() string { return here.Sync(store).Offered(ctx) })
+			return c.explain(ctx, err, here, store)
 		}
 		_ = store.Renew(ctx) // a claim that cannot be renewed expires
 		c.syncChange(cmd.Context(), here, store)
@@ -99,32 +101,64 @@ func (c Base) syncChange(ctx context.Context, here *workspace.Workspace, s item.
 		return
 	}
 	if err := here.Sync(s).AfterChange(ctx); err != nil {
-		c.Env.Notef("warning: not synced: %v; run '%s sync' to try again", err, strings.TrimSuffix(c.InitCommand, " init"))
+		c.Env.Notef("warning: not synced: %v; run `%s sync` to try again", err, strings.TrimSuffix(c.InitCommand, " init"))
 	}
 }
 
-// explain explains an error to a person, who has the program and not the tools. offered returns the
-// remote-tracking ref of a shared store that this clone does not have yet, "" if there is none.
-func (c Base) explain(err error, offered func() string) error {
+// explain explains an error to a person, who has the program and not the tools.
+func (c Base) explain(ctx context.Context, err error, here *workspace.Workspace, store item.Store) error {
 	if missing, ok := errors.AsType[*item.NoProjectError](err); ok {
-		return fmt.Errorf("%w. Run '%s' to make it, or name another one in items.project", missing, c.InitCommand)
+		return fmt.Errorf("%w%s. Run `%s` to create it, or name another one in items.project", missing, others(ctx, store), c.InitCommand)
 	}
 	if errors.Is(err, item.ErrNoProject) {
-		if ref := offered(); ref != "" {
-			return fmt.Errorf("this repository has shared work items on %s. Run '%s --shared', then '%ssync'", cleantext.Line(ref), c.InitCommand, strings.TrimSuffix(c.InitCommand, "init"))
+		if ref := here.Sync(store).Offered(ctx); ref != "" {
+			return fmt.Errorf("this repository has shared work items on %s. Run `%s --shared`, then `%ssync`", cleantext.Line(ref), c.InitCommand, strings.TrimSuffix(c.InitCommand, "init"))
 		}
-		return fmt.Errorf("not a tic project (no .tic/ directory found). Run '%s' first", c.InitCommand)
+		return fmt.Errorf("not a tic project (no .tic/ directory found). Run `%s` first", c.InitCommand)
 	}
 	if held, ok := errors.AsType[*item.HeldError](err); ok {
-		return fmt.Errorf("%w; choose another item with '%s claim', or take this one with '%[2]s claim %[3]d --steal'", err, c.Program, held.ID)
+		return fmt.Errorf("%w; choose another item with `%s claim`, or take this one with `%[2]s claim %[3]d --steal`", err, c.Program, held.ID)
+	}
+	if missing, ok := errors.AsType[*item.NotFoundError](err); ok {
+		if deleted, _, err := store.Deleted(ctx); err == nil && slices.ContainsFunc(deleted, func(t item.Trashed) bool { return t.ID == missing.ID }) {
+			return fmt.Errorf("%w: it is deleted; run `%s restore %d` to restore it", missing, c.Program, missing.ID)
+		}
+		return err
 	}
 	if _, none := errors.AsType[*item.NothingToClaimError](err); none {
-		return fmt.Errorf("%w; '%s list' shows who holds what", err, c.Program)
+		return fmt.Errorf("%w; `%s list` shows who holds what", err, c.Program)
 	}
 	if _, changed := errors.AsType[*item.ChangedError](err); changed {
 		return errors.New("the item or a related item has changed in the meantime; run the command again")
 	}
 	return err
+}
+
+// lister is a store that lists the projects of its database that the role may see.
+type lister interface {
+	Projects(ctx context.Context, most int) (names []string, err error)
+}
+
+// others names the projects that the database has, as far as the role may see them.
+func others(ctx context.Context, store item.Store) string {
+	const most, longest = 10, 60
+	database, ok := store.(lister)
+	if !ok {
+		return ""
+	}
+	names, err := database.Projects(ctx, most+1)
+	if err != nil || len(names) == 0 {
+		return "" // the database is empty, or shows its projects to others
+	}
+	quoted := make([]string, 0, most)
+	for _, name := range names[:min(len(names), most)] {
+		quoted = append(quoted, strconv.Quote(cleantext.Cut(cleantext.Line(name), longest)))
+	}
+	text := ", but has " + strings.Join(quoted, ", ")
+	if len(names) > most {
+		text += ", and more"
+	}
+	return text
 }
 
 // Out returns the writer of results. With --quiet, it discards them.
@@ -219,6 +253,6 @@ func (c Base) Warn(lists ...[]item.Warning) {
 		}
 	}
 	if n > most {
-		c.Env.Notef("warning: %d more; '%s doctor' lists all", n-most, strings.TrimSuffix(c.InitCommand, " init"))
+		c.Env.Notef("warning: %d more; `%s doctor` lists all", n-most, strings.TrimSuffix(c.InitCommand, " init"))
 	}
 }

@@ -118,7 +118,7 @@ func (c cli) offerDriver(ctx context.Context, s *local.Store, cmd *cobra.Command
 	if err := s.RegisterDriver(ctx, c.driverCommand()); err != nil {
 		return err
 	}
-	return c.Out().Line(`Registered the merge driver %s in this clone. Commit .tic/.gitattributes. Git does not clone
-configuration: in every other clone, run "%s --merge-driver" once. Without it, "%s --repair" finishes a merge.`,
+	return c.Out().Line("Registered the merge driver %s in this clone. Commit .tic/.gitattributes. Git does not clone "+
+		"configuration: in every other clone, run `%s --merge-driver` once. Without it, `%s --repair` finishes a merge.",
 		driver.Name, c.InitCommand, strings.TrimSuffix(c.InitCommand, "init")+"doctor")
 }

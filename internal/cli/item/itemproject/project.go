@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/item"
@@ -131,10 +132,10 @@ func (c cli) explainModes(ctx context.Context, s *local.Store) error {
 	}
 	group, o := strings.TrimSuffix(c.InitCommand, "init"), c.Out()
 	return errors.Join(
-		o.Line("There are three ways to keep the items; '%sdoctor' reports the active one:", group),
+		o.Line("There are three ways to store the items; `%sdoctor` reports the active one:", group),
 		o.Line("  committed  Commit .tic. Each branch and each worktree has its own state of the items."),
 		o.Line("  private    Leave .tic out of git. The worktrees on this machine share the items."),
-		o.Line("  shared     Run '%s --shared'. All worktrees share one store, and '%ssync' exchanges it with a remote.", c.InitCommand, group),
+		o.Line("  shared     Run `%s --shared`. All worktrees share one store, and `%ssync` exchanges it with a remote.", c.InitCommand, group),
 	)
 }
 
@@ -167,9 +168,9 @@ func (c cli) initShared(ctx context.Context, s *local.Store, asJSON bool) error 
 	}
 	sync := strings.TrimSuffix(c.InitCommand, "init") + "sync"
 	if !created {
-		return o.Line("This repository already has a shared store. '%s' exchanges it with a remote", sync)
+		return o.Line("This repository already has a shared store. `%s` exchanges it with a remote", sync)
 	}
-	err = o.Line("Initialized a shared store for all worktrees of this repository. '%s' commits it to its branch and exchanges it with a remote", sync)
+	err = o.Line("Initialized a shared store for all worktrees of this repository. `%s` commits it to its branch and exchanges it with a remote", sync)
 	if from != "" {
 		err = errors.Join(err, o.Line("It contains a copy of the items in %s, which is no longer used. Remove that directory, with `git rm -r` if it is committed", from))
 	}
@@ -595,10 +596,7 @@ func (c cli) report(r report, asJSON bool) error {
 		}
 	}
 	if err == nil && len(r.Found) > 0 {
-		err = fmt.Errorf("%d problems", len(r.Found))
-		if len(r.Found) == 1 {
-			err = errors.New("1 problem")
-		}
+		err = errors.New(cleantext.Count(len(r.Found), "problem"))
 	}
 	return err
 }

@@ -62,7 +62,7 @@ shows the effects and asks; elsewhere, pass --yes.`,
 			if asJSON {
 				return c.Out().JSON(deleted{id})
 			}
-			return c.Out().Line("Deleted item %d. To restore it, run '%s restore %d'.", id, c.Program, id)
+			return c.Out().Line("Deleted item %d. To restore it, run `%s restore %d`.", id, c.Program, id)
 		}),
 	}
 	f := cmd.Flags()

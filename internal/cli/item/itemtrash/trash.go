@@ -124,10 +124,7 @@ elsewhere, pass --yes.`,
 
 // removed states how many deleted items were removed.
 func removed(n int) string {
-	if n == 1 {
-		return "Removed 1 deleted item permanently"
-	}
-	return fmt.Sprintf("Removed %d deleted items permanently", n)
+	return "Removed " + cleantext.Count(n, "deleted item") + " permanently"
 }
 
 // chosenOf returns the given numbers, or those of all deleted items.
