@@ -23,9 +23,9 @@ var sizes = map[string]struct {
 	most int
 	why  string
 }{
-	"internal/spread":                    {60, "four packages divide work over goroutines, and none of them is the place for it"},
-	"internal/hostenv":                   {120, "both the programs and the tests need it before anything else runs"},
-	"internal/cli/progress":              {60, "what shows progress must not know what it shows"},
+	"internal/spread":                 {60, "four packages divide work over goroutines, and none of them is the place for it"},
+	"internal/hostenv":                {120, "both the programs and the tests need it before anything else runs"},
+	"internal/cli/progress":           {60, "what shows progress must not know what it shows"},
 	"internal/branch/source/pullbase": {60, "a source is a package"},
 	"internal/workflow/tasks": {
 		120, "the layer that surfaces ask; what a task may do is decided in recipe",

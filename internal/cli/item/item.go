@@ -1,10 +1,10 @@
 // Package item implements the command line of the work-item tracker, for two programs: "tic item
 // list" is "copse item list".
 //
-// [Items] is the group of commands about items; those about deleted items are in package itemtrash,
-// and those about the project in package itemproject. A command is an options struct and a run
-// function. Results go to stdout: tables at a terminal, tab-separated values in a pipe, JSON with
-// --json.
+// [Items] is the group of commands about items; those about branches are in package itemlink, those
+// about deleted items in package itemtrash, and those about the project in package itemproject. A
+// command is an options struct and a run function. Results go to stdout: tables at a terminal,
+// tab-separated values in a pipe, JSON with --json.
 package item
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
+	"github.com/copse-dev/copse/internal/cli/item/itemlink"
 	"github.com/copse-dev/copse/internal/cli/item/itemtrash"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
 )
@@ -33,9 +34,10 @@ func Items(env app.Env, program, initCommand string, flags *itemcmd.Flags) *cobr
 		RunE: app.Help,
 	}
 	cmd.AddCommand(
-		c.list(), c.ready(), c.search(), c.tree(), c.show(), c.create(), c.update(), c.comment(), c.open(), c.link(), c.start(),
+		c.list(), c.ready(), c.search(), c.tree(), c.show(), c.create(), c.update(), c.comment(), c.open(),
 		c.claim(), c.release(), c.log(), c.undo(),
 	)
+	cmd.AddCommand(itemlink.Commands(c.Base)...)
 	cmd.AddCommand(itemtrash.Commands(c.Base)...)
 	return cmd
 }

@@ -1,4 +1,6 @@
-package item
+// Package itemlink implements the commands that connect work items with branches, worktrees, and pull
+// requests.
+package itemlink
 
 import (
 	"context"
@@ -18,6 +20,15 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/track"
 	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
 )
+
+// Commands returns the commands.
+func Commands(b itemcmd.Base) []*cobra.Command {
+	c := cli{b}
+	return []*cobra.Command{c.link(), c.start()}
+}
+
+// cli is shared by both commands.
+type cli struct{ itemcmd.Base }
 
 // linked is a link in JSON.
 type linked struct {
@@ -177,7 +188,7 @@ func (c cli) recordParent(ctx context.Context, here *workspace.Workspace, s back
 		c.Env.Notef("note: tracked %s on %s", s.Branch, s.Parent)
 		return nil
 	}
-	merged, err := here.Sources.Branches.State(ctx)
+	merged, err := here.Branches.State(ctx)
 	if err != nil {
 		return nil //nolint:nilerr // no tool records anything
 	}
