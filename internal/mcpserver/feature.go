@@ -12,6 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/route"
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -26,28 +28,28 @@ func (s *Server) addPrompt(p toolset.Prompt) {
 		defer s.recovered(ctx, "prompt "+p.Name, &err)
 		for _, a := range p.Arguments {
 			if a.Required && req.Params.Arguments[a.Name] == "" {
-				return nil, invalidParams("missing required argument %q of prompt %q", a.Name, p.Name)
+				return nil, wire.InvalidParams("missing required argument %q of prompt %q", a.Name, p.Name)
 			}
 		}
 		get, worktree := p.Get, ""
 		if s.locator != nil {
-			at, ask, err := s.locator.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, "")
+			at, ask, err := s.locator.Of(ctx, route.Caller{Session: req.Session, Caps: req.ClientCapabilities(), Meta: req.Params.Meta, Responses: req.Params.InputResponses}, "")
 			switch {
 			case ask:
-				return &mcp.GetPromptResult{InputRequests: askRoots()}, nil
+				return &mcp.GetPromptResult{InputRequests: route.AskRoots()}, nil
 			case err != nil:
-				return nil, invalidParams("%v", err)
+				return nil, wire.InvalidParams("%v", err)
 			}
-			if there, ok := at.prompt(ctx, p.Name); ok {
-				get, worktree = there.Get, at.name()
+			if there, ok := at.Prompt(ctx, p.Name); ok {
+				get, worktree = there.Get, at.Name()
 			}
 		}
 		text, err := get(ctx, req.Params.Arguments)
 		if err != nil {
 			return nil, err
 		}
-		if worktree != "" && !names(text, worktree) {
-			text = strings.TrimRight(text, "\n") + "\n\n" + worktreeLine(worktree)
+		if worktree != "" && !route.Names(text, worktree) {
+			text = strings.TrimRight(text, "\n") + "\n\n" + route.WorktreeLine(worktree)
 		}
 		return &mcp.GetPromptResult{
 			Description: p.Description,
@@ -62,11 +64,11 @@ func (s *Server) addResource(r toolset.Resource) {
 		defer s.recovered(ctx, "resource "+r.URI, &err)
 		at, ask, err := s.resourceWorktree(ctx, req)
 		if ask || err != nil {
-			return &mcp.ReadResourceResult{InputRequests: askRoots()}, err
+			return &mcp.ReadResourceResult{InputRequests: route.AskRoots()}, err
 		}
 		read := r.Read
 		if at != nil {
-			if there, ok := at.resources[r.URI]; ok {
+			if there, ok := at.Resources[r.URI]; ok {
 				read = there.Read
 			}
 		}
@@ -95,11 +97,11 @@ func (s *Server) addTemplate(t toolset.Template) {
 		}
 		at, ask, err := s.resourceWorktree(ctx, req)
 		if ask || err != nil {
-			return &mcp.ReadResourceResult{InputRequests: askRoots()}, err
+			return &mcp.ReadResourceResult{InputRequests: route.AskRoots()}, err
 		}
 		read := t.Read
 		if at != nil {
-			if there, ok := at.templates[t.URITemplate]; ok {
+			if there, ok := at.Templates[t.URITemplate]; ok {
 				read = there.Read
 			}
 		}
@@ -109,13 +111,13 @@ func (s *Server) addTemplate(t toolset.Template) {
 }
 
 // resourceWorktree returns the worktree that a resource is read from, nil where there is only one.
-func (s *Server) resourceWorktree(ctx context.Context, req *mcp.ReadResourceRequest) (worktree *Worktree, ask bool, err error) {
+func (s *Server) resourceWorktree(ctx context.Context, req *mcp.ReadResourceRequest) (worktree *route.Worktree, ask bool, err error) {
 	if s.locator == nil {
 		return nil, false, nil
 	}
-	worktree, ask, err = s.locator.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, "")
+	worktree, ask, err = s.locator.Of(ctx, route.Caller{Session: req.Session, Caps: req.ClientCapabilities(), Meta: req.Params.Meta, Responses: req.Params.InputResponses}, "")
 	if err != nil {
-		err = invalidParams("%v", err)
+		err = wire.InvalidParams("%v", err)
 	}
 	return worktree, ask, err
 }
@@ -136,12 +138,12 @@ func templatePattern(t toolset.Template) *regexp.Regexp {
 
 // contents returns a document, which names the worktree that it is about, as the results of
 // tools do.
-func contents(at *Worktree, text string, err error) (*mcp.ReadResourceResult, error) {
+func contents(at *route.Worktree, text string, err error) (*mcp.ReadResourceResult, error) {
 	if err != nil {
 		return nil, err
 	}
 	if at != nil {
-		text = located(text, at.name())
+		text = route.Located(text, at.Name())
 	}
 	// URI and MIME type are filled in from the definition.
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil
@@ -153,8 +155,4 @@ func (s *Server) recovered(ctx context.Context, what string, err *error) {
 		s.logger.ErrorContext(ctx, "handler panicked", "handler", what, "panic", p, "stack", string(debug.Stack()))
 		*err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: what + " broke down on this call; this is a bug; report it"}
 	}
-}
-
-func invalidParams(format string, args ...any) error {
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/copse-dev/copse/internal/httpsession"
+	"github.com/copse-dev/copse/internal/mcpserver/subscription"
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 )
 
 // HTTP answers clients over HTTP:
@@ -46,9 +48,6 @@ const (
 	// MaxSessions is the maximum number of clients of one server at a time.
 	MaxSessions = 512
 )
-
-// modernEra is the first revision without sessions.
-const modernEra = "2026-07-28"
 
 // HTTP returns the handler of the server.
 func (s *Server) HTTP() *HTTP {
@@ -102,7 +101,7 @@ func unbuffered(next http.HandlerFunc) http.HandlerFunc {
 
 // isModern reports whether a request is of the era without sessions.
 func isModern(r *http.Request) bool {
-	return r.Header.Get("Mcp-Protocol-Version") >= modernEra || r.Header.Get("Mcp-Method") != ""
+	return r.Header.Get("Mcp-Protocol-Version") >= wire.ModernEra || r.Header.Get("Mcp-Method") != ""
 }
 
 // serveConnection serves a client that is identical to its connection: its work ends as soon as the
@@ -114,7 +113,7 @@ func (h *HTTP) serveConnection(next http.Handler, w http.ResponseWriter, r *http
 	}
 	defer client.Leave()
 	defer context.AfterFunc(r.Context(), client.End)()
-	next.ServeHTTP(w, r.WithContext(withClient(r.Context(), client)))
+	next.ServeHTTP(w, r.WithContext(subscription.WithClient(r.Context(), client)))
 }
 
 // beginSession serves a request that may begin a session.
@@ -124,7 +123,7 @@ func (h *HTTP) beginSession(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer client.Leave()
-	h.legacy.ServeHTTP(w, r.WithContext(withClient(r.Context(), client)))
+	h.legacy.ServeHTTP(w, r.WithContext(subscription.WithClient(r.Context(), client)))
 }
 
 // serveSession serves a request of a session.
@@ -231,6 +230,6 @@ func (h *HTTP) Close() {
 	case <-time.After(closeTime): // a call that cannot be interrupted
 	}
 	if h.server.watchers != nil {
-		h.server.watchers.close()
+		h.server.watchers.Close()
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/completion"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -14,7 +15,7 @@ import (
 // its clients.
 type offers struct {
 	server      *Server
-	completions *completions
+	completions *completion.Completions
 	asked       atomic.Bool // minimum interval
 	changed     atomic.Bool // after the first request
 
@@ -84,7 +85,7 @@ func (o *offers) replace(old, now *toolset.Offer) {
 		for _, p := range now.Prompts {
 			names[p.Name] = true
 			o.server.addPrompt(p)
-			o.completions.set(p)
+			o.completions.Set(p)
 		}
 	}
 	if old == nil {
@@ -94,7 +95,7 @@ func (o *offers) replace(old, now *toolset.Offer) {
 	for _, p := range old.Prompts {
 		if !names[p.Name] {
 			gone = append(gone, p.Name)
-			o.completions.drop(p.Name)
+			o.completions.Drop(p.Name)
 		}
 	}
 	if len(gone) > 0 {

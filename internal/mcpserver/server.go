@@ -11,6 +11,11 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/completion"
+	"github.com/copse-dev/copse/internal/mcpserver/route"
+	"github.com/copse-dev/copse/internal/mcpserver/stdio"
+	"github.com/copse-dev/copse/internal/mcpserver/subscription"
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -28,7 +33,7 @@ type Options struct {
 	ReadOnly bool
 	// Worktrees finds the worktree of each call, whose toolsets answer; Toolsets then say what
 	// there is. Nil is for a server that answers for one worktree.
-	Worktrees Worktrees
+	Worktrees route.Worktrees
 	// Connected, if set, is called with the name of each client that begins a session.
 	Connected func(client string)
 	// Secrets never leave the server; nil for none.
@@ -42,9 +47,9 @@ type Server struct {
 	mcp      *mcp.Server
 	secrets  *secret.Set
 	logger   *slog.Logger
-	watchers *watchers
-	locator  *locator // nil for one worktree
-	tasks    *tasks   // nil if no call can become one
+	watchers *subscription.Watchers
+	locator  *route.Locator // nil for one worktree
+	tasks    *tasks         // nil if no call can become one
 	idle     *idle
 }
 
@@ -61,9 +66,9 @@ func New(o Options) *Server {
 	s := &Server{logger: o.Logger, secrets: o.Secrets, idle: newIdle(idleAfter, debug.FreeOSMemory)}
 	served := collect(o)
 	if o.Worktrees != nil {
-		s.locator = &locator{find: o.Worktrees}
+		s.locator = &route.Locator{Find: o.Worktrees}
 	}
-	completions := newCompletions(o.Toolsets)
+	completions := completion.New(o.Toolsets)
 	offered := &skills{server: s, each: served.skills}
 	changes := len(served.offers) > 0
 	opts := &mcp.ServerOptions{
@@ -74,12 +79,12 @@ func New(o Options) *Server {
 		PageSize:     pageSize,
 	}
 	if served.prompts || served.resources || changes {
-		opts.CompletionHandler = completions.handle
+		opts.CompletionHandler = completions.Handle
 	}
 	if len(served.watchable) > 0 {
-		s.watchers = newWatchers(served.watchable, s.updated, o.Logger)
-		opts.SubscribeHandler = s.watchers.subscribe
-		opts.UnsubscribeHandler = s.watchers.unsubscribe
+		s.watchers = subscription.New(served.watchable, s.updated, o.Logger)
+		opts.SubscribeHandler = s.watchers.Subscribe
+		opts.UnsubscribeHandler = s.watchers.Unsubscribe
 	}
 
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: o.Name, Version: o.Version}, opts)
@@ -90,7 +95,7 @@ func New(o Options) *Server {
 	}
 	if len(served.skills) > 0 {
 		offered.serve(s.mcp)
-		completions.templates[skillTemplate] = []toolset.Argument{{Name: "name", Complete: offered.complete}}
+		completions.Templates[skillTemplate] = []toolset.Argument{{Name: "name", Complete: offered.complete}}
 	}
 	tools := newTools(s, served.tools, served.located)
 	s.mcp.AddReceivingMiddleware(tools.middleware)
@@ -104,12 +109,12 @@ func New(o Options) *Server {
 		s.tasks.serve(s.mcp)
 		s.mcp.AddReceivingMiddleware(s.tasks.middleware)
 	}
-	s.mcp.AddReceivingMiddleware(wellFormed)
+	s.mcp.AddReceivingMiddleware(wire.WellFormed)
 	s.mcp.AddReceivingMiddleware(s.redacted)
-	s.mcp.AddReceivingMiddleware(sessions)
-	s.mcp.AddReceivingMiddleware(encodedOnce)
+	s.mcp.AddReceivingMiddleware(subscription.Sessions)
+	s.mcp.AddReceivingMiddleware(wire.EncodedOnce)
 	if o.Connected != nil {
-		s.mcp.AddReceivingMiddleware(connected(o.Connected))
+		s.mcp.AddReceivingMiddleware(subscription.Connected(o.Connected))
 	}
 	for _, set := range o.Toolsets {
 		for _, p := range set.Prompts {
@@ -194,7 +199,7 @@ func (s served) capabilities() *mcp.ServerCapabilities {
 		caps.AddExtension(tasksExtension, nil)
 	}
 	if s.follows {
-		caps.Experimental = map[string]any{codexSandbox: struct{}{}} // Codex then sends it
+		caps.Experimental = map[string]any{route.CodexSandbox: struct{}{}} // Codex then sends it
 	}
 	return caps
 }
@@ -203,13 +208,13 @@ func (s served) capabilities() *mcp.ServerCapabilities {
 // running calls are cancelled immediately.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if s.watchers != nil {
-		defer s.watchers.close()
+		defer s.watchers.Close()
 	}
 	// When its own context ends, the library waits for running calls without canceling them; at the
 	// end of the input, it cancels them. The end of ctx therefore becomes the end of the input.
-	all := &parked{results: make(map[string][]byte)}
-	conn := &stdio{in: in, out: out, stop: ctx.Done(), logger: s.logger, parked: all}
-	return s.mcp.Run(context.WithValue(context.WithoutCancel(ctx), parkedKey{}, all), conn)
+	ctx, parked := wire.WithParked(ctx)
+	conn := &stdio.Transport{In: in, Out: out, Stop: ctx.Done(), Logger: s.logger, Parked: parked}
+	return s.mcp.Run(context.WithoutCancel(ctx), conn)
 }
 
 func (s *Server) updated(uri string) {

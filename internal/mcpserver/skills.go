@@ -10,6 +10,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/route"
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/toolset"
 )
@@ -113,15 +115,15 @@ func (k *skills) complete(ctx context.Context, typed string, _ map[string]string
 func (k *skills) of(ctx context.Context, session *mcp.ServerSession, meta mcp.Meta) ([]toolset.Skill, error) {
 	each := k.each
 	if k.server.locator != nil {
-		c := caller{session: session, meta: meta}
+		c := route.Caller{Session: session, Meta: meta}
 		if params := session.InitializeParams(); params != nil {
-			c.caps = params.Capabilities
+			c.Caps = params.Capabilities
 		}
-		worktree, err := k.server.locator.unasked(ctx, c)
+		worktree, err := k.server.locator.Unasked(ctx, c)
 		if err != nil {
-			return nil, invalidParams("%v", err)
+			return nil, wire.InvalidParams("%v", err)
 		}
-		each = worktree.skills
+		each = worktree.Skills
 	}
 	return ordered(ctx, each), nil
 }
@@ -152,7 +154,7 @@ func (k *skills) list(ctx context.Context, session *mcp.ServerSession, params *l
 	}
 	window, err := page.Limits{Default: skillPage, Max: skillPage}.Open(page.Request{Cursor: params.Cursor}, "skills/list")
 	if err != nil {
-		return nil, invalidParams("%v", err)
+		return nil, wire.InvalidParams("%v", err)
 	}
 	shown := page.List[toolset.Skill]{Key: func(s toolset.Skill) string { return s.Name }}.Cut(window, all)
 	res := &listSkillsResult{skillsResult: k.result(), Skills: []skillEntry{}, NextCursor: shown.Next}
@@ -199,7 +201,7 @@ func (k *skills) find(ctx context.Context, session *mcp.ServerSession, meta mcp.
 	}
 	i := slices.IndexFunc(all, func(s toolset.Skill) bool { return skillURI(s) == uri })
 	if i < 0 {
-		return toolset.Skill{}, invalidParams("there is no skill %q; skills/list has the URIs of all", uri)
+		return toolset.Skill{}, wire.InvalidParams("there is no skill %q; skills/list has the URIs of all", uri)
 	}
 	return all[i], nil
 }

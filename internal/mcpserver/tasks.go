@@ -8,6 +8,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/host"
+	"github.com/copse-dev/copse/internal/mcpserver/subscription"
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -113,13 +116,13 @@ func (t *tasks) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 			return begin.task, nil
 		case *mcp.ServerRequest[*taskParams]:
 			if req.Params == nil {
-				return nil, invalidParams("%s needs a taskId, that of a result of tools/call", method)
+				return nil, wire.InvalidParams("%s needs a taskId, that of a result of tools/call", method)
 			}
 			if !takesTasks(req.ProtocolVersion(), req.ClientCapabilities()) {
 				return nil, errNoTasks
 			}
-			ctx, _ = known(ctx, req.ClientInfo())
-			ctx = withSession(ctx, req.Session)
+			ctx, _ = host.Known(ctx, req.ClientInfo())
+			ctx = subscription.WithSession(ctx, req.Session)
 			return next(ctx, method, req)
 		}
 		return next(ctx, method, req)
@@ -137,7 +140,7 @@ var errNoTasks = &jsonrpc.Error{
 // session declare it for all revisions, but support the results only in the revision without
 // sessions.
 func takesTasks(revision string, caps *mcp.ClientCapabilities) bool {
-	return revision >= modernEra && declares(caps, tasksExtension)
+	return revision >= wire.ModernEra && declares(caps, tasksExtension)
 }
 
 // declares reports whether a client has an extension.
@@ -177,7 +180,7 @@ func taskError(err error) error {
 	if own, ok := err.(*jsonrpc.Error); ok { //nolint:errorlint // the library accepts no other
 		return own
 	}
-	return invalidParams("%v", err)
+	return wire.InvalidParams("%v", err)
 }
 
 // jobs are the jobs of toolsets as tasks. They make no requests.
@@ -189,7 +192,7 @@ func (j jobs) Get(ctx context.Context, id string) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return taskOf(found, hostOf(toolset.Client(ctx))), nil
+	return taskOf(found, host.Of(toolset.Client(ctx))), nil
 }
 
 // Update ignores all answers.
@@ -222,7 +225,7 @@ func (j jobs) find(ctx context.Context, id string) (of toolset.Jobs, found tools
 const maxStatus = 300
 
 // taskOf returns a job as a task for a host.
-func taskOf(j toolset.Job, by host) *task {
+func taskOf(j toolset.Job, by host.Host) *task {
 	t := &task{
 		TaskID: j.ID, Status: taskWorking, StatusMessage: j.Message,
 		CreatedAt: j.Began.UTC(), LastUpdatedAt: j.Changed.UTC(), TTLMs: j.Keep.Milliseconds(),
@@ -233,7 +236,7 @@ func taskOf(j toolset.Job, by host) *task {
 	case toolset.JobStopped:
 		t.Status = taskCancelled
 	case toolset.JobDone:
-		t.Status, t.Result = taskCompleted, wireResult(by.fitted(j.Result))
+		t.Status, t.Result = taskCompleted, wireResult(by.Fitted(j.Result))
 	}
 	return t
 }

@@ -14,6 +14,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/mcpserver/host"
+	"github.com/copse-dev/copse/internal/mcpserver/route"
+	"github.com/copse-dev/copse/internal/mcpserver/subscription"
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
@@ -93,11 +97,11 @@ func definition(t toolset.Tool, worktree *jsonschema.Schema) *mcp.Tool {
 		Name:        t.Name,
 		Title:       t.Title,
 		Description: t.Description,
-		InputSchema: SchemaJSON(input),
+		InputSchema: wire.SchemaJSON(input),
 		Annotations: annotations(t.Hints),
 	}
 	if t.Output() != nil {
-		def.OutputSchema = SchemaJSON(t.Output())
+		def.OutputSchema = wire.SchemaJSON(t.Output())
 	}
 	return def
 }
@@ -105,41 +109,41 @@ func definition(t toolset.Tool, worktree *jsonschema.Schema) *mcp.Tool {
 func (s *Server) addTool(t toolset.Tool) {
 	// The library's typed registration would check arguments with its own messages; the toolset's
 	// shape has other messages. Work items have their own worktrees.
-	own := sync.OnceValue(func() bool { return t.Input().Properties[worktreeArgument] != nil })
+	own := sync.OnceValue(func() bool { return t.Input().Properties[route.WorktreeArgument] != nil })
 	s.mcp.AddTool(definition(t, nil), func(ctx context.Context, req *mcp.CallToolRequest) (_ *mcp.CallToolResult, err error) {
 		defer s.recovered(ctx, "tool "+t.Name, &err)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // goroutines that a handler leaves behind report no more progress
-		ctx, by := known(ctx, req.ClientInfo())
-		ctx = withSession(ctx, req.Session)
+		ctx, by := host.Known(ctx, req.ClientInfo())
+		ctx = subscription.WithSession(ctx, req.Session)
 		ctx = s.withProgress(ctx, req)
 		if s.locator == nil {
 			return s.answer(ctx, req, t, req.Params.Arguments, by, ""), nil
 		}
 		asked, args := "", req.Params.Arguments
 		if !own() {
-			if asked, args, err = takeWorktree(args); err != nil {
-				return wireResult(by.fitted(t.Fail(err))), nil
+			if asked, args, err = route.TakeWorktree(args); err != nil {
+				return wireResult(by.Fitted(t.Fail(err))), nil
 			}
 		}
-		place, ask, err := s.locator.of(ctx, caller{req.Session, req.ClientCapabilities(), req.Params.Meta, req.Params.InputResponses}, asked)
+		place, ask, err := s.locator.Of(ctx, route.Caller{Session: req.Session, Caps: req.ClientCapabilities(), Meta: req.Params.Meta, Responses: req.Params.InputResponses}, asked)
 		switch {
 		case ask:
-			return &mcp.CallToolResult{InputRequests: askRoots()}, nil
+			return &mcp.CallToolResult{InputRequests: route.AskRoots()}, nil
 		case err != nil:
-			return wireResult(by.fitted(t.Fail(err))), nil
+			return wireResult(by.Fitted(t.Fail(err))), nil
 		}
-		at, ok := place.tools[t.Name]
+		at, ok := place.Tools[t.Name]
 		if !ok {
 			at = t
 		}
-		return s.answer(ctx, req, at, args, by, place.name()), nil
+		return s.answer(ctx, req, at, args, by, place.Name()), nil
 	})
 }
 
 // answer runs a tool and returns its result for a host, in which the worktree is named. A call
 // that becomes a task has no result yet.
-func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset.Tool, args json.RawMessage, by host, place string) *mcp.CallToolResult {
+func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset.Tool, args json.RawMessage, by host.Host, place string) *mcp.CallToolResult {
 	views := t.View != nil && declares(req.ClientCapabilities(), viewsExtension)
 	var drawing *toolset.Drawing
 	if views {
@@ -150,11 +154,11 @@ func (s *Server) answer(ctx context.Context, req *mcp.CallToolRequest, t toolset
 		beginningOf(ctx).task = taskOf(*job, by)
 		return &mcp.CallToolResult{}
 	}
-	wire := wireResult(by.fitted(locate(res, place)))
+	out := wireResult(by.Fitted(route.Locate(res, place)))
 	if views {
-		s.draw(ctx, t, res, drawing, wire)
+		s.draw(ctx, t, res, drawing, out)
 	}
-	return wire
+	return out
 }
 
 // worktreeInput describes the argument "worktree" of a located tool, in full only once.
@@ -172,9 +176,9 @@ func worktreeInput(located bool, told *bool) *jsonschema.Schema {
 // withWorktree returns a schema with the additional argument "worktree".
 func withWorktree(s, worktree *jsonschema.Schema) *jsonschema.Schema {
 	with := *s
-	with.Properties = map[string]*jsonschema.Schema{worktreeArgument: worktree}
+	with.Properties = map[string]*jsonschema.Schema{route.WorktreeArgument: worktree}
 	maps.Copy(with.Properties, s.Properties)
-	with.PropertyOrder = append(slices.Clone(s.PropertyOrder), worktreeArgument)
+	with.PropertyOrder = append(slices.Clone(s.PropertyOrder), route.WorktreeArgument)
 	return &with
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/toolset/envelope"
 )
@@ -22,7 +23,7 @@ type rooms struct{ fixed bool }
 
 func (r rooms) Follows() bool { return !r.fixed }
 
-func (rooms) Find(_ context.Context, named string, dirs []string) (*mcpserver.Worktree, error) {
+func (rooms) Find(_ context.Context, named string, dirs []string) (*route.Worktree, error) {
 	at := "/start"
 	if len(dirs) > 0 {
 		at = dirs[0]
@@ -33,7 +34,7 @@ func (rooms) Find(_ context.Context, named string, dirs []string) (*mcpserver.Wo
 	if named != "" {
 		at += "+" + named
 	}
-	return mcpserver.NewWorktree(room(at), func() string { return at }), nil
+	return route.NewWorktree(room(at), func() string { return at }), nil
 }
 
 func room(at string) []toolset.Toolset {
@@ -182,7 +183,7 @@ func TestOwnWorktreeArgument(t *testing.T) {
 // nothing.
 func TestWorktreeArgument(t *testing.T) {
 	t.Parallel()
-	list := func(places mcpserver.Worktrees) string {
+	list := func(places route.Worktrees) string {
 		o := mcpserver.Options{Name: "t", Version: "1", Toolsets: room("/start")}
 		if places != nil {
 			o.Worktrees = places

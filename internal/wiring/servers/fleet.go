@@ -10,6 +10,7 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -38,7 +39,7 @@ func (f *Fleet) Serve(ctx context.Context, path string) supervisor.Server {
 	all := w.Serve(f.o.Logger)
 	one := f.o.server(all, w.Alone(all), w.Connected)
 	one.common = w.Common
-	one.worktree = mcpserver.NewWorktree(one.toolsets.Toolsets, func() string { return path })
+	one.worktree = route.NewWorktree(one.toolsets.Toolsets, func() string { return path })
 	one.closed = func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -63,14 +64,14 @@ func (f *Fleet) ServeAll(ctx context.Context) supervisor.Server {
 	return f.o.server(first.Serve(f.o.Logger), f, nil)
 }
 
-var _ mcpserver.Worktrees = (*Fleet)(nil)
+var _ route.Worktrees = (*Fleet)(nil)
 
 // Follows reports that a call is about the worktree that its session is in.
 func (*Fleet) Follows() bool { return true }
 
 // Find returns the worktree of a call. A call that names a worktree, from a session whose
 // directory is known, reaches those of the same repository.
-func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*mcpserver.Worktree, error) {
+func (f *Fleet) Find(ctx context.Context, named string, dirs []string) (*route.Worktree, error) {
 	common, missing := "", ""
 	var here *served
 	for _, dir := range dirs {
@@ -144,7 +145,7 @@ func (f *Fleet) candidates(ctx context.Context, common string) []workspace.Candi
 }
 
 // server makes a server of toolsets.
-func (o Options) server(all *workspace.Served, places mcpserver.Worktrees, connected func(client string)) *served {
+func (o Options) server(all *workspace.Served, places route.Worktrees, connected func(client string)) *served {
 	server := mcpserver.New(mcpserver.Options{
 		Name: "copse", Version: app.Version(), Instructions: all.Instructions(o.About, o.ReadOnly), Toolsets: all.Toolsets, ReadOnly: o.ReadOnly, Worktrees: places, Connected: connected,
 		Secrets: o.Env.Secrets, Logger: o.Logger,

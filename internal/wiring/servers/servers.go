@@ -15,6 +15,8 @@ import (
 	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/mcpserver/route"
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/watch"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -37,7 +39,7 @@ type served struct {
 	*mcpserver.HTTP
 	toolsets *workspace.Served
 	readOnly bool
-	worktree *mcpserver.Worktree
+	worktree *route.Worktree
 	common   string // git's directory, "" outside of git
 	closed   func()
 }
@@ -48,7 +50,7 @@ func (s *served) Tools() []supervisor.Tool {
 	for _, set := range s.toolsets.Toolsets {
 		for _, t := range set.Tools {
 			if t.Hints.ReadOnly || !s.readOnly {
-				tools = append(tools, supervisor.Tool{Name: t.Name, Description: t.Description, Parameters: mcpserver.SchemaJSON(t.Input())})
+				tools = append(tools, supervisor.Tool{Name: t.Name, Description: t.Description, Parameters: wire.SchemaJSON(t.Input())})
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/dirwatch"
 	"github.com/copse-dev/copse/internal/git"
-	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring"
@@ -41,7 +41,7 @@ type Worktrees struct {
 type servedWorktree struct {
 	workspace *Workspace
 	served    *Served
-	worktree  *mcpserver.Worktree
+	worktree  *route.Worktree
 }
 
 // Follow returns the worktrees of a server that is started with the options.
@@ -57,8 +57,8 @@ func Follow(ctx context.Context, o wiring.Options, logger *slog.Logger) *Worktre
 
 // Serving returns the worktree with the things served from it. Its answers name it where the repository has
 // other worktrees, which could be meant.
-func (w *Workspace) Serving(all *Served) *mcpserver.Worktree {
-	return mcpserver.NewWorktree(all.Toolsets, func() string {
+func (w *Workspace) Serving(all *Served) *route.Worktree {
+	return route.NewWorktree(all.Toolsets, func() string {
 		if w.Main != "" || hasWorktrees(w.Common) {
 			return w.Workspace()
 		}
@@ -67,18 +67,18 @@ func (w *Workspace) Serving(all *Served) *mcpserver.Worktree {
 }
 
 // Alone returns the worktrees of a server that answers for one worktree, whatever is named.
-func (w *Workspace) Alone(all *Served) mcpserver.Worktrees {
+func (w *Workspace) Alone(all *Served) route.Worktrees {
 	return alone{Candidate{Path: w.Workspace()}, w.Serving(all)}
 }
 
 type alone struct {
 	candidate Candidate
-	worktree  *mcpserver.Worktree
+	worktree  *route.Worktree
 }
 
 func (alone) Follows() bool { return false }
 
-func (a alone) Find(_ context.Context, named string, _ []string) (*mcpserver.Worktree, error) {
+func (a alone) Find(_ context.Context, named string, _ []string) (*route.Worktree, error) {
 	if named == "" {
 		return a.worktree, nil
 	}
@@ -124,7 +124,7 @@ func (p *Worktrees) Connected(client string) { p.start.workspace.Connected(clien
 func (p *Worktrees) Follows() bool { return p.opts.Repo == "" }
 
 // Find returns the worktree of a call.
-func (p *Worktrees) Find(ctx context.Context, named string, dirs []string) (*mcpserver.Worktree, error) {
+func (p *Worktrees) Find(ctx context.Context, named string, dirs []string) (*route.Worktree, error) {
 	at := p.session(ctx, dirs)
 	if named == "" {
 		return at.worktree, nil
@@ -191,7 +191,7 @@ func (p *Worktrees) at(ctx context.Context, root string) *servedWorktree {
 	o := p.opts
 	o.Repo, o.Found = root, true
 	at := p.open(ctx, o)
-	at.worktree = mcpserver.NewWorktree(at.served.Toolsets, at.workspace.Workspace)
+	at.worktree = route.NewWorktree(at.served.Toolsets, at.workspace.Workspace)
 	p.roots[root] = at
 	return at
 }

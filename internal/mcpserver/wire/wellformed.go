@@ -1,4 +1,4 @@
-package mcpserver
+package wire
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// wellFormed repairs errors whose data is not JSON. The library quotes the URI of an unknown
+// WellFormed repairs errors whose data is not JSON. The library quotes the URI of an unknown
 // resource in Go's form, which is not JSON if it contains a control character. An answer that
 // cannot be encoded would end the connection, and with it the server.
-func wellFormed(next mcp.MethodHandler) mcp.MethodHandler {
+func WellFormed(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
 		if e, ok := errors.AsType[*jsonrpc.Error](err); ok && len(e.Data) > 0 && !json.Valid(e.Data) {

@@ -1,4 +1,5 @@
-package mcpserver
+// Package completion completes the arguments of prompts and of templates of resources.
+package completion
 
 import (
 	"context"
@@ -6,55 +7,59 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
 // maxCompletions is the protocol's limit for one answer.
 const maxCompletions = 100
 
-// completions finds the argument of a completion request.
-type completions struct {
-	templates map[string][]toolset.Argument
+// Completions finds the argument of a completion request.
+type Completions struct {
+	// Templates has the variables of each template, by its URI.
+	Templates map[string][]toolset.Argument
 
 	mu      sync.Mutex
 	prompts map[string][]toolset.Argument
 }
 
-func newCompletions(sets []toolset.Toolset) *completions {
-	c := &completions{prompts: make(map[string][]toolset.Argument), templates: make(map[string][]toolset.Argument)}
+// New returns the completions of toolsets.
+func New(sets []toolset.Toolset) *Completions {
+	c := &Completions{prompts: make(map[string][]toolset.Argument), Templates: make(map[string][]toolset.Argument)}
 	for _, set := range sets {
 		for _, p := range set.Prompts {
-			c.set(p)
+			c.Set(p)
 		}
 		for _, t := range set.Templates {
-			c.templates[t.URITemplate] = t.Variables
+			c.Templates[t.URITemplate] = t.Variables
 		}
 	}
 	return c
 }
 
-// set adds the arguments of a prompt, or replaces them.
-func (c *completions) set(p toolset.Prompt) {
+// Set adds the arguments of a prompt, or replaces them.
+func (c *Completions) Set(p toolset.Prompt) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.prompts[p.Name] = p.Arguments
 }
 
-// drop removes the arguments of a prompt.
-func (c *completions) drop(name string) {
+// Drop removes the arguments of a prompt.
+func (c *Completions) Drop(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.prompts, name)
 }
 
-func (c *completions) prompt(name string) ([]toolset.Argument, bool) {
+func (c *Completions) prompt(name string) ([]toolset.Argument, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	args, known := c.prompts[name]
 	return args, known
 }
 
-func (c *completions) handle(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+// Handle answers a request.
+func (c *Completions) Handle(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	var (
 		args  []toolset.Argument
 		known bool
@@ -63,12 +68,12 @@ func (c *completions) handle(ctx context.Context, req *mcp.CompleteRequest) (*mc
 	case "ref/prompt":
 		args, known = c.prompt(ref.Name)
 		if !known {
-			return nil, invalidParams("unknown prompt %q", ref.Name)
+			return nil, wire.InvalidParams("unknown prompt %q", ref.Name)
 		}
 	case "ref/resource":
-		args, known = c.templates[ref.URI]
+		args, known = c.Templates[ref.URI]
 		if !known {
-			return nil, invalidParams("unknown resource template %q", ref.URI)
+			return nil, wire.InvalidParams("unknown resource template %q", ref.URI)
 		}
 	}
 	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}

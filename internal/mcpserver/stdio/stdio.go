@@ -1,4 +1,9 @@
-package mcpserver
+// Package stdio is the transport of a server whose client is at its standard input and output: one
+// JSON-RPC message per line.
+//
+// Use [Transport]. A line that is not a message gets an error as its answer, and the connection
+// continues. At the end of the input, requests that are under way still get their answers.
+package stdio
 
 import (
 	"bufio"
@@ -15,7 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 )
 
 const (
@@ -32,39 +37,40 @@ const (
 	maxWait = 10 * time.Millisecond
 )
 
-// stdio is one JSON-RPC message per line. The library's own stream transport ends the connection at
+// Transport is one JSON-RPC message per line. The library's own stream transport ends the connection at
 // the first line that is not a message; this one answers such a line with an error and continues.
-type stdio struct {
-	in     io.Reader
-	out    io.Writer
-	stop   <-chan struct{} // ends the connection immediately, like the end of the input
-	logger *slog.Logger
-	parked *parked
+type Transport struct {
+	In     io.Reader
+	Out    io.Writer
+	Stop   <-chan struct{} // ends the connection immediately, like the end of the input
+	Logger *slog.Logger
+	// Parked are the results that the connection writes in place of their short texts.
+	Parked *wire.Parked
 }
 
-var _ mcp.Transport = (*stdio)(nil)
+var _ mcp.Transport = (*Transport)(nil)
 
 // Connect starts reading.
-func (t *stdio) Connect(context.Context) (mcp.Connection, error) {
+func (t *Transport) Connect(context.Context) (mcp.Connection, error) {
 	c := &stdioConn{
-		out:      t.out,
-		logger:   t.logger,
-		stop:     t.stop,
-		parked:   t.parked,
+		out:      t.Out,
+		logger:   t.Logger,
+		stop:     t.Stop,
+		parked:   t.Parked,
 		messages: make(chan jsonrpc.Message),
 		closed:   make(chan struct{}),
 		open:     make(map[jsonrpc.ID]replySlot),
 		idle:     make(chan struct{}, 1),
 		room:     make(chan struct{}, 1),
 	}
-	go c.readLines(t.in)
+	go c.readLines(t.In)
 	return c, nil
 }
 
 type stdioConn struct {
 	logger   *slog.Logger
 	stop     <-chan struct{}
-	parked   *parked
+	parked   *wire.Parked
 	messages chan jsonrpc.Message // closed at the end of the input
 	closing  sync.Once
 	closed   chan struct{}
@@ -306,9 +312,9 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 	resp, ok := msg.(*jsonrpc.Response)
 	if ok {
-		resp.Result = c.parked.take(resp.Result)
+		resp.Result = c.parked.Take(resp.Result)
 	}
-	line, err := encode(msg)
+	line, err := wire.Encode(msg)
 	if err != nil && ok {
 		// A failed write of one answer must not affect the others.
 		c.logger.Error("an answer could not be encoded", "error", err)
@@ -328,23 +334,6 @@ func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	}
 	c.written(answers)
 	return err
-}
-
-// encode returns the line of a message. A result is already JSON, so the line is assembled here:
-// the library would scan all of it again.
-func encode(msg jsonrpc.Message) ([]byte, error) {
-	resp, ok := msg.(*jsonrpc.Response)
-	if !ok || resp.Error != nil || len(resp.Result) == 0 || !resp.ID.IsValid() {
-		return jsonrpc.EncodeMessage(msg)
-	}
-	id, err := toolset.Marshal(resp.ID.Raw())
-	if err != nil {
-		return nil, err
-	}
-	const begin, middle, end = `{"jsonrpc":"2.0","id":`, `,"result":`, `}`
-	line := make([]byte, 0, len(begin)+len(id)+len(middle)+len(resp.Result)+len(end)+len("\n"))
-	line = append(append(append(line, begin...), id...), middle...)
-	return append(append(line, resp.Result...), end...), nil
 }
 
 // answered closes a request. It returns what to write now: the line itself, a whole batch, or nil

@@ -1,4 +1,6 @@
-package mcpserver
+// Package wire checks and encodes the messages of the protocol: results that encode themselves in one
+// pass, schemas, and the refusal of malformed requests.
+package wire
 
 import (
 	"bytes"
@@ -7,20 +9,23 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/toolset"
 )
 
 // callResult is a result of text and JSON that encodes itself in one pass. The library scans the
 // structured half three times and the text twice, which takes longer than most tools do.
 type callResult struct {
 	*mcp.CallToolResult
-	parked *parked // nil if the library writes the result
+	parked *Parked // nil if the library writes the result
 }
 
-// parked holds encoded results from the time when the library asks for them until the connection
+// Parked holds encoded results from the time when the library asks for them until the connection
 // writes them. The library gets a short text instead, because it would check and copy each result
 // again. It is safe for concurrent use.
-type parked struct {
+type Parked struct {
 	mu      sync.Mutex
 	last    uint64
 	results map[string][]byte // by the short text
@@ -29,8 +34,14 @@ type parked struct {
 // parkedKey is the key of the context of a connection that writes parked results.
 type parkedKey struct{}
 
+// WithParked returns the context of a connection that writes parked results, and those.
+func WithParked(ctx context.Context) (context.Context, *Parked) {
+	p := &Parked{results: make(map[string][]byte)}
+	return context.WithValue(ctx, parkedKey{}, p), p
+}
+
 // put holds a result, and returns its short text: JSON, and not an object, which each result is.
-func (p *parked) put(result []byte) []byte {
+func (p *Parked) put(result []byte) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last++
@@ -39,8 +50,8 @@ func (p *parked) put(result []byte) []byte {
 	return short
 }
 
-// take returns the result of a short text, and any other result unchanged.
-func (p *parked) take(result json.RawMessage) json.RawMessage {
+// Take returns the result of a short text, and any other result unchanged.
+func (p *Parked) Take(result json.RawMessage) json.RawMessage {
 	if len(result) == 0 || result[0] != '"' {
 		return result
 	}
@@ -54,12 +65,12 @@ func (p *parked) take(result json.RawMessage) json.RawMessage {
 	return long
 }
 
-// encodedOnce makes the results of tools encode themselves.
-func encodedOnce(next mcp.MethodHandler) mcp.MethodHandler {
+// EncodedOnce makes the results of tools encode themselves.
+func EncodedOnce(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, req)
 		if call, ok := res.(*mcp.CallToolResult); ok && call != nil && err == nil && plainContent(call) {
-			at, _ := ctx.Value(parkedKey{}).(*parked)
+			at, _ := ctx.Value(parkedKey{}).(*Parked)
 			return callResult{call, at}, nil
 		}
 		return res, err
@@ -138,4 +149,21 @@ func (r callResult) encode() ([]byte, error) {
 	}
 	b.Write(after)
 	return b.Bytes(), nil
+}
+
+// Encode returns the line of a message. A result is already JSON, so the line is assembled here:
+// the library would scan all of it again.
+func Encode(msg jsonrpc.Message) ([]byte, error) {
+	resp, ok := msg.(*jsonrpc.Response)
+	if !ok || resp.Error != nil || len(resp.Result) == 0 || !resp.ID.IsValid() {
+		return jsonrpc.EncodeMessage(msg)
+	}
+	id, err := toolset.Marshal(resp.ID.Raw())
+	if err != nil {
+		return nil, err
+	}
+	const begin, middle, end = `{"jsonrpc":"2.0","id":`, `,"result":`, `}`
+	line := make([]byte, 0, len(begin)+len(id)+len(middle)+len(resp.Result)+len(end)+len("\n"))
+	line = append(append(append(line, begin...), id...), middle...)
+	return append(append(line, resp.Result...), end...), nil
 }

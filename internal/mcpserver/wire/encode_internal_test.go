@@ -1,4 +1,4 @@
-package mcpserver
+package wire
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ func TestEncodeAsTheLibrary(t *testing.T) {
 		}
 		for _, msg := range []jsonrpc.Message{resp, &jsonrpc.Response{ID: id}, &jsonrpc.Request{ID: id, Method: "ping"}} {
 			want, wantErr := jsonrpc.EncodeMessage(msg)
-			got, err := encode(msg)
+			got, err := Encode(msg)
 			if string(got) != string(want) || (err == nil) != (wantErr == nil) {
 				t.Fatalf("got %s, %v; the library writes %s, %v", got, err, want, wantErr)
 			}
@@ -83,7 +83,7 @@ func TestResultAsTheLibrary(t *testing.T) {
 			t.Fatal(diff)
 		}
 		// A connection that writes the result itself writes the same, in one line.
-		at := &parked{results: map[string][]byte{}}
+		at := &Parked{results: map[string][]byte{}}
 		library := func(r mcp.Result) []byte {
 			var b bytes.Buffer
 			enc := json.NewEncoder(&b)
@@ -93,7 +93,7 @@ func TestResultAsTheLibrary(t *testing.T) {
 			}
 			return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 		}
-		written, copied := at.take(library(callResult{res, at})), library(callResult{res, nil})
+		written, copied := at.Take(library(callResult{res, at})), library(callResult{res, nil})
 		if !bytes.Equal(written, copied) || bytes.ContainsRune(written, '\n') || len(at.results) > 0 {
 			t.Fatalf("got %q, want %q; %d are left", written, copied, len(at.results))
 		}
@@ -112,7 +112,7 @@ func TestLeftToTheLibrary(t *testing.T) {
 		"annotations":   {&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Annotations: &mcp.Annotations{}}}}, false},
 		"a value":       {&mcp.CallToolResult{StructuredContent: map[string]int{"a": 1}}, false},
 	} {
-		handler := encodedOnce(func(context.Context, string, mcp.Request) (mcp.Result, error) { return tt.res, nil })
+		handler := EncodedOnce(func(context.Context, string, mcp.Request) (mcp.Result, error) { return tt.res, nil })
 		res, err := handler(t.Context(), "tools/call", nil)
 		if _, ours := res.(callResult); err != nil || ours != tt.ours {
 			t.Errorf("%s: got %T, %v", name, res, err)

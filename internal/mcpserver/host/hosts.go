@@ -1,4 +1,6 @@
-package mcpserver
+// Package host describes how clients change a result before their model sees it, and fits results to
+// that.
+package host
 
 import (
 	"bytes"
@@ -10,9 +12,9 @@ import (
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// host describes how a client changes a result before its model sees it. The data was found by
+// Host describes how a client changes a result before its model sees it. The data was found by
 // running the clients; a test runs them again.
-type host struct {
+type Host struct {
 	// room is how much of an answer the model gets in full. It reserves space for the text that the
 	// client puts around an answer, and for the notice that it continues.
 	room toolset.Room
@@ -21,35 +23,35 @@ type host struct {
 	both, joined bool
 }
 
-// hostOf returns the known data of a client, by its own name.
-func hostOf(client string) host {
+// Of returns the known data of a client, by its own name.
+func Of(client string) Host {
 	if strings.HasPrefix(client, "qwen-cli-mcp-client") { // the name of the server follows
 		// 25,000 characters or 1,000 lines, then all but the beginning is in a file
-		return host{room: toolset.Room{Bytes: 23_500, Lines: 950}, both: true}
+		return Host{room: toolset.Room{Bytes: 23_500, Lines: 950}, both: true}
 	}
 	switch client {
 	case "codex-mcp-client": // 12,000 characters, then the middle is cut out
-		return host{room: toolset.Room{Bytes: 11_000}}
+		return Host{room: toolset.Room{Bytes: 11_000}}
 	case "copilot-cli": // 20,480 bytes, then the rest is in a file
-		return host{room: toolset.Room{Bytes: 19_000}, both: true, joined: true}
+		return Host{room: toolset.Room{Bytes: 19_000}, both: true, joined: true}
 	case "qwen-code-mcp-client": // an older one: 25,000 characters, then the middle is in a file
-		return host{room: toolset.Room{Bytes: 23_500}}
+		return Host{room: toolset.Room{Bytes: 23_500}}
 	case "gemini-cli-mcp-client": // 40,000 characters, then the middle is in a file
-		return host{room: toolset.Room{Bytes: 38_000}}
+		return Host{room: toolset.Room{Bytes: 38_000}}
 	case "claude-code": // 50,000 characters, then all but the beginning is in a file
-		return host{room: toolset.Room{Bytes: 48_000}}
+		return Host{room: toolset.Room{Bytes: 48_000}}
 	case "opencode": // 51,200 bytes or 2,000 lines, then the rest is in a file
-		return host{room: toolset.Room{Bytes: 49_000, Lines: 1_900}}
+		return Host{room: toolset.Room{Bytes: 49_000, Lines: 1_900}}
 	}
-	return host{}
+	return Host{}
 }
 
-// known passes the handler the caller, and how much of an answer the caller accepts.
-func known(ctx context.Context, info *mcp.Implementation) (context.Context, host) {
+// Known passes the handler the caller, and how much of an answer the caller accepts.
+func Known(ctx context.Context, info *mcp.Implementation) (context.Context, Host) {
 	if info == nil {
-		return ctx, host{}
+		return ctx, Host{}
 	}
-	h := hostOf(info.Name)
+	h := Of(info.Name)
 	if h.room.Bytes > 0 {
 		ctx = toolset.WithRoom(ctx, h.room)
 	}
@@ -74,9 +76,9 @@ func beside(r toolset.Result) []string {
 	return rest
 }
 
-// fitted returns a result in the best form for the client's model. Both halves of a result carry
+// Fitted returns a result in the best form for the client's model. Both halves of a result carry
 // the same facts. A client that passes on both shows them once if they are the same text.
-func (h host) fitted(r toolset.Result) toolset.Result {
+func (h Host) Fitted(r toolset.Result) toolset.Result {
 	if h.both && r.Structured != nil {
 		r.Text = beside(r)
 	}

@@ -1,4 +1,8 @@
-package mcpserver
+// Package route finds the worktree that a call is about: the one that the call names, or else the
+// one that the client's session is in.
+//
+// Use [Locator.Of], and [Locate] to name the worktree in the answer.
+package route
 
 import (
 	"bytes"
@@ -35,47 +39,47 @@ type Worktrees interface {
 
 // Worktree is a worktree with the things served from it. Create one with [NewWorktree].
 type Worktree struct {
-	tools     map[string]toolset.Tool
+	Tools     map[string]toolset.Tool
 	prompts   map[string]toolset.Prompt
-	resources map[string]toolset.Resource
-	templates map[string]toolset.Template
+	Resources map[string]toolset.Resource
+	Templates map[string]toolset.Template
 	offers    []func(context.Context) *toolset.Offer
-	skills    []func(context.Context) []toolset.Skill
-	name      func() string
+	Skills    []func(context.Context) []toolset.Skill
+	Name      func() string
 }
 
 // NewWorktree returns a worktree. name returns what its answers call it, "" where that goes
 // without saying.
 func NewWorktree(toolsets []toolset.Toolset, name func() string) *Worktree {
 	p := &Worktree{
-		tools: make(map[string]toolset.Tool), prompts: make(map[string]toolset.Prompt),
-		resources: make(map[string]toolset.Resource), templates: make(map[string]toolset.Template), name: name,
+		Tools: make(map[string]toolset.Tool), prompts: make(map[string]toolset.Prompt),
+		Resources: make(map[string]toolset.Resource), Templates: make(map[string]toolset.Template), Name: name,
 	}
 	for _, set := range toolsets {
 		for _, t := range set.Tools {
-			p.tools[t.Name] = t
+			p.Tools[t.Name] = t
 		}
 		for _, r := range set.Prompts {
 			p.prompts[r.Name] = r
 		}
 		for _, r := range set.Resources {
-			p.resources[r.URI] = r
+			p.Resources[r.URI] = r
 		}
 		for _, t := range set.Templates {
-			p.templates[t.URITemplate] = t
+			p.Templates[t.URITemplate] = t
 		}
 		if set.Offer != nil {
 			p.offers = append(p.offers, set.Offer)
 		}
 		if set.Skills != nil {
-			p.skills = append(p.skills, set.Skills)
+			p.Skills = append(p.Skills, set.Skills)
 		}
 	}
 	return p
 }
 
-// prompt returns the prompt with a name, including those that are currently offered.
-func (p *Worktree) prompt(ctx context.Context, name string) (toolset.Prompt, bool) {
+// Prompt returns the prompt with a name, including those that are currently offered.
+func (p *Worktree) Prompt(ctx context.Context, name string) (toolset.Prompt, bool) {
 	if found, ok := p.prompts[name]; ok {
 		return found, true
 	}
@@ -90,8 +94,8 @@ func (p *Worktree) prompt(ctx context.Context, name string) (toolset.Prompt, boo
 }
 
 const (
-	// worktreeArgument names the worktree of a call.
-	worktreeArgument = "worktree"
+	// WorktreeArgument names the worktree of a call.
+	WorktreeArgument = "worktree"
 	// rootsKey is the key of the request for roots, and of the answer.
 	rootsKey = "roots"
 	// maxDirs is the maximum number of directories of a session to examine.
@@ -100,45 +104,45 @@ const (
 
 // Codex reports the directory of its session in these.
 const (
-	codexSandbox = "codex/sandbox-state-meta"
+	CodexSandbox = "codex/sandbox-state-meta"
 	codexTurn    = "x-codex-turn-metadata"
 )
 
-// locator finds the worktree of each call.
-type locator struct {
-	find Worktrees
+// Locator finds the worktree of each call.
+type Locator struct {
+	Find Worktrees
 	mute sync.Map // sessions whose client has roots and did not report them
 }
 
-// caller is a request's data about its session.
-type caller struct {
-	session   *mcp.ServerSession
-	caps      *mcp.ClientCapabilities
-	meta      mcp.Meta
-	responses mcp.InputResponseMap
+// Caller is a request's data about its session.
+type Caller struct {
+	Session   *mcp.ServerSession
+	Caps      *mcp.ClientCapabilities
+	Meta      mcp.Meta
+	Responses mcp.InputResponseMap
 }
 
-// of returns the worktree of a call. ask says that the client must be asked for its roots
+// Of returns the worktree of a call. ask says that the client must be asked for its roots
 // first, and sends the call again.
-func (p *locator) of(ctx context.Context, c caller, named string) (worktree *Worktree, ask bool, err error) {
+func (p *Locator) Of(ctx context.Context, c Caller, named string) (worktree *Worktree, ask bool, err error) {
 	var dirs []string
-	if p.find.Follows() {
-		if dirs = codexDirs(c.meta); len(dirs) == 0 {
+	if p.Find.Follows() {
+		if dirs = codexDirs(c.Meta); len(dirs) == 0 {
 			if dirs, ask = p.roots(ctx, c); ask {
 				return nil, true, nil
 			}
 		}
 	}
-	worktree, err = p.find.Find(ctx, named, dirs[:min(len(dirs), maxDirs)])
+	worktree, err = p.Find.Find(ctx, named, dirs[:min(len(dirs), maxDirs)])
 	return worktree, false, err
 }
 
-// unasked returns the worktree of a request whose client cannot be asked for its roots in the
+// Unasked returns the worktree of a request whose client cannot be asked for its roots in the
 // result. A client of an older revision is asked during the call.
-func (p *locator) unasked(ctx context.Context, c caller) (*Worktree, error) {
-	worktree, ask, err := p.of(ctx, c, "")
+func (p *Locator) Unasked(ctx context.Context, c Caller) (*Worktree, error) {
+	worktree, ask, err := p.Of(ctx, c, "")
 	if ask {
-		return p.find.Find(ctx, "", nil)
+		return p.Find.Find(ctx, "", nil)
 	}
 	return worktree, err
 }
@@ -159,7 +163,7 @@ func fileURI(uri string) (string, bool) {
 
 // codexDirs returns the directories that Codex reports.
 func codexDirs(meta mcp.Meta) []string {
-	if sandbox, ok := meta[codexSandbox].(map[string]any); ok {
+	if sandbox, ok := meta[CodexSandbox].(map[string]any); ok {
 		if uri, ok := sandbox["sandboxCwd"].(string); ok {
 			if dir, ok := fileURI(uri); ok {
 				return []string{dir}
@@ -186,22 +190,22 @@ func codexDirs(meta mcp.Meta) []string {
 	return dirs
 }
 
-// takeWorktree returns the worktree in the arguments, and the arguments without it.
-func takeWorktree(args json.RawMessage) (named string, rest json.RawMessage, err error) {
-	if !bytes.Contains(args, []byte(`"`+worktreeArgument+`"`)) {
+// TakeWorktree returns the worktree in the arguments, and the arguments without it.
+func TakeWorktree(args json.RawMessage) (named string, rest json.RawMessage, err error) {
+	if !bytes.Contains(args, []byte(`"`+WorktreeArgument+`"`)) {
 		return "", args, nil
 	}
 	members := membersOf(args)
 	// A value that is not an object has no members; the tool reports the error.
-	value, ok := members[worktreeArgument]
+	value, ok := members[WorktreeArgument]
 	if !ok {
 		return "", args, nil
 	}
 	var text *string
 	if json.Unmarshal(value, &text) != nil {
-		return "", args, &toolset.ArgumentError{Name: worktreeArgument, Message: `Argument "worktree" must be a string: the path of a worktree, or the branch that is checked out there`}
+		return "", args, &toolset.ArgumentError{Name: WorktreeArgument, Message: `Argument "worktree" must be a string: the path of a worktree, or the branch that is checked out there`}
 	}
-	delete(members, worktreeArgument)
+	delete(members, WorktreeArgument)
 	if rest, err = json.Marshal(members); err != nil || text == nil {
 		return "", rest, err
 	}
@@ -217,8 +221,8 @@ func membersOf(args json.RawMessage) map[string]json.RawMessage {
 	return members
 }
 
-// locate names the worktree in both halves of a result.
-func locate(r toolset.Result, worktree string) toolset.Result {
+// Locate names the worktree in both halves of a result.
+func Locate(r toolset.Result, worktree string) toolset.Result {
 	if worktree == "" {
 		return r
 	}
@@ -234,19 +238,19 @@ func locate(r toolset.Result, worktree string) toolset.Result {
 		}
 		r.Structured = withMember(r.Structured, name)
 	}
-	said := func(text string) bool { return names(text, worktree) }
+	said := func(text string) bool { return Names(text, worktree) }
 	if !inText && !slices.ContainsFunc(r.Text, said) {
 		// Some clients join the blocks without a separator.
 		if n := len(r.Text); n > 0 && !strings.HasSuffix(r.Text[n-1], "\n") {
 			r.Text[n-1] += "\n"
 		}
-		r.Text = append(r.Text, worktreeLine(worktree))
+		r.Text = append(r.Text, WorktreeLine(worktree))
 	}
 	return r
 }
 
-// located names the worktree in a document: an object of JSON gets a member, any other text a line.
-func located(text, worktree string) string {
+// Located names the worktree in a document: an object of JSON gets a member, any other text a line.
+func Located(text, worktree string) string {
 	if worktree == "" {
 		return text
 	}
@@ -255,18 +259,18 @@ func located(text, worktree string) string {
 			return string(withMember([]byte(doc), name))
 		}
 	}
-	if names(text, worktree) {
+	if Names(text, worktree) {
 		return text
 	}
-	return strings.TrimRight(text, "\n") + "\n\n" + worktreeLine(worktree)
+	return strings.TrimRight(text, "\n") + "\n\n" + WorktreeLine(worktree)
 }
 
-// names reports whether a text names a worktree.
-func names(text, worktree string) bool { return strings.Contains(text, foreign.Spell(worktree)) }
+// Names reports whether a text names a worktree.
+func Names(text, worktree string) bool { return strings.Contains(text, foreign.Spell(worktree)) }
 
-// worktreeLine returns the line that names a worktree. The creator of the directory chose its name,
+// WorktreeLine returns the line that names a worktree. The creator of the directory chose its name,
 // so the name is marked as foreign.
-func worktreeLine(worktree string) string {
+func WorktreeLine(worktree string) string {
 	return foreign.Own("Worktree: ").Name(worktree).Markdown() + "\n"
 }
 
@@ -286,6 +290,6 @@ func withMember(object, name []byte) []byte {
 		colon = ": "
 	}
 	out := append([]byte{}, object[:end]...)
-	out = append(out, comma+space+`"`+worktreeArgument+`"`+colon...)
+	out = append(out, comma+space+`"`+WorktreeArgument+`"`+colon...)
 	return append(append(out, name...), object[end:]...)
 }

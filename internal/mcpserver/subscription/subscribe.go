@@ -1,4 +1,6 @@
-package mcpserver
+// Package subscription connects sessions with their clients, and watches the resources that they
+// subscribe to.
+package subscription
 
 import (
 	"context"
@@ -7,12 +9,13 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 	"github.com/copse-dev/copse/internal/toolset"
 )
 
-// watchers runs the Watch function of each resource while a session is subscribed to it. A
+// Watchers runs the Watch function of each resource while a session is subscribed to it. A
 // subscription ends with its session, and only its own session can end it.
-type watchers struct {
+type Watchers struct {
 	resources map[string]toolset.Resource
 	updated   func(uri string)
 	logger    *slog.Logger
@@ -29,18 +32,20 @@ type watcher struct {
 	cancel      context.CancelFunc
 }
 
-func newWatchers(resources map[string]toolset.Resource, updated func(string), logger *slog.Logger) *watchers {
-	return &watchers{
+// New returns watchers of resources by their addresses. They call updated after each change.
+func New(resources map[string]toolset.Resource, updated func(string), logger *slog.Logger) *Watchers {
+	return &Watchers{
 		resources: resources, updated: updated, logger: logger,
 		running: make(map[string]*watcher), sessions: make(map[*mcp.ServerSession]struct{}),
 	}
 }
 
-func (w *watchers) subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
+// Subscribe begins to watch a resource for a session.
+func (w *Watchers) Subscribe(ctx context.Context, req *mcp.SubscribeRequest) error {
 	uri := req.Params.URI
 	r, ok := w.resources[uri]
 	if !ok {
-		return invalidParams("resource %q cannot be subscribed to", uri)
+		return wire.InvalidParams("resource %q cannot be subscribed to", uri)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +75,7 @@ func (w *watchers) subscribe(ctx context.Context, req *mcp.SubscribeRequest) err
 }
 
 // start runs the watcher of a resource. The caller holds the lock.
-func (w *watchers) start(uri string, r toolset.Resource) *watcher {
+func (w *Watchers) start(uri string, r toolset.Resource) *watcher {
 	// A watcher outlives the request that started it.
 	ctx, cancel := context.WithCancel(context.Background())
 	one := &watcher{subscribers: make(map[*mcp.ServerSession]func()), cancel: cancel}
@@ -83,7 +88,8 @@ func (w *watchers) start(uri string, r toolset.Resource) *watcher {
 	return one
 }
 
-func (w *watchers) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) error {
+// Unsubscribe ends the watch of a resource for a session.
+func (w *Watchers) Unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.drop(req.Params.URI, req.Session)
@@ -91,7 +97,7 @@ func (w *watchers) unsubscribe(_ context.Context, req *mcp.UnsubscribeRequest) e
 }
 
 // forget ends all subscriptions of a session.
-func (w *watchers) forget(session *mcp.ServerSession) {
+func (w *Watchers) forget(session *mcp.ServerSession) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.sessions, session)
@@ -101,7 +107,7 @@ func (w *watchers) forget(session *mcp.ServerSession) {
 }
 
 // drop ends a subscription, and the watcher with the last one. The caller holds the lock.
-func (w *watchers) drop(uri string, session *mcp.ServerSession) {
+func (w *Watchers) drop(uri string, session *mcp.ServerSession) {
 	one := w.running[uri]
 	if one == nil {
 		return
@@ -118,8 +124,8 @@ func (w *watchers) drop(uri string, session *mcp.ServerSession) {
 	}
 }
 
-// close stops all watchers and waits for them.
-func (w *watchers) close() {
+// Close stops all watchers and waits for them.
+func (w *Watchers) Close() {
 	w.mu.Lock()
 	w.closed = true
 	for _, one := range w.running {

@@ -1,10 +1,12 @@
-package mcpserver
+package route
 
 import (
 	"context"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/copse-dev/copse/internal/mcpserver/wire"
 )
 
 // The revision 2026-07-28 deprecates roots. The clients that support them still do, and they are
@@ -13,36 +15,36 @@ import (
 // rootsTime is how long a client may take to report its roots.
 const rootsTime = time.Second
 
-// askRoots asks a client of 2026-07-28 for its roots; it sends the call again with them.
-func askRoots() mcp.InputRequestMap { return mcp.InputRequestMap{rootsKey: &mcp.ListRootsParams{}} }
+// AskRoots asks a client of 2026-07-28 for its roots; it sends the call again with them.
+func AskRoots() mcp.InputRequestMap { return mcp.InputRequestMap{rootsKey: &mcp.ListRootsParams{}} }
 
 // roots returns the roots of a client.
-func (p *locator) roots(ctx context.Context, c caller) (dirs []string, ask bool) {
-	if c.caps == nil || c.caps.RootsV2 == nil {
+func (p *Locator) roots(ctx context.Context, c Caller) (dirs []string, ask bool) {
+	if c.Caps == nil || c.Caps.RootsV2 == nil {
 		return nil, false
 	}
-	if answer, ok := c.responses[rootsKey]; ok {
+	if answer, ok := c.Responses[rootsKey]; ok {
 		list, ok := answer.(*mcp.ListRootsResult)
 		if !ok {
 			return nil, false
 		}
 		return rootDirs(list), false
 	}
-	if params := c.session.InitializeParams(); params == nil || params.ProtocolVersion >= modernEra {
+	if params := c.Session.InitializeParams(); params == nil || params.ProtocolVersion >= wire.ModernEra {
 		return nil, true
 	}
-	if _, ok := p.mute.Load(c.session); ok {
+	if _, ok := p.mute.Load(c.Session); ok {
 		return nil, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, rootsTime)
 	defer cancel()
-	list, err := c.session.ListRoots(ctx, nil)
+	list, err := c.Session.ListRoots(ctx, nil)
 	if err != nil {
 		// It is not asked again: each call would wait for it.
-		if _, known := p.mute.LoadOrStore(c.session, true); !known {
+		if _, known := p.mute.LoadOrStore(c.Session, true); !known {
 			go func() {
-				_ = c.session.Wait() // the way it ended does not matter here
-				p.mute.Delete(c.session)
+				_ = c.Session.Wait() // the way it ended does not matter here
+				p.mute.Delete(c.Session)
 			}()
 		}
 		return nil, false

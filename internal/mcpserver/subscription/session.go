@@ -1,4 +1,4 @@
-package mcpserver
+package subscription
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 
 type clientKey struct{}
 
-// withClient puts the session of an HTTP client into the context of its requests. The library
+// WithClient puts the session of an HTTP client into the context of its requests. The library
 // passes the context of the request that began a session to all calls of it.
-func withClient(ctx context.Context, s *httpsession.Session) context.Context {
+func WithClient(ctx context.Context, s *httpsession.Session) context.Context {
 	return context.WithValue(ctx, clientKey{}, s)
 }
 
@@ -25,9 +25,9 @@ func clientOf(ctx context.Context) *httpsession.Session {
 	return s
 }
 
-// withSession passes the handler the calling client. The ID of a session grants access to it, so
+// WithSession passes the handler the calling client. The ID of a session grants access to it, so
 // others get a part of its hash.
-func withSession(ctx context.Context, session *mcp.ServerSession) context.Context {
+func WithSession(ctx context.Context, session *mcp.ServerSession) context.Context {
 	if clientOf(ctx) == nil || session == nil || session.ID() == "" {
 		return ctx
 	}
@@ -35,9 +35,9 @@ func withSession(ctx context.Context, session *mcp.ServerSession) context.Contex
 	return toolset.WithSession(ctx, hex.EncodeToString(sum[:6]))
 }
 
-// sessions runs every request of an HTTP client under its session, so that the request
+// Sessions runs every request of an HTTP client under its session, so that the request
 // ends with it.
-func sessions(next mcp.MethodHandler) mcp.MethodHandler {
+func Sessions(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		client := clientOf(ctx)
 		if client == nil {
@@ -64,8 +64,8 @@ func join(client *httpsession.Session, session *mcp.ServerSession) {
 	}()
 }
 
-// connected reports the client that begins a session.
-func connected(tell func(client string)) mcp.Middleware {
+// Connected reports the client that begins a session.
+func Connected(tell func(client string)) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if p, ok := req.GetParams().(*mcp.InitializeParams); ok && p != nil && p.ClientInfo != nil {
