@@ -5,8 +5,6 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/moved"
 	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
@@ -20,6 +18,7 @@ type cache struct {
 	all     *item.Snapshot // nil before it is needed
 	links   map[item.ID]item.Link
 	moved   moved.Mark
+	held    held
 
 	// best are the items that an agent would claim if nobody held any, the best first; nil
 	// before they are needed. depth is how many of them were held lately.
@@ -70,28 +69,6 @@ func (s *Store) refresh(ctx context.Context) (config item.Config, held map[item.
 		return err
 	})
 	return config, held, err
-}
-
-// look returns the project and the claims that count, in one exchange with the server. The
-// claims are at least as new.
-func (s *Store) look(ctx context.Context, db querier) (p project, held map[item.ID]item.Claim, err error) {
-	if p.name, err = s.name(); err != nil {
-		return p, nil, err
-	}
-	var both pgx.Batch
-	both.Queue(selectProject, sqltext.Encode(p.name))
-	both.Queue("select "+claimColumns+" from copse.claim k join copse.project p on p.id = k.project_id where p.name = $1 and k.expires > clock_timestamp()", sqltext.Encode(p.name))
-	results := db.SendBatch(ctx, &both)
-	defer results.Close()
-	if err := p.scan(results.QueryRow()); err != nil {
-		return p, nil, err
-	}
-	rows, err := results.Query()
-	if err != nil {
-		return p, nil, err
-	}
-	held, err = scanClaims(rows)
-	return p, held, err
 }
 
 // follow takes in what changed since the version of the cache. The items are read after the

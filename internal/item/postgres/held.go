@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/sqltext"
+)
+
+// held is the claims of a project as of the last look.
+type held struct {
+	claims map[item.ID]item.Claim // those that count; never changed once it is given out
+	until  time.Time              // the first of them ends, by the clock of the database
+	state  string                 // the project, and what selectClaimState returned; "" if unknown
+}
+
+// fewClaims are so few that they cost no more than the question whether they have changed.
+const fewClaims = 128
+
+const (
+	claimsOf = " from copse.claim k join copse.project p on p.id = k.project_id where p.name = $1 and k.expires > clock_timestamp()"
+	// selectClaims reads the claims of a project.
+	selectClaims = "select " + claimColumns + claimsOf
+	// selectClaimState returns a text that changes with each change of the claims of a project:
+	// every claim and every renewal has a later time than those that it could be mistaken for.
+	// The bounds are for times that no copse wrote, such as infinity, which have no sum.
+	selectClaimState = "select concat_ws(' ', count(*), count(k.gone), sum(k.item_id), " + seconds + "k.renewed" + inAll + ", " + seconds + "k.gone" + inAll + ")" + claimsOf
+
+	seconds = "sum(extract(epoch from least(greatest("
+	inAll   = ", timestamptz '1970-01-01 00:00:00+00'), timestamptz '9999-01-01 00:00:00+00')))"
+)
+
+// look returns the project and the claims that count, which are at least as new. Few claims come
+// in the same exchange with the server. Of many, the server is asked whether they have changed.
+func (s *Store) look(ctx context.Context, db querier) (p project, claims map[item.ID]item.Claim, err error) {
+	if p.name, err = s.name(); err != nil {
+		return p, nil, err
+	}
+	h, name := &s.cached.held, sqltext.Encode(p.name)
+	many := len(h.claims) > fewClaims
+	var both pgx.Batch
+	both.Queue(selectProject, name)
+	if many {
+		both.Queue(selectClaimState, name)
+	} else {
+		both.Queue(selectClaims, name)
+	}
+	results := db.SendBatch(ctx, &both)
+	defer results.Close()
+	if err := p.scan(results.QueryRow()); err != nil {
+		return p, nil, err
+	}
+	if !many {
+		rows, err := results.Query()
+		if err != nil {
+			return p, nil, err
+		}
+		claims, err := h.read(rows, "")
+		return p, claims, err
+	}
+	var state string
+	if err := results.QueryRow().Scan(&state); err != nil {
+		return p, nil, err
+	}
+	state = p.name + ": " + state
+	if state == h.state && p.now.Before(h.until) {
+		return p, h.claims, nil
+	}
+	if err := results.Close(); err != nil {
+		return p, nil, err
+	}
+	rows, err := db.Query(ctx, selectClaims, name)
+	if err != nil {
+		return p, nil, err
+	}
+	claims, err = h.read(rows, state)
+	return p, claims, err
+}
+
+// read keeps the claims of rows, whose state is that or a newer one.
+func (h *held) read(rows pgx.Rows, state string) (map[item.ID]item.Claim, error) {
+	*h = held{}
+	claims, err := scanClaims(rows)
+	if err != nil {
+		return nil, err
+	}
+	h.claims, h.state = claims, state
+	for _, c := range claims {
+		if end := c.End(); h.until.IsZero() || end.Before(h.until) {
+			h.until = end
+		}
+	}
+	return claims, nil
+}
