@@ -33,8 +33,18 @@ import (
 // with other branches.
 func (c *Client) OfBranches(ctx context.Context, r remoteurl.Repo, heads []pullrequest.Head) []fact.Fact[pullrequest.Status] {
 	out := make([]fact.Fact[pullrequest.Status], 0, len(heads))
+	var late error // the service takes too long, and is not asked for the rest
 	for part := range slices.Chunk(heads, graphql.MaxBatch) {
-		out = append(out, c.batch(ctx, r, part)...)
+		if late != nil {
+			out = append(out, failed(part, late)...)
+			continue
+		}
+		within, cancel := remote.WithCallLimit(ctx, c.timeout)
+		out = append(out, c.batch(within, r, part)...)
+		if within.Err() != nil {
+			late = remote.TransportError(rest.Service, context.Cause(within))
+		}
+		cancel()
 	}
 	var pulls []pullrequest.PullRequest
 	for _, found := range out {

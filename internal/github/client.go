@@ -38,6 +38,8 @@ type Client struct {
 	rest *rest.Conn
 	logs *joblog.Reader
 	seen *seen.Lists
+	// timeout limits one request.
+	timeout time.Duration
 
 	// noGraphQL is the reason why the server gets no more GraphQL requests.
 	noGraphQL atomic.Pointer[unavailableError]
@@ -55,11 +57,13 @@ func New(o Options) *Client {
 		API: &api, Credential: o.Credential, Version: o.Version, CacheDir: o.CacheDir, Identity: identity, Timeout: o.Timeout, Base: o.Base,
 		Posts: func(r *http.Request) bool { return graphql.Allowed(&api, r) },
 	})
-	return &Client{rest: conn, logs: joblog.New(conn, o.Base, o.Timeout), seen: seen.New(o.CacheDir, identity)}
+	return &Client{rest: conn, logs: joblog.New(conn, o.Base, o.Timeout), seen: seen.New(o.CacheDir, identity), timeout: o.Timeout}
 }
 
 // Logs adds to the first failing checks that are jobs of GitHub Actions the end of the failing
 // step's log, and to Notes which logs are missing, and why.
 func (c *Client) Logs(ctx context.Context, r remoteurl.Repo, s *pullrequest.Status) {
+	ctx, cancel := remote.WithCallLimit(ctx, c.timeout)
+	defer cancel()
 	c.logs.Add(ctx, r, s)
 }

@@ -9,11 +9,14 @@ import (
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/github/remoteurl"
 	"github.com/copse-dev/copse/internal/github/rest"
+	"github.com/copse-dev/copse/internal/remote"
 )
 
 // PullRequest reads pull request n, with GraphQL if possible, or else with REST, which does not
 // know the merge queue.
 func (c *Client) PullRequest(ctx context.Context, r remoteurl.Repo, n int) (pullrequest.PullRequest, error) {
+	ctx, cancel := remote.WithCallLimit(ctx, c.timeout)
+	defer cancel()
 	pr, err := c.pullRequest(ctx, r, n)
 	if err == nil {
 		c.note(ctx, r, pr)
@@ -44,6 +47,8 @@ func (c *Client) pullRequest(ctx context.Context, r remoteurl.Repo, n int) (pull
 // others open and close pull requests between the calls, none that stays in the list appears twice
 // or is missing. One call usually takes one request.
 func (c *Client) PullRequests(ctx context.Context, r remoteurl.Repo, state pullrequest.State, from rest.Cursor, limit int) (rest.Page, error) {
+	ctx, cancel := remote.WithCallLimit(ctx, c.timeout)
+	defer cancel()
 	page, err := c.rest.PullRequests(ctx, r, state, from, limit)
 	if err == nil {
 		c.note(ctx, r, page.PullRequests...)

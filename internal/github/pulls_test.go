@@ -6,11 +6,15 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -275,3 +279,79 @@ func (open *rowsOfPulls) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := "[" + strings.Join(rows[start:end], ",") + "]"
 	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
+
+// A server whose pages repeat forever, or have other pull requests than those asked for, costs a
+// limited number of requests.
+func TestEndlessPages(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{"the same page": `[{"number":8},{"number":7}]`, "other numbers": `[{"number":99}]`} {
+		var asked atomic.Int32
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked.Add(1)
+			w.Header().Set("Link", `<http://localhost/>; rel="next"`)
+			_, _ = io.WriteString(w, body)
+		}))
+		t.Cleanup(s.Close)
+		api, err := url.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := github.New(github.Options{API: api})
+		for _, from := range []rest.Cursor{{After: 7, Offset: 2}, {After: 3, Offset: 5000}} {
+			if _, err := c.PullRequests(t.Context(), repo, pullrequest.Open, from, 30); err == nil || !strings.Contains(err.Error(), "in their order") {
+				t.Errorf("%s after %d: %v", name, from.After, err)
+			}
+		}
+		if n := asked.Load(); n > 3*(rest.MaxPages*rest.PerPage/30+1) {
+			t.Errorf("%s: %d requests", name, n)
+		}
+	}
+}
+
+// A server that is always slow, but never too slow for one request, cannot hold up a call forever.
+func TestSlowServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(r *http.Request) (*http.Response, error) {
+			select {
+			case <-r.Context().Done():
+				return nil, r.Context().Err()
+			case <-time.After(14 * time.Second):
+			}
+			body := `[{"number":99,"head":{"sha":"a"}}]`
+			if r.Method == http.MethodPost {
+				return &http.Response{StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+			}
+			return &http.Response{
+				StatusCode: http.StatusOK, Header: http.Header{"Link": {`<http://localhost/>; rel="next"`}},
+				Body: io.NopCloser(strings.NewReader(body)), Request: r,
+			}, nil
+		}
+		c := github.New(github.Options{API: &url.URL{Scheme: "https", Host: "api.github.com"}, Base: roundTripper(slow)})
+		begun := time.Now()
+		heads := make([]pullrequest.Head, 500)
+		for i := range heads {
+			heads[i] = pullrequest.Head{Branch: strconv.Itoa(i)}
+		}
+		for i, found := range c.OfBranches(t.Context(), repo, heads) {
+			if _, known := found.Get(); known || !strings.Contains(found.Reason, "no answer in time") {
+				t.Fatalf("branch %d: %+v", i, found)
+			}
+		}
+		if took := time.Since(begun); took != time.Minute {
+			t.Errorf("500 branches took %s", took)
+		}
+		begun = time.Now()
+		if _, err := c.Status(t.Context(), repo, 99); err == nil {
+			t.Error("there was no error")
+		}
+		if took := time.Since(begun); took > time.Minute {
+			t.Errorf("a status took %s", took)
+		}
+	})
+}
+
+// roundTripper is a function that answers requests.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -11,6 +11,7 @@ import (
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/github/remoteurl"
 	"github.com/copse-dev/copse/internal/github/rest"
+	"github.com/copse-dev/copse/internal/remote"
 )
 
 // Status reads pull request n with its reviews, its checks, and its unresolved review threads: in
@@ -18,6 +19,8 @@ import (
 // does not know the threads. Of a list longer than a thousand it reads a part, and reports that in
 // Notes. Checks that the credentials cannot access are a note, too, not an error.
 func (c *Client) Status(ctx context.Context, r remoteurl.Repo, n int) (pullrequest.Status, error) {
+	ctx, cancel := remote.WithCallLimit(ctx, c.timeout)
+	defer cancel()
 	f, err := c.askStatus(ctx, r, n)
 	if u := (*unavailableError)(nil); errors.As(err, &u) {
 		if f, err = c.readStatus(ctx, r, n); err == nil {

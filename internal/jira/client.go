@@ -27,6 +27,8 @@ type Options struct {
 	Transport http.RoundTripper
 	// Seen keeps what Jira answered with, for [Client.Seen]; nil keeps nothing.
 	Seen *seen.Lists
+	// Timeout limits one request of the Transport; 0 is its default.
+	Timeout time.Duration
 	// UserAgent is the name and version of the program.
 	UserAgent string
 }
@@ -36,6 +38,7 @@ type Client struct {
 	host       Host
 	credential credential.Credential
 	userAgent  string
+	timeout    time.Duration
 	http       *http.Client
 	seen       *seen.Lists
 
@@ -58,6 +61,7 @@ func New(o Options) *Client {
 		host:       o.Host,
 		credential: o.Credential,
 		userAgent:  o.UserAgent,
+		timeout:    o.Timeout,
 		seen:       o.Seen,
 		http: &http.Client{
 			Transport: o.Transport,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/jira/adf"
+	"github.com/copse-dev/copse/internal/remote"
 )
 
 // fields are the fields that lists request, and details those of a single issue.
@@ -27,6 +28,8 @@ func (c *Client) Issue(ctx context.Context, key string) (Issue, error) {
 	if err != nil {
 		return Issue{}, err
 	}
+	ctx, cancel := remote.WithCallLimit(ctx, c.timeout)
+	defer cancel()
 	kind, err := c.product(ctx)
 	if err != nil {
 		return Issue{}, err

@@ -45,6 +45,8 @@ func (c *Client) Search(ctx context.Context, q Query, limit int, cursor string) 
 	if limit < 1 {
 		return Page{}, &InvalidError{Argument: "limit", Message: "must be at least 1"}
 	}
+	ctx, cancel := remote.WithCallLimit(ctx, c.timeout)
+	defer cancel()
 	kind, err := c.product(ctx)
 	if err != nil {
 		return Page{}, err

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,6 +114,17 @@ func newBase() http.RoundTripper {
 	base.IdleConnTimeout = 30 * time.Second
 	base.MaxResponseHeaderBytes = 1 << 20
 	return base
+}
+
+// callRequests is the number of time limits that one call of a client can take.
+const callRequests = 4
+
+// WithCallLimit returns a context for one call of a client, which can take many requests, each with
+// the time limit timeout (0 is the default). A service that is always slow cannot take longer than
+// four of them.
+func WithCallLimit(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	whole := callRequests * cmp.Or(timeout, defaultTimeout)
+	return context.WithTimeoutCause(ctx, whole, fmt.Errorf("%w (%s)", ErrTimeout, whole))
 }
 
 // RoundTrip sends req, or answers it from the cache.

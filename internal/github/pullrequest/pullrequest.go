@@ -235,13 +235,14 @@ type Status struct {
 
 // EffectiveFirst orders reviews, which GitHub returns oldest first, as Status promises.
 func EffectiveFirst(reviews []Review) []Review {
-	counting := countingReviews(reviews)
+	counts := make([]bool, len(reviews))
 	out := make([]Review, 0, len(reviews))
-	for _, i := range counting {
+	for _, i := range countingReviews(reviews) {
 		out = append(out, reviews[i])
+		counts[i] = true
 	}
 	for i, review := range slices.Backward(reviews) {
-		if !slices.Contains(counting, i) {
+		if !counts[i] {
 			out = append(out, review)
 		}
 	}

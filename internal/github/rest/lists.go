@@ -54,12 +54,12 @@ func (c *Conn) PullRequests(ctx context.Context, r remoteurl.Repo, state pullreq
 	// If some before the cursor were closed, the rest moved forward, so the next ones may be on a
 	// page before the expected one.
 	for l.first > 1 && !l.reaches(from.After) {
-		if err := l.prepend(ctx); err != nil {
+		if err := l.extend(ctx, l.prepend); err != nil {
 			return Page{}, err
 		}
 	}
 	for l.more && l.left(from.After) < limit {
-		if err := l.append(ctx); err != nil {
+		if err := l.extend(ctx, l.append); err != nil {
 			return Page{}, err
 		}
 	}
@@ -114,6 +114,15 @@ func (l *listing) read(ctx context.Context, number int) ([]pullrequest.PullReque
 		pulls = append(pulls, p.model(a.asOf))
 	}
 	return pulls, a.more, nil
+}
+
+// extend reads one more page. A server whose pages never come to an end of the list, or go on
+// before its beginning, is refused.
+func (l *listing) extend(ctx context.Context, read func(context.Context) error) error {
+	if l.count*l.size >= MaxPages*PerPage {
+		return Malformed("a list of pull requests in their order")
+	}
+	return read(ctx)
 }
 
 func (l *listing) append(ctx context.Context) error {

@@ -160,6 +160,7 @@ func (s *Services) Jira(ctx context.Context) (*jira.Client, error) {
 			Host:       host,
 			Credential: login,
 			UserAgent:  "copse/" + s.opts.Version,
+			Timeout:    s.opts.Timeout,
 			Transport: remote.NewTransport(remote.Options{
 				Allow:       host.Allow,
 				CacheDir:    s.opts.CacheDir,
