@@ -28,7 +28,7 @@ func (e *ArgumentError) Error() string { return e.Message }
 
 // decode checks raw against the fields and fills the struct that into points to. null counts as
 // absent, and so do 0 and "" if they cannot be valid values: some clients send a value for every
-// argument.
+// argument. "" is also an empty list.
 func (in input) decode(raw json.RawMessage, into any) error {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
@@ -50,9 +50,7 @@ func (in input) decode(raw json.RawMessage, into any) error {
 			}
 			continue
 		}
-		if f.jsonType == "integer" {
-			value = plainInteger(value)
-		}
+		value = f.plain(value)
 		if f.none(value) {
 			continue
 		}
@@ -67,6 +65,17 @@ func (in input) decode(raw json.RawMessage, into any) error {
 	return nil
 }
 
+// plain returns a value in the form that its type reads, if the value has another usual form.
+func (f field) plain(value json.RawMessage) json.RawMessage {
+	switch {
+	case f.jsonType == "integer":
+		return plainInteger(value)
+	case f.jsonType == "array" && !f.own && !f.required && string(value) == `""`:
+		return json.RawMessage("[]")
+	}
+	return value
+}
+
 // none reports whether a value of an optional argument means that there is none, although the
 // argument has no such value.
 func (f field) none(value json.RawMessage) bool {
@@ -76,7 +85,7 @@ func (f field) none(value json.RawMessage) bool {
 	numeric := f.jsonType == "integer" || f.jsonType == "number"
 	switch string(value) {
 	case `""`:
-		return numeric || f.jsonType == "string" && len(f.enum) > 0
+		return numeric || f.jsonType == "boolean" || f.jsonType == "string" && len(f.enum) > 0
 	case "0":
 		return numeric && (f.own || f.min != nil && *f.min > 0)
 	}

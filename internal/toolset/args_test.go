@@ -57,6 +57,9 @@ func TestArguments(t *testing.T) {
 		"last key wins":    {`{"name":"a","name":"b"}`, `{"got":{"name":"b"}}`},
 		"no HTML escaping": {`{"name":"<&>"}`, `{"got":{"name":"<&>"}}`},
 
+		"\"\" is none":       {`{"name":"a","state":"","pr":"","all":"","limit":0}`, `{"got":{"name":"a"}}`},
+		"\"\" is no element": {`{"name":"a","tags":"","parts":""}`, `{"got":{"name":"a"}}`},
+
 		"none":             {``, `Missing required argument "name" (a string)`},
 		"null":             {`null`, `Missing required argument "name" (a string)`},
 		"required is null": {`{"name":null}`, `Missing required argument "name" (a string)`},
