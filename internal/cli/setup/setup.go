@@ -120,6 +120,10 @@ func (o *options) parts(here *workspace.Workspace) []part {
 				root, changed, err := branch.Init(ctx, env, here.Sources)
 				return "the default trunk is " + root + "; next: copse branch adopt", changed, err
 			},
+			exists: func(ctx context.Context) bool {
+				_, err := here.Session.View().State(ctx)
+				return err == nil
+			},
 		},
 		{
 			name: "items", question: "Track work items, in .tic (to commit)?", plan: "create .tic, a store of work items",
@@ -206,9 +210,6 @@ func (o *options) run(ctx context.Context) error {
 		for i, p := range parts {
 			parts[i].wanted = p.wanted || o.all || !said && p.quiet
 		}
-		if !o.asJSON && len(o.clients) == 0 {
-			o.absent(parts)
-		}
 	}
 	var outcomes []outcome
 	var errs []error
@@ -234,6 +235,9 @@ func (o *options) run(ctx context.Context) error {
 	}
 	if err := o.print(outcomes); err != nil {
 		return err
+	}
+	if !ask && !o.asJSON && len(o.clients) == 0 {
+		o.absent(parts)
 	}
 	return errors.Join(errs...)
 }

@@ -107,6 +107,9 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 			return err
 		}
 		env.Note(summary(s))
+		if s.Next != "" {
+			env.Note("Next: " + cleantext.Line(s.Next))
+		}
 		for _, c := range s.Conflicts {
 			env.Note(conflict(c))
 		}

@@ -76,7 +76,7 @@ func show(env app.Env, all []worktrees.Worktree) error {
 	}
 	return out.Table([]output.Column{
 		{Name: "worktree", Flexible: true}, {Name: "branch", Flexible: true}, {Name: "changes"}, {Name: "upstream"}, {Name: "committed"},
-		{Name: "pr"}, {Name: "item", Flexible: true}, {Name: "who", Flexible: true}, {Name: "remove", Flexible: true, Clear: true},
+		{Name: "pr"}, {Name: "item", Flexible: true}, {Name: "who", Flexible: true, Clear: true}, {Name: "remove", Flexible: true, Clear: true},
 	}, rows)
 }
 

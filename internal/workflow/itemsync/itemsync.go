@@ -27,7 +27,7 @@ import (
 )
 
 // ErrNotShared reports that the store of a project is not the shared one.
-var ErrNotShared = errors.New("its items are committed or private, and copse syncs only a shared store")
+var ErrNotShared = errors.New("the items of this project are committed or private, and copse syncs only a shared store")
 
 // Options select what to sync.
 type Options struct {

@@ -146,7 +146,7 @@ another agent holds is refused.`,
 			return out.JSON(started{plan, run})
 		}
 		if run && plan.Worktree != "" {
-			c.Env.Note("note: to work on the item, run " + shellLine([]string{"cd", plan.Worktree}))
+			c.Env.Notef("note: to work on the item, run `%s`", shellLine([]string{"cd", plan.Worktree}))
 		}
 		return out.Line("%s", shellLine(plan.Command))
 	})

@@ -168,11 +168,11 @@ func (c cli) initShared(ctx context.Context, s *local.Store, asJSON bool) error 
 	}
 	sync := strings.TrimSuffix(c.InitCommand, "init") + "sync"
 	if !created {
-		return o.Line("This repository already has a shared store. `%s` exchanges it with a remote", sync)
+		return o.Line("This repository already has a shared store. `%s` exchanges it with a remote.", sync)
 	}
-	err = o.Line("Initialized a shared store for all worktrees of this repository. `%s` commits it to its branch and exchanges it with a remote", sync)
+	err = o.Line("Initialized a shared store for all worktrees of this repository. `%s` commits it to its branch and exchanges it with a remote.", sync)
 	if from != "" {
-		err = errors.Join(err, o.Line("It contains a copy of the items in %s, which is no longer used. Remove that directory, with `git rm -r` if it is committed", from))
+		err = errors.Join(err, o.Line("It contains a copy of the items in %s, which is no longer used. Remove that directory, with `git rm -r` if it is committed.", from))
 	}
 	return err
 }
