@@ -115,16 +115,7 @@ func (f *directory) failedSync() []item.Warning {
 	return []item.Warning{{File: layout.Items, Reason: fmt.Sprintf("were not synced at %s: %s; changes wait here for the next sync", at, problem)}}
 }
 
-// keep is change for what Changed does not report.
-func (s *Store) keep(ctx context.Context, do func(*writer) error) error {
-	f, err := s.find(ctx)
-	if err != nil {
-		return err
-	}
-	return f.change(ctx, do)
-}
-
-// exchanging is keep for the parts of an exchange with a remote.
+// exchanging is change for the parts of an exchange with a remote, which Changed does not report.
 func (s *Store) exchanging(ctx context.Context, do func(*writer) error) error {
 	f, err := s.find(ctx)
 	if err != nil {

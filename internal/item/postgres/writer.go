@@ -71,10 +71,7 @@ func (s *Store) changeWithin(ctx context.Context, limit time.Duration, moving bo
 		}
 		defer rollBack(ctx, tx)
 		w := &writer{ctx: ctx, tx: tx, by: item.AgentOf(ctx)}
-		if err := s.lock(w); err != nil {
-			return err
-		}
-		if err := w.moved.Err(); err != nil && !moving {
+		if err := s.lock(w, moving); err != nil {
 			return err
 		}
 		if uncertain {
@@ -109,8 +106,9 @@ func (s *Store) changeWithin(ctx context.Context, limit time.Duration, moving bo
 	return id, replayed, err
 }
 
-// lock locks the row of the project, gives the change its version, and reads the project.
-func (s *Store) lock(w *writer) error {
+// lock locks the row of the project, gives the change its version, and reads the project. If the
+// project accepts no changes, the error says so, unless the change is part of a move.
+func (s *Store) lock(w *writer, moving bool) error {
 	name, err := s.name()
 	if err != nil {
 		return err
@@ -124,6 +122,9 @@ func (s *Store) lock(w *writer) error {
 		return err
 	}
 	w.decode()
+	if err := w.moved.Err(); err != nil && !moving {
+		return err
+	}
 	w.rules, err = s.configOf(w.project)
 	return err
 }

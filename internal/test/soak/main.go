@@ -53,6 +53,7 @@ var parts = []part{
 	{"links", 0, racingLinks},
 	{"syncs", 0.05, killedSyncs},
 	{"claims", 0.05, manyClaimers},
+	{"database", 0.05, failingDatabase},
 }
 
 // rig is what a part has.
