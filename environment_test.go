@@ -61,7 +61,7 @@ var environment = []struct {
 	{"Files of copse", []variable{
 		{names("HOME", "USERPROFILE"), "directory", "features that need files fail", "Your home directory; on Windows `USERPROFILE`, and for git `HOMEDRIVE` with `HOMEPATH`."},
 		{names("XDG_CONFIG_HOME"), "absolute path", "`~/.config`", "`copse/config.yml`, and the tokens of `copse up`. Not on macOS and Windows."},
-		{names("XDG_STATE_HOME"), "absolute path", "`~/.local/state`", "Runs of tasks, ports, and tokens of contexts. Not on macOS and Windows."},
+		{names("XDG_STATE_HOME"), "absolute path", "`~/.local/state`", "Runs of tasks, ports, tokens of contexts, and what clients' entries cannot hold. Not on macOS and Windows."},
 		{names("XDG_CACHE_HOME"), "absolute path", "`~/.cache`", "Answers of services, large stores, and conflicts. Not on macOS and Windows."},
 		{names("XDG_DATA_HOME"), "absolute path", "`~/.local/share`", "twig's list of repositories. Not on macOS and Windows."},
 		{names("XDG_RUNTIME_DIR"), "absolute path", "`/run/user/UID`, else `/tmp/copse-UID`", "The socket of `copse up`, and which clients work where."},

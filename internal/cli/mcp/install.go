@@ -133,12 +133,16 @@ func (o *clientOptions) changeOne(ctx context.Context, id string, edit func(*cli
 			return err
 		} else if entry.URL != "" && !o.remove {
 			one.transport = overHTTP
-			if err := one.checkLimits(); err != nil {
-				return fmt.Errorf("the entry uses http: %w; to start copse instead, pass --transport stdio", err)
-			}
 		}
 	}
-	done, err := one.write(ctx, id, edit(&one))
+	var done written
+	err := one.checkLimits()
+	if err == nil {
+		done, err = one.write(ctx, id, edit(&one))
+	}
+	if err != nil && one.transport != o.transport && one.transport == overHTTP {
+		return fmt.Errorf("the entry uses http: %w; to have the client start copse instead, pass --transport stdio", err)
+	}
 	if err == nil {
 		err = one.show(id, done)
 	}

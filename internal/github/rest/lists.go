@@ -116,7 +116,7 @@ func (l *listing) read(ctx context.Context, number int) ([]pullrequest.PullReque
 	return pulls, a.more, nil
 }
 
-// extend reads one more page. A server whose pages never come to an end of the list, or go on
+// extend reads one more page. A server whose pages never come to an end of the list, or continue
 // before its beginning, is refused.
 func (l *listing) extend(ctx context.Context, read func(context.Context) error) error {
 	if l.count*l.size >= MaxPages*PerPage {
