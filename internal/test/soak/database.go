@@ -123,8 +123,8 @@ func (d *crashing) fail(err error) {
 	}
 }
 
-// work starts a server and calls it, until the end. One that is to be killed is started again;
-// it claims nothing, because what it held is given to others after a while.
+// work starts a server and calls it, until the end. If kill is true, it kills the server after a
+// while, and starts another one; these claim nothing, because others get what a dead one held.
 func (d *crashing) work(who int, kill bool) {
 	for n := 0; d.goesOn(); {
 		s, err := stdio.SpawnWith(d.ctx, d.dir, d.env, d.copse(), "mcp", "serve", "--toolsets", "items")
