@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/recipe/splice"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/recipe/running"
 )
@@ -148,11 +149,14 @@ const maxShown = 60
 
 func (e *SplicedError) Error() string {
 	name := e.Parameter.Name
+	change := fmt.Sprintf("write {{quote(%s)}} outside of quotation marks, or add \"set positional-arguments\" and use \"$%d\"", name, e.Position)
+	if strings.HasSuffix(e.Parameter.Spliced, splice.ReadAgain) {
+		change = "name the other recipe as a dependency, as in \"recipe x: (other x)\", or run its commands without eval"
+	}
 	return fmt.Sprintf("%s: the argument %q is refused, because it could run other commands: %s becomes part of a script (%s). "+
 		"Such an argument can have letters, digits and -_./:=,@+ only. "+
-		"To allow any argument, change the justfile: write {{quote(%s)}} outside of quotation marks, "+
-		"or add \"set positional-arguments\" and use \"$%d\"",
-		e.Recipe, cleantext.Cut(cleantext.Line(e.Argument), maxShown), name, e.Parameter.Spliced, name, e.Position)
+		"To allow any argument, change the justfile: %s",
+		e.Recipe, cleantext.Cut(cleantext.Line(e.Argument), maxShown), name, e.Parameter.Spliced, change)
 }
 
 func (r Recipe) hasOptions() bool {

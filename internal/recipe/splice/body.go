@@ -16,7 +16,7 @@ const (
 
 // body finds parameters in the body of a recipe.
 func (r *recipe) body() {
-	if r.Script || r.module.Settings.DefaultScript && !slices.Contains(r.Attributes, any("shell")) {
+	if r.isScript() {
 		s := scanner{doubt: !r.posixScript(), other: !r.posixScript()}
 		for i, line := range r.Body {
 			if i == 0 && strings.HasPrefix(text(line), "#!") {
@@ -42,6 +42,11 @@ func (r *recipe) body() {
 	}
 }
 
+// isScript reports whether one program runs the whole body.
+func (r *recipe) isScript() bool {
+	return r.Script || r.module.Settings.DefaultScript && !slices.Contains(r.Attributes, any("shell"))
+}
+
 // text returns the first text of a line.
 func text(line []any) string {
 	if len(line) == 0 {
@@ -57,7 +62,8 @@ func (r *recipe) posixScript() bool {
 		if fields, ok := a.(map[string]any); ok {
 			if script, ok := fields["script"].(map[string]any); ok {
 				name, _ := script["command"].(string)
-				return posix(name)
+				args, _ := script["arguments"].([]any)
+				return command{Command: name}.with(args).shell()
 			}
 		}
 	}
@@ -75,7 +81,16 @@ func (r *recipe) posixScript() bool {
 			words = words[1:]
 		}
 	}
-	return len(words) > 0 && posix(words[0])
+	return len(words) > 0 && command{words[0], words[1:]}.shell()
+}
+
+// with returns the command with arguments of a dump.
+func (c command) with(args []any) command {
+	for _, arg := range args {
+		text, _ := arg.(string)
+		c.Arguments = append(c.Arguments, text)
+	}
+	return c
 }
 
 // line scans the fragments of a line: texts, and expressions in a nested list.
@@ -229,6 +244,9 @@ func (r *recipe) commands(e any) {
 	if len(parts) > 2 && parts[0] == "call" && parts[1] == "shell" {
 		posix := r.module.shell()
 		r.expression(parts[2], scanner{doubt: !posix, other: !posix}, true)
+		if r.reads(parts[2]) {
+			r.markAll(parts[3:], ReadAgain)
+		}
 	}
 	for _, part := range parts {
 		r.commands(part)

@@ -5,14 +5,16 @@
 // {{x}} is in a body, also inside quotation marks, which an argument can close, and also through an
 // expression, a default value, or a dependency that receives it. It is not spliced where the recipe
 // reads it as "$1" or "$x", nor where {{quote(x)}} is in a POSIX shell script outside of quotation
-// marks, comments, here-documents, and the like. If the analysis does not support an expression or
-// a script, the parameter counts as spliced.
+// marks, comments, here-documents, and the like. Both change where a recipe runs just or eval with
+// the parameter, because another recipe, or the shell, can read it as code again. If the analysis
+// does not support an expression or a script, the parameter counts as spliced.
 package splice
 
 import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -34,13 +36,37 @@ type module struct {
 		WindowsShell      *command `json:"windows_shell"`
 		WindowsPowerShell bool     `json:"windows_powershell"`
 		DefaultScript     bool     `json:"default_script"`
+
+		PositionalArguments bool `json:"positional_arguments"`
+		Export              bool `json:"export"`
 	} `json:"settings"`
 	functions map[string]bool
 }
 
+// command is a program that runs a recipe's lines or its script.
 type command struct {
-	Command string `json:"command"`
+	Command   string   `json:"command"`
+	Arguments []string `json:"arguments"`
 }
+
+// shell reports whether the command is a POSIX shell with no arguments but options. With a script
+// of its own, such as "sh -c SCRIPT", it can do anything with what it gets.
+func (c command) shell() bool {
+	if !posix(c.Command) {
+		return false
+	}
+	for i, arg := range c.Arguments {
+		named := i > 0 && strings.HasSuffix(c.Arguments[i-1], "o") && !strings.ContainsAny(arg, " \t\n")
+		last := i == len(c.Arguments)-1
+		if !options.MatchString(arg) && !named || strings.HasSuffix(arg, "c") && options.MatchString(arg) && !last {
+			return false
+		}
+	}
+	return true
+}
+
+// options matches short options, such as -eu and +x.
+var options = regexp.MustCompile(`\A[-+][a-zA-Z]+\z`)
 
 type recipe struct {
 	Attributes   []any   `json:"attributes"`
@@ -54,6 +80,7 @@ type recipe struct {
 		Name    string `json:"name"`
 		Kind    string `json:"kind"`
 		Default any    `json:"default"`
+		Export  bool   `json:"export"`
 	} `json:"parameters"`
 	Script bool `json:"shebang"`
 
@@ -107,10 +134,10 @@ func (m *module) shell() bool {
 			return false
 		}
 		if s.WindowsShell != nil {
-			return posix(s.WindowsShell.Command)
+			return s.WindowsShell.shell()
 		}
 	}
-	return s.Shell == nil || posix(s.Shell.Command)
+	return s.Shell == nil || s.Shell.shell()
 }
 
 // posix reports whether a program is a shell that reads quotation marks as POSIX does.
@@ -130,6 +157,7 @@ func (r *recipe) analyze() map[string]string {
 	}
 	r.attributes()
 	r.body()
+	r.readAgain()
 	r.dependencies()
 	// A default value can use earlier parameters.
 	for _, p := range slices.Backward(r.Parameters) {
