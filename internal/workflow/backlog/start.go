@@ -14,6 +14,7 @@ import (
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/regular"
 )
 
 // StartOptions configure the start of work on an item.
@@ -71,8 +72,12 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 	}
 	switch {
 	case o.NewWorktree:
-		dir := strings.ReplaceAll(strings.TrimPrefix(s.Branch, "tic/"), "/", "-")
-		s.Worktree = filepath.Join(mainRoot(repo), worktrees, dir)
+		name := strings.ReplaceAll(strings.TrimPrefix(s.Branch, "tic/"), "/", "-")
+		dir := filepath.Join(mainRoot(repo), worktrees)
+		if err := checkOwn(dir); err != nil {
+			return Start{}, err
+		}
+		s.Worktree = filepath.Join(dir, name)
 		if _, err := os.Lstat(s.Worktree); err == nil {
 			return Start{}, &OccupiedError{Path: s.Worktree}
 		}
@@ -174,6 +179,22 @@ func hide(repo *git.Repo) error {
 	}
 	_, err = file.WriteString("*\n")
 	return errors.Join(err, file.Close())
+}
+
+// checkOwn returns an error if dir is a link: a repository can contain one, and git would
+// create the worktree where it leads.
+func checkOwn(dir string) error {
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is a %s, not a directory: remove it, or create the worktree elsewhere with `git worktree add`", dir, regular.Kind(info.Mode()))
+	}
+	return nil
 }
 
 // inProgress is the status of a started item, in projects that have it.
