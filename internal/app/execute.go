@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -51,8 +52,7 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 		return int(code)
 	}
 	if f := ran.Flags().Lookup("json"); f != nil && f.Value.String() == "true" {
-		// Errors are as easy to encode as to print.
-		_ = json.NewEncoder(env.Stderr).Encode(map[string]string{"error": err.Error()})
+		printError(env.Stderr, err)
 	} else {
 		env.Note(ran.CommandPath() + ": " + err.Error())
 	}
@@ -61,6 +61,13 @@ func Execute(ctx context.Context, env Env, command func(Env) *cobra.Command) int
 		return Usage
 	}
 	return Failed
+}
+
+// printError writes an error as JSON, without characters that control a terminal: they are escaped,
+// which JSON reads the same.
+func printError(w io.Writer, err error) {
+	text, _ := json.Marshal(map[string]string{"error": err.Error()}) // a string can always be encoded
+	fmt.Fprintf(w, "%s\n", cleantext.JSON(text))
 }
 
 // Note writes a line to stderr, in the form of [foreign.Notice], so foreign text in it cannot

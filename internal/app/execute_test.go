@@ -1,0 +1,33 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/copse-dev/copse/internal/app"
+)
+
+// An error as JSON means the same, and cannot control a terminal or reverse text.
+func TestErrorAsJSON(t *testing.T) {
+	t.Parallel()
+	const text = "a\u009b31m \u202eevil \u200b \u2028 \x7f \x1b[31m"
+	var stderr bytes.Buffer
+	env := app.Env{Args: []string{"--json"}, Stderr: &stderr}
+	code := app.Execute(t.Context(), env, func(app.Env) *cobra.Command {
+		c := &cobra.Command{Use: "x", RunE: func(*cobra.Command, []string) error { return errors.New(text) }}
+		c.Flags().Bool("json", false, "")
+		return c
+	})
+	const want = `{"error":"a\u009b31m \u202eevil \u200b \u2028 \u007f \u001b[31m"}` + "\n"
+	if code != app.Failed || stderr.String() != want {
+		t.Errorf("exit code %d, %q, want %q", code, &stderr, want)
+	}
+	var got struct{ Error string }
+	if err := json.Unmarshal(stderr.Bytes(), &got); err != nil || got.Error != text {
+		t.Errorf("read again: %q, %v", got.Error, err)
+	}
+}
