@@ -56,6 +56,7 @@ var layers = []struct {
 		"internal/turn",
 		"internal/userdir",
 		"internal/watch",
+		"internal/wholefile",
 		"internal/xec",
 		"internal/yamlfile",
 	}},
@@ -196,6 +197,7 @@ var twigMCP = []string{
 	"internal/toolset/github",
 	"internal/toolset/jira",
 	"internal/watch",
+	"internal/wholefile",
 	"internal/wiring",
 	"internal/workflow/issue",
 	"internal/workflow/pull",
@@ -207,6 +209,7 @@ var twigMCP = []string{
 
 // mayWrite names the packages of twig-mcp that change files, and why.
 var mayWrite = map[string]string{
+	"internal/wholefile":   "replaces the files of those that may write",
 	"internal/remote":      "keeps answers of services in the user's cache folder",
 	"internal/remote/seen": "keeps a line about each of those answers there, to search them",
 }
@@ -251,6 +254,7 @@ func writers(p *packages.Package) []string {
 		},
 		"io/ioutil":                                  {"WriteFile", "TempFile", "TempDir"},
 		"github.com/google/renameio/v2":              nil, // nil: all of it
+		module + "/internal/wholefile":               nil,
 		"github.com/gofrs/flock":                     nil,
 		"github.com/rogpeppe/go-internal/lockedfile": nil,
 	}

@@ -24,6 +24,7 @@ var sizes = map[string]struct {
 	why  string
 }{
 	"internal/spread":                 {60, "four packages divide work over goroutines, and none of them is the place for it"},
+	"internal/wholefile":              {60, "five packages replace files of a cache, and none of them is the place for it"},
 	"internal/hostenv":                {120, "both the programs and the tests need it before anything else runs"},
 	"internal/cli/progress":           {60, "what shows progress must not know what it shows"},
 	"internal/branch/source/pullbase": {60, "a source is a package"},

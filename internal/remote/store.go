@@ -15,6 +15,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/remote/seen"
+	"github.com/copse-dev/copse/internal/wholefile"
 )
 
 const (
@@ -134,24 +135,7 @@ func (s *store) write(path, head string, body []byte) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(s.dir, "*"+tempSuffix) // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(head + "\n")
-	if err == nil {
-		_, err = f.Write(body)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return wholefile.Replace(path, "*"+tempSuffix, wholefile.Bytes([]byte(head+"\n"), body))
 }
 
 // Delete drops the answer cached under key.

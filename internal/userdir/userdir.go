@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/wholefile"
 )
 
 // Dir is the path of a directory; empty is none.
@@ -37,18 +38,7 @@ func (d Dir) Replace(name string, data []byte) error {
 	if !d.Make() {
 		return ErrUnusable
 	}
-	file, err := os.CreateTemp(string(d), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), d.Path(name))
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+	return wholefile.Replace(d.Path(name), ".new-*", wholefile.Bytes(data))
 }
 
 // Read returns the content of a file of at most limit bytes. The errors are those of

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cli/mcp/hook"
 	"github.com/copse-dev/copse/internal/mcpserver"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/wiring"
@@ -37,7 +38,7 @@ func Command(env app.Env) *cobra.Command {
 		}),
 		RunE: app.Help,
 	}
-	cmd.AddCommand(serve(env), configCommand(env), installCommand(env), uninstallCommand(env), doctorCommand(env), hookCommand(env))
+	cmd.AddCommand(serve(env), configCommand(env), installCommand(env), uninstallCommand(env), doctorCommand(env), hook.Command(env))
 	return cmd
 }
 

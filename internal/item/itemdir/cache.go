@@ -17,6 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/wholefile"
 )
 
 // Thresholds of the cache.
@@ -184,24 +185,11 @@ func (x *Index) keep(path string) {
 		return
 	}
 	removeOld(dir)
-	file, err := os.CreateTemp(dir, "new-*")
-	if err != nil {
-		return
-	}
-	out := bufio.NewWriterSize(file, 256<<10)
-	err = x.writeCache(out)
-	if err == nil {
-		err = out.Flush()
-	}
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
+	// Without the cache, the next process reads the files.
+	_ = wholefile.Replace(path, "new-*", func(w io.Writer) error {
+		out := bufio.NewWriterSize(w, 256<<10)
+		return errors.Join(x.writeCache(out), out.Flush())
+	})
 }
 
 // worthKeeping reports whether a cache can contain a file: it has no problems, and its stamp

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/regular"
+	"github.com/copse-dev/copse/internal/wholefile"
 )
 
 // Entry is the stored data of a pull request or an issue.
@@ -232,17 +233,8 @@ func (l *list) rewrite() {
 			text.Write(append(line, '\n'))
 		}
 	}
-	file, err := os.CreateTemp(filepath.Dir(l.path), "*.tmp") // mode 0600
-	if err != nil {
-		return
-	}
-	_, err = file.Write(text.Bytes())
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), l.path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-		return
+	if wholefile.Replace(l.path, "*.tmp", wholefile.Bytes(text.Bytes())) != nil {
+		return // the longer file serves as well
 	}
 	l.forget()
 	l.read()

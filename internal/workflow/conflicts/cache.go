@@ -2,7 +2,6 @@ package conflicts
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/git/trial"
 	"github.com/copse-dev/copse/internal/git/uncommitted"
+	"github.com/copse-dev/copse/internal/wholefile"
 )
 
 const (
@@ -134,21 +134,9 @@ func (c *cache) write(k *kept) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(c.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
 	// Results lost in a crash are computed again, so they need not be on disk.
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), c.path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+	return wholefile.Replace(c.path, ".new-*", wholefile.Bytes(data))
 }

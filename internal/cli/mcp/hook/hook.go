@@ -1,4 +1,8 @@
-package mcp
+// Package hook contains the command that clients run as a session hook: it prints the context of the
+// project when a session starts, and again after a client has compacted it.
+//
+// Use [Command]. The command never fails a session: without anything to report, it prints nothing.
+package hook
 
 import (
 	"context"
@@ -23,10 +27,10 @@ import (
 )
 
 const (
-	// hookTokens is the size of the context at the start of a session.
-	hookTokens = 600
-	// maxHookInput is the maximum size of a client's input.
-	maxHookInput = 1 << 20
+	// maxTokens is the size of the context at the start of a session.
+	maxTokens = 600
+	// maxInput is the maximum size of a client's input.
+	maxInput = 1 << 20
 )
 
 // event is a client's description of the event for which it runs a hook.
@@ -39,7 +43,8 @@ type event struct {
 	Source    string `json:"source"`
 }
 
-func hookCommand(env app.Env) *cobra.Command {
+// Command returns the command.
+func Command(env app.Env) *cobra.Command {
 	var client, name string
 	cmd := &cobra.Command{
 		Use:   "hook",
@@ -54,7 +59,7 @@ succeeds.`,
 			if _, err := clientconfig.Lookup(client); err != nil {
 				return app.UsageError(err.Error())
 			}
-			return runHook(cmd.Context(), env, client, name)
+			return run(cmd.Context(), env, client, name)
 		},
 	}
 	f := cmd.Flags()
@@ -63,10 +68,10 @@ succeeds.`,
 	return cmd
 }
 
-func runHook(ctx context.Context, env app.Env, client, name string) error {
+func run(ctx context.Context, env app.Env, client, name string) error {
 	var e event
 	if !env.Interactive() {
-		data, err := io.ReadAll(io.LimitReader(env.Stdin, maxHookInput))
+		data, err := io.ReadAll(io.LimitReader(env.Stdin, maxInput))
 		if err == nil {
 			_ = json.Unmarshal(data, &e) // a client without this value is in this directory
 		}
@@ -116,11 +121,11 @@ func informed(ctx context.Context, env app.Env, dir string) string {
 	}
 	store, tasks := here.Items(), here.Tasks()
 	defer tasks.Close()
-	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, projectcontext.Request{Tokens: hookTokens})
+	found, err := here.Context(store, tasks, here.Files()).Gather(ctx, projectcontext.Request{Tokens: maxTokens})
 	if err = errors.Join(err, store.Close()); err != nil {
 		return ""
 	}
-	return "This is the state of the project as copse knows it; get_project_context has more.\n\n" + since.Markdown(found, here.Memory().Remember(found), hookTokens)
+	return "This is the state of the project as copse knows it; get_project_context has more.\n\n" + since.Markdown(found, here.Memory().Remember(found), maxTokens)
 }
 
 // due reports whether a session gets the context at an event. Gemini CLI and Copilot CLI have no
