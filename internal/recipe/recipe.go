@@ -29,9 +29,9 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/cleantext"
-	"github.com/copse-dev/copse/internal/recipe/splice"
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/recipe/running"
+	"github.com/copse-dev/copse/internal/recipe/splice"
 )
 
 // Recipe is one recipe.

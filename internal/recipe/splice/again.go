@@ -74,7 +74,7 @@ func (r *recipe) reads(e any) bool {
 			return true
 		}
 		if name, ok := variable(e); ok {
-			return !r.has(name) && r.reads(r.module.Assignments[name].Value)
+			return !r.has(name) && r.module.once(r.module.reading, name, (*recipe).reads)
 		}
 		return slices.ContainsFunc(e, r.reads)
 	}

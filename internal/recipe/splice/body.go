@@ -219,7 +219,7 @@ func (r *recipe) unknown(e any) bool {
 		return strings.ContainsAny(e, "'\"`\\$#(){}<\n")
 	case []any:
 		if name, ok := variable(e); ok {
-			return !r.has(name) && r.unknown(r.module.Assignments[name].Value)
+			return !r.has(name) && r.module.once(r.module.unknown, name, (*recipe).unknown)
 		}
 		name := callee(e)
 		if len(e) > 0 && e[0] == "evaluate" || r.module.functions[name] ||
@@ -241,14 +241,17 @@ func (r *recipe) commands(e any) {
 	if r.module.functions[callee(parts)] {
 		r.markAll(parts[2:], defined)
 	}
-	if len(parts) > 2 && parts[0] == "call" && parts[1] == "shell" {
+	shell := len(parts) > 2 && parts[0] == "call" && parts[1] == "shell"
+	if shell {
 		posix := r.module.shell()
 		r.expression(parts[2], scanner{doubt: !posix, other: !posix}, true)
 		if r.reads(parts[2]) {
 			r.markAll(parts[3:], ReadAgain)
 		}
 	}
-	for _, part := range parts {
-		r.commands(part)
+	for i, part := range parts {
+		if !shell || i != 2 { // the script was scanned
+			r.commands(part)
+		}
 	}
 }

@@ -41,6 +41,8 @@ type module struct {
 		Export              bool `json:"export"`
 	} `json:"settings"`
 	functions map[string]bool
+	// Values of assignments can use each other many times, so what they are is decided once.
+	unknown, reading map[string]bool
 }
 
 // command is a program that runs a recipe's lines or its script.
@@ -107,10 +109,21 @@ func Analyze(dump []byte, functions []string) (Recipes, error) {
 
 // define sets the justfile's functions in a module and its submodules.
 func (m *module) define(functions map[string]bool) {
-	m.functions = functions
+	m.functions, m.unknown, m.reading = functions, map[string]bool{}, map[string]bool{}
 	for _, sub := range m.Modules {
 		sub.define(functions)
 	}
+}
+
+// once returns what is true of the value of an assignment, which no parameter is visible to. It
+// remembers the answer in known.
+func (m *module) once(known map[string]bool, name string, is func(*recipe, any) bool) bool {
+	if answer, ok := known[name]; ok {
+		return answer
+	}
+	known[name] = false // just refuses circles
+	known[name] = is(&recipe{module: m}, m.Assignments[name].Value)
+	return known[name]
 }
 
 // each calls do with every recipe of a module and its submodules.

@@ -164,6 +164,7 @@ func TestSplice(t *testing.T) {
 		{"set default-script\nset script-interpreter := ['python3']\nr x:\n  print({{quote(x)}})", true},
 		{"v := env('NONE', \"'\")\nr x:\n  @echo {{v}} {{quote(x)}}", true},
 		{"v := `echo \"it's\"`\nr x:\n  @echo {{v}} {{quote(x)}}", true},
+		{"v := env('NONE', \"'\")\nw := v\na v:\n  @echo {{w}} {{quote(v)}}\nr x:\n  @echo {{w}} {{quote(x)}}", true},
 		{"r x:\n  @echo {{trim(\"'\")}} {{quote(x)}}", true},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
@@ -213,6 +214,26 @@ func TestModules(t *testing.T) {
 	found := j.analyze()
 	if !strings.Contains(found["a"]["x"], "passes it on to m::b as y") || !strings.Contains(found["m::b"]["y"], "POSIX") {
 		t.Error(found)
+	}
+}
+
+// Values that use each other twice, and nested calls, take no longer than others.
+func TestDoubled(t *testing.T) {
+	t.Parallel()
+	var doubled, functions strings.Builder
+	doubled.WriteString(`"v0":{"value":"a"}`)
+	for i := range 60 {
+		fmt.Fprintf(&doubled, `,"v%d":{"value":["concatenate",["variable","v%d"],["variable","v%d"]]}`, i+1, i, i)
+	}
+	for range 60 {
+		functions.WriteString(`["call","shell",`)
+	}
+	nested := functions.String() + `["variable","x"]` + strings.Repeat("]", 60)
+	dump := `{"assignments":{` + doubled.String() + `},"recipes":{"r":{"body":[["echo ",[["call","quote",["variable","x"]]],[["variable","v60"]],[` + nested + `]]],
+		"parameters":[{"name":"x","default":["variable","v60"]}]}}}`
+	found, err := splice.Analyze([]byte(dump), nil)
+	if err != nil || len(found["r"]) != 1 {
+		t.Error(found, err)
 	}
 }
 
