@@ -3,7 +3,9 @@ package workspace
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -78,7 +80,11 @@ func (w *Workspace) projectOf(a address.Address) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cmp.Or(repository.Items.Project, user.Items.Project, filepath.Base(cmp.Or(w.Main, w.Workspace()))), nil
+	name := cmp.Or(repository.Items.Project, user.Items.Project, filepath.Base(cmp.Or(w.Main, w.Workspace())))
+	if strings.Contains(name, "://") { // it is not repeated: it may have a password
+		return "", errors.New("items.project is an address and not a name; only COPSE_ITEMS and items.database in your own settings choose a database")
+	}
+	return name, nil
 }
 
 // done returns the statuses that the settings say mean done.
