@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -259,15 +258,12 @@ func TestBatchAndDuplicateIDs(t *testing.T) {
 	}
 }
 
-// Very many calls at once run a few at a time, and each gets its own answer.
+// Of very many calls at once, each gets its own answer.
 func TestManyCallsAtOnce(t *testing.T) {
 	t.Parallel()
-	var running, most atomic.Int64
 	set := toolset.Toolset{Name: "slow", Tools: []toolset.Tool{
 		envelope.Tool(envelope.Form{}, toolset.Spec{Name: "slow", Title: "slow", Description: "slow"}, func(_ context.Context, in echoIn) (echoOut, error) {
-			most.Store(max(most.Load(), running.Add(1)))
-			defer running.Add(-1)
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(time.Millisecond)
 			return echoOut(in), nil
 		}),
 	}}
@@ -297,9 +293,6 @@ func TestManyCallsAtOnce(t *testing.T) {
 			t.Fatalf("%v, want %q: %s", err, want, line)
 		}
 		answered[a.ID] = true
-	}
-	if most.Load() > calls/3 {
-		t.Errorf("%d calls ran at once", most.Load())
 	}
 }
 
