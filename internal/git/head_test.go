@@ -174,3 +174,46 @@ func TestWatches(t *testing.T) {
 		})
 	}
 }
+
+// A ref is never missed, in whatever form git keeps it.
+func TestNoRefs(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"files", "packed", "reftable"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			g := gittest.New(t)
+			var args []string
+			if format == "reftable" {
+				args = append(args, "--ref-format=reftable")
+			}
+			dir := g.Init(args...)
+			g.Run(dir, "commit", "-q", "--allow-empty", "-m", "first")
+			g.Run(dir, "worktree", "add", "-q", filepath.Join(dir, "linked"))
+			for _, at := range []string{dir, filepath.Join(dir, "linked")} {
+				r := discover(t, g, at)
+				for _, name := range []string{"refs/one/data", "refs/all/"} {
+					if got := r.NoRefs(name); got != (format != "reftable") {
+						t.Errorf("%s before: %t", name, got)
+					}
+				}
+			}
+			g.Run(dir, "update-ref", "refs/one/data", "HEAD")
+			g.Run(dir, "update-ref", "refs/one/data2/x", "HEAD")
+			g.Run(dir, "update-ref", "refs/all/a/b", "HEAD")
+			if format == "packed" {
+				g.Run(dir, "pack-refs", "--all")
+			}
+			for _, at := range []string{dir, filepath.Join(dir, "linked")} {
+				r := discover(t, g, at)
+				for name, want := range map[string]bool{
+					"refs/one/data": false, "refs/all/": false, "refs/all/a/b": false, "refs/one/": false,
+					"refs/one/dat": format != "reftable", "refs/all/a/c": format != "reftable", "refs/al/": format != "reftable",
+				} {
+					if got := r.NoRefs(name); got != want {
+						t.Errorf("%s in %s: %t, want %t", name, at, got, want)
+					}
+				}
+			}
+		})
+	}
+}

@@ -111,6 +111,10 @@ func (f Refs) standard(ctx context.Context) (string, error) {
 	return "", nil
 }
 
+// NoRefs reports that git certainly has no ref with the given full name, or that begins with it if it
+// ends with a slash. It starts no program.
+func (r *Repo) NoRefs(name string) bool { return !r.usesTable() && r.files.None(name) }
+
 // InTables reports whether git keeps the refs in tables instead of files.
 func (f Refs) InTables() bool {
 	_, ok := f.reader.(tableReader)

@@ -26,6 +26,9 @@ type Repo interface {
 	GitDir() string
 	// Root is the root of the worktree, "" for a bare repository.
 	Root() string
+	// NoRefs reports that git certainly has no ref with the given full name, or that begins with it
+	// if it ends with a slash. It is cheaper than to ask git.
+	NoRefs(name string) bool
 	// Program runs git.
 	Program() program.Git
 	// DefaultBranch returns the branch on which others start, "" if there is none.

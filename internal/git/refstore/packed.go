@@ -80,6 +80,19 @@ func (s *Store) packedHash(name string) (string, error) {
 	return hash, err
 }
 
+// None reports that no ref has the given full name, or begins with it if it ends with a slash.
+func (s *Store) None(name string) bool {
+	if _, err := os.Lstat(s.path(name)); !isMissing(err) {
+		return false
+	}
+	none := true
+	err := scanFile(s.packedPath(), name, s.hashLen, func(ref packedRef) bool {
+		none = ref.name != "" && !strings.HasSuffix(name, "/")
+		return none
+	})
+	return none && err == nil
+}
+
 func (s *Store) packedPath() string { return filepath.Join(s.commonDir, "packed-refs") }
 
 // maxPacked is the maximum size of packed-refs: some ten million refs.

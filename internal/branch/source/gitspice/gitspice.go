@@ -43,6 +43,9 @@ func (Reader) Files(r source.Repo) []string {
 // Read reads the store.
 func (s Reader) Read(ctx context.Context, r source.Repo) (source.Record, error) {
 	record := source.Record{Source: s.Name()}
+	if r.NoRefs(ref) {
+		return record, nil
+	}
 	commit, err := r.Program().Run(ctx, "for-each-ref", "--format=%(objecttype) %(objectname)", ref)
 	if err != nil {
 		return record, err

@@ -151,6 +151,9 @@ func (Reader) table(r source.Repo) ([][]string, error) {
 
 // refs reads the older storage.
 func (Reader) refs(ctx context.Context, r source.Repo) (edges []source.Edge, notes []string, err error) {
+	if r.NoRefs(refPrefix) {
+		return nil, nil, nil
+	}
 	list, err := r.Program().Run(ctx, "for-each-ref", "--format=%(objectname) %(refname)", refPrefix)
 	if err != nil {
 		return nil, nil, err
