@@ -79,19 +79,25 @@ func (*View) Title() string { return "Items" }
 // Watches returns the sources of the page.
 func (*View) Watches() []board.Source { return []board.Source{board.Items, board.Remote} }
 
-// Count returns the number of items that are not done.
+// Count returns the number of items that are not done, of those that the page shows without a
+// filter.
 func (v *View) Count(ctx context.Context) board.Badge {
 	config, snapshot, err := v.read(ctx)
 	if err != nil {
 		return board.Badge{}
 	}
-	open := 0
-	for _, it := range snapshot.List(config, item.Filter{All: true}) {
+	return board.Badge{Text: strconv.Itoa(open(config, snapshot.List(config, item.Filter{})))}
+}
+
+// open returns how many items are not done.
+func open(config item.Config, items []*item.Summary) int {
+	n := 0
+	for _, it := range items {
 		if !config.Done(it.Status) {
-			open++
+			n++
 		}
 	}
-	return board.Badge{Text: strconv.Itoa(open)}
+	return n
 }
 
 func (v *View) read(ctx context.Context) (item.Config, *item.Snapshot, error) {
@@ -120,7 +126,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	}
 	page := board.Page{Title: "Items"}
 	selected := d.selected()
-	page.Aside = d.aside(len(selected), snapshot.Len())
+	page.Aside = aside(len(selected), snapshot.Len(), open(config, selected))
 	id, named := item.ID(0), r.Path != ""
 	if named {
 		if id, err = item.ParseID(r.Path); err != nil {

@@ -2,10 +2,10 @@ package items
 
 import (
 	"cmp"
-	"fmt"
 	"html/template"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/copse-dev/copse/internal/board"
@@ -74,11 +74,13 @@ func (d *drawing) selected() []*item.Summary {
 	return found
 }
 
-func (d *drawing) aside(shown, total int) string {
-	if shown == total {
-		return ""
+// aside returns how many items the page shows, and how many of them are not done.
+func aside(shown, total, open int) string {
+	text := cleantext.Count(total, "item")
+	if shown != total {
+		text = strconv.Itoa(shown) + " of " + text
 	}
-	return fmt.Sprintf("%d of %d", shown, total)
+	return text + ", " + strconv.Itoa(open) + " open"
 }
 
 // choices are the values of a filter.
