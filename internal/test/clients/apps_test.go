@@ -50,7 +50,7 @@ func TestApps(t *testing.T) {
 	run(t, f.repo, "git", "checkout", "-q", "-b", "feature/<svg/onload=pwned()>")
 	run(t, f.repo, copse, "item", "init")
 	run(t, f.repo, copse, "item", "create", evil, "--description", evil)
-	run(t, f.repo, copse, "item", "create", "Draw the view")
+	run(t, f.repo, copse, "item", "create", "Draw the view", "--description", "See https://example.com/design?a=1&b=2.")
 	h := startAppHost(t, f, copse)
 
 	browser := &chrome.Browser{Flags: map[string]any{"disable-features": "IsolateSandboxedIframes", "disable-site-isolation-trials": true}}
@@ -75,6 +75,8 @@ func TestApps(t *testing.T) {
 	tab.await(`document.querySelector("#item").textContent.includes("said in the view")`)
 	tab.run(`document.querySelector('#list a[href="items/2"]').click()`)
 	tab.await(`document.querySelector('form[action^="items/2/claim"]')`)
+	tab.run(`document.querySelector("#item .text a").click()`)
+	tab.hostAwait(`window.opened === "https://example.com/design?a=1&b=2"`) // the host decides whether to open it
 	tab.run(`document.querySelector('form[action^="items/2/claim"] button').click()`)
 	tab.await(`document.querySelector('form[action^="items/2/release"]') && document.querySelector("#list .chip.blue")`)
 	if out := run(t, f.repo, copse, "item", "show", "1"); !strings.Contains(out, "said in the view") || !strings.Contains(out, "done") {
