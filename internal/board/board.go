@@ -224,8 +224,7 @@ type figures struct {
 	limit *time.Timer
 }
 
-// count begins to count for all views but the one that is about to be rendered, and which
-// knows its own figure then.
+// count begins to count for all views but one, which can be nil.
 func (b *Board) count(ctx context.Context, but View, limit time.Duration) figures {
 	f := figures{board: b, done: make(chan struct{}), limit: time.NewTimer(limit)}
 	ctx = context.WithoutCancel(ctx) // a figure that is late serves the next page
@@ -270,13 +269,45 @@ func (f figures) get(ctx context.Context) map[string]Badge {
 // show makes the page of a view: what it renders, or what it answers to a form.
 type show func(ctx context.Context, r Request) (Page, error)
 
-// render makes the parts of a page. They hold for all sessions that may change as much. limit
-// is how long the page waits for the figures in the navigation.
-func (b *Board) render(ctx context.Context, v View, r Request, limit time.Duration) (screen, error) {
-	return b.draw(ctx, v, v.Render, r, limit)
+// render makes the parts of a page. They hold for all sessions that may change as much.
+func (b *Board) render(ctx context.Context, v View, r Request) (screen, error) {
+	counting := b.count(ctx, v, liveCount)
+	page, err := b.content(ctx, v, v.Render, r)
+	if err != nil {
+		return screen{}, err
+	}
+	b.countOne(ctx, v) // rendering a view is how it learns its figure
+	frame, err := b.frame(ctx, v, counting)
+	if err != nil {
+		return screen{}, err
+	}
+	return b.shell.screen(v, page, frame)
 }
 
-func (b *Board) draw(ctx context.Context, v View, show show, r Request, limit time.Duration) (out screen, err error) {
+// begin returns the frame of a page whose content is still being made. Its figures are those of
+// now; what the view learns while it renders comes with an update.
+func (b *Board) begin(ctx context.Context, v View) (frame, error) {
+	but := v
+	b.mu.Lock()
+	if _, known := b.counts[v.Name()]; known {
+		but = nil // it is cheap once the view has been rendered
+	}
+	b.mu.Unlock()
+	return b.frame(ctx, v, b.count(ctx, but, firstCount))
+}
+
+// frame returns what is around the content of a page.
+func (b *Board) frame(ctx context.Context, v View, counting figures) (frame, error) {
+	var summary Summary
+	if b.o.Summary != nil {
+		summary = b.o.Summary(ctx)
+	}
+	return b.shell.frame(v, summary, b.navigation(counting.get(ctx), v))
+}
+
+// content makes the content of a page, or the page that reports why there is none. The error is
+// that of a context that has ended, or a bug.
+func (b *Board) content(ctx context.Context, v View, show show, r Request) (page Page, err error) {
 	// A bug in one view must not stop the server or its other pages.
 	defer func() {
 		if p := recover(); p != nil {
@@ -285,20 +316,14 @@ func (b *Board) draw(ctx context.Context, v View, show show, r Request, limit ti
 		}
 	}()
 	r.ReadOnly = r.ReadOnly || b.o.ReadOnly
-	counting := b.count(ctx, v, limit)
-	page, err := show(ctx, r)
+	page, err = show(ctx, r)
 	if ctx.Err() != nil {
-		return screen{}, ctx.Err()
+		return Page{}, ctx.Err()
 	}
 	if err != nil {
-		page = b.problem(v, err)
+		return b.problem(v, err), nil
 	}
-	var summary Summary
-	if b.o.Summary != nil {
-		summary = b.o.Summary(ctx)
-	}
-	b.countOne(ctx, v)
-	return b.shell.screen(v, page, summary, b.navigation(counting.get(ctx), v))
+	return page, nil
 }
 
 // problem returns the page that replaces one that could not be rendered.

@@ -88,7 +88,7 @@ func (h *hub) follow(ctx context.Context, v View, r Request, version string, sen
 		return nil
 	}
 	// This shows changes from before the watch began.
-	now, err := h.board.render(ctx, v, r, liveCount)
+	now, err := h.board.render(ctx, v, r)
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (h *hub) remake(ctx context.Context, key string) {
 	t.dirty = false
 	was := t.last
 	h.mu.Unlock()
-	now, err := h.board.render(ctx, t.view, t.request, liveCount)
+	now, err := h.board.render(ctx, t.view, t.request)
 	if err != nil || now.version == was.version {
 		return // the next change tries again
 	}

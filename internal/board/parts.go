@@ -23,9 +23,6 @@ type part struct {
 
 // screen is a page in parts.
 type screen struct {
-	title string
-	// class is that of the page's body.
-	class string
 	// app is the frame of the visible page.
 	app     part
 	version string
@@ -66,7 +63,6 @@ func (s screen) fingerprint() string {
 			walk(one)
 		}
 	}
-	sum.Write([]byte(s.title + "\x00" + s.class))
 	walk(s.app)
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum.Sum(nil)[:10]))
 }
@@ -74,8 +70,8 @@ func (s screen) fingerprint() string {
 // step is a change to an open page. The page's script defines its members.
 type step struct {
 	// Op is morph (the element with ID becomes HTML), add (HTML comes into ID, before the
-	// element Before or at the end), remove, order (the children of ID are IDs), title, or
-	// reload (get the page again).
+	// element Before or at the end), remove, order (the children of ID are IDs), or reload
+	// (get the page again).
 	Op     string   `json:"op"`
 	ID     string   `json:"id,omitempty"`
 	Before string   `json:"before,omitempty"`
@@ -88,14 +84,7 @@ const maxPatch = 32 << 10
 
 // changes returns the steps from one page to another.
 func changes(was, now screen) []step {
-	var steps []step
-	if was.title != now.title {
-		steps = append(steps, step{Op: "title", HTML: now.title})
-	}
-	if was.class != now.class {
-		return []step{{Op: "reload"}}
-	}
-	steps = append(steps, update(was.app, now.app)...)
+	steps := update(was.app, now.app)
 	size := 0
 	for _, s := range steps {
 		size += len(s.HTML)

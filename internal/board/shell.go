@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/copse-dev/copse/internal/board/markup"
 )
@@ -36,16 +38,19 @@ type opening struct {
 	Morph, Icon string
 }
 
-// document is the page around its parts.
+// document is what comes before the frame of a page.
 type document struct {
 	Title, Class string
-	App          template.HTML
 	Here         string // the address of the page, relative to the board
 	Live         string // address of the stream
-	Version      string
 	Token        string
 	Now          int64 // in milliseconds
-	Notice       template.HTML
+}
+
+// frame is what is around the content of a page. It can be shown before there is any.
+type frame struct {
+	title    string // of the document
+	top, nav part
 }
 
 // renderer renders the parts of a page.
@@ -56,32 +61,46 @@ func (r *renderer) leaf(id, name string, data any) part {
 	return part{id: id, html: string(r.HTML(name, data))}
 }
 
-// screen renders the parts of a page.
-func (s *shell) screen(v View, p Page, summary Summary, nav []navigation) (screen, error) {
+// frame renders what is around the content of a view.
+func (s *shell) frame(v View, summary Summary, nav []navigation) (frame, error) {
 	r := &renderer{markup.Renderer{Kit: s.kit, Templates: s.templates}}
-	class := "view-" + v.Name()
-	if p.Detail != nil {
-		class += " with-detail"
-	}
 	search := slices.ContainsFunc(nav, func(n navigation) bool { return n.Name == "search" })
+	f := frame{
+		title: titleOf(v) + " · " + summary.Name,
+		top: r.leaf("top", "top", struct {
+			Summary
+			Search bool
+		}{summary, search}),
+		nav: r.leaf("nav", "nav", nav),
+	}
+	return f, r.Err
+}
+
+// titleOf returns what the title of a document calls a view.
+func titleOf(v View) string {
+	if title := v.Title(); title != "" {
+		return title
+	}
+	first, size := utf8.DecodeRuneInString(v.Name())
+	return string(unicode.ToUpper(first)) + v.Name()[size:]
+}
+
+// The frame comes first in a page, so that a browser can show it before the rest arrives.
+const (
+	appBefore = `<div id="app">`
+	appAfter  = `</div>`
+)
+
+// screen renders the parts of a page.
+func (s *shell) screen(v View, p Page, f frame) (screen, error) {
+	r := &renderer{markup.Renderer{Kit: s.kit, Templates: s.templates}}
 	main := part{id: "main", before: `<main id="main" tabindex="-1">`, after: `</main>`, parts: []part{
 		r.leaf("head", "head", p),
 		{id: "tools", html: `<div id="tools">` + string(p.Tools) + `</div>`},
 		r.sections(p),
 		{id: "over", html: `<div id="over" aria-hidden="true">` + string(p.Over) + `</div>`},
 	}}
-	out := screen{
-		title: p.Title + " · " + summary.Name, class: class,
-		app: part{id: "app", before: `<div id="app">`, after: `</div>`, parts: []part{
-			r.leaf("top", "top", struct {
-				Summary
-				Search bool
-			}{summary, search}),
-			r.leaf("nav", "nav", nav),
-			main,
-			r.detail(p.Detail),
-		}},
-	}
+	out := screen{app: part{id: "app", before: appBefore, after: appAfter, parts: []part{f.top, f.nav, main, r.detail(p.Detail)}}}
 	out.version = out.fingerprint()
 	return out, r.Err
 }
@@ -163,17 +182,28 @@ func openingOf(base string) opening {
 	return opening{Base: base, CSS: asset("board.css"), Script: asset("board.js"), Morph: asset("idiomorph.js"), Icon: asset("icon.svg")}
 }
 
-// page returns the rest of a document. It has a stream of changes if it is watched.
-func (s *shell) page(scr screen, here string, watched bool, token string, notice template.HTML) ([]byte, error) {
-	live := ""
-	if watched {
-		live = "live/" + here
-	}
+// begin returns the next part of a document, up to the content of the page.
+func (s *shell) begin(v View, f frame, d document) ([]byte, error) {
+	d.Title, d.Class, d.Now = f.title, "view-"+v.Name(), s.kit.Now().UnixMilli()
 	var b bytes.Buffer
-	err := s.templates.ExecuteTemplate(&b, "document", document{
-		Title: scr.title, Class: scr.class, App: scr.app.text(), Here: here, Live: live, Version: scr.version, Now: s.kit.Now().UnixMilli(),
-		Token: token, Notice: notice,
-	})
+	err := s.templates.ExecuteTemplate(&b, "document", d)
+	b.WriteString(appBefore)
+	b.WriteString(string(f.top.text()))
+	b.WriteString(string(f.nav.text()))
+	return b.Bytes(), err
+}
+
+// finish returns the rest of a document: the content of the page.
+func (s *shell) finish(scr screen, notice template.HTML) ([]byte, error) {
+	var b bytes.Buffer
+	for _, content := range scr.app.parts[2:] {
+		b.WriteString(string(content.text()))
+	}
+	b.WriteString(appAfter)
+	err := s.templates.ExecuteTemplate(&b, "end", struct {
+		Version string
+		Notice  template.HTML
+	}{scr.version, notice})
 	return b.Bytes(), err
 }
 

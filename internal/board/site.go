@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -44,7 +43,6 @@ type SiteOptions struct {
 type Site struct {
 	o           SiteOptions
 	placeholder markup.Placeholder
-	outside     *template.Template
 
 	mu     sync.Mutex
 	boards map[string]*place // by id
@@ -60,8 +58,7 @@ type place struct {
 
 // NewSite returns a site without boards. placeholder must be a secret of this process.
 func NewSite(placeholder markup.Placeholder, o SiteOptions) *Site {
-	kit := markup.NewKit(markup.Options{Now: o.Now, Field: entry.TokenField, Token: placeholder})
-	return &Site{o: o, placeholder: placeholder, outside: newShell(kit).templates, boards: make(map[string]*place)}
+	return &Site{o: o, placeholder: placeholder, boards: make(map[string]*place)}
 }
 
 // ErrClosed reports that the site has ended.
@@ -113,7 +110,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := s.boards[id]
 	s.mu.Unlock()
 	if at == nil {
-		s.refuse(w, r, "Page not found, or its server has restarted.")
+		entry.Refuse(w, r, "Page not found, or its server has restarted.")
 		return
 	}
 	if rest == "enter" {
@@ -122,7 +119,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	session := at.door.Session(r)
 	if session == nil {
-		s.refuse(w, r, "Only a browser that opened a link from copse can see this page.")
+		entry.Refuse(w, r, "Only a browser that opened a link from copse can see this page.")
 		return
 	}
 	switch {
@@ -153,31 +150,15 @@ func headers(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// refuse shows the one page that needs no login.
-func (s *Site) refuse(w http.ResponseWriter, r *http.Request, why string) {
-	var b bytes.Buffer
-	again := r.URL.EscapedPath()
-	if r.URL.RawQuery != "" && !strings.HasSuffix(r.URL.Path, "/enter") {
-		again += "?" + r.URL.RawQuery
-	}
-	if err := s.outside.ExecuteTemplate(&b, "outside", struct{ Why, Again string }{why, strings.TrimSuffix(again, "enter")}); err != nil {
-		http.Error(w, "this page needs a login: run copse board", http.StatusUnauthorized)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(http.StatusUnauthorized)
-	_, _ = w.Write(b.Bytes()) // a disconnected browser misses nothing
-}
-
 // enter uses a link.
 func (s *Site) enter(w http.ResponseWriter, r *http.Request, at *place) {
 	if s.o.Own != nil && !s.o.Own(r) {
-		s.refuse(w, r, "This link is for the user who runs copse up.") // who can still use it
+		entry.Refuse(w, r, "This link is for the user who runs copse up.") // who can still use it
 		return
 	}
 	// Programs that look at links before a person follows them use other methods.
 	if r.Method != http.MethodGet || !at.door.Enter(w, r, r.URL.Query().Get("key")) {
-		s.refuse(w, r, "This link was used already, or is older than a minute.")
+		entry.Refuse(w, r, "This link was used already, or is older than a minute.")
 		return
 	}
 	to := at.path
@@ -242,35 +223,59 @@ type page struct {
 	once bool
 }
 
-// answer renders a page and writes it.
+// answer renders a page and writes it: first the frame, which a browser shows while the content is
+// made.
 func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *place, session *entry.Session, p page) {
-	failed := func(err error) {
-		at.o.Logger.Error("the board cannot show a page", "view", p.Name(), "error", err)
-		_, _ = io.WriteString(w, "<title>copse</title><p>The page could not be rendered. The log of copse up says why.</p>") // as below
+	send := func(text []byte, err error) bool {
+		if err != nil {
+			at.o.Logger.Error("the board cannot show a page", "view", p.Name(), "error", err)
+			text = []byte("<title>copse</title><p>The page could not be rendered. The log of copse up says why.</p>")
+		}
+		_, _ = w.Write(s.fill(text, session)) // a disconnected browser misses nothing
+		_ = http.NewResponseController(w).Flush()
+		return err == nil
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(p.status)
-	head, err := at.shell.open(at.path)
-	if err != nil {
-		failed(err)
+	if !send(at.shell.open(at.path)) {
 		return
 	}
-	_, _ = w.Write(head) // a disconnected browser misses nothing
-	_ = http.NewResponseController(w).Flush()
-	scr, err := at.draw(ctx, p.View, p.show, p.Request, firstCount)
+	type made struct {
+		page Page
+		err  error
+	}
+	content := make(chan made, 1)
+	go func() {
+		page, err := at.content(ctx, p.View, p.show, p.Request)
+		content <- made{page, err}
+	}()
+	here := address(p.View, p.Request)
+	d := document{Here: here, Token: session.Token}
+	if len(p.Watches()) > 0 && !p.once {
+		d.Live = "live/" + here
+	}
+	frame, err := at.begin(ctx, p.View)
+	var text []byte
+	if err == nil {
+		text, err = at.shell.begin(p.View, frame, d)
+	}
+	if !send(text, err) {
+		return
+	}
+	got := <-content
 	if ctx.Err() != nil {
 		return
 	}
-	var text []byte
+	var scr screen
+	if err = got.err; err == nil {
+		scr, err = at.shell.screen(p.View, got.page, frame)
+	}
 	if err == nil {
-		watched := len(p.Watches()) > 0 && !p.once
-		text, err = at.shell.page(scr, address(p.View, p.Request), watched, session.Token, template.HTML(session.Notice()))
+		text, err = at.shell.finish(scr, template.HTML(session.Notice()))
 	}
-	if err != nil {
-		failed(err)
-		return
+	if send(text, err) {
+		at.countOne(ctx, p.View) // for the next page
 	}
-	_, _ = w.Write(s.fill(text, session))
 }
 
 // fill inserts the token of a session where a form needs it.
@@ -385,7 +390,7 @@ func (at *place) fail(w http.ResponseWriter, status int, what, do string) {
 type missing struct{}
 
 func (missing) Name() string      { return "missing" }
-func (missing) Title() string     { return "" }
+func (missing) Title() string     { return "Not found" }
 func (missing) Watches() []Source { return nil }
 func (missing) Render(context.Context, Request) (Page, error) {
 	return Page{}, failure.New(failure.NotFound, "Page not found", "Choose one from the navigation.")
@@ -395,7 +400,7 @@ func (missing) Render(context.Context, Request) (Page, error) {
 type keys struct{ board *Board }
 
 func (keys) Name() string      { return "keys" }
-func (keys) Title() string     { return "" }
+func (keys) Title() string     { return "Keys" }
 func (keys) Watches() []Source { return nil }
 func (k keys) Render(context.Context, Request) (Page, error) {
 	html, err := k.board.kit.Render(k.board.shell.templates, "keys", nil)

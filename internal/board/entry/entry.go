@@ -4,7 +4,7 @@
 // Make a [Door] with [New]. [Door.Link] returns a secret that opens the door once, within
 // [LinkTime]. [Door.Enter] trades it for a [Session], which a cookie names, and [Door.Session]
 // finds the session of a request. [Session.Allows] decides whether a request may change
-// something. A door guarantees that
+// something. [Refuse] answers those without a session. A door guarantees that
 //
 //   - a link works once, and late or repeated use looks like a link that never existed;
 //   - a cookie is valid only for the door that set it, on the host and port where it was set, until

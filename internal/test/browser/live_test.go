@@ -16,6 +16,7 @@ import (
 	"github.com/copse-dev/copse/internal/presence"
 	"github.com/copse-dev/copse/internal/test/chrome"
 	"github.com/copse-dev/copse/internal/test/demo"
+	"github.com/copse-dev/copse/internal/test/need"
 )
 
 // git runs git in the repository, as another process does.
@@ -152,6 +153,67 @@ func (b *tab) tab(selector string) {
 	b.t.Fatalf("no number of tabs leads to %s", selector)
 }
 
+// TestTasksByKeyboard runs a task and stops it with the keyboard alone. A running task and one that
+// failed have no barrier that axe-core knows.
+func TestTasksByKeyboard(t *testing.T) {
+	chromium(t)
+	script := axe(t)
+	if _, err := exec.LookPath("just"); err != nil {
+		need.Skip(t, "just is not installed")
+	}
+	d := demo.New(t)
+	if err := os.WriteFile(filepath.Join(d.Dir, "justfile"), []byte("# Wait for someone\n[confirm]\nawait who:\n  @echo waiting for {{quote(who)}}; sleep 60\n\nbroken:\n  @echo 'it is broken' >&2; exit 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.Environ = append(d.Environ, "PATH="+os.Getenv("PATH"))
+	s := serve(t, d)
+	b := open(t, s.link("stacks"), chromedp.EmulateViewport(1440, 900))
+	b.live()
+	press := func(keys string) { b.do(chromedp.KeyEvent(keys)) }
+	everywhere := func(what string) {
+		t.Helper()
+		for _, form := range []struct {
+			scheme        string
+			width, height int64
+		}{{"light", 1440, 900}, {"dark", 1440, 900}, {"light", 390, 844}} {
+			b.do(chromedp.EmulateViewport(form.width, form.height), media("prefers-color-scheme", form.scheme))
+			b.accessible(script)
+			if wide := eval[int](b, "document.documentElement.scrollWidth"); wide > int(form.width) {
+				t.Errorf("%s: the page is %d pixels wide, more than the window", what, wide)
+			}
+		}
+		b.do(chromedp.EmulateViewport(1440, 900), media())
+	}
+	press("4")
+	b.until("the view", `document.querySelector("h1").textContent === "Tasks"`)
+	b.live()
+	press("j")
+	press(kb.Enter)
+	b.until("the field", `document.activeElement?.id === "p0"`)
+	press("eve")
+	b.tab("input[name=confirmed]")
+	press(" ")
+	b.tab("#detail .button.main")
+	press(kb.Enter)
+	b.until("the output", `!!document.querySelector("#detail pre.out")?.textContent.includes("waiting for eve")`)
+	everywhere("a running task")
+	b.tab(`form[action*="/stop"] button`)
+	press(kb.Enter)
+	b.until("the end", `document.querySelector("#detail .chip.amber")?.textContent === "stopped"`)
+	b.until("the notice", `document.getElementById("notice").textContent !== ""`)
+	press(kb.Escape)
+	b.until("the notice is closed", `document.getElementById("notice").textContent === ""`)
+	press(kb.Escape)
+	b.until("the panel is closed", `document.getElementById("detail").hidden`)
+	b.tab(`#sections a.open[href="tasks?task=broken"]`)
+	press(kb.Enter)
+	b.until("the form", `document.querySelector('#detail form[action="tasks/run"]') !== null`)
+	b.tab("#detail .button.main")
+	press(kb.Enter)
+	b.until("the failure", `document.querySelector("#detail .chip.red") !== null && document.querySelector("#detail pre.out").textContent.includes("it is broken")`)
+	everywhere("a task that failed")
+}
+
 // TestItemsByKeyboard does with the keyboard alone what the page offers for items.
 func TestItemsByKeyboard(t *testing.T) {
 	chromium(t)
@@ -173,6 +235,9 @@ func TestItemsByKeyboard(t *testing.T) {
 	b.tab(`form[action*="/claim"] button`)
 	press(kb.Enter)
 	b.until("the claim", `document.querySelector('form[action*="/release"]') !== null`)
+	b.tab(`form[action*="/release"] button`)
+	press(kb.Enter)
+	b.until("the release", `document.querySelector('form[action*="/release"]') === null && document.body.innerText.includes("Nobody works on it")`)
 	b.tab(`a[href*="edit=1"]`)
 	press(kb.Enter)
 	b.until("the form", `document.activeElement?.id === "e-title"`)
@@ -207,6 +272,29 @@ func TestItemsByKeyboard(t *testing.T) {
 	if got := s.copse("item", "list", "--all", "--assignee", "eve", "--json"); strings.Count(got, `"assignee": "eve"`)+strings.Count(got, `"assignee":"eve"`) != 2 {
 		t.Error(got)
 	}
+}
+
+// TestPromptsByKeyboard finds and renders a prompt with the keyboard alone.
+func TestPromptsByKeyboard(t *testing.T) {
+	chromium(t)
+	s := serve(t, demo.New(t))
+	b := open(t, s.link("stacks"), chromedp.EmulateViewport(1440, 900))
+	b.live()
+	press := func(keys string) { b.do(chromedp.KeyEvent(keys)) }
+	press("5")
+	b.until("the view", `document.querySelector("h1").textContent === "Prompts"`)
+	b.live()
+	b.tab("#prompts-text")
+	press("commit message")
+	b.until("the prompt", `location.search.includes("commit") && document.querySelectorAll(".prompts .row").length === 1`)
+	press(kb.Escape)
+	press("j")
+	press(kb.Enter)
+	b.until("the panel", `document.querySelector("#detail form") !== null`)
+	b.tab("#detail .button.main")
+	press(kb.Enter)
+	b.until("the text", `(document.querySelector("#detail pre.tall")?.textContent.length || 0) > 20`)
+	b.tab("#blocks > :last-child [data-copy]")
 }
 
 // TestWithoutScripts reads and uses the page where scripts are off.

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,6 +136,12 @@ func differing(a, b image.Image) float64 {
 
 func abs(n int) int { return max(n, -n) }
 
+// forms are the windows in which pages are looked at.
+var forms = []struct {
+	name, scheme  string
+	width, height int64
+}{{"wide", "light", 1440, 900}, {"dark", "dark", 1440, 900}, {"medium", "light", 900, 800}, {"phone", "light", 390, 844}}
+
 // TestLooks opens each view, wide and narrow, light and dark, and compares it with a picture.
 // None of them has a barrier that axe-core knows.
 func TestLooks(t *testing.T) {
@@ -160,10 +167,7 @@ func TestLooks(t *testing.T) {
 		{"health", "health", false},
 		{"keys", "keys", false},
 	} {
-		for _, form := range []struct {
-			name, scheme  string
-			width, height int64
-		}{{"wide", "light", 1440, 900}, {"dark", "dark", 1440, 900}, {"medium", "light", 900, 800}, {"phone", "light", 390, 844}} {
+		for _, form := range forms {
 			t.Run(page.name+"/"+form.name, func(t *testing.T) {
 				b := b.again(t)
 				b.do(chromedp.EmulateViewport(form.width, form.height), media("prefers-color-scheme", form.scheme),
@@ -179,4 +183,35 @@ func TestLooks(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestWithoutLogin looks at the one page that a browser without a login sees, which is like the
+// others and asks for no other file.
+func TestWithoutLogin(t *testing.T) {
+	chromium(t)
+	script := axe(t)
+	s := serve(t, demo.New(t))
+	used := s.link("stacks")
+	open(t, used)
+	u, err := url.Parse(used)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &tab{Tab: started.Tab(t, u.Host, nil), t: t}
+	for _, form := range forms {
+		t.Run(form.name, func(t *testing.T) {
+			b := b.again(t)
+			b.do(chromedp.EmulateViewport(form.width, form.height), media("prefers-color-scheme", form.scheme), chromedp.Navigate(used), chromedp.WaitVisible(chromedp.CSS("h1")))
+			if n := eval[int](b, `performance.getEntriesByType("resource").length`); n != 0 {
+				t.Errorf("the page asks for %d files", n)
+			}
+			if got := eval[string](b, `getComputedStyle(document.querySelector("h1")).fontSize + " " + getComputedStyle(document.querySelector("main")).maxWidth`); got != "16px 560px" {
+				t.Errorf("the page has no style: %s", got)
+			}
+			b.accessible(script)
+			b.looks("login-" + form.name)
+			b.Forgive() // the browser notes the status
+		})
+	}
+	b.Forgive()
 }

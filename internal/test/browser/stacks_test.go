@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,7 +71,8 @@ func TestStacks(t *testing.T) {
 	chromium(t)
 	d := demo.New(t)
 	busy(t, d)
-	s := serve(t, d)
+	(&site{t: t, d: d, env: environment(d)}).copse("branch", "status", "--fresh") // which asks Jira
+	s := serve(t, d, "-v")                                                        // with Jira
 	s.agents()
 	b := open(t, s.link("stacks"), chromedp.EmulateViewport(1440, 900))
 	b.until("GitHub has answered", `document.querySelector(".chip.blue") !== null`)
@@ -81,6 +83,9 @@ func TestStacks(t *testing.T) {
 		if !eval[bool](b, row+`.innerText.includes("`+want+`")`) {
 			t.Errorf("the row does not say %q: %s", want, eval[string](b, row+".innerText"))
 		}
+	}
+	if jira := eval[string](b, row+`.querySelector(".cells > div:last-child").innerText`); !strings.Contains(jira, "SHOP-8") {
+		t.Errorf("the row does not name the Jira issue beside the item: %s", jira)
 	}
 	straight := func(where string) {
 		t.Helper()
@@ -120,6 +125,8 @@ func TestStacks(t *testing.T) {
 		t.Errorf("the row moves from %v to %v", before, after)
 	}
 	b.until("the conflict", `document.querySelector("#detail").innerText.includes("internal/login/session.go")`)
+	b.click(`#sections a.open[href*="SHOP-8"]`)
+	b.until("the issue", `[...document.querySelectorAll("#detail .kv > div")].some((one) => one.querySelector("dt").textContent === "Jira" && /^SHOP-8 · \w/.test(one.querySelector("dd").textContent))`)
 	b.do(chromedp.EmulateViewport(390, 844))
 	straight("phone")
 	b.do(chromedp.EmulateViewport(1440, 900), chrome.Command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}),

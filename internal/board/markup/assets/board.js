@@ -36,7 +36,6 @@
   const apply = (step) => {
     const el = byId(step.id);
     switch (step.op) {
-      case "title": document.title = step.html; return true;
       case "reload": refresh(); return true;
       case "remove": el?.remove(); return true;
     }
@@ -93,14 +92,15 @@
   const take = (doc, url, how) => {
     const app = doc.getElementById("app");
     if (!app) { location.href = url; return; }
-    for (const name of ["board-token", "board-live", "board-version"]) {
+    for (const name of ["board-token", "board-live"]) {
       meta(name)?.remove();
       const now = doc.querySelector(`meta[name="${name}"]`);
       if (now) document.head.append(now);
     }
-    version = meta("board-version").content;
+    version = doc.getElementById("version").value;
     document.title = doc.title;
     document.body.className = doc.body.className;
+    document.querySelector(".skip").setAttribute("href", doc.querySelector(".skip").getAttribute("href"));
     Idiomorph.morph(byId("app"), app, morphing);
     say(doc.getElementById("notice")?.innerHTML || "");
     if (how.push) history.pushState(null, "", url);
@@ -264,7 +264,7 @@
     // Browsers have few connections for one server; a page that nobody sees needs none.
     if (document.hidden) { stream?.close(); stream = null; } else { tick(); listen(); }
   });
-  version = meta("board-version").content;
+  version = byId("version").value;
   skew = Number(meta("board-now").content) - Date.now();
   polish();
   // A person waits for the first paint, and for the changes after it.
