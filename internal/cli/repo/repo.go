@@ -17,7 +17,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/repolist"
-	"github.com/copse-dev/copse/internal/repolist/edit"
+	"github.com/copse-dev/copse/internal/repolist/repoedit"
 )
 
 // Command returns "copse repo".
@@ -102,7 +102,7 @@ func add(env app.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			added, err := edit.Add(cmd.Context(), at, root)
+			added, err := repoedit.Add(cmd.Context(), at, root)
 			if err != nil {
 				return err
 			}
@@ -138,7 +138,7 @@ func remove(env app.Env) *cobra.Command {
 			if err != nil {
 				root = absolute(env, args)
 			}
-			removed, err := edit.Remove(cmd.Context(), at, root)
+			removed, err := repoedit.Remove(cmd.Context(), at, root)
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local/claimbook"
-	"github.com/copse-dev/copse/internal/item/local/history"
+	"github.com/copse-dev/copse/internal/item/local/historydir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/local/reader"
@@ -26,7 +26,7 @@ type directory struct {
 	now     func() time.Time
 	locked  *lockedstore.Store
 	claims  *claimbook.Book
-	history history.Dir
+	history historydir.Dir
 
 	mu   sync.Mutex
 	repo *gitmerge.Repo // nil before it is needed, and outside of git
@@ -38,7 +38,7 @@ func openDir(dir rooted.Dir, place location.Place, o reader.Options, now func() 
 		now:     now,
 		locked:  lockedstore.NewIn(dir, layout.Lock, lockWait),
 		claims:  claimbook.Open(dir, place, now),
-		history: history.In(dir.Path(), place),
+		history: historydir.In(dir.Path(), place),
 	}
 }
 

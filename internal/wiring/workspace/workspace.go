@@ -19,7 +19,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/board/hosted"
-	"github.com/copse-dev/copse/internal/branch/source/openpulls"
+	"github.com/copse-dev/copse/internal/branch/source/pulllist"
 	"github.com/copse-dev/copse/internal/branch/source/records"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/command/runner"
@@ -52,7 +52,7 @@ import (
 	"github.com/copse-dev/copse/internal/workflow/claims"
 	"github.com/copse-dev/copse/internal/workflow/conflicts"
 	"github.com/copse-dev/copse/internal/workflow/itemsync"
-	workopen "github.com/copse-dev/copse/internal/workflow/openpulls"
+	"github.com/copse-dev/copse/internal/workflow/openpulls"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext"
 	"github.com/copse-dev/copse/internal/workflow/projectcontext/since"
 	"github.com/copse-dev/copse/internal/workflow/pull"
@@ -122,7 +122,7 @@ func Open(ctx context.Context, o wiring.Options) *Workspace {
 func Recorded(env app.Env) *records.Records {
 	user := settings.OpenUser(env.SettingsFile())
 	return records.New(records.Options{
-		Pulls: openpulls.Dir(env.PullsDir()),
+		Pulls: pulllist.Dir(env.PullsDir()),
 		First: func() []string {
 			s, err := user.Get()
 			if err != nil {
@@ -433,7 +433,7 @@ func (w *Workspace) Verdicts(store item.Store) *gather.Verdicts {
 		o.Kept = kept(w.env.ConflictsDir(), w.env.CacheDir(), w.env.PullsDir())
 		o.Pulls = pulls{w.Pulls, w.Words}
 		o.Turns = turn.Dir(w.env.TurnsDir())
-		o.Opened = workopen.Lists{Session: w.Session, Pulls: w.Pulls, Dir: openpulls.Dir(w.env.PullsDir()), Now: w.env.Now}
+		o.Opened = openpulls.Lists{Session: w.Session, Pulls: w.Pulls, Dir: pulllist.Dir(w.env.PullsDir()), Now: w.env.Now}
 	}
 	return gather.New(o)
 }

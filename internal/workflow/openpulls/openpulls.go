@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/copse-dev/copse/internal/branch/source/openpulls"
+	"github.com/copse-dev/copse/internal/branch/source/pulllist"
 	"github.com/copse-dev/copse/internal/github/pullrequest"
 	"github.com/copse-dev/copse/internal/github/remoteurl"
 	"github.com/copse-dev/copse/internal/session"
@@ -26,7 +26,7 @@ type Pulls interface {
 type Lists struct {
 	Session *session.Session
 	Pulls   Pulls
-	Dir     openpulls.Dir
+	Dir     pulllist.Dir
 	Now     func() time.Time
 }
 
@@ -45,14 +45,14 @@ func (l Lists) Refresh(ctx context.Context, age time.Duration) (changed bool, er
 	if err != nil {
 		return false, err
 	}
-	list := openpulls.List{Repository: at.Host + "/" + at.String(), AsOf: l.Now().UTC().Truncate(time.Second)}
+	list := pulllist.List{Repository: at.Host + "/" + at.String(), AsOf: l.Now().UTC().Truncate(time.Second)}
 	for _, pr := range found {
 		if !strings.EqualFold(pr.HeadRepo, at.String()) {
 			continue
 		}
-		p := openpulls.Pull{Number: uint32(pr.Number), Head: pr.Head, Base: pr.Base} //nolint:gosec // GitHub counts from 1
+		p := pulllist.Pull{Number: uint32(pr.Number), Head: pr.Head, Base: pr.Base} //nolint:gosec // GitHub counts from 1
 		if pr.Stack != nil {
-			p.Stack = &openpulls.Stack{ID: pr.Stack.ID, Position: pr.Stack.Position, Base: pr.Stack.Base}
+			p.Stack = &pulllist.Stack{ID: pr.Stack.ID, Position: pr.Stack.Position, Base: pr.Stack.Base}
 		}
 		list.Pulls = append(list.Pulls, p)
 	}

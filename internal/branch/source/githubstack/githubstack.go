@@ -11,11 +11,11 @@ import (
 	"slices"
 
 	"github.com/copse-dev/copse/internal/branch/source"
-	"github.com/copse-dev/copse/internal/branch/source/openpulls"
+	"github.com/copse-dev/copse/internal/branch/source/pulllist"
 )
 
 // Reader reads the stacks.
-type Reader struct{ Pulls openpulls.Dir }
+type Reader struct{ Pulls pulllist.Dir }
 
 // Name returns the name of the source.
 func (Reader) Name() string { return "github-stack" }
@@ -33,8 +33,8 @@ func (g Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 }
 
 // Stacks returns the edges of a list.
-func Stacks(list openpulls.List) source.Record {
-	var members []openpulls.Pull
+func Stacks(list pulllist.List) source.Record {
+	var members []pulllist.Pull
 	heads := map[string]bool{}
 	for _, p := range list.Pulls {
 		if p.Stack != nil && source.Valid(p.Head) && source.Valid(p.Stack.Base) && !heads[p.Head] {
@@ -42,7 +42,7 @@ func Stacks(list openpulls.List) source.Record {
 			members = append(members, p)
 		}
 	}
-	slices.SortStableFunc(members, func(a, b openpulls.Pull) int {
+	slices.SortStableFunc(members, func(a, b pulllist.Pull) int {
 		return cmp.Or(cmp.Compare(a.Stack.ID, b.Stack.ID), cmp.Compare(a.Stack.Position, b.Stack.Position))
 	})
 	var record source.Record

@@ -8,11 +8,11 @@ import (
 	"context"
 
 	"github.com/copse-dev/copse/internal/branch/source"
-	"github.com/copse-dev/copse/internal/branch/source/openpulls"
+	"github.com/copse-dev/copse/internal/branch/source/pulllist"
 )
 
 // Reader reads the chains.
-type Reader struct{ Pulls openpulls.Dir }
+type Reader struct{ Pulls pulllist.Dir }
 
 // Name returns the name of the source.
 func (Reader) Name() string { return "pull-request" }
@@ -31,7 +31,7 @@ func (p Reader) Read(_ context.Context, r source.Repo) (source.Record, error) {
 
 // Chains returns the edges of a list. Of several pull requests with one head, the newest is used. A
 // base that is not a head is a trunk.
-func Chains(list openpulls.List) source.Record {
+func Chains(list pulllist.List) source.Record {
 	var record source.Record
 	heads := make(map[string]bool, len(list.Pulls))
 	for _, p := range list.Pulls {

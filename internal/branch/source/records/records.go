@@ -25,9 +25,9 @@ import (
 	"github.com/copse-dev/copse/internal/branch/source/gittown"
 	"github.com/copse-dev/copse/internal/branch/source/graphite"
 	"github.com/copse-dev/copse/internal/branch/source/machete"
-	"github.com/copse-dev/copse/internal/branch/source/openpulls"
 	"github.com/copse-dev/copse/internal/branch/source/plain"
 	"github.com/copse-dev/copse/internal/branch/source/pullbase"
+	"github.com/copse-dev/copse/internal/branch/source/pulllist"
 	"github.com/copse-dev/copse/internal/branch/source/reflog"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/cleantext"
@@ -35,7 +35,7 @@ import (
 )
 
 // readers returns the readers in their order of precedence.
-func readers(pulls openpulls.Dir) []source.Reader {
+func readers(pulls pulllist.Dir) []source.Reader {
 	return []source.Reader{
 		gitspice.Reader{}, graphite.Reader{}, gittown.Reader{}, machete.Reader{}, ghstack.Reader{},
 		githubstack.Reader{Pulls: pulls}, pullbase.Reader{Pulls: pulls},
@@ -60,7 +60,7 @@ func Names() []string {
 // Options configure Records.
 type Options struct {
 	// Pulls is the location of the open pull requests; "" for none.
-	Pulls openpulls.Dir
+	Pulls pulllist.Dir
 	// First returns the sources that take precedence over the others; nil for none. Unknown names
 	// are ignored.
 	First func() []string

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/copse-dev/copse/internal/branch/source/githubstack"
-	"github.com/copse-dev/copse/internal/branch/source/openpulls"
 	"github.com/copse-dev/copse/internal/branch/source/pullbase"
+	"github.com/copse-dev/copse/internal/branch/source/pulllist"
 	"github.com/copse-dev/copse/internal/branch/source/records"
 	"github.com/copse-dev/copse/internal/branch/twig"
 	"github.com/copse-dev/copse/internal/git"
@@ -33,7 +33,7 @@ func TestNamesAreThoseOfTheSettings(t *testing.T) {
 type world struct {
 	*gittest.Git
 	dir   string
-	pulls openpulls.Dir
+	pulls pulllist.Dir
 	first []string
 	*records.Records
 }
@@ -41,7 +41,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	g := gittest.New(t)
-	w := &world{Git: g, dir: g.Init("-b", "main"), pulls: openpulls.Dir(filepath.Join(g.Home, "pulls"))}
+	w := &world{Git: g, dir: g.Init("-b", "main"), pulls: pulllist.Dir(filepath.Join(g.Home, "pulls"))}
 	g.Commit(w.dir, "start")
 	w.Records = records.New(records.Options{Pulls: w.pulls, First: func() []string { return w.first }})
 	return w
@@ -114,10 +114,10 @@ func TestPullRequests(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "x"} {
 		w.Run(w.dir, "branch", name)
 	}
-	list := openpulls.List{Pulls: []openpulls.Pull{
+	list := pulllist.List{Pulls: []pulllist.Pull{
 		{Number: 4, Head: "x", Base: "release"},
-		{Number: 3, Head: "c", Base: "a", Stack: &openpulls.Stack{ID: 9, Position: 4, Base: "main"}},
-		{Number: 2, Head: "b", Base: "a", Stack: &openpulls.Stack{ID: 9, Position: 3, Base: "main"}},
+		{Number: 3, Head: "c", Base: "a", Stack: &pulllist.Stack{ID: 9, Position: 4, Base: "main"}},
+		{Number: 2, Head: "b", Base: "a", Stack: &pulllist.Stack{ID: 9, Position: 3, Base: "main"}},
 		{Number: 1, Head: "a", Base: "main"},
 		{Number: 5, Head: "../x", Base: "main"},
 	}}
@@ -227,9 +227,9 @@ func TestSameSizeSoonAfter(t *testing.T) {
 func FuzzPulls(f *testing.F) {
 	f.Add("a", "b", "main", int64(1), 2)
 	f.Fuzz(func(t *testing.T, head, base, trunk string, id int64, position int) {
-		list := openpulls.List{Pulls: []openpulls.Pull{
-			{Number: 1, Head: head, Base: base, Stack: &openpulls.Stack{ID: id, Position: position, Base: trunk}},
-			{Number: 2, Head: base, Base: head, Stack: &openpulls.Stack{ID: id, Position: 1, Base: trunk}},
+		list := pulllist.List{Pulls: []pulllist.Pull{
+			{Number: 1, Head: head, Base: base, Stack: &pulllist.Stack{ID: id, Position: position, Base: trunk}},
+			{Number: 2, Head: base, Base: head, Stack: &pulllist.Stack{ID: id, Position: 1, Base: trunk}},
 		}}
 		for _, e := range append(pullbase.Chains(list).Edges, githubstack.Stacks(list).Edges...) {
 			if e.Child == e.Parent || e.Child == "" || e.Parent == "" {

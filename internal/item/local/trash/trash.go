@@ -31,7 +31,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemdir"
-	"github.com/copse-dev/copse/internal/item/local/history"
+	"github.com/copse-dev/copse/internal/item/local/historydir"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/ticfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
@@ -46,7 +46,7 @@ type Trash struct {
 	Tx *lockedstore.Tx
 	// Find finds the items that are not deleted.
 	Find    item.Lookup
-	History history.Dir
+	History historydir.Dir
 }
 
 // pending is the change in progress. One of the two numbers is 0.

@@ -1,10 +1,10 @@
-// Package edit changes the list of repositories that package repolist reads. It is separate because
+// Package repoedit changes the list of repositories that package repolist reads. It is separate because
 // the read-only program must not link a writer.
 //
 // [Add] and [Remove] change the file as twig does: the order stays, new entries come last, the
 // indentation is two spaces, and there is no newline at the end. Other entries and unknown members
 // do not change. Changes are atomic and under a lock; an invalid file does not change.
-package edit
+package repoedit
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-// Package history stores the changes of the items of a store in files, one for each item.
+// Package historydir stores the changes of the items of a store in files, one for each item.
 //
 // [In] returns the [Dir] of a store. [Dir.Of] returns the history of an item, and [Dir.With] the
 // file to write together with a change of the item, so a change is in the history or did not
@@ -7,7 +7,7 @@
 //
 // In a store that clones share, the histories are a part of the store. Other stores have them in
 // their private directory: there, git has the history of the files.
-package history
+package historydir
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package edit_test
+package repoedit_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/repolist/edit"
+	"github.com/copse-dev/copse/internal/repolist/repoedit"
 )
 
 func read(t *testing.T, file string) string {
@@ -24,31 +24,31 @@ func read(t *testing.T, file string) string {
 func TestAddAndRemove(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "twig", "registry.json")
-	if added, err := edit.Add(t.Context(), file, "/src/a&b"); err != nil || !added {
+	if added, err := repoedit.Add(t.Context(), file, "/src/a&b"); err != nil || !added {
 		t.Fatal(added, err)
 	}
 	const one = "[\n  {\n    \"path\": \"/src/a&b\",\n    \"name\": \"a&b\",\n    \"last_fetch\": null\n  }\n]"
 	if got := read(t, file); got != one {
 		t.Errorf("got %s", got)
 	}
-	if added, err := edit.Add(t.Context(), file, "/src/a&b"); err != nil || added || read(t, file) != one {
+	if added, err := repoedit.Add(t.Context(), file, "/src/a&b"); err != nil || added || read(t, file) != one {
 		t.Errorf("added twice: %t, %v", added, err)
 	}
 	// What others wrote stays.
 	if err := os.WriteFile(file, []byte(`[{"path":"/x","name":"x","last_fetch":"2026-01-02T03:04:05+00:00","more":{"a":[1]}}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := edit.Add(t.Context(), file, "/y"); err != nil {
+	if _, err := repoedit.Add(t.Context(), file, "/y"); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, file); !strings.Contains(got, `"more": {`) || !strings.Contains(got, `"last_fetch": "2026-01-02T03:04:05+00:00"`) || strings.Index(got, `"/x"`) > strings.Index(got, `"/y"`) {
 		t.Errorf("got %s", got)
 	}
-	if removed, err := edit.Remove(t.Context(), file, "/nowhere"); err != nil || removed {
+	if removed, err := repoedit.Remove(t.Context(), file, "/nowhere"); err != nil || removed {
 		t.Errorf("removed %t, %v", removed, err)
 	}
 	for _, path := range []string{"/y", "/x"} {
-		if removed, err := edit.Remove(t.Context(), file, path); err != nil || !removed {
+		if removed, err := repoedit.Remove(t.Context(), file, path); err != nil || !removed {
 			t.Errorf("removed %t, %v", removed, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestAddAndRemove(t *testing.T) {
 		if err := os.WriteFile(file, []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := edit.Add(t.Context(), file, "/z"); err == nil || read(t, file) != broken {
+		if _, err := repoedit.Add(t.Context(), file, "/z"); err == nil || read(t, file) != broken {
 			t.Errorf("%s: %v, %s", broken, err, read(t, file))
 		}
 	}
@@ -73,7 +73,7 @@ func TestListIsPrivate(t *testing.T) {
 		t.Skip("modes mean nothing here")
 	}
 	file := filepath.Join(t.TempDir(), "twig", "registry.json")
-	if _, err := edit.Add(t.Context(), file, "/a"); err != nil {
+	if _, err := repoedit.Add(t.Context(), file, "/a"); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]os.FileMode{file: 0o600, filepath.Dir(file): 0o700} {
@@ -90,7 +90,7 @@ func TestManyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			if added, err := edit.Add(t.Context(), file, fmt.Sprintf("/r%d", i)); err != nil || !added {
+			if added, err := repoedit.Add(t.Context(), file, fmt.Sprintf("/r%d", i)); err != nil || !added {
 				t.Error(added, err)
 			}
 		})

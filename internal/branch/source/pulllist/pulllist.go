@@ -1,9 +1,9 @@
-// Package openpulls caches a repository's open pull requests for the user, so GitHub's data about a
+// Package pulllist caches a repository's open pull requests for the user, so GitHub's data about a
 // stack is a record like any other: a small file, read without network and without a login.
 //
 // The file has names of branches and numbers, and no text that people wrote. [Dir.Write] replaces
 // it as a whole; the readers in packages pullbase and githubstack read it.
-package openpulls
+package pulllist
 
 import (
 	"crypto/sha256"
