@@ -454,6 +454,19 @@ func TestStart(t *testing.T) {
 			t.Errorf("%s reads %s", tt.client, read.Args[2])
 		}
 	}
+	for _, tt := range []struct{ client, text, want string }{
+		{"claude-code", `{"projects": {"/main": {"disabledMcpServers": ["copse"]}}}`, "is disabled for this project"},
+		{"claude-code", `{"projects": {"/q": {"disabledMcpServers": ["copse"]}, "/p": {"disabledMcpServers": 1}}}`, ""},
+		{"gemini", `{"mcp": {"excluded": ["copse"]}} // mine`+"\n", "is blocked"},
+		{"gemini", `{"mcp": {"allowed": ["other"]}}`, "is blocked"},
+		{"gemini", `{"mcp": {"allowed": ["copse"], "excluded": ["other"]}}`, ""},
+		{"opencode", `{"mcp": {"excluded": ["copse"]}}`, ""},
+		{"gemini", `{`, ""}, {"gemini", ``, ""}, {"gemini", `{"mcp": 1}`, ""},
+	} {
+		if got := lookup(t, tt.client).Excludes([]byte(tt.text), "copse", "/p", "/main"); (got == "") != (tt.want == "") || !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s with %s: %q", tt.client, tt.text, got)
+		}
+	}
 	codex := lookup(t, "codex")
 	if found, err := codex.Entries([]byte("[mcp_servers.copse]\ncommand = 'copse'\nenabled = false\n")); err != nil || !strings.Contains(found[0].Refused, "is disabled") {
 		t.Errorf("got %v, %v", found, err)

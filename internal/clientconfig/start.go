@@ -1,6 +1,7 @@
 package clientconfig
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -153,4 +154,42 @@ func (c Client) Trusts(user []byte, dirs ...string) bool {
 		return false
 	}
 	return slices.ContainsFunc(dirs, func(dir string) bool { return file.Projects[dir].Level == "trusted" })
+}
+
+// Excludes returns why a text of the client's configuration switches off an entry in a project, ""
+// if it does not. dirs are the project's worktree and main worktree. The rules of Claude Code and
+// Gemini CLI were found by running them.
+func (c Client) Excludes(text []byte, name string, dirs ...string) string {
+	if c.ID != "claude-code" && c.ID != "gemini" {
+		return ""
+	}
+	v, _, err := parse(text)
+	if err != nil {
+		return "" // its entries report it
+	}
+	v.Standardize()
+	var file struct {
+		MCP lax[struct {
+			Excluded []string  `json:"excluded"`
+			Allowed  *[]string `json:"allowed"`
+		}] `json:"mcp"`
+		Projects lax[map[string]struct {
+			Disabled lax[[]string] `json:"disabledMcpServers"`
+		}] `json:"projects"`
+	}
+	if json.Unmarshal(v.Pack(), &file) != nil {
+		return ""
+	}
+	if c.ID == "claude-code" {
+		for _, dir := range dirs {
+			if slices.Contains(file.Projects.value[dir].Disabled.value, name) {
+				return "is disabled for this project, so Claude Code does not use it; enable it in /mcp"
+			}
+		}
+		return ""
+	}
+	if list := file.MCP.value; slices.Contains(list.Excluded, name) || list.Allowed != nil && !slices.Contains(*list.Allowed, name) {
+		return "is blocked by mcp.excluded or mcp.allowed, so Gemini CLI does not use it"
+	}
+	return ""
 }

@@ -78,6 +78,9 @@ func Files(place clientconfig.Location) []File {
 			} else {
 				f.Untrusted = !client.Trusts(user, place.Dir, place.Main)
 			}
+			for i, e := range f.Entries {
+				f.Entries[i].Refused = cmp.Or(e.Refused, client.Excludes(user, e.Name, place.Dir, place.Main), client.Excludes(text, e.Name, place.Dir, place.Main))
+			}
 			found = append(found, f)
 		}
 	}
