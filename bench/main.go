@@ -95,7 +95,9 @@ func run(ctx context.Context, o options) (report.Report, error) {
 		return report.Report{}, err
 	}
 	defer os.RemoveAll(work)
-	build := exec.CommandContext(ctx, "go", "build", "-o", work+string(filepath.Separator), "./cmd/...", "./bench/floor")
+	// As .goreleaser.yaml builds what people install.
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", work+string(filepath.Separator), "./cmd/...", "./bench/floor")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return report.Report{}, fmt.Errorf("build: %w: %s", err, out)
 	}
