@@ -457,7 +457,7 @@ func TestStart(t *testing.T) {
 	for _, tt := range []struct{ client, text, want string }{
 		{"claude-code", `{"projects": {"/main": {"disabledMcpServers": ["copse"]}}}`, "is disabled for this project"},
 		{"claude-code", `{"projects": {"/q": {"disabledMcpServers": ["copse"]}, "/p": {"disabledMcpServers": 1}}}`, ""},
-		{"gemini", `{"mcp": {"excluded": ["copse"]}} // mine`+"\n", "is blocked"},
+		{"gemini", `{"mcp": {"excluded": ["copse"]}} // mine` + "\n", "is blocked"},
 		{"gemini", `{"mcp": {"allowed": ["other"]}}`, "is blocked"},
 		{"gemini", `{"mcp": {"allowed": ["copse"], "excluded": ["other"]}}`, ""},
 		{"opencode", `{"mcp": {"excluded": ["copse"]}}`, ""},
