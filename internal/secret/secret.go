@@ -5,6 +5,9 @@
 // form in which a service or a program repeats it: unchanged, escaped in JSON, HTML, or a URL, and
 // in base64, including as a part of a longer text such as the header of basic authentication.
 //
+// A text can be cut in the middle of a secret. The 8 or more characters of a secret that are left
+// before or after the mark of a cut, "…", are removed, too.
+//
 // A secret of fewer than 8 characters is too similar to a word to be removed everywhere. It is
 // found with its login, as in "ada:1234" and in base64 of that.
 //
@@ -209,6 +212,7 @@ func (s *Set) all() *patterns {
 // Redact returns text without the secrets. It returns text without any unchanged.
 func (s *Set) Redact(text string) string {
 	forms := s.all()
+	text = redactCut(forms, text)
 	at, length := find(forms, text)
 	if length == 0 {
 		return text
@@ -224,7 +228,8 @@ func (s *Set) Redact(text string) string {
 // JSON returns a JSON document without the secrets in its strings. Numbers and the document's
 // syntax stay, so it remains valid.
 func (s *Set) JSON(document []byte) []byte {
-	if _, length := find(s.all(), document); length == 0 {
+	forms := s.all()
+	if _, length := find(forms, document); length == 0 && !hasCut(forms, document) {
 		return document
 	}
 	var out []byte

@@ -83,6 +83,49 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+// A cut in the middle of a secret, in any form, leaves less than 8 characters of it.
+func TestCut(t *testing.T) {
+	t.Parallel()
+	s := known("ada", token)
+	for _, form := range []string{token, base64.RawStdEncoding.EncodeToString([]byte("ada:" + token))} {
+		text := "the server says " + form + " and more"
+		parts := func(shown string) {
+			t.Helper()
+			for i := range len(form) - 8 {
+				if part := form[i : i+8]; strings.Contains(shown, part) && !strings.Contains(s.Redact(form), part) {
+					t.Errorf("%q has %q", shown, part)
+				}
+			}
+		}
+		for n := range len(text) {
+			parts(s.Redact(text[:n] + "…"))
+			parts(s.Redact("…" + text[n:]))
+			parts(s.Redact("a…b… " + text[:n] + "… and …" + text[n:] + "…"))
+			document, err := json.Marshal([]string{"…", text[:n] + "…", "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts(string(s.JSON(document)))
+			var out bytes.Buffer
+			w := s.Writer(&out)
+			for _, piece := range []string{text[:n/2], text[n/2 : n], "…", " end"} {
+				if _, err := io.WriteString(w, piece); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			parts(out.String())
+		}
+	}
+	for _, text := range []string{"ghp_…", "…FF", "a word… another", "…", token[:7] + "…"} {
+		if got := s.Redact(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 func TestLater(t *testing.T) {
 	t.Parallel()
 	asked := 0
