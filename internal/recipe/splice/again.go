@@ -8,11 +8,11 @@ import (
 
 // ReadAgain is the reason for a parameter that a recipe protects, but a second reader does not. The
 // reasons of callers end with it.
-const ReadAgain = "the recipe passes it to just or eval, which can read it as code again"
+const ReadAgain = "the recipe passes it to just, eval, or sh -c, which can read it as code again"
 
-// readers matches commands that pass their arguments on as code: eval to a shell, and just to a
-// recipe, which can insert them.
-var readers = regexp.MustCompile(`(?:^|[^\w.-])(?:eval|just)(?:$|[^\w.-])`)
+// readers matches commands that pass their arguments on as code: eval and sh -c to a shell, and just
+// to a recipe, which can insert them.
+var readers = regexp.MustCompile(`(?:^|[^\w.-])(?:eval|just|(?:ba|da|a|z|k|mk)?sh[ \t](?:[^\n|&;]*[ \t])?-\w*c)(?:$|[^\w.-])`)
 
 // readAgain finds parameters in the commands of a body that read their arguments again. In a script,
 // a value can reach such a command through any line; in other recipes, each line is separate.
