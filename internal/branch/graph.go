@@ -48,6 +48,12 @@ func NewGraph(state *twig.State, refs Refs) *Graph {
 	return g
 }
 
+// Of reports whether NewGraph returns an equal graph for state and refs: they are the state and the
+// branches that g was made of.
+func (g *Graph) Of(state *twig.State, refs Refs) bool {
+	return g.state == state && g.refs.defaultBranch == refs.defaultBranch && g.refs.current == refs.current && slices.Equal(g.refs.local, refs.local)
+}
+
 // Roots returns the roots whose trees together have every branch: the home root, then the other
 // configured roots that exist, in their order. It is empty if there is no home root.
 func (g *Graph) Roots() []string {

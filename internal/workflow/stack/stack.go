@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -28,6 +29,7 @@ import (
 type Branches struct {
 	session  *session.Session
 	recorded Recorded
+	last     atomic.Pointer[branch.Graph] // the latest one, used while its branches stay the same
 }
 
 // Recorded provides other tools' records about branches.
@@ -393,7 +395,12 @@ func (b *Branches) graph(ctx context.Context, v *session.View) (*branch.Graph, e
 	if err := reading.Wait(); err != nil {
 		return nil, err
 	}
-	return branch.NewGraph(state, refs), nil
+	if last := b.last.Load(); last != nil && last.Of(state, refs) {
+		return last, nil
+	}
+	graph := branch.NewGraph(state, refs)
+	b.last.Store(graph)
+	return graph, nil
 }
 
 // Stack returns the stack from start, from the branch checked out if it is "", up to
