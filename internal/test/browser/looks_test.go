@@ -177,6 +177,9 @@ func TestLooks(t *testing.T) {
 				if wide := eval[int](b, "document.documentElement.scrollWidth"); wide > int(form.width) {
 					t.Errorf("the page is %d pixels wide, more than the window", wide)
 				}
+				if cut := eval[[]string](b, `[...document.querySelectorAll("#sections .card")].filter((c) => c.scrollHeight > c.clientHeight + 1).map((c) => c.getAttribute("aria-label"))`); len(cut) > 0 {
+					t.Errorf("cards are cut off: %q", cut)
+				}
 				if page.picture {
 					b.looks(fmt.Sprintf("%s-%s", page.name, form.name))
 				}
