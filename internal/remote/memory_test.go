@@ -95,6 +95,7 @@ func TestManyValues(t *testing.T) { //nolint:paralleltest // it measures the pro
 		ok   bool
 	}{
 		"empty objects":          {repeat("[{}", ",{}", "]"), false},
+		"one long list":          {"[{}" + strings.Repeat(",{}", 100_000) + "]", false},
 		"values of another type": {repeat("[0", ",0", "]"), false},
 		"lists of empty objects": {repeat(`[{}`, `,{"Inner":[`+strings.Repeat("{},", 99)+"{}]}", "]"), false},
 		"a list in an object":    {`{"Inner":` + repeat("[{}", ",{}", "]") + `}`, false},
