@@ -2,8 +2,9 @@
 //
 // Code that finds a secret adds it to the program's [Set]. The program's output passes through
 // [Set.Redact], [Set.JSON], or a [Writer], which replace it with [Mask]. A secret is found in every
-// form in which a service or a program repeats it: unchanged, escaped in JSON, HTML, or a URL, and
-// in base64, including as a part of a longer text such as the header of basic authentication.
+// form in which a service or a program repeats it: unchanged, with any of its characters escaped as
+// in JSON, HTML, a URL, or a program, and in base64, including as a part of a longer text such as the
+// header of basic authentication.
 //
 // A text can be cut in the middle of a secret. The 8 or more characters of a secret that are left
 // before or after the mark of a cut, "…", are removed, too.
@@ -213,12 +214,12 @@ func (s *Set) all() *patterns {
 func (s *Set) Redact(text string) string {
 	forms := s.all()
 	text = redactCut(forms, text)
-	at, length := find(forms, text)
+	at, length := locate(forms, text)
 	if length == 0 {
 		return text
 	}
 	var out strings.Builder
-	for ; length > 0; at, length = find(forms, text) {
+	for ; length > 0; at, length = locate(forms, text) {
 		out.WriteString(text[:at] + Mask)
 		text = text[at+length:]
 	}
@@ -229,7 +230,7 @@ func (s *Set) Redact(text string) string {
 // syntax stay, so it remains valid.
 func (s *Set) JSON(document []byte) []byte {
 	forms := s.all()
-	if _, length := find(forms, document); length == 0 && !hasCut(forms, document) {
+	if _, length := locate(forms, document); length == 0 && !hasCut(forms, document) {
 		return document
 	}
 	var out []byte

@@ -37,7 +37,10 @@ func (w *Writer) Write(p []byte) (int, error) {
 		return w.to.Write(p)
 	}
 	text := w.set.Redact(w.held + string(p))
-	keep := beginning(text, forms)
+	keep := 0
+	if len(forms) > 0 {
+		keep = unfinished(text[strings.LastIndexByte(text, '\n')+1:], forms)
+	}
 	w.held = text[len(text)-keep:]
 	if _, err := io.WriteString(w.to, text[:len(text)-keep]); err != nil {
 		return 0, err
@@ -45,13 +48,9 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// beginning returns the length of the longest end of text that is the beginning of one of forms. It
-// examines only the last line: no secret has a line break, and complete lines are never held back.
+// beginning returns the length of the longest end of a line that is the beginning of one of forms.
+// No secret has a line break, so complete lines are never held back.
 func beginning(text string, forms []string) int {
-	text = text[strings.LastIndexByte(text, '\n')+1:]
-	if len(forms) == 0 {
-		return 0
-	}
 	for keep := min(len(text), len(forms[0])-1); keep > 0; keep-- {
 		for _, form := range forms {
 			if len(form) > keep && strings.HasPrefix(form, text[len(text)-keep:]) {
