@@ -8,6 +8,7 @@
 //     Symbolic links are followed, and their target matters;
 //   - no call blocks on the other end of a pipe, and none makes a terminal the controlling
 //     one of this process;
+//   - no file of the kernel is opened that looks regular, such as those below /proc;
 //   - at most limit bytes are read, whatever size the system reports. A larger file
 //     is a [*TooLargeError].
 //
@@ -77,6 +78,18 @@ func Check(info fs.FileInfo, limit int64) error {
 	return nil
 }
 
+// CheckAt is Check for the file at path, which is info. It also refuses a file of the kernel, such as
+// those below /proc, which look regular.
+func CheckAt(path string, info fs.FileInfo, limit int64) error {
+	if err := Check(info, limit); err != nil {
+		return err
+	}
+	if ofKernel(path, info) {
+		return &NotRegularError{Mode: fs.ModeIrregular}
+	}
+	return nil
+}
+
 // Open opens the file at path for reading. At that time, it has at most limit bytes.
 func Open(path string, limit int64) (*os.File, error) {
 	file, _, err := open(path, limit)
@@ -131,7 +144,7 @@ func open(path string, limit int64) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := Check(info, limit); err != nil {
+	if err := CheckAt(path, info, limit); err != nil {
 		return nil, nil, named("open", path, err)
 	}
 	file, err := os.OpenFile(path, Flags, 0)

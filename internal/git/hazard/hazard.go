@@ -291,7 +291,7 @@ func judge(path string, info fs.FileInfo, limit int64) error {
 	if info.Mode()&fs.ModeSocket != 0 {
 		return nil // opening it fails immediately
 	}
-	if err := regular.Check(info, limit); err != nil {
+	if err := regular.CheckAt(path, info, limit); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return nil
