@@ -234,6 +234,7 @@ func TestHuge(t *testing.T) {
 		"short rows":   doc(`{"type":"table","content":[` + rows(`{"type":"tableRow","content":[{}]}`) + `]}`),
 		"greedy spans": doc(`{"type":"table","content":[{"type":"tableRow","content":[{"type":"tableCell","attrs":{"colspan":1000000,"rowspan":1000000000}}]},` + rows(`{"type":"tableRow","content":[{}]}`) + `]}`),
 		"long spans":   doc(`{"type":"table","content":[{"type":"tableRow","content":[` + strings.Repeat(`{"attrs":{"rowspan":1e9}},{"attrs":{"rowspan":999999}},`, 5000) + `{}]},` + strings.Repeat(`{"type":"tableRow","content":[{}]},`, 15000) + `{}]}`),
+		"kept claims":  doc(`{"type":"table","content":[{"type":"tableRow","content":[` + strings.Repeat(`{"attrs":{"rowspan":9999}},`, 5000) + `{}]},` + strings.Repeat(`{"type":"tableRow","content":[{}]},`, 5000) + `{}]}`),
 		"quoted lines": doc(strings.Repeat(`{"type":"blockquote","content":[`, 40) + `{"type":"codeBlock","content":[{"type":"text","text":"` + strings.Repeat(`a\n`, 100_000) + `"}]}` + strings.Repeat(`]}`, 40)),
 		"long quotes":  doc(`{"type":"blockquote","content":[{"type":"codeBlock","content":[{"type":"text","text":"` + strings.Repeat(`a\n`, 1_000_000) + `"}]}]}`),
 		"many marks":   inline(strings.Repeat(text(" ", "strong")+","+text(" ", "em")+",", 20000) + text("x")),
