@@ -25,6 +25,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -74,13 +75,16 @@ func New(o Options, next http.Handler) http.Handler {
 	return g
 }
 
-// Server returns a server for the handler that slow clients cannot block.
+// Server returns a server for the handler that slow clients cannot block. The handler receives
+// every request: net/http itself would answer "OPTIONS *".
 func Server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
+
+		DisableGeneralOptionsHandler: true,
 	}
 }
 
@@ -140,13 +144,14 @@ func (b *deadlineBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// knows reports whether host, with or without a port, is one of this server's.
+// knows reports whether host, with or without a port, is one of this server's. Any port will do,
+// because a connection that SSH forwards has the port of the other machine.
 func (g *guard) knows(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	u, err := url.Parse("http://" + host)
+	if err != nil || u.Host != host { // not only a host and the digits of a port
+		return false
 	}
-	name = strings.ToLower(name)
+	name := strings.ToLower(u.Hostname())
 	if name == "localhost" || slices.Contains(g.hosts, name) {
 		return true
 	}

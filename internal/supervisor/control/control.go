@@ -193,7 +193,7 @@ func Serve(l net.Listener, s Supervisor, o Options) error {
 		_ = http.NewResponseController(w).Flush()
 		o.Stop()
 	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, DisableGeneralOptionsHandler: true}
 	if err := server.Serve(l); !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

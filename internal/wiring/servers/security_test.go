@@ -51,13 +51,14 @@ func TestStrangers(t *testing.T) {
 	port := guarded(t, httpguard.Options{Origins: []string{"http://localhost:5173"}})
 	own := "localhost:" + strconv.Itoa(port)
 	const right = "Bearer " + token
-	for _, route := range []string{"/mcp", "/sse", "/healthz", "/", "/nowhere"} {
+	for _, route := range []string{"/mcp", "/sse", "/healthz", "/", "/nowhere", "*"} {
 		for _, method := range []string{"GET", "POST", "DELETE", "OPTIONS", "PUT", "HEAD", "PATCH"} {
 			for what, tt := range map[string]struct {
 				host, origin, auth string
 				want               string
 			}{
 				"rebound name":        {"evil.example:" + strconv.Itoa(port), "", right, "403"},
+				"name as the port":    {own + ".evil.example", "", right, "403"},
 				"name that begins so": {"localhost.evil.example", "", right, "403"},
 				"other address":       {"10.0.0.1", "", right, "403"},
 				"foreign origin":      {own, "http://evil.example", right, "403"},
