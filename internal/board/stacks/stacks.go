@@ -45,7 +45,7 @@ type Options struct {
 }
 
 // perPage is the number of branches on a page.
-const perPage = 40
+const perPage = 30
 
 // View is the view. Create it with [New].
 type View struct {
