@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Recipes are the spliced parameters of each recipe, with the reason: the first key is
@@ -60,7 +61,7 @@ func (c command) shell() bool {
 	for i, arg := range c.Arguments {
 		named := i > 0 && strings.HasSuffix(c.Arguments[i-1], "o") && !strings.ContainsAny(arg, " \t\n")
 		last := i == len(c.Arguments)-1
-		if !options.MatchString(arg) && !named || strings.HasSuffix(arg, "c") && options.MatchString(arg) && !last {
+		if !options().MatchString(arg) && !named || strings.HasSuffix(arg, "c") && options().MatchString(arg) && !last {
 			return false
 		}
 	}
@@ -68,7 +69,7 @@ func (c command) shell() bool {
 }
 
 // options matches short options, such as -eu and +x.
-var options = regexp.MustCompile(`\A[-+][a-zA-Z]+\z`)
+var options = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\A[-+][a-zA-Z]+\z`) })
 
 type recipe struct {
 	Attributes   []any   `json:"attributes"`
