@@ -13,7 +13,9 @@ const ReadAgain = "the recipe passes it to just, eval, or sh -c, which can read 
 
 // readers matches commands that pass their arguments on as code: eval and sh -c to a shell, and just
 // to a recipe, which can insert them.
-var readers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\w.-])(?:eval|just|(?:ba|da|a|z|k|mk)?sh[ \t](?:[^\n|&;]*[ \t])?-\w*c)(?:$|[^\w.-])`) })
+var readers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[^\w.-])(?:eval|just|(?:ba|da|a|z|k|mk)?sh[ \t](?:[^\n|&;]*[ \t])?-\w*c)(?:$|[^\w.-])`)
+})
 
 // readAgain finds parameters in the commands of a body that read their arguments again. In a script,
 // a value can reach such a command through any line; in other recipes, each line is separate.
