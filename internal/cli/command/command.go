@@ -243,33 +243,56 @@ func (c *cli) show() *cobra.Command {
 			if asJSON {
 				return c.out().JSON(found)
 			}
-			lines := []string{found.String(), found.Description}
-			add := func(name, value string) {
-				if value != "" {
-					lines = append(lines, name+": "+value)
-				}
-			}
-			add("usage", found.Usage)
-			add("editions", strings.Join(found.Options.Edition, ", "))
-			add("adaptations", strings.Join(found.Options.Adaptation, ", "))
-			var takes []string
-			for _, o := range []struct {
-				does bool
-				name string
-			}{{found.Options.Stdin, "text on standard input"}, {found.Options.File, "--input-file"}, {found.Options.Destination, "--destination"}} {
-				if o.does {
-					takes = append(takes, o.name)
-				}
-			}
-			add("accepts", strings.Join(takes, ", "))
-			for _, v := range found.UV {
-				lines = append(lines, strings.TrimSpace("--uv "+v.Name+"=… "+v.Description))
-			}
-			return c.out().Fold(strings.TrimRight(cleantext.Block(strings.Join(lines, "\n")), "\n") + "\n")
+			o := c.out()
+			return o.Fold(summary(found, o.Terminal()))
 		},
 	}
 	output.JSONFlag[command.Command](cmd, &asJSON)
 	return cmd
+}
+
+// summary describes a prompt to a person. At a terminal, it indents the registry's text, so that no
+// line of it looks like one of copse's own.
+func summary(p command.Command, terminal bool) string {
+	margin := ""
+	if terminal {
+		margin = "    "
+	}
+	var b strings.Builder
+	add := func(label, value string) {
+		value = strings.Trim(cleantext.Block(value), "\n")
+		if value == "" {
+			return
+		}
+		for i, line := range strings.Split(value, "\n") {
+			switch {
+			case i == 0 && label != "":
+				line = label + line
+			case line != "":
+				line = margin + line
+			}
+			b.WriteString(line + "\n")
+		}
+	}
+	b.WriteString(cleantext.Line(p.String()) + "\n")
+	add("", p.Description)
+	add("usage: ", p.Usage)
+	add("editions: ", strings.Join(p.Options.Edition, ", "))
+	add("adaptations: ", strings.Join(p.Options.Adaptation, ", "))
+	var takes []string
+	for _, o := range []struct {
+		does bool
+		name string
+	}{{p.Options.Stdin, "text on standard input"}, {p.Options.File, "--input-file"}, {p.Options.Destination, "--destination"}} {
+		if o.does {
+			takes = append(takes, o.name)
+		}
+	}
+	add("accepts: ", strings.Join(takes, ", "))
+	for _, v := range p.UV {
+		add("--uv ", strings.TrimSpace(v.Name+"=… "+v.Description))
+	}
+	return b.String()
 }
 
 // reason explains to a person why there is no prompt.

@@ -163,6 +163,9 @@ claude-skills. With --client agents-md, copse writes a section of AGENTS.md, bet
 that describes copse and lists the prompts for every assistant. The rest of the file does not
 change.
 
+copse copies a template unchanged. Some clients run parts of it as shell commands, such as
+!{command} in Gemini CLI: read the templates of others before you export them.
+
 copse keeps a file or section that you edited, and removes the files of deleted prompts. --check
 reports what is out of date, and its exit code is 1 if something is.`,
 		Example: `  copse prompt export --client claude-code
