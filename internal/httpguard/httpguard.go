@@ -145,7 +145,7 @@ func (b *deadlineBody) Read(p []byte) (int, error) {
 }
 
 // knows reports whether host, with or without a port, is one of this server's. Any port will do,
-// because a connection that SSH forwards has the port of the other machine.
+// because a connection through an SSH tunnel has the port of the other machine.
 func (g *guard) knows(host string) bool {
 	u, err := url.Parse("http://" + host)
 	if err != nil || u.Host != host { // not only a host and the digits of a port

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -384,6 +385,57 @@ func TestForeignBranch(t *testing.T) {
 	}
 	if after := g.Run(m.clone, "rev-parse", itemsBranch); after != before {
 		t.Errorf("the branch moved from %s to %s", before, after)
+	}
+}
+
+// A sync receives every file whose name a store can have, and nothing else of the branch: no link,
+// hidden file, or deep directory.
+func TestForeignFiles(t *testing.T) {
+	t.Parallel()
+	g, remote, machines := newMachines(t, 1)
+	m := machines[0]
+	m.sync(t)
+	other := filepath.Join(t.TempDir(), "other")
+	g.Run(filepath.Dir(other), "clone", "-q", "--branch", itemsBranch, remote, other)
+	for _, name := range []string{"notes.txt", "hooks/x", "a/b/c", "a/b/c2/d", ".hidden", ".copse/lock2", "hooks/.x"} {
+		gittest.Write(t, filepath.Join(other, filepath.FromSlash(name)), "foreign\n")
+	}
+	g.Run(other, "add", "--force", ".")
+	g.Run(other, "update-index", "--chmod=+x", "hooks/x")
+	link := strings.TrimSpace(g.Run(other, "rev-parse", "HEAD:config.yml"))
+	g.Run(other, "update-index", "--add", "--cacheinfo", "120000,"+link+",link")
+	g.Run(other, "commit", "-q", "-m", "foreign files")
+	g.Run(other, "push", "-q", "origin", itemsBranch)
+	before := m.files(t)
+	m.sync(t)
+	var received []string
+	for name := range m.files(t) {
+		if _, ok := before[name]; !ok {
+			received = append(received, name)
+		}
+	}
+	slices.Sort(received)
+	if diff := cmp.Diff([]string{"a/b/c", "hooks/x", "notes.txt"}, received); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range []string{"link", ".hidden", ".copse/lock2"} {
+		if _, err := os.Lstat(filepath.Join(m.clone, ".git", "copse", "tic", filepath.FromSlash(name))); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// What it receives it keeps on the branch, without the other files, and as no program.
+	if _, err := m.store.Create(t.Context(), item.Draft{Title: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	m.sync(t)
+	sent := g.Run(remote, "ls-tree", "-r", itemsBranch)
+	for name, want := range map[string]bool{"hooks/x": true, "a/b/c": true, "a/b/c2/d": false, "link": false, ".hidden": false, ".copse/lock2": false} {
+		if got := strings.Contains(sent+"\n", "\t"+name+"\n"); got != want {
+			t.Errorf("%s on the branch: %v\n%s", name, got, sent)
+		}
+	}
+	if strings.Contains(sent, "100755") {
+		t.Errorf("a program is on the branch:\n%s", sent)
 	}
 }
 
