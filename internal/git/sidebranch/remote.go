@@ -74,6 +74,9 @@ func check(address string) (local bool, err error) {
 	return true, nil
 }
 
+// receivePack is the program at the other side of a push.
+const receivePack = "receive-pack"
+
 // side is the other side of a transfer.
 type side struct {
 	address string
@@ -103,6 +106,11 @@ func (b *Branch) side(ctx context.Context, address, option, name string) (side, 
 	settings, err := other.Guard().Settings(ctx)
 	if err != nil {
 		return side{}, err
+	}
+	if name == receivePack {
+		if err := other.Writable(b.ref); err != nil {
+			return side{}, err
+		}
 	}
 	var line strings.Builder
 	line.WriteString("GIT_ALLOW_PROTOCOL=: GIT_NO_LAZY_FETCH=1 git") // git has a shell run it
@@ -169,6 +177,9 @@ func (b *Branch) Fetch(ctx context.Context, from Remote) (Commit, error) {
 	if theirs == "" || b.Has(ctx, theirs) {
 		return theirs, nil
 	}
+	if err := b.repo.Writable(b.ref); err != nil {
+		return "", err
+	}
 	// What the remote need not send again.
 	if tip, err := b.Tip(ctx); err == nil && tip != "" {
 		if _, err := b.git(ctx, nil, "update-ref", b.ref, string(tip)); err != nil {
@@ -204,7 +215,7 @@ func (b *Branch) Push(ctx context.Context, to Remote, commit, from Commit) error
 	if address == "" {
 		address = to.Fetch
 	}
-	other, err := b.side(ctx, address, "--receive-pack", "receive-pack")
+	other, err := b.side(ctx, address, "--"+receivePack, receivePack)
 	if err != nil {
 		return &UnreachableError{"push to", err}
 	}

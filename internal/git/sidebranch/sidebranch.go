@@ -82,6 +82,9 @@ func (b *Branch) prepare(ctx context.Context, name string) error {
 	if _, err := b.git(ctx, nil, "check-ref-format", "--branch", name); err != nil {
 		return fmt.Errorf("%q is not a valid name of a branch", name)
 	}
+	if err := b.repo.Writable(b.ref); err != nil {
+		return err
+	}
 	// A symbolic ref would move another branch instead.
 	if target, err := b.inRepository(ctx, "symbolic-ref", "-q", b.ref); err == nil {
 		return fmt.Errorf("branch %q is a symbolic ref to %q; remove it with `git symbolic-ref --delete %s`", name, strings.TrimSpace(string(target)), b.ref)
@@ -184,6 +187,9 @@ func (b *Branch) Move(ctx context.Context, to, from Commit) error {
 	old := string(from)
 	if old == "" {
 		old = strings.Repeat("0", len(to))
+	}
+	if err := b.repo.Writable(b.ref); err != nil {
+		return err
 	}
 	_, err := b.inRepository(ctx, "update-ref", "--no-deref", "--create-reflog", "-m", "copse: sync work items", b.ref, string(to), old)
 	if err == nil {

@@ -141,6 +141,9 @@ func (b *Branch) load(ctx context.Context, names map[string]string) error {
 // Commit writes files as a commit on parents. If a single parent has the same files, it returns
 // that parent.
 func (b *Branch) Commit(ctx context.Context, files Tree, message string, parents ...Commit) (Commit, error) {
+	if err := b.repo.Writable(b.ref); err != nil {
+		return "", err
+	}
 	known := map[string]bool{}
 	for _, parent := range parents {
 		names, err := b.list(ctx, parent)

@@ -367,6 +367,9 @@ func IsStored(name string) bool {
 // Add tells git that the store is merged, as the first of the Steps does. It is for a
 // person who asked for it.
 func (m *Merge) Add(ctx context.Context) error {
+	if err := m.repo.git.Writable(); err != nil {
+		return err
+	}
 	_, err := m.repo.run(ctx, "--literal-pathspecs", "add", "-A", "--", strings.TrimSuffix(m.repo.prefix, "/"))
 	return err
 }
@@ -374,6 +377,9 @@ func (m *Merge) Add(ctx context.Context) error {
 // SetDriver notes a merge driver in the configuration of the repository. It is for a
 // person who asked for it.
 func (r *Repo) SetDriver(ctx context.Context, name, command string) error {
+	if err := r.git.Writable(); err != nil {
+		return err
+	}
 	for _, setting := range [][2]string{{"name", "work items, field by field"}, {"driver", command + " %O %A %B %P"}} {
 		if _, err := r.run(ctx, "config", "--local", "merge."+name+"."+setting[0], setting[1]); err != nil {
 			return fmt.Errorf("note the merge driver in git's configuration: %w", err)

@@ -221,6 +221,9 @@ func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
 	if _, err := config.Check(p); err != nil { // before git changes anything
 		return err
 	}
+	if err := repo.Writable("refs/heads/" + s.Branch); err != nil {
+		return err
+	}
 	if s.Worktree != "" {
 		if err := hide(repo); err != nil {
 			return fmt.Errorf("prepare the directory of the worktree: %w", err)
