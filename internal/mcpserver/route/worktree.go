@@ -274,6 +274,22 @@ func WorktreeLine(worktree string) string {
 	return foreign.Own("Worktree: ").Name(worktree).Markdown() + "\n"
 }
 
+// answeredIn is the member that names the worktree in an object with a member "worktree" of its own,
+// such as a work item that is linked to one.
+const answeredIn = "answered_in"
+
+// member returns the name of the member that names the worktree of an answer.
+func member(object []byte) string {
+	if !bytes.Contains(object, []byte(`"`+WorktreeArgument+`"`)) {
+		return WorktreeArgument
+	}
+	var own map[string]json.RawMessage
+	if json.Unmarshal(object, &own) == nil && own[WorktreeArgument] == nil {
+		return WorktreeArgument // it is deeper inside
+	}
+	return answeredIn
+}
+
 // withMember adds the worktree to a JSON object, in the object's own layout.
 func withMember(object, name []byte) []byte {
 	end := len(bytes.TrimRight(object[:len(object)-1], " \n"))
@@ -290,6 +306,6 @@ func withMember(object, name []byte) []byte {
 		colon = ": "
 	}
 	out := append([]byte{}, object[:end]...)
-	out = append(out, comma+space+`"`+WorktreeArgument+`"`+colon...)
+	out = append(out, comma+space+`"`+member(object)+`"`+colon...)
 	return append(append(out, name...), object[end:]...)
 }

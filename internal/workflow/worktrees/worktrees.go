@@ -192,6 +192,9 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 	add(!merged, "not merged into %s", cmp.Or(trunk, "a trunk"))
 	add(!h.Merged && t.Ahead > 0, "%s", cleantext.Count(t.Ahead, "unpushed commit"))
 	add(!merged && t.Upstream == "", "never pushed")
+	for _, c := range w.Claims {
+		add(true, "%s holds #%d", c.Agent, c.ID)
+	}
 	for _, c := range w.Clients {
 		add(true, "%s works there", c.Name)
 	}
