@@ -33,10 +33,10 @@ var environment = []struct {
 	variables []variable
 }{
 	{"Work items", []variable{
-		{names("COPSE_ITEMS"), "address of a PostgreSQL database, or local", "`items.database` in your settings, else files", "Where the work items are. `local` chooses the files."},
+		{names("COPSE_ITEMS"), "address of a PostgreSQL database, or local", "`items.database` in your settings, else files", "The location of the work items. `local` selects files."},
 		{names("PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSERVICEFILE", "PGSSLMODE"), "as for psql", "`~/.pgpass`, `~/.pg_service.conf`; the certificate of a remote host is checked", "The login, the service, and the encryption of the database. Other variables of psql, such as `PGHOST`, also apply."},
 		{names("VISUAL", "EDITOR"), "command line", "the command fails", "The editor for `--edit` and `copse item open`. `VISUAL` precedes `EDITOR`."},
-		{names("USER", "LOGNAME", "USERNAME"), "name", "a user", "The person whom claims and the history name. The first that is set counts."},
+		{names("USER", "LOGNAME", "USERNAME"), "name", "a user", "The person named in claims and in the history. copse uses the first variable that is set."},
 	}},
 	{"GitHub and Jira", []variable{
 		{names("NETRC"), "path", "`~/.netrc`", "The file with logins for GitHub and Jira."},
@@ -53,7 +53,7 @@ var environment = []struct {
 		{names("SSL_CERT_FILE", "SSL_CERT_DIR"), "file, directories", "the system's", "The certificates that copse trusts. Not on macOS and Windows."},
 	}},
 	{"Git", []variable{
-		{names("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"), "as for git", "git's own", "The configuration of git. In the last two, a number follows the name."},
+		{names("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"), "as for git", "git's own", "The configuration of git. The names of the last two end in a number."},
 		{names("GIT_CEILING_DIRECTORIES"), "directories", "none", "Directories above which copse does not search for a repository."},
 		{names("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"), "name, email address", "`user.name` and `user.email`", "The author of commits to the branch of a shared store."},
 		{names("GIT_SSH_COMMAND", "SSH_AUTH_SOCK"), "as for git", "none", "How git reaches the remote of a shared store."},

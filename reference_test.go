@@ -165,7 +165,7 @@ Generated from the program; do not edit.
 ## Settings
 
 Your own settings are in ` + "`config.yml`" + `, and those of a repository in ` + "`.copse.yml`" + `. [On-disk formats](formats.md)
-says where the two files are and what else is allowed in them.
+describes where the two files are and what they may contain.
 
 | key | value | default | your settings | .copse.yml | meaning |
 |---|---|---|---|---|---|
@@ -200,7 +200,7 @@ Generated from the toolsets; do not edit. In the shapes below, "?" marks a membe
 
 The result of a tool of branches, github, and jira is
 ` + "`{\"status\":\"ok\",\"data\":…}`" + ` or
-` + "`{\"status\":\"error\",\"error\":{\"code\",\"message\",\"hint\"?}}`" + `, the same as text and as structured content. The
+` + "`{\"status\":\"error\",\"error\":{\"code\",\"message\",\"hint\"?}}`" + `, identical as text and as structured content. The
 codes are no_repo, no_twig_state, credentials_missing, not_found, invalid_params, network_error,
 rate_limited, and internal. A truncated list has ` + "`showing`" + ` and ` + "`next_cursor`" + `.
 

@@ -34,7 +34,7 @@ func (r Report) Figures() []Figure {
 	for _, f := range []struct{ what, table, work, column, sentence, less, more string }{
 		{"Time until a server answers, ms", "start", "", "first answer, ms (median)", "copse answers %s ms after it starts", "sooner", "later"},
 		{"What the tools cost a model at the start, tokens", "start", "", "tokens, about", "Its tools cost a model %s tokens at the start", "less", "more"},
-		{"Idle memory, MiB", "start", "", "idle memory, MiB", "It takes %s MiB of memory while it waits", "less", "more"},
+		{"Idle memory, MiB", "start", "", "idle memory, MiB", "It takes %s MiB of memory while idle", "less", "more"},
 		{"Time to get a pull request, without the network, ms", "calls", "get a pull request", "ms (median)", "It gets a pull request in %s ms, without the time on the network", "faster", "slower"},
 		{"Time to search 10,000 work items, ms", "growth", "search the work items", "10,000: ms", "It searches 10,000 work items in %s ms", "faster", "slower"},
 	} {

@@ -23,7 +23,7 @@ func (l Loss) Text() string {
 	}
 	why := l.Why
 	if why == "" {
-		why = "The reason is not known yet."
+		why = "The cause is not yet known."
 	}
 	return fmt.Sprintf("%s: %s has %s, copse %s (%.2f×). %s", l.What, l.Winner, Number(l.Best), Number(l.Own), ratio, why)
 }
@@ -31,13 +31,13 @@ func (l Loss) Text() string {
 // reasons say why copse loses in a column of a table, at a work. An empty work stands for all.
 var reasons = map[[3]string]string{
 	{"start", "", "tools/list, bytes"}:                                  "copse has more tools; compare the bytes for each tool.",
-	{"answers", "list a directory of 100 files", "bytes"}:               "copse answers in JSON, as its contract demands, and names each member in each row.",
-	{"answers", "list a directory of 100 files", "bytes for each fact"}: "copse answers in JSON, as its contract demands, and names each member in each row.",
-	{"answers", "list the open work items", "bytes"}:                    "copse shows eleven facts about an item, the other three; compare the bytes for each fact.",
+	{"answers", "list a directory of 100 files", "bytes"}:               "copse answers in JSON, as its contract requires, and repeats each member's name in every row.",
+	{"answers", "list a directory of 100 files", "bytes for each fact"}: "copse answers in JSON, as its contract requires, and repeats each member's name in every row.",
+	{"answers", "list the open work items", "bytes"}:                    "copse shows eleven facts about an item, and the other server three; compare the bytes for each fact.",
 	{"answers", "list the open work items", "bytes for each fact"}:      "copse answers in JSON, indented as the contract demands, and names each member in each row.",
 	{"answers", "search the work items", "bytes"}:                       "copse shows eleven facts about an item and the text around the match, the other three facts; compare the bytes for each fact.",
-	{"answers", "search the work items", "bytes for each fact"}:         "The text around each match is longer than an id, a title or a status.",
-	{"memory", "", "peak, MiB"}:                                         "The others do one kind of work; copse holds files, branches and 1,000 work items at the same time, and lets garbage grow to about 10 MiB while it is busy.",
+	{"answers", "search the work items", "bytes for each fact"}:         "The text around each match is longer than an ID, a title, or a status.",
+	{"memory", "", "peak, MiB"}:                                         "The others do one kind of work; copse holds files, branches, and 1,000 work items at the same time, and lets garbage grow to about 10 MiB while it is busy.",
 	{"throughput", "list a directory of 100 files", "calls per second"}: "Of the processor time of a call, a third goes into the protocol library and a quarter into reading the directory. copse also finds what git ignores, and answers in JSON, which has twice the bytes.",
 }
 

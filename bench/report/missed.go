@@ -10,12 +10,12 @@ var causes = map[string]string{
 	"get_current_branch":                           "A call makes about a dozen system calls, which find out whether HEAD, the branch, or the branch state has changed, so that an answer is never stale. Without a state, it also looks at the directories in which other stack tools keep their records.",
 	"get_branch_stack":                             "A call makes the same system calls as get_current_branch, and one more for each branch of the stack.",
 	"execute":                                      "A call reads the template, its configuration, and the registry from the disk, each within the root.",
-	"list_directory":                               "A call opens each directory on the way without following links, and asks what git ignores.",
-	"idle memory after tools/list":                 "About 3 MiB are copse's own data. The rest are pages of the program's file, which all processes of copse share: the start touches about 290 places in its code and constants, most of them when packages initialize themselves, and the system maps 64 KiB around each.",
-	"memory after calls, small repository":         "About 5 MiB are copse's own data. The rest are pages of the program's file, which all processes of copse share, as after the start.",
+	"list_directory":                               "A call opens each directory on the way without following links, and checks what git ignores.",
+	"idle memory after tools/list":                 "About 3 MiB are copse's own data. The rest are pages of the executable, which all copse processes share: the start touches about 290 places in its code and constants, most of them when packages initialize themselves, and the system maps 64 KiB around each.",
+	"memory after calls, small repository":         "About 5 MiB are copse's own data. The rest are pages of the executable, which all copse processes share, as after the start.",
 	"10,000 branches: get_branch_tree, first call": "Git keeps each branch of this repository in a file: more than a third of the time goes into opening and reading 10,000 files, and a sixth into the branch state.",
 	"10,000 branches: get_branch_tree, warm":       "Each call looks at 41 directories of branches, compares 10,000 names with those of the last call, and cuts the tree to the size of an answer.",
-	"10,000 items: memory":                         "About 20 MiB are pages of the program's file, which all processes of copse share.",
+	"10,000 items: memory":                         "About 20 MiB are pages of the executable, which all copse processes share.",
 }
 
 // Missed returns a sentence or two about each budget that is missed.
@@ -27,7 +27,7 @@ func (r Report) Missed() []string {
 		}
 		why, ok := causes[row.What]
 		if !ok {
-			why = "The reason is not known yet."
+			why = "The cause is not yet known."
 		}
 		out = append(out, fmt.Sprintf("%s: %s. %s", row.What, row.over(), why))
 	}

@@ -78,8 +78,8 @@ Measured on %s, on %s.
 
 A client starts each server on standard input and output and gives all of them the same work on
 the same data. The servers take turns within one run, so that a ratio holds on other machines, too.
-Tokens are bytes divided by four. The one-tool server is an echo on the protocol library that copse
-uses: a yardstick for what the protocol costs. `+"`bench/peers/install`"+` installs the other servers.
+Tokens are bytes divided by four. The one-tool server is an echo server
+on the protocol library that copse uses. It measures the cost of the protocol itself. `+"`bench/peers/install`"+` installs the other servers.
 `, r.Date, r.Machine)
 	if losses := r.Losses(); len(losses) > 0 {
 		b.WriteString("\n## Where another server is ahead\n\n")

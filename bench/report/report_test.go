@@ -89,7 +89,7 @@ func TestPageExplainsLosses(t *testing.T) {
 	page, _ := pageOf(t, measured())
 	for _, want := range []string{
 		"\n- tools/list, bytes: other has 13,000, copse 16,000 (1.23×). copse has more tools; compare the bytes for each tool.\n",
-		"\n- paint a door, calls per second: painter has 150, copse 100 (1.50×). The reason is not known yet.\n",
+		"\n- paint a door, calls per second: painter has 150, copse 100 (1.50×). The cause is not yet known.\n",
 		"\n## Not measured\n\n- the original tic is not on the PATH\n",
 	} {
 		if !strings.Contains(page, want) {
@@ -114,7 +114,7 @@ func TestPageExplainsMissedBudgets(t *testing.T) {
 	_, got, _ := strings.Cut(page, "### Missed budgets\n\n")
 	got, _, _ = strings.Cut(got, "\n\n")
 	const want = `- execute: 1.50× of 1.2×. A call reads the template, its configuration, and the registry from the disk, each within the root.
-- paint a door: 7 ms of 5 ms. The reason is not known yet.`
+- paint a door: 7 ms of 5 ms. The cause is not yet known.`
 	if got != want {
 		t.Error(cmp.Diff(want, got))
 	}

@@ -66,7 +66,7 @@ func (e *NoHooksError) Error() string {
 	if e.Title == "Copilot CLI" {
 		return "in a project Copilot CLI runs the hooks of Claude Code; install them with --client claude-code --scope project"
 	}
-	return e.Title + " has no hook at the start of a session; use --hooks with claude-code, codex, gemini or copilot"
+	return e.Title + " has no hook at the start of a session; use --hooks with claude-code, codex, gemini, or copilot"
 }
 
 // HookPath returns the file with the client's hooks, or a [*NoHooksError].

@@ -44,7 +44,7 @@ func TestHooks(t *testing.T) {
 			}
 		}
 	}
-	if _, err := lookup(t, "zed").HookPath(clientconfig.User, clientconfig.Location{Home: "/h"}); err == nil || !strings.Contains(err.Error(), "claude-code, codex, gemini or copilot") {
+	if _, err := lookup(t, "zed").HookPath(clientconfig.User, clientconfig.Location{Home: "/h"}); err == nil || !strings.Contains(err.Error(), "claude-code, codex, gemini, or copilot") {
 		t.Errorf("got %v", err)
 	}
 }

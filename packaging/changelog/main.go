@@ -94,7 +94,7 @@ func section(title string, changes []change) string {
 				fmt.Fprintf(&b, "\n### %s\n\n", kind)
 				first = false
 			}
-			fmt.Fprintf(&b, "- %s\n", strings.ToUpper(c.text[:1])+c.text[1:])
+			fmt.Fprintf(&b, "- %s\n", sentence(c.text))
 			if c.details != "" {
 				b.WriteString("\n")
 				for line := range strings.Lines(c.details) {
@@ -191,4 +191,12 @@ func printNotes(w io.Writer, dir, release string) error {
 	}
 	_, err = fmt.Fprintln(w, strings.TrimSpace(string(text[all[i][1]:end])))
 	return err
+}
+
+// sentence returns a text with a capital, unless it begins with the name of a program.
+func sentence(text string) string {
+	if strings.HasPrefix(text, "copse ") {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }

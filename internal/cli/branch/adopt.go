@@ -23,9 +23,9 @@ func (c *cli) init() *cobra.Command {
 	var root string
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Start to track the branches of a repository",
-		Long: `Start to track the branches of a repository: create .twig/state.json with the default trunk.
-copse finds the trunk itself. You can run the command again; it changes nothing then.`,
+		Short: "Start tracking the branches of a repository",
+		Long: `Start tracking the branches of a repository: create .twig/state.json with the default trunk.
+copse finds the trunk itself. Running the command again changes nothing.`,
 		Example: "  copse branch init\n  copse branch init --trunk develop",
 		Args:    app.NoArgs,
 		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
@@ -121,7 +121,7 @@ writes, for all branches or for each one. Elsewhere, pass --yes, and choose with
 	f := cmd.Flags()
 	f.BoolVarP(&yes, "yes", "y", false, "apply the proposals without asking")
 	f.BoolVar(&offline, "offline", false, "do not ask GitHub for pull requests")
-	f.StringArrayVar(&parents, "parent", nil, "set another parent than the proposed one: `BRANCH=PARENT`; can be repeated")
+	f.StringArrayVar(&parents, "parent", nil, "set a parent other than the proposed one: `BRANCH=PARENT`; can be repeated")
 	f.StringArrayVar(&skip, "skip", nil, "leave out a `branch`; can be repeated")
 	output.JSONFlag[adopted](cmd, &asJSON)
 	return cmd

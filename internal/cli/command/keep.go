@@ -37,7 +37,7 @@ func (c *cli) index() *cobra.Command {
 		Short:   "Build registry.json from the front matter of the templates",
 		Example: "  copse prompt index",
 		Long: `Build .agent/<agent>/registry.json from the front matter of the templates in
-.agent/<agent>/prompts. The result is identical to the one of climpt's generator. Templates that
+.agent/<agent>/prompts. The result is identical to that of climpt's generator. Templates that
 define no prompt are reported on stderr.`,
 		Args: app.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

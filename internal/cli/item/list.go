@@ -188,7 +188,7 @@ func (c cli) tree() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "tree [ID]",
 		Short:             "Show items below their parents",
-		Long:              "Show items below their parents. In a pipe, the tree is drawn, too; programs can use --json.",
+		Long:              "Show items below their parents. The output is the same in a pipe; programs can use --json.",
 		Example:           "  " + c.Program + " tree --all\n  " + c.Program + " tree 12",
 		Args:              app.Args(0, 1, "no argument, or ID"),
 		ValidArgsFunction: c.CompleteItem,

@@ -24,7 +24,7 @@ import (
 // textHelp describes the origin of a description.
 const textHelp = `The description comes from --description ("-" reads standard input), from your editor with
 --edit ($VISUAL or $EDITOR), or from standard input if it is a file or a pipe. After a second
-without input, the command continues without it, and says so.`
+without input, the command continues without it and reports that.`
 
 // textOptions are the flags that give a long text.
 type textOptions struct {

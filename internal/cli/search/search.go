@@ -48,7 +48,7 @@ func Command(env app.Env) *cobra.Command {
 		Long: `Find branches, pull requests, Jira issues, work items, prompts, recipes of the justfile, and
 files by a few words, best match first.
 
-Each word must occur, in any case and also inside other words, in the name or title, in the
+Each word must occur, in any case, even inside other words, in the name or title, in the
 description, labels, or assignee of an item, in the description of a prompt, or in the
 directory of a file. A number finds the pull request and the item with that number.
 

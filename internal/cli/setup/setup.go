@@ -48,7 +48,7 @@ func Command(env app.Env) *cobra.Command {
 prompts, and the entry of copse in the configuration of your MCP clients.
 
 At a terminal without flags, the command asks, shows what it will change, and asks you to confirm.
-Elsewhere, it asks nothing. Without flags, it then sets up only branches, in a file that git
+Elsewhere, it does not ask. Without flags, it then sets up only branches, in a file that git
 ignores. You can run it again: it keeps what exists.`,
 		Example: `  copse init
   copse init --branches --items --client claude-code

@@ -55,7 +55,7 @@ func show(env app.Env) *cobra.Command {
 		Use:   "show [ID]",
 		Short: "Show the state and the last output of a task run",
 		Long: `Show the state and the end of the output of a task run, in any project, started by an assistant
-or by "copse task run". Without an ID, show the latest run. copse keeps the last 100 runs for three days.
+or by "copse task run". Without an ID, show the latest run. copse keeps the last 100 runs, each for three days.
 The state is running, done, failed, stopped, or lost if the process that ran the task was
 killed.`,
 		Example: `  copse task show

@@ -28,7 +28,7 @@ func boardCommand(env app.Env) *cobra.Command {
 checks, worktrees, agents, work items, and tasks, updated live. copse up serves the page. If copse
 up is not running, the command starts it in the background.
 
-The browser signs in with a link that works once, within a minute. After that, the address works in
+The browser logs in with a link that works once, within a minute. After that, the address works in
 that browser until copse up ends.`,
 		Example: `  copse board
   copse board --print-url`,

@@ -84,7 +84,7 @@ func upCommand(env app.Env) *cobra.Command {
 		Use:   "up",
 		Short: "Serve each worktree of the repository over HTTP",
 		Long: `Serve each worktree of the repository over HTTP, on ports from 3000 upward, until you stop the
-command. It follows worktrees that git adds, moves, or removes. If copse up runs already, the
+command. It follows worktrees that git adds, moves, or removes. If copse up is already running, the
 repository joins it.
 
 Each worktree has its own bearer token, which opens no other worktree; "copse status" shows where
@@ -93,7 +93,7 @@ serve the worktree, because its clients would send their token to that program. 
 use --new-port, which also creates a new token; then run "copse mcp install" again.
 
 copse up listens only on this machine. With --listen, it also listens on other addresses, without
-encryption: the token and all data can be read on the way. Use a tunnel instead, such as
+encryption: others on the network can read the token and all data. Use a tunnel instead, such as
 "ssh -L 3000:localhost:3000 HOST".`,
 		Example: `  copse up
   copse up --detach

@@ -38,7 +38,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 			}, t.GetPullRequest),
 			envelope.Tool(t.form, toolset.Spec{
 				Name:        "get_pr_status",
-				Description: "Get PR details with reviews, unresolved review threads (comments), CI checks, logs of failing ones, and why a pull request can not be merged. Defaults to the current branch's PR.",
+				Description: "Get PR details with reviews, unresolved review threads (comments), CI checks, logs of failing ones, and why a pull request cannot be merged. Defaults to the current branch's PR.",
 				Hints:       hints,
 			}, t.GetPRStatus),
 			envelope.Tool(t.form, toolset.Spec{

@@ -387,7 +387,7 @@ func (c cli) configSet() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:       "set KEY VALUE",
-		Short:     "Set current_iteration or done_statuses; in a database types and statuses, too",
+		Short:     "Set current_iteration or done_statuses; in a database, also types and statuses",
 		Example:   c.Project("config set current_iteration sprint-2") + "\n" + c.Project("config set done_statuses review,done"),
 		ValidArgs: []string{"current_iteration", "done_statuses", "types", "statuses"},
 		Args:      app.Args(2, 2, "KEY and VALUE"),
@@ -445,7 +445,7 @@ func (c cli) doctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Find and repair problems after a merge or an edit",
 		Long: `Find problems in the files of the project: files that cannot be read or were not merged, and
-references to items that do not exist. With --repair, repair what needs no decision: finish an
+references to items that do not exist. With --repair, make the repairs that need no decision: finish an
 open merge, rebase, or cherry-pick of the items, field by field; give one of two items with the
 same ID a new ID; and remove references to items that do not exist. Then the command prints the
 git commands that finish the merge; with --add, it runs the first one, git add. The exit code is 1
@@ -484,7 +484,7 @@ if problems remain.`,
 		}),
 	}
 	f := cmd.Flags()
-	f.BoolVar(&repair, "repair", false, "repair what needs no decision")
+	f.BoolVar(&repair, "repair", false, "make the repairs that need no decision")
 	f.BoolVar(&add, "add", false, "with --repair, run git add after a finished merge")
 	output.JSONFlag[report](cmd, &asJSON)
 	return cmd

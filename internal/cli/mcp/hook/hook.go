@@ -63,7 +63,7 @@ succeeds.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&client, "client", "claude-code", "the `client` that runs the hook: claude-code, codex, gemini or copilot")
+	f.StringVar(&client, "client", "claude-code", "the `client` that runs the hook: claude-code, codex, gemini, or copilot")
 	f.StringVar(&name, "event", "", "the `event`, for clients that do not send it")
 	return cmd
 }
