@@ -1,6 +1,7 @@
 package stdio
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,8 +67,9 @@ func TestRequestsWaitForRoom(t *testing.T) {
 		if took := waits(); took != maxWait {
 			t.Errorf("without room, a request waits %v", took)
 		}
+		answered := slices.Clone(ids[:maxRunning/2+2])
 		time.AfterFunc(maxWait/2, func() {
-			for _, id := range ids[:maxRunning/2+2] {
+			for _, id := range answered {
 				c.answered(id, nil)
 			}
 		})
