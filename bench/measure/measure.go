@@ -73,17 +73,9 @@ func BesideEcho(ctx context.Context, dir string, floor, copse []string, rounds i
 	if err != nil {
 		return report.Row{}, err
 	}
-	var took [2][]time.Duration
-	for range rounds {
-		d, _, err := yard.Call("echo", string(same))
-		if err != nil {
-			return report.Row{}, err
-		}
-		took[0] = append(took[0], d)
-		if d, _, err = s.Call(tool, args); err != nil {
-			return report.Row{}, err
-		}
-		took[1] = append(took[1], d)
+	took, err := inTurns(rounds, call{yard, "echo", string(same)}, call{s, tool, args})
+	if err != nil {
+		return report.Row{}, err
 	}
 	return report.Ratio(tool, Median(took[0]), Median(took[1]), 1.2), errors.Join(yard.Stop(), s.Stop())
 }
@@ -139,6 +131,27 @@ func Median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
+// call is a call of a tool of a server.
+type call struct {
+	server     *stdio.Server
+	tool, args string
+}
+
+// inTurns returns how long each of two calls takes, made one after the other, rounds times.
+func inTurns(rounds int, first, second call) ([2][]time.Duration, error) {
+	var took [2][]time.Duration
+	for range rounds {
+		for i, c := range []call{first, second} {
+			d, _, err := c.server.Call(c.tool, c.args)
+			if err != nil {
+				return took, err
+			}
+			took[i] = append(took[i], d)
+		}
+	}
+	return took, nil
+}
+
 // BesideOther measures calls of a tool here and of the one of the same name there, in
 // turns. Here must not be slower.
 func BesideOther(ctx context.Context, dir string, other, copse []string, rounds int, tool, args, theirs string) (report.Row, error) {
@@ -150,17 +163,9 @@ func BesideOther(ctx context.Context, dir string, other, copse []string, rounds 
 	if err != nil {
 		return report.Row{}, err
 	}
-	var took [2][]time.Duration
-	for range rounds {
-		d, _, err := yard.Call(tool, theirs)
-		if err != nil {
-			return report.Row{}, err
-		}
-		took[0] = append(took[0], d)
-		if d, _, err = s.Call(tool, args); err != nil {
-			return report.Row{}, err
-		}
-		took[1] = append(took[1], d)
+	took, err := inTurns(rounds, call{yard, tool, theirs}, call{s, tool, args})
+	if err != nil {
+		return report.Row{}, err
 	}
 	err = s.Stop()
 	// It ends with an error when its input does.

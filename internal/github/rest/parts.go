@@ -16,7 +16,7 @@ import (
 // Part is a list that may be incomplete.
 type Part[T any] struct {
 	Items []T
-	Note  string // what is missing, and why
+	Note  string // the reason why items are missing; "" if none are
 	AsOf  time.Time
 	what  string
 }
