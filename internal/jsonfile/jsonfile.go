@@ -3,7 +3,8 @@
 //
 // [Decode] accepts what encoding/json accepts, with four exceptions: the file must
 // be UTF-8, it must not begin with a byte order mark, it must not have more than
-// [MaxValues] values, and the key of a struct's field must be identical to its tag. Of two equal keys, the last one is used. Errors
+// [MaxValues] values or [MaxContainers] arrays and objects, and the key of a struct's
+// field must be identical to its tag. Of two equal keys, the last one is used. Errors
 // begin with a position:
 //
 //	line 7, column 3: invalid character '}' looking for beginning of value
@@ -44,6 +45,9 @@ func Decode[T any](data []byte) (T, error) {
 	if size.Values > MaxValues {
 		return none, fmt.Errorf("the file has %d values; at most %d are read", size.Values, MaxValues)
 	}
+	if size.Containers > MaxContainers {
+		return none, fmt.Errorf("the file has %d arrays and objects; at most %d are read", size.Containers, MaxContainers)
+	}
 	// The fast decoder is recursive and, unlike encoding/json, has no limit.
 	if size.Depth <= deepest {
 		rest, err := fastjson.Parse(data, &v, fastjson.DontMatchCaseInsensitiveStructFields)
@@ -60,9 +64,12 @@ func Decode[T any](data []byte) (T, error) {
 
 const (
 	space = " \t\r\n" // JSON's
-	// MaxValues is the maximum number of values in data for [Decode]. The largest real files have a
-	// few hundred thousand.
-	MaxValues = 1_000_000
+	// MaxValues is the maximum number of values in data for [Decode]. The state of 100,000 branches
+	// has a million.
+	MaxValues = 2_000_000
+	// MaxContainers is the maximum number of arrays and objects in data for [Decode]: decoded, each
+	// takes up to a few hundred bytes. The state of 100,000 branches has 300,000.
+	MaxContainers = 500_000
 	deepest   = 1000
 )
 

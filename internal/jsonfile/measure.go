@@ -7,6 +7,8 @@ import "bytes"
 type Size struct {
 	// Values is about the number of values, at any depth.
 	Values int
+	// Containers is the number of arrays and objects, at any depth.
+	Containers int
 	// Longest is the number of elements in the longest array or object.
 	Longest int
 	// Depth is the number of arrays and objects inside each other.
@@ -24,6 +26,7 @@ func Measure(data []byte) Size {
 		case '{', '[':
 			open = append(open, 1)
 			size.Values++
+			size.Containers++
 			size.Depth = max(size.Depth, len(open))
 		case '}', ']':
 			if len(open) > 0 {

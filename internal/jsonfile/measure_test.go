@@ -15,10 +15,10 @@ func TestMeasure(t *testing.T) {
 		`7`:                                 {},
 		`"[{,"`:                             {},
 		`"\"[{,"`:                           {},
-		`"\\",[`:                            {Values: 2, Depth: 1},
-		`[]`:                                {Values: 1, Depth: 1},
-		`[1,2,3]`:                           {Values: 3, Longest: 3, Depth: 1},
-		`{"a":[1,{"b,":"\\\",\\"}],"c":{}}`: {Values: 6, Longest: 2, Depth: 3},
+		`"\\",[`:                            {Values: 2, Containers: 1, Depth: 1},
+		`[]`:                                {Values: 1, Containers: 1, Depth: 1},
+		`[1,2,3]`:                           {Values: 3, Containers: 1, Longest: 3, Depth: 1},
+		`{"a":[1,{"b,":"\\\",\\"}],"c":{}}`: {Values: 6, Containers: 4, Longest: 2, Depth: 3},
 		`]],"open`:                          {Values: 1},
 	} {
 		if got := jsonfile.Measure([]byte(text)); got != want {
@@ -31,14 +31,19 @@ func TestMeasure(t *testing.T) {
 func TestManyValues(t *testing.T) {
 	t.Parallel()
 	type row struct{ A, B *string }
-	for _, each := range []string{"{}", "0", `{"A":"x"}`, "[]"} {
+	for each, most := range map[string]string{
+		"0": "2000000 are read", "{}": "500000 are read", `{"A":"x"}`: "500000 are read", "[]": "500000 are read",
+	} {
 		text := "[" + strings.Repeat(each+",", jsonfile.MaxValues) + each + "]"
-		if _, err := jsonfile.Decode[[]row]([]byte(text)); err == nil || !strings.Contains(err.Error(), "at most 1000000 are read") {
+		if each != "0" {
+			text = "[" + strings.Repeat(each+",", jsonfile.MaxContainers) + each + "]"
+		}
+		if _, err := jsonfile.Decode[[]row]([]byte(text)); err == nil || !strings.Contains(err.Error(), "at most "+most) {
 			t.Errorf("%s: %v", each, err)
 		}
 	}
-	text := "[" + strings.Repeat("{},", jsonfile.MaxValues/2-1) + "{}]"
-	if rows, err := jsonfile.Decode[[]row]([]byte(text)); err != nil || len(rows) != jsonfile.MaxValues/2 {
+	text := "[" + strings.Repeat("{},", jsonfile.MaxContainers-2) + "{}]"
+	if rows, err := jsonfile.Decode[[]row]([]byte(text)); err != nil || len(rows) != jsonfile.MaxContainers-1 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
 	if _, err := jsonfile.Decode[json.RawMessage]([]byte("[" + strings.Repeat("0,", jsonfile.MaxValues) + "0]")); err == nil {

@@ -230,6 +230,18 @@ func bigState(n int) []byte {
 	return []byte(b.String())
 }
 
+// The limit on values leaves room for the largest repository that copse promises to serve.
+func TestParseManyBranches(t *testing.T) {
+	t.Parallel()
+	s, err := twig.Parse(bigState(100_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Branches) != 100_000 {
+		t.Errorf("got %d branches", len(s.Branches))
+	}
+}
+
 func BenchmarkParse(b *testing.B) {
 	data := bigState(10_000)
 	b.SetBytes(int64(len(data)))
