@@ -32,7 +32,6 @@ var sizes = map[string]struct {
 		120, "the layer that surfaces ask; what a task may do is decided in recipe",
 	},
 	"internal/board":             {1450, "one protocol between the server and an open page: parts, their differences, and the stream"},
-	"internal/clientconfig":      {2600, "one editor each for JSON, TOML and YAML, behind one list of clients"},
 	"internal/cli/branch":        {1900, "a file for each command of one noun"},
 	"internal/git":               {2800, "one method each of the one value that reads a repository"},
 	"internal/github/githubtest": {2200, "one server with the routes of one API"},
@@ -44,7 +43,6 @@ var sizes = map[string]struct {
 	"internal/item/ticfile":      {1400, "one format, with the splice that keeps what a person wrote"},
 	"internal/item/yamlmap":      {1600, "one parser"},
 	"internal/mcpserver":         {1800, "the server, and its extensions of the protocol, each over the whole of it"},
-	"internal/recipe":            {2000, "reading a justfile and running it share what was read"},
 	"internal/toolset/items":     {1900, "fourteen tools over one form of an item"},
 }
 

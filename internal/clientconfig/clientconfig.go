@@ -17,15 +17,21 @@
 // to the variables that copse needs, in the client's own form, and never their values.
 // [Client.Environ] returns the environment that a server then gets.
 //
-// This package reads and writes only texts; the caller handles the files.
+// Package clientfile names the files, jsonedit and tomledit change their texts, and sessionhook
+// adds the hooks that inform a session. All of them read and write only texts; the caller handles
+// the files.
 package clientconfig
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
+	"github.com/copse-dev/copse/internal/clientconfig/jsonedit"
+	"github.com/copse-dev/copse/internal/clientconfig/tomledit"
 )
 
 // Server is the server in a client's entry.
@@ -50,23 +56,14 @@ type Server struct {
 	URL, Token string
 }
 
-// Scope is the owner of the configuration.
-type Scope string
-
-// The scopes.
-const (
-	User    Scope = "user"
-	Project Scope = "project"
-)
-
 // Client is a program that uses MCP servers.
 type Client struct {
 	// ID is its name in commands, Title in sentences.
 	ID, Title string
 
 	toml    bool
-	key     string // of the entries in the file
-	user    map[string][]string
+	key     string                     // of the entries in the file
+	user    map[string]clientfile.Path // by system, "" for the others
 	project []string
 	form    form
 	// filter describes what the client withholds from the servers that it starts.
@@ -84,123 +81,54 @@ type form struct {
 	keyed   bool   // it refuses a file without the object of servers
 }
 
-// Location says where a user's files are.
-type Location struct {
-	GOOS, Home string
-	// AppData is %APPDATA%, ConfigHome $XDG_CONFIG_HOME; "" is the default.
-	AppData, ConfigHome string
-	// Getenv returns the variables with which users move clients' files; nil for none.
-	Getenv func(name string) string
-	// Dir is the directory of the project. Main is that of its main worktree, if Dir is a linked
-	// one.
-	Dir, Main string
-}
-
-// parts of paths that depend on the place.
-const (
-	home    = "~"
-	config  = "$config"  // ~/.config
-	appData = "$appdata" // %APPDATA%
-	support = "$support" // ~/Library/Application Support
-
-	// These are a directory below the home directory, unless the client's own variable names
-	// another.
-	claudeFile = "$claude-file" // ~
-	claudeDir  = "$claude"      // ~/.claude
-	codexDir   = "$codex"       // ~/.codex
-	geminiHome = "$gemini"      // ~
-	copilotDir = "$copilot"     // ~/.copilot
-	qwenDir    = "$qwen"        // ~/.qwen
-)
-
-// moved are the variables with which users move the files of clients. opencode has one, too, but
-// reads its usual file in addition.
-var moved = map[string]struct {
-	variable string
-	parts    []string // the location without the variable
-}{
-	claudeFile: {"CLAUDE_CONFIG_DIR", []string{home}},
-	claudeDir:  {"CLAUDE_CONFIG_DIR", []string{home, ".claude"}},
-	codexDir:   {"CODEX_HOME", []string{home, ".codex"}},
-	geminiHome: {"GEMINI_CLI_HOME", []string{home}},
-	copilotDir: {"COPILOT_HOME", []string{home, ".copilot"}},
-	qwenDir:    {"QWEN_HOME", []string{home, ".qwen"}},
-}
-
-// resolve returns the path of parts, the first of which depends on the location. The error names
-// what a client cannot be found without.
-func (p Location) resolve(title string, parts []string) (string, error) {
-	if m, ok := moved[parts[0]]; ok {
-		if p.Getenv != nil {
-			if dir := p.Getenv(m.variable); filepath.IsAbs(dir) {
-				return filepath.Join(append([]string{dir}, parts[1:]...)...), nil
-			} else if dir != "" {
-				return "", fmt.Errorf("%s is %q, which names another directory wherever %s starts; use an absolute path", m.variable, dir, title)
-			}
-		}
-		return p.resolve(title, slices.Concat(m.parts, parts[1:]))
-	}
-	base := map[string]string{
-		home: p.Home, support: join(p.Home, "Library", "Application Support"), config: p.ConfigHome, appData: p.AppData,
-	}
-	if base[config] == "" {
-		base[config] = join(p.Home, ".config")
-	}
-	if base[appData] == "" {
-		base[appData] = join(p.Home, "AppData", "Roaming")
-	}
-	if !filepath.IsAbs(base[parts[0]]) {
-		return "", fmt.Errorf("the environment names no home directory, where %s has its configuration; set HOME", title)
-	}
-	return filepath.Join(append([]string{base[parts[0]]}, parts[1:]...)...), nil
-}
-
 // everywhere returns a path that is the same on all systems.
-func everywhere(parts ...string) map[string][]string { return map[string][]string{"": parts} }
+func everywhere(parts ...string) map[string]clientfile.Path {
+	return map[string]clientfile.Path{"": parts}
+}
 
 // clients returns all known clients.
 func clients() []Client {
 	typed, plain := form{typed: true, urlKey: "url"}, form{urlKey: "url"}
 	return []Client{
-		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(claudeFile, ".claude.json"), project: []string{".mcp.json"}, form: typed, filter: claudeCode},
+		{ID: "claude-code", Title: "Claude Code", key: "mcpServers", user: everywhere(clientfile.ClaudeFile, ".claude.json"), project: []string{".mcp.json"}, form: typed, filter: claudeCode},
 		{
 			ID: "claude-desktop", Title: "Claude Desktop", key: "mcpServers", form: form{}, filter: sdkDefault,
-			user: map[string][]string{
-				"darwin": {support, "Claude", "claude_desktop_config.json"}, "windows": {appData, "Claude", "claude_desktop_config.json"},
-				"": {config, "Claude", "claude_desktop_config.json"},
+			user: map[string]clientfile.Path{
+				"darwin": {clientfile.Support, "Claude", "claude_desktop_config.json"}, "windows": {clientfile.AppData, "Claude", "claude_desktop_config.json"},
+				"": {clientfile.Config, "Claude", "claude_desktop_config.json"},
 			},
 		},
 		{
 			ID: "vscode", Title: "VS Code", key: "servers", project: []string{".vscode", "mcp.json"}, form: typed,
-			user: map[string][]string{
-				"darwin": {support, "Code", "User", "mcp.json"}, "windows": {appData, "Code", "User", "mcp.json"}, "": {config, "Code", "User", "mcp.json"},
+			user: map[string]clientfile.Path{
+				"darwin": {clientfile.Support, "Code", "User", "mcp.json"}, "windows": {clientfile.AppData, "Code", "User", "mcp.json"}, "": {clientfile.Config, "Code", "User", "mcp.json"},
 			},
 		},
-		{ID: "cursor", Title: "Cursor", key: "mcpServers", user: everywhere(home, ".cursor", "mcp.json"), project: []string{".cursor", "mcp.json"}, form: plain},
+		{ID: "cursor", Title: "Cursor", key: "mcpServers", user: everywhere(clientfile.Home, ".cursor", "mcp.json"), project: []string{".cursor", "mcp.json"}, form: plain},
 		{
-			ID: "codex", Title: "Codex", toml: true, key: "mcp_servers", user: everywhere(codexDir, "config.toml"),
+			ID: "codex", Title: "Codex", toml: true, key: "mcp_servers", user: everywhere(clientfile.CodexDir, "config.toml"),
 			project: []string{".codex", "config.toml"}, form: form{urlKey: "url", dir: true}, filter: codex,
 		},
 		{
-			ID: "gemini", Title: "Gemini CLI", key: "mcpServers", user: everywhere(geminiHome, ".gemini", "settings.json"),
+			ID: "gemini", Title: "Gemini CLI", key: "mcpServers", user: everywhere(clientfile.GeminiHome, ".gemini", "settings.json"),
 			project: []string{".gemini", "settings.json"}, form: form{urlKey: "httpUrl", dir: true}, filter: gemini,
 		},
 		{
-			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(config, "opencode", "opencode.json"), project: []string{"opencode.json"},
+			ID: "opencode", Title: "opencode", key: "mcp", user: everywhere(clientfile.Config, "opencode", "opencode.json"), project: []string{"opencode.json"},
 			form: form{typed: true, urlKey: "url", command: true, env: "environment", dir: true},
 		},
-		{ID: "windsurf", Title: "Windsurf", key: "mcpServers", user: everywhere(home, ".codeium", "windsurf", "mcp_config.json"), form: form{urlKey: "serverUrl"}},
+		{ID: "windsurf", Title: "Windsurf", key: "mcpServers", user: everywhere(clientfile.Home, ".codeium", "windsurf", "mcp_config.json"), form: form{urlKey: "serverUrl"}},
 		{
 			ID: "zed", Title: "Zed", key: "context_servers", project: []string{".zed", "settings.json"}, form: plain,
-			user: map[string][]string{"windows": {appData, "Zed", "settings.json"}, "": {config, "zed", "settings.json"}},
+			user: map[string]clientfile.Path{"windows": {clientfile.AppData, "Zed", "settings.json"}, "": {clientfile.Config, "zed", "settings.json"}},
 		},
 		{
 			// It reads the project's file of Claude Code, too.
-			ID: "copilot", Title: "Copilot CLI", key: "mcpServers", user: everywhere(copilotDir, "mcp-config.json"), project: []string{".mcp.json"},
+			ID: "copilot", Title: "Copilot CLI", key: "mcpServers", user: everywhere(clientfile.CopilotDir, "mcp-config.json"), project: []string{".mcp.json"},
 			form: form{typed: true, urlKey: "url", tools: true, keyed: true}, filter: copilot,
 		},
 		{
-			ID: "qwen", Title: "Qwen Code", key: "mcpServers", user: everywhere(qwenDir, "settings.json"), project: []string{".qwen", "settings.json"},
+			ID: "qwen", Title: "Qwen Code", key: "mcpServers", user: everywhere(clientfile.QwenDir, "settings.json"), project: []string{".qwen", "settings.json"},
 			form: form{urlKey: "httpUrl", dir: true},
 		},
 	}
@@ -251,25 +179,18 @@ func Lookup(id string) (Client, error) {
 }
 
 // Path returns the client's file. It fails if the client has none for the scope.
-func (c Client) Path(scope Scope, p Location) (string, error) {
-	if scope == Project {
+func (c Client) Path(scope clientfile.Scope, l clientfile.Location) (string, error) {
+	if scope == clientfile.Project {
 		if c.project == nil {
 			return "", fmt.Errorf("%s has no configuration for a project; use the user's", c.Title)
 		}
-		return filepath.Join(append([]string{p.Dir}, c.project...)...), nil
+		return l.InProject(c.project), nil
 	}
-	parts, ok := c.user[p.GOOS]
+	path, ok := c.user[l.GOOS]
 	if !ok {
-		parts = c.user[""]
+		path = c.user[""]
 	}
-	return p.resolve(c.Title, parts)
-}
-
-func join(base string, parts ...string) string {
-	if base == "" {
-		return ""
-	}
-	return filepath.Join(append([]string{base}, parts...)...)
+	return l.Resolve(c.Title, path)
 }
 
 // NoHTTPError reports that a client only starts servers itself.
@@ -311,19 +232,60 @@ func (c Client) Set(text []byte, name string, s Server) ([]byte, error) {
 	if before.inShell() && s.URL == "" && (len(s.Without) > 0 || slices.ContainsFunc(s.Args, func(arg string) bool { return strings.HasPrefix(arg, "-") })) {
 		return nil, errInShell
 	}
-	edit := c.edit(s, before)
+	changes := c.edit(s, before)
 	if c.toml {
-		return setTOML(text, c.key, name, edit)
+		e, err := tomledit.Open(text, c.key, name)
+		if err != nil {
+			return nil, err
+		}
+		changes.apply(e)
+		return e.Text()
 	}
-	return setJSON(text, c.key, name, edit)
+	doc, err := jsonedit.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := doc.Root().AddObject(c.key)
+	if err != nil {
+		return nil, err
+	}
+	e, err := servers.AddObject(name)
+	if err != nil { // it is of another form
+		e = servers.ReplaceObject(name)
+	}
+	changes.apply(e)
+	return doc.Text(), nil
 }
 
-// Remove returns text without the entry of that name; the same if there is none.
+// Remove returns text without the entry of that name, and without the object of servers if it is
+// then empty and need not stay. It returns the same text if there is no such entry.
 func (c Client) Remove(text []byte, name string) ([]byte, error) {
 	if c.toml {
-		return removeTOML(text, c.key, name)
+		e, err := tomledit.Open(text, c.key, name)
+		if err != nil {
+			return nil, err
+		}
+		return e.Without(), nil
 	}
-	return removeJSON(text, c.key, name, c.form.keyed)
+	if len(bytes.TrimSpace(text)) == 0 {
+		return text, nil
+	}
+	doc, err := jsonedit.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	servers, err := doc.Root().Object(c.key)
+	if err != nil {
+		return nil, err
+	}
+	if servers == nil || !servers.Has(name) {
+		return text, nil
+	}
+	servers.Remove(name)
+	if !c.form.keyed && servers.Empty() {
+		doc.Root().Remove(c.key)
+	}
+	return doc.Text(), nil
 }
 
 // Print returns the text of a new file with the servers.

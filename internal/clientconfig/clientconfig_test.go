@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
+	"github.com/copse-dev/copse/internal/clientconfig/sessionhook"
 	"github.com/copse-dev/copse/internal/hostenv"
 )
 
@@ -143,30 +145,30 @@ func TestPath(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		id    string
-		scope clientconfig.Scope
-		place clientconfig.Location
+		scope clientfile.Scope
+		place clientfile.Location
 		want  string
 	}{
-		{"claude-code", "user", clientconfig.Location{Home: "/h"}, "/h/.claude.json"},
-		{"claude-code", "project", clientconfig.Location{Dir: "/p"}, "/p/.mcp.json"},
-		{"claude-desktop", "user", clientconfig.Location{GOOS: "linux", Home: "/h"}, "/h/.config/Claude/claude_desktop_config.json"},
-		{"claude-desktop", "user", clientconfig.Location{GOOS: "darwin", Home: "/h"}, "/h/Library/Application Support/Claude/claude_desktop_config.json"},
-		{"claude-desktop", "user", clientconfig.Location{GOOS: "windows", Home: "/h", AppData: "/roaming"}, "/roaming/Claude/claude_desktop_config.json"},
-		{"vscode", "user", clientconfig.Location{GOOS: "linux", Home: "/h", ConfigHome: "/c"}, "/c/Code/User/mcp.json"},
-		{"vscode", "user", clientconfig.Location{GOOS: "darwin", Home: "/h"}, "/h/Library/Application Support/Code/User/mcp.json"},
-		{"vscode", "user", clientconfig.Location{GOOS: "windows", Home: "/h"}, "/h/AppData/Roaming/Code/User/mcp.json"},
-		{"vscode", "project", clientconfig.Location{Dir: "/p"}, "/p/.vscode/mcp.json"},
-		{"cursor", "user", clientconfig.Location{GOOS: "windows", Home: "/h"}, "/h/.cursor/mcp.json"},
-		{"codex", "user", clientconfig.Location{Home: "/h"}, "/h/.codex/config.toml"},
-		{"codex", "project", clientconfig.Location{Dir: "/p"}, "/p/.codex/config.toml"},
-		{"gemini", "project", clientconfig.Location{Dir: "/p"}, "/p/.gemini/settings.json"},
-		{"opencode", "user", clientconfig.Location{Home: "/h"}, "/h/.config/opencode/opencode.json"},
-		{"windsurf", "user", clientconfig.Location{Home: "/h"}, "/h/.codeium/windsurf/mcp_config.json"},
-		{"zed", "user", clientconfig.Location{GOOS: "darwin", Home: "/h"}, "/h/.config/zed/settings.json"},
-		{"copilot", "user", clientconfig.Location{Home: "/h"}, "/h/.copilot/mcp-config.json"},
-		{"qwen", "project", clientconfig.Location{Dir: "/p"}, "/p/.qwen/settings.json"},
-		{"windsurf", "project", clientconfig.Location{Dir: "/p"}, "Windsurf has no configuration for a project; use the user's"},
-		{"cursor", "user", clientconfig.Location{}, "the environment names no home directory, where Cursor has its configuration; set HOME"},
+		{"claude-code", "user", clientfile.Location{Home: "/h"}, "/h/.claude.json"},
+		{"claude-code", "project", clientfile.Location{Dir: "/p"}, "/p/.mcp.json"},
+		{"claude-desktop", "user", clientfile.Location{GOOS: "linux", Home: "/h"}, "/h/.config/Claude/claude_desktop_config.json"},
+		{"claude-desktop", "user", clientfile.Location{GOOS: "darwin", Home: "/h"}, "/h/Library/Application Support/Claude/claude_desktop_config.json"},
+		{"claude-desktop", "user", clientfile.Location{GOOS: "windows", Home: "/h", AppData: "/roaming"}, "/roaming/Claude/claude_desktop_config.json"},
+		{"vscode", "user", clientfile.Location{GOOS: "linux", Home: "/h", ConfigHome: "/c"}, "/c/Code/User/mcp.json"},
+		{"vscode", "user", clientfile.Location{GOOS: "darwin", Home: "/h"}, "/h/Library/Application Support/Code/User/mcp.json"},
+		{"vscode", "user", clientfile.Location{GOOS: "windows", Home: "/h"}, "/h/AppData/Roaming/Code/User/mcp.json"},
+		{"vscode", "project", clientfile.Location{Dir: "/p"}, "/p/.vscode/mcp.json"},
+		{"cursor", "user", clientfile.Location{GOOS: "windows", Home: "/h"}, "/h/.cursor/mcp.json"},
+		{"codex", "user", clientfile.Location{Home: "/h"}, "/h/.codex/config.toml"},
+		{"codex", "project", clientfile.Location{Dir: "/p"}, "/p/.codex/config.toml"},
+		{"gemini", "project", clientfile.Location{Dir: "/p"}, "/p/.gemini/settings.json"},
+		{"opencode", "user", clientfile.Location{Home: "/h"}, "/h/.config/opencode/opencode.json"},
+		{"windsurf", "user", clientfile.Location{Home: "/h"}, "/h/.codeium/windsurf/mcp_config.json"},
+		{"zed", "user", clientfile.Location{GOOS: "darwin", Home: "/h"}, "/h/.config/zed/settings.json"},
+		{"copilot", "user", clientfile.Location{Home: "/h"}, "/h/.copilot/mcp-config.json"},
+		{"qwen", "project", clientfile.Location{Dir: "/p"}, "/p/.qwen/settings.json"},
+		{"windsurf", "project", clientfile.Location{Dir: "/p"}, "Windsurf has no configuration for a project; use the user's"},
+		{"cursor", "user", clientfile.Location{}, "the environment names no home directory, where Cursor has its configuration; set HOME"},
 	} {
 		got, err := lookup(t, tt.id).Path(tt.scope, tt.place)
 		if err != nil {
@@ -662,22 +664,30 @@ func TestMovedFiles(t *testing.T) {
 	} {
 		c := lookup(t, id)
 		set := map[string]string{tt.variable: filepath.FromSlash("/moved")}
-		place := clientconfig.Location{GOOS: "linux", Home: filepath.FromSlash("/home/u"), Dir: filepath.FromSlash("/project"), Getenv: func(name string) string { return set[name] }}
+		place := clientfile.Location{GOOS: "linux", Home: filepath.FromSlash("/home/u"), Dir: filepath.FromSlash("/project"), Getenv: func(name string) string { return set[name] }}
 		base := "/moved"
 		if tt.variable == "" {
 			base = place.Home
 		}
-		if got, err := c.Path(clientconfig.User, place); err != nil || got != filepath.Join(base, filepath.FromSlash(tt.file)) {
+		if got, err := c.Path(clientfile.User, place); err != nil || got != filepath.Join(base, filepath.FromSlash(tt.file)) {
 			t.Errorf("%s: %s, %v", id, got, err)
 		}
 		if tt.hooks != "" {
-			if got, err := c.HookPath(clientconfig.User, place); err != nil || got != filepath.Join(base, filepath.FromSlash(tt.hooks)) {
+			if got, err := hookPath(c, place); err != nil || got != filepath.Join(base, filepath.FromSlash(tt.hooks)) {
 				t.Errorf("%s: %s, %v", id, got, err)
 			}
 		}
 		set[tt.variable] = "here"
-		if got, err := c.Path(clientconfig.User, place); tt.variable != "" && (err == nil || !strings.Contains(err.Error(), tt.variable+` is "here"`)) {
+		if got, err := c.Path(clientfile.User, place); tt.variable != "" && (err == nil || !strings.Contains(err.Error(), tt.variable+` is "here"`)) {
 			t.Errorf("%s with a relative path: %s, %v", id, got, err)
 		}
 	}
+}
+
+func hookPath(c clientconfig.Client, l clientfile.Location) (string, error) {
+	h, err := sessionhook.For(c.ID, c.Title)
+	if err != nil {
+		return "", err
+	}
+	return h.Path(clientfile.User, l)
 }

@@ -8,6 +8,25 @@ import (
 	"strings"
 )
 
+// members are those of an entry while it is changed.
+type members interface {
+	Get(key string) any
+	Set(key string, value any)
+	Remove(key string)
+}
+
+// apply changes an entry.
+func (e edit) apply(to members) {
+	for _, key := range e.drop {
+		to.Remove(key)
+	}
+	for _, s := range e.set {
+		if value, differs := s.resolve(to.Get(s.key)); differs {
+			to.Set(s.key, value)
+		}
+	}
+}
+
 // edit is the change to an entry.
 type edit struct {
 	set []setting

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/copse-dev/copse/internal/clientconfig/jsonedit"
+	"github.com/copse-dev/copse/internal/clientconfig/tomledit"
 )
 
 // Entries returns the servers that a text names, by name. An empty text has none.
@@ -32,37 +33,27 @@ func (c Client) raw(text []byte) (map[string]json.RawMessage, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
-	var data []byte
-	if c.toml {
-		if err := checkNesting(text, true); err != nil {
-			return nil, err
-		}
-		var file map[string]any
-		if err := toml.Unmarshal(text, &file); err != nil {
-			return nil, fmt.Errorf("it is not TOML: %w", err)
-		}
-		var err error
-		if data, err = json.Marshal(file[c.key]); err != nil {
-			return nil, fmt.Errorf("it is not a configuration: %w", err)
-		}
-	} else {
-		v, root, err := parse(text)
-		if err != nil {
-			return nil, err
-		}
-		at := member(root, c.key)
-		if at < 0 {
-			return nil, nil
-		}
-		v = root.Members[at].Value.Clone()
-		v.Standardize()
-		data = v.Pack()
+	data, err := c.object(text)
+	if err != nil || data == nil {
+		return nil, err
 	}
 	var servers map[string]json.RawMessage
 	if err := json.Unmarshal(data, &servers); err != nil {
-		return nil, fmt.Errorf("%w: %q", errShape, c.key)
+		return nil, fmt.Errorf("%w: %q", jsonedit.ErrShape, c.key)
 	}
 	return servers, nil
+}
+
+// object returns the object of a text with the entries as JSON, nil or null if there is none.
+func (c Client) object(text []byte) ([]byte, error) {
+	if c.toml {
+		return tomledit.JSON(text, c.key)
+	}
+	doc, err := jsonedit.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return doc.Root().Raw(c.key), nil
 }
 
 // entry is the part of an entry that this package reads. It ignores members of another form.

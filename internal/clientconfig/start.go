@@ -8,7 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/copse-dev/copse/internal/clientconfig/jsonedit"
+	"github.com/copse-dev/copse/internal/clientconfig/tomledit"
 )
 
 // refuses returns why the client does not use an entry, "" if it does. The behavior of Claude Code,
@@ -150,7 +151,7 @@ func (c Client) Trusts(user []byte, dirs ...string) bool {
 			Level string `toml:"trust_level"`
 		} `toml:"projects"`
 	}
-	if checkNesting(user, true) != nil || toml.Unmarshal(user, &file) != nil {
+	if tomledit.Decode(user, &file) != nil {
 		return false
 	}
 	return slices.ContainsFunc(dirs, func(dir string) bool { return file.Projects[dir].Level == "trusted" })
@@ -163,11 +164,10 @@ func (c Client) Excludes(text []byte, name string, dirs ...string) string {
 	if c.ID != "claude-code" && c.ID != "gemini" {
 		return ""
 	}
-	v, _, err := parse(text)
+	doc, err := jsonedit.Parse(text)
 	if err != nil {
 		return "" // its entries report it
 	}
-	v.Standardize()
 	var file struct {
 		MCP lax[struct {
 			Excluded []string  `json:"excluded"`
@@ -177,7 +177,7 @@ func (c Client) Excludes(text []byte, name string, dirs ...string) string {
 			Disabled lax[[]string] `json:"disabledMcpServers"`
 		}] `json:"projects"`
 	}
-	if json.Unmarshal(v.Pack(), &file) != nil {
+	if json.Unmarshal(doc.Root().JSON(), &file) != nil {
 		return ""
 	}
 	if c.ID == "claude-code" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/copse-dev/copse/internal/cleantext"
+	"github.com/copse-dev/copse/internal/recipe/justsource"
 	"github.com/copse-dev/copse/internal/recipe/splice"
 )
 
@@ -61,7 +62,7 @@ func (a *attribute) UnmarshalJSON(data []byte) error {
 }
 
 // parseDump reads just's output.
-func parseDump(data []byte, s *sources, copies string) ([]Recipe, error) {
+func parseDump(data []byte, s *justsource.Sources, copies string) ([]Recipe, error) {
 	var m module
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, fmt.Errorf("read the output of just about the justfile: %w", err)
@@ -70,11 +71,7 @@ func parseDump(data []byte, s *sources, copies string) ([]Recipe, error) {
 		return nil, err
 	}
 	recipes := m.all("")
-	var defined []string
-	for _, text := range s.texts {
-		defined = append(defined, functions(text)...)
-	}
-	spliced, err := splice.Analyze(data, defined)
+	spliced, err := splice.Analyze(data, s.Functions())
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +143,7 @@ func (d dumped) recipe() Recipe {
 
 // contained refuses settings with which just itself would read files, or work, outside of the
 // project. They are relative to the file of the module, whose copy is below copies.
-func (m module) contained(s *sources, copies string) error {
+func (m module) contained(s *justsource.Sources, copies string) error {
 	file, err := filepath.Rel(copies, m.Source)
 	if err != nil {
 		file = "justfile"
@@ -159,10 +156,10 @@ func (m module) contained(s *sources, copies string) error {
 		}
 		var text string
 		if json.Unmarshal(raw, &text) != nil {
-			return &FileError{Problem: "The justfile cannot be used: the setting " + name + " is an expression; write a plain string"}
+			return &justsource.FileError{Problem: "The justfile cannot be used: the setting " + name + " is an expression; write a plain string"}
 		}
-		if err := s.inside(filepath.ToSlash(file), text); err != nil {
-			return &FileError{Problem: fmt.Sprintf("The justfile cannot be used: the setting %s is %s, which leads out of the project; use a path in it", name, quote(text))}
+		if err := s.Inside(filepath.ToSlash(file), text); err != nil {
+			return &justsource.FileError{Problem: fmt.Sprintf("The justfile cannot be used: the setting %s is %s, which leads out of the project; use a path in it", name, justsource.Quote(text))}
 		}
 	}
 	for _, sub := range m.Modules {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
+	"github.com/copse-dev/copse/internal/recipe/capture"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 )
@@ -153,7 +154,7 @@ func (j *Journal) lock(name string) (lock *flock.Flock, free bool) {
 const recordTimeout = time.Second
 
 // record stores a run. A failure to do so does not fail the run.
-func (j *Journal) record(run Run, out *Output) {
+func (j *Journal) record(run Run, out *capture.Output) {
 	text, _ := out.Text()
 	run.Args = j.clean(run.Args)
 	last := &LastRun{Run: run, Tail: tail(j.text(text))}

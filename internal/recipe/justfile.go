@@ -16,6 +16,8 @@ import (
 	"github.com/copse-dev/copse/internal/cachedfile"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/credential"
+	"github.com/copse-dev/copse/internal/recipe/capture"
+	"github.com/copse-dev/copse/internal/recipe/justsource"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/rooted"
@@ -135,7 +137,7 @@ func (j *Justfile) enter(ctx context.Context) (_ context.Context, leave func(), 
 	}, nil
 }
 
-// Recipes returns the public recipes, by name. The error is a [MissingError], a [*FileError], a
+// Recipes returns the public recipes, by name. The error is a [MissingError], a [*justsource.FileError], a
 // [NotInstalledError], or explains why just did not answer.
 func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
 	j.mu.Lock()
@@ -150,7 +152,7 @@ func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
 	j.kept = nil
 	r := &reading{path: path}
 	r.recipes, r.sources, r.err = j.understand(ctx, filepath.Base(path))
-	if _, refused := errors.AsType[*FileError](r.err); r.err == nil || refused {
+	if _, refused := errors.AsType[*justsource.FileError](r.err); r.err == nil || refused {
 		j.kept = r
 	}
 	return r.recipes, r.err
@@ -160,16 +162,16 @@ func (j *Justfile) Recipes(ctx context.Context) ([]Recipe, error) {
 func (j *Justfile) find() (string, error) {
 	root, err := rooted.Open(j.root)
 	if err != nil {
-		return "", &FileError{Problem: "The project root cannot be read"}
+		return "", &justsource.FileError{Problem: "The project root cannot be read"}
 	}
 	defer root.Close()
 	entries, err := root.ReadDir(".")
 	if err != nil {
-		return "", &FileError{Problem: "The project root cannot be read"}
+		return "", &justsource.FileError{Problem: "The project root cannot be read"}
 	}
 	var found []string
 	for _, e := range entries {
-		if name := e.Name(); !e.IsDir() && isJustfile(name) {
+		if name := e.Name(); !e.IsDir() && justsource.IsJustfile(name) {
 			found = append(found, name)
 		}
 	}
@@ -179,7 +181,7 @@ func (j *Justfile) find() (string, error) {
 	case 1:
 		return filepath.Join(j.root, found[0]), nil
 	}
-	return "", &FileError{Problem: "There are several justfiles in the project root: " + strings.Join(found, ", ") + ". Keep one"}
+	return "", &justsource.FileError{Problem: "There are several justfiles in the project root: " + strings.Join(found, ", ") + ". Keep one"}
 }
 
 // understand returns the recipes of the justfile with this name in the root, and the files on which
@@ -187,30 +189,30 @@ func (j *Justfile) find() (string, error) {
 func (j *Justfile) understand(ctx context.Context, name string) ([]Recipe, *cachedfile.Group, error) {
 	root, err := rooted.Open(j.root)
 	if err != nil {
-		return nil, nil, &FileError{Problem: "The project root cannot be read"}
+		return nil, nil, &justsource.FileError{Problem: "The project root cannot be read"}
 	}
 	defer root.Close()
 	home := cmp.Or(j.env.Get("HOME"), j.env.Get("USERPROFILE"))
-	sources, err := read(root, j.root, home, name)
+	sources, err := justsource.Read(root, j.root, home, name)
 	if err != nil {
-		return nil, sources.files, err
+		return nil, sources.Files(), err
 	}
 	recipes, err := j.dump(ctx, sources, name)
-	return recipes, sources.files, err
+	return recipes, sources.Files(), err
 }
 
 const dumpTimeout = 10 * time.Second
 
 // dump lets just read copies of the sources. A concurrent change of the justfile, or an import that
 // only just recognizes, therefore leads it nowhere else.
-func (j *Justfile) dump(ctx context.Context, s *sources, name string) ([]Recipe, error) {
+func (j *Justfile) dump(ctx context.Context, s *justsource.Sources, name string) ([]Recipe, error) {
 	made, err := tempdir.New("copse-just-")
 	if err != nil {
 		return nil, fmt.Errorf("copy the justfile: %w", err)
 	}
 	defer made.Close()
 	dir := filepath.Join(made.Path, "project") // beside the lock, whose name a source can have
-	if err := s.copy(dir); err != nil {
+	if err := s.Copy(dir); err != nil {
 		return nil, err
 	}
 	res, err := xec.Run(ctx, xec.Command{
@@ -218,7 +220,7 @@ func (j *Justfile) dump(ctx context.Context, s *sources, name string) ([]Recipe,
 		Args: []string{"--justfile", filepath.Join(dir, name), "--working-directory", dir, "--color", "never", "--dump", "--dump-format", "json"},
 	})
 	if exit, ok := errors.AsType[*xec.ExitError](err); ok {
-		return nil, &FileError{Problem: "The justfile cannot be used: " + complaint(exit.Stderr, dir)}
+		return nil, &justsource.FileError{Problem: "The justfile cannot be used: " + complaint(exit.Stderr, dir)}
 	}
 	if err != nil {
 		return nil, j.explain(err)
@@ -333,7 +335,7 @@ func (j *Justfile) Run(ctx context.Context, c Call, out io.Writer) (Run, error) 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 
-	var kept Output
+	var kept capture.Output
 	run := Run{Task: called.Name, Args: c.Args, Started: time.Now().UTC()}
 	task := j.journal.tasks.Begin(running.Task{
 		Name: run.Task, Args: j.journal.clean(run.Args), Root: j.root, Started: run.Started,

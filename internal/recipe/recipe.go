@@ -19,8 +19,8 @@
 //   - when it is stopped, by the context or its time limit, none of its processes remains: see
 //     [xec.Stream].
 //
-// An [Output] stores the beginning and the end of a recipe's output. A file records the last
-// run, for later questions about it: see [Journal].
+// Package justsource reads the justfile, capture stores the beginning and the end of a recipe's
+// output, and a file records the last run, for later questions about it: see [Journal].
 package recipe
 
 import (
@@ -218,14 +218,6 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s is running already, as task %s: started by %s at %s (process %d)",
 		e.Name, e.Task.ID, e.Task.Client, e.Task.Started.Format(time.RFC3339), e.Task.Owner.PID)
 }
-
-// FileError explains why the project's justfile is unusable.
-type FileError struct {
-	// Problem is for display; it contains just's message about an error.
-	Problem string
-}
-
-func (e *FileError) Error() string { return e.Problem }
 
 // MissingError reports that there is no justfile.
 type MissingError struct{}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/capture"
 	"github.com/copse-dev/copse/internal/test/need"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -40,7 +41,7 @@ func project(t *testing.T, files map[string]string) (*recipe.Justfile, string) {
 // run runs a recipe and tells everything about it in one text.
 func run(t *testing.T, j *recipe.Justfile, c recipe.Call) string {
 	t.Helper()
-	var out recipe.Output
+	var out capture.Output
 	r, err := j.Run(t.Context(), c, &out)
 	text, _ := out.Text()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git/gittest"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/justsource"
 	"github.com/copse-dev/copse/internal/rooted/rootedtest"
 	"github.com/copse-dev/copse/internal/tempdir"
 	"github.com/copse-dev/copse/internal/test/need"
@@ -29,7 +30,7 @@ func without(t *testing.T, root, home string) *recipe.Justfile {
 func refused(t *testing.T, j *recipe.Justfile) string {
 	t.Helper()
 	_, err := j.Recipes(t.Context())
-	if _, ok := errors.AsType[*recipe.FileError](err); !ok {
+	if _, ok := errors.AsType[*justsource.FileError](err); !ok {
 		return fmt.Sprintf("%v: just would have run", err)
 	}
 	if strings.Contains(err.Error(), rootedtest.Secret) {
@@ -252,7 +253,7 @@ func FuzzImports(f *testing.F) {
 				return
 			}
 		}
-		if _, refused := errors.AsType[*recipe.FileError](err); !refused {
+		if _, refused := errors.AsType[*justsource.FileError](err); !refused {
 			t.Errorf("%q: just finds an import that was not seen: %v, %v", text, list, err)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/secret"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/servers"
@@ -36,8 +37,8 @@ type clientOptions struct {
 
 // ClientFiles returns the locations of the clients' files: the user's, and those of the project in
 // dir.
-func ClientFiles(env app.Env, dir string) clientconfig.Location {
-	return clientconfig.Location{
+func ClientFiles(env app.Env, dir string) clientfile.Location {
+	return clientfile.Location{
 		GOOS: env.GOOS, Home: env.Home(), AppData: env.Getenv("APPDATA"), ConfigHome: env.Getenv("XDG_CONFIG_HOME"),
 		Getenv: env.Getenv, Dir: dir,
 	}
@@ -61,10 +62,10 @@ func (o *clientOptions) flags(cmd *cobra.Command) {
 	f.StringSliceVar(&o.clients, "client", nil, "the `clients`, separated by commas: "+strings.Join(clientconfig.IDs(), ", "))
 	f.StringVar(&o.transport, "transport", "", "the `transport`: stdio, where the client starts copse, or http, for the servers of copse up (default that of the entry, or stdio)")
 	f.StringVar(&o.name, "name", "copse", "the `name` of the entry")
-	f.StringVar(&o.scope, "scope", string(clientconfig.User), "the `scope`: user, or project for the file that the members of the project share")
+	f.StringVar(&o.scope, "scope", string(clientfile.User), "the `scope`: user, or project for the file that the members of the project share")
 	f.StringVar(&o.repo, "repo", "", "always serve the repository at this `path`")
 	for flag, values := range map[string][]string{
-		"client": clientconfig.IDs(), "transport": {overStdio, overHTTP}, "scope": {string(clientconfig.User), string(clientconfig.Project)},
+		"client": clientconfig.IDs(), "transport": {overStdio, overHTTP}, "scope": {string(clientfile.User), string(clientfile.Project)},
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 			panic(err) // the flags are defined above
@@ -107,7 +108,7 @@ func (o *clientOptions) check(needsClient bool) error {
 		return app.UsageError("each client has its own format: name one with --client")
 	case o.transport != "" && o.transport != overStdio && o.transport != overHTTP:
 		return app.UsageError(fmt.Sprintf("invalid value %q for --transport: use stdio or http", o.transport))
-	case o.scope != string(clientconfig.User) && o.scope != string(clientconfig.Project):
+	case o.scope != string(clientfile.User) && o.scope != string(clientfile.Project):
 		return app.UsageError(fmt.Sprintf("invalid value %q for --scope: use user or project", o.scope))
 	case strings.TrimSpace(o.name) == "":
 		return app.UsageError("--name is empty")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/wiring/servers"
@@ -45,7 +46,7 @@ func (o *clientOptions) entries(ctx context.Context) ([]clientconfig.Named, erro
 	if err != nil {
 		return nil, err
 	}
-	if status.Guarded && o.scope == string(clientconfig.Project) {
+	if status.Guarded && o.scope == string(clientfile.Project) {
 		return nil, errors.New("the file of a project is shared, and the token must not be: use --scope user, or --transport stdio")
 	}
 	here, err := o.served(ctx, status)
@@ -123,7 +124,7 @@ func (o *clientOptions) directory() string {
 // the user's file by the path of this program, because programs with windows have their own PATH.
 // If the PATH contains this program, its path there is used, because an update keeps that path.
 func (o *clientOptions) command() (string, error) {
-	if o.scope == string(clientconfig.Project) {
+	if o.scope == string(clientfile.Project) {
 		return "copse", nil
 	}
 	self, err := o.env.Program()

@@ -21,6 +21,8 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
+	"github.com/copse-dev/copse/internal/clientconfig/sessionhook"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/rooted"
 	"github.com/copse-dev/copse/internal/userdir"
@@ -30,7 +32,7 @@ import (
 // Install writes the entry that starts copse into the user's file of a client, for "copse init". It
 // returns the file, and false if the file was up to date. An entry over HTTP stays as it is.
 func Install(ctx context.Context, env app.Env, client string) (path string, changed bool, err error) {
-	o := clientOptions{env: env, name: "copse", scope: string(clientconfig.User)}
+	o := clientOptions{env: env, name: "copse", scope: string(clientfile.User)}
 	path, entry, err := o.existing(ctx, client)
 	if err != nil || entry.URL != "" {
 		return path, false, err
@@ -46,7 +48,7 @@ func (o *clientOptions) existing(ctx context.Context, id string) (path string, e
 	if err != nil {
 		return "", entry, app.UsageError(err.Error())
 	}
-	path, err = client.Path(clientconfig.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
+	path, err = client.Path(clientfile.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
 	if err != nil {
 		return "", entry, err
 	}
@@ -81,7 +83,7 @@ func Present(env app.Env) []string {
 		if err != nil {
 			continue
 		}
-		path, err := client.Path(clientconfig.User, ClientFiles(env, ""))
+		path, err := client.Path(clientfile.User, ClientFiles(env, ""))
 		if err != nil {
 			continue
 		}
@@ -158,8 +160,12 @@ func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	path, err := client.HookPath(clientconfig.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
-	if _, none := errors.AsType[*clientconfig.NoHooksError](err); none && o.remove {
+	hooks, err := sessionhook.For(client.ID, client.Title)
+	var path string
+	if err == nil {
+		path, err = hooks.Path(clientfile.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
+	}
+	if _, none := errors.AsType[*sessionhook.NoneError](err); none && o.remove {
 		return nil
 	}
 	if err != nil {
@@ -172,11 +178,11 @@ func (o *clientOptions) changeHooks(ctx context.Context, id string) error {
 	if strings.ContainsAny(command, " '\"$`") {
 		command = strconv.Quote(command)
 	}
-	done, err := o.writeFile(ctx, client, path, nil, func(c clientconfig.Client, text []byte, _ []clientconfig.Named) ([]byte, error) {
+	done, err := o.writeFile(ctx, client, path, nil, func(_ clientconfig.Client, text []byte, _ []clientconfig.Named) ([]byte, error) {
 		if o.remove {
-			return c.RemoveHooks(text)
+			return hooks.Remove(text)
 		}
-		return c.SetHooks(text, command+" mcp hook --client "+id)
+		return hooks.Set(text, command+" mcp hook --client "+id)
 	})
 	if err != nil || o.remove && done.diff == nil {
 		return err
@@ -287,7 +293,7 @@ func (o *clientOptions) write(ctx context.Context, id string, edit editing) (wri
 	if err != nil {
 		return written{}, app.UsageError(err.Error())
 	}
-	path, err := client.Path(clientconfig.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
+	path, err := client.Path(clientfile.Scope(o.scope), ClientFiles(o.env, o.project(ctx)))
 	if err != nil {
 		return written{}, err
 	}
@@ -337,7 +343,7 @@ type backup struct {
 
 // file returns a client's file. A project's file is in the project.
 func (o *clientOptions) file(ctx context.Context, path string) lockedstore.Foreign {
-	if o.scope == string(clientconfig.Project) {
+	if o.scope == string(clientfile.Project) {
 		return lockedstore.ForeignIn(o.project(ctx), path)
 	}
 	return lockedstore.ForeignAt(path)
@@ -430,7 +436,7 @@ func (o *clientOptions) keep(ctx context.Context, path string, content []byte, k
 		}
 		// The file may contain an earlier token, unless it is a project's, which never contains
 		// one.
-		if o.scope != string(clientconfig.Project) {
+		if o.scope != string(clientfile.Project) {
 			if _, err := clients.Tighten(o.env.GOOS, at); err != nil {
 				return err
 			}

@@ -24,6 +24,7 @@ import (
 	"github.com/copse-dev/copse/internal/cli/mcp"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/command/catalog"
 	"github.com/copse-dev/copse/internal/failure"
 	"github.com/copse-dev/copse/internal/git"
@@ -184,7 +185,7 @@ func configuration(env app.Env, id string) string {
 	if err != nil {
 		return ""
 	}
-	path, err := client.Path(clientconfig.User, mcp.ClientFiles(env, ""))
+	path, err := client.Path(clientfile.User, mcp.ClientFiles(env, ""))
 	if err != nil {
 		return ""
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/page"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/capture"
 	"github.com/copse-dev/copse/internal/recipe/runlog"
 	"github.com/copse-dev/copse/internal/recipe/running"
 	"github.com/copse-dev/copse/internal/toolset"
@@ -74,7 +75,7 @@ func (t *Tools) RunJustTask(ctx context.Context, in RunIn) (RunOut, error) {
 		task, err := t.tasks.Start(ctx, call)
 		return RunOut{ID: task.ID, Task: task.Name}, err
 	}
-	var out recipe.Output
+	var out capture.Output
 	defer follow(ctx, in.TaskName, &out)()
 	run, err := t.tasks.Run(ctx, call, &out)
 	if err != nil {
@@ -211,7 +212,7 @@ func (t *Tools) StopTask(ctx context.Context, in StopIn) (StopOut, error) {
 }
 
 // follow reports the last line of an output until it is stopped.
-func follow(ctx context.Context, task string, out *recipe.Output) (stop func()) {
+func follow(ctx context.Context, task string, out *capture.Output) (stop func()) {
 	report := toolset.Progress(ctx)
 	if report == nil {
 		return func() {}

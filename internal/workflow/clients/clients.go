@@ -26,6 +26,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/lockedstore"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
@@ -34,7 +35,7 @@ import (
 // File is the configuration of a client.
 type File struct {
 	Client clientconfig.Client
-	Scope  clientconfig.Scope
+	Scope  clientfile.Scope
 	Path   string
 	// Exposed means that other users can read it.
 	Exposed bool
@@ -46,7 +47,7 @@ type File struct {
 }
 
 // Files reads the existing configurations.
-func Files(place clientconfig.Location) []File {
+func Files(place clientfile.Location) []File {
 	var found []File
 	for _, id := range clientconfig.IDs() {
 		client, err := clientconfig.Lookup(id)
@@ -54,13 +55,13 @@ func Files(place clientconfig.Location) []File {
 			continue // it is in the list
 		}
 		var user []byte
-		for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project} {
+		for _, scope := range []clientfile.Scope{clientfile.User, clientfile.Project} {
 			path, err := client.Path(scope, place)
 			if err != nil {
 				continue // it has none
 			}
 			file := lockedstore.ForeignAt(path)
-			if scope == clientconfig.Project {
+			if scope == clientfile.Project {
 				file = lockedstore.ForeignIn(place.Dir, path) // it comes from a repository
 			}
 			text, err := file.Read()
@@ -73,7 +74,7 @@ func Files(place clientconfig.Location) []File {
 			}
 			f := File{Client: client, Scope: scope, Path: path, Exposed: Exposed(place.GOOS, path)}
 			f.Entries, f.Err = client.Entries(text)
-			if scope == clientconfig.User {
+			if scope == clientfile.User {
 				user = text
 			} else {
 				f.Untrusted = !client.Trusts(user, place.Dir, place.Main)
@@ -112,7 +113,7 @@ func New(ports string, tokens bearer.Store, status *control.Status) *Checker {
 }
 
 // Problems lists the problems of the entries for servers over HTTP in the files of a place.
-func (c *Checker) Problems(ctx context.Context, place clientconfig.Location) []string {
+func (c *Checker) Problems(ctx context.Context, place clientfile.Location) []string {
 	var found []string
 	for _, f := range Files(place) {
 		if f.Err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/bearer"
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/supervisor"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/workflow/clients"
@@ -156,8 +157,8 @@ func TestExposedFiles(t *testing.T) {
 			continue
 		}
 		home := t.TempDir()
-		place := clientconfig.Location{GOOS: "linux", Home: home, Dir: filepath.Join(home, "project")}
-		path, err := client.Path(clientconfig.User, place)
+		place := clientfile.Location{GOOS: "linux", Home: home, Dir: filepath.Join(home, "project")}
+		path, err := client.Path(clientfile.User, place)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/copse-dev/copse/internal/bearer"
-	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/command/library"
 	"github.com/copse-dev/copse/internal/credential"
 	"github.com/copse-dev/copse/internal/docker"
@@ -97,7 +97,7 @@ type Doctor struct {
 	Engine      *docker.Client
 
 	// Clients locates the clients' files.
-	Clients clientconfig.Location
+	Clients clientfile.Location
 	// Status queries copse up; Ports and Tokens are the locations of its data.
 	Status func(context.Context) (control.Status, error)
 	Ports  string

@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/justsource"
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/supervisor/control"
 	"github.com/copse-dev/copse/internal/workflow/tasks"
@@ -30,7 +31,7 @@ func TestWords(t *testing.T) {
 	d := Doctor{
 		Words:      Words{Install: "INSTALL", InitItems: "INIT", CheckItems: "CHECK"},
 		Executable: filepath.Join(home, "copse"), Environ: []string{"PATH=" + home},
-		Clients:  clientconfig.Location{GOOS: "linux", Home: home, Dir: home},
+		Clients:  clientfile.Location{GOOS: "linux", Home: home, Dir: home},
 		Status:   func(context.Context) (control.Status, error) { return control.Status{}, control.ErrNotRunning },
 		Settings: settings.Open("", home),
 	}
@@ -74,7 +75,7 @@ func TestTasks(t *testing.T) {
 	}{
 		{recipe.MissingError{}, None},
 		{recipe.NotInstalledError{}, None},
-		{&recipe.FileError{Problem: "line 3"}, Failed},
+		{&justsource.FileError{Problem: "line 3"}, Failed},
 	} {
 		d := Doctor{Tasks: tasks.New(brokenTasks{err: tt.err})}
 		if got := d.tasks(t.Context()); got.Verdict != tt.want {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/clientconfig"
+	"github.com/copse-dev/copse/internal/clientconfig/clientfile"
 	"github.com/copse-dev/copse/internal/workflow/clients"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -52,7 +53,7 @@ func (d *Doctor) starts(ctx context.Context, f clients.File, e, read clientconfi
 	if err != nil {
 		return err.Error()
 	}
-	if f.Scope == clientconfig.Project && !d.harmless(read.Server, command.Name) {
+	if f.Scope == clientfile.Project && !d.harmless(read.Server, command.Name) {
 		return "is not tried, because a project's file chooses what it starts: " + cleantext.Cut(cleantext.Line(strings.Join(append([]string{e.Command}, e.Args...), " ")), 200)
 	}
 	if _, err := greet(ctx, command); err != nil {

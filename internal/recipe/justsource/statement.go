@@ -1,4 +1,4 @@
-package recipe
+package justsource
 
 import (
 	"regexp"
@@ -35,11 +35,13 @@ var function = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:\x{FEFF})?([A-Za-z_][A-Za-z0-9_-]*)(?:\s|\\\r?\n)*\([^)]*\)(?:\s|\\\r?\n)*:=`)
 })
 
-// functions returns the names of the functions that a justfile defines.
-func functions(text string) []string {
+// Functions returns the names of the functions that the sources define.
+func (s *Sources) Functions() []string {
 	var names []string
-	for _, found := range function().FindAllStringSubmatch(text, -1) {
-		names = append(names, found[1])
+	for _, text := range s.texts {
+		for _, found := range function().FindAllStringSubmatch(text, -1) {
+			names = append(names, found[1])
+		}
 	}
 	return names
 }

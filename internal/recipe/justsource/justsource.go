@@ -1,4 +1,9 @@
-package recipe
+// Package justsource reads the files of a justfile: itself, its imports, and its modules, at any depth.
+//
+// [Read] follows the statements that name other files, as just does, and refuses one that leads out
+// of the project. [Sources.Copy] writes what was read into a directory for just, so just reads these
+// texts and nothing else, whatever happens to the files in the meantime.
+package justsource
 
 import (
 	"cmp"
@@ -25,22 +30,28 @@ const (
 	maxTotal   = 8 << 20
 )
 
-// sources are the files of a justfile: itself, its imports, and its modules, at any depth. All of
-// them are in the project.
-type sources struct {
+// FileError explains why the project's justfile is unusable.
+type FileError struct {
+	// Problem is for display; it contains just's message about an error.
+	Problem string
+}
+
+func (e *FileError) Error() string { return e.Problem }
+
+// Sources are the files of a justfile. All of them are in the project.
+type Sources struct {
 	root  *rooted.Root
 	dir   string // the absolute path of the root
 	home  string
 	texts map[string]string // by name, with paths that only lead to copies
 	total int
-	// files are all its dependencies, including files that would be used if they existed.
 	files *cachedfile.Group
 }
 
-// read returns the sources of the justfile with this name in the root. The error is a
-// [*FileError].
-func read(root *rooted.Root, dir, home, name string) (*sources, error) {
-	s := &sources{root: root, dir: dir, home: home, texts: map[string]string{}, files: &cachedfile.Group{}}
+// Read returns the sources of the justfile with this name in the root, whose absolute path is dir. An
+// error is a [*FileError]; the sources then have the files that were read.
+func Read(root *rooted.Root, dir, home, name string) (*Sources, error) {
+	s := &Sources{root: root, dir: dir, home: home, texts: map[string]string{}, files: &cachedfile.Group{}}
 	for next := []string{name}; len(next) > 0; next = next[1:] {
 		if _, done := s.texts[next[0]]; done {
 			continue
@@ -54,13 +65,17 @@ func read(root *rooted.Root, dir, home, name string) (*sources, error) {
 	return s, nil
 }
 
+// Files returns all files on which the justfile depends, including those that would be used if they
+// existed.
+func (s *Sources) Files() *cachedfile.Group { return s.files }
+
 // depend records that the justfile depends on a file, which may not exist.
-func (s *sources) depend(name string) {
+func (s *Sources) depend(name string) {
 	_, _ = s.files.Add(filepath.Join(s.dir, filepath.FromSlash(name)))
 }
 
 // add reads one file and returns the names of the files that it names.
-func (s *sources) add(name string) (found []string, err error) {
+func (s *Sources) add(name string) (found []string, err error) {
 	s.depend(name)
 	data, err := s.root.Read(name, maxSource)
 	if err != nil {
@@ -92,7 +107,7 @@ func (s *sources) add(name string) (found []string, err error) {
 }
 
 // resolve returns the names of the existing files that a statement can mean.
-func (s *sources) resolve(from string, st statement) ([]string, error) {
+func (s *Sources) resolve(from string, st statement) ([]string, error) {
 	var names []string
 	named := st.path
 	if st.module == "" || st.path != "" {
@@ -116,14 +131,14 @@ func (s *sources) resolve(from string, st statement) ([]string, error) {
 }
 
 // candidates returns the possible names of the justfile of a module in a directory.
-func (s *sources) candidates(dir string) []string {
+func (s *Sources) candidates(dir string) []string {
 	names := []string{path.Join(dir, "mod.just"), path.Join(dir, "justfile"), path.Join(dir, ".justfile")}
 	entries, err := s.root.ReadDir(dir)
 	if err != nil {
 		return names
 	}
 	for _, e := range entries {
-		if name := path.Join(dir, e.Name()); isJustfile(e.Name()) && !slices.Contains(names, name) {
+		if name := path.Join(dir, e.Name()); IsJustfile(e.Name()) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -131,7 +146,7 @@ func (s *sources) candidates(dir string) []string {
 }
 
 // existing omits the names of files that do not exist.
-func (s *sources) existing(from string, st statement, names []string) ([]string, error) {
+func (s *Sources) existing(from string, st statement, names []string) ([]string, error) {
 	var found []string
 	for _, name := range names {
 		s.depend(name)
@@ -149,13 +164,13 @@ func (s *sources) existing(from string, st statement, names []string) ([]string,
 	return found, nil
 }
 
-func (s *sources) regular(name string) bool {
+func (s *Sources) regular(name string) bool {
 	info, err := s.root.Stat(name)
 	return err == nil && !info.IsDir()
 }
 
 // name returns the root's name for a path in a file, by the rules of just.
-func (s *sources) name(from, named string) (string, error) {
+func (s *Sources) name(from, named string) (string, error) {
 	if rest, ok := strings.CutPrefix(named, "~/"); ok {
 		if !filepath.IsAbs(s.home) {
 			return "", rooted.ErrOutside
@@ -171,8 +186,8 @@ func (s *sources) name(from, named string) (string, error) {
 	return s.root.Name(path.Join(path.Dir(from), named))
 }
 
-// inside refuses a path that leads out of the root, from a file or through a link.
-func (s *sources) inside(file, named string) error {
+// Inside refuses a path in a file that leads out of the root, directly or through a link.
+func (s *Sources) Inside(file, named string) error {
 	name, err := s.name(file, named)
 	if err != nil {
 		return err
@@ -185,14 +200,15 @@ func (s *sources) inside(file, named string) error {
 
 // refused returns the error for a statement.
 func (st statement) refused(file, problem string) error {
-	what := "import " + quote(st.path)
+	what := "import " + Quote(st.path)
 	if st.module != "" {
-		what = "module " + quote(st.module)
+		what = "module " + Quote(st.module)
 	}
 	return &FileError{Problem: fmt.Sprintf("%s, line %d: the %s cannot be used: %s", shown(file), st.line, what, problem)}
 }
 
-func quote(s string) string { return "'" + cleantext.Cut(cleantext.Line(s), 100) + "'" }
+// Quote returns a text of a justfile as a message shows it.
+func Quote(s string) string { return "'" + cleantext.Cut(cleantext.Line(s), 100) + "'" }
 
 func shown(name string) string { return cleantext.Cut(cleantext.Line(name), 200) }
 
@@ -204,13 +220,13 @@ func reason(err error) string {
 	return err.Error()
 }
 
-func isJustfile(name string) bool {
+// IsJustfile reports whether just accepts the name of a file as that of a justfile.
+func IsJustfile(name string) bool {
 	return strings.EqualFold(name, "justfile") || strings.EqualFold(name, ".justfile")
 }
 
-// copy writes the sources into a directory, so just reads these texts and nothing else, whatever
-// happens to the files in the meantime.
-func (s *sources) copy(to string) error {
+// Copy writes the sources into a directory.
+func (s *Sources) Copy(to string) error {
 	for name, text := range s.texts {
 		file := filepath.Join(to, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -225,7 +241,7 @@ func (s *sources) copy(to string) error {
 
 // redirected returns a text in which absolute paths, and paths in the home directory, lead into a
 // directory of copies. Other paths already do.
-func (s *sources) redirected(to, name, text string) string {
+func (s *Sources) redirected(to, name, text string) string {
 	list := statements(text)
 	slices.SortFunc(list, func(a, b statement) int { return cmp.Compare(b.from, a.from) })
 	for _, st := range list {

@@ -1,4 +1,9 @@
-package recipe
+// Package capture keeps what a reader of a task's output needs of it, however long it is: its
+// beginning and its end, and the lines that explain a failure.
+//
+// An [Output] is the writer of one task. It stores at most [MaxOutput] bytes. [Output.Reasons] finds
+// the errors of compilers, linters, and test runners, also in the part that is not stored.
+package capture
 
 import (
 	"bytes"

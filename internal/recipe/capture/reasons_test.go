@@ -1,4 +1,4 @@
-package recipe_test
+package capture_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/capture"
 )
 
 func asIs(text string) string { return text }
@@ -30,7 +30,7 @@ func TestReasons(t *testing.T) {
 		"a long line": {noise(20) + "error: " + strings.Repeat("x", 1<<20), []string{"error: " + strings.Repeat("x", 292) + "…"}},
 	} {
 		for _, size := range []int{13, 4096, 1 << 30} {
-			var o recipe.Output
+			var o capture.Output
 			for rest := c.output; rest != ""; {
 				n := min(size, len(rest))
 				_, _ = io.WriteString(&o, rest[:n])
@@ -46,7 +46,7 @@ func TestReasons(t *testing.T) {
 // The first mistakes and the last ones are shown, and no half of a secret.
 func TestReasonsAreBounded(t *testing.T) {
 	t.Parallel()
-	var o recipe.Output
+	var o capture.Output
 	for i := range 1000 {
 		fmt.Fprintf(&o, "error: number %d\n", i)
 	}
@@ -54,7 +54,7 @@ func TestReasonsAreBounded(t *testing.T) {
 	if len(got) != 12 || got[0] != "error: number 0" || got[9] != "error: number 9" || got[11] != "error: number 999" {
 		t.Errorf("got %q", got)
 	}
-	var p recipe.Output
+	var p capture.Output
 	_, _ = io.WriteString(&p, strings.Repeat("line\n", 20)+"error: "+strings.Repeat("x", 280)+" password=hunter2hunter2\n")
 	hide := func(text string) string { return strings.ReplaceAll(text, "hunter2hunter2", "***") }
 	if got := p.Reasons(hide); len(got) != 1 || strings.Contains(got[0], "hunt") {
@@ -72,7 +72,7 @@ func TestReasonsKinds(t *testing.T) {
 		"cat: No such file or directory", "bash: permission denied", "--- FAIL: TestX", "FAIL  pkg", "FAILED tests/a.py", "not ok 3 - x",
 		"E   assert 1 == 2", "✗ logs in", "× logs in", "● logs in", "KeyError: 'a'", "java.lang.IllegalStateException", "src/a.go:3:4: bad",
 	} {
-		var o recipe.Output
+		var o capture.Output
 		_, _ = io.WriteString(&o, strings.Repeat("all is well\n", 20)+line+"\n")
 		if got := o.Reasons(asIs); len(got) != 1 || got[0] != line {
 			t.Errorf("%q: got %q", line, got)

@@ -1,4 +1,4 @@
-package recipe_test
+package capture_test
 
 import (
 	"bytes"
@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/copse-dev/copse/internal/recipe"
+	"github.com/copse-dev/copse/internal/recipe/capture"
 )
 
 func TestOutput(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("0123456789abcde\n", 10_000)
 	for _, size := range []int{1, 7, 1000, 16 << 10, 50_000, len(long)} {
-		var o recipe.Output
+		var o capture.Output
 		for rest := long; rest != ""; {
 			n := min(size, len(rest))
 			if _, err := io.WriteString(&o, rest[:n]); err != nil {
@@ -40,7 +40,7 @@ func TestOutput(t *testing.T) {
 		"\xff\xfe\x00bin":          "\ufffdbin",
 		"a\u202eb":                 "ab",
 	} {
-		var o recipe.Output
+		var o capture.Output
 		_, _ = io.WriteString(&o, in)
 		if got, cut := o.Text(); got != want || cut != 0 {
 			t.Errorf("%q is shown as %q, %d", in, got, cut)
@@ -51,7 +51,7 @@ func TestOutput(t *testing.T) {
 // A gigabyte costs no memory.
 func TestOutputIsBounded(t *testing.T) {
 	t.Parallel()
-	var o recipe.Output
+	var o capture.Output
 	chunk := bytes.Repeat([]byte{0xff}, 1<<20)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -59,7 +59,7 @@ func TestOutputIsBounded(t *testing.T) {
 		_, _ = o.Write(chunk)
 	}
 	runtime.ReadMemStats(&after)
-	if text, cut := o.Text(); len(text) > 2*recipe.MaxOutput || cut < 1<<30-recipe.MaxOutput {
+	if text, cut := o.Text(); len(text) > 2*capture.MaxOutput || cut < 1<<30-capture.MaxOutput {
 		t.Errorf("%d bytes, %d left out", len(text), cut)
 	}
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 64<<20 {

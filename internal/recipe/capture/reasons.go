@@ -1,4 +1,4 @@
-package recipe
+package capture
 
 import (
 	"bytes"

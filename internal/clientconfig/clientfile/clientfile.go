@@ -1,0 +1,101 @@
+// Package clientfile finds the files in which MCP clients keep their configuration: in the user's
+// directories, which differ between systems and which users move with variables, and in projects.
+package clientfile
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// Scope is the owner of a configuration.
+type Scope string
+
+// The scopes.
+const (
+	User    Scope = "user"
+	Project Scope = "project"
+)
+
+// Location says where a user's files are.
+type Location struct {
+	GOOS, Home string
+	// AppData is %APPDATA%, ConfigHome $XDG_CONFIG_HOME; "" is the default.
+	AppData, ConfigHome string
+	// Getenv returns the variables with which users move clients' files; nil for none.
+	Getenv func(name string) string
+	// Dir is the directory of the project. Main is that of its main worktree, if Dir is a linked
+	// one.
+	Dir, Main string
+}
+
+// Path contains the parts of a path. The first one is a base.
+type Path []string
+
+// The bases of paths.
+const (
+	Home    = "~"
+	Config  = "$config"  // ~/.config
+	AppData = "$appdata" // %APPDATA%
+	Support = "$support" // ~/Library/Application Support
+
+	// These are a directory below the home directory, unless the client's own variable names
+	// another.
+	ClaudeFile = "$claude-file" // ~
+	ClaudeDir  = "$claude"      // ~/.claude
+	CodexDir   = "$codex"       // ~/.codex
+	GeminiHome = "$gemini"      // ~
+	CopilotDir = "$copilot"     // ~/.copilot
+	QwenDir    = "$qwen"        // ~/.qwen
+)
+
+// moved are the variables with which users move the files of clients. opencode has one, too, but
+// reads its usual file in addition.
+var moved = map[string]struct {
+	variable string
+	usual    Path
+}{
+	ClaudeFile: {"CLAUDE_CONFIG_DIR", Path{Home}},
+	ClaudeDir:  {"CLAUDE_CONFIG_DIR", Path{Home, ".claude"}},
+	CodexDir:   {"CODEX_HOME", Path{Home, ".codex"}},
+	GeminiHome: {"GEMINI_CLI_HOME", Path{Home}},
+	CopilotDir: {"COPILOT_HOME", Path{Home, ".copilot"}},
+	QwenDir:    {"QWEN_HOME", Path{Home, ".qwen"}},
+}
+
+// Resolve returns a path of the user. The error names what is missing to find the configuration of
+// the client with this title.
+func (l Location) Resolve(title string, p Path) (string, error) {
+	if m, ok := moved[p[0]]; ok {
+		if l.Getenv != nil {
+			if dir := l.Getenv(m.variable); filepath.IsAbs(dir) {
+				return p.below(dir), nil
+			} else if dir != "" {
+				return "", fmt.Errorf("%s is %q, which names another directory wherever %s starts; use an absolute path", m.variable, dir, title)
+			}
+		}
+		return l.Resolve(title, slices.Concat(m.usual, p[1:]))
+	}
+	base := l.Home
+	switch p[0] {
+	case Config:
+		base = cmp.Or(l.ConfigHome, filepath.Join(l.Home, ".config"))
+	case AppData:
+		base = cmp.Or(l.AppData, filepath.Join(l.Home, "AppData", "Roaming"))
+	case Support:
+		base = filepath.Join(l.Home, "Library", "Application Support")
+	}
+	if !filepath.IsAbs(base) {
+		return "", fmt.Errorf("the environment names no home directory, where %s has its configuration; set HOME", title)
+	}
+	return p.below(base), nil
+}
+
+// InProject returns a path below the directory of the project.
+func (l Location) InProject(parts []string) string {
+	return filepath.Join(append([]string{l.Dir}, parts...)...)
+}
+
+// below returns the path with another base.
+func (p Path) below(base string) string { return filepath.Join(append([]string{base}, p[1:]...)...) }

@@ -1,0 +1,88 @@
+package jsonedit_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/copse-dev/copse/internal/clientconfig/jsonedit"
+)
+
+func Example() {
+	doc, err := jsonedit.Parse([]byte("{\n  // mine\n  \"theme\": \"dark\", // nice\n}\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	servers, err := doc.Root().AddObject("servers")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	servers.Set("copse", map[string]any{"command": "copse"})
+	fmt.Printf("%s", doc.Text())
+	// Output:
+	// {
+	//   // mine
+	//   "theme": "dark", // nice
+	//   "servers": {
+	//     "copse": {
+	//       "command": "copse"
+	//     }
+	//   },
+	// }
+}
+
+// What an object is set to is what it then has, and a text comes back as it was once the member is
+// removed again, whatever else is in it.
+func TestSetAndRemove(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.SampledFrom([]string{
+			"{}", "{\"a\":1}", "{\r\n\t\"a\": [1, 2],\r\n}\r\n", "// x\n{\n  \"a\": {}, // y\n  /* z */\n}", "{\n    \"b\": {\"c\": null}\n}\n", "{ // all\n}",
+		}).Draw(rt, "text")
+		doc, err := jsonedit.Parse([]byte(text))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		before := string(doc.Text())
+		if before != text {
+			rt.Fatalf("%q came back as %q", text, before)
+		}
+		value := rapid.String().Draw(rt, "value")
+		doc.Root().Set("new", value)
+		again, err := jsonedit.Parse(doc.Text())
+		if err != nil || again.Root().Get("new") != value {
+			rt.Fatalf("%q: %v, %q", doc.Text(), err, again.Root().Get("new"))
+		}
+		doc.Root().Set("new", map[string]any{"x": true})
+		doc.Root().Set("new", map[string]any{"y": 1.5})
+		if got := string(doc.Root().Raw("new")); !doc.Root().Has("new") || doc.Root().Get("new").(map[string]any)["x"] != true {
+			rt.Errorf("setting another member of an object left %s", got)
+		}
+	})
+}
+
+// The values of lists are found and removed by what they contain.
+func TestList(t *testing.T) {
+	t.Parallel()
+	doc, err := jsonedit.Parse([]byte(`{"hooks": [1, {"run": "mine"}, {"run": "ours"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := doc.Root().List("hooks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := func(o *jsonedit.Object) bool { return o.Get("run") == "ours" }
+	if !list.RemoveObjects(ours) || list.RemoveObjects(ours) {
+		t.Error("it is not removed exactly once")
+	}
+	if got := string(doc.Text()); got != `{"hooks": [1, {"run": "mine"}]}` {
+		t.Errorf("got %s", got)
+	}
+	if _, err := doc.Root().Object("hooks"); err == nil {
+		t.Error("a list is an object")
+	}
+}
