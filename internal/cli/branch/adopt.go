@@ -97,7 +97,7 @@ writes, for all branches or for each one. Elsewhere, pass --yes, and choose with
 		Example:           "  copse branch adopt\n  copse branch adopt --parent feature/tests=main --skip old --yes\n  copse branch adopt feature/login --yes\n  copse branch adopt --offline --json",
 		ValidArgsFunction: c.completeBranches(maxCompletions),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
-			only, err := p.existing(ctx, args)
+			only, err := p.existing(ctx, args...)
 			if err != nil {
 				return err
 			}
@@ -125,22 +125,6 @@ writes, for all branches or for each one. Elsewhere, pass --yes, and choose with
 	f.StringArrayVar(&skip, "skip", nil, "leave out a `branch`; can be repeated")
 	output.JSONFlag[adopted](cmd, &asJSON)
 	return cmd
-}
-
-// existing returns the branches in args, all of which exist.
-func (p place) existing(ctx context.Context, args []string) ([]string, error) {
-	var names []string
-	for _, arg := range args {
-		name, err := p.named(ctx, []string{arg})
-		if err == nil {
-			err = p.Check(ctx, name)
-		}
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, nil
 }
 
 // adoptJSON prints proposals as JSON, after applying them if yes.
@@ -253,7 +237,7 @@ func (p place) parents(ctx context.Context, values []string) (map[string]string,
 		if !ok || child == "" || parent == "" {
 			return nil, app.UsageError(fmt.Sprintf("invalid value %q for --parent: use BRANCH=PARENT", value))
 		}
-		names, err := p.existing(ctx, []string{child, parent})
+		names, err := p.existing(ctx, child, parent)
 		if err != nil {
 			return nil, err
 		}
@@ -297,14 +281,9 @@ issue, and pull request that copse finds. It is "adopt" for one branch, without 
 		Example: "  copse branch track\n  copse branch track feature/tests --parent feature/login",
 		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
-			name, err := p.named(ctx, args)
-			if err == nil {
-				err = p.Check(ctx, name)
-			}
+			name, err := p.one(ctx, args)
 			if err == nil && parent != "" {
-				if parent, err = p.named(ctx, []string{parent}); err == nil {
-					err = p.Check(ctx, parent)
-				}
+				parent, err = p.one(ctx, []string{parent})
 			}
 			if err != nil {
 				return err

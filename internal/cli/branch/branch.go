@@ -104,6 +104,36 @@ func explain(err error) error {
 	return output.Explain(err)
 }
 
+// existing returns the branches that the arguments name, all of which exist.
+func (p place) existing(ctx context.Context, args ...string) ([]string, error) {
+	names, err := p.names(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	return names, p.Check(ctx, names...)
+}
+
+// names returns the branches that the arguments name.
+func (p place) names(ctx context.Context, args []string) (names []string, err error) {
+	for _, arg := range args {
+		name, err := p.named(ctx, []string{arg})
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// one returns the first branch of the arguments, which exists.
+func (p place) one(ctx context.Context, args []string) (string, error) {
+	name, err := p.named(ctx, args)
+	if err == nil {
+		err = p.Check(ctx, name)
+	}
+	return name, err
+}
+
 // named returns the first branch of the arguments. "." and no argument mean the current branch.
 func (p place) named(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 || args[0] == "." {

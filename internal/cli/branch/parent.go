@@ -87,17 +87,11 @@ func (c *cli) showParents(ctx context.Context, p place, name string, asJSON bool
 
 // stackOn records a parent of a branch: both are in args.
 func (c *cli) stackOn(ctx context.Context, p place, args []string, how track.Stacking) error {
-	child, err := p.named(ctx, args[:1])
+	names, err := p.existing(ctx, args...)
 	if err != nil {
 		return err
 	}
-	parent, err := p.named(ctx, args[1:])
-	if err != nil {
-		return err
-	}
-	if err := p.Check(ctx, child, parent); err != nil {
-		return err
-	}
+	child, parent := names[0], names[1]
 	parents, changed, err := p.Stack(ctx, child, parent, how)
 	if err != nil {
 		return err

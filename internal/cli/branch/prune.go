@@ -100,13 +100,9 @@ them move to its parent. "." is the current branch. No git branch changes.`,
 		Example: "  copse branch untrack feature/old\n  copse branch untrack .",
 		Args:    app.Args(1, maxUntracked, "BRANCH..."), ValidArgsFunction: c.completeBranches(maxCompletions),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
-			var names []string
-			for _, arg := range args {
-				name, err := p.named(ctx, []string{arg})
-				if err != nil {
-					return err
-				}
-				names = append(names, name)
+			names, err := p.names(ctx, args)
+			if err != nil {
+				return err
 			}
 			moves, err := p.Untrack(ctx, names)
 			if err != nil {

@@ -35,10 +35,7 @@ func (c *cli) trunkAdd() *cobra.Command {
 		Example: "  copse branch trunk add develop",
 		Args:    app.Args(1, 1, "BRANCH"), ValidArgsFunction: c.completeBranches(1),
 		RunE: c.run(func(ctx context.Context, p place, args []string) error {
-			name, err := p.named(ctx, args)
-			if err == nil {
-				err = p.Check(ctx, name)
-			}
+			name, err := p.one(ctx, args)
 			if err != nil {
 				return err
 			}

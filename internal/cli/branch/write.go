@@ -58,10 +58,7 @@ link replaces an earlier link of the same kind. copse sends no request to GitHub
 			if wanted == (edit.Links{}) {
 				return app.UsageError("name what to link to: --jira KEY, --pr NUMBER, or both")
 			}
-			name, err := p.named(ctx, args)
-			if err == nil {
-				err = p.Check(ctx, name)
-			}
+			name, err := p.one(ctx, args)
 			if err != nil {
 				return err
 			}
