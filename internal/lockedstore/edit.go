@@ -12,34 +12,25 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// MaxEdit is the maximum size of a file for Edit.
+// MaxEdit is the maximum size of a file that is edited.
 const MaxEdit = 32 << 20 // some programs keep their history in their configuration
 
-// Edit replaces the content of the file at path with the result of edit, while no other process
-// edits it. A missing file counts as empty and is created; if edit fails, nothing changes. Edit
-// follows a symbolic link at path. The lock is next to the file, hidden, and named after it; Edit
-// waits for it as described at New.
-func Edit(ctx context.Context, path string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
-	return change(ctx, path, wait, false, edit)
-}
-
-// EditPrivate is Edit for a file that only its user may read.
+// EditPrivate replaces the content of the file at path, which only its user may read, with the result
+// of edit, while no other process edits it. A missing file counts as empty and is created; if edit
+// fails, nothing changes. EditPrivate follows a symbolic link at path. The lock is next to the file,
+// hidden, and named after it; EditPrivate waits for it as described at New.
 func EditPrivate(ctx context.Context, path string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
-	return change(ctx, path, wait, true, edit)
-}
-
-// EditIn is Edit for a file of a directory that no link leaves. The file itself must not be a link,
-// either: the error is rooted.ErrOutside.
-func EditIn(ctx context.Context, dir rooted.Dir, name string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
-	return changeIn(ctx, dir, name, wait, false, edit)
-}
-
-func change(ctx context.Context, path string, wait time.Duration, private bool, edit func(old []byte) ([]byte, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
 	directory, name := filepath.Split(path)
-	return changeIn(ctx, rooted.Dir{Wall: filepath.Clean(directory), Name: "."}, name, wait, private, edit)
+	return changeIn(ctx, rooted.Dir{Wall: filepath.Clean(directory), Name: "."}, name, wait, true, edit)
+}
+
+// EditIn is EditPrivate for a file that others may read, of a directory that no link leaves. The file itself must not be a link,
+// either: the error is rooted.ErrOutside.
+func EditIn(ctx context.Context, dir rooted.Dir, name string, wait time.Duration, edit func(old []byte) ([]byte, error)) error {
+	return changeIn(ctx, dir, name, wait, false, edit)
 }
 
 func changeIn(ctx context.Context, dir rooted.Dir, name string, wait time.Duration, private bool, edit func(old []byte) ([]byte, error)) error {

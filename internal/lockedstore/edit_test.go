@@ -18,19 +18,19 @@ func TestEdit(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.json")
 	for _, text := range []string{"a", "b"} {
-		if err := lockedstore.Edit(t.Context(), path, patience, appendTo(text)); err != nil {
+		if err := lockedstore.EditPrivate(t.Context(), path, patience, appendTo(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	refused := errors.New("refused")
-	err := lockedstore.Edit(t.Context(), path, patience, func([]byte) ([]byte, error) { return nil, refused })
+	err := lockedstore.EditPrivate(t.Context(), path, patience, func([]byte) ([]byte, error) { return nil, refused })
 	if !errors.Is(err, refused) {
 		t.Errorf("got %v", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "ab" {
 		t.Errorf("file has %q", got)
 	}
-	if err := lockedstore.Edit(t.Context(), dir, patience, appendTo("x")); err == nil {
+	if err := lockedstore.EditPrivate(t.Context(), dir, patience, appendTo("x")); err == nil {
 		t.Error("a folder was edited")
 	}
 }
@@ -45,7 +45,7 @@ func TestEditFollowsLinks(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Skip("symbolic links cannot be made here:", err)
 	}
-	if err := lockedstore.Edit(t.Context(), link, patience, appendTo("b")); err != nil {
+	if err := lockedstore.EditPrivate(t.Context(), link, patience, appendTo("b")); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := os.ReadFile(target); string(got) != "ab" {

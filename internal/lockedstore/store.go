@@ -1,7 +1,7 @@
 // Package lockedstore changes the files of a directory that many processes share.
 //
 // Create a [Store] with [New] for a directory and make every change of its files in
-// [Store.Change]; for a single file, use [Edit]. Then
+// [Store.Change]; for a single file, use [EditPrivate] or [EditIn]. Then
 //
 //   - one change runs at a time, in all processes and goroutines, because all of
 //     them lock the same file first. The lock belongs to the process and ends

@@ -47,19 +47,6 @@ func (s *Store) book(ctx context.Context, f *directory) *numbers.Book {
 	return numbers.Open(repo.Git().Program(), repo.Git().CommonDir(), repo.Prefix())
 }
 
-// Merging returns git's open merge of the store; nil if there is none.
-func (s *Store) Merging(ctx context.Context) (*gitmerge.Merge, error) {
-	f, err := s.find(ctx)
-	if err != nil {
-		return nil, err
-	}
-	repo, err := s.openRepo(ctx, f)
-	if repo == nil || err != nil {
-		return nil, err
-	}
-	return repo.Find(ctx)
-}
-
 // afterRebase returns a warning if a repaired rebase is done, but not the references of its last
 // commits.
 func (s *Store) afterRebase(ctx context.Context, f *directory) []item.Warning {

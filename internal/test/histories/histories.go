@@ -21,6 +21,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/gitmerge"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/item/local/location"
 	"github.com/copse-dev/copse/internal/item/ticfile"
@@ -362,7 +363,11 @@ func (c *clone) merges(what string, args ...string) error {
 		failed = c.goOn(string(done.Merge.Kind))
 	}
 	if failed != nil { // git may have refused to begin
-		if open, err := c.store().Merging(c.ctx); err != nil || open != nil {
+		repo, err := gitmerge.OpenRepo(c.ctx, filepath.Join(c.path, location.Name), git.Options{Env: xec.Env(c.env)})
+		if err != nil {
+			return errors.Join(err, failed)
+		}
+		if open, err := repo.Find(c.ctx); err != nil || open != nil {
 			return errors.Join(err, failed, fmt.Errorf("%s: git is not content: %+v", c.name, open))
 		}
 	}
