@@ -1,7 +1,7 @@
 package secret
 
 import (
-	"strconv"
+	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,49 +11,75 @@ const maxLevels = 3
 
 // decoded is a text without its escapes.
 type decoded struct {
-	text []byte
-	// at are the positions of the bytes of text in the original, and the length of that.
-	at []int
+	text    []byte
+	escapes []escape
+	from    *decoded // the text that was decoded if it has escapes itself
+}
+
+// escape is the place of a decoded escape.
+type escape struct {
+	at      int // in the decoded text
+	removed int // the bytes that this escape and all before it had more than their characters
 }
 
 // decode returns text with the escapes of URLs, JSON, programming languages, and HTML replaced by
-// the ASCII characters that they mean; false if it has none. Programs differ in which characters
-// they escape, and how, so it accepts all escapes in any mixture.
-func decode[T string | []byte](text T) (decoded, bool) {
-	first := 0
-	for first < len(text) && !introduces(text[first]) {
-		first++
+// the ASCII characters that they mean. It returns false, and allocates nothing, if it has none.
+// Programs differ in which characters they escape, and how, so it accepts all escapes in any
+// mixture. It leaves escapes of characters that are in no pattern, such as quotes in JSON.
+func decode[T string | []byte](p *patterns, text T) (decoded, bool) {
+	var d decoded
+	done, removed := 0, 0
+	for i := 0; i < len(text); i++ {
+		if !introduces(text[i]) {
+			continue
+		}
+		c, n := escaped(string(text[i:min(len(text), i+maxEscape)]))
+		if n == 0 || !p.matters[c] {
+			continue
+		}
+		if d.text == nil {
+			d.text = make([]byte, 0, len(text))
+		}
+		d.text = append(d.text, text[done:i]...)
+		removed += n - 1
+		d.escapes = append(d.escapes, escape{len(d.text), removed})
+		d.text = append(d.text, c)
+		done = i + n
+		i = done - 1
 	}
-	if first == len(text) {
+	if done == 0 {
 		return decoded{}, false
 	}
-	d := decoded{text: make([]byte, 0, len(text)), at: make([]int, 0, len(text)+1)}
-	changed := false
-	for i := 0; i < len(text); {
-		c, length := text[i], 1
-		if introduces(c) {
-			if means, n := escaped(string(text[i:min(len(text), i+maxEscape)])); n > 0 {
-				c, length, changed = means, n, true
-			}
-		}
-		d.text, d.at = append(d.text, c), append(d.at, i)
-		i += length
-	}
-	d.at = append(d.at, len(text))
-	return d, changed
+	d.text = append(d.text, text[done:]...)
+	return d, true
 }
 
 // again decodes the escapes in a decoded text.
-func (d decoded) again() (decoded, bool) {
-	next, ok := decode(d.text)
-	for i, from := range next.at {
-		next.at[i] = d.at[from]
-	}
+func (d decoded) again(p *patterns) (decoded, bool) {
+	next, ok := decode(p, d.text)
+	next.from = &d
 	return next, ok
+}
+
+// origin returns the position in the original text of a position in the decoded one.
+func (d decoded) origin(at int) int {
+	before := sort.Search(len(d.escapes), func(i int) bool { return d.escapes[i].at >= at })
+	if before > 0 {
+		at += d.escapes[before-1].removed
+	}
+	if d.from == nil {
+		return at
+	}
+	return d.from.origin(at)
 }
 
 // introduces reports whether c can begin an escape.
 func introduces(c byte) bool { return c == '%' || c == '\\' || c == '&' }
+
+// inEscapes reports whether c can be a part of an escape.
+func inEscapes(c byte) bool {
+	return introduces(c) || c == '#' || c == ';' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
 
 // maxEscape is the maximum length of an escape.
 const maxEscape = 10
@@ -91,8 +117,15 @@ func numbered(text string, from, to int) (byte, int) {
 
 // printable returns the ASCII character with the code, 0 if that is not one.
 func printable(code string, base int) byte {
-	n, err := strconv.ParseUint(code, base, 32)
-	if err != nil || n <= ' ' || n >= utf8.RuneSelf-1 {
+	n := 0
+	for i := range len(code) {
+		digit := strings.IndexByte("0123456789abcdef0123456789ABCDEF", code[i])
+		if digit < 0 || digit%16 >= base {
+			return 0
+		}
+		n = min(n*base+digit%16, utf8.RuneSelf)
+	}
+	if n <= ' ' || n >= utf8.RuneSelf-1 {
 		return 0
 	}
 	return byte(n)
@@ -141,32 +174,30 @@ func locate[T string | []byte](p *patterns, text T) (at, length int) {
 	if length > 0 {
 		before = text[:at]
 	}
-	d, ok := decode(before)
+	d, ok := decode(p, before)
 	for level := 0; ok && level < maxLevels; level++ {
 		if from, n := find(p, d.text); n > 0 {
-			at, length = d.at[from], d.at[from+n]-d.at[from]
+			at = d.origin(from)
+			length = d.origin(from+n) - at
 			d.text = d.text[:from] // another one can begin before it
 		}
-		d, ok = d.again()
+		d, ok = d.again(p)
 	}
 	return at, length
 }
 
-// unfinished returns the length of the longest end of a line that can be the beginning of one of
-// forms, also if characters are escaped, or the beginning of an escape.
-func unfinished(line string, forms []string) int {
-	keep := beginning(line, forms)
+// unfinished returns the length of the longest end of a line that can be the beginning of one of the
+// patterns, also if characters are escaped, or the beginning of an escape.
+func unfinished(p *patterns, line string) int {
+	keep := beginning(line, p.texts)
 	if !strings.ContainsFunc(line, func(r rune) bool { return r < utf8.RuneSelf && introduces(byte(r)) }) {
 		return keep
 	}
-	d := decoded{text: []byte(line), at: make([]int, len(line)+1)}
-	for i := range d.at {
-		d.at[i] = i
-	}
+	d := decoded{text: []byte(line)}
 	for ok, level := true, 0; ok && level <= maxLevels; level++ {
 		d.text = d.text[:complete(d.text)]
-		keep = max(keep, len(line)-d.at[len(d.text)-beginning(string(d.text), forms)])
-		d, ok = d.again()
+		keep = max(keep, len(line)-d.origin(len(d.text)-beginning(string(d.text), p.texts)))
+		d, ok = d.again(p)
 	}
 	return keep
 }

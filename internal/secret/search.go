@@ -9,6 +9,8 @@ type patterns struct {
 	minLen int      // the length of the shortest
 	// shift is how far a window of minLen bytes can move if its last block has a given hash.
 	shift [1 << 12]uint8
+	// matters are the characters in texts, and in escapes: an escape of another one hides nothing.
+	matters [256]bool
 }
 
 // none finds nothing.
@@ -24,7 +26,13 @@ func compile(texts []string) *patterns {
 	for i := range p.shift {
 		p.shift[i] = uint8(p.minLen - block + 1)
 	}
+	for c := range p.matters {
+		p.matters[c] = inEscapes(byte(c))
+	}
 	for _, text := range texts {
+		for i := range len(text) {
+			p.matters[text[i]] = true
+		}
 		for i := range p.minLen - block + 1 {
 			h := hash(text[i], text[i+1])
 			p.shift[h] = min(p.shift[h], uint8(p.minLen-block-i))

@@ -225,17 +225,50 @@ func TestWriterHoldsNoLine(t *testing.T) {
 	}
 }
 
-func BenchmarkRedact(b *testing.B) {
+// answers are texts of a size without a secret, by what they contain.
+func answers(size int) map[string]string {
+	all := make(map[string]string)
+	for name, unit := range map[string]string{
+		"plain":  `{"branch":"feature/login","parent":"main","title":"Add the form"}`,
+		"quoted": `{"text":"{\"branch\":\"feature/login\",\"title\":\"Add 5% of \u003cb\u003e\"}"}`,
+		"pages":  `<td title=\"a &amp; b\">C:\\\\new&#43;1 %2Fsrc</td>, https://host/a%20b?c=d%2Fe`,
+	} {
+		all[name] = strings.Repeat(unit, size/len(unit)+1)[:size]
+	}
+	return all
+}
+
+func several() *secret.Set {
 	s := known("ada", token)
 	s.AddLogin("ada@example.com", "ATATT3xFfGF0T7oXo9ZZjY8Zp3l")
 	s.Add("abcdefghijklmnopqrstuvwxyz012345")
+	return s
+}
+
+// Every answer is searched for secrets, so a search without a result must leave no garbage, also if
+// the answer is JSON with the escapes that JSON has.
+func TestNothingToRemove(t *testing.T) { // not parallel: it counts the allocations of the process
+	s := several()
+	for _, name := range []string{"plain", "quoted"} {
+		text := answers(4 << 10)[name]
+		document := []byte(text)
+		if n := testing.AllocsPerRun(10, func() { s.Redact(text); s.JSON(document) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+func BenchmarkRedact(b *testing.B) {
+	s := several()
 	for _, size := range []int{300, 10 << 10, 256 << 10} {
-		text := strings.Repeat(`{"branch":"feature/login","parent":"main","title":"Add the form"}`, size/64+1)[:size]
-		b.Run(strconv.Itoa(size), func(b *testing.B) {
-			b.SetBytes(int64(size))
-			for b.Loop() {
-				s.Redact(text)
-			}
-		})
+		for name, text := range answers(size) {
+			b.Run(name+"/"+strconv.Itoa(size), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					s.Redact(text)
+				}
+			})
+		}
 	}
 }

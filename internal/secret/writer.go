@@ -32,14 +32,14 @@ func Raw(w io.Writer) io.Writer {
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	forms := w.set.all().texts
-	if len(forms) == 0 && w.held == "" {
+	forms := w.set.all()
+	if len(forms.texts) == 0 && w.held == "" {
 		return w.to.Write(p)
 	}
 	text := w.set.Redact(w.held + string(p))
 	keep := 0
-	if len(forms) > 0 {
-		keep = unfinished(text[strings.LastIndexByte(text, '\n')+1:], forms)
+	if len(forms.texts) > 0 {
+		keep = unfinished(forms, text[strings.LastIndexByte(text, '\n')+1:])
 	}
 	w.held = text[len(text)-keep:]
 	if _, err := io.WriteString(w.to, text[:len(text)-keep]); err != nil {
