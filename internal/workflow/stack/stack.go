@@ -49,31 +49,38 @@ func New(s *session.Session, recorded Recorded) *Branches {
 	return &Branches{session: s, recorded: recorded}
 }
 
+// joined is the state with other tools' records.
+type joined struct {
+	*twig.State
+	// notes name records that disagree or are unreadable.
+	notes []string
+}
+
 // stateOf returns the state, with other tools' records. Inferred parents count only if there is no
-// state.
-func (b *Branches) stateOf(ctx context.Context, v *session.View) (*twig.State, error) {
+// state. The notes are valid even if there is an error.
+func (b *Branches) stateOf(ctx context.Context, v *session.View) (joined, error) {
 	state, err := v.State(ctx)
 	none := errors.Is(err, twig.ErrNoState)
 	if b.recorded == nil || err != nil && !none {
-		return state, err
+		return joined{State: state}, err
 	}
 	own := state
 	if none {
 		own = nil
 	}
-	found, _, failed := b.join(ctx, v, own, none)
+	found, notes, failed := b.join(ctx, v, own, none)
 	if failed != nil || none && len(found.Dependencies) == 0 {
-		return state, err // the state alone is better than nothing
+		return joined{state, notes}, err // the state alone is better than nothing
 	}
-	return found, nil
+	return joined{found, notes}, nil
 }
 
 // stateAround returns stateOf for the branches below one. It does not read records if the state has
 // all data about these branches.
-func (b *Branches) stateAround(ctx context.Context, v *session.View, name string) (*twig.State, error) {
+func (b *Branches) stateAround(ctx context.Context, v *session.View, name string) (joined, error) {
 	state, err := v.State(ctx)
 	if err == nil && (b.recorded == nil || b.recorded.OwnFirst() && whole(state, name)) {
-		return state, nil
+		return joined{State: state}, nil
 	}
 	return b.stateOf(ctx, v)
 }
@@ -220,7 +227,8 @@ func tracked(w failure.Words) string {
 
 // State returns the branch state.
 func (b *Branches) State(ctx context.Context) (*twig.State, error) {
-	return b.stateOf(ctx, b.session.View())
+	state, err := b.stateOf(ctx, b.session.View())
+	return state.State, err
 }
 
 // NotedState returns the branch state, and a note as Note does.
@@ -230,26 +238,20 @@ func (b *Branches) NotedState(ctx context.Context) (*twig.State, string, error) 
 	if err != nil {
 		return nil, "", err
 	}
-	return state, b.note(ctx, v), nil
+	return state.State, b.note(ctx, v, state.notes), nil
 }
 
 // Note returns a note for readers of the branches, "" for none: two programs stored two states in
 // one repository, of which only one is used here, or records of tools disagree or are unreadable.
-func (b *Branches) Note(ctx context.Context) string { return b.note(ctx, b.session.View()) }
-
-func (b *Branches) note(ctx context.Context, v *session.View) string {
-	return cmp.Or(b.twoStates(ctx, v), b.recordNote(ctx, v))
+func (b *Branches) Note(ctx context.Context) string {
+	v := b.session.View()
+	state, _ := b.stateOf(ctx, v) // an error is that of the answer itself
+	return b.note(ctx, v, state.notes)
 }
 
-// noteOn is note for the branches below one.
-func (b *Branches) noteOn(ctx context.Context, v *session.View, name string) string {
-	if note := b.twoStates(ctx, v); note != "" || b.recorded == nil {
-		return note
-	}
-	if state, err := v.State(ctx); err == nil && b.recorded.OwnFirst() && whole(state, name) {
-		return ""
-	}
-	return b.recordNote(ctx, v)
+// note returns the most important note as one line.
+func (b *Branches) note(ctx context.Context, v *session.View, notes []string) string {
+	return cmp.Or(b.twoStates(ctx, v), cleantext.Line(strings.Join(notes, "; ")))
 }
 
 // TwoStates reports that there are two states, "" if there are not.
@@ -264,23 +266,6 @@ func (b *Branches) twoStates(ctx context.Context, v *session.View) string {
 	}
 	return cleantext.Line(fmt.Sprintf("There are two states: %s counts in this worktree and hides that of %s. Keep one and delete the other.",
 		twig.Path(dir), hides))
-}
-
-// recordNote says where records disagree, or cannot be read.
-func (b *Branches) recordNote(ctx context.Context, v *session.View) string {
-	if b.recorded == nil {
-		return ""
-	}
-	state, err := v.State(ctx)
-	none := errors.Is(err, twig.ErrNoState)
-	if err != nil && !none {
-		return ""
-	}
-	if none {
-		state = nil
-	}
-	_, notes, _ := b.join(ctx, v, state, none) // an error is that of the answer itself
-	return cleantext.Line(strings.Join(notes, "; "))
 }
 
 // Refs returns what git says about the branches.
@@ -325,9 +310,9 @@ type Forest struct {
 func (b *Branches) Forest(ctx context.Context, root string, limit branch.Limit) (Forest, error) {
 	var note string
 	graph, err := session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (*branch.Graph, error) {
-		graph, err := b.graph(ctx, v)
+		graph, notes, err := b.graph(ctx, v)
 		if err == nil {
-			note = b.note(ctx, v)
+			note = b.note(ctx, v, notes)
 		}
 		return graph, err
 	})
@@ -375,12 +360,16 @@ func (b *Branches) Trees(ctx context.Context, root string) ([]*branch.Node, erro
 // Graph returns all branches and how they are stacked. State and refs are read at the
 // same time: in a large repository about which nothing is known yet, each takes a while.
 func (b *Branches) Graph(ctx context.Context) (*branch.Graph, error) {
-	return session.Read(ctx, b.session, b.graph)
+	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (*branch.Graph, error) {
+		graph, _, err := b.graph(ctx, v)
+		return graph, err
+	})
 }
 
-func (b *Branches) graph(ctx context.Context, v *session.View) (*branch.Graph, error) {
+// graph returns Graph, and the notes of the state.
+func (b *Branches) graph(ctx context.Context, v *session.View) (_ *branch.Graph, notes []string, err error) {
 	var (
-		state   *twig.State
+		state   joined
 		refs    branch.Refs
 		reading errgroup.Group
 	)
@@ -393,14 +382,14 @@ func (b *Branches) graph(ctx context.Context, v *session.View) (*branch.Graph, e
 		return err
 	})
 	if err := reading.Wait(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if last := b.last.Load(); last != nil && last.Of(state, refs) {
-		return last, nil
+	if last := b.last.Load(); last != nil && last.Of(state.State, refs) {
+		return last, state.notes, nil
 	}
-	graph := branch.NewGraph(state, refs)
+	graph := branch.NewGraph(state.State, refs)
 	b.last.Store(graph)
-	return graph, nil
+	return graph, state.notes, nil
 }
 
 // Stack returns the stack from start, from the branch checked out if it is "", up to
@@ -408,7 +397,8 @@ func (b *Branches) graph(ctx context.Context, v *session.View) (*branch.Graph, e
 // unknown and similar names are looked for.
 func (b *Branches) Stack(ctx context.Context, start string) ([]branch.Entry, error) {
 	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) ([]branch.Entry, error) {
-		return b.stack(ctx, v, start)
+		stack, _, err := b.stack(ctx, v, start)
+		return stack, err
 	})
 }
 
@@ -421,41 +411,41 @@ type Noted struct {
 // NotedStack is Stack with a note.
 func (b *Branches) NotedStack(ctx context.Context, start string) (Noted, error) {
 	return session.Read(ctx, b.session, func(ctx context.Context, v *session.View) (Noted, error) {
-		stack, err := b.stack(ctx, v, start)
+		stack, notes, err := b.stack(ctx, v, start)
 		if err != nil {
 			return Noted{}, err
 		}
-		return Noted{stack, b.noteOn(ctx, v, stack[0].Branch)}, nil
+		return Noted{stack, b.note(ctx, v, notes)}, nil
 	})
 }
 
-func (b *Branches) stack(ctx context.Context, v *session.View, start string) ([]branch.Entry, error) {
+// stack returns Stack, and the notes of the state.
+func (b *Branches) stack(ctx context.Context, v *session.View, start string) (_ []branch.Entry, notes []string, err error) {
 	if start == "" {
-		var err error
 		if start, err = v.Branch(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if start == "" {
 			going, err := v.Operation(ctx)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			return nil, detached(going, "Not on any branch (detached HEAD)", "Pass a branch.")
+			return nil, nil, detached(going, "Not on any branch (detached HEAD)", "Pass a branch.")
 		}
 	}
 	state, err := b.stateAround(ctx, v, start)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	stack, err := branch.Stack(state, func(name string) (bool, error) { return v.HasBranch(ctx, name) }, start)
+	stack, err := branch.Stack(state.State, func(name string) (bool, error) { return v.HasBranch(ctx, name) }, start)
 	if _, unknown := errors.AsType[*branch.NotFoundError](err); unknown {
 		refs, err := v.Refs(ctx)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return nil, explain(branch.NotFound(state, refs, start))
+		return nil, nil, explain(branch.NotFound(state.State, refs, start))
 	}
-	return stack, session.Explain(err)
+	return stack, state.notes, session.Explain(err)
 }
 
 // explain returns an error of package branch as a failure.
