@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -124,6 +125,11 @@ func (c *stdioConn) readLines(in io.Reader) {
 		}
 		if err != nil {
 			return
+		}
+		if r.Buffered() == 0 {
+			// The read will block this thread. What the message started runs on it first: waking
+			// another thread for that takes longer than most answers.
+			runtime.Gosched()
 		}
 	}
 }
