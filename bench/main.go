@@ -11,6 +11,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -57,12 +58,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	r, err := result(ctx, o, *from)
 	stop()
-	if err == nil {
-		if *page != "" {
-			err = report.WritePage(*page, r)
-		} else {
-			err = r.Write(os.Stdout, *asJSON)
-		}
+	switch {
+	case r.Date == "":
+	case *page != "":
+		err = errors.Join(err, report.WritePage(*page, r))
+	default:
+		err = errors.Join(err, r.Write(os.Stdout, *asJSON))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -70,7 +71,8 @@ func main() {
 	}
 }
 
-// result measures, or reads what was measured, with one part of it measured again.
+// result measures, or reads what was measured, with one part of it measured again. With an error, it
+// returns what could be measured, if anything.
 func result(ctx context.Context, o options, from string) (r report.Report, err error) {
 	if from == "" {
 		return run(ctx, o)
@@ -83,10 +85,10 @@ func result(ctx context.Context, o options, from string) (r report.Report, err e
 		return r, err
 	}
 	again, err := run(ctx, o)
-	if err != nil {
+	if again.Date == "" {
 		return r, err
 	}
-	return r.With(again), nil
+	return r.With(again, o.only), err
 }
 
 func run(ctx context.Context, o options) (report.Report, error) {
@@ -106,11 +108,10 @@ func run(ctx context.Context, o options) (report.Report, error) {
 	found, left := peers.Find(ctx, copse[0], floor[0], o.originals)
 	r := report.Report{Date: report.Today(), Machine: report.Machine(), Left: left}
 	wanted := func(part string) bool { return o.only == "" || o.only == part }
+	var failed error
 	if wanted("peers") {
 		tables, left, err := peers.Compare(ctx, work, found, o.rounds)
-		if err != nil {
-			return r, err
-		}
+		failed = errors.Join(failed, err)
 		r.Tables, r.Left = append(r.Tables, tables...), append(r.Left, left...)
 	}
 	if wanted("growth") {
@@ -119,16 +120,17 @@ func run(ctx context.Context, o options) (report.Report, error) {
 			most = peers.Sizes[0]
 		}
 		grown, left, err := peers.Growth(ctx, work, found, max(o.rounds/10, 5), most)
-		if err != nil {
-			return r, err
+		if err == nil {
+			r.Tables = append(r.Tables, grown)
 		}
-		r.Tables, r.Left = append(r.Tables, grown), append(r.Left, left...)
+		failed, r.Left = errors.Join(failed, err), append(r.Left, left...)
 	}
 	r.Budgets, err = budgets(ctx, work, floor, copse, o, wanted)
-	return r, err
+	return r, errors.Join(failed, err)
 }
 
-// budgets measures copse alone, or beside the one-tool server, against what it may take.
+// budgets measures copse alone, or beside the one-tool server, against what it may take. A part
+// that fails is left out: what the others measured takes a long time.
 func budgets(ctx context.Context, work string, floor, copse []string, o options, wanted func(string) bool) ([]report.Row, error) {
 	small, large := filepath.Join(work, "small"), filepath.Join(work, "large")
 	if err := fixture.Repository(ctx, small, 30); err != nil {
@@ -143,7 +145,10 @@ func budgets(ctx context.Context, work string, floor, copse []string, o options,
 	time.Sleep(measure.Settle)
 
 	few := max(o.rounds/5, 10)
-	var rows []report.Row
+	var (
+		rows   []report.Row
+		failed error
+	)
 	for _, part := range []struct {
 		name    string
 		measure func() ([]report.Row, error)
@@ -166,11 +171,12 @@ func budgets(ctx context.Context, work string, floor, copse []string, o options,
 		}
 		more, err := part.measure()
 		if err != nil {
-			return nil, err
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", part.name, err))
+			more = append(more, report.LeftOut(part.name, "it failed: "+report.Reason(err)))
 		}
 		rows = append(rows, more...)
 	}
-	return rows, nil
+	return rows, failed
 }
 
 // start measures what a client waits for, and what an idle server holds.

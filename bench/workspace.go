@@ -46,7 +46,7 @@ func workspaceFiles(ctx context.Context, work string, floor, copse []string, rou
 			rows = append(rows, r)
 		}
 	} else {
-		rows = append(rows, report.Row{What: "the reference filesystem server is left out: run npm ci in internal/test/clients", Within: true})
+		rows = append(rows, report.LeftOut("files", "the reference filesystem server is not installed; run npm ci in internal/test/clients"))
 	}
 	s, err := stdio.Spawn(ctx, huge, copse...)
 	if err != nil {

@@ -36,7 +36,7 @@ const (
 // change to the disk.
 func Measure(ctx context.Context, work string, copse []string, rounds int) ([]report.Row, error) {
 	if postgrestest.Programs() == "" {
-		return []report.Row{{What: "work items in PostgreSQL are left out: it is not installed", Within: true}}, nil
+		return []report.Row{report.LeftOut("database", "PostgreSQL is not installed")}, nil
 	}
 	server, err := postgrestest.Run("fsync=on", "max_connections=300")
 	if err != nil {

@@ -69,12 +69,7 @@ func (c *comparison) failed(p Peer, work string, err error) error {
 	if p.Name == report.Own {
 		return fmt.Errorf("%s: %s: %w", p.Name, work, err)
 	}
-	const shown = 200
-	reason := strings.Join(strings.Fields(err.Error()), " ")
-	if runes := []rune(reason); len(runes) > shown {
-		reason = string(runes[:shown]) + "…"
-	}
-	c.left = append(c.left, fmt.Sprintf("%s fails to %s: %s", p.Name, work, reason))
+	c.left = append(c.left, fmt.Sprintf("%s fails to %s: %s", p.Name, work, report.Reason(err)))
 	return nil
 }
 

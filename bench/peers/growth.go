@@ -93,11 +93,11 @@ func Growth(ctx context.Context, work string, found []Peer, rounds int, most int
 			}
 			took, err := grown(ctx, dir, s.argv, s.ask, rounds)
 			if err != nil {
-				if s.server == report.Own {
-					return t, left, fmt.Errorf("%s: %s at %d: %w", s.server, s.work, n, err)
+				if ctx.Err() != nil {
+					return t, left, ctx.Err()
 				}
-				slow[s.server] = errors.Is(err, context.DeadlineExceeded)
-				left = append(left, fmt.Sprintf("%s fails to %s with %s: %v", s.server, s.work, report.Thousands(n), err))
+				slow[s.server] = s.server != report.Own && errors.Is(err, context.DeadlineExceeded)
+				left = append(left, fmt.Sprintf("%s fails to %s with %s: %s", s.server, s.work, report.Thousands(n), report.Reason(err)))
 				continue
 			}
 			values[i][at] = report.Milliseconds(took)

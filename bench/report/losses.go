@@ -98,6 +98,16 @@ func (t Table) best(work string, column int) (best Line, ok bool) {
 	return best, ok
 }
 
+// Reason returns an error as one line that is not long.
+func Reason(err error) string {
+	const shown = 200
+	line := strings.Join(strings.Fields(err.Error()), " ")
+	if runes := []rune(line); len(runes) > shown {
+		line = string(runes[:shown]) + "…"
+	}
+	return line
+}
+
 func reason(table, work, column string) string {
 	if why, ok := reasons[[3]string{table, work, column}]; ok {
 		return why

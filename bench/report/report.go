@@ -51,9 +51,10 @@ type Line struct {
 	Values []float64 `json:"values"`
 }
 
-// With returns r with the tables and rows of another run in place of its own.
-func (r Report) With(again Report) Report {
+// With returns r with the tables and rows of another run, of one part, in place of its own.
+func (r Report) With(again Report, part string) Report {
 	r.Date, r.Machine = again.Date, again.Machine
+	r.Budgets = slices.DeleteFunc(slices.Clone(r.Budgets), func(old Row) bool { return old.LeftOut == part })
 	for _, t := range again.Tables {
 		if i := slices.IndexFunc(r.Tables, func(old Table) bool { return old.Name == t.Name }); i >= 0 {
 			r.Tables[i] = t

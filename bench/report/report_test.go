@@ -137,9 +137,27 @@ func TestGrowthIsLines(t *testing.T) {
 func TestWith(t *testing.T) {
 	t.Parallel()
 	old := measured()
-	again := report.Report{Date: "2026-11-23", Tables: []report.Table{{Name: "throughput", Title: "Again"}, {Name: "memory"}}}
-	got := old.With(again)
+	old.Budgets = []report.Row{report.LeftOut("database", "it is not installed"), report.LeftOut("page", "Chromium is not installed")}
+	again := report.Report{
+		Date: "2026-11-23", Tables: []report.Table{{Name: "throughput", Title: "Again"}, {Name: "memory"}},
+		Budgets: []report.Row{report.Limit("page: first paint", "ms", 136, 150)},
+	}
+	got := old.With(again, "page")
 	if got.Date != "2026-11-23" || got.Tables[2].Title != "Again" || len(got.Tables) != 5 {
 		t.Errorf("got %+v", got)
+	}
+	if len(got.Budgets) != 2 || got.Budgets[0].LeftOut != "database" || got.Budgets[1].What != "page: first paint" {
+		t.Errorf("got %+v", got.Budgets)
+	}
+}
+
+// A part that was not measured has a row among the budgets, and is neither kept nor missed.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	r := measured()
+	r.Budgets = []report.Row{report.LeftOut("database", "PostgreSQL is not installed")}
+	page, _ := pageOf(t, r)
+	if !strings.Contains(page, "\n| database: PostgreSQL is not installed |  |  |  |  | left out |\n") || strings.Contains(page, "Missed budgets") {
+		t.Errorf("got %s", page[strings.Index(page, "## Budgets"):])
 	}
 }

@@ -17,6 +17,8 @@ type Row struct {
 	Ratio  float64 `json:"ratio,omitempty"`
 	Budget string  `json:"budget,omitempty"`
 	Within bool    `json:"within"`
+	// LeftOut is the part of the benchmark that was not measured; What says why.
+	LeftOut string `json:"left_out,omitempty"`
 
 	most float64 // of the budget, in its unit
 }
@@ -35,6 +37,12 @@ func Limit(what, unit string, value, most float64) Row {
 // AtLeast returns a value that must be at least least.
 func AtLeast(what, unit string, value, least float64) Row {
 	return Row{What: what, Unit: unit, Value: value, Budget: fmt.Sprintf("≥ %g %s", least, unit), Within: value >= least}
+}
+
+// LeftOut returns the row of a part of the benchmark that was not measured. Its budgets are neither
+// kept nor missed.
+func LeftOut(part, why string) Row {
+	return Row{What: part + ": " + why, LeftOut: part, Within: true}
 }
 
 // Beside returns r with a yardstick that nothing depends on.
@@ -57,8 +65,8 @@ func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 
 // cells returns the columns of a row: what, copse, yardstick, ratio, budget, verdict.
 func (r Row) cells() [6]string {
-	if r.Unit == "" { // a remark
-		return [6]string{r.What}
+	if r.LeftOut != "" {
+		return [6]string{0: r.What, 5: "left out"}
 	}
 	c := [6]string{0: r.What, 1: Number(r.Value) + " " + r.Unit, 4: r.Budget}
 	if r.Floor != 0 {
