@@ -70,7 +70,7 @@ const (
 	// MaxContainers is the maximum number of arrays and objects in data for [Decode]: decoded, each
 	// takes up to a few hundred bytes. The state of 100,000 branches has 300,000.
 	MaxContainers = 500_000
-	deepest   = 1000
+	deepest       = 1000
 )
 
 var (

@@ -26,6 +26,7 @@ type drawing struct {
 	now      time.Time
 	agents   map[string][]presence.Client
 	github   verdict.GitHub
+	trunks   map[string]gather.Trunk
 	collides map[string][]string // branches that conflict, by branch
 	report   conflicts.Report
 	from     int // the first stack of the page
@@ -117,7 +118,8 @@ func (d *drawing) stack(s verdict.Status) board.Section {
 		}
 		out.Rows = append(out.Rows, board.Row{Key: b.Branch, Selected: b.Branch == d.selected, Graph: g.draw(i, tone, filled, b.Current), HTML: d.HTML("row", d.row(b))})
 	}
-	out.Rows = append(out.Rows, board.Row{Key: "trunk", Class: trunkRow, Graph: g.trunk(), HTML: d.HTML("trunk", s.Trunk)})
+	trunk := d.trunk(s.Trunk)
+	out.Rows = append(out.Rows, board.Row{Key: "trunk", Class: trunkRow, Graph: g.trunk(trunk.tone(), trunk.Current), HTML: d.HTML("trunk", trunk)})
 	return out
 }
 
@@ -186,12 +188,40 @@ func (d *drawing) row(b verdict.Branch) row {
 		r.Title = f.PullRequest.Title
 	}
 	r.Pull, r.Review, r.Checks = d.pull(b.PullRequest), d.review(b.PullRequest), checksOf(b.PullRequest)
-	if b.Worktree != nil {
-		for _, c := range d.agents[b.Worktree.Path] {
-			r.Agents = append(r.Agents, agent{c.Name, c.At, d.now.Sub(c.At) > silent})
-		}
-	}
+	r.Agents = d.agentsOf(b)
 	return r
+}
+
+// agentsOf returns the agents in the worktree of a branch.
+func (d *drawing) agentsOf(b verdict.Branch) []agent {
+	if b.Worktree == nil {
+		return nil
+	}
+	var out []agent
+	for _, c := range d.agents[b.Worktree.Path] {
+		out = append(out, agent{c.Name, c.At, d.now.Sub(c.At) > silent})
+	}
+	return out
+}
+
+// trunk is the content of the row of a trunk.
+type trunk struct {
+	gather.Trunk
+	Name   string
+	Agents []agent
+}
+
+func (d *drawing) trunk(name string) trunk {
+	known := d.trunks[name]
+	return trunk{Trunk: known, Name: name, Agents: d.agentsOf(known.Branch)}
+}
+
+// tone returns amber for a trunk that differs from its remote branch.
+func (t trunk) tone() markup.Tone {
+	if t.Remote != "" && (t.Unpulled > 0 || *t.Unpushed > 0) {
+		return markup.Amber
+	}
+	return markup.Green
 }
 
 // pull describes the state of a pull request.

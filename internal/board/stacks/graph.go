@@ -59,10 +59,10 @@ func (g graph) draw(row int, tone markup.Tone, filled, current bool) template.HT
 }
 
 // trunk returns the drawing of the trunk.
-func (g graph) trunk() template.HTML {
+func (g graph) trunk(tone markup.Tone, current bool) template.HTML {
 	var b strings.Builder
 	g.lines(&b, -1)
-	circle(&b, x(0), markup.Green, false, false)
+	circle(&b, x(0), tone, false, current)
 	return svg(g.lanes, b.String())
 }
 

@@ -143,7 +143,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	}
 	d := drawing{
 		Renderer: markup.Renderer{Kit: v.kit, Templates: v.templates},
-		selected: selected, now: v.o.Now(), agents: v.agents(ctx), github: all.GitHub, from: from,
+		selected: selected, now: v.o.Now(), agents: v.agents(ctx), github: all.GitHub, trunks: all.Trunks, from: from,
 	}
 	report := <-reported
 	d.collide(report)

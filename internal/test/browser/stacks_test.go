@@ -40,6 +40,22 @@ func busy(t *testing.T, d *demo.Demo) {
 	s.copse("item", "link", "5", "--branch", "feature/receipts")
 	s.copse("item", "link", "2", "--branch", "feature/SHOP-8-session", "--pr", "43")
 	s.copse("item", "claim", "2")
+	s.fetched("refs/remotes/origin/main", "main")
+}
+
+// fetched leaves what a fetch leaves that ended three minutes ago and brought the commit.
+func (s *site) fetched(ref, commit string) {
+	s.t.Helper()
+	s.git("update-ref", ref, commit)
+	path := filepath.Join(s.d.Dir, ".git", "FETCH_HEAD")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	env, _ := s.env()
+	at := env.Now().Add(-3 * time.Minute)
+	if err := os.Chtimes(path, at, at); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // agents lets two agents work in the worktrees until the test ends.
@@ -75,7 +91,8 @@ func TestStacks(t *testing.T) {
 	s := serve(t, d, "-v")                                                        // with Jira
 	s.agents()
 	b := open(t, s.link("stacks"), chromedp.EmulateViewport(1440, 900))
-	b.until("GitHub has answered", `document.querySelector(".chip.blue") !== null`)
+	b.until("GitHub has answered", `!!document.querySelector("#top .fresh time") && document.querySelector(".chip.blue") !== null`)
+	b.until("the stacks are counted", `document.querySelector("nav").innerText.includes("3")`)
 	b.until("the radar has found a conflict", `document.querySelector(".wire") !== null`)
 	b.until("the agents are there", `document.body.innerText.includes("Claude Code") && document.body.innerText.includes("silent since")`)
 	row := `document.querySelector('#sections a.open[href*="SHOP-8"]').closest("li")`
@@ -143,10 +160,12 @@ func TestPicture(t *testing.T) {
 	s := serve(t, d)
 	s.agents()
 	b := open(t, s.link("stacks?branch=feature%2FSHOP-8-session"), chromedp.EmulateViewport(1440, 800))
-	b.until("GitHub has answered", `document.querySelector(".chip.blue") !== null`)
+	b.until("GitHub has answered", `!!document.querySelector("#top .fresh time") && document.querySelector(".chip.blue") !== null`)
+	b.until("the stacks are counted", `document.querySelector("nav").innerText.includes("3")`)
 	b.until("the radar has found a conflict", `document.querySelector(".wire") !== null`)
 	b.until("the agents are there", `document.body.innerText.includes("Claude Code") && document.body.innerText.includes("silent since")`)
 	b.until("the thread", `document.body.innerText.includes("A day is too long for a shared computer.")`)
+	b.until("the trunk", `document.body.innerText.includes("trunk · level with origin/main, fetched 3 min ago")`)
 	for _, scheme := range []string{"light", "dark"} {
 		b.do(media("prefers-color-scheme", scheme, "prefers-reduced-motion", "reduce"))
 		b.looksLike(filepath.Join("..", "..", "..", "docs", "board-"+scheme+".png"), 1)

@@ -31,6 +31,8 @@ type Overview struct {
 	// Stacks begin with the selected one. Those with a worktree come next, then the others by
 	// the name of their lowest branch.
 	Stacks []verdict.Status
+	// Trunks are the trunks of these stacks, by name.
+	Trunks map[string]Trunk
 	// Loose are branches that are stacked on nothing.
 	Loose []verdict.Branch
 	// Total counts the stacks, and Branches the branches, of the repository, without trunks.
@@ -107,7 +109,13 @@ func (v *Verdicts) all(ctx context.Context, view *session.View, q Selection, ask
 	}
 	current := view.Current(ctx)
 	var notes notes
+	out.Trunks = make(map[string]Trunk, len(trunks))
 	for _, trunk := range trunks {
+		if trunk != "" {
+			if out.Trunks[trunk], err = v.trunk(ctx, repo, trunk, current); err != nil {
+				return Overview{}, false, session.Explain(err)
+			}
+		}
 		same := byTrunk[trunk]
 		for i := range same.branches {
 			same.branches[i].Current = same.branches[i].Branch == current

@@ -1,6 +1,7 @@
 package gather_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -35,7 +36,12 @@ func TestAll(t *testing.T) {
 	g.Run(dir, "branch", "loose")
 	gittest.Write(t, dir+"/.twig/state.json", state+`]}`)
 	s := session.New(session.Options{Dir: dir, Git: git.Options{Env: g.Env}})
-	v := gather.New(gather.Options{Branches: stack.New(s, records.New(records.Options{})), Now: time.Now})
+	v := gather.New(gather.Options{
+		Branches: stack.New(s, records.New(records.Options{})), Now: time.Now,
+		Open: func(ctx context.Context, dir string) (*git.Repo, error) {
+			return git.Discover(ctx, dir, git.Options{Env: g.Env})
+		},
+	})
 	var names []string
 	pages := 0
 	for from := 0; pages == 0 || from > 0; pages++ {

@@ -39,7 +39,10 @@ func (t tips) of(branch string) string { return t.commits[refstore.BranchPrefix+
 
 // readTips reads the refs of a stack.
 func readTips(ctx context.Context, repo *git.Repo, s shape) (tips, error) {
-	refs := []string{refstore.BranchPrefix + s.trunk}
+	var refs []string
+	if s.trunk != "" {
+		refs = append(refs, refstore.BranchPrefix+s.trunk)
+	}
 	candidates := make(map[string][]string, len(s.branches))
 	for _, b := range s.branches {
 		at, err := repo.Published(ctx, b.Branch)

@@ -1,0 +1,35 @@
+package gather
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/copse-dev/copse/internal/git"
+	"github.com/copse-dev/copse/internal/workflow/verdict"
+)
+
+// Trunk describes a trunk, as far as it is known without a service.
+type Trunk struct {
+	// Branch has the distance from the remote branch, and the worktree.
+	verdict.Branch
+	// Fetched is the time of the last fetch into the repository, zero if that is unknown.
+	Fetched time.Time
+}
+
+// trunk describes the trunk of this name.
+func (v *Verdicts) trunk(ctx context.Context, repo *git.Repo, name, current string) (Trunk, error) {
+	only := shape{branches: []verdict.Branch{{Branch: name, Current: name == current}}}
+	t, err := readTips(ctx, repo, only)
+	if err != nil {
+		return Trunk{}, err
+	}
+	var g errgroup.Group
+	g.Go(func() error { return v.compare(ctx, repo, only, t) })
+	g.Go(func() error { return v.hold(ctx, repo, only) })
+	if err := g.Wait(); err != nil {
+		return Trunk{}, err
+	}
+	return Trunk{only.branches[0], repo.Fetched()}, nil
+}
