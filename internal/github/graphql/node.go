@@ -134,7 +134,7 @@ func (p *PullRequest) Model(asOf time.Time) pullrequest.PullRequest {
 		pr.HeadRepo = cleantext.Line(p.HeadRepo.Name)
 	}
 	if p.Decision != nil {
-		pr.Decision = *p.Decision
+		pr.Decision = cleantext.Line(*p.Decision)
 	}
 	for _, l := range p.Labels.Nodes {
 		if l != nil {

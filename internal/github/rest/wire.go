@@ -103,7 +103,7 @@ func (p wirePull) model(asOf time.Time) pullrequest.PullRequest {
 		AsOf:       asOf,
 		HeadSHA:    p.Head.SHA,
 		Merged:     p.Merged || p.MergedAt != nil,
-		MergeState: p.MergeableState,
+		MergeState: cleantext.Line(p.MergeableState),
 		Stack:      p.Stack.place,
 
 		URL:    cleantext.Line(p.HTMLURL),
