@@ -56,14 +56,14 @@ func TestInstructionsNameServedTools(t *testing.T) {
 	}
 }
 
-// Advice has the names of the tools that it is about, so that it can be left out.
+// An instruction has the names of the tools that it is about, so that it can be left out.
 func TestAdviceNamesItsTools(t *testing.T) {
 	t.Parallel()
 	for _, set := range toolsets(t) {
-		if len(set.Advice) == 0 {
+		if len(set.Instructions) == 0 {
 			t.Errorf("the toolset %s has no advice on when to use it", set.Name)
 		}
-		for _, a := range set.Advice {
+		for _, a := range set.Instructions {
 			for _, tool := range set.Tools {
 				if regexp.MustCompile(`\b`+tool.Name+`\b`).MatchString(a.Say) != slices.Contains(a.Tools, tool.Name) {
 					t.Errorf("%s: the advice %q says otherwise than its list %q whether it is about %s", set.Name, a.Say, a.Tools, tool.Name)

@@ -45,12 +45,12 @@ type Site struct {
 	placeholder markup.Placeholder
 
 	mu     sync.Mutex
-	boards map[string]*place // by id
+	boards map[string]*mounted // by id
 	closed bool
 }
 
-// place is a board with its door.
-type place struct {
+// mounted is a board with its door.
+type mounted struct {
 	*Board
 	path string // "/board/ID/"
 	door *entry.Door
@@ -58,7 +58,7 @@ type place struct {
 
 // NewSite returns a site without boards. placeholder must be a secret of this process.
 func NewSite(placeholder markup.Placeholder, o SiteOptions) *Site {
-	return &Site{o: o, placeholder: placeholder, boards: make(map[string]*place)}
+	return &Site{o: o, placeholder: placeholder, boards: make(map[string]*mounted)}
 }
 
 // ErrClosed reports that the site has ended.
@@ -85,7 +85,7 @@ func (s *Site) Link(ctx context.Context, root string, readOnly bool) (string, er
 		if err != nil {
 			return "", err
 		}
-		at = &place{Board: b, path: Path + id + "/", door: entry.New(Path+id+"/", s.o.Now)}
+		at = &mounted{Board: b, path: Path + id + "/", door: entry.New(Path+id+"/", s.o.Now)}
 		s.boards[id] = at
 	}
 	return at.path + "enter?key=" + url.QueryEscape(at.door.Link(readOnly)), nil
@@ -151,7 +151,7 @@ func headers(h http.Header) {
 }
 
 // enter uses a link.
-func (s *Site) enter(w http.ResponseWriter, r *http.Request, at *place) {
+func (s *Site) enter(w http.ResponseWriter, r *http.Request, at *mounted) {
 	if s.o.Own != nil && !s.o.Own(r) {
 		entry.Refuse(w, r, "This link is for the user who runs copse up.") // who can still use it
 		return
@@ -169,7 +169,7 @@ func (s *Site) enter(w http.ResponseWriter, r *http.Request, at *place) {
 }
 
 // inside returns the address of a page of this board, whatever the argument is.
-func (at *place) inside(to string) string {
+func (at *mounted) inside(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || u.Opaque != "" || strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, "..") || strings.Contains(u.Path, `\`) {
 		return at.path
@@ -191,13 +191,13 @@ func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 }
 
 // request returns the view that a path names, and the request to it.
-func (at *place) request(rest string, query url.Values, s *entry.Session) (View, Request) {
+func (at *mounted) request(rest string, query url.Values, s *entry.Session) (View, Request) {
 	name, path, _ := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
 	return at.view(name), Request{Path: path, Query: query, ReadOnly: s.ReadOnly || at.o.ReadOnly}
 }
 
 // show answers with a page.
-func (s *Site) show(w http.ResponseWriter, r *http.Request, at *place, session *entry.Session, rest string) {
+func (s *Site) show(w http.ResponseWriter, r *http.Request, at *mounted, session *entry.Session, rest string) {
 	if rest == "" && len(at.o.Views) > 0 {
 		http.Redirect(w, r, at.path+at.o.Views[0].Name(), http.StatusSeeOther)
 		return
@@ -225,7 +225,7 @@ type page struct {
 
 // answer renders a page and writes it: first the frame, which a browser shows while the content is
 // made.
-func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *place, session *entry.Session, p page) {
+func (s *Site) answer(ctx context.Context, w http.ResponseWriter, at *mounted, session *entry.Session, p page) {
 	send := func(text []byte, err error) bool {
 		if err != nil {
 			at.o.Logger.Error("the board cannot show a page", "view", p.Name(), "error", err)
@@ -284,7 +284,7 @@ func (s *Site) fill(text []byte, session *entry.Session) []byte {
 }
 
 // stream sends the changes of a page while it is open.
-func (s *Site) stream(w http.ResponseWriter, r *http.Request, at *place, session *entry.Session, rest string) {
+func (s *Site) stream(w http.ResponseWriter, r *http.Request, at *mounted, session *entry.Session, rest string) {
 	query := r.URL.Query()
 	version := query.Get("board_version")
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
@@ -314,7 +314,7 @@ func (s *Site) stream(w http.ResponseWriter, r *http.Request, at *place, session
 const maxForm = 1 << 20
 
 // change answers a form.
-func (s *Site) change(w http.ResponseWriter, r *http.Request, at *place, session *entry.Session, rest string) {
+func (s *Site) change(w http.ResponseWriter, r *http.Request, at *mounted, session *entry.Session, rest string) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
 		at.fail(w, http.StatusUnsupportedMediaType, "The form has an unsupported type.", "")
@@ -372,7 +372,7 @@ func (s *Site) change(w http.ResponseWriter, r *http.Request, at *place, session
 }
 
 // fail answers a change that failed.
-func (at *place) fail(w http.ResponseWriter, status int, what, do string) {
+func (at *mounted) fail(w http.ResponseWriter, status int, what, do string) {
 	var b bytes.Buffer
 	if err := at.shell.templates.ExecuteTemplate(&b, "failed", struct {
 		opening

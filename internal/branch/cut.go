@@ -6,15 +6,15 @@ import (
 )
 
 // fits reports whether the complete tree stays within limit.
-func (g *Graph) fits(places []place, limit Limit) bool {
-	if limit.Nodes > 0 && len(places) > limit.Nodes {
+func (g *Graph) fits(positions []position, limit Limit) bool {
+	if limit.Nodes > 0 && len(positions) > limit.Nodes {
 		return false
 	}
 	if limit.Bytes <= 0 {
 		return true
 	}
 	used := 0
-	for _, p := range places {
+	for _, p := range positions {
 		n := g.node(p.node)
 		if used += cost(&n, int(p.depth)); used > limit.Bytes {
 			return false
@@ -23,16 +23,16 @@ func (g *Graph) fits(places []place, limit Limit) bool {
 	return true
 }
 
-// cut returns how many of the places, in level order, stay within limit. A place without all of its
+// cut returns how many of the positions, in level order, stay within limit. One without all of its
 // children costs a mark, even while only some of its children have been counted.
-func (g *Graph) cut(places []place, limit Limit) int {
-	sizes := subtreeSizes(places)
-	children := make([]int, len(places)) // not counted yet
-	for _, p := range places[1:] {
+func (g *Graph) cut(positions []position, limit Limit) int {
+	sizes := subtreeSizes(positions)
+	children := make([]int, len(positions)) // not counted yet
+	for _, p := range positions[1:] {
 		children[p.parent]++
 	}
 	used := 0
-	for i, p := range places {
+	for i, p := range positions {
 		if limit.Nodes > 0 && i == limit.Nodes {
 			return i
 		}
@@ -50,7 +50,7 @@ func (g *Graph) cut(places []place, limit Limit) int {
 			return i
 		}
 	}
-	return len(places)
+	return len(positions)
 }
 
 // cost returns a lower bound of the bytes that n, at depth, takes as JSON and as a line of text
@@ -73,7 +73,7 @@ func cost(n *Node, depth int) int {
 	return c + indentCost(depth) + escaped(label(n)) + len(`\n`)
 }
 
-// markCost returns a lower bound of the bytes that it takes to state, at and under a place at
+// markCost returns a lower bound of the bytes that it takes to state, at and under a position at
 // depth, that up to omitted places are missing.
 func markCost(omitted, depth int) int {
 	c := len(`,"omitted":`) + len(strconv.Itoa(omitted))

@@ -54,13 +54,13 @@ func (g *Graph) Tree(root string, limit Limit) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	places := g.fromTop(start)
-	kept := len(places)
-	if !g.fits(places, limit) {
-		places = g.byLevel(start)
-		kept = g.cut(places, limit)
+	positions := g.fromTop(start)
+	kept := len(positions)
+	if !g.fits(positions, limit) {
+		positions = g.byLevel(start)
+		kept = g.cut(positions, limit)
 	}
-	return g.build(places, kept), nil
+	return g.build(positions, kept), nil
 }
 
 func (g *Graph) start(root string) (int32, error) {
@@ -79,61 +79,61 @@ func (g *Graph) start(root string) (int32, error) {
 	return g.home, nil
 }
 
-// place is the place of a node in a tree. A node can have several places; its children have theirs
+// position is that of a node in a tree. A node can have several; its children have theirs
 // under one of them.
-type place struct {
+type position struct {
 	node   int32
-	parent int32 // the index of the place above, or none
+	parent int32 // the index of the position above, or none
 	depth  int32
 }
 
 // fromTop returns the places of the tree in reading order.
-func (g *Graph) fromTop(start int32) []place {
-	var places []place
+func (g *Graph) fromTop(start int32) []position {
+	var positions []position
 	met := make([]bool, len(g.names))
-	todo := []place{{start, none, 0}}
+	todo := []position{{start, none, 0}}
 	for len(todo) > 0 {
 		p := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		here := int32(len(places))
-		places = append(places, p)
+		here := int32(len(positions))
+		positions = append(positions, p)
 		if met[p.node] {
 			continue
 		}
 		met[p.node] = true
 		kids := g.children(p.node)
 		for _, kid := range slices.Backward(kids) {
-			todo = append(todo, place{kid, here, p.depth + 1})
+			todo = append(todo, position{kid, here, p.depth + 1})
 		}
 	}
-	return places
+	return positions
 }
 
 // byLevel returns the places of the tree level by level, those of siblings next
 // to each other.
-func (g *Graph) byLevel(start int32) []place {
-	places := []place{{start, none, 0}}
+func (g *Graph) byLevel(start int32) []position {
+	positions := []position{{start, none, 0}}
 	met := make([]bool, len(g.names))
-	for here := 0; here < len(places); here++ {
-		p := places[here]
+	for here := 0; here < len(positions); here++ {
+		p := positions[here]
 		if met[p.node] {
 			continue
 		}
 		met[p.node] = true
 		for _, kid := range g.children(p.node) {
-			places = append(places, place{kid, int32(here), p.depth + 1})
+			positions = append(positions, position{kid, int32(here), p.depth + 1})
 		}
 	}
-	return places
+	return positions
 }
 
 // build returns the tree of the first kept places. In them, every parent comes before its children,
 // and siblings are in order.
-func (g *Graph) build(places []place, kept int) *Tree {
-	t := &Tree{Shown: kept, Omitted: len(places) - kept}
-	sizes := subtreeSizes(places)
+func (g *Graph) build(positions []position, kept int) *Tree {
+	t := &Tree{Shown: kept, Omitted: len(positions) - kept}
+	sizes := subtreeSizes(positions)
 	nodes := make([]Node, kept)
-	for i, p := range places {
+	for i, p := range positions {
 		switch {
 		case i < kept:
 			nodes[i] = g.node(p.node)
@@ -163,12 +163,12 @@ func (g *Graph) node(n int32) Node {
 	}
 }
 
-// subtreeSizes returns for each place the number of places at and below it.
-func subtreeSizes(places []place) []int {
-	sizes := make([]int, len(places))
-	for i := len(places) - 1; i >= 0; i-- {
+// subtreeSizes returns for each position the number of positions at and below it.
+func subtreeSizes(positions []position) []int {
+	sizes := make([]int, len(positions))
+	for i := len(positions) - 1; i >= 0; i-- {
 		sizes[i]++
-		if parent := places[i].parent; parent != none {
+		if parent := positions[i].parent; parent != none {
 			sizes[parent] += sizes[i]
 		}
 	}

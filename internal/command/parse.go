@@ -23,7 +23,7 @@ func Parse(data []byte) (*Registry, error) {
 	if _, err := jsonfile.Decode[json.RawMessage](data); err != nil {
 		return nil, err
 	}
-	entries, err := entriesOf(whole(data))
+	entries, err := entriesOf(document(data))
 	if err != nil {
 		return nil, err
 	}

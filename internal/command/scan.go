@@ -15,8 +15,8 @@ type value struct {
 	from, to int
 }
 
-// whole returns the single value of a document.
-func whole(doc []byte) value {
+// document returns the single value of a document.
+func document(doc []byte) value {
 	from := skipSpace(doc, 0)
 	return value{doc, from, skipValue(doc, from)}
 }

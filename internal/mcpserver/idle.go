@@ -39,13 +39,14 @@ func (i *idle) end() {
 		return
 	}
 	if i.timer == nil {
-		i.timer = time.AfterFunc(i.after, i.rest)
+		i.timer = time.AfterFunc(i.after, i.expire)
 		return
 	}
 	i.timer.Reset(i.after)
 }
 
-func (i *idle) rest() {
+// expire runs the function unless a call has begun.
+func (i *idle) expire() {
 	i.mu.Lock()
 	busy := i.running > 0
 	i.mu.Unlock()

@@ -108,7 +108,7 @@ func (s *Session) open(ctx context.Context) (opened, error) {
 		}
 	}
 	repo, err := git.Discover(ctx, s.opts.Dir, s.opts.Git)
-	if err == nil && s.repo != nil && place(repo) != place(s.repo) {
+	if err == nil && s.repo != nil && identity(repo) != identity(s.repo) {
 		err = git.ErrNotRepository
 	}
 	if err != nil {
@@ -126,9 +126,9 @@ func alive(repo *git.Repo) (head fs.FileInfo, ok bool) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false
 	}
-	_, err = os.Lstat(place(repo))
+	_, err = os.Lstat(identity(repo))
 	return head, !errors.Is(err, fs.ErrNotExist)
 }
 
-// place returns the directory that identifies a repository.
-func place(repo *git.Repo) string { return cmp.Or(repo.Root(), repo.GitDir()) }
+// identity returns the directory that identifies a repository.
+func identity(repo *git.Repo) string { return cmp.Or(repo.Root(), repo.GitDir()) }

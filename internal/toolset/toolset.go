@@ -13,8 +13,8 @@ type Toolset struct {
 	Prompts   []Prompt
 	Resources []Resource
 	Templates []Template
-	// Advice tells a model when to use the tools, the most important first.
-	Advice []Advice
+	// Instructions tell a model when to use the tools, the most important first.
+	Instructions []Instruction
 	// Located means that the tools answer for the server's worktree: a server of several worktrees
 	// tells clients how to name another one.
 	Located bool

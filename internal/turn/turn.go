@@ -2,7 +2,7 @@
 // the answer of the previous one, and stores until when a service asked clients to wait.
 //
 // Use a [Dir]. [Dir.Take] waits for the turn; the system ends the turn of a killed process.
-// [Dir.Rest] and [Dir.Resting] are about a rate limit. A directory that others can enter is not
+// [Dir.Pause] and [Dir.Paused] are about a rate limit. A directory that others can enter is not
 // used; then nobody waits for anybody, and nothing is stored.
 package turn
 
@@ -50,13 +50,13 @@ func (d Dir) Take(ctx context.Context, about string) (release func()) {
 	return func() { _ = lock.Close() } // the lock ends with it
 }
 
-// Rest records that something must not be requested until a time.
-func (d Dir) Rest(about string, until time.Time) error {
+// Pause records that something must not be requested until a time.
+func (d Dir) Pause(about string, until time.Time) error {
 	return userdir.Dir(d).Replace(file(about, ".rest"), []byte(until.UTC().Format(time.RFC3339)))
 }
 
-// Resting returns until when something must not be requested, and whether that is after now.
-func (d Dir) Resting(about string, now time.Time) (until time.Time, resting bool) {
+// Paused returns until when something must not be requested, and whether that is after now.
+func (d Dir) Paused(about string, now time.Time) (until time.Time, paused bool) {
 	if d == "" {
 		return time.Time{}, false
 	}

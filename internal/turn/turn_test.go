@@ -50,28 +50,28 @@ func TestRest(t *testing.T) {
 	t.Parallel()
 	place := filepath.Join(t.TempDir(), "turns")
 	dir, now := turn.Dir(place), time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	resting := func(at time.Time) bool {
-		_, is := dir.Resting("x", at)
+	paused := func(at time.Time) bool {
+		_, is := dir.Paused("x", at)
 		return is
 	}
-	if resting(now) {
+	if paused(now) {
 		t.Error("resting without a wish")
 	}
-	if err := dir.Rest("x", now.Add(time.Hour)); err != nil {
+	if err := dir.Pause("x", now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if until, is := dir.Resting("x", now); !is || !until.Equal(now.Add(time.Hour)) {
+	if until, is := dir.Paused("x", now); !is || !until.Equal(now.Add(time.Hour)) {
 		t.Errorf("got %v, %v", until, is)
 	}
-	if _, is := dir.Resting("y", now); is {
+	if _, is := dir.Paused("y", now); is {
 		t.Error("another name rests, too")
 	}
-	if resting(now.Add(2 * time.Hour)) {
+	if paused(now.Add(2 * time.Hour)) {
 		t.Error("still resting")
 	}
 	// A time far away, or none, is nobody's wish.
 	for _, text := range []string{"2036-01-01T00:00:00Z", "soon", ""} {
-		if err := dir.Rest("x", now.Add(time.Hour)); err != nil {
+		if err := dir.Pause("x", now.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		files, err := filepath.Glob(filepath.Join(place, "*.rest"))
@@ -81,18 +81,18 @@ func TestRest(t *testing.T) {
 		if err := os.WriteFile(files[0], []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if resting(now) {
+		if paused(now) {
 			t.Errorf("%q counts", text)
 		}
 	}
 	// Nothing is read where others can write.
-	if err := dir.Rest("x", now.Add(time.Hour)); err != nil {
+	if err := dir.Pause("x", now.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(place, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if resting(now) {
+	if paused(now) {
 		t.Error("a directory that others can enter is believed")
 	}
 }

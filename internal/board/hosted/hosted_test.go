@@ -39,7 +39,7 @@ func views(store item.Store, readOnly bool) *hosted.Views {
 func stored(t *testing.T, text string) item.Store {
 	t.Helper()
 	dir := t.TempDir()
-	store := local.New(location.Place{Dir: dir, Root: dir}, time.Now)
+	store := local.New(location.Search{Dir: dir, Root: dir}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	if _, err := store.Init(t.Context()); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ type place struct {
 func empty(t *testing.T) place {
 	t.Helper()
 	dir := t.TempDir()
-	store := local.New(location.Place{Dir: dir, Root: dir}, time.Now)
+	store := local.New(location.Search{Dir: dir, Root: dir}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	kit := markup.NewKit(markup.Options{Now: time.Now, Field: "token", Token: "TOKEN"})
 	return place{t, store, items.New(kit, items.Options{

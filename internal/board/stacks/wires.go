@@ -57,19 +57,19 @@ func wires(sections []board.Section, report conflicts.Report) template.HTML {
 	return template.HTML(html.String())
 }
 
-// place is where a row is: in a section, and counted from the top of the page.
-type place struct{ section, row, at int }
+// position is where a row is: in a section, and counted from the top of the page.
+type position struct{ section, row, at int }
 
 // ends returns the rows of the page, and the wires between them without their lanes.
-func ends(sections []board.Section, report conflicts.Report) ([]place, []wire) {
-	var at []place
-	places := map[string]place{}
+func ends(sections []board.Section, report conflicts.Report) ([]position, []wire) {
+	var at []position
+	positions := map[string]position{}
 	for i, s := range sections {
 		for j, r := range s.Rows {
-			p := place{i, j, len(at)}
+			p := position{i, j, len(at)}
 			at = append(at, p)
 			if r.Class != trunkRow {
-				places[r.Key] = p
+				positions[r.Key] = p
 			}
 		}
 	}
@@ -78,8 +78,8 @@ func ends(sections []board.Section, report conflicts.Report) ([]place, []wire) {
 		if len(c.Branches) != 2 {
 			continue
 		}
-		a, ok := places[c.Branches[0]]
-		b, both := places[c.Branches[1]]
+		a, ok := positions[c.Branches[0]]
+		b, both := positions[c.Branches[1]]
 		if !ok || !both || a.at == b.at {
 			continue
 		}

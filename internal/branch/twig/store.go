@@ -44,12 +44,12 @@ func Path(root string) string { return filepath.Join(root, filepath.FromSlash(Na
 
 // Store is the state of one worktree. It is safe for concurrent use.
 type Store struct {
-	places   []place // the first that has a file is used
-	patience time.Duration
+	locations []location // the first that has a file is used
+	patience  time.Duration
 }
 
-// place is one worktree that can have a state file.
-type place struct {
+// location is one worktree that can have a state file.
+type location struct {
 	directory noLink
 	file      *cachedfile.File[*State]
 }
@@ -61,15 +61,15 @@ func NewStore(root, shared string) *Store {
 	s := &Store{patience: Patience}
 	for _, dir := range slices.Compact([]string{root, shared}) {
 		if dir != "" {
-			s.places = append(s.places, open(dir))
+			s.locations = append(s.locations, open(dir))
 		}
 	}
 	return s
 }
 
-func open(root string) place {
+func open(root string) location {
 	directory := noLink{rooted.Directory(root)}
-	return place{directory, cachedfile.NewIn(directory, Name, MaxSize, Parse)}
+	return location{directory, cachedfile.NewIn(directory, Name, MaxSize, Parse)}
 }
 
 // noLink is a worktree whose state file is not a link: a change would replace the link with a file,
@@ -117,10 +117,10 @@ func (n noLink) dir(name string) string {
 // Locate returns the directory whose state file is in use, and the one whose state file it hides,
 // "" for none. Without a file, it returns the directory where a new one belongs.
 func (s *Store) Locate() (dir, hides string) {
-	if len(s.places) == 1 {
-		return string(s.places[0].directory.Directory), ""
+	if len(s.locations) == 1 {
+		return string(s.locations[0].directory.Directory), ""
 	}
-	for _, p := range s.places {
+	for _, p := range s.locations {
 		_, err := p.directory.Lstat(Name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -130,8 +130,8 @@ func (s *Store) Locate() (dir, hides string) {
 			hides = string(p.directory.Directory)
 		}
 	}
-	if dir == "" && len(s.places) > 0 {
-		dir = string(s.places[len(s.places)-1].directory.Directory)
+	if dir == "" && len(s.locations) > 0 {
+		dir = string(s.locations[len(s.locations)-1].directory.Directory)
 	}
 	return dir, hides
 }
@@ -139,7 +139,7 @@ func (s *Store) Locate() (dir, hides string) {
 // Load returns the current state. The error is [ErrNoState] or a [*BadStateError]; its text names
 // the file without the path of this machine.
 func (s *Store) Load() (*State, error) {
-	for _, p := range s.places {
+	for _, p := range s.locations {
 		state, err := p.get(s.patience)
 		switch {
 		case err == nil:
@@ -154,7 +154,7 @@ func (s *Store) Load() (*State, error) {
 }
 
 // get reads the file, and waits if another process is writing it.
-func (p place) get(patience time.Duration) (*State, error) {
+func (p location) get(patience time.Duration) (*State, error) {
 	state, err := p.file.Get()
 	if err == nil || !jsonfile.Incomplete(err) {
 		return state, err

@@ -28,7 +28,7 @@ func (c *cli) init() *cobra.Command {
 copse finds the trunk itself. Running the command again changes nothing.`,
 		Example: "  copse branch init\n  copse branch init --trunk develop",
 		Args:    app.NoArgs,
-		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, _ []string) error {
 			name, changed, err := p.Begin(ctx, root)
 			if err != nil {
 				return err
@@ -96,7 +96,7 @@ writes, for all branches or for each one. Elsewhere, pass --yes, and choose with
 --skip. In a pipe, each line has branch, fact, value, and reason, separated by tabs.`,
 		Example:           "  copse branch adopt\n  copse branch adopt --parent feature/tests=main --skip old --yes\n  copse branch adopt feature/login --yes\n  copse branch adopt --offline --json",
 		ValidArgsFunction: c.completeBranches(maxCompletions),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			only, err := p.existing(ctx, args...)
 			if err != nil {
 				return err
@@ -128,7 +128,7 @@ writes, for all branches or for each one. Elsewhere, pass --yes, and choose with
 }
 
 // adoptJSON prints proposals as JSON, after applying them if yes.
-func (c *cli) adoptJSON(ctx context.Context, p place, a track.Answer, yes bool) error {
+func (c *cli) adoptJSON(ctx context.Context, p repository, a track.Answer, yes bool) error {
 	if yes {
 		var err error
 		if a.Proposals, err = p.Apply(ctx, a.Proposals); err != nil {
@@ -139,7 +139,7 @@ func (c *cli) adoptJSON(ctx context.Context, p place, a track.Answer, yes bool) 
 }
 
 // adoptFor shows a person the proposals, and applies them if yes is set or the person agrees.
-func (c *cli) adoptFor(ctx context.Context, p place, a track.Answer, yes bool) (err error) {
+func (c *cli) adoptFor(ctx context.Context, p repository, a track.Answer, yes bool) (err error) {
 	c.note(unasked(p, a))
 	if len(a.Proposals) == 0 {
 		c.env.Note("nothing to propose: copse tracks everything that it can find; `copse branch tree` shows it")
@@ -173,7 +173,7 @@ func (c *cli) adoptFor(ctx context.Context, p place, a track.Answer, yes bool) (
 }
 
 // choose asks a person about each proposal: to apply it, to skip it, or to set another parent.
-func (c *cli) choose(ctx context.Context, p place, found []adopt.Proposal) ([]adopt.Proposal, error) {
+func (c *cli) choose(ctx context.Context, p repository, found []adopt.Proposal) ([]adopt.Proposal, error) {
 	var chosen []adopt.Proposal
 	for _, one := range found {
 		question := one.Branch + ": apply this? [Y/n] "
@@ -226,7 +226,7 @@ func (c *cli) wrote(found []adopt.Proposal) {
 
 // parents returns the parents in values like "feature/tests=feature/login", by branch. All of them
 // exist, and none of the branches has another parent yet.
-func (p place) parents(ctx context.Context, values []string) (map[string]string, error) {
+func (p repository) parents(ctx context.Context, values []string) (map[string]string, error) {
 	said := make(map[string]string)
 	state, err := p.State(ctx)
 	if err != nil {
@@ -258,7 +258,7 @@ func (c *cli) asking(offline bool) (stop func()) {
 }
 
 // unasked returns the reason why copse did not look for pull requests, "" if it did.
-func unasked(p place, a track.Answer) string {
+func unasked(p repository, a track.Answer) string {
 	if a.Unasked == nil {
 		return ""
 	}
@@ -280,7 +280,7 @@ func (c *cli) track() *cobra.Command {
 issue, and pull request that copse finds. It is "adopt" for one branch, without a question.`,
 		Example: "  copse branch track\n  copse branch track feature/tests --parent feature/login",
 		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			name, err := p.one(ctx, args)
 			if err == nil && parent != "" {
 				parent, err = p.one(ctx, []string{parent})

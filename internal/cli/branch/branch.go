@@ -66,14 +66,14 @@ type cli struct {
 
 func (c *cli) out() *output.Writer { return output.New(c.env) }
 
-// place is the repository of a command.
-type place struct {
+// repository is that of a command.
+type repository struct {
 	*wiring.Sources
 	*track.Tracker
 }
 
 // run finds the repository for a command, and explains its errors to a person.
-func (c *cli) run(do func(ctx context.Context, p place, args []string) error) func(*cobra.Command, []string) error {
+func (c *cli) run(do func(ctx context.Context, p repository, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		p, err := c.find(cmd.Context())
 		if err == nil {
@@ -84,13 +84,13 @@ func (c *cli) run(do func(ctx context.Context, p place, args []string) error) fu
 	}
 }
 
-func (c *cli) find(ctx context.Context) (place, error) {
+func (c *cli) find(ctx context.Context) (repository, error) {
 	return c.open(ctx, wiring.New(wiring.Options{Program: "copse", Env: c.env, Repo: c.repo, Recorded: workspace.Recorded(c.env)}))
 }
 
-func (c *cli) open(ctx context.Context, sources *wiring.Sources) (place, error) {
+func (c *cli) open(ctx context.Context, sources *wiring.Sources) (repository, error) {
 	tracker, err := track.Open(ctx, sources.Session, sources.Pulls, c.env.Now)
-	return place{Sources: sources, Tracker: tracker}, err
+	return repository{Sources: sources, Tracker: tracker}, err
 }
 
 // explain returns an error in the words of the command line.
@@ -105,7 +105,7 @@ func explain(err error) error {
 }
 
 // existing returns the branches that the arguments name, all of which exist.
-func (p place) existing(ctx context.Context, args ...string) ([]string, error) {
+func (p repository) existing(ctx context.Context, args ...string) ([]string, error) {
 	names, err := p.names(ctx, args)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (p place) existing(ctx context.Context, args ...string) ([]string, error) {
 }
 
 // names returns the branches that the arguments name.
-func (p place) names(ctx context.Context, args []string) (names []string, err error) {
+func (p repository) names(ctx context.Context, args []string) (names []string, err error) {
 	for _, arg := range args {
 		name, err := p.named(ctx, []string{arg})
 		if err != nil {
@@ -126,7 +126,7 @@ func (p place) names(ctx context.Context, args []string) (names []string, err er
 }
 
 // one returns the first branch of the arguments, which exists.
-func (p place) one(ctx context.Context, args []string) (string, error) {
+func (p repository) one(ctx context.Context, args []string) (string, error) {
 	name, err := p.named(ctx, args)
 	if err == nil {
 		err = p.Check(ctx, name)
@@ -135,7 +135,7 @@ func (p place) one(ctx context.Context, args []string) (string, error) {
 }
 
 // named returns the first branch of the arguments. "." and no argument mean the current branch.
-func (p place) named(ctx context.Context, args []string) (string, error) {
+func (p repository) named(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 || args[0] == "." {
 		return p.Current(ctx)
 	}

@@ -37,7 +37,7 @@ use the first. In a pipe, each line has branch, parent, and source, separated by
   copse branch parent . main
   copse branch parent --none feature/tests`,
 		Args: app.Args(0, 2, "no argument, BRANCH, or BRANCH and PARENT"), ValidArgsFunction: c.completeBranches(2),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			child, err := p.named(ctx, args)
 			switch {
 			case err != nil:
@@ -61,7 +61,7 @@ use the first. In a pipe, each line has branch, parent, and source, separated by
 }
 
 // showParents prints the parents of a branch, the first one first.
-func (c *cli) showParents(ctx context.Context, p place, name string, asJSON bool) error {
+func (c *cli) showParents(ctx context.Context, p repository, name string, asJSON bool) error {
 	if err := p.Check(ctx, name); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (c *cli) showParents(ctx context.Context, p place, name string, asJSON bool
 }
 
 // stackOn records a parent of a branch: both are in args.
-func (c *cli) stackOn(ctx context.Context, p place, args []string, how track.Stacking) error {
+func (c *cli) stackOn(ctx context.Context, p repository, args []string, how track.Stacking) error {
 	names, err := p.existing(ctx, args...)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (c *cli) said(changed bool, format, subject string, args ...any) error {
 }
 
 // removeParent removes the parent that args name, or all of them.
-func (c *cli) removeParent(ctx context.Context, p place, child string, args []string) (err error) {
+func (c *cli) removeParent(ctx context.Context, p repository, child string, args []string) (err error) {
 	parent := ""
 	if len(args) == 2 {
 		if parent, err = p.named(ctx, args[1:]); err != nil {
@@ -143,7 +143,7 @@ func (c *cli) depend() *cobra.Command {
 		Example: "  copse branch depend feature/tests feature/login",
 		Hidden:  true,
 		Args:    app.Args(2, 2, "BRANCH and PARENT"), ValidArgsFunction: c.completeBranches(2),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error { return c.stackOn(ctx, p, args, how) }),
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error { return c.stackOn(ctx, p, args, how) }),
 	}
 	f := cmd.Flags()
 	f.BoolVar(&how.Replace, "replace", false, "replace the parents that the branch has")
@@ -160,7 +160,7 @@ func (c *cli) undepend() *cobra.Command {
 		Example: "  copse branch undepend feature/tests",
 		Hidden:  true,
 		Args:    app.Args(1, 2, "BRANCH, or BRANCH and PARENT"), ValidArgsFunction: c.completeBranches(2),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			child, err := p.named(ctx, args[:1])
 			if err != nil {
 				return err

@@ -32,7 +32,7 @@ git branch changes. In a pipe, each line has change, branch, from, to, and reaso
 tabs.`,
 		Example: "  copse branch prune\n  copse branch prune --offline --yes\n  copse branch prune --json",
 		Args:    app.NoArgs,
-		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, _ []string) error {
 			stop := c.asking(offline)
 			found, err := p.Prune(ctx, offline)
 			stop()
@@ -60,7 +60,7 @@ tabs.`,
 }
 
 // pruneFor shows a person the changes, and applies them if yes is set or the person agrees.
-func (c *cli) pruneFor(ctx context.Context, p place, changes []prune.Change, yes bool) (err error) {
+func (c *cli) pruneFor(ctx context.Context, p repository, changes []prune.Change, yes bool) (err error) {
 	if len(changes) == 0 {
 		c.env.Note("every tracked branch is up to date")
 		return nil
@@ -99,7 +99,7 @@ func (c *cli) untrack() *cobra.Command {
 them move to its parent. "." is the current branch. No git branch changes.`,
 		Example: "  copse branch untrack feature/old\n  copse branch untrack .",
 		Args:    app.Args(1, maxUntracked, "BRANCH..."), ValidArgsFunction: c.completeBranches(maxCompletions),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			names, err := p.names(ctx, args)
 			if err != nil {
 				return err

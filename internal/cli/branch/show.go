@@ -86,7 +86,7 @@ tracked branches that no longer exist in git. In a pipe, each line has branch, p
 pull request, and notes ("current", "trunk", "not in git"), separated by tabs.`,
 		Example: "  copse branch list --tracked\n  copse branch list --json",
 		Args:    app.NoArgs,
-		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, _ []string) error {
 			state, err := p.State(ctx)
 			if found, unread := p.Branches.State(ctx); unread == nil && !tracked {
 				state, err = found, nil
@@ -126,7 +126,7 @@ func (c *cli) tree() *cobra.Command {
 		Long:    "Show branches below their parents, from the default trunk or from BRANCH. In a pipe, the tree\nis drawn, too; programs can use --json.",
 		Example: "  copse branch tree\n  copse branch tree feature/login --json",
 		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			root := ""
 			if len(args) > 0 {
 				var err error
@@ -167,7 +167,7 @@ func (c *cli) stack() *cobra.Command {
 		Long:    "List a branch, by default the current one, and the branches below it in the stack, down to the\ntrunk. In a pipe, the columns are those of \"copse branch list\".",
 		Example: "  copse branch stack\n  copse branch stack feature/tests --json",
 		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			rows, err := c.rows(ctx, p, args)
 			if err != nil {
 				return err
@@ -180,7 +180,7 @@ func (c *cli) stack() *cobra.Command {
 }
 
 // rows returns the stack of the branch in args.
-func (c *cli) rows(ctx context.Context, p place, args []string) ([]row, error) {
+func (c *cli) rows(ctx context.Context, p repository, args []string) ([]row, error) {
 	start, err := p.named(ctx, args)
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ behind, issue, state of the issue, pull request, state of the pull request, and 
 by tabs.`,
 		Example: "  copse branch status --fresh",
 		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			stack, err := c.rows(ctx, p, args)
 			if err != nil {
 				return err
@@ -254,7 +254,7 @@ by tabs.`,
 
 // standings reads all branches of a stack at once, and sends requests to the services if asking is
 // set.
-func (p place) standings(ctx, asking context.Context, stack []row) ([]standing, error) {
+func (p repository) standings(ctx, asking context.Context, stack []row) ([]standing, error) {
 	const atOnce = 8 // few stacks are higher
 	all := make([]standing, len(stack))
 	var group errgroup.Group

@@ -34,7 +34,7 @@ func (c *cli) trunkAdd() *cobra.Command {
 		Short:   "Mark a branch as a trunk",
 		Example: "  copse branch trunk add develop",
 		Args:    app.Args(1, 1, "BRANCH"), ValidArgsFunction: c.completeBranches(1),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			name, err := p.one(ctx, args)
 			if err != nil {
 				return err
@@ -66,7 +66,7 @@ func (c *cli) trunkRemove() *cobra.Command {
 			}
 			return c.complete(cmd, typed, (*twig.State).IsRoot), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			name, err := p.named(ctx, args)
 			if err != nil {
 				return err
@@ -106,7 +106,7 @@ func (c *cli) trunkList() *cobra.Command {
 		Short:   "List the trunks",
 		Example: "  copse branch trunk list --json",
 		Args:    app.NoArgs,
-		RunE: c.run(func(ctx context.Context, p place, _ []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, _ []string) error {
 			state, err := p.State(ctx)
 			if err != nil {
 				return err

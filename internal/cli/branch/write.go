@@ -50,7 +50,7 @@ func (c *cli) link() *cobra.Command {
 link replaces an earlier link of the same kind. copse sends no request to GitHub or Jira.`,
 		Example: "  copse branch link --jira PROJ-12\n  copse branch link feature/login --pr 34",
 		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			wanted, err := links(jira, pr)
 			if err != nil {
 				return err
@@ -92,7 +92,7 @@ func (c *cli) unlink() *cobra.Command {
 		Short:   "Remove the links of a branch",
 		Example: "  copse branch unlink --pr\n  copse branch unlink feature/login",
 		Args:    app.Args(0, 1, "no argument, or BRANCH"), ValidArgsFunction: c.completeBranches(1),
-		RunE: c.run(func(ctx context.Context, p place, args []string) error {
+		RunE: c.run(func(ctx context.Context, p repository, args []string) error {
 			name, err := p.named(ctx, args)
 			if err != nil {
 				return err

@@ -12,13 +12,13 @@
 //	{"registries": {"climpt": ".agent/climpt/registry.json"}}
 //
 // The default is .agent/<agent>/registry.json. The library looks for the registry
-// in the workspace, then in the home directory. It continues with the next place only
+// in the workspace, then in the home directory. It continues with the next location only
 // if the file does not exist: an unreadable file is an error.
 //
 // Whatever a map or a link contains, the library reads only the workspace and the
 // directory .agent of the home directory.
 //
-// The places are those of climpt (github.com/tettuan/climpt, 2025 to 2026).
+// The locations are those of climpt (github.com/tettuan/climpt, 2025 to 2026).
 package library
 
 import (
@@ -42,25 +42,25 @@ const DefaultAgent = "climpt"
 // Library is the registries of a workspace and of its user. It is safe for
 // concurrent use.
 type Library struct {
-	places []place // the places of registries, in this order
+	locations []location // of registries, in this order
 
 	mu       sync.Mutex
-	maps     []*cachedfile.File[map[string]string] // by place
+	maps     []*cachedfile.File[map[string]string] // by location
 	catalogs map[address]*cachedfile.File[*Catalog]
 }
 
 // address is the location of a registry.
 type address struct {
-	place int
-	path  string // with slashes, from the workspace or the home directory
+	location int
+	path     string // with slashes, from the workspace or the home directory
 }
 
 // New returns the library of the workspace and home directory at these absolute paths; home is
 // empty if there is none. It reads nothing yet.
 func New(workspace, home string) *Library {
-	l := &Library{places: []place{workspacePlace(workspace)}}
+	l := &Library{locations: []location{workspaceLocation(workspace)}}
 	if home != "" {
-		l.places = append(l.places, homePlace(home))
+		l.locations = append(l.locations, homeLocation(home))
 	}
 	l.forget("")
 	return l
@@ -72,7 +72,7 @@ func (l *Library) Open(agent string) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range l.places {
+	for i, p := range l.locations {
 		name, reachable := p.name(path)
 		if !reachable {
 			continue
@@ -104,7 +104,7 @@ func (l *Library) Reload(agent string) (*Catalog, error) {
 // registry. An error of the map accompanies the others.
 func (l *Library) Agents() ([]string, error) {
 	names := make(map[string]bool)
-	for _, p := range l.places {
+	for _, p := range l.locations {
 		for _, name := range p.agents() {
 			names[name] = true
 		}
@@ -118,12 +118,12 @@ func (l *Library) Agents() ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), err
 }
 
-// load returns the catalog at an address, if the place has one with that name.
+// load returns the catalog at an address, if the location has one with that name.
 func (l *Library) load(at address, name string) (*Catalog, error) {
 	l.mu.Lock()
 	file, kept := l.catalogs[at]
 	if !kept {
-		p := l.places[at.place]
+		p := l.locations[at.location]
 		file = cachedfile.NewIn(p, name, MaxSize, func(data []byte) (*Catalog, error) {
 			return newCatalog(p.shown(at.path), data)
 		})
@@ -146,9 +146,9 @@ func (l *Library) load(at address, name string) (*Catalog, error) {
 func (l *Library) forget(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.maps = make([]*cachedfile.File[map[string]string], len(l.places))
-	for i, p := range l.places {
-		name, _ := p.name(mapPath) // which every place has
+	l.maps = make([]*cachedfile.File[map[string]string], len(l.locations))
+	for i, p := range l.locations {
+		name, _ := p.name(mapPath) // which every location has
 		l.maps[i] = cachedfile.NewIn(p, name, maxMapSize, parseMap)
 		delete(l.catalogs, address{i, path})
 	}
@@ -179,12 +179,12 @@ func (l *Library) path(agent string) (string, error) {
 	return path, nil
 }
 
-// mapping returns the map of agents, and its place.
-func (l *Library) mapping() (map[string]string, place, error) {
+// mapping returns the map of agents, and its location.
+func (l *Library) mapping() (map[string]string, location, error) {
 	l.mu.Lock()
 	files := l.maps
 	l.mu.Unlock()
-	for i, p := range l.places {
+	for i, p := range l.locations {
 		mapped, err := files[i].Get()
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -194,7 +194,7 @@ func (l *Library) mapping() (map[string]string, place, error) {
 		}
 		return mapped, p, nil
 	}
-	return nil, place{}, nil
+	return nil, location{}, nil
 }
 
 // newCatalog parses the registry at path.

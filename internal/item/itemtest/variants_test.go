@@ -127,7 +127,7 @@ func project(t *testing.T, can item.Capabilities) itemtest.Project {
 	dir := t.TempDir()
 	var passed atomic.Int64
 	now := func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
-	made := local.New(location.Place{Dir: dir}, now)
+	made := local.New(location.Search{Dir: dir}, now)
 	if _, err := made.Init(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func project(t *testing.T, can item.Capabilities) itemtest.Project {
 	itemtest.Configure(t, dir)
 	return itemtest.Project{
 		Open: func(t *testing.T) item.Backend {
-			s := local.New(location.Place{Dir: dir}, now)
+			s := local.New(location.Search{Dir: dir}, now)
 			t.Cleanup(func() { _ = s.Close() })
 			return &tracker{Store: s, can: can}
 		},

@@ -50,7 +50,7 @@ func BenchmarkFirstList(b *testing.B) {
 		for way, caches := range map[string]string{"read": "", "kept": b.TempDir()} {
 			b.Run(fmt.Sprintf("%d-%s", n, way), func(b *testing.B) {
 				for b.Loop() {
-					s := local.New(location.Place{Dir: dir, Root: dir}, time.Now).CachedIn(caches)
+					s := local.New(location.Search{Dir: dir, Root: dir}, time.Now).CachedIn(caches)
 					snapshot, err := s.Snapshot(b.Context())
 					if err != nil || snapshot.Len() != n {
 						b.Fatal(snapshot.Len(), err)

@@ -24,7 +24,7 @@ func TestBirths(t *testing.T) {
 		var all sync.WaitGroup
 		for range processes {
 			all.Go(func() {
-				s := local.New(location.Place{Dir: dir}, stopped)
+				s := local.New(location.Search{Dir: dir}, stopped)
 				local.SetWatching(s, watching)
 				defer s.Close()
 				for i := range each {
@@ -76,7 +76,7 @@ func TestBirthsOfOthers(t *testing.T) {
 	eachWay(t, func(t *testing.T, watching bool) {
 		dir := project(t)
 		write(t, dir, "items/7.md", "---\nid: \"7\"\ntitle: From elsewhere\ncreated: 2026-11-22T08:00:00.000Z\n---\n")
-		s := local.New(location.Place{Dir: dir}, stopped)
+		s := local.New(location.Search{Dir: dir}, stopped)
 		local.SetWatching(s, watching)
 		defer s.Close()
 		it, err := s.Create(t.Context(), item.Draft{Title: "New"})
@@ -92,7 +92,7 @@ func TestBirthsOfOthers(t *testing.T) {
 func TestUpdatedMovesOn(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
-	s := local.New(location.Place{Dir: dir}, stopped)
+	s := local.New(location.Search{Dir: dir}, stopped)
 	t.Cleanup(func() { _ = s.Close() })
 	for _, start := range []string{"2026-11-22T08:00:00.000Z", "2027-01-01T00:00:00.000Z", "2026-11-22T12:00:00.5+03:00", "2026-11-22T08:00:00.0004Z"} {
 		write(t, dir, "items/1.md", "---\nid: \"1\"\ntitle: x\nstatus: todo\ntype: task\npriority: low\ncreated: 2026-01-01T00:00:00.000Z\nupdated: "+start+"\n---\n")

@@ -351,7 +351,7 @@ func TestErrorsNameNoPath(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	gone := local.New(location.Place{Dir: filepath.Join(dir, "missing")}, time.Now)
+	gone := local.New(location.Search{Dir: filepath.Join(dir, "missing")}, time.Now)
 	if _, err := gone.Init(t.Context()); err == nil || strings.Contains(err.Error(), dir) {
 		t.Errorf("got %v", err)
 	}

@@ -132,12 +132,12 @@ func TestKeepsUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, dir, "config.yml", config)
-			old := local.New(location.Place{Dir: dir}, time.Now)
+			old := local.New(location.Search{Dir: dir}, time.Now)
 			local.SetWatching(old, watching)
 			defer old.Close()
 			for i := range rapid.IntRange(1, 20).Draw(r, "steps") {
 				disturb(t, r, dir, i)
-				fresh := local.New(location.Place{Dir: dir}, time.Now)
+				fresh := local.New(location.Search{Dir: dir}, time.Now)
 				wantTitles, wantWarnings := titles(t, fresh)
 				gotTitles, gotWarnings := titles(t, old)
 				_ = fresh.Close()

@@ -26,7 +26,7 @@ const claimerVariable = "ITEM_LOCAL_TEST_CLAIMER"
 
 // claimUntilKilled says which items it got.
 func claimUntilKilled(dir string) {
-	s := local.New(location.Place{Dir: dir}, time.Now)
+	s := local.New(location.Search{Dir: dir}, time.Now)
 	ctx := item.WithAgent(context.Background(), itemtest.Agent(fmt.Sprint("claimer ", os.Getpid())))
 	for {
 		got, err := s.Claim(ctx, item.ClaimRequest{})
@@ -89,7 +89,7 @@ func TestKilledClaimers(t *testing.T) {
 			t.Errorf("%d times: %s", times, what)
 		}
 	}
-	later := local.New(location.Place{Dir: dir}, func() time.Time { return time.Now().Add(item.ClaimGrace + time.Second) })
+	later := local.New(location.Search{Dir: dir}, func() time.Time { return time.Now().Add(item.ClaimGrace + time.Second) })
 	t.Cleanup(func() { _ = later.Close() })
 	ctx := item.WithAgent(t.Context(), itemtest.Agent("heir"))
 	snapshot, err := s.Snapshot(ctx)
@@ -117,7 +117,7 @@ func TestClaimsOfWorktrees(t *testing.T) {
 	common := t.TempDir()
 	one, other := project(t), project(t)
 	in := func(root string) *local.Store {
-		s := local.New(location.Place{Dir: root, Root: root, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
+		s := local.New(location.Search{Dir: root, Root: root, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
 		t.Cleanup(func() { _ = s.Close() })
 		return s
 	}

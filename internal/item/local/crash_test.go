@@ -51,7 +51,7 @@ const (
 // in one write.
 func writeUntilKilled(dir string) {
 	ctx := context.Background()
-	s := local.New(location.Place{Dir: dir}, time.Now)
+	s := local.New(location.Search{Dir: dir}, time.Now)
 	say := func(format string, args ...any) {
 		if _, err := os.Stdout.WriteString(fmt.Sprintf(format, args...) + "\n"); err != nil {
 			os.Exit(1)
@@ -218,7 +218,7 @@ func killOne(t *testing.T, dir string, a *account) {
 }
 
 func readUntil(t *testing.T, stop chan struct{}, dir string) {
-	s := local.New(location.Place{Dir: dir}, time.Now)
+	s := local.New(location.Search{Dir: dir}, time.Now)
 	defer s.Close()
 	for {
 		select {

@@ -32,13 +32,13 @@ type directory struct {
 	repo *gitmerge.Repo // nil before it is needed, and outside of git
 }
 
-func openDir(dir rooted.Dir, place location.Place, o reader.Options, now func() time.Time) *directory {
+func openDir(dir rooted.Dir, search location.Search, o reader.Options, now func() time.Time) *directory {
 	return &directory{
 		Reader:  reader.Open(dir, o),
 		now:     now,
 		locked:  lockedstore.NewIn(dir, layout.Lock, lockWait),
-		claims:  claimbook.Open(dir, place, now),
-		history: historydir.In(dir.Path(), place),
+		claims:  claimbook.Open(dir, search, now),
+		history: historydir.In(dir.Path(), search),
 	}
 }
 

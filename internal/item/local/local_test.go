@@ -72,7 +72,7 @@ func itemText(id string, lines ...string) string {
 // open returns the store of dir, in each of the ways that it can keep up.
 func open(tb testing.TB, dir string, watching bool) *local.Store {
 	tb.Helper()
-	s := local.New(location.Place{Dir: dir}, time.Now)
+	s := local.New(location.Search{Dir: dir}, time.Now)
 	local.SetWatching(s, watching)
 	tb.Cleanup(func() { _ = s.Close() })
 	return s
@@ -125,7 +125,7 @@ func fleet(t *testing.T, make func() string) itemtest.Project {
 	var passed atomic.Int64
 	return itemtest.Project{
 		Open: func(t *testing.T) item.Backend {
-			s := local.New(location.Place{Dir: dir}, func() time.Time { return time.Now().Add(time.Duration(passed.Load())) })
+			s := local.New(location.Search{Dir: dir}, func() time.Time { return time.Now().Add(time.Duration(passed.Load())) })
 			t.Cleanup(func() { _ = s.Close() })
 			return s
 		},

@@ -22,7 +22,7 @@ func TestOrderOnDisk(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	dir := project(t)
-	s := local.New(location.Place{Dir: dir}, time.Now)
+	s := local.New(location.Search{Dir: dir}, time.Now)
 	t.Cleanup(func() { s.Close() })
 	create := func(d item.Draft) {
 		t.Helper()

@@ -19,22 +19,22 @@ func TestPlace(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		stores []string
-		place  location.Place
+		place  location.Search
 		want   string // the directory that has the store; empty for none
 	}{
-		"here":                   {[]string{"r/a", "r"}, location.Place{Dir: "r/a", Root: "r"}, "r/a"},
-		"above":                  {[]string{"r"}, location.Place{Dir: "r/a/b", Root: "r"}, "r"},
-		"next above":             {[]string{"r", "r/a"}, location.Place{Dir: "r/a/b", Root: "r"}, "r/a"},
-		"not above the root":     {[]string{"."}, location.Place{Dir: "r/a", Root: "r"}, ""},
-		"outside of git":         {[]string{"r"}, location.Place{Dir: "r/a"}, ""},
-		"outside of git, here":   {[]string{"r"}, location.Place{Dir: "r"}, "r"},
-		"linked worktree":        {[]string{"main"}, location.Place{Dir: "w/a", Root: "w", Main: "main"}, "main"},
-		"linked with its own":    {[]string{"main", "w"}, location.Place{Dir: "w/a", Root: "w", Main: "main"}, "w"},
-		"linked in the main one": {[]string{"main"}, location.Place{Dir: "main/w/a", Root: "main/w", Main: "main"}, "main"},
-		"main worktree":          {nil, location.Place{Dir: "main", Root: "main", Main: "main"}, ""},
-		"nowhere":                {nil, location.Place{Dir: "w", Root: "w", Main: "main"}, ""},
-		"root by another path":   {[]string{"x", "w"}, location.Place{Dir: "w/a", Root: "x"}, "x"},
-		"only that root":         {[]string{"w"}, location.Place{Dir: "w/a", Root: "x"}, ""},
+		"here":                   {[]string{"r/a", "r"}, location.Search{Dir: "r/a", Root: "r"}, "r/a"},
+		"above":                  {[]string{"r"}, location.Search{Dir: "r/a/b", Root: "r"}, "r"},
+		"next above":             {[]string{"r", "r/a"}, location.Search{Dir: "r/a/b", Root: "r"}, "r/a"},
+		"not above the root":     {[]string{"."}, location.Search{Dir: "r/a", Root: "r"}, ""},
+		"outside of git":         {[]string{"r"}, location.Search{Dir: "r/a"}, ""},
+		"outside of git, here":   {[]string{"r"}, location.Search{Dir: "r"}, "r"},
+		"linked worktree":        {[]string{"main"}, location.Search{Dir: "w/a", Root: "w", Main: "main"}, "main"},
+		"linked with its own":    {[]string{"main", "w"}, location.Search{Dir: "w/a", Root: "w", Main: "main"}, "w"},
+		"linked in the main one": {[]string{"main"}, location.Search{Dir: "main/w/a", Root: "main/w", Main: "main"}, "main"},
+		"main worktree":          {nil, location.Search{Dir: "main", Root: "main", Main: "main"}, ""},
+		"nowhere":                {nil, location.Search{Dir: "w", Root: "w", Main: "main"}, ""},
+		"root by another path":   {[]string{"x", "w"}, location.Search{Dir: "w/a", Root: "x"}, "x"},
+		"only that root":         {[]string{"w"}, location.Search{Dir: "w/a", Root: "x"}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestInitKeepsWhatIsThere(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "below"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	s := local.New(location.Place{Dir: filepath.Join(dir, "below"), Root: dir}, time.Now)
+	s := local.New(location.Search{Dir: filepath.Join(dir, "below"), Root: dir}, time.Now)
 	if created, err := s.Init(t.Context()); err != nil || created {
 		t.Errorf("got %v, %v", created, err)
 	}
@@ -120,7 +120,7 @@ func TestInitAtTheSameTime(t *testing.T) {
 	var created atomic.Int32
 	for range 4 {
 		group.Go(func() {
-			s := local.New(location.Place{Dir: dir}, time.Now)
+			s := local.New(location.Search{Dir: dir}, time.Now)
 			first, err := s.Init(t.Context())
 			if err != nil {
 				t.Error(err)
@@ -145,7 +145,7 @@ func TestPlaceIsLookedAtAnew(t *testing.T) {
 	if err := os.Mkdir(below, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	s := local.New(location.Place{Dir: below, Root: dir}, time.Now)
+	s := local.New(location.Search{Dir: below, Root: dir}, time.Now)
 	t.Cleanup(func() { _ = s.Close() })
 	if got, _ := titles(t, s); got != "1 Item 1" {
 		t.Errorf("got %q", got)

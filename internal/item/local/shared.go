@@ -19,25 +19,25 @@ import (
 
 // Shared reports whether the store is the one that all worktrees share.
 func (s *Store) Shared() bool {
-	dir, err := s.place.Find()
-	return err == nil && dir.Path() == s.place.Shared
+	dir, err := s.search.Find()
+	return err == nil && dir.Path() == s.search.Shared
 }
 
 // Path returns the directory of the store.
 func (s *Store) Path() (string, error) {
-	dir, err := s.place.Find()
+	dir, err := s.search.Find()
 	return dir.Path(), err
 }
 
 // Watched returns the directories whose changes can affect the content of the store: its own, and
 // that of its claims if they are elsewhere.
 func (s *Store) Watched() ([]string, error) {
-	dir, err := s.place.Find()
+	dir, err := s.search.Find()
 	if err != nil {
 		return nil, err
 	}
 	dirs := []string{dir.Path()}
-	if claims, ok := claimbook.Open(dir, s.place, s.now).Elsewhere(); ok {
+	if claims, ok := claimbook.Open(dir, s.search, s.now).Elsewhere(); ok {
 		dirs = append(dirs, claims)
 	}
 	return dirs, nil
@@ -47,35 +47,35 @@ func (s *Store) Watched() ([]string, error) {
 // items in this worktree's tree, with their histories; from is their directory, empty if there are
 // none.
 func (s *Store) InitShared(ctx context.Context) (created bool, from string, err error) {
-	if s.place.Shared == "" {
+	if s.search.Shared == "" {
 		return false, "", &item.InvalidError{Problem: "A shared store is for the worktrees of a git repository, and this directory is not in one"}
 	}
-	if s.place.HasShared() {
-		if _, err := os.Lstat(filepath.Join(s.place.Shared, layout.Config)); err == nil {
+	if s.search.HasShared() {
+		if _, err := os.Lstat(filepath.Join(s.search.Shared, layout.Config)); err == nil {
 			return false, "", nil
 		}
 	}
 	var files exchange.Files
 	var histories Histories
-	switch dir, err := s.place.Find(); {
+	switch dir, err := s.search.Find(); {
 	case errors.Is(err, item.ErrNoProject):
 	case err != nil:
 		return false, "", err
-	case dir.Path() != s.place.Shared:
+	case dir.Path() != s.search.Shared:
 		from = dir.Path()
-		if files, histories, err = openDir(dir, s.place, reader.Options{Done: s.done}, s.now).content(ctx); err != nil {
+		if files, histories, err = openDir(dir, s.search, reader.Options{Done: s.done}, s.now).content(ctx); err != nil {
 			return false, "", fmt.Errorf("copy the items of %s: %w", location.Name, err)
 		}
 	}
-	for _, dir := range []string{filepath.Dir(s.place.Shared), s.place.Shared} {
+	for _, dir := range []string{filepath.Dir(s.search.Shared), s.search.Shared} {
 		if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
 			return false, "", fmt.Errorf("make the shared store: %w", lockedstore.WithoutPath(err))
 		}
 	}
-	if !s.place.HasShared() {
+	if !s.search.HasShared() {
 		return false, "", errors.New("create the shared store: a file of another kind has its name in git's directory")
 	}
-	err = s.at(s.place.SharedDir()).change(ctx, func(w *writer) error {
+	err = s.at(s.search.SharedDir()).change(ctx, func(w *writer) error {
 		if len(files) > 0 {
 			return errors.Join(w.writeHistories(files, histories), exchange.Replace(w.tx, nil, files, ""))
 		}
@@ -114,7 +114,7 @@ func (s *Store) Mode(ctx context.Context) Mode {
 	switch {
 	case err != nil || s.git == nil:
 		return Private
-	case path == s.place.Shared:
+	case path == s.search.Shared:
 		return InCommon
 	}
 	repo, err := git.Discover(ctx, filepath.Dir(path), *s.git)

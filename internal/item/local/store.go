@@ -46,9 +46,9 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// Store contains the items of a place. It is safe for concurrent use.
+// Store contains the items of the directory that a search finds. It is safe for concurrent use.
 type Store struct {
-	place    location.Place
+	search   location.Search
 	now      func() time.Time
 	watching bool
 	caches   string
@@ -65,9 +65,9 @@ type Store struct {
 
 var _ item.Store = (*Store)(nil)
 
-// New returns the store of a place. It reads nothing yet.
-func New(place location.Place, now func() time.Time) *Store {
-	return &Store{place: place, now: now, watching: true}
+// New returns the store that a search finds. It reads nothing yet.
+func New(search location.Search, now func() time.Time) *Store {
+	return &Store{search: search, now: now, watching: true}
 }
 
 // CachedIn lets the store cache large stores in a directory of the user, so the next process need
@@ -100,7 +100,7 @@ func (s *Store) find(ctx context.Context) (*directory, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	dir, err := s.place.Find()
+	dir, err := s.search.Find()
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *Store) at(dir rooted.Dir) *directory {
 		if s.directory != nil {
 			s.directory.Close()
 		}
-		s.directory = openDir(dir, s.place, reader.Options{Watching: s.watching, Caches: s.caches, Done: s.done}, s.now)
+		s.directory = openDir(dir, s.search, reader.Options{Watching: s.watching, Caches: s.caches, Done: s.done}, s.now)
 	}
 	return s.directory
 }
@@ -123,9 +123,9 @@ func (s *Store) at(dir rooted.Dir) *directory {
 // Init creates a project, with its directory in the working directory, unless there is one. created
 // reports which.
 func (s *Store) Init(ctx context.Context) (created bool, err error) {
-	dir, err := s.place.Find()
+	dir, err := s.search.Find()
 	if errors.Is(err, item.ErrNoProject) {
-		dir, err = s.place.Create()
+		dir, err = s.search.Create()
 	}
 	if err != nil {
 		return false, err

@@ -64,7 +64,7 @@ type machine struct {
 
 func open(ctx context.Context, clone, remote string, env xec.Env) (*machine, error) {
 	common := filepath.Join(clone, ".git")
-	store := local.New(location.Place{Dir: clone, Root: clone, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
+	store := local.New(location.Search{Dir: clone, Root: clone, Shared: filepath.Join(common, "copse", "tic")}, time.Now)
 	repo, err := git.Discover(ctx, clone, git.Options{Env: env})
 	if err != nil {
 		return nil, err

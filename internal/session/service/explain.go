@@ -20,7 +20,7 @@ func Explain(err error) error {
 		return err
 	}
 	if e, ok := errors.AsType[*remote.Error](err); ok {
-		kind, do := advice(e)
+		kind, do := meaning(e)
 		return &failure.Error{Kind: kind, What: failure.Text(e.Error()), Do: failure.Text(do), Err: err}
 	}
 	if errors.Is(err, remote.ErrNotAllowed) {
@@ -34,8 +34,8 @@ func Explain(err error) error {
 	return err
 }
 
-// advice returns the meaning of a service's error and the next step.
-func advice(e *remote.Error) (failure.Kind, string) {
+// meaning returns the meaning of a service's error and the next step.
+func meaning(e *remote.Error) (failure.Kind, string) {
 	switch e.Kind {
 	case remote.NotFound:
 		if e.Credential == "" {

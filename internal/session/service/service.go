@@ -52,7 +52,7 @@ func New(o Options) *Services {
 	return &Services{opts: o, github: map[string]*slot[github.Client]{}, jira: newSlot[jira.Client]()}
 }
 
-// slot is the place of one client. The goroutine that holds turn looks it up.
+// slot holds one client. The goroutine that holds turn looks it up.
 type slot[C any] struct {
 	turn  chan struct{}
 	found *C
@@ -81,14 +81,14 @@ func (s *slot[C]) get(ctx context.Context, look func(context.Context) (*C, error
 // GitHub returns the client for a host.
 func (s *Services) GitHub(ctx context.Context, host string) (*github.Client, error) {
 	s.mu.Lock()
-	place := s.github[host]
-	if place == nil {
+	slot := s.github[host]
+	if slot == nil {
 		fresh := newSlot[github.Client]()
-		place = &fresh
-		s.github[host] = place
+		slot = &fresh
+		s.github[host] = slot
 	}
 	s.mu.Unlock()
-	return place.get(ctx, func(ctx context.Context) (*github.Client, error) {
+	return slot.get(ctx, func(ctx context.Context) (*github.Client, error) {
 		login, err := s.opts.Finder.GitHub(ctx, host)
 		if _, missing := errors.AsType[*credential.MissingError](err); missing {
 			return nil, &failure.Error{

@@ -145,7 +145,7 @@ func (c *clone) must(args ...string) error {
 // store opens the store afresh, as a command does, and closes the one that was open.
 func (c *clone) store() *local.Store {
 	c.close()
-	c.opened = local.New(location.Place{Dir: c.path, Root: c.path}, c.now).InGit(git.Options{Env: xec.Env(c.env)})
+	c.opened = local.New(location.Search{Dir: c.path, Root: c.path}, c.now).InGit(git.Options{Env: xec.Env(c.env)})
 	return c.opened
 }
 

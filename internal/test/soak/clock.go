@@ -86,7 +86,7 @@ func jumpingClock(r *rig) (result, error) {
 	clock := func() time.Time {
 		return time.Now().Add(time.Duration(r.random.Int64N(int64(6*time.Hour))) - 3*time.Hour)
 	}
-	store := local.New(location.Place{Dir: dir}, clock)
+	store := local.New(location.Search{Dir: dir}, clock)
 	defer store.Close()
 	ctx := context.Background()
 	if _, err := store.Init(ctx); err != nil {

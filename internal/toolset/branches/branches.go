@@ -67,7 +67,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "Get active worktrees (checkouts) for the current repository",
 			}, t.GetWorktrees),
 		},
-		Advice: []toolset.Advice{
+		Instructions: []toolset.Instruction{
 			{
 				Say:   "The cheapest first call is get_current_branch: the branch, its Jira issue and its pull request. get_branch_stack adds the branches that it builds on.",
 				Tools: []string{"get_current_branch", "get_branch_stack"}, First: true,

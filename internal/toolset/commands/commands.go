@@ -85,7 +85,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "Reload the registry of prompt commands. Changes are noticed without it.",
 			}, t.Reload),
 		},
-		Advice: []toolset.Advice{{
+		Instructions: []toolset.Instruction{{
 			Say:   "Before a routine job (a commit message, a review, an issue) search for a prompt command that says how it is done here; describe has its options, execute its instructions.",
 			Tools: []string{"search", "describe", "execute"},
 		}},

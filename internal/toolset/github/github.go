@@ -27,7 +27,7 @@ func New(form envelope.Form, requests *pull.Requests) *Tools { return &Tools{for
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, OpenWorld: true}
 	return toolset.Toolset{
-		Name: "github", Advice: []toolset.Advice{
+		Name: "github", Instructions: []toolset.Instruction{
 			{Say: "get_pr_status says why a pull request cannot be merged yet; it defaults to that of the current branch.", Tools: []string{"get_pr_status"}},
 		}, Located: true,
 		Tools: []toolset.Tool{

@@ -14,7 +14,7 @@ import (
 
 // BenchmarkCall is what the tools take on top of the store, which has 1,000 items.
 func BenchmarkCall(b *testing.B) {
-	store := local.New(location.Place{Dir: b.TempDir()}, time.Now)
+	store := local.New(location.Search{Dir: b.TempDir()}, time.Now)
 	b.Cleanup(func() { _ = store.Close() })
 	tools := items.New(store, time.Now)
 	if _, err := tools.InitProject(b.Context(), items.None{}); err != nil {

@@ -76,7 +76,7 @@ const indent = "  "
 // Toolset returns the toolset "items".
 func (t *Tools) Toolset() toolset.Toolset {
 	var (
-		style = plain.Style{Indent: indent, Message: message, NextStep: next}
+		style = plain.Style{Indent: indent, Message: message, NextStep: nextStep}
 
 		// A preview of a deletion does not count as reading: without confirm_delete, which
 		// --read-only removes, it would be useless.
@@ -153,7 +153,7 @@ func (t *Tools) Toolset() toolset.Toolset {
 				Description: "Get the backlog as a tree: work items (tasks) nested in a hierarchy below their parents (epics).",
 			}, t.GetItemTree),
 		},
-		Advice: []toolset.Advice{
+		Instructions: []toolset.Instruction{
 			{Say: "Plans and to-dos of the project are work items: list_items with ready=true lists those that can be started, show_item returns one in full.", Tools: []string{"list_items", "show_item"}},
 			{Say: "Other agents may work here: claim_item before you begin, update_item to a done status or release_item when you stop.", Tools: []string{"claim_item", "update_item", "release_item"}},
 			{Say: "Keep them up to date with create_item and update_item; get_config has the valid values.", Tools: []string{"create_item", "update_item", "get_config"}},

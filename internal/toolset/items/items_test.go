@@ -29,7 +29,7 @@ import (
 func begin(t *testing.T) (tools *items.Tools, dir string, clock *time.Time) {
 	t.Helper()
 	dir = t.TempDir()
-	store := local.New(location.Place{Dir: dir}, time.Now)
+	store := local.New(location.Search{Dir: dir}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	tools = items.New(store, func() time.Time { return now })
@@ -95,7 +95,7 @@ func TestPreviewsBelongToTheirServer(t *testing.T) {
 	if _, err := tools.DeleteItem(t.Context(), items.DeleteIn{ID: 1}); err != nil {
 		t.Fatal(err)
 	}
-	other := items.New(local.New(location.Place{Dir: dir}, time.Now), time.Now)
+	other := items.New(local.New(location.Search{Dir: dir}, time.Now), time.Now)
 	if _, err := other.ConfirmDelete(t.Context(), items.DeleteIn{ID: 1}); err == nil {
 		t.Error("another server deletes what was not previewed with it")
 	}
@@ -319,7 +319,7 @@ func TestLimitIsKept(t *testing.T) {
 
 func TestWithoutProject(t *testing.T) {
 	t.Parallel()
-	store := local.New(location.Place{Dir: t.TempDir()}, time.Now)
+	store := local.New(location.Search{Dir: t.TempDir()}, time.Now)
 	const want = "Not a tic project. Use the init_project tool first."
 	ctx := item.WithAgent(t.Context(), item.Agent{Name: "ada"})
 	for _, tool := range items.New(store, time.Now).Toolset().Tools {
@@ -424,7 +424,7 @@ func (p cachedPulls) Get(ctx context.Context, ref pull.Ref) (pullrequest.PullReq
 // Lists mark what is open although its pull request is merged.
 func TestMergedPullRequests(t *testing.T) {
 	t.Parallel()
-	store := local.New(location.Place{Dir: t.TempDir()}, time.Now)
+	store := local.New(location.Search{Dir: t.TempDir()}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	tools := items.New(store, time.Now).MarkMerged(store, cachedPulls{10: {Merged: true}, 11: {}})
 	if _, err := tools.InitProject(t.Context(), items.None{}); err != nil {

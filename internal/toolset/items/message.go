@@ -44,8 +44,8 @@ func isRule(err error) bool {
 	return nextOfClaim(err) != "" || elsewhere || store || invalid || changed || broken || config || item.IsNotFound(err)
 }
 
-// next returns the next step for an error that contains only the problem.
-func next(err error) string {
+// nextStep returns the next step for an error that contains only the problem.
+func nextStep(err error) string {
 	if step := nextOfClaim(err); step != "" {
 		return step
 	}

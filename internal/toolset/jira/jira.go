@@ -35,7 +35,7 @@ func New(form envelope.Form, issues *issue.Issues) *Tools { return &Tools{form, 
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, OpenWorld: true}
 	return toolset.Toolset{
-		Name: "jira", Advice: []toolset.Advice{
+		Name: "jira", Instructions: []toolset.Instruction{
 			{Say: "get_jira_issue defaults to the issue of the current branch.", Tools: []string{"get_jira_issue"}},
 		},
 		Tools: []toolset.Tool{
@@ -135,7 +135,7 @@ func (t *Tools) cut(found jira.Page, window page.Window, position string, skip i
 // formatPosition returns a position in the list in the form of a cursor: a position of Jira's, and
 // the number of issues to skip from there.
 func formatPosition(position string, skip int) string {
-	data, err := json.Marshal(place{position, skip})
+	data, err := json.Marshal(offset{position, skip})
 	if err != nil { // a string and a number always encode
 		return ""
 	}
@@ -146,14 +146,14 @@ func parsePosition(s string) (position string, skip int, err error) {
 	if s == "" {
 		return "", 0, nil
 	}
-	var p place
+	var p offset
 	if err := json.Unmarshal([]byte(s), &p); err != nil || p.Skip < 0 || p.Skip > listLimits.Max {
 		return "", 0, &toolset.ArgumentError{Name: "cursor", Message: "cursor is damaged; call again without cursor"}
 	}
 	return p.Position, p.Skip, nil
 }
 
-type place struct {
+type offset struct {
 	Position string `json:"p,omitempty"`
 	Skip     int    `json:"s,omitempty"`
 }

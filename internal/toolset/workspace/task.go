@@ -183,7 +183,7 @@ func (progress) OK(out GetOut) (toolset.Result, error) {
 }
 
 // Fail shows the message.
-func (progress) Fail(err error) toolset.Result { return plain.Style{NextStep: next}.Fail(err) }
+func (progress) Fail(err error) toolset.Result { return plain.Style{NextStep: nextStep}.Fail(err) }
 
 // Schema describes only an object.
 func (progress) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }
@@ -290,7 +290,7 @@ func explained(how string, reasons []string) string {
 }
 
 // Fail shows the message.
-func (outcome) Fail(err error) toolset.Result { return plain.Style{NextStep: next}.Fail(err) }
+func (outcome) Fail(err error) toolset.Result { return plain.Style{NextStep: nextStep}.Fail(err) }
 
 // Schema describes only an object.
 func (outcome) Schema() *jsonschema.Schema { return &jsonschema.Schema{Type: "object"} }

@@ -29,13 +29,13 @@ func (text) OK(out TextOut) (toolset.Result, error) {
 }
 
 // Fail returns the message of err.
-func (text) Fail(err error) toolset.Result { return plain.Style{NextStep: next}.Fail(err) }
+func (text) Fail(err error) toolset.Result { return plain.Style{NextStep: nextStep}.Fail(err) }
 
 // Schema returns nil: there is only text.
 func (text) Schema() *jsonschema.Schema { return nil }
 
-// next returns the next step after a refusal.
-func next(err error) string {
+// nextStep returns the next step after a refusal.
+func nextStep(err error) string {
 	switch {
 	case errors.Is(err, project.ErrOutside):
 		return "Use a path inside the project, relative to its root."

@@ -42,10 +42,10 @@ func New(files Files, tasks Tasks, context projectcontext.Sources, memory *since
 // Toolset returns the toolset "workspace".
 func (t *Tools) Toolset() toolset.Toolset {
 	hints := toolset.Hints{ReadOnly: true, Idempotent: true}
-	style := plain.Style{NextStep: next}
+	style := plain.Style{NextStep: nextStep}
 	return toolset.Toolset{
 		Name: "workspace", Located: true, Jobs: t,
-		Advice: []toolset.Advice{
+		Instructions: []toolset.Instruction{
 			{
 				Say: "get_project_context is one call for the whole situation (branch, stack, items, changes, last task), max_tokens 500 returns the minimum; " +
 					"its last line has a token, with which since returns only what changed: use it after a long session or a compaction.",

@@ -107,7 +107,7 @@ func (w *Workspace) FilesOfItems() *local.Store {
 	if w.Common != "" {
 		shared = filepath.Join(w.Common, "copse", "tic")
 	}
-	return local.New(location.Place{
+	return local.New(location.Search{
 		Dir: w.Dir, Root: w.Root, Main: w.Main, Shared: shared, Elsewhere: elsewhere,
 	}, w.env.Now).DoneBy(w.done).CachedIn(w.env.ItemsCacheDir()).InGit(git.Options{Env: w.env.Environ})
 }

@@ -23,7 +23,7 @@ import (
 // project returns the store of a new project in dir, with one item.
 func project(t *testing.T, dir string) *local.Store {
 	t.Helper()
-	store := local.New(location.Place{Dir: dir}, time.Now)
+	store := local.New(location.Search{Dir: dir}, time.Now)
 	t.Cleanup(func() { _ = store.Close() })
 	if _, err := store.Init(t.Context()); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	store := local.New(location.Place{Dir: dir}, time.Now)
+	store := local.New(location.Search{Dir: dir}, time.Now)
 	defer store.Close()
 	ctx := context.Background()
 	if _, err := store.Init(ctx); err != nil {

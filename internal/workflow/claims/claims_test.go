@@ -16,7 +16,7 @@ import (
 // project returns a store with items, and the context of an agent.
 func project(t *testing.T, items int, now func() time.Time) (*local.Store, context.Context) {
 	t.Helper()
-	s := local.New(location.Place{Dir: t.TempDir()}, now)
+	s := local.New(location.Search{Dir: t.TempDir()}, now)
 	t.Cleanup(func() { _ = s.Close() })
 	if _, err := s.Init(t.Context()); err != nil {
 		t.Fatal(err)

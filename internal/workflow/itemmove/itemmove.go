@@ -21,7 +21,7 @@ import (
 )
 
 // Place is a store, and its name for people.
-type Place struct {
+type Endpoint struct {
 	// Store is a *local.Store or a *postgres.Store.
 	Store item.Store
 	Name  string
@@ -47,7 +47,7 @@ type Done struct {
 }
 
 // Move moves all items of one place to another.
-func Move(ctx context.Context, from, to Place) (Done, error) {
+func Move(ctx context.Context, from, to Endpoint) (Done, error) {
 	m := mover{from: from, to: to, enter: enter}
 	at, ok := to.Store.(target)
 	if !ok {
@@ -76,8 +76,8 @@ func Move(ctx context.Context, from, to Place) (Done, error) {
 
 // mover is one call of Move.
 type mover struct {
-	from, to Place
-	enter    func(ctx context.Context, from, to Place, all archive.Archive) error
+	from, to Endpoint
+	enter    func(ctx context.Context, from, to Endpoint, all archive.Archive) error
 	done     Done
 }
 
@@ -118,7 +118,7 @@ func (m *mover) leave(ctx context.Context, all archive.Archive) (string, error) 
 }
 
 // enter makes a store of the archive of another one.
-func enter(ctx context.Context, from, to Place, all archive.Archive) error {
+func enter(ctx context.Context, from, to Endpoint, all archive.Archive) error {
 	switch target := to.Store.(type) {
 	case *postgres.Store:
 		return target.Enter(ctx, from.Name, all)

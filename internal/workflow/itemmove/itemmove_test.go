@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(postgrestest.Main(m))
 }
 
-func files(dir string) *local.Store { return local.New(location.Place{Dir: dir}, time.Now) }
+func files(dir string) *local.Store { return local.New(location.Search{Dir: dir}, time.Now) }
 
 func database(at string) *postgres.Store {
 	return postgres.New(postgres.Options{
@@ -65,7 +65,7 @@ func database(at string) *postgres.Store {
 func move(ctx context.Context, dir *local.Store, db *postgres.Store, to string) error {
 	defer dir.Close()
 	defer db.Close()
-	from, target := itemmove.Place{Store: dir, Name: "files"}, itemmove.Place{Store: db, Name: "database"}
+	from, target := itemmove.Endpoint{Store: dir, Name: "files"}, itemmove.Endpoint{Store: db, Name: "database"}
 	if to == "files" {
 		from, target = target, from
 	}
@@ -294,7 +294,7 @@ func TestInterruptedMoves(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				from, target := itemmove.Place{Store: files(dir), Name: "files"}, itemmove.Place{Store: database(at), Name: "database"}
+				from, target := itemmove.Endpoint{Store: files(dir), Name: "files"}, itemmove.Endpoint{Store: database(at), Name: "database"}
 				before, want := "only the files change", "only the database change"
 				if to == "files" {
 					from, target = target, from

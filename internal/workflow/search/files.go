@@ -53,18 +53,18 @@ func (f files) search(ctx context.Context, q query) (found, error) {
 	return found{best: all, notes: warnings}, nil
 }
 
-// place is how a word is found in a directory.
-type place struct {
+// match is how a word is found in a directory.
+type match struct {
 	points int    // of a file that does not have the word in its name
 	begins string // with what the name of a file must begin for a word with a slash
 }
 
 // search adds the files that fit.
 func (d *directory) search(q query, b *best) {
-	var places [maxWords]place
+	var matches [maxWords]match
 	for i, word := range q.words {
-		places[i] = d.place(word)
-		if places[i].points == 0 && places[i].begins == "" && (strings.Contains(word, "/") || !strings.Contains(d.lower, word)) {
+		matches[i] = d.match(word)
+		if matches[i].points == 0 && matches[i].begins == "" && (strings.Contains(word, "/") || !strings.Contains(d.lower, word)) {
 			return
 		}
 	}
@@ -73,7 +73,7 @@ func (d *directory) search(q query, b *best) {
 		var name, folded string
 		name, names, _ = strings.Cut(names, "/")
 		folded, lower, more = strings.Cut(lower, "/")
-		score := q.file(folded, places[:len(q.words)])
+		score := q.file(folded, matches[:len(q.words)])
 		if score == 0 || !b.wants(score) {
 			continue
 		}
@@ -85,19 +85,19 @@ func (d *directory) search(q query, b *best) {
 	}
 }
 
-// place looks for a word in the path of the directory.
-func (d *directory) place(word string) place {
+// match looks for a word in the path of the directory.
+func (d *directory) match(word string) match {
 	dir, rest, divided := cutLast(word)
 	if !divided {
-		return place{points: inOther(d.folded, word)}
+		return match{points: inOther(d.folded, word)}
 	}
 	if points := inOther(d.folded+"/", word); points > 0 {
-		return place{points: points}
+		return match{points: points}
 	}
 	if strings.HasSuffix("/"+d.folded, dir) {
-		return place{begins: rest}
+		return match{begins: rest}
 	}
-	return place{}
+	return match{}
 }
 
 // cutLast divides a word at its last slash.
@@ -110,13 +110,13 @@ func cutLast(word string) (dir, rest string, divided bool) {
 }
 
 // file returns the score of a file by its folded name, 0 if it does not fit.
-func (q query) file(name string, places []place) int {
+func (q query) file(name string, matches []match) int {
 	sum := 0
 	for i, word := range q.words {
 		points := 0
-		switch begins := places[i].begins; {
+		switch begins := matches[i].begins; {
 		case begins == "":
-			points = max(inName(name, word), places[i].points)
+			points = max(inName(name, word), matches[i].points)
 		case name == begins:
 			points = isName
 		case strings.HasPrefix(name, begins):

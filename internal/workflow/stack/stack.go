@@ -79,15 +79,15 @@ func (b *Branches) stateOf(ctx context.Context, v *session.View) (joined, error)
 // all data about these branches.
 func (b *Branches) stateAround(ctx context.Context, v *session.View, name string) (joined, error) {
 	state, err := v.State(ctx)
-	if err == nil && (b.recorded == nil || b.recorded.OwnFirst() && whole(state, name)) {
+	if err == nil && (b.recorded == nil || b.recorded.OwnFirst() && complete(state, name)) {
 		return joined{State: state}, nil
 	}
 	return b.stateOf(ctx, v)
 }
 
-// whole reports whether a state has the parents of a branch down to a root, and their pull
+// complete reports whether a state has the parents of a branch down to a root, and their pull
 // requests.
-func whole(state *twig.State, name string) bool {
+func complete(state *twig.State, name string) bool {
 	met := map[string]bool{}
 	for at, more := name, true; more && !met[at]; at, more = state.Parent(at) {
 		if state.IsRoot(at) {

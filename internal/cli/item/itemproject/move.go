@@ -48,12 +48,12 @@ COPSE_ITEMS, or with items.database in your settings.`,
 	output.JSONFlag[itemmove.Done](cmd, &asJSON)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return c.RunIn(func(ctx context.Context, here *workspace.Workspace, s item.Store, _ []string) error {
-			target, err := place(here, to)
+			target, err := named(here, to)
 			if err != nil {
 				return err
 			}
 			defer target.Store.Close()
-			source := itemmove.Place{Store: s, Name: here.ItemsPlace()}
+			source := itemmove.Endpoint{Store: s, Name: here.ItemsPlace()}
 			if _, files := s.(*local.Store); files && to == inFiles || source.Name == target.Name {
 				return errThere
 			}
@@ -95,16 +95,16 @@ func (c cli) tellClones(ctx context.Context, here *workspace.Workspace, stores .
 	}
 }
 
-// place returns the store that --to names.
-func place(here *workspace.Workspace, to string) (itemmove.Place, error) {
+// named returns the store that --to names.
+func named(here *workspace.Workspace, to string) (itemmove.Endpoint, error) {
 	if to == inFiles {
-		return itemmove.Place{Store: here.FilesOfItems(), Name: workspace.FilesPlace}, nil
+		return itemmove.Endpoint{Store: here.FilesOfItems(), Name: workspace.FilesPlace}, nil
 	}
 	if _, err := address.Parse(to); err != nil {
-		return itemmove.Place{}, app.UsageError("the value of --to " + err.Error() + ", or " + inFiles)
+		return itemmove.Endpoint{}, app.UsageError("the value of --to " + err.Error() + ", or " + inFiles)
 	}
 	store, name := here.ItemsAt(to), here.PlaceOf(to)
-	return itemmove.Place{Store: store, Name: name}, nil
+	return itemmove.Endpoint{Store: store, Name: name}, nil
 }
 
 // nextAfterMove describes how to switch to the new store.

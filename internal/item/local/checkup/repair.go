@@ -42,8 +42,7 @@ type Changing struct {
 //     one if the name is not a number;
 //   - references to items that do not exist are removed.
 //
-// Check still reports the problems that Repair leaves to a person. Finishing a merge of files does
-// not
+// Check still reports the problems that Repair leaves to a person. Finishing a merge of files does not
 // finish it in git: the caller runs git add.
 func Repair(ctx context.Context, c Changing) (remerge.Result, error) {
 	done, err := remerge.Finish(ctx, rewriting{reading{c.Tx.Root()}, c}, c.Repo, c.Now)
@@ -51,7 +50,7 @@ func Repair(ctx context.Context, c Changing) (remerge.Result, error) {
 		return done, err
 	}
 	r := &repair{Changing: c}
-	err = r.rest()
+	err = r.remaining()
 	done.Fixes = append(done.Fixes, r.fixes...)
 	return done, err
 }
@@ -66,7 +65,8 @@ func (r *repair) done(file, format string, args ...any) {
 	r.fixes = append(r.fixes, remerge.Fix{File: file, Done: fmt.Sprintf(format, args...)})
 }
 
-func (r *repair) rest() error {
+// remaining repairs what git has not merged: the files with problems.
+func (r *repair) remaining() error {
 	var err error
 	if r.config, err = r.Config(); err != nil {
 		return err

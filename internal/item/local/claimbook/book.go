@@ -64,14 +64,14 @@ const (
 	racy = 100 * time.Millisecond
 )
 
-// Open returns the claims of the store in a directory, which was found from a place.
-func Open(store rooted.Dir, place location.Place, now func() time.Time) *Book {
+// Open returns the claims of the store in a directory, which was found by a search.
+func Open(store rooted.Dir, search location.Search, now func() time.Time) *Book {
 	b := &Book{store: store, now: now}
 	switch {
-	case place.Shared != "" && store.Path() == place.Shared:
+	case search.Shared != "" && store.Path() == search.Shared:
 		b.dir, b.directory = store.Sub(claimfile.Directory), claimfile.Directory
-	case place.Shared != "" && store.Name == location.Name:
-		common := place.SharedDir()
+	case search.Shared != "" && store.Name == location.Name:
+		common := search.SharedDir()
 		common.Name = path.Dir(common.Name)
 		b.dir, b.directory = common.Sub(claimfile.Directory), path.Join(common.Name, claimfile.Directory)
 		b.locked = lockedstore.NewIn(rooted.Dir{Wall: common.Wall, Name: "."}, path.Join(b.directory, lockFile), lockWait)

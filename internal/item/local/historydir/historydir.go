@@ -29,10 +29,9 @@ import (
 // Dir is the name of the directory of the histories in a store.
 type Dir string
 
-// In returns the directory of the histories of the store at a path, which was found from a
-// place.
-func In(store string, place location.Place) Dir {
-	if place.Shared != "" && store == place.Shared {
+// In returns the directory of the histories of the store at a path, which a search found.
+func In(store string, search location.Search) Dir {
+	if search.Shared != "" && store == search.Shared {
 		return changelog.Directory
 	}
 	return layout.Private + "/" + changelog.Directory

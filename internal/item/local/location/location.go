@@ -1,6 +1,6 @@
 // Package location finds the directory of a store of work items, and creates it.
 //
-// Use [Place.Find] for the store of a directory, and [Place.Create] for the directory of a new one.
+// Use [Search.Find] for the store of a directory, and [Search.Create] for the directory of a new one.
 // Nothing is cached: each call looks again, so it notices a store that appears or disappears. A
 // symbolic link may lead to another place only if the user's own settings name it, because a
 // repository can contain links.
@@ -24,8 +24,8 @@ import (
 // Name is the name of the directory of a store.
 const Name = ".tic"
 
-// Place is a starting point of the search. Paths are absolute.
-type Place struct {
+// Search is where to look for a store. Paths are absolute.
+type Search struct {
 	// Dir is the working directory. The search uses the store in it or in the nearest directory
 	// above, up to Root.
 	Dir string
@@ -35,7 +35,7 @@ type Place struct {
 	// Main is the root of the main worktree, if Root is that of a linked one.
 	// Its store is used where the linked worktree has none of its own.
 	Main string
-	// Elsewhere returns the user's directory for the items of this place, and false if the user has
+	// Elsewhere returns the user's directory for the items of this directory, and false if the user has
 	// not set one; nil is false.
 	Elsewhere func() (path string, ok bool, err error)
 	// Shared is the store that all worktrees of the repository share, outside of their trees; empty
@@ -45,7 +45,7 @@ type Place struct {
 }
 
 // Find returns the directory of the store. The error can be [item.ErrNoProject].
-func (p Place) Find() (rooted.Dir, error) {
+func (p Search) Find() (rooted.Dir, error) {
 	if path, ok, err := p.elsewhere(); ok || err != nil {
 		if info, err := os.Stat(path); ok && (err != nil || !info.IsDir()) {
 			return rooted.Dir{}, item.ErrNoProject
@@ -80,7 +80,7 @@ func (p Place) Find() (rooted.Dir, error) {
 	return rooted.Dir{}, item.ErrNoProject
 }
 
-func (p Place) elsewhere() (dir string, ok bool, err error) {
+func (p Search) elsewhere() (dir string, ok bool, err error) {
 	if p.Elsewhere == nil {
 		return "", false, nil
 	}
@@ -91,7 +91,7 @@ func (p Place) elsewhere() (dir string, ok bool, err error) {
 }
 
 // Create creates the directory of a new store and returns it.
-func (p Place) Create() (rooted.Dir, error) {
+func (p Search) Create() (rooted.Dir, error) {
 	path, ok, err := p.elsewhere()
 	if err != nil {
 		return rooted.Dir{}, err
@@ -108,13 +108,13 @@ func (p Place) Create() (rooted.Dir, error) {
 
 // SharedDir returns the directory of the shared store, whether or not it exists. No link
 // leads from it out of git's directory.
-func (p Place) SharedDir() rooted.Dir {
+func (p Search) SharedDir() rooted.Dir {
 	return rooted.Dir{Wall: filepath.Dir(filepath.Dir(p.Shared)), Name: path.Join(filepath.Base(filepath.Dir(p.Shared)), filepath.Base(p.Shared))}
 }
 
 // HasShared reports whether there is a shared store. A symbolic link does not count, and
 // neither does a directory below one.
-func (p Place) HasShared() bool {
+func (p Search) HasShared() bool {
 	if p.Shared == "" {
 		return false
 	}
@@ -127,7 +127,7 @@ func (p Place) HasShared() bool {
 }
 
 // directories returns the possible directories of a store, in their order of precedence.
-func (p Place) directories() []string {
+func (p Search) directories() []string {
 	list := []string{p.Dir}
 	if p.Root == "" {
 		return list

@@ -61,7 +61,7 @@ func (m *Memory) Compare(c projectcontext.Context, earlier Token) Changes {
 		}
 		var lines []foreign.Line
 		if was == nil {
-			lines = p.whole(c)
+			lines = p.full(c)
 		} else if lines = p.changed(*was); len(lines) == 0 {
 			out.Unchanged = append(out.Unchanged, one.Name)
 			continue
@@ -96,8 +96,8 @@ func (p present) changed(was section) []foreign.Line {
 	return append(lines, compare(was, p).lines(p)...)
 }
 
-// whole returns a section in full.
-func (p present) whole(c projectcontext.Context) []foreign.Line {
+// full returns a section in full.
+func (p present) full(c projectcontext.Context) []foreign.Line {
 	lines := wording.Lines(p.from.Content, c.At)
 	if p.Empty != "" {
 		lines = append(lines, foreign.Own("empty: ").Name(p.Empty))

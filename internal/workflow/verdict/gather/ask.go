@@ -41,7 +41,7 @@ func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, ask
 	if look() || asking == Cached {
 		return kept, false
 	}
-	if until, resting := v.o.Turns.Resting(repo.CommonDir(), v.o.Now()); resting {
+	if until, paused := v.o.Turns.Paused(repo.CommonDir(), v.o.Now()); paused {
 		return or(unasked(len(heads), fmt.Sprintf("GitHub accepts no requests until %s", until.UTC().Format("15:04 UTC"))), kept), false
 	}
 	defer v.o.Turns.Take(ctx, repo.CommonDir())()
@@ -54,7 +54,7 @@ func (v *Verdicts) ask(ctx context.Context, repo *git.Repo, s shape, t tips, ask
 		found = or(v.o.Pulls.OfBranches(ctx, heads), kept)
 	}
 	listing.Wait()
-	v.rest(repo, found)
+	v.pause(repo, found)
 	return found, changed
 }
 
@@ -98,14 +98,14 @@ func (v *Verdicts) list(ctx context.Context, asking Asking) bool {
 	return changed
 }
 
-// rest records how long GitHub asked clients to wait.
-func (v *Verdicts) rest(repo *git.Repo, found []fact.Fact[pullrequest.Status]) {
-	var pause time.Duration
+// pause records how long GitHub asked clients to wait.
+func (v *Verdicts) pause(repo *git.Repo, found []fact.Fact[pullrequest.Status]) {
+	var wait time.Duration
 	for _, f := range found {
-		pause = max(pause, f.Retry)
+		wait = max(wait, f.Retry)
 	}
-	if pause > 0 {
-		_ = v.o.Turns.Rest(repo.CommonDir(), v.o.Now().Add(pause)) // then the next one asks again
+	if wait > 0 {
+		_ = v.o.Turns.Pause(repo.CommonDir(), v.o.Now().Add(wait)) // then the next one asks again
 	}
 }
 

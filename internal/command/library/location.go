@@ -23,20 +23,20 @@ const (
 // HomePrefix begins the Path of a file in the home directory.
 const HomePrefix = "~/"
 
-// place is a directory that may contain registries. Paths are from the workspace or the home
+// location is a directory that may contain registries. Paths are from the workspace or the home
 // directory; names are from the readable directory.
-type place struct {
+type location struct {
 	directory string // nothing else is read
 	inside    string // paths with a name begin with this: "" or ".agent/"
 	prefix    string // of displayed paths
 	label     string // a person's word for the readable directory
 }
 
-func workspacePlace(dir string) place { return place{directory: dir, label: "the workspace"} }
+func workspaceLocation(dir string) location { return location{directory: dir, label: "the workspace"} }
 
 // homePlace is the part of a home directory that belongs to agents.
-func homePlace(dir string) place {
-	return place{
+func homeLocation(dir string) location {
+	return location{
 		directory: filepath.Join(dir, agentsDir),
 		inside:    agentsDir + "/",
 		prefix:    HomePrefix,
@@ -46,21 +46,23 @@ func homePlace(dir string) place {
 
 // name returns the name of a path in the directory; ok is false for a path that does not lead into
 // it.
-func (p place) name(path string) (name string, ok bool) { return strings.CutPrefix(path, p.inside) }
+func (p location) name(path string) (name string, ok bool) { return strings.CutPrefix(path, p.inside) }
 
 // shown returns a path for display.
-func (p place) shown(path string) string { return p.prefix + path }
+func (p location) shown(path string) string { return p.prefix + path }
 
-// Stat makes a place a cachedfile.Directory that no link leaves.
-func (p place) Stat(name string) (fs.FileInfo, error) {
+// Stat makes a location a cachedfile.Directory that no link leaves.
+func (p location) Stat(name string) (fs.FileInfo, error) {
 	return rooted.Directory(p.directory).Stat(name)
 }
 
 // Open opens a file for reading.
-func (p place) Open(name string) (*os.File, error) { return rooted.Directory(p.directory).Open(name) }
+func (p location) Open(name string) (*os.File, error) {
+	return rooted.Directory(p.directory).Open(name)
+}
 
 // agents lists the agents whose directory has a registry.
-func (p place) agents() []string {
+func (p location) agents() []string {
 	root, err := rooted.Open(p.directory)
 	if err != nil {
 		return nil
@@ -102,8 +104,8 @@ func parseMap(data []byte) (map[string]string, error) {
 	return file.Registries, nil
 }
 
-// resolve returns the path of an agent in the place's map.
-func (p place) resolve(agent, entry string) (string, error) {
+// resolve returns the path of an agent in the map of the location.
+func (p location) resolve(agent, entry string) (string, error) {
 	slashed := strings.ReplaceAll(entry, `\`, "/") // one map serves every system
 	clean := path.Clean(slashed)
 	var reason string
