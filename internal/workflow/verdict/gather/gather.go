@@ -57,6 +57,11 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 		v.link(ctx, s, asking, &notes)
 		return nil
 	})
+	var lag string
+	g.Go(func() (err error) {
+		lag, err = v.lag(ctx, repo, s.trunk)
+		return err
+	})
 	pulls := make([]fact.Fact[pullrequest.Status], len(s.branches))
 	g.Go(func() error {
 		pulls, changed = v.ask(ctx, repo, s, t, asking)
@@ -68,6 +73,7 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 	out = verdict.Status{Trunk: s.trunk, Branches: s.branches}
 	out.GitHub = v.take(s.branches, pulls, s.trunk, &notes)
 	notes.add(v.o.Branches.TwoStates(ctx))
+	notes.add(lag)
 	for _, note := range s.notes {
 		notes.add(note)
 	}

@@ -2,6 +2,7 @@ package gather
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -32,4 +33,31 @@ func (v *Verdicts) trunk(ctx context.Context, repo *git.Repo, name, current stri
 		return Trunk{}, err
 	}
 	return Trunk{only.branches[0], repo.Fetched()}, nil
+}
+
+// lag returns a note about a trunk that lacks commits of its remote branch, as of the last fetch,
+// "" if it does not.
+func (v *Verdicts) lag(ctx context.Context, repo *git.Repo, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	only := shape{branches: []verdict.Branch{{Branch: name}}}
+	t, err := readTips(ctx, repo, only)
+	if err != nil {
+		return "", err
+	}
+	if at := t.published[name]; at == "" || t.commits[at] == t.of(name) {
+		return "", nil
+	}
+	if err := v.compare(ctx, repo, only, t); err != nil {
+		return "", err
+	}
+	switch b := only.branches[0]; b.Unpulled {
+	case 0:
+		return "", nil
+	case 1:
+		return fmt.Sprintf("%s is 1 commit behind %s", name, b.Remote), nil
+	default:
+		return fmt.Sprintf("%s is %d commits behind %s", name, b.Unpulled, b.Remote), nil
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -60,5 +61,9 @@ func TestTrunk(t *testing.T) {
 	}
 	if got := trunk(); *got.Unpushed != 2 || got.Unpulled != 1 || !got.Fetched.Truncate(time.Second).Equal(late.Truncate(time.Second)) {
 		t.Errorf("after a fetch: %+v", got)
+	}
+	status, err := v.Stack(t.Context(), "feature", gather.Cached)
+	if err != nil || !slices.Contains(status.Notes, "main is 1 commit behind origin/main") {
+		t.Errorf("%q, %v", status.Notes, err)
 	}
 }
