@@ -134,12 +134,11 @@ func (s *Server) Requests() []Request {
 // ServeHTTP answers as GitHub's API.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	index := s.record(r)
-	rec := &statusWriter{ResponseWriter: w}
-	defer func() {
+	rec := &statusWriter{ResponseWriter: w, record: func(status int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.requests[index].Status = rec.status
-	}()
+		s.requests[index].Status = status
+	}}
 	s.header(rec)
 	if f, ok := s.fault(r); ok {
 		s.misbehave(rec, r, f)
@@ -274,20 +273,22 @@ func (s *Server) notFound(w http.ResponseWriter, _ *http.Request) {
 	s.problem(w, http.StatusNotFound, "Not Found", "https://docs.github.com/rest")
 }
 
-// statusWriter records the status of an answer.
+// statusWriter records the status of an answer before the client gets it.
 type statusWriter struct {
 	http.ResponseWriter
-	status int
+	record func(status int)
+	known  bool
 }
 
 func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
+	w.known = true
+	w.record(status)
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *statusWriter) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
+	if !w.known {
+		w.WriteHeader(http.StatusOK)
 	}
 	return w.ResponseWriter.Write(b)
 }
