@@ -21,7 +21,7 @@ func (r *Repo) Edits(ctx context.Context) (Edits, error) {
 		if r.Bare() {
 			return Edits{}, fmt.Errorf("list edited files: %w", ErrBare)
 		}
-		out, err := r.program.Run(ctx, "status", "--porcelain=v2", "--untracked-files=all", "--no-renames",
+		out, err := r.program.Run(ctx, "status", "--porcelain=v2", "--untracked-files=all",
 			// Git would run in each submodule, with the submodule's own configuration.
 			"--ignore-submodules=dirty", "-z")
 		if err != nil {

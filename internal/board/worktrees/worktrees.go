@@ -185,7 +185,7 @@ func (v *View) detail(ctx context.Context, draw *markup.Renderer, one row) *boar
 		row
 		Shown []file
 		More  int
-	}{one, changes(one.Files), max(0, one.Dirty-maxFiles)})
+	}{one, changes(one.Files), max(one.Dirty, len(one.Files)) - min(len(one.Files), maxFiles)})
 	add("branch", "branch", one)
 	add("remove", "remove", one)
 	return d

@@ -2,6 +2,7 @@ package porcelain
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,45 +42,87 @@ const (
 // Edits are all files that differ, deleted ones first.
 type Edits struct {
 	Files []Edit `json:"files,omitempty"`
+	// Changed is the number of tracked files that differ, without those in conflict. A renamed file
+	// is one, as in [Status], and two among Files.
+	Changed int `json:"changed,omitempty"`
+	// Repositories are untracked repositories in the worktree, with a slash at the end. Git knows
+	// nothing of their files, and neither does Files.
+	Repositories []string `json:"repositories,omitempty"`
 	// Conflicted is how many files git could not merge. They are not among Files.
 	Conflicted int `json:"conflicted,omitempty"`
 	// CRLF says that lines end with CR LF in the worktree and with LF in commits.
 	CRLF bool `json:"crlf,omitempty"`
 }
 
-// ParseEdits reads the second porcelain format, without renames.
+// Untracked returns the names of the untracked files.
+func (e Edits) Untracked() []string {
+	var names []string
+	for _, f := range e.Files {
+		if f.Untracked {
+			names = append(names, f.Path)
+		}
+	}
+	return names
+}
+
+// ParseEdits reads the second porcelain format. A rename is a deletion and a new file.
 func ParseEdits(out []byte) (Edits, error) {
 	var deleted, present []Edit
 	edits := Edits{}
-	for record := range strings.SplitSeq(string(bytes.TrimSuffix(out, []byte("\x00"))), "\x00") {
+	records := strings.Split(string(bytes.TrimSuffix(out, []byte("\x00"))), "\x00")
+	for i := 0; i < len(records); i++ {
+		record := records[i]
 		kind, rest, _ := strings.Cut(record, " ")
 		switch kind {
-		case "1":
-			// XY, submodule, the modes of HEAD, index and worktree, the objects of HEAD and
-			// index, path.
-			const fields = 8
-			f := strings.SplitN(rest, " ", fields)
-			if len(f) != fields {
+		case "1", "2":
+			e, copied, err := parseEdit(kind, rest)
+			if err != nil {
 				return Edits{}, fmt.Errorf("list edited files: git printed %q", record)
 			}
-			e := Edit{Path: f[7], Mode: f[4]}
-			switch {
-			case strings.Trim(e.Mode, "0") == "":
-				e.Mode = ""
-				deleted = append(deleted, e)
-				continue
-			case e.Mode == ModeSubmodule:
-				e.Commit = f[6]
+			edits.Changed++
+			if kind == "2" {
+				// The name it had before is a record of its own.
+				if i++; i < len(records) && !copied {
+					deleted = append(deleted, Edit{Path: records[i]})
+				}
 			}
-			present = append(present, e)
+			if e.Mode == "" {
+				deleted = append(deleted, e)
+			} else {
+				present = append(present, e)
+			}
 		case "u":
 			edits.Conflicted++
 		case "?":
-			if !strings.HasSuffix(rest, "/") { // a repository in the worktree
+			if strings.HasSuffix(rest, "/") {
+				edits.Repositories = append(edits.Repositories, rest)
+			} else {
 				present = append(present, Edit{Path: rest, Untracked: true})
 			}
 		}
 	}
 	edits.Files = slices.Concat(deleted, present)
 	return edits, nil
+}
+
+// parseEdit reads the record of a changed file, and reports whether it is a copy of another.
+func parseEdit(kind, rest string) (e Edit, copied bool, err error) {
+	// XY, submodule, the modes of HEAD, index and worktree, the objects of HEAD and index, the
+	// similarity of a renamed or copied file, path.
+	fields := 8
+	if kind == "2" {
+		fields = 9
+	}
+	f := strings.SplitN(rest, " ", fields)
+	if len(f) != fields {
+		return Edit{}, false, errors.New("fields are missing")
+	}
+	e = Edit{Path: f[fields-1], Mode: f[4]}
+	switch {
+	case strings.Trim(e.Mode, "0") == "":
+		e.Mode = ""
+	case e.Mode == ModeSubmodule:
+		e.Commit = f[6]
+	}
+	return e, kind == "2" && strings.HasPrefix(f[7], "C"), nil
 }

@@ -12,6 +12,8 @@ const status = "# branch.oid 1\x00# branch.ab +1 -2\x00" +
 	"1 .M N... 100644 100644 100755 a a edited\x00" +
 	"1 D. N... 100644 000000 000000 a 0 deleted\x00" +
 	"1 .M SC.. 160000 160000 160000 a b module\x00" +
+	"2 R. N... 100644 100644 100644 a a R100 new name\x00old name\x00" +
+	"2 C. N... 100644 100644 100644 a a C75 copy\x00edited\x00" +
 	"u UU N... 1 2 3 4 a b c both\x00? new file\x00? repository/\x00"
 
 func TestParse(t *testing.T) {
@@ -20,16 +22,17 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(porcelain.Status{Ahead: 1, Behind: 2, Staged: 1, Modified: 2, Untracked: 2, Conflicted: 1}, counts); diff != "" {
+	if diff := cmp.Diff(porcelain.Status{Ahead: 1, Behind: 2, Staged: 3, Modified: 2, Untracked: 2, Conflicted: 1}, counts); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	edits, err := porcelain.ParseEdits([]byte(status))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := porcelain.Edits{Conflicted: 1, Files: []porcelain.Edit{
-		{Path: "deleted"}, {Path: "edited", Mode: porcelain.ModeExecutable},
-		{Path: "module", Mode: porcelain.ModeSubmodule, Commit: "b"}, {Path: "new file", Untracked: true},
+	want := porcelain.Edits{Changed: 5, Conflicted: 1, Repositories: []string{"repository/"}, Files: []porcelain.Edit{
+		{Path: "deleted"}, {Path: "old name"}, {Path: "edited", Mode: porcelain.ModeExecutable},
+		{Path: "module", Mode: porcelain.ModeSubmodule, Commit: "b"}, {Path: "new name", Mode: porcelain.ModeFile},
+		{Path: "copy", Mode: porcelain.ModeFile}, {Path: "new file", Untracked: true},
 	}}
 	if diff := cmp.Diff(want, edits); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -48,7 +51,7 @@ func FuzzParse(f *testing.F) {
 		if changes, err := porcelain.ParseChanges([]byte(text)); err == nil && len(changes) > len(text) {
 			t.Errorf("%d changes in %q", len(changes), text)
 		}
-		if edits, err := porcelain.ParseEdits([]byte(text)); err == nil && len(edits.Files)+edits.Conflicted > len(text) {
+		if edits, err := porcelain.ParseEdits([]byte(text)); err == nil && len(edits.Files)+edits.Conflicted+len(edits.Repositories) > len(text) {
 			t.Errorf("edits %+v of %q are too many", edits, text)
 		}
 		_ = porcelain.ParseNumstat([]byte(text))

@@ -10,10 +10,13 @@ package uncommitted
 import (
 	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/fingerprint"
+	"github.com/copse-dev/copse/internal/git/index"
 )
 
 // maxUntracked is the maximum number of compared untracked files of a worktree.
@@ -31,7 +34,13 @@ type State struct {
 	Commit string `json:"commit,omitempty"`
 	// LeftOut is the number of untracked files that are not compared.
 	LeftOut int `json:"left_out,omitempty"`
+	// Untracked is the number of untracked files and directories, as "git status" lists them: a
+	// directory without tracked files is one.
+	Untracked int `json:"untracked,omitempty"`
 }
+
+// Count is the number of changes that "git status" lists.
+func (s *State) Count() int { return s.Edits.Changed + s.Untracked + s.Edits.Conflicted }
 
 // State returns the state of a worktree with a commit checked out: the one that is known while nothing changed,
 // else what git says.
@@ -51,20 +60,15 @@ func (f *Finder) State(ctx context.Context, repo *git.Repo, head string, known *
 	if err := lineEnds(ctx, repo, &found.Edits); err != nil {
 		return nil, err
 	}
-	untracked := 0
-	for _, e := range found.Edits.Files {
-		if e.Untracked {
-			untracked++
-		}
+	tracked, err := repo.Tracked(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if untracked > maxUntracked {
-		kept := found.Edits.Files[:0:0]
-		for _, e := range found.Edits.Files {
-			if !e.Untracked {
-				kept = append(kept, e)
-			}
-		}
-		found.Edits.Files, found.LeftOut = kept, untracked
+	untracked := found.Edits.Untracked()
+	found.Untracked = entries(tracked, slices.Concat(untracked, found.Edits.Repositories))
+	if len(untracked) > maxUntracked {
+		found.Edits.Files = slices.DeleteFunc(found.Edits.Files, func(e git.Edit) bool { return e.Untracked })
+		found.LeftOut = len(untracked)
 		return found, nil // files that are made are not seen otherwise
 	}
 	if found.Beside, err = beside(ctx, repo); err != nil {
@@ -81,20 +85,36 @@ func (f *Finder) State(ctx context.Context, repo *git.Repo, head string, known *
 	return found, nil
 }
 
+// entries returns how many of the untracked files and directories "git status" lists: those below a
+// directory without tracked files are one.
+func entries(tracked index.Paths, untracked []string) int {
+	listed := make(map[string]bool, len(untracked))
+	for _, name := range untracked {
+		for at := 0; ; {
+			slash := strings.IndexByte(name[at:], '/')
+			if slash < 0 {
+				listed[name] = true
+				break
+			}
+			at += slash
+			if directory := name[:at]; !tracked.HasBelow(directory) {
+				listed[directory] = true
+				break
+			}
+			at++
+		}
+	}
+	return len(listed)
+}
+
 // filesOf returns what a worktree's state depends on.
 func filesOf(ctx context.Context, repo *git.Repo, head string, in *State) (fingerprint.Files, error) {
 	tracked, err := repo.Tracked(ctx)
 	if err != nil {
 		return fingerprint.Files{}, err
 	}
-	var untracked []string
-	for _, e := range in.Edits.Files {
-		if e.Untracked {
-			untracked = append(untracked, e.Path)
-		}
-	}
 	return fingerprint.Files{
-		Root: repo.Root(), Tracked: tracked.All(), Untracked: untracked, Beside: in.Beside,
+		Root: repo.Root(), Tracked: tracked.All(), Untracked: in.Edits.Untracked(), Beside: in.Beside,
 		Others: others(ctx, repo), State: head, At: time.Now(),
 	}, nil
 }

@@ -23,7 +23,7 @@ const (
 	// renewal is after how long a report that says the same is written again.
 	renewal = 30 * time.Second
 	// version changes when the stored data changes its meaning.
-	version = 3
+	version = 4
 )
 
 // kept is the data between surveys. It is immutable after it is read or written.

@@ -2,6 +2,7 @@ package conflicts
 
 import (
 	"context"
+	"slices"
 
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/git/refstore"
@@ -10,11 +11,13 @@ import (
 
 // Held is the content of a worktree that exists nowhere else.
 type Held struct {
-	// Root is the root of the worktree, Head the checked-out commit.
+	// Root is the root of the worktree, Head the checked-out commit, "" before the first one.
 	Root, Head string
-	// Changed, Untracked and Conflicted count files that differ from the commit; a file is
-	// counted once.
+	// Changed, Untracked and Conflicted count what differs from the commit as "git status" lists
+	// it, each entry once.
 	Changed, Untracked, Conflicted int
+	// Submodules is the number of submodules that are checked out there. Their files do not count.
+	Submodules int
 	// Files are those that are changed or untracked. Callers must not change them.
 	Files []git.Edit
 	// Merged means that the trunk has the commit.
@@ -62,21 +65,29 @@ func (g *survey) held(ctx context.Context) ([]Held, error) {
 	if _, err := g.findWorktrees(ctx, listed); err != nil {
 		return nil, err
 	}
+	var unborn []*side
+	for _, w := range listed {
+		if w.Head == "" && !w.Bare && !w.Prunable {
+			unborn = append(unborn, &side{name: w.Branch, root: w.Path})
+		}
+	}
+	if err := g.readFiles(ctx, unborn); err != nil {
+		return nil, err
+	}
 	var held []Held
-	for _, s := range g.worktrees {
+	for _, s := range slices.Concat(g.worktrees, unborn) {
 		h := Held{Root: s.root, Head: s.head, Unknown: s.state == nil}
 		if s.state != nil {
-			h.Untracked, h.Conflicted, h.Files = s.state.LeftOut, s.state.Edits.Conflicted, s.state.Edits.Files
-			for _, e := range s.state.Edits.Files {
-				if e.Untracked {
-					h.Untracked++
-				} else {
-					h.Changed++
-				}
-			}
+			h.Changed, h.Untracked, h.Conflicted = s.state.Edits.Changed, s.state.Untracked, s.state.Edits.Conflicted
+			h.Files = s.state.Edits.Files
 		}
-		if h.Merged, err = g.merged(ctx, s.head); err != nil {
-			return nil, err
+		if repo, err := g.open(ctx, s.root); err == nil {
+			h.Submodules = len(repo.Submodules())
+		}
+		if s.head != "" {
+			if h.Merged, err = g.merged(ctx, s.head); err != nil {
+				return nil, err
+			}
 		}
 		held = append(held, h)
 	}

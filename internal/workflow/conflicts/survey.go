@@ -50,12 +50,20 @@ type side struct {
 	head   string // the commit without the changes
 	named  bool   // by the request
 
-	root        string // of the worktree, "" for none
-	current     bool   // the worktree of the session
-	uncommitted int
+	root        string             // of the worktree, "" for none
+	current     bool               // the worktree of the session
+	uncommitted int                // files that are compared
 	state       *uncommitted.State // of the worktree
 	made        bool               // the commit is there to be merged
 	apart       bool               // it has no history in common with the trunk
+}
+
+// changes returns the number of uncommitted changes.
+func (s *side) changes() int {
+	if s.state == nil {
+		return 0
+	}
+	return s.state.Count()
 }
 
 // list returns the worktrees and the tips of all branches, with that of the trunk's remote

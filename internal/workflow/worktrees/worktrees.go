@@ -52,7 +52,8 @@ type Worktree struct {
 	stack.Worktree
 	// Current means that the caller is in it.
 	Current bool `json:"current,omitempty"`
-	// Changed, Untracked and Conflicted count files that differ from the last commit.
+	// Changed, Untracked and Conflicted count what differs from the last commit as "git status"
+	// lists it, each entry once: an untracked directory is one.
 	Changed    int `json:"changed,omitempty"`
 	Untracked  int `json:"untracked,omitempty"`
 	Conflicted int `json:"conflicted,omitempty"`
@@ -161,7 +162,7 @@ func (w *Worktrees) List(ctx context.Context) ([]Worktree, error) {
 		}
 		at := slices.IndexFunc(held, func(h conflicts.Held) bool { return h.Root == one.Path })
 		if at < 0 {
-			one.Keep = []string{"it has no commit"}
+			one.Keep = []string{"it is the bare repository"}
 			continue
 		}
 		one.Changed, one.Untracked, one.Conflicted = held[at].Changed, held[at].Untracked, held[at].Conflicted
@@ -182,16 +183,19 @@ func keep(w Worktree, h conflicts.Held, trunk string, t git.Tracking, main bool)
 	}
 	add(main, "it is the main worktree")
 	add(w.Locked, "it is locked")
+	add(h.Head == "", "it has no commit")
 	add(h.Unknown, "its files could not be compared")
 	n := h.Changed + h.Untracked + h.Conflicted
 	add(n > 0, "%s", cleantext.Count(n, "uncommitted file"))
+	// "git worktree remove" refuses, too.
+	add(h.Submodules > 0, "%s, whose files are not compared", cleantext.Count(h.Submodules, "submodule"))
 	if w.Operation != nil {
 		add(true, "git is %s", w.Operation)
 	}
 	merged := h.Merged || w.PullRequest != nil && w.PullRequest.State == "merged"
-	add(!merged, "not merged into %s", cmp.Or(trunk, "a trunk"))
+	add(h.Head != "" && !merged, "not merged into %s", cmp.Or(trunk, "a trunk"))
 	add(!h.Merged && t.Ahead > 0, "%s", cleantext.Count(t.Ahead, "unpushed commit"))
-	add(!merged && t.Upstream == "", "never pushed")
+	add(h.Head != "" && !merged && t.Upstream == "", "never pushed")
 	for _, c := range w.Claims {
 		add(true, "%s holds #%d", c.Agent, c.ID)
 	}
@@ -219,7 +223,7 @@ func (w *Worktrees) stack(ctx context.Context, one *Worktree) {
 	if w.o.Services.PullRequest == nil {
 		return
 	}
-	found := w.o.Services.PullRequest(ctx, number)
+	found := w.o.Services.PullRequest(ctx, one.Branch, number)
 	if status, known := found.Get(); known {
 		one.PullRequest.State, one.PullRequest.Checks = status.PullRequest.State, status.Summary.Checks
 		if status.PullRequest.Merged {
