@@ -116,6 +116,7 @@ func (v *View) Render(ctx context.Context, r board.Request) (board.Page, error) 
 	section := board.Section{Key: "hits", Class: "hits", Label: "Found"}
 	at := r.Query.Get("at")
 	for _, h := range found.Hits[:min(len(found.Hits), maxShown)] {
+		h = h.Brief()
 		one := row{Hit: h, Link: v.link(h, r.Query), Label: strings.ReplaceAll(string(h.Kind), "_", " ")}
 		key := string(h.Kind) + " " + h.Agent + " " + h.ID
 		selected := at != "" && at == key

@@ -85,9 +85,6 @@ func show(env app.Env, found conflicts.Report) error {
 			}
 			rows = append(rows, []string{c.Branches[0], c.Branches[1], file, kind, held(c.Holders)})
 		}
-		if c.MoreFiles > 0 {
-			rows = append(rows, []string{c.Branches[0], c.Branches[1], "… " + cleantext.Count(c.MoreFiles, "more file"), "", ""})
-		}
 	}
 	return o.Table([]output.Column{
 		{Name: "branch", Flexible: true}, {Name: "with", Flexible: true}, {Name: "file", Flexible: true}, {Name: "conflict"}, {Name: "held by", Flexible: true},

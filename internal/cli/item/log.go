@@ -56,10 +56,15 @@ func changeOf(c item.Change) change {
 	return out
 }
 
-// summary describes a change on one line.
-func summary(c item.Change) string {
+// summary describes a change on one line. A brief summary has the beginnings of long values.
+func summary(c item.Change, brief bool) string {
 	const most = 60
-	quote := func(s string) string { return fmt.Sprintf("%q", cleantext.Cut(cleantext.Line(s), most)) }
+	quote := func(s string) string {
+		if s = cleantext.Line(s); brief {
+			s = cleantext.Cut(s, most)
+		}
+		return fmt.Sprintf("%q", s)
+	}
 	var parts []string
 	for _, v := range c.Values() {
 		parts = append(parts, fmt.Sprintf("%s %s to %s", v.Field, quote(v.Before), quote(v.After)))
@@ -122,7 +127,7 @@ tabs.`, item.MaxHistory),
 		}
 		rows := make([][]string, len(log))
 		for i, one := range log {
-			rows[i] = []string{cmp.Or(one.ID, "-"), one.Item.String(), one.At, string(one.Kind), cmp.Or(one.By.Name, "-"), summary(one)}
+			rows[i] = []string{cmp.Or(one.ID, "-"), one.Item.String(), one.At, string(one.Kind), cmp.Or(one.By.Name, "-"), summary(one, c.Out().Terminal())}
 		}
 		return c.Out().Table([]output.Column{
 			{Name: "change"}, {Name: "item", Right: true}, {Name: "at"}, {Name: "kind"}, {Name: "by", Flexible: true}, {Name: "what", Flexible: true},
@@ -163,7 +168,7 @@ fails and names that agent. An undo is a change in the history, which you can un
 			return c.Out().JSON(changeOf(undone))
 		}
 		what := string(undone.Kind)
-		if text := summary(undone); text != "" {
+		if text := summary(undone, true); text != "" {
 			what += ": " + text
 		}
 		return c.Out().Line("Undid change %s of #%d (%s).", undone.ID, id, what)

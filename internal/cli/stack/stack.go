@@ -113,6 +113,11 @@ func show(env app.Env, s verdict.Status, asJSON bool) error {
 		for _, c := range s.Conflicts {
 			env.Note(conflict(c))
 		}
+		for _, note := range append(s.Notes, s.Showing) {
+			if note != "" {
+				env.Note("note: " + cleantext.Line(note))
+			}
+		}
 		return nil
 	}
 	var cells [][]string

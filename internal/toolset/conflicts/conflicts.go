@@ -74,6 +74,9 @@ func get(ctx context.Context, radar Radar, in In) (Out, error) {
 		},
 		Size: page.Size[conflicts.Conflict], Budget: budget,
 	}
+	for i, c := range found.Conflicts {
+		found.Conflicts[i] = c.Brief()
+	}
 	cut := list.Cut(window, found.Conflicts)
 	out := Out{Trunk: found.Trunk, Compared: found.Compared, Conflicts: cut.Items, NextCursor: cut.Next, Notes: found.Notes}
 	if len(out.Notes) > maxNotes {

@@ -85,6 +85,9 @@ func find(ctx context.Context, words failure.Words, s Searcher, in In) (plain.Li
 	if err != nil {
 		return none, err
 	}
+	for i, h := range found.Hits {
+		found.Hits[i] = h.Brief()
+	}
 	cut := page.List[search.Hit]{
 		Key:    search.Hit.Key,
 		Size:   func(h search.Hit) int { return page.Size(Hit{h, open(h)}) },

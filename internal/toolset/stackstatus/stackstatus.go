@@ -61,7 +61,7 @@ func (t *Tools) Extend(set toolset.Toolset) toolset.Toolset {
 			if unknown != nil || len(found.Branches) == 0 {
 				return text, nil //nolint:nilerr // the list of branches reports the problem
 			}
-			return foreign.Markdown(found.Lines()) + "\n" + text, nil
+			return foreign.Markdown(found.Fit().Lines()) + "\n" + text, nil
 		}
 	}
 	return set
@@ -85,5 +85,9 @@ func (t *Tools) GetStackStatus(ctx context.Context, in In) (verdict.Status, erro
 	case in.Cached:
 		asking = gather.Cached
 	}
-	return t.verdicts.Stack(ctx, in.Branch, asking)
+	found, err := t.verdicts.Stack(ctx, in.Branch, asking)
+	if err != nil {
+		return verdict.Status{}, err
+	}
+	return found.Fit(), nil
 }

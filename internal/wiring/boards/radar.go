@@ -81,6 +81,9 @@ func (r *radar) run(done chan struct{}) {
 		ctx, cancel := context.WithTimeout(r.ctx, radarTime)
 		found, err := r.report(ctx, conflicts.Request{})
 		cancel()
+		for i, c := range found.Conflicts {
+			found.Conflicts[i] = c.Brief()
+		}
 		r.mu.Lock()
 		news := err == nil && (!r.known || !reflect.DeepEqual(found, r.last))
 		if err == nil {

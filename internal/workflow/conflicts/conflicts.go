@@ -90,7 +90,7 @@ type Conflict struct {
 	// the name of its directory and "(detached HEAD)".
 	Branches []string `json:"branches"`
 	Files    []string `json:"files"`
-	// MoreFiles is how many more there are.
+	// MoreFiles is the number of files that [Conflict.Brief] omits.
 	MoreFiles int `json:"more_files,omitempty"`
 	// Kinds describes the conflicts of files that are not modified in both.
 	Kinds map[string]string `json:"kinds,omitempty"`
@@ -102,7 +102,7 @@ type Conflict struct {
 type Holder struct {
 	Branch   string `json:"branch"`
 	Worktree string `json:"worktree"`
-	// Uncommitted is the number of files with uncommitted changes there.
+	// Uncommitted is the number of uncommitted changes there, as "git status" lists them.
 	Uncommitted int      `json:"uncommitted,omitempty"`
 	Clients     []string `json:"clients,omitempty"`
 
@@ -110,8 +110,24 @@ type Holder struct {
 	Current bool `json:"-"`
 }
 
-// maxFiles is the number of named files of a conflict.
+// maxFiles is the number of named files of a brief conflict.
 const maxFiles = 30
+
+// Brief returns the conflict with at most 30 named files.
+func (c Conflict) Brief() Conflict {
+	if len(c.Files) <= maxFiles {
+		return c
+	}
+	c.Files, c.MoreFiles = c.Files[:maxFiles:maxFiles], c.MoreFiles+len(c.Files)-maxFiles
+	named := make(map[string]string)
+	for _, file := range c.Files {
+		if kind := c.Kinds[file]; kind != "" {
+			named[file] = kind
+		}
+	}
+	c.Kinds = named
+	return c
+}
 
 // Report tries the merges that r selects.
 func (r *Radar) Report(ctx context.Context, q Request) (Report, error) {
@@ -179,7 +195,10 @@ func (g *survey) report(ctx context.Context) (Report, error) {
 		}
 	}
 	if !g.request.Current && len(g.request.Branches) == 0 {
-		g.fresh.Last = &lastReport{At: g.o.Now(), Conflicts: out.Conflicts}
+		g.fresh.Last = &lastReport{At: g.o.Now(), Conflicts: []Conflict{}}
+		for _, c := range out.Conflicts {
+			g.fresh.Last.Conflicts = append(g.fresh.Last.Conflicts, c.Brief())
+		}
 	}
 	return out, nil
 }
@@ -188,10 +207,6 @@ func (g *survey) report(ctx context.Context) (Report, error) {
 func conflict(p pair, files []trial.File, clients map[string][]string) Conflict {
 	c := Conflict{Branches: []string{p.a.name, p.b.name}, Files: []string{}}
 	for _, f := range files {
-		if len(c.Files) == maxFiles {
-			c.MoreFiles = len(files) - maxFiles
-			break
-		}
 		c.Files = append(c.Files, f.Path)
 		if f.Kind == trial.Modified {
 			continue
@@ -211,7 +226,7 @@ func conflict(p pair, files []trial.File, clients map[string][]string) Conflict 
 	for _, s := range []*side{p.a, p.b} {
 		if s.root != "" {
 			c.Holders = append(c.Holders, Holder{
-				Branch: s.name, Worktree: s.root, Uncommitted: s.uncommitted, Clients: clients[s.root], Current: s.current,
+				Branch: s.name, Worktree: s.root, Uncommitted: s.changes(), Clients: clients[s.root], Current: s.current,
 			})
 		}
 	}

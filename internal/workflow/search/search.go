@@ -81,14 +81,20 @@ type Hit struct {
 // clean removes characters that could control a terminal. A path remains readable, in the form in
 // which package foreign shows names.
 func (h *Hit) clean() {
-	h.Title, h.State = cleantext.Cut(cleantext.Line(h.Title), maxTitle), cleantext.Line(h.State)
+	h.Title, h.State = cleantext.Line(h.Title), cleantext.Line(h.State)
 	if h.Kind == File && foreign.Hidden(h.ID) {
 		h.ID = foreign.Spell(h.ID)
 	}
 }
 
-// maxTitle is how many characters of a title are shown.
+// maxTitle is the number of characters of a brief title.
 const maxTitle = 160
+
+// Brief returns the hit with the beginning of its title.
+func (h Hit) Brief() Hit {
+	h.Title = cleantext.Cut(h.Title, maxTitle)
+	return h
+}
 
 // Key returns a text by which hits are ordered as they are ranked, different for each.
 func (h Hit) Key() string {

@@ -256,7 +256,7 @@ func TestForeignText(t *testing.T) {
 	gittest.Write(t, filepath.Join(dir, "evil\u202etxt.exe"), "")
 	o.Items = store{[]item.Item{work(1, "evil \x1b[2J title\r\n"+strings.Repeat("x", 1000), "to\x07do", "")}}
 	for _, h := range find(t, search.New(o), "evil").Hits {
-		if strings.ContainsAny(h.ID+h.Title+h.State, "\x1b\x07\r\n\u202e") || len(h.Title) > 200 {
+		if strings.ContainsAny(h.ID+h.Title+h.State, "\x1b\x07\r\n\u202e") || len(h.Brief().Title) > 200 {
 			t.Errorf("%+v", h)
 		}
 		if h.Kind == search.File {

@@ -328,7 +328,7 @@ func folded(catalog *library.Catalog) []prompt {
 	for i, c := range catalog.Commands {
 		line := cleantext.Line(c.Description)
 		all[i] = prompt{
-			id: c.ID, title: cleantext.Cut(line, maxTitle), // the whole one is folded
+			id: c.ID, title: line,
 			name: corpus.Fold(c.String()), description: corpus.Fold(line),
 		}
 	}

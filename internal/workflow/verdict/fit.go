@@ -13,33 +13,48 @@ const (
 	smallBudget = 2<<10 - 192 // without what a surface puts around it, such as the path of the worktree
 	// fewNames and nameLength limit the named failing checks if there are many.
 	fewNames, nameLength = 2, 40
+	// maxConflicts is the number of conflicts, and of the named files of each.
+	maxConflicts = 5
+	maxNotes     = 3
 )
 
-// Fit cuts a status to its budget: the names of failing checks first, then derived data, and last
-// the branches at the top. It states what it cut.
+// Fit cuts a status to its budget for a model: the names of files and failing checks first, then
+// derived data, and last the branches at the top. It states what it cut.
 func (s Status) Fit() Status {
 	budget := page.DefaultBudget
 	if len(s.Branches) <= smallStack {
 		budget = smallBudget
 	}
 	for _, cut := range []func(){
-		func() {},
+		func() {
+			s.nameConflicts(maxConflicts)
+			s.nameFiles(maxConflicts)
+			if left := len(s.Notes) - maxNotes; left > 0 {
+				s.Notes = append(s.Notes[:maxNotes:maxNotes], cleantext.Count(left, "more note"))
+			}
+		},
 		func() { s.nameFiles(1) },
 		func() { s.nameChecks(fewNames) },
 		func() { s.nameChecks(0) },
-		func() { s.Conflicts = nil },
-		s.shorten,
+		func() { s.nameConflicts(0) },
+		func() { s.shorten() },
 	} {
 		if cut(); page.Size(s) <= budget {
 			return s
 		}
 	}
-	all := len(s.Branches)
-	for n := all - 1; n > 0 && page.Size(s) > budget; n-- {
+	for n := len(s.Branches) - 1; n > 0 && page.Size(s) > budget; n-- {
 		s.Branches = s.Branches[:n]
-		s.Showing = fmt.Sprintf("the lowest %d of %d branches; for others pass one of them as branch", n, all)
+		s.Showing = fmt.Sprintf("the lowest %d of %d branches; for others pass one of them as branch", n, s.Total)
 	}
 	return s
+}
+
+// nameConflicts leaves at most n conflicts.
+func (s *Status) nameConflicts(n int) {
+	if left := len(s.Conflicts) - n; left > 0 {
+		s.Conflicts, s.MoreConflicts = s.Conflicts[:n:n], s.MoreConflicts+left
+	}
 }
 
 // nameFiles leaves at most n names of files for each conflict.

@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -161,7 +163,11 @@ func TestFit(t *testing.T) {
 		})
 	}
 	for n, budget := range map[int]int{5: 2 << 10, 50: 10 << 10} {
-		s := Status{Trunk: "main", Notes: []string{strings.Repeat("note ", 100)}}
+		s := Status{Trunk: "main", Total: n + 7}
+		for i := range 9 {
+			s.Notes = append(s.Notes, strings.Repeat("note ", 100))
+			s.Conflicts = append(s.Conflicts, Conflict{Branches: [2]string{"main", strconv.Itoa(i)}, Files: []string{"a", "b", "c", "d", "e", "f"}})
+		}
 		for range n {
 			s.Branches = append(s.Branches, full("team/feature"))
 		}
@@ -173,8 +179,19 @@ func TestFit(t *testing.T) {
 		if first := got.Branches[0].PullRequest; len(first.Failing)+first.FailingMore != 100 {
 			t.Errorf("%d of 100 failing checks are accounted for", len(first.Failing)+first.FailingMore)
 		}
-		if n > len(got.Branches) && got.Showing == "" {
-			t.Error("it does not say that branches are left out")
+		if n > len(got.Branches) && !strings.Contains(got.Showing, fmt.Sprintf("%d of %d branches", len(got.Branches), s.Total)) {
+			t.Errorf("it has %d of %d branches, and says: %q", len(got.Branches), s.Total, got.Showing)
+		}
+		if len(got.Conflicts)+got.MoreConflicts != 9 {
+			t.Errorf("%d of 9 conflicts are accounted for", len(got.Conflicts)+got.MoreConflicts)
+		}
+		for _, c := range got.Conflicts {
+			if len(c.Files)+c.MoreFiles != 6 {
+				t.Errorf("%d of 6 files are accounted for", len(c.Files)+c.MoreFiles)
+			}
+		}
+		if got.Notes[3] != "6 more notes" {
+			t.Errorf("notes: %q", got.Notes)
 		}
 	}
 }

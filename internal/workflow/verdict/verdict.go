@@ -48,8 +48,13 @@ type Status struct {
 	// Conflicts are conflicts of the stack's branches that the radar found within the last minutes.
 	// There may have been no search.
 	Conflicts []Conflict `json:"conflicts,omitempty"`
-	Showing   string     `json:"showing,omitempty"`
-	Notes     []string   `json:"notes,omitempty"`
+	// MoreConflicts is the number of conflicts that Conflicts omits.
+	MoreConflicts int      `json:"more_conflicts,omitempty"`
+	Showing       string   `json:"showing,omitempty"`
+	Notes         []string `json:"notes,omitempty"`
+
+	// Total is the number of branches of the stack, including those that Branches omits.
+	Total int `json:"-"`
 
 	line foreign.Line // Blocker
 }

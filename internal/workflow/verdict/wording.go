@@ -34,6 +34,9 @@ func (s Status) Lines() []foreign.Line {
 		}
 		lines = append(lines, line)
 	}
+	if s.MoreConflicts > 0 {
+		lines = append(lines, foreign.Own("Conflicts that are not listed: ").Int(s.MoreConflicts))
+	}
 	if s.Showing != "" {
 		lines = append(lines, foreign.Own("Showing ").Word(s.Showing))
 	}

@@ -71,6 +71,9 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 		return verdict.Status{}, false, session.Explain(err)
 	}
 	out = verdict.Status{Trunk: s.trunk, Branches: s.branches}
+	if out.Branches == nil {
+		out.Branches = []verdict.Branch{} // null is not a list
+	}
 	out.GitHub = v.take(s.branches, pulls, s.trunk, &notes)
 	notes.add(v.o.Branches.TwoStates(ctx))
 	notes.add(lag)
@@ -80,17 +83,14 @@ func (v *Verdicts) stack(ctx context.Context, view *session.View, start string, 
 	out.Notes = notes.list
 	out.Conflicts = v.conflicts(ctx, s)
 	out.Conclude()
-	if s.left > 0 {
-		out.Showing = fmt.Sprintf("%d of %d branches; for others pass one of them as branch", len(s.branches), len(s.branches)+s.left)
+	if out.Total = len(s.branches) + s.left; s.left > 0 {
+		out.Showing = fmt.Sprintf("%d of %d branches; for others pass one of them as branch", len(s.branches), out.Total)
 	}
-	return out.Fit(), changed, nil
+	return out, changed, nil
 }
 
 // remembered is how long the results of the radar are shown.
 const remembered = 5 * time.Minute
-
-// maxConflicts limits the conflicts of a status, and the named files of each.
-const maxConflicts = 5
 
 // conflicts returns the conflicts of the branches of a stack.
 func (v *Verdicts) conflicts(ctx context.Context, s shape) []verdict.Conflict {
@@ -104,11 +104,9 @@ func (v *Verdicts) conflicts(ctx context.Context, s shape) []verdict.Conflict {
 	var found []verdict.Conflict
 	for _, c := range all {
 		in := slices.ContainsFunc(s.branches, func(b verdict.Branch) bool { return slices.Contains(c.Branches, b.Branch) })
-		if !in || len(c.Branches) != 2 || len(found) == maxConflicts {
-			continue
+		if in && len(c.Branches) == 2 {
+			found = append(found, verdict.Conflict{Branches: [2]string(c.Branches), Files: slices.Clone(c.Files), MoreFiles: c.MoreFiles})
 		}
-		files := c.Files[:min(len(c.Files), maxConflicts)]
-		found = append(found, verdict.Conflict{Branches: [2]string(c.Branches), Files: files, MoreFiles: c.MoreFiles + len(c.Files) - len(files)})
 	}
 	return found
 }
@@ -119,13 +117,10 @@ type notes struct {
 	list []string
 }
 
-// maxNotes is the maximum number of notes of a status.
-const maxNotes = 3
-
 func (n *notes) add(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if text != "" && !slices.Contains(n.list, text) && len(n.list) < maxNotes {
+	if text != "" && !slices.Contains(n.list, text) {
 		n.list = append(n.list, text)
 	}
 }
