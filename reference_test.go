@@ -21,6 +21,8 @@ import (
 	"github.com/copse-dev/copse/internal/app"
 	"github.com/copse-dev/copse/internal/cli/copse"
 	"github.com/copse-dev/copse/internal/jsonshape"
+	"github.com/copse-dev/copse/internal/mcpserver"
+	"github.com/copse-dev/copse/internal/mcpserver/route"
 	"github.com/copse-dev/copse/internal/settings"
 	"github.com/copse-dev/copse/internal/toolset"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
@@ -55,6 +57,12 @@ func golden(t *testing.T, path string, got []byte) {
 // at the start. All toolsets of the product together have 20 KB.
 const listBudget = 20_000
 
+// listRequest is what a client sends to list the tools.
+const listRequest = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+
 // TestToolsList pins what clients read of the tools, and what it costs.
 func TestToolsList(t *testing.T) {
 	t.Parallel()
@@ -81,10 +89,7 @@ func TestToolsList(t *testing.T) {
 	var stdout bytes.Buffer
 	env := app.EmptyEnv()
 	env.Args = []string{"mcp", "serve"}
-	env.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/list"}
-`)
+	env.Stdin = strings.NewReader(listRequest)
 	env.Stdout = &stdout
 	if code := copse.Run(t.Context(), env); code != app.OK {
 		t.Fatalf("the server ended with %d", code)
@@ -114,6 +119,40 @@ func TestToolsList(t *testing.T) {
 	}
 	if size := len(lines[len(lines)-1]); size > listBudget {
 		t.Errorf("tools/list takes %d bytes, %d more than it may", size, size-listBudget)
+	}
+}
+
+// worktreeBudget is how many bytes of tools/list the argument that names a worktree may take in
+// total.
+const worktreeBudget = 600
+
+// TestWorktreeArgumentBudget compares the lists of a server of several worktrees and of a server of
+// one, with the same tools.
+func TestWorktreeArgumentBudget(t *testing.T) {
+	t.Parallel()
+	here := workspace.Find(t.Context(), app.EmptyEnv(), "")
+	all := here.Serve(slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { _ = all.Close() })
+	list := func(several route.Worktrees) string {
+		o := mcpserver.Options{Name: "copse", Version: "1", Toolsets: all.Toolsets, Logger: slog.New(slog.DiscardHandler)}
+		if several != nil {
+			o.Worktrees = several
+		}
+		var out bytes.Buffer
+		if err := mcpserver.New(o).ServeStdio(t.Context(), strings.NewReader(listRequest), &out); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		return lines[len(lines)-1]
+	}
+	one, several := list(nil), list(here.Alone(all))
+	if !strings.Contains(one, `"get_worktrees"`) || strings.Count(several, `"worktree":{"type":"string"`) <= strings.Count(one, `"worktree":{"type":"string"`) {
+		t.Fatalf("the lists do not differ by the argument:\n%s\n%s", one, several)
+	}
+	if cost := len(several) - len(one); cost > worktreeBudget {
+		t.Errorf("the argument takes %d bytes of tools/list, %d more than it may", cost, cost-worktreeBudget)
+	} else {
+		t.Logf("the argument takes %d bytes", cost)
 	}
 }
 
@@ -207,6 +246,13 @@ rate_limited, and internal. A truncated list has ` + "`showing`" + ` and ` + "`n
 The tools of items return the object below as structured content and as indented JSON text. The text
 of a list is only its array; a second block reports what was cut or could not be read. Their errors
 are text.
+
+In a repository with several worktrees, every answer names the worktree that it is about: an object
+has the member ` + "`worktree`" + `, with the absolute path, and a text ends with a line
+` + "`Worktree: PATH`" + `. If an object has its own ` + "`worktree`" + `, such as an item that is linked to one, the
+member is ` + "`answered_in`" + `. Resources and prompts name the worktree in the same way. Each tool accepts the
+argument ` + "`worktree`" + ` to ask about another worktree of the repository: its path, its branch, or the name
+of its directory. In [update_item](#update_item) that argument is the worktree of the item.
 `)
 	shapes := make(map[string]string)
 	for _, set := range sets {

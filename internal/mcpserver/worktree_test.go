@@ -99,7 +99,7 @@ func TestRoots(t *testing.T) {
 			t.Errorf("%s: prompt: %+v, %v", revision, prompt, err)
 		}
 		for uri, want := range map[string]string{
-			"room://here": "/three", "room://data": `{"a":1,"worktree":"/three"}`, "room://note/1": "{a note}\n\nWorktree: `/three`\n",
+			"room://here": "/three\n\nWorktree: `/three`\n", "room://data": `{"a":1,"worktree":"/three"}`, "room://note/1": "{a note}\n\nWorktree: `/three`\n",
 		} {
 			resource, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
 			if err != nil || resource.Contents[0].Text != want {
@@ -179,8 +179,7 @@ func TestOwnWorktreeArgument(t *testing.T) {
 	}
 }
 
-// Naming worktrees costs the list of tools less than 600 bytes, and a server of one worktree
-// nothing.
+// A server of one worktree has no argument that names it.
 func TestWorktreeArgument(t *testing.T) {
 	t.Parallel()
 	list := func(places route.Worktrees) string {

@@ -265,8 +265,16 @@ func Located(text, worktree string) string {
 	return strings.TrimRight(text, "\n") + "\n\n" + WorktreeLine(worktree)
 }
 
-// Names reports whether a text names a worktree.
-func Names(text, worktree string) bool { return strings.Contains(text, foreign.Spell(worktree)) }
+// Names reports whether a line of a text says that it is about a worktree. A path elsewhere in the
+// text proves nothing: it can be the content of a file, or that of a worktree with a longer name.
+func Names(text, worktree string) bool {
+	for _, line := range []string{strings.TrimSuffix(WorktreeLine(worktree), "\n"), foreign.Own("Root: ").Name(worktree).Markdown()} {
+		if strings.Contains("\n"+text+"\n", "\n"+line+"\n") {
+			return true
+		}
+	}
+	return false
+}
 
 // WorktreeLine returns the line that names a worktree. The creator of the directory chose its name,
 // so the name is marked as foreign.
