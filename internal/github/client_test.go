@@ -150,7 +150,7 @@ func TestJSONNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"pull_request":{"number":1,"title":"","state":"","author":"","base":"","head":"","draft":false,"mergeable":null,"created_at":"","updated_at":""},` +
+	want := `{"pull_request":{"number":1,"title":"","state":"","merged":true,"author":"","base":"","head":"","draft":false,"mergeable":null,"created_at":"","updated_at":""},` +
 		`"reviews":[{"author":"","state":""}],"checks":[{"name":"","status":"","conclusion":null}],` +
 		`"summary":{"checks":"none","failing":[],"review_decision":"none","blockers":[]}}`
 	if string(b) != want {

@@ -22,6 +22,7 @@ type PullRequest struct {
 	Number    int    `json:"number"`
 	Title     string `json:"title"`
 	State     string `json:"state"` // open or closed; a merged one is closed
+	Merged    bool   `json:"merged,omitempty"`
 	Author    string `json:"author"`
 	Base      string `json:"base"`
 	Head      string `json:"head"`
@@ -57,7 +58,6 @@ type PullRequest struct {
 	HeadSHA string `json:"-"`
 	// HeadRepo is the owner/name that Head is a branch of; empty if it was deleted.
 	HeadRepo string `json:"-"`
-	Merged   bool   `json:"-"`
 	// Stack is its position in one of GitHub's own stacks, in lists; nil for none.
 	Stack *StackPlace `json:"-"`
 	// MergeState is GitHub's verdict: clean, has_hooks, unstable, behind, blocked,

@@ -34,6 +34,7 @@ type Row struct {
 	Number    int    `json:"number"`
 	Title     string `json:"title"`
 	State     string `json:"state"`
+	Merged    bool   `json:"merged,omitempty"`
 	Author    string `json:"author"`
 	Base      string `json:"base"`
 	Head      string `json:"head"`
@@ -44,7 +45,7 @@ type Row struct {
 
 func rowOf(pr pullrequest.PullRequest) Row {
 	return Row{
-		Number: pr.Number, Title: pr.Title, State: pr.State, Author: pr.Author, Base: pr.Base, Head: pr.Head,
+		Number: pr.Number, Title: pr.Title, State: pr.State, Merged: pr.Merged, Author: pr.Author, Base: pr.Base, Head: pr.Head,
 		Draft: pr.Draft, CreatedAt: pr.CreatedAt, UpdatedAt: pr.UpdatedAt,
 	}
 }

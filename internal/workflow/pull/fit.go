@@ -19,6 +19,9 @@ const (
 	// threadSize is what a thread takes beside its text, and shortText what of its
 	// text is shown even if there are many.
 	threadSize, shortText = 250, 200
+	// fewPassed is the number of listed checks that passed, if the rest of the status needs their
+	// space.
+	fewPassed = 10
 )
 
 // FitOne returns a pull request whose body and lists are cut to the budget of an answer. It notes
@@ -58,10 +61,15 @@ func Fit(s pullrequest.Status) pullrequest.Status {
 
 	s.Summary.Failing = fitList(s.Summary.Failing, "names of failing checks", &s.Notes)
 	checks, logs, logSize := split(s.Checks)
-	each := page.Share([]int{page.Sizes(checks), logSize, page.Sizes(s.UnresolvedThreads), page.Sizes(s.Reviews)}, statusBudget-page.Size(s.Summary)-page.Size(s.PullRequest))
-	if n := page.Fit(checks, page.Size, each); n < len(checks) {
-		note("showing %d of %d checks, failing ones first, then pending ones", n, len(checks))
-		checks = checks[:n]
+	budget, sizes := statusBudget-page.Size(s.Summary)-page.Size(s.PullRequest), []int{page.Sizes(checks), logSize, page.Sizes(s.UnresolvedThreads), page.Sizes(s.Reviews)}
+	if sizes[0]+sizes[1]+sizes[2]+sizes[3] > budget {
+		checks = withFewPassed(checks)
+		sizes[0] = page.Sizes(checks)
+	}
+	each := page.Share(sizes, budget)
+	checks = checks[:page.Fit(checks, page.Size, each)]
+	if len(checks) < len(s.Checks) {
+		note("showing %d of %d checks, failing ones first, then pending ones", len(checks), len(s.Checks))
 	}
 	s.Checks = join(checks, logs, each)
 	var threads int
@@ -75,6 +83,20 @@ func Fit(s pullrequest.Status) pullrequest.Status {
 		s.Reviews = s.Reviews[:n]
 	}
 	return s
+}
+
+// withFewPassed returns checks without most of those that passed, which are the last.
+func withFewPassed(checks []pullrequest.Check) []pullrequest.Check {
+	passed := 0
+	for i, c := range checks {
+		if !c.Passed() {
+			continue
+		}
+		if passed++; passed > fewPassed {
+			return checks[:i]
+		}
+	}
+	return checks
 }
 
 // split returns the checks without their logs and without the addresses of those that
