@@ -111,8 +111,8 @@ func New(o Options) *Sources {
 		Pulls: pull.New(at, branches, services), Issues: issue.New(branches, services),
 	}
 	if !slices.Contains(o.Disabled, "github") {
-		s.Services.PullRequest = func(ctx context.Context, n uint32) fact.Fact[pullrequest.Status] {
-			return s.Pulls.Linked(ctx, n, s.Words)
+		s.Services.PullRequest = func(ctx context.Context, branch string, n uint32) fact.Fact[pullrequest.Status] {
+			return s.Pulls.Linked(ctx, branch, n, s.Words)
 		}
 	}
 	if !slices.Contains(o.Disabled, "jira") {

@@ -20,7 +20,7 @@ const (
 // pulls keeps what is known of the pull requests that people look at. The page shows what is at
 // hand; GitHub is asked behind it, and the new answer is seen like any other change.
 type pulls struct {
-	ask func(ctx context.Context, number uint32) fact.Fact[pullrequest.Status] // nil for nobody
+	ask func(ctx context.Context, branch string, number uint32) fact.Fact[pullrequest.Status] // nil for nobody
 	now func() time.Time
 
 	ctx    context.Context //nolint:containedctx // the time of the board, which is longer than any request
@@ -31,7 +31,7 @@ type pulls struct {
 	asked map[int]time.Time
 }
 
-func newPulls(ask func(context.Context, uint32) fact.Fact[pullrequest.Status], now func() time.Time) *pulls {
+func newPulls(ask func(context.Context, string, uint32) fact.Fact[pullrequest.Status], now func() time.Time) *pulls {
 	p := &pulls{ask: ask, now: now, asked: map[int]time.Time{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p
@@ -50,7 +50,7 @@ func (p *pulls) of(ctx context.Context, number int) (pullrequest.Status, bool) {
 		return pullrequest.Status{}, false
 	}
 	n := uint32(number) //nolint:gosec // GitHub's numbers are small, and another one is not found
-	found, ok := p.ask(remote.WithCachedOnly(ctx), n).Get()
+	found, ok := p.ask(remote.WithCachedOnly(ctx), "", n).Get()
 	p.refresh(n, found.AsOf)
 	return found, ok
 }
@@ -67,6 +67,6 @@ func (p *pulls) refresh(number uint32, asOf time.Time) {
 	p.asking.Go(func() {
 		ctx, cancel := context.WithTimeout(p.ctx, pullTime)
 		defer cancel()
-		p.ask(ctx, number) // the cache keeps the answer
+		p.ask(ctx, "", number) // the cache keeps the answer
 	})
 }

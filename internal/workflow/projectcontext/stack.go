@@ -61,7 +61,7 @@ func (g *gathering) linked(ctx context.Context, e branch.Entry) LinkedBranch {
 		out.Issue = new(g.Services.Issue(ctx, e.JiraIssue))
 	}
 	if e.PRNumber != 0 && g.Services.PullRequest != nil {
-		out.PullRequest = new(g.Services.PullRequest(ctx, e.PRNumber))
+		out.PullRequest = new(g.Services.PullRequest(ctx, e.Branch, e.PRNumber))
 	}
 	return out
 }

@@ -79,8 +79,19 @@ func (r *Requests) Status(ctx context.Context, ref Ref, logs bool) (pullrequest.
 
 // Linked returns the status of pull request n of origin's repository, for views that combine
 // several sources, cut by [Fit]. A failure is a fact, too.
-func (r *Requests) Linked(ctx context.Context, n uint32, w failure.Words) fact.Fact[pullrequest.Status] {
+//
+// Under [remote.WithCachedOnly] this is GitHub's latest answer, which can be one about all branches
+// of a stack: then it lacks what [github.Client.OfBranches] omits. branch is the one of the pull
+// request, "" if it is unknown.
+func (r *Requests) Linked(ctx context.Context, branch string, n uint32, w failure.Words) fact.Fact[pullrequest.Status] {
 	s, err := r.Status(ctx, Ref{Number: int(n)}, false)
+	if branch != "" && remote.FromCache(ctx) && (err == nil || errors.Is(err, remote.ErrNotCached)) {
+		among := r.OfBranches(ctx, []pullrequest.Head{{Branch: branch, Number: int(n)}}, w)[0]
+		if one, known := among.Get(); known && one.PullRequest.Number == int(n) && (err != nil || among.AsOf.After(s.AsOf)) {
+			one.UnresolvedThreads = nil
+			s, err = one, nil
+		}
+	}
 	if err == nil {
 		return fact.Known(Fit(s), "GitHub", s.AsOf)
 	}

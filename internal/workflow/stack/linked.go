@@ -15,7 +15,9 @@ import (
 
 // Services read the linked issues and pull requests. A nil one is disabled.
 type Services struct {
-	PullRequest func(ctx context.Context, number uint32) fact.Fact[pullrequest.Status]
+	// PullRequest reads the pull request with a number, which is that of a branch; "" if the branch
+	// is unknown.
+	PullRequest func(ctx context.Context, branch string, number uint32) fact.Fact[pullrequest.Status]
 	Issue       func(ctx context.Context, key string) fact.Fact[jira.Issue]
 }
 
@@ -38,7 +40,13 @@ func (b *Branches) Context(ctx context.Context, name string, ask Services) (Cont
 	out := Context{Metadata: stack[0].Metadata, Missing: stack[0].Missing, Current: stack[0].Branch == b.Checked(ctx)}
 	var asking sync.WaitGroup
 	asking.Go(func() { out.Jira = linked(ctx, out.JiraIssue, ask.Issue, "jira") })
-	asking.Go(func() { out.PullRequest = linked(ctx, out.PRNumber, ask.PullRequest, "github") })
+	asking.Go(func() {
+		var pulls func(context.Context, uint32) fact.Fact[pullrequest.Status]
+		if ask.PullRequest != nil {
+			pulls = func(ctx context.Context, n uint32) fact.Fact[pullrequest.Status] { return ask.PullRequest(ctx, out.Branch, n) }
+		}
+		out.PullRequest = linked(ctx, out.PRNumber, pulls, "github")
+	})
 	asking.Wait()
 	return out, nil
 }
