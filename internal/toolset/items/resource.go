@@ -9,6 +9,7 @@ import (
 	"github.com/copse-dev/copse/internal/foreign"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/toolset"
+	"github.com/copse-dev/copse/internal/toolset/plain"
 )
 
 // list returns the resource with the items of the current iteration. A client that subscribed
@@ -44,11 +45,10 @@ func (t *Tools) list() toolset.Resource {
 // readList returns the items of the current iteration as JSON.
 func (t *Tools) readList(ctx context.Context) (string, error) {
 	out, err := t.ListItems(ctx, ListIn{})
-	var document any = out
-	if err != nil {
-		document = map[string]string{"error": message(err)}
+	if err == nil {
+		return out.Document(plain.Style{Indent: indent}, "items")
 	}
-	text, err := json.MarshalIndent(document, "", indent)
+	text, err := json.MarshalIndent(map[string]string{"error": message(err)}, "", indent)
 	return string(text), err
 }
 

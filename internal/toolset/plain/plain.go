@@ -56,6 +56,34 @@ type List[Row any] struct {
 	ListInfo
 }
 
+// Document returns the list as a document: an object with the rows in a member, as in the structured
+// half of a result.
+func (l List[Row]) Document(s Style, field string) (string, error) {
+	_, doc, err := l.encode(field)
+	return s.text(doc), err
+}
+
+// encode returns the rows, and the object that has them in a member.
+func (l List[Row]) encode(field string) (rows, doc json.RawMessage, err error) {
+	if l.Rows == nil {
+		l.Rows = []Row{} // null is not a list
+	}
+	if rows, err = toolset.Marshal(l.Rows); err != nil {
+		return nil, nil, err
+	}
+	info, err := toolset.Marshal(l.ListInfo)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc = make(json.RawMessage, 0, len(rows)+len(info)+len(field)+len(`{"":,`))
+	doc = append(append(append(doc, `{"`...), field...), `":`...)
+	doc = append(doc, rows...)
+	if members := info[1:]; len(members) > 1 {
+		return rows, append(append(doc, ','), members...), nil
+	}
+	return rows, append(doc, '}'), nil
+}
+
 // ListInfo is a list's data besides its rows.
 type ListInfo struct {
 	// Total is the number of rows including hidden ones, nil for lists that were not counted. The
@@ -113,24 +141,9 @@ type rows[Row any] struct {
 
 // OK encodes the rows, and puts them into both halves.
 func (s rows[Row]) OK(out List[Row]) (toolset.Result, error) {
-	if out.Rows == nil {
-		out.Rows = []Row{} // null is not a list
-	}
-	list, err := toolset.Marshal(out.Rows)
+	list, doc, err := out.encode(s.field)
 	if err != nil {
 		return toolset.Result{}, err
-	}
-	info, err := toolset.Marshal(out.ListInfo)
-	if err != nil {
-		return toolset.Result{}, err
-	}
-	doc := make(json.RawMessage, 0, len(list)+len(info)+len(s.field)+len(`{"":,`))
-	doc = append(append(append(doc, `{"`...), s.field...), `":`...)
-	doc = append(doc, list...)
-	if members := info[1:]; len(members) > 1 {
-		doc = append(append(doc, ','), members...)
-	} else {
-		doc = append(doc, '}')
 	}
 	res := toolset.Result{Text: []string{s.text(list)}, Structured: doc}
 	if notice := out.notice(len(out.Rows), s.hint); notice != "" {
