@@ -43,7 +43,9 @@ func (b *Branches) Context(ctx context.Context, name string, ask Services) (Cont
 	asking.Go(func() {
 		var pulls func(context.Context, uint32) fact.Fact[pullrequest.Status]
 		if ask.PullRequest != nil {
-			pulls = func(ctx context.Context, n uint32) fact.Fact[pullrequest.Status] { return ask.PullRequest(ctx, out.Branch, n) }
+			pulls = func(ctx context.Context, n uint32) fact.Fact[pullrequest.Status] {
+				return ask.PullRequest(ctx, out.Branch, n)
+			}
 		}
 		out.PullRequest = linked(ctx, out.PRNumber, pulls, "github")
 	})
