@@ -141,3 +141,9 @@ func joins(prev rune) bool {
 		unicode.In(prev, unicode.L, unicode.M, unicode.So, unicode.Sk) &&
 		!unicode.In(prev, unicode.Latin, unicode.Greek, unicode.Cyrillic)
 }
+
+// Invisible reports whether a character is a control character other than a line feed or a tab,
+// stands for bytes that are not UTF-8, or shows nothing if nothing is before it.
+func Invisible(r rune) bool {
+	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || !keep(r, 0)
+}

@@ -1,79 +1,95 @@
 package secret
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 // mark is where programs cut a text.
 const mark = "…"
 
-// shortestPart is the minimum length of a part of a secret that is removed.
-const shortestPart = 8
+const (
+	// shortestPart is the minimum length of a part of a secret that is removed.
+	shortestPart = 8
+	// longestPart is the maximum length of one.
+	longestPart = 1 << 10
+)
 
-// redactCut returns text without the parts of secrets next to marks.
-func redactCut(p *patterns, text string) string {
-	if len(p.texts) == 0 || !strings.Contains(text, mark) {
-		return text
-	}
-	var out strings.Builder
-	for {
-		before, after, found := strings.Cut(text, mark)
-		if !found {
-			return out.String() + text
-		}
-		if n := beginningAt(p, before); n > 0 {
-			before = before[:len(before)-n] + Mask
-		}
-		out.WriteString(before + mark)
-		if n := endAt(p, after); n > 0 {
-			out.WriteString(Mask)
-			after = after[n:]
-		}
-		text = after
-	}
-}
-
-// hasCut reports whether a document has a part of a secret next to a mark.
-func hasCut(p *patterns, document []byte) bool {
-	if len(p.texts) == 0 {
-		return false
-	}
-	for rest := document; ; {
-		before, after, found := bytes.Cut(rest, []byte(mark))
-		if !found {
-			return false
-		}
-		longest := len(p.texts[0])
-		if beginningAt(p, string(before[max(0, len(before)-longest):])) > 0 || endAt(p, string(after[:min(len(after), longest)])) > 0 {
+// hasMark reports whether a text has the mark of a cut.
+func hasMark[T string | []byte](text T) bool {
+	for i := 0; i+len(mark) <= len(text); i++ {
+		if text[i] == mark[0] && text[i+1] == mark[1] && text[i+2] == mark[2] {
 			return true
 		}
-		rest = after
+	}
+	return false
+}
+
+// cuts adds the parts of secrets next to marks in a text. Its time grows with the size of the text,
+// however many marks that has.
+func (p *patterns) cuts(text []byte, all []span) []span {
+	for at, first := 0, true; ; first = false {
+		length := bytes.Index(text[at:], []byte(mark))
+		last := length < 0
+		if last {
+			length = len(text) - at
+		}
+		between := text[at : at+length]
+		if n := p.endAt(between); n > 0 && !first {
+			all = append(all, span{at, at + n})
+		}
+		if last {
+			return all
+		}
+		if n := p.beginningAt(between); n > 0 {
+			all = append(all, span{at + length - n, at + length})
+		}
+		at += length + len(mark)
 	}
 }
 
-// beginningAt returns the length of the longest end of text that is the beginning of a secret.
-func beginningAt(p *patterns, text string) int {
-	found := 0
-	for _, form := range p.texts {
-		for n := min(len(form)-1, len(text)); n >= shortestPart && n > found; n-- {
-			if strings.HasSuffix(text, form[:n]) {
-				found = n
+// beginningAt returns the length of the longest end of text that is the beginning of a secret, with
+// an escape at its end that the cut has left incomplete.
+func (p *patterns) beginningAt(text []byte) int {
+	if n := p.beginsIn(text); n > 0 {
+		return n
+	}
+	for i := len(text) - 1; i >= max(0, len(text)-maxEscape); i-- {
+		if introduces(text[i]) {
+			if n := p.beginsIn(text[:i]); n > 0 {
+				return len(text) - i + n
 			}
 		}
 	}
-	return found
+	return 0
 }
 
-// endAt returns the length of the longest beginning of text that is the end of a secret.
-func endAt(p *patterns, text string) int {
-	found := 0
-	for _, form := range p.texts {
-		for n := min(len(form)-1, len(text)); n >= shortestPart && n > found; n-- {
-			if strings.HasPrefix(text, form[len(form)-n:]) {
-				found = n
+func (p *patterns) beginsIn(text []byte) int {
+	for from := max(0, len(text)-longestPart); from+shortestPart <= len(text); from++ {
+		for _, form := range p.beginnings[string(text[from:from+shortestPart])] {
+			if rest := text[from:]; len(form) > len(rest) && form[:len(rest)] == string(rest) {
+				return len(rest)
 			}
 		}
 	}
-	return found
+	return 0
+}
+
+// endAt returns the length of the longest beginning of text that is the end of a secret, with the
+// rest of an escape before it.
+func (p *patterns) endAt(text []byte) int {
+	for rest := range min(maxEscape, len(text)) {
+		if n := p.endsIn(text[rest:]); n > 0 {
+			return rest + n
+		}
+	}
+	return 0
+}
+
+func (p *patterns) endsIn(text []byte) int {
+	for to := min(len(text), longestPart); to >= shortestPart; to-- {
+		for _, form := range p.ends[string(text[to-shortestPart:to])] {
+			if len(form) > to && form[len(form)-to:] == string(text[:to]) {
+				return to
+			}
+		}
+	}
+	return 0
 }

@@ -1,76 +1,129 @@
 package secret
 
 import (
-	"sort"
+	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // maxLevels limits how often escapes inside escapes are decoded.
-const maxLevels = 3
+const maxLevels = 4
 
-// decoded is a text without its escapes.
+// decoded is a text without its escapes and its invisible characters.
 type decoded struct {
-	text    []byte
-	escapes []escape
-	from    *decoded // the text that was decoded if it has escapes itself
+	text []byte
+	// steps are the positions in text after which it continues from another position of the
+	// original, in ascending order.
+	steps []step
+	// outer is the decoded text that this one was decoded from, nil for an original.
+	outer *decoded
 }
 
-// escape is the place of a decoded escape.
-type escape struct {
-	at      int // in the decoded text
-	removed int // the bytes that this escape and all before it had more than their characters
-}
+// step says that position at of a decoded text is position from of its original, and that what ends
+// there ends at position end of the original, before the invisible characters between the two.
+type step struct{ at, from, end int }
 
 // decode returns text with the escapes of URLs, JSON, programming languages, and HTML replaced by
-// the ASCII characters that they mean. It returns false, and allocates nothing, if it has none.
+// the characters that they mean, and without invisible characters; false if it has neither.
 // Programs differ in which characters they escape, and how, so it accepts all escapes in any
-// mixture. It leaves escapes of characters that are in no pattern, such as quotes in JSON.
+// mixture. It leaves escapes of characters that are in no pattern, such as quotes in JSON, and
+// allocates nothing if there are no others.
 func decode[T string | []byte](p *patterns, text T) (decoded, bool) {
 	var d decoded
-	done, removed := 0, 0
-	for i := 0; i < len(text); i++ {
-		if !introduces(text[i]) {
+	start := 0 // text[start:i] is not in d yet
+	for i := 0; i < len(text); {
+		if !introduces(text[i]) && !unusual(text[i]) {
+			i++
 			continue
 		}
-		c, n := escaped(string(text[i:min(len(text), i+maxEscape)]))
-		if n == 0 || !p.matters[c] {
+		means, length, ok := escaped(string(text[i:min(len(text), i+maxEscape)]))
+		if !ok || !p.matter(means) {
+			i += length
 			continue
 		}
 		if d.text == nil {
 			d.text = make([]byte, 0, len(text))
 		}
-		d.text = append(d.text, text[done:i]...)
-		removed += n - 1
-		d.escapes = append(d.escapes, escape{len(d.text), removed})
-		d.text = append(d.text, c)
-		done = i + n
-		i = done - 1
+		d.text = append(append(d.text, text[start:i]...), means...)
+		s := step{at: len(d.text), from: i + length, end: i}
+		if means != "" {
+			s.end = s.from
+		}
+		d.steps = append(d.steps, s)
+		i += length
+		start = i
 	}
-	if done == 0 {
+	if d.steps == nil {
 		return decoded{}, false
 	}
-	d.text = append(d.text, text[done:]...)
+	d.text = append(d.text, text[start:]...)
 	return d, true
 }
 
 // again decodes the escapes in a decoded text.
 func (d decoded) again(p *patterns) (decoded, bool) {
 	next, ok := decode(p, d.text)
-	next.from = &d
+	if ok {
+		next.outer = &d
+	}
 	return next, ok
 }
 
-// origin returns the position in the original text of a position in the decoded one.
-func (d decoded) origin(at int) int {
-	before := sort.Search(len(d.escapes), func(i int) bool { return d.escapes[i].at >= at })
-	if before > 0 {
-		at += d.escapes[before-1].removed
+// matter reports whether characters can be a part of a secret or of an escape. Invisible ones, which
+// are none here, can stand in a secret.
+func (p *patterns) matter(means string) bool {
+	for i := range len(means) {
+		if p.matters[means[i]] {
+			return true
+		}
 	}
-	if d.from == nil {
+	return means == ""
+}
+
+// original returns the position in the original of a position in text.
+func (d decoded) original(at int) int {
+	n, found := d.find(at)
+	for found && n+1 < len(d.steps) && d.steps[n+1].at == at {
+		n++ // invisible characters before it
+	}
+	if found {
+		at = d.steps[n].from
+	} else {
+		at = d.after(n, at)
+	}
+	if d.outer != nil {
+		return d.outer.original(at)
+	}
+	return at
+}
+
+// ending returns the position in the original where the text before a position ends.
+func (d decoded) ending(at int) int {
+	if n, found := d.find(at); found {
+		at = d.steps[n].end
+	} else {
+		at = d.after(n, at)
+	}
+	if d.outer != nil {
+		return d.outer.ending(at)
+	}
+	return at
+}
+
+// find returns the first step at a position, or the index of the next one.
+func (d decoded) find(at int) (n int, found bool) {
+	return slices.BinarySearchFunc(d.steps, at, func(s step, at int) int { return s.at - at })
+}
+
+// after returns the position in the original of a position between step n and the one before.
+func (d decoded) after(n, at int) int {
+	if n == 0 {
 		return at
 	}
-	return d.from.origin(at)
+	return at + d.steps[n-1].from - d.steps[n-1].at
 }
 
 // introduces reports whether c can begin an escape.
@@ -81,74 +134,121 @@ func inEscapes(c byte) bool {
 	return introduces(c) || c == '#' || c == ';' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// maxEscape is the maximum length of an escape.
-const maxEscape = 10
+// unusual reports whether c can be invisible, or begin a character that is. Line breaks and tabs
+// are visible.
+func unusual(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c >= 0x7f }
 
-// escaped returns the ASCII character that an escape at the beginning of text means, and the length
-// of the escape; 0 if there is none.
-func escaped(text string) (c byte, length int) {
-	switch {
+// maxEscape is the maximum length of an escape: "\ud83d\ude00".
+const maxEscape = 12
+
+// escaped returns the characters that an escape or an invisible character at the beginning of text
+// means, and its length. If there is neither, it returns false and the length of the text to
+// ignore.
+func escaped(text string) (means string, length int, ok bool) {
+	switch c := text[0]; {
+	case unusual(c):
+		r, size := utf8.DecodeRuneInString(text)
+		return "", size, cleantext.Invisible(r)
 	case len(text) < 2:
-		return 0, 0
-	case text[0] == '%':
-		return numbered(text, 1, 3)
-	case text[0] == '&':
-		return entity(text)
+	case c == '%':
+		means, length = numbered(text, 1, 3)
+	case c == '&':
+		means, length = entity(text)
 	case text[1] == 'u':
-		return numbered(text, 2, 6)
+		means, length = codeUnits(text)
 	case text[1] == 'x':
-		return numbered(text, 2, 4)
+		means, length = numbered(text, 2, 4)
 	case strings.IndexByte("/\\\"'`$", text[1]) >= 0:
-		return text[1], 2
+		means, length = text[1:2], 2
+	case strings.IndexByte("bfr", text[1]) >= 0:
+		length = 2 // controls, which are invisible
 	}
-	return 0, 0
+	return means, max(length, 1), length > 0
 }
 
-// numbered returns the character whose hexadecimal code is text[from:to], and to.
-func numbered(text string, from, to int) (byte, int) {
+// numbered returns the byte whose hexadecimal code is text[from:to], and to.
+func numbered(text string, from, to int) (means string, length int) {
 	if len(text) < to {
-		return 0, 0
+		return "", 0
 	}
-	if c := printable(text[from:to], 16); c != 0 {
-		return c, to
+	n, ok := number(text[from:to], 16)
+	if !ok {
+		return "", 0
 	}
-	return 0, 0
+	return string([]byte{byte(n)}), to // which allocates nothing
 }
 
-// printable returns the ASCII character with the code, 0 if that is not one.
-func printable(code string, base int) byte {
-	n := 0
-	for i := range len(code) {
-		digit := strings.IndexByte("0123456789abcdef0123456789ABCDEF", code[i])
-		if digit < 0 || digit%16 >= base {
-			return 0
+// codeUnits returns the character of one or two escapes in the form of JSON, and their length.
+func codeUnits(text string) (means string, length int) {
+	r, ok := codeUnit(text)
+	if !ok {
+		return "", 0
+	}
+	if utf16.IsSurrogate(r) {
+		if low, ok := codeUnit(text[min(len(text), 6):]); ok {
+			if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+				return seen(pair), 12
+			}
 		}
-		n = min(n*base+digit%16, utf8.RuneSelf)
 	}
-	if n <= ' ' || n >= utf8.RuneSelf-1 {
-		return 0
+	return seen(r), 6
+}
+
+// seen returns a character, nothing if it is invisible.
+func seen(r rune) string {
+	switch {
+	case cleantext.Invisible(r):
+		return ""
+	case r < utf8.RuneSelf:
+		return string([]byte{byte(r)}) // which allocates nothing
 	}
-	return byte(n)
+	return string(r)
+}
+
+// codeUnit returns the code unit of the escape at the beginning of text.
+func codeUnit(text string) (rune, bool) {
+	if len(text) < 6 || text[:2] != `\u` {
+		return 0, false
+	}
+	return number(text[2:6], 16)
+}
+
+// number returns the character with a number, without the garbage of an error.
+func number(digits string, base rune) (rune, bool) {
+	n := rune(0)
+	for i := range len(digits) {
+		digit := rune(strings.IndexByte("0123456789abcdef0123456789ABCDEF", digits[i]))
+		if digit %= 16; digit < 0 || digit >= base {
+			return 0, false
+		}
+		n = min(n*base+digit, utf8.MaxRune+1)
+	}
+	return n, digits != "" && n <= utf8.MaxRune
 }
 
 // entity returns the character of an entity of HTML, and the length of the entity.
-func entity(text string) (c byte, length int) {
+func entity(text string) (means string, length int) {
 	name, _, ended := strings.Cut(text[1:], ";")
 	if !ended {
-		return 0, 0
+		return "", 0
 	}
 	length = len("&;") + len(name)
-	if code, found := strings.CutPrefix(name, "#"); !found {
-		c = characters(name)
-	} else if hex := strings.TrimLeft(code, "xX"); hex != code {
-		c = printable(hex, 16)
-	} else {
-		c = printable(code, 10)
+	code, found := strings.CutPrefix(name, "#")
+	if !found {
+		if c := characters(name); c != 0 {
+			return seen(rune(c)), length
+		}
+		return "", 0
 	}
-	if c == 0 {
-		return 0, 0
+	base := rune(10)
+	if hex := strings.TrimLeft(code, "xX"); hex != code {
+		code, base = hex, 16
 	}
-	return c, length
+	n, ok := number(code, base)
+	if !ok {
+		return "", 0
+	}
+	return seen(n), length
 }
 
 // characters returns the ASCII character with a name of HTML, 0 if there is none.
@@ -163,40 +263,17 @@ func characters(name string) byte {
 	return 0
 }
 
-// locate returns the first position of one of the patterns, also of one with escaped characters,
-// and its length; 0 if there is none.
-func locate[T string | []byte](p *patterns, text T) (at, length int) {
-	at, length = find(p, text)
-	if len(p.texts) == 0 {
-		return at, length
-	}
-	before := text
-	if length > 0 {
-		before = text[:at]
-	}
-	d, ok := decode(p, before)
-	for level := 0; ok && level < maxLevels; level++ {
-		if from, n := find(p, d.text); n > 0 {
-			at = d.origin(from)
-			length = d.origin(from+n) - at
-			d.text = d.text[:from] // another one can begin before it
-		}
-		d, ok = d.again(p)
-	}
-	return at, length
-}
-
 // unfinished returns the length of the longest end of a line that can be the beginning of one of the
 // patterns, also if characters are escaped, or the beginning of an escape.
 func unfinished(p *patterns, line string) int {
 	keep := beginning(line, p.texts)
-	if !strings.ContainsFunc(line, func(r rune) bool { return r < utf8.RuneSelf && introduces(byte(r)) }) {
+	if !strings.ContainsFunc(line, func(r rune) bool { return r >= utf8.RuneSelf || introduces(byte(r)) || unusual(byte(r)) }) {
 		return keep
 	}
 	d := decoded{text: []byte(line)}
 	for ok, level := true, 0; ok && level <= maxLevels; level++ {
 		d.text = d.text[:complete(d.text)]
-		keep = max(keep, len(line)-d.origin(len(d.text)-beginning(string(d.text), p.texts)))
+		keep = max(keep, len(line)-d.original(len(d.text)-beginning(string(d.text), p.texts)))
 		d, ok = d.again(p)
 	}
 	return keep
@@ -206,7 +283,7 @@ func unfinished(p *patterns, line string) int {
 func complete(text []byte) int {
 	for i := max(0, len(text)-maxEscape); i < len(text); i++ {
 		if introduces(text[i]) {
-			if _, n := escaped(string(text[i:])); n == 0 {
+			if _, _, ok := escaped(string(text[i:])); !ok {
 				return i
 			}
 		}

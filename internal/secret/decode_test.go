@@ -1,6 +1,7 @@
 package secret_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -11,6 +12,12 @@ import (
 
 	"github.com/copse-dev/copse/internal/secret"
 )
+
+// invisible are characters and bytes that show nothing, as they are and escaped.
+var invisible = []string{
+	"\x00", "\r", "\b", "\x7f", "\x9b", "\xff", "\u009b", "\u00ad", "\u200b", "\u202e", "\ufe0f", "\ufeff", "\ufffd", "\U000e0041",
+	`\u0000`, `\u200B`, `\udb40\udc41`, `\r`, `\b`, "%00", "%EF%BB%BF", "&#8203;", "&#xAD;", "&#0;",
+}
 
 // spell returns a character as a random program escapes it.
 func spell(random *rand.Rand, c byte) string {
@@ -54,6 +61,9 @@ func TestEscapedInAnyWay(t *testing.T) {
 		set.Add(token)
 		spelled := ""
 		for i := range len(token) {
+			if i > 0 && random.IntN(10) == 0 {
+				spelled += invisible[random.IntN(len(invisible))]
+			}
 			spelled += spell(random, token[i])
 		}
 		spelled = outer[random.IntN(len(outer))](spelled)
@@ -81,6 +91,65 @@ func TestEscapedInAnyWay(t *testing.T) {
 		}
 		if err := w.Close(); err != nil || out.String() != want {
 			t.Fatalf("%q in pieces: %q, %v", spelled, out.String(), err)
+		}
+	}
+}
+
+// A secret of other characters than those of ASCII is found, too, and one that contains an
+// invisible character.
+func TestOtherCharacters(t *testing.T) {
+	t.Parallel()
+	for word, spellings := range map[string][]string{
+		"päßwört\U0001f511": {
+			`p\u00e4\u00dfw\u00f6rt\ud83d\udd11`, "p%C3%A4%c3%9fw%C3%B6rt%F0%9F%94%91", "p&#228;&#xDF;w&#xf6;rt&#128273;", "pä\u200bß\x9bwört\ufe0f\U0001f511",
+			`p\xc3\xa4\xc3\x9fw\xc3\xb6rt\xf0\x9f\x94\x91`,
+		},
+		"pass\u200bwort": {"passwort", `pass\u200bwort`, "pass%E2%80%8Bwo%72t"},
+		"pass\xffwort":   {"pass\ufffdwort", "pass%ffwort"},
+	} {
+		for _, spelled := range append(spellings, word) {
+			if got := known("", word).Redact("x " + spelled + " y"); got != "x "+secret.Mask+" y" {
+				t.Errorf("%q: %q", spelled, got)
+			}
+		}
+	}
+}
+
+// A secret is found in the base64 of a document or a URL that contains it.
+func TestBase64OfOtherForms(t *testing.T) {
+	t.Parallel()
+	const token = `ATATT3x/+"ab=CD12 z`
+	for name, inner := range map[string]string{
+		"query": "?a=" + url.QueryEscape(token), "path": "/" + url.PathEscape(token), "JSON": fmt.Sprintf("{%q:%q}", "a", token), "as it is": "-" + token,
+	} {
+		for range 3 {
+			inner = " " + inner
+			for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+				text := encoding.EncodeToString([]byte(inner + " and more"))
+				if got := known("", token).Redact(text); !strings.Contains(got, secret.Mask) {
+					t.Errorf("%s: %s", name, got)
+				}
+			}
+		}
+	}
+}
+
+// The time of a search does not grow with the square of the number of secrets in a text: within the
+// limit of a test, it would not end.
+func TestManySecrets(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"escaped": "%41AAAAAAA ", "cut": "AAAAAAA%41\u2026", "plain": "AAAAAAAA "} {
+		set := known("u", "AAAAAAAA")
+		long := strings.Repeat(text, 50_000)
+		if got := set.Redact(long); strings.Contains(got, "AAA") || strings.Count(got, secret.Mask) != 50_000 {
+			t.Errorf("%s: %d of 50,000 are found", name, strings.Count(got, secret.Mask))
+		}
+		document, err := json.Marshal([]string{long})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := set.JSON(document); strings.Contains(string(got), "AAA") {
+			t.Errorf("%s: not found in JSON", name)
 		}
 	}
 }

@@ -9,8 +9,11 @@ type patterns struct {
 	minLen int      // the length of the shortest
 	// shift is how far a window of minLen bytes can move if its last block has a given hash.
 	shift [1 << 12]uint8
-	// matters are the characters in texts, and in escapes: an escape of another one hides nothing.
+	// matters are the characters in texts, in escapes, and in invisible characters: an escape of
+	// another one hides nothing.
 	matters [256]bool
+	// beginnings and ends are the texts by their first and last bytes.
+	beginnings, ends map[string][]string
 }
 
 // none finds nothing.
@@ -27,11 +30,16 @@ func compile(texts []string) *patterns {
 		p.shift[i] = uint8(p.minLen - block + 1)
 	}
 	for c := range p.matters {
-		p.matters[c] = inEscapes(byte(c))
+		p.matters[c] = inEscapes(byte(c)) || unusual(byte(c))
 	}
+	p.beginnings, p.ends = make(map[string][]string), make(map[string][]string)
 	for _, text := range texts {
 		for i := range len(text) {
 			p.matters[text[i]] = true
+		}
+		if last := len(text) - shortestPart; last > 0 {
+			p.beginnings[text[:shortestPart]] = append(p.beginnings[text[:shortestPart]], text)
+			p.ends[text[last:]] = append(p.ends[text[last:]], text)
 		}
 		for i := range p.minLen - block + 1 {
 			h := hash(text[i], text[i+1])
@@ -61,4 +69,55 @@ func find[T string | []byte](p *patterns, text T) (at, length int) {
 		end++
 	}
 	return 0, 0
+}
+
+// span is a part of a text.
+type span struct{ from, to int }
+
+// spans returns the parts of a text that reveal a secret: also one with escaped characters, and a
+// part of one next to the mark of a cut. They are in order and do not overlap. Each level of escapes
+// is decoded once, so the time grows with the size of the text and not with the number of secrets
+// in it.
+func spans[T string | []byte](p *patterns, text T) []span {
+	if len(p.texts) == 0 {
+		return nil
+	}
+	all := collect(p, text, nil, nil)
+	d, ok := decode(p, text)
+	for level := 0; ok && level < maxLevels; level++ {
+		all = collect(p, d.text, &d, all)
+		d, ok = d.again(p)
+	}
+	slices.SortFunc(all, func(a, b span) int { return a.from - b.from })
+	merged := all[:0]
+	for _, s := range all {
+		if last := len(merged) - 1; last >= 0 && s.from < merged[last].to {
+			merged[last].to = max(merged[last].to, s.to)
+			continue
+		}
+		merged = append(merged, s)
+	}
+	return merged
+}
+
+// collect adds the parts of a text, which was decoded unless d is nil.
+func collect[T string | []byte](p *patterns, text T, d *decoded, all []span) []span {
+	first := len(all)
+	for at := 0; ; {
+		from, length := find(p, text[at:])
+		if length == 0 {
+			break
+		}
+		all = append(all, span{at + from, at + from + length})
+		at += from + length
+	}
+	if hasMark(text) {
+		all = p.cuts([]byte(text), all)
+	}
+	if d != nil {
+		for i, s := range all[first:] {
+			all[first+i] = span{d.original(s.from), d.ending(s.to)}
+		}
+	}
+	return all
 }

@@ -3,8 +3,8 @@
 // Code that finds a secret adds it to the program's [Set]. The program's output passes through
 // [Set.Redact], [Set.JSON], or a [Writer], which replace it with [Mask]. A secret is found in every
 // form in which a service or a program repeats it: unchanged, with any of its characters escaped as
-// in JSON, HTML, a URL, or a program, and in base64, including as a part of a longer text such as the
-// header of basic authentication.
+// in JSON, HTML, a URL, or a program, with invisible characters between its own, and in base64 on
+// one line, including as a part of a longer text such as the header of basic authentication.
 //
 // A text can be cut in the middle of a secret. The 8 or more characters of a secret that are left
 // before or after the mark of a cut, "…", are removed, too.
@@ -26,6 +26,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/copse-dev/copse/internal/cleantext"
 )
 
 // Mask replaces a secret.
@@ -122,10 +124,29 @@ func forms(login, secret string) []string {
 		return append(written(secret), base64Forms(secret)...)
 	}
 	all := append(written(secret), base64Fragments(secret)...)
+	if visible := visible(secret); len(visible) >= shortest {
+		all = append(all, visible)
+	}
+	// A program can encode a URL or a document in base64.
+	for _, escaped := range []string{url.QueryEscape(secret), url.PathEscape(secret), unquoted(secret)} {
+		if escaped != secret {
+			all = append(all, base64Fragments(escaped)...)
+		}
+	}
 	if len(login) > 0 {
 		all = append(all, base64Forms(login+":"+secret)...)
 	}
 	return all
+}
+
+// visible returns text without its invisible characters, as it is in a decoded text.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if cleantext.Invisible(r) {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 // written returns the forms of text inside other texts.
@@ -162,6 +183,12 @@ func smallHex(escaped string) string {
 		}
 	}
 	return string(text)
+}
+
+// unquoted returns text as it is within a string of JSON.
+func unquoted(text string) string {
+	quoted := marshal(text)
+	return quoted[1 : len(quoted)-1]
 }
 
 func marshal(text string) string {
@@ -212,25 +239,23 @@ func (s *Set) all() *patterns {
 
 // Redact returns text without the secrets. It returns text without any unchanged.
 func (s *Set) Redact(text string) string {
-	forms := s.all()
-	text = redactCut(forms, text)
-	at, length := locate(forms, text)
-	if length == 0 {
+	found := spans(s.all(), text)
+	if len(found) == 0 {
 		return text
 	}
 	var out strings.Builder
-	for ; length > 0; at, length = locate(forms, text) {
-		out.WriteString(text[:at] + Mask)
-		text = text[at+length:]
+	at := 0
+	for _, secret := range found {
+		out.WriteString(text[at:secret.from] + Mask)
+		at = secret.to
 	}
-	return out.String() + text
+	return out.String() + text[at:]
 }
 
 // JSON returns a JSON document without the secrets in its strings. Numbers and the document's
 // syntax stay, so it remains valid.
 func (s *Set) JSON(document []byte) []byte {
-	forms := s.all()
-	if _, length := locate(forms, document); length == 0 && !hasCut(forms, document) {
+	if len(spans(s.all(), document)) == 0 {
 		return document
 	}
 	var out []byte

@@ -119,6 +119,17 @@ func TestCut(t *testing.T) {
 			parts(out.String())
 		}
 	}
+	// An escape does not hide what a cut leaves.
+	escaped := known("", "abc/def+ghi/jkl+mnopqrstuvw/xyz0123456789==")
+	for _, form := range []string{`abc/def%2Bghi/jkl%2Bmnopqrstuvw/xyz0123456789%3D%3D`, `abc\/def\u002Bghi\/jkl\u002Bmnopqrstuvw\/xyz0123456789==`, `abc&#47;def+ghi&#47;jkl+mnopqrstuvw&#47;xyz0123456789==`} {
+		for n := range len(form) {
+			for _, got := range []string{escaped.Redact("x " + form[:n] + "…"), escaped.Redact("…" + form[n:] + " x")} {
+				if len(got) > len("…[redacted] x")+24 {
+					t.Errorf("%q", got)
+				}
+			}
+		}
+	}
 	for _, text := range []string{"ghp_…", "…FF", "a word… another", "…", token[:7] + "…"} {
 		if got := s.Redact(text); got != text {
 			t.Errorf("%q became %q", text, got)
