@@ -5,7 +5,8 @@
 // program in a new process group, waits for it, and returns its
 // output. Run guarantees that
 //
-//   - it ends: by the context, or by the time limit of every command;
+//   - it ends: by the context, by the time limit of every command, and on Linux and Windows also
+//     when this process is killed;
 //   - the rest of the process group is killed before it returns, however
 //     the program ended, and a process that left the group but kept the output
 //     open does not delay it;
@@ -144,6 +145,7 @@ func runInGroup(cmd *exec.Cmd, maxMemory uint64) (killed bool, err error) {
 		return false, err
 	}
 	defer g.close()
+	endWithCaller(cmd)
 	var cancelled atomic.Bool
 	cmd.Cancel = func() error {
 		cancelled.Store(true)

@@ -78,6 +78,11 @@ func child(mode string, args []string) int {
 		}
 		fmt.Fprintln(os.Stderr, "up")
 		_, _ = io.Copy(io.Discard, conn)
+	case "run-hang":
+		hang := xec.Command{Name: os.Args[0], Args: args, Env: xec.Env(os.Environ()).With(modeVar + "=hang"), Timeout: time.Hour}
+		if _, err := xec.Run(context.Background(), hang); err != nil {
+			return 1
+		}
 	case "parent", "parent-ends", "parent-of-escaped":
 		if err := startGrandchild(mode == "parent-of-escaped", args[0]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
