@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/copse-dev/copse/internal/git/gitconfig"
+	"github.com/copse-dev/copse/internal/git/hazard"
 	"github.com/copse-dev/copse/internal/regular"
 	"github.com/copse-dev/copse/internal/xec"
 )
@@ -203,6 +204,9 @@ func unreadable(path string, err error) error {
 	}
 	if isSpecial(err) {
 		return &BrokenError{Path: path, Problem: err.Error(), Remedy: "remove it, or restore the file that git keeps there"}
+	}
+	if slow, ok := errors.AsType[*hazard.PatternsError](err); ok {
+		return &BrokenError{Path: path, Problem: "keeps git from finishing: " + slow.Problem, Remedy: "remove patterns from it"}
 	}
 	return &BrokenError{
 		Path: path, Problem: "cannot be read", Err: err,

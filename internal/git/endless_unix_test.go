@@ -5,8 +5,10 @@ package git_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -137,5 +139,34 @@ func TestObstacle(t *testing.T) {
 	broken, ok := errors.AsType[*git.BrokenError](err)
 	if !ok || broken.Path != pipe {
 		t.Errorf("error is %v, want a *BrokenError about %q", err, pipe)
+	}
+}
+
+// Patterns that git compares for hours are found while git runs, and named.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"nested":  strings.Repeat("**/", 200) + "x\n",
+		"several": strings.Repeat(strings.Repeat("**/", 14)+"x\n", 2000),
+	} {
+		for _, file := range []string{".gitignore", ".git/info/exclude"} {
+			t.Run(name+" in "+file, func(t *testing.T) {
+				t.Parallel()
+				g := gittest.New(t)
+				dir := g.Init()
+				g.Commit(dir, "first")
+				deep := strings.Repeat("a/", 100)
+				for i := range 100 {
+					gittest.Write(t, join(dir, deep, fmt.Sprintf("%d.txt", i)), "text\n")
+				}
+				path := join(dir, filepath.FromSlash(file))
+				gittest.Write(t, path, text)
+				_, err := discover(t, g, dir).Status(t.Context())
+				broken, ok := errors.AsType[*git.BrokenError](err)
+				if !ok || broken.Path != path {
+					t.Errorf("error is %v, want a *BrokenError about %q", err, path)
+				}
+			})
+		}
 	}
 }

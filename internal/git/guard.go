@@ -101,7 +101,11 @@ func (g *guard) gitDirOf(dir string) string {
 
 // Obstacle looks everywhere.
 func (g *guard) Obstacle(ctx context.Context) error {
-	if err := hazard.Search(ctx, g.layout(nil)); err != nil {
+	var reads []string
+	if kept := g.kept.Load(); kept != nil {
+		reads = kept.reads
+	}
+	if err := hazard.Search(ctx, g.layout(reads)); err != nil {
 		return unreadable(g.repo.gitDir, err)
 	}
 	return nil

@@ -286,3 +286,32 @@ func TestCopies(t *testing.T) {
 		t.Errorf("%v, %v", names, err)
 	}
 }
+
+// A justfile whose files name each other so often that just would read millions is refused.
+func TestFilesThatDouble(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"mod a '%[1]s'\nmod b '%[1]s'\n", "import '%[1]s'\nimport '%[1]s'\n", "mod a '%[1]s'\nimport? '%[1]s'\n"} {
+		root := rootedtest.Project(t)
+		gittest.Write(t, filepath.Join(root, "justfile"), fmt.Sprintf(form, "m0.just"))
+		for i := range 25 {
+			gittest.Write(t, filepath.Join(root, fmt.Sprintf("m%d.just", i)), fmt.Sprintf(form, fmt.Sprintf("m%d.just", i+1)))
+		}
+		gittest.Write(t, filepath.Join(root, "m25.just"), "x:\n")
+		if problem := refused(t, without(t, root, "/home")); problem != "" {
+			t.Errorf("%q: %s", form, problem)
+		}
+	}
+	// Large files count each time, too, and a cycle ends.
+	root := rootedtest.Project(t)
+	gittest.Write(t, filepath.Join(root, "justfile"), strings.Repeat("import 'large.just'\n", 20))
+	gittest.Write(t, filepath.Join(root, "large.just"), strings.Repeat("# "+strings.Repeat("x", 98)+"\n", 5000))
+	j := without(t, root, "/home")
+	if problem := refused(t, j); problem != "" {
+		t.Error(problem)
+	}
+	gittest.Write(t, filepath.Join(root, "justfile"), "import 'a.just'\n")
+	gittest.Write(t, filepath.Join(root, "a.just"), "import 'justfile'\nimport 'a.just'\n")
+	if _, err := j.Recipes(t.Context()); !errors.As(err, new(recipe.NotInstalledError)) {
+		t.Errorf("a cycle, which just reports: %v", err)
+	}
+}

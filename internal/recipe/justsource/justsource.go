@@ -23,7 +23,8 @@ import (
 	"github.com/copse-dev/copse/internal/rooted"
 )
 
-// Limits of a justfile's sources.
+// Limits of a justfile's sources. A file counts each time that just reads it: once for each import
+// and each module that names it.
 const (
 	maxSource  = 1 << 20
 	maxSources = 500
@@ -45,13 +46,15 @@ type Sources struct {
 	home  string
 	texts map[string]string // by name, with paths that only lead to copies
 	total int
+	// named are the files that each file names, as often as it names them.
+	named map[string][]string
 	files *cachedfile.Group
 }
 
 // Read returns the sources of the justfile with this name in the root, whose absolute path is dir. An
 // error is a [*FileError]; the sources then have the files that were read.
 func Read(root *rooted.Root, dir, home, name string) (*Sources, error) {
-	s := &Sources{root: root, dir: dir, home: home, texts: map[string]string{}, files: &cachedfile.Group{}}
+	s := &Sources{root: root, dir: dir, home: home, texts: map[string]string{}, named: map[string][]string{}, files: &cachedfile.Group{}}
 	for next := []string{name}; len(next) > 0; next = next[1:] {
 		if _, done := s.texts[next[0]]; done {
 			continue
@@ -60,9 +63,40 @@ func Read(root *rooted.Root, dir, home, name string) (*Sources, error) {
 		if err != nil {
 			return s, err
 		}
+		s.named[next[0]] = found
 		next = append(next, found...)
 	}
-	return s, nil
+	return s, s.measure(name, map[string]load{}).problem()
+}
+
+// load is the number of files that just reads, and their size.
+type load struct{ files, bytes int }
+
+// measure returns what just reads for a file and those that it names, up to the limits. Twenty files
+// that each name the next one twice are a million.
+func (s *Sources) measure(name string, known map[string]load) load {
+	if l, ok := known[name]; ok {
+		return l
+	}
+	all := load{files: 1, bytes: len(s.texts[name])}
+	known[name] = all // just reports a file that names itself
+	for _, inner := range s.named[name] {
+		l := s.measure(inner, known)
+		all = load{files: min(all.files+l.files, maxSources+1), bytes: min(all.bytes+l.bytes, maxTotal+1)}
+	}
+	known[name] = all
+	return all
+}
+
+// problem returns an error for more than the limits.
+func (l load) problem() error {
+	switch {
+	case l.files > maxSources:
+		return &FileError{Problem: fmt.Sprintf("The justfile reads more than %d files for its imports and modules, some of them several times", maxSources)}
+	case l.bytes > maxTotal:
+		return &FileError{Problem: fmt.Sprintf("The justfile and what it imports have more than %d bytes", maxTotal)}
+	}
+	return nil
 }
 
 // Files returns all files on which the justfile depends, including those that would be used if they
