@@ -134,6 +134,33 @@ func TestHostileServer(t *testing.T) {
 	}
 }
 
+// A server that asks for the password in clear text, and could be anyone, does not get it.
+func TestNoPasswordForStrangers(t *testing.T) {
+	t.Parallel()
+	logins := atomic.Int64{}
+	at := postgrestest.Fake(t, "sesame17", func(*postgrestest.Session) { logins.Add(1) })
+	s := postgres.New(postgres.Options{
+		Connect: func() (*pgxpool.Config, error) {
+			a, err := address.Parse(strings.ReplaceAll(at, "require_auth=password&", ""))
+			if err != nil {
+				return nil, err
+			}
+			return a.Config(address.Environment{Getenv: func(string) string { return "" }, GOOS: "linux"})
+		},
+		Project:  func() (string, error) { return "shop", nil },
+		Patience: time.Millisecond, AnswerTime: 2 * time.Second,
+	})
+	defer s.Close()
+	_, err := s.Snapshot(t.Context())
+	failed, ok := errors.AsType[*item.StoreError](err)
+	if !ok || !strings.Contains(err.Error(), "was not sent") || !strings.Contains(failed.Next, "require_auth=password") {
+		t.Errorf("got %v", err)
+	}
+	if logins.Load() > 0 {
+		t.Error("the server got the password")
+	}
+}
+
 // Rows that no copse wrote do no harm: items with impossible values are shown, or reported, and
 // can be corrected.
 func TestHostileRows(t *testing.T) {

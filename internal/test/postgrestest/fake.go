@@ -41,7 +41,7 @@ func Fake(tb testing.TB, password string, answer func(*Session)) string {
 			}()
 		}
 	}()
-	return "postgres://ada:" + password + "@" + listener.Addr().String() + "/team?sslmode=disable"
+	return "postgres://ada:" + password + "@" + listener.Addr().String() + "/team?require_auth=password&sslmode=disable"
 }
 
 func (s *Session) logIn() error {

@@ -4,13 +4,16 @@
 // parameter project: postgres://ada@db.example/team?project=shop. Missing parts come from the usual
 // sources: the PG variables, a service file, .pgpass.
 //
-// Two rules are stricter than elsewhere. The server of a host other than this one must prove its
+// Three rules are stricter than elsewhere. The server of a host other than this one must prove its
 // identity unless the user chose another sslmode, and a .pgpass file that others can read is
-// refused. No error contains a password.
+// refused. A server that did not prove its identity gets no password in clear text unless the user
+// allows it with require_auth: any user of this machine can listen on its port. No error contains a
+// password.
 package address
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -121,6 +124,9 @@ func (a Address) Config(env Environment) (*pgxpool.Config, error) {
 		}
 	}
 	c := config.ConnConfig
+	if c.RequireAuth == "" && !verified(config) {
+		c.RequireAuth = NoPassword
+	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
 	}
@@ -168,6 +174,21 @@ func hosts(c *pgxpool.Config) []string {
 		list = append(list, f.Host)
 	}
 	return list
+}
+
+// NoPassword is the requirement for a server that does not prove its identity: any login but one
+// with the password in clear text.
+const NoPassword = "!password"
+
+// verified reports whether each server that can be connected to must prove its identity.
+func verified(c *pgxpool.Config) bool {
+	configs := []*tls.Config{c.ConnConfig.TLSConfig}
+	for _, f := range c.ConnConfig.Fallbacks {
+		configs = append(configs, f.TLSConfig)
+	}
+	return !slices.ContainsFunc(configs, func(c *tls.Config) bool {
+		return c == nil || c.InsecureSkipVerify && c.VerifyPeerCertificate == nil && c.VerifyConnection == nil
+	})
 }
 
 // remote reports whether a host is another machine.

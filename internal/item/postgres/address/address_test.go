@@ -51,6 +51,34 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// A server that proves nothing gets no password in clear text, unless the user allows it.
+func TestNoPasswordInClearText(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[string]string{
+		"postgres://ada@db.example/team":                             "",
+		"postgres://ada@db.example/team?sslmode=verify-ca":           "",
+		"postgres://ada@db.example/team?sslmode=require":             address.NoPassword,
+		"postgres://ada@db.example/team?sslmode=disable":             address.NoPassword,
+		"postgres://ada@localhost/team":                              address.NoPassword,
+		"postgres://ada@localhost,db.example/team":                   "",
+		"postgres://ada@/team?host=/run/postgresql":                  address.NoPassword,
+		"postgres://ada@localhost/team?require_auth=password":        "password",
+		"postgres://ada@db.example/team?require_auth=!scram-sha-256": "!scram-sha-256",
+	} {
+		a, err := address.Parse(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := a.Config(environment(t))
+		if err != nil {
+			t.Fatalf("%s: %v", at, err)
+		}
+		if got := c.ConnConfig.RequireAuth; got != want {
+			t.Errorf("%s requires %q", at, got)
+		}
+	}
+}
+
 // A file of passwords that others can read is refused, as psql refuses it.
 func TestPassfile(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 
 	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/item"
+	"github.com/copse-dev/copse/internal/item/postgres/address"
 	"github.com/copse-dev/copse/internal/item/postgres/bounded"
 )
 
@@ -33,6 +35,13 @@ func Explain(err error) error {
 	}
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return &item.StoreError{Problem: problem(answer), Next: remedy(answer.Code), Err: err}
+	}
+	if Connecting(err) && strings.Contains(err.Error(), strconv.Quote(address.NoPassword)) {
+		return &item.StoreError{
+			Problem: "the database of work items asks for the password in clear text, and does not prove its identity; the password was not sent",
+			Next: "Let the server use scram-sha-256, or set an sslmode that verifies its certificate. " +
+				"If you trust the server and the network, add require_auth=password to the address.", Err: err,
+		}
 	}
 	if Connecting(err) && !bounded.Exceeded(err) {
 		return &item.StoreError{
