@@ -243,21 +243,17 @@ func (c *cli) show() *cobra.Command {
 			if asJSON {
 				return c.out().JSON(found)
 			}
-			o := c.out()
-			return o.Fold(summary(found, o.Terminal()))
+			return c.out().Fold(summary(found))
 		},
 	}
 	output.JSONFlag[command.Command](cmd, &asJSON)
 	return cmd
 }
 
-// summary describes a prompt to a person. At a terminal, it indents the registry's text, so that no
-// line of it looks like one of copse's own.
-func summary(p command.Command, terminal bool) string {
-	margin := ""
-	if terminal {
-		margin = "    "
-	}
+// summary describes a prompt to a person. It indents the registry's text, so that no line of it looks
+// like one of copse's own.
+func summary(p command.Command) string {
+	const margin = "    "
 	var b strings.Builder
 	add := func(label, value string) {
 		value = strings.Trim(cleantext.Block(value), "\n")
