@@ -144,6 +144,9 @@ func (g *guard) own(ctx context.Context) (*ownSettings, error) {
 	for _, e := range cfg {
 		if e.Key == "core.excludesfile" || e.Key == "core.attributesfile" {
 			found.reads = append(found.reads, g.expand(e.Value))
+			if e.Older != "" {
+				found.reads = append(found.reads, g.expand(e.Older))
+			}
 		}
 	}
 	g.kept.Store(found)

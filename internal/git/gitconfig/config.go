@@ -13,6 +13,9 @@ type Entry struct {
 	// in lower case.
 	Key   string
 	Value string
+	// Older is the value as git before 2.45 reads it, if that differs: each tab or carriage return
+	// outside quotes is a space.
+	Older string
 	// NoValue means that there was no equals sign, which git reads as true.
 	NoValue bool
 }

@@ -14,6 +14,16 @@ const maxDepth = 10
 // entry adds e, and what it includes; from is the file e is written in.
 func (l *loader) entry(e Entry, from string) error {
 	l.cfg = append(l.cfg, e)
+	if err := l.include(e, from); err != nil || l.when != always || e.Older == "" {
+		return err
+	}
+	// The release of git decides which file it reads.
+	e.Value = e.Older
+	return l.include(e, from)
+}
+
+// include adds what e includes.
+func (l *loader) include(e Entry, from string) error {
 	path, err := l.included(e, from)
 	if err != nil || path == "" {
 		return err

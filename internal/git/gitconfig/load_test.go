@@ -272,6 +272,28 @@ func TestSystemFile(t *testing.T) {
 	}
 }
 
+// Own follows an include as every release of git reads its path.
+func TestOwnReadsAsAnyRelease(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"config": "[include]\npath = e\tv\r\"\tx\"\n", "e\tv\r\tx": "[filter \"new\"]\nclean = x\n", "e v \tx": "[filter \"old\"]\nclean = x\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Skip(err) // such names are not allowed here
+		}
+	}
+	cfg, err := gitconfig.Own(gitconfig.Sources{CommonDir: dir, GitDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"filter.new.clean", "filter.old.clean"} {
+		if _, ok := cfg.Value(key); !ok {
+			t.Errorf("%s is not found", key)
+		}
+	}
+}
+
 // Bombs of configuration are refused, and not read to their end.
 func TestTooMuch(t *testing.T) {
 	t.Parallel()

@@ -155,7 +155,7 @@ func (p *parser) variable(stem string, first byte) (e Entry, ok bool) {
 		e.NoValue = true
 		return e, true
 	case '=':
-		e.Value, ok = p.value()
+		e.Value, e.Older, ok = p.value()
 		return e, ok
 	default:
 		return e, false
@@ -163,26 +163,30 @@ func (p *parser) variable(stem string, first byte) (e Entry, ok bool) {
 }
 
 // value reads to the end of the line or, after a backslash or in quotes, beyond it. It drops
-// comments, and blanks around the value.
-func (p *parser) value() (string, bool) {
+// comments, and blanks around the value. older is the value in older releases of git, if it differs.
+func (p *parser) value() (value, older string, ok bool) {
 	var (
 		out   []byte
-		keep  int // out without the blanks at its end
+		keep  int   // out without the blanks at its end
+		tabs  []int // the positions of blanks other than spaces in out
 		quote bool
 	)
 	for {
 		c := p.next()
 		switch {
 		case c == '\n':
-			return string(out[:keep]), !quote
+			return string(out[:keep]), spaced(out[:keep], tabs), !quote
 		case isSpace(c) && !quote:
 			if len(out) > 0 {
+				if c != ' ' {
+					tabs = append(tabs, len(out))
+				}
 				out = append(out, c)
 			}
 			continue
 		case (c == '#' || c == ';') && !quote:
 			p.skipLine()
-			return string(out[:keep]), true
+			return string(out[:keep]), spaced(out[:keep], tabs), true
 		case c == '"':
 			quote = !quote
 		case c == '\\':
@@ -197,13 +201,27 @@ func (p *parser) value() (string, bool) {
 			case '\\', '"':
 				out = append(out, c)
 			default:
-				return "", false
+				return "", "", false
 			}
 		default:
 			out = append(out, c)
 		}
 		keep = len(out)
 	}
+}
+
+// spaced returns a value with spaces at some positions, "" if there are none.
+func spaced(value []byte, at []int) string {
+	if len(at) == 0 || at[0] >= len(value) {
+		return ""
+	}
+	value = bytes.Clone(value)
+	for _, i := range at {
+		if i < len(value) {
+			value[i] = ' '
+		}
+	}
+	return string(value)
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

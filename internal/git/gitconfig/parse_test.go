@@ -40,6 +40,8 @@ var texts = map[string]struct {
 	"quotes":         {text: "[a]\nb = \" 1 ; \"2 \"# 3 \" ; 4\n", want: gitconfig.Config{{Key: "a.b", Value: " 1 ; 2 # 3 "}}},
 	"open quote":     {text: "[a]\n\nb = \"1\nc = 2\n", line: 3},
 	"continued":      {text: "[a]\nb = 1 \\\n  2\\\n\n", want: gitconfig.Config{{Key: "a.b", Value: "1   2"}}},
+	"tabs":           {text: "[a]\nb = \t1\t2 3\r4\t; 5\nc=\"6\t7\"\n", want: gitconfig.Config{{Key: "a.b", Value: "1\t2 3\r4", Older: "1 2 3 4"}, {Key: "a.c", Value: "6\t7"}}},
+	"tabs, quoted":   {text: "[a]\nb=1\"\t\"\t2\\t\t\n", want: gitconfig.Config{{Key: "a.b", Value: "1\t\t2\t", Older: "1\t 2\t"}}},
 	"continued end":  {text: "[a]\nb = 1 \\", want: gitconfig.Config{{Key: "a.b", Value: "1 "}}},
 	"comments":       {text: "; x\n# y\n[a] ; z\n\tb = 1#2\n\tc = \"1#2\"\n", want: gitconfig.Config{{Key: "a.b", Value: "1"}, {Key: "a.c", Value: "1#2"}}},
 	"subsection": {
@@ -89,17 +91,17 @@ func TestParseAgreesWithGit(t *testing.T) {
 	t.Parallel()
 	git := gittest.New(t)
 	file := filepath.Join(gittest.Dir(t), "config")
-	// Older releases make a blank of every white space in a value.
-	blank := strings.NewReplacer()
-	if !git.AtLeast(2, 45) {
-		blank = strings.NewReplacer("\t", " ", "\r", " ")
-	}
+	older := !git.AtLeast(2, 45)
 	read := func(cfg gitconfig.Config) []string {
 		out := make([]string, len(cfg))
 		for i, e := range cfg {
-			out[i] = e.Key + "=" + blank.Replace(e.Value)
-			if e.NoValue {
+			switch {
+			case e.NoValue:
 				out[i] = e.Key
+			case older && e.Older != "":
+				out[i] = e.Key + "=" + e.Older
+			default:
+				out[i] = e.Key + "=" + e.Value
 			}
 		}
 		return out

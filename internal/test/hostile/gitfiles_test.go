@@ -47,6 +47,16 @@ func gitFiles() []vector {
 			clean(r, "root/evil.config")
 			r.file(".gitattributes", "* filter=x\n")
 		}},
+		{name: "include.path with a tab, a space for older releases", control: "git status", plant: func(r *repo) {
+			r.do(`printf '[include]\n\tpath = ../ev\til.config\n' >>.git/config`)
+			clean(r, "root/ev il.config")
+			r.file(".gitattributes", "* filter=x\n")
+		}},
+		{name: "include.path with a carriage return", control: "git status", plant: func(r *repo) {
+			r.do(`printf '[include]\n\tpath = "../e v"\ri\tl.config\n' >>.git/config`)
+			clean(r, "root/e v i l.config")
+			r.file(".gitattributes", "* filter=x\n")
+		}},
 		{name: "include.path outside", control: "git status", plant: func(r *repo) {
 			r.config("include.path", r.path("evil.config"))
 			r.configIn("evil.config", "core.fsmonitor", r.program("pwn.sh"))
