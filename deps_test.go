@@ -3,6 +3,8 @@ package copse_test
 import (
 	"go/ast"
 	"go/types"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -309,4 +311,37 @@ func readsOnly(file *ast.File, id *ast.Ident) bool {
 		return false
 	})
 	return ok
+}
+
+// TestArchitectureTable keeps the table of questions true: the packages that answer them exist, and
+// declare the names that it mentions.
+func TestArchitectureTable(t *testing.T) {
+	t.Parallel()
+	_, _, declared := readNames(t)
+	span := regexp.MustCompile("`([^`]+)`")
+	_, table, found := strings.Cut(readPage(t, "docs/architecture.md"), "| question | package |\n")
+	if !found {
+		t.Fatal("docs/architecture.md has no table of questions")
+	}
+	for row := range strings.Lines(table) {
+		if !strings.HasPrefix(row, "| ") {
+			break
+		}
+		var paths []string
+		for _, name := range span.FindAllStringSubmatch(row, -1) {
+			if strings.ToLower(name[1]) == name[1] {
+				paths = append(paths, "internal/"+name[1])
+				if _, err := os.Stat("internal/" + name[1]); err != nil {
+					t.Errorf("%v: %s", err, row)
+				}
+				continue
+			}
+			if !slices.ContainsFunc(paths, func(p string) bool { _, ok := declared[p+"."+name[1]]; return ok }) {
+				t.Errorf("%s is declared in none of %q", name[1], paths)
+			}
+		}
+		if len(paths) == 0 {
+			t.Errorf("no package answers: %s", row)
+		}
+	}
 }

@@ -59,7 +59,7 @@ type PullRequest struct {
 	// HeadRepo is the owner/name that Head is a branch of; empty if it was deleted.
 	HeadRepo string `json:"-"`
 	// Stack is its position in one of GitHub's own stacks, in lists; nil for none.
-	Stack *StackPlace `json:"-"`
+	Stack *StackPosition `json:"-"`
 	// MergeState is GitHub's verdict: clean, has_hooks, unstable, behind, blocked,
 	// dirty, draft or unknown; empty in lists.
 	MergeState string `json:"-"`
@@ -72,8 +72,8 @@ type PullRequest struct {
 	Rules Rules `json:"-"`
 }
 
-// StackPlace is a position in one of GitHub's stacks of pull requests.
-type StackPlace struct {
+// StackPosition is a position in one of GitHub's stacks of pull requests.
+type StackPosition struct {
 	ID int64
 	// Position is 1 at the bottom. Base is the branch that the stack merges into.
 	Position int

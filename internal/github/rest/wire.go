@@ -51,7 +51,7 @@ type wirePull struct {
 
 // wireStack is a position in a stack. A value in another form than the documented one reads as
 // none: the field is a preview.
-type wireStack struct{ place *pullrequest.StackPlace }
+type wireStack struct{ place *pullrequest.StackPosition }
 
 func (s *wireStack) UnmarshalJSON(data []byte) error {
 	var w struct {
@@ -60,7 +60,7 @@ func (s *wireStack) UnmarshalJSON(data []byte) error {
 		Base     wireRef `json:"base"`
 	}
 	if json.Unmarshal(data, &w) == nil && w.ID != 0 && w.Position > 0 {
-		s.place = &pullrequest.StackPlace{ID: w.ID, Position: w.Position, Base: cleantext.Line(w.Base.Ref)}
+		s.place = &pullrequest.StackPosition{ID: w.ID, Position: w.Position, Base: cleantext.Line(w.Base.Ref)}
 	}
 	return nil
 }

@@ -118,9 +118,9 @@ func (b *Branches) join(ctx context.Context, v *session.View, state *twig.State,
 	}, guess)
 }
 
-// Whole returns the state together with all that is recorded or can be inferred, an empty
+// WithInferred returns the state together with all that is recorded or can be inferred, an empty
 // one for nothing, and notes on disagreements and on what cannot be read.
-func (b *Branches) Whole(ctx context.Context) (*twig.State, []string, error) {
+func (b *Branches) WithInferred(ctx context.Context) (*twig.State, []string, error) {
 	v := b.session.View()
 	state, err := v.State(ctx)
 	var damaged []string

@@ -185,7 +185,7 @@ func worse(a, b verdict.GitHub) verdict.GitHub {
 
 // group returns all stacks, without their branches, in the order of an overview.
 func (v *Verdicts) group(ctx context.Context, view *session.View, selected string) (grouping, error) {
-	state, notes, err := v.o.Branches.Whole(ctx)
+	state, notes, err := v.o.Branches.WithInferred(ctx)
 	if err != nil {
 		return grouping{}, err
 	}

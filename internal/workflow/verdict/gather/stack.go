@@ -28,7 +28,7 @@ type shape struct {
 // shape returns the stack of start, of the current branch if it is "".
 func (v *Verdicts) shape(ctx context.Context, view *session.View, start string) (shape, error) {
 	// A branch without any record has a pull request, too.
-	state, notes, err := v.o.Branches.Whole(ctx)
+	state, notes, err := v.o.Branches.WithInferred(ctx)
 	if err != nil {
 		return shape{}, err
 	}
