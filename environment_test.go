@@ -36,7 +36,7 @@ var environment = []struct {
 		{names("COPSE_ITEMS"), "address of a PostgreSQL database, or local", "`items.database` in your settings, else files", "The location of the work items. `local` selects files."},
 		{names("PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSERVICEFILE", "PGSSLMODE"), "as for psql", "`~/.pgpass`, `~/.pg_service.conf`; the certificate of a remote host is checked", "The login, the service, and the encryption of the database. Other variables of psql, such as `PGHOST`, also apply."},
 		{names("VISUAL", "EDITOR"), "command line", "the command fails", "The editor for `--edit` and `copse item open`. `VISUAL` precedes `EDITOR`."},
-		{names("USER", "LOGNAME", "USERNAME"), "name", "a user", "The person named in claims and in the history. copse uses the first variable that is set."},
+		{names("USER", "LOGNAME", "USERNAME"), "name", "the name of the account", "The person named in claims, in the history, and in comments. copse uses the first variable that is set."},
 	}},
 	{"GitHub and Jira", []variable{
 		{names("NETRC"), "path", "`~/.netrc`", "The file with logins for GitHub and Jira."},

@@ -216,6 +216,7 @@ func hold(ts *testscript.TestScript, args []string, serve server) {
 		Args: args[2:], Stdin: in, Stdout: out, Stderr: &stderr,
 		Dir: ts.MkAbs("."), GOOS: runtime.GOOS, Now: time.Now,
 	}
+	env.Hostname, _ = os.Hostname() // as for the programs that a script starts
 	for _, k := range inherited {
 		if v := ts.Getenv(k); v != "" {
 			env.Environ = append(env.Environ, k+"="+v)

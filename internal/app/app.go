@@ -7,11 +7,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"os/user"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -56,6 +58,8 @@ type Env struct {
 	Executable string
 	// Hostname is the name of this machine; "" if it is unknown.
 	Hostname string
+	// Login returns the name of the account of this process, "" if it is unknown. Nil: unknown.
+	Login func() string
 	// GOOS selects the locations of files.
 	GOOS string
 	Now  func() time.Time
@@ -93,6 +97,20 @@ func (e Env) Getenv(key string) string {
 		}
 	}
 	return ""
+}
+
+// User returns the name of the user: that of the environment, or else of the account; "a user" if
+// neither is known.
+func (e Env) User() string {
+	if name := cmp.Or(e.Getenv("USER"), e.Getenv("LOGNAME"), e.Getenv("USERNAME")); name != "" {
+		return name
+	}
+	if e.Login != nil {
+		if name := e.Login(); name != "" {
+			return name
+		}
+	}
+	return "a user"
 }
 
 // Home returns the user's home directory, "" if the environment names none.
@@ -175,6 +193,13 @@ func Main(run func(context.Context, Env) int) int {
 	// Without a path, commands that print it report that.
 	env.Executable, _ = os.Executable()
 	env.Hostname, _ = os.Hostname()
+	env.Login = func() string {
+		account, err := user.Current()
+		if err != nil {
+			return ""
+		}
+		return account.Username
+	}
 	done := make(chan int, 1)
 	go func() { done <- run(ctx, env) }()
 	select {

@@ -80,7 +80,8 @@ func (a Agent) Is(other Agent) bool {
 }
 
 // Continues reports whether the agent may continue another one's work: it is the same agent, or the
-// same client in the same worktree, restarted after its process ended.
+// same client in the same worktree, restarted after its process ended. It then becomes the holder of
+// what the other one holds.
 func (a Agent) Continues(old Agent) bool {
 	if a.Is(old) {
 		return true
@@ -88,4 +89,10 @@ func (a Agent) Continues(old Agent) bool {
 	restarted := old
 	restarted.Process, restarted.Session = a.Process, a.Session
 	return a == restarted && a.Process != old.Process && old.Process.Gone()
+}
+
+// Shares reports whether the agent may use what another one holds: it continues its work, or the
+// other one is a person at the command line, whose claims are for the worktree and everyone in it.
+func (a Agent) Shares(old Agent) bool {
+	return a.Continues(old) || old.Process.PID == 0 && old.Name != "" && old.Worktree != "" && a.Worktree == old.Worktree && a.Host == old.Host
 }

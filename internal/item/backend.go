@@ -31,12 +31,13 @@ type Backend interface {
 	// the item, then checks relations. An unknown iteration becomes known.
 	Update(ctx context.Context, id ID, p Patch) (Item, error)
 
-	// AddComment adds a comment, by default by Anonymous.
+	// AddComment adds a comment. Without an author, it is by the agent of the call.
 	AddComment(ctx context.Context, id ID, author, text string) (Comment, error)
 
 	// Delete removes an item, and removes it from the parents and dependencies of others. If the
-	// preview is no longer valid, the error is a *ChangedError.
-	Delete(ctx context.Context, id ID, seen Fingerprint) error
+	// preview is no longer valid, the error is a *ChangedError. If another agent holds the item, the
+	// error is a *HeldError, unless steal ends that claim, too.
+	Delete(ctx context.Context, id ID, seen Fingerprint, steal bool) error
 
 	// Restore restores a deleted item, with its former relations that are still possible.
 	Restore(ctx context.Context, id ID) (Item, error)
@@ -59,7 +60,8 @@ type Backend interface {
 // is valid until it is released, the item is done or deleted, its lease ends without a call of the
 // holder, or, on the machine of the holder, [ClaimGrace] after another agent found that its process
 // had ended. Snapshot has the valid claims. Update returns a *HeldError if it would finish an item
-// that another agent holds, unless the patch has Steal; then the history records the former holder.
+// that another agent holds, unless the patch has Steal; so do Delete and Undo, unless they steal. A
+// theft ends the claim, and the history records the former holder.
 type Claimer interface {
 	// Claim gives the agent an item: the requested one, or the best one of [Snapshot.Claimable]. An
 	// item that the agent already holds gets the new lease. The error can be a *HeldError, a
@@ -85,7 +87,8 @@ type Historian interface {
 	// last change is of the kind Elsewhere.
 	History(ctx context.Context, id ID) ([]Change, error)
 
-	// Undo undoes a change of an item according to [PlanUndo], and returns the new change. The
-	// error can be an *UndoError.
-	Undo(ctx context.Context, id ID, change string) (Change, error)
+	// Undo undoes a change of an item according to [PlanUndo], and returns that change. The error
+	// can be an *UndoError, or a *HeldError if another agent holds the item, unless steal ends that
+	// claim, too.
+	Undo(ctx context.Context, id ID, change string, steal bool) (Change, error)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/copse-dev/copse/internal/xec/family"
 )
 
 const (
@@ -51,24 +53,46 @@ func (c *Claim) End() time.Time {
 // Ended reports whether the claim no longer counts at a time.
 func (c *Claim) Ended(now time.Time) bool { return !now.Before(c.End()) }
 
-// Due reports whether a call of the holder should be recorded: a part of the lease has passed, or
-// the process was believed to have ended.
-func (c *Claim) Due(now time.Time) bool {
-	return !c.Gone.IsZero() || now.Sub(c.Renewed) >= c.Lease()/RenewalsPerLease
+// Due reports whether a call of an agent that shares the claim should be recorded: a part of the
+// lease has passed, the process was believed to have ended, or another process continues its work.
+func (c *Claim) Due(by Agent, now time.Time) bool {
+	return !c.Gone.IsZero() || now.Sub(c.Renewed) >= c.Lease()/RenewalsPerLease || by != c.Holder && by.Continues(c.Holder)
 }
 
-// Renew returns the claim after a call of the holder at a time. The holder may be a process that
-// continues it.
-func (c Claim) Renew(by Agent, now time.Time, lease time.Duration) Claim {
-	c.Holder, c.Renewed, c.Expires, c.Gone = by, now, now.Add(lease), time.Time{}
+// Renew returns the claim after a call at a time, by the holder or an agent that shares the claim.
+// An agent that continues the holder's work becomes the holder.
+func (c Claim) Renew(by Agent, now time.Time) Claim {
+	if by.Continues(c.Holder) {
+		c.Holder = by
+	}
+	c.Renewed, c.Expires, c.Gone = now, now.Add(c.Lease()), time.Time{}
 	return c
 }
 
-// MarkGone returns the claim with a note that an agent of the same machine found that the process
-// of the holder had ended, if it had.
-func (c Claim) MarkGone(by Agent, now time.Time) Claim {
-	if c.Gone.IsZero() && c.Holder.Host == by.Host && c.Holder.Process.Gone() {
-		c.Gone = now
+// HolderCheck finds holders on the machine of an agent whose process has ended. It looks at each process
+// once.
+type HolderCheck struct {
+	By  Agent
+	Now time.Time
+
+	gone map[family.Process]bool
+}
+
+// Mark returns a claim with a note that the process of its holder had ended, if it had.
+func (f *HolderCheck) Mark(c Claim) Claim {
+	if !c.Gone.IsZero() || c.Holder.Host != f.By.Host || c.Holder.Process.PID == 0 {
+		return c
+	}
+	gone, known := f.gone[c.Holder.Process]
+	if !known {
+		gone = c.Holder.Process.Gone()
+		if f.gone == nil {
+			f.gone = map[family.Process]bool{}
+		}
+		f.gone[c.Holder.Process] = gone
+	}
+	if gone {
+		c.Gone = f.Now
 	}
 	return c
 }
@@ -105,8 +129,8 @@ func (r ClaimRequest) Take(id ID, old *Claim, by Agent, now time.Time) (Claim, e
 	c := Claim{Holder: by, Since: now, Renewed: now, Expires: now.Add(r.Lease)}
 	switch {
 	case old == nil || old.Ended(now):
-	case by.Continues(old.Holder):
-		c = old.Renew(by, now, r.Lease)
+	case by.Shares(old.Holder):
+		c.Since, c.StolenFrom, c.Unconfirmed = old.Since, old.StolenFrom, old.Unconfirmed
 	case !r.Steal:
 		return Claim{}, &HeldError{ID: id, Claim: *old}
 	default:
@@ -115,9 +139,10 @@ func (r ClaimRequest) Take(id ID, old *Claim, by Agent, now time.Time) (Claim, e
 	return c, nil
 }
 
-// CheckHolder returns a [*HeldError] if a claim keeps an agent from finishing an item.
+// CheckHolder returns a [*HeldError] if a claim keeps an agent from finishing or deleting an item, or
+// from undoing a change of it.
 func CheckHolder(id ID, c *Claim, by Agent, now time.Time) error {
-	if c == nil || c.Ended(now) || by.Continues(c.Holder) {
+	if c == nil || c.Ended(now) || by.Shares(c.Holder) {
 		return nil
 	}
 	return &HeldError{ID: id, Claim: *c}

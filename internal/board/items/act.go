@@ -1,7 +1,6 @@
 package items
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"html/template"
@@ -171,7 +170,7 @@ func (v *View) comment(ctx context.Context, id item.ID, form url.Values) (string
 	if said == "" {
 		return "", &item.InvalidError{Field: "text", Problem: "The comment is empty"}
 	}
-	_, err := v.o.Store.AddComment(ctx, id, cmp.Or(v.o.Agent.Name, item.Anonymous), said)
+	_, err := v.o.Store.AddComment(ctx, id, "", said)
 	return "The comment was added.", err
 }
 
@@ -197,7 +196,7 @@ func (v *View) release(ctx context.Context, id item.ID, form url.Values) (string
 }
 
 func (v *View) undo(ctx context.Context, id item.ID, form url.Values) (string, error) {
-	_, err := v.o.Store.Undo(ctx, id, form.Get("change"))
+	_, err := v.o.Store.Undo(ctx, id, form.Get("change"), false)
 	return "The change was undone.", err
 }
 
@@ -216,7 +215,7 @@ func (v *View) delete(ctx context.Context, f filter, id item.ID, form url.Values
 	if err != nil {
 		return board.Outcome{}, err
 	}
-	if err := v.o.Store.Delete(ctx, id, seen); err != nil {
+	if err := v.o.Store.Delete(ctx, id, seen, false); err != nil {
 		return board.Outcome{}, err
 	}
 	draw := &markup.Renderer{Kit: v.kit, Templates: v.templates}

@@ -2,7 +2,6 @@ package item
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -57,9 +56,7 @@ the claim is valid in this clone, and the next sync can give the item to another
 		if err != nil {
 			return err
 		}
-		if got.Unconfirmed != nil {
-			c.Env.Notef("warning: not confirmed by the remote, so another clone can still get the item: %v", got.Unconfirmed)
-		}
+		c.NoteClaim(got)
 		if got.Claim.StolenFrom != "" {
 			c.Env.Notef("taken from %s", cleantext.Line(got.Claim.StolenFrom))
 		}
@@ -97,11 +94,8 @@ func (c cli) release() *cobra.Command {
 			return err
 		}
 		ended, err := here.Claims(s).Release(ctx, id, steal)
-		if held, ok := errors.AsType[*item.HeldError](err); ok {
-			return fmt.Errorf("%s; to end the claim of the other agent, run `%s release %d --steal`", held.Error(), c.Program, held.ID)
-		}
 		if err != nil {
-			return err
+			return c.ExplainHeld(err, "end that claim")
 		}
 		if ended.Unconfirmed != nil {
 			c.Env.Notef("warning: other clones do not have it yet: %v", ended.Unconfirmed)

@@ -137,17 +137,19 @@ tabs.`, item.MaxHistory),
 }
 
 func (c cli) undo() *cobra.Command {
-	var asJSON bool
+	var steal, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "undo ID [CHANGE]",
 		Short: "Undo a change of an item",
 		Long: `Undo the latest change of an item, or the CHANGE that "log" names: restore the old values
 of an update, remove a comment, restore a deleted item, or move a new item to the trash.
 Later changes to other fields stay. If somebody has changed a field again, the command
-fails and names that agent. An undo is a change in the history, which you can undo.`,
-		Example: fmt.Sprintf("  %[1]s undo 3\n  %[1]s undo 3 k3f9a2mq", c.Program),
+fails and names that agent. An undo is a change in the history, which you can undo. A change of an
+item that another agent holds is refused without --steal.`,
+		Example: fmt.Sprintf("  %[1]s undo 3\n  %[1]s undo 3 k3f9a2mq\n  %[1]s undo 3 --steal", c.Program),
 		Args:    app.Args(1, 2, "ID or ID and CHANGE"), ValidArgsFunction: c.CompleteItem,
 	}
+	cmd.Flags().BoolVar(&steal, "steal", false, "undo a change of an item that another agent holds; the history records it")
 	output.JSONFlag[change](cmd, &asJSON)
 	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {
 		id, err := itemcmd.ParseID(args[0])
@@ -160,9 +162,9 @@ fails and names that agent. An undo is a change in the history, which you can un
 				return app.UsageError("CHANGE is empty: use one that \"log\" lists")
 			}
 		}
-		undone, err := s.Undo(ctx, id, name)
+		undone, err := s.Undo(ctx, id, name, steal)
 		if err != nil {
-			return err
+			return c.ExplainHeld(err, "undo it anyway")
 		}
 		if asJSON {
 			return c.Out().JSON(changeOf(undone))

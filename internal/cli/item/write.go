@@ -137,7 +137,7 @@ dependencies, or description.
 		}
 		p.Steal = *steal
 		if it, err = s.Update(ctx, id, p); err != nil {
-			return err
+			return c.ExplainHeld(err, "finish it anyway")
 		}
 		return o.done(c.Out(), &it)
 	})
@@ -197,7 +197,7 @@ with --edit.`,
 		ValidArgsFunction: c.CompleteItem,
 	}
 	f := cmd.Flags()
-	f.StringVar(&author, "author", "", "set the `author` (default: "+item.Anonymous+")")
+	f.StringVar(&author, "author", "", "set the `author` (default: you, as the history names you)")
 	output.JSONFlag[backlog.Comment](cmd, &asJSON)
 	text.addEdit(f)
 	cmd.RunE = c.Run(func(ctx context.Context, s item.Store, args []string) error {

@@ -18,7 +18,7 @@ import (
 func isHeld(t *testing.T, what string, err error, holder string) {
 	t.Helper()
 	held, ok := errors.AsType[*item.HeldError](err)
-	if !ok || held.Claim.Holder.Name != holder {
+	if !ok || held.Claim.Holder.Name != holder || held.Error() != err.Error() {
 		t.Errorf("%s: got %v, want that %s holds it", what, err, holder)
 		return
 	}
@@ -147,7 +147,9 @@ func testClaimsEnd(t *testing.T, p Project) {
 	}
 	ada.change(4, item.Patch{Status: new("done")})
 	diff(t, "after it is done", map[item.ID]string{1: "ada", 2: "ada", 3: "ada"}, bob.held())
-	ada.delete(3)
+	if err := ada.Delete(ada.ctx, 3, "", false); err != nil {
+		t.Fatal(err)
+	}
 	if ada.Capabilities().Deletion != item.Final {
 		ada.restore(3)
 	}
@@ -193,6 +195,74 @@ func testClaimsStolen(t *testing.T, p Project) {
 		t.Errorf("release with steal: %v, %v", was, err)
 	}
 	diff(t, "claims", map[item.ID]string{}, ada.held())
+}
+
+// Only the holder deletes an item, and undoes its changes.
+func testHeldIsKept(t *testing.T, p Project) {
+	ada, bob := p.two(t)
+	for id := item.ID(1); id <= 2; id++ {
+		ada.create(item.Draft{Title: "x"})
+		ada.change(id, item.Patch{Title: new("y")})
+		ada.claim(item.ClaimRequest{ID: id})
+	}
+	it := ada.item(1)
+	isHeld(t, "delete", bob.Delete(bob.ctx, 1, "", false), "ada")
+	_, err := bob.Undo(bob.ctx, 1, "", false)
+	isHeld(t, "undo", err, "ada")
+	diff(t, "the item", it, bob.item(1))
+	ada.undo(1, "")
+	diff(t, "claims", map[item.ID]string{1: "ada", 2: "ada"}, bob.held())
+
+	if err := bob.Delete(bob.ctx, 1, "", true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bob.Undo(bob.ctx, 2, "", true); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, "the title", "x", bob.item(2).Title)
+	diff(t, "claims", map[item.ID]string{}, ada.held())
+	for id := item.ID(1); id <= 2; id++ {
+		thefts := 0
+		for _, c := range ada.history(id) {
+			if c.StolenFrom == ada.String() && c.By.Name == "bob" {
+				thefts++
+			}
+		}
+		diff(t, "thefts", 1, thefts)
+	}
+}
+
+// The claim of a person at the command line is for a worktree.
+func testWorktreeClaims(t *testing.T, p Project) {
+	ada, bob := p.two(t)
+	for range 3 {
+		ada.create(item.Draft{Title: "x"})
+	}
+	person := item.Agent{Name: "eve", Worktree: ada.Worktree, Host: ada.Host}
+	eve := p.as(t, person)
+	for id := item.ID(1); id <= 3; id++ {
+		eve.claim(item.ClaimRequest{ID: id, Lease: time.Hour})
+	}
+	_, err := bob.Update(bob.ctx, 1, item.Patch{Status: new("done")})
+	if _, ok := errors.AsType[*item.HeldError](err); !ok {
+		t.Errorf("finished from another worktree: %v", err)
+	}
+	p.Pass(t, 50*time.Minute)
+	if err := ada.Renew(ada.ctx); err != nil {
+		t.Fatal(err)
+	}
+	p.Pass(t, 50*time.Minute)
+	diff(t, "after a call in the worktree", map[item.ID]string{1: "eve", 2: "eve", 3: "eve"}, bob.held())
+	ada.change(1, item.Patch{Status: new("done")})
+	if _, was, err := ada.Release(ada.ctx, 2, false); !was || err != nil {
+		t.Errorf("released: %v, %v", was, err)
+	}
+	if got := ada.claim(item.ClaimRequest{ID: 3}); got.Claim.StolenFrom != "" || got.Claim.Holder != ada.Agent {
+		t.Errorf("taken over: %+v", got.Claim)
+	}
+	diff(t, "claims", map[item.ID]string{3: "ada"}, bob.held())
+	_, err = eve.Claim(eve.ctx, item.ClaimRequest{ID: 3})
+	isHeld(t, "claimed back", err, "ada")
 }
 
 func testDeadHolders(t *testing.T, p Project) {

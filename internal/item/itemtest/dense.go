@@ -174,7 +174,7 @@ func (d dense) AddComment(ctx context.Context, id item.ID, author, text string) 
 }
 
 // Delete implements [item.Backend]. What a preview saw has other numbers, so it is looked at again.
-func (d dense) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
+func (d dense) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
 	if seen != "" {
 		it, err := d.Item(ctx, id)
 		if err != nil {
@@ -192,7 +192,7 @@ func (d dense) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) er
 			return &item.ChangedError{ID: id}
 		}
 	}
-	return d.error(d.Backend.Delete(ctx, d.n.real(id), ""))
+	return d.error(d.Backend.Delete(ctx, d.n.real(id), "", steal))
 }
 
 // Restore implements [item.Backend].
@@ -225,7 +225,7 @@ func (d dense) History(ctx context.Context, id item.ID) ([]item.Change, error) {
 }
 
 // Undo implements [item.Historian].
-func (d dense) Undo(ctx context.Context, id item.ID, change string) (item.Change, error) {
-	c, err := d.Backend.Undo(ctx, d.n.real(id), change)
+func (d dense) Undo(ctx context.Context, id item.ID, change string, steal bool) (item.Change, error) {
+	c, err := d.Backend.Undo(ctx, d.n.real(id), change, steal)
 	return d.change(c), d.error(err)
 }

@@ -56,7 +56,7 @@ func testHistory(t *testing.T, p Project) {
 		Labels: new([]string{"a", "b"}), Parent: new(item.ID(1)), DependsOn: new([]item.ID{1}), Description: new("text"), Branch: new("b"),
 	})
 	bob.change(2, item.Patch{Labels: new([]string{}), Parent: new(item.ID(0)), Assignee: new("eve"), Iteration: new("next")})
-	if err := bob.Delete(bob.ctx, 2, ""); err != nil {
+	if err := bob.Delete(bob.ctx, 2, "", false); err != nil {
 		t.Fatal(err)
 	}
 	two := `bob created #2
@@ -113,7 +113,7 @@ func testHistoryBounded(t *testing.T, p Project) {
 	log = ada.history(1)
 	last := log[len(log)-1]
 	diff(t, "cut", []string{"description"}, last.Cut)
-	if _, err := ada.Undo(ada.ctx, 1, last.ID); err == nil {
+	if _, err := ada.Undo(ada.ctx, 1, last.ID, false); err == nil {
 		t.Error("what is not kept is undone")
 	}
 }
@@ -146,16 +146,18 @@ func testUndo(t *testing.T, p Project) {
 		t.Errorf("the history ends with %+v", last)
 	}
 
-	if _, err := ada.AddComment(ada.ctx, 2, "", "a mistake"); err != nil {
+	said, err := ada.AddComment(ada.ctx, 2, "", "a mistake")
+	if err != nil {
 		t.Fatal(err)
 	}
+	diff(t, "the author", ada.author("ada"), said.Author)
 	ada.undo(2, "")
 	diff(t, "comments", 0, len(ada.item(2).Comments))
 
 	if ada.Capabilities().Deletion == item.Final {
 		return
 	}
-	if err := ada.Delete(ada.ctx, 2, ""); err != nil {
+	if err := ada.Delete(ada.ctx, 2, "", false); err != nil {
 		t.Fatal(err)
 	}
 	bob.undo(2, "")
@@ -183,7 +185,7 @@ func testUndoRefused(t *testing.T, p Project) {
 	refused := func(what, change, reason string) {
 		t.Helper()
 		before := ada.item(1)
-		_, err := bob.Undo(bob.ctx, 1, change)
+		_, err := bob.Undo(bob.ctx, 1, change, false)
 		if _, ok := errors.AsType[*item.UndoError](err); !ok || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: got %v, want %q", what, err, reason)
 		}
@@ -200,7 +202,7 @@ func testUndoRefused(t *testing.T, p Project) {
 	ada.claim(item.ClaimRequest{ID: 1})
 	bob.claim(item.ClaimRequest{ID: 1, Steal: true})
 	refused("a theft", lastOf(ada.history(1)).ID, `it was "stolen"`)
-	if _, err := bob.Undo(bob.ctx, 7, ""); !item.IsNotFound(err) {
+	if _, err := bob.Undo(bob.ctx, 7, "", false); !item.IsNotFound(err) {
 		t.Errorf("no item: %v", err)
 	}
 
@@ -210,7 +212,7 @@ func testUndoRefused(t *testing.T, p Project) {
 	}
 	ada.change(2, item.Patch{Status: new("todo")})
 	ada.claim(item.ClaimRequest{ID: 2})
-	_, err := bob.Undo(bob.ctx, 2, "")
+	_, err := bob.Undo(bob.ctx, 2, "", false)
 	isHeld(t, "undo", err, "ada")
 	// Nor bring back a parent that is below the item now.
 	if _, err := ada.Create(ada.ctx, item.Draft{Title: "3", Parent: 2}); err != nil {
@@ -218,7 +220,7 @@ func testUndoRefused(t *testing.T, p Project) {
 	}
 	ada.change(3, item.Patch{Parent: new(item.ID(0))})
 	ada.change(2, item.Patch{Parent: new(item.ID(3))})
-	if _, err := bob.Undo(bob.ctx, 3, ""); err == nil {
+	if _, err := bob.Undo(bob.ctx, 3, "", false); err == nil {
 		t.Error("two items are each other's parents")
 	}
 	diff(t, "parent", item.ID(0), ada.item(3).Parent)

@@ -139,7 +139,7 @@ func (b backend) config() item.Config {
 
 func (b backend) delete(id item.ID) {
 	b.t.Helper()
-	if err := b.Delete(b.t.Context(), id, ""); err != nil {
+	if err := b.Delete(b.t.Context(), id, "", false); err != nil {
 		b.t.Fatalf("delete %d: %v", id, err)
 	}
 }
@@ -394,7 +394,7 @@ func testNotFound(t *testing.T, b backend) {
 	_, itemErr := b.Item(ctx, 7)
 	_, updateErr := b.Update(ctx, 7, item.Patch{})
 	_, commentErr := b.AddComment(ctx, 7, "x", "x")
-	errs := map[string]error{"item": itemErr, "update": updateErr, "comment": commentErr, "delete": b.Delete(ctx, 7, "")}
+	errs := map[string]error{"item": itemErr, "update": updateErr, "comment": commentErr, "delete": b.Delete(ctx, 7, "", false)}
 	if b.Capabilities().Deletion != item.Final {
 		_, errs["restore"] = b.Restore(ctx, 7)
 	}
@@ -465,7 +465,7 @@ func testDelete(t *testing.T, b backend) {
 	if _, err := b.Item(t.Context(), 1); !item.IsNotFound(err) {
 		t.Errorf("the item: %v", err)
 	}
-	if err := b.Delete(t.Context(), 1, ""); !item.IsNotFound(err) {
+	if err := b.Delete(t.Context(), 1, "", false); !item.IsNotFound(err) {
 		t.Errorf("deleting it again: %v", err)
 	}
 	b.delete(2)
@@ -491,13 +491,13 @@ func testDeleteWhatWasSeen(t *testing.T, b backend) {
 	} {
 		seen := preview()
 		change()
-		err := b.Delete(t.Context(), 1, seen)
+		err := b.Delete(t.Context(), 1, seen, false)
 		diff(t, what, "Work item #1 changed since the preview. Call delete_item again.", message(err))
 		if _, ok := errors.AsType[*item.ChangedError](err); !ok {
 			t.Errorf("%s: %T", what, err)
 		}
 	}
-	if err := b.Delete(t.Context(), 1, preview()); err != nil {
+	if err := b.Delete(t.Context(), 1, preview(), false); err != nil {
 		t.Error(err)
 	}
 }
@@ -508,6 +508,12 @@ func testNumbersStayUsed(t *testing.T, b backend) {
 	}
 	b.delete(3)
 	b.delete(2)
+	// An item that is refused takes no number.
+	for _, d := range []item.Draft{{Title: "x", Parent: 99}, {Title: "x", DependsOn: []item.ID{99}}, {Title: " "}} {
+		if it, err := b.Create(t.Context(), d); err == nil {
+			t.Errorf("created %+v", it)
+		}
+	}
 	diff(t, "number", item.ID(4), b.create(item.Draft{Title: "x"}).ID)
 }
 

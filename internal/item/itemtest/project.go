@@ -57,6 +57,8 @@ func RunFleetOf(t *testing.T, items int, create func(t *testing.T) Project) {
 		"claim refused":      testClaimRefused,
 		"claims end":         testClaimsEnd,
 		"claims are stolen":  testClaimsStolen,
+		"held is kept":       testHeldIsKept,
+		"worktree claims":    testWorktreeClaims,
 		"dead holders":       testDeadHolders,
 		"many claimers":      func(t *testing.T, p Project) { testManyClaimers(t, p, items) },
 		"history":            testHistory,
@@ -128,7 +130,7 @@ func (a agent) history(id item.ID) []item.Change {
 
 func (a agent) undo(id item.ID, change string) item.Change {
 	a.t.Helper()
-	c, err := a.Undo(a.ctx, id, change)
+	c, err := a.Undo(a.ctx, id, change, false)
 	if err != nil {
 		a.t.Fatalf("undo %q of %d: %v", change, id, err)
 	}

@@ -65,7 +65,7 @@ func (t *tracker) Create(ctx context.Context, d item.Draft) (item.Item, error) {
 	if err != nil {
 		return it, err
 	}
-	if err := t.Store.Delete(ctx, other.ID, ""); err != nil {
+	if err := t.Store.Delete(ctx, other.ID, "", false); err != nil {
 		return it, err
 	}
 	return it, t.Purge(ctx, other.ID)
@@ -90,9 +90,9 @@ func (t *tracker) AddComment(ctx context.Context, id item.ID, author, text strin
 	return t.Store.AddComment(ctx, id, author, text)
 }
 
-func (t *tracker) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
+func (t *tracker) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
 	defer t.changed()
-	if err := t.Store.Delete(ctx, id, seen); err != nil || t.can.Deletion != item.Final {
+	if err := t.Store.Delete(ctx, id, seen, steal); err != nil || t.can.Deletion != item.Final {
 		return err
 	}
 	return nil // it stays in the trash for its history, and nobody can restore it
@@ -116,9 +116,9 @@ func (t *tracker) Release(ctx context.Context, id item.ID, steal bool) (item.Cla
 	return t.Store.Release(ctx, id, steal)
 }
 
-func (t *tracker) Undo(ctx context.Context, id item.ID, change string) (item.Change, error) {
+func (t *tracker) Undo(ctx context.Context, id item.ID, change string, steal bool) (item.Change, error) {
 	defer t.changed()
-	return t.Store.Undo(ctx, id, change)
+	return t.Store.Undo(ctx, id, change, steal)
 }
 
 // project returns a project of the contract suite.

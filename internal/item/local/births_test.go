@@ -39,7 +39,7 @@ func TestBirths(t *testing.T) {
 						}
 					}
 					if i == 1 { // the birth of a deleted item stays its own
-						if err := s.Delete(t.Context(), it.ID, ""); err != nil {
+						if err := s.Delete(t.Context(), it.ID, "", false); err != nil {
 							t.Error(err)
 						}
 					}

@@ -68,7 +68,7 @@ func TestBrokenItem(t *testing.T) {
 	_, commentErr := s.AddComment(ctx, 4, "", "x")
 	_, parentErr := s.Update(ctx, 1, item.Patch{Parent: new(item.ID(4))})
 	for what, err := range map[string]error{
-		"update": updateErr, "comment": commentErr, "parent": parentErr, "delete": s.Delete(ctx, 4, ""),
+		"update": updateErr, "comment": commentErr, "parent": parentErr, "delete": s.Delete(ctx, 4, "", false),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", what, err, want)
@@ -88,7 +88,7 @@ func TestSpecialYAMLIsNotChanged(t *testing.T) {
 	write(t, dir, "items/2.md", itemText("2"))
 	s := open(t, dir, true)
 	_, err := s.Update(t.Context(), 1, item.Patch{Status: new("done")})
-	deleteErr := s.Delete(t.Context(), 2, "")
+	deleteErr := s.Delete(t.Context(), 2, "", false)
 	for _, err := range []error{err, deleteErr} {
 		if broken, ok := errors.AsType[*item.BrokenError](err); !ok || broken.File != "items/1.md" || !strings.HasPrefix(broken.Reason, "cannot be changed") {
 			t.Errorf("got %v", err)
@@ -123,7 +123,7 @@ func TestLinks(t *testing.T) {
 		check()
 		_, itemErr := s.Item(t.Context(), 1)
 		_, updateErr := s.Update(t.Context(), 1, item.Patch{Title: new("x")})
-		for _, err := range []error{itemErr, updateErr, s.Delete(t.Context(), 1, "")} {
+		for _, err := range []error{itemErr, updateErr, s.Delete(t.Context(), 1, "", false)} {
 			if err == nil || !strings.HasSuffix(err.Error(), reason) {
 				t.Errorf("got %v", err)
 			}

@@ -80,7 +80,7 @@ func (w *writer) release(ctx context.Context, id item.ID, steal bool) (claim ite
 		claim, was, err = c.Release(&it.Summary, steal)
 		return err
 	})
-	if err == nil && was && !w.by.Continues(claim.Holder) {
+	if err == nil && was && !w.by.Shares(claim.Holder) {
 		err = w.record(&it, item.Change{Kind: item.Stolen, StolenFrom: claim.Holder.String()})
 	}
 	return claim, was, err

@@ -238,7 +238,7 @@ func TestHistoryOfWhatHappened(t *testing.T) {
 	}
 	write(t, dir, "items/1.md", strings.Replace(later, it.Updated, "2099-01-01T00:00:00.000Z", 1))
 	diff(t, "after an edit", "created updated elsewhere", kinds())
-	if _, err := s.Undo(ctx, 1, ""); err == nil || !strings.Contains(err.Error(), "by another program") {
+	if _, err := s.Undo(ctx, 1, "", false); err == nil || !strings.Contains(err.Error(), "by another program") {
 		t.Errorf("an edit is undone: %v", err)
 	}
 }

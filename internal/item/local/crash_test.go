@@ -95,7 +95,7 @@ func writeUntilKilled(dir string) {
 		do(func() error { _, err := s.AddComment(ctx, 1, "w", text); return err })
 		say("ok comment %s", text)
 		say("do delete %d", top.ID)
-		do(func() error { return s.Delete(ctx, top.ID, "") })
+		do(func() error { return s.Delete(ctx, top.ID, "", false) })
 		say("ok delete %d", top.ID)
 		if n%2 == 0 {
 			say("do restore %d", top.ID)

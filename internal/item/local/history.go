@@ -1,12 +1,14 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
 
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/itemdir"
+	"github.com/copse-dev/copse/internal/item/local/claimbook"
 	"github.com/copse-dev/copse/internal/item/local/layout"
 	"github.com/copse-dev/copse/internal/item/local/reader"
 	"github.com/copse-dev/copse/internal/item/local/trash"
@@ -19,6 +21,7 @@ import (
 func (w *writer) logFile(before *item.Item, c *item.Change, updated string) (lockedstore.File, error) {
 	if c != nil {
 		c.Undoes = w.undoes
+		c.StolenFrom = cmp.Or(c.StolenFrom, w.stolen)
 	}
 	return w.history.With(w.tx, before, c, updated)
 }
@@ -77,15 +80,15 @@ func (f *directory) everyItem(root *os.Root) ([]*item.Summary, error) {
 }
 
 // Undo implements [item.Backend].
-func (s *Store) Undo(ctx context.Context, id item.ID, change string) (c item.Change, err error) {
+func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (c item.Change, err error) {
 	err = s.change(ctx, func(w *writer) error {
-		c, err = w.undo(ctx, id, change)
+		c, err = w.undo(ctx, id, change, steal)
 		return err
 	})
 	return c, err
 }
 
-func (w *writer) undo(ctx context.Context, id item.ID, change string) (item.Change, error) {
+func (w *writer) undo(ctx context.Context, id item.ID, change string, steal bool) (item.Change, error) {
 	it, deleted, err := reader.Anywhere(w.tx.Root(), id)
 	if err != nil {
 		return item.Change{}, err
@@ -98,22 +101,38 @@ func (w *writer) undo(ctx context.Context, id item.ID, change string) (item.Chan
 	if err != nil {
 		return item.Change{}, err
 	}
+	if w.stolen, err = w.checkHolder(ctx, &it.Summary, steal); err != nil {
+		return item.Change{}, err
+	}
 	w.undoes = u.Change.ID
+	u.Patch.Steal = steal
 	switch {
 	case u.Restore:
 		_, err = w.restore(id)
 	case u.Delete:
-		err = w.deleteAlone(ctx, it, u.Change.ID)
+		err = w.deleteAlone(ctx, it, u.Change.ID, steal)
 	case u.Comment != nil:
 		err = w.removeComment(id, *u.Comment)
 	default:
 		_, err = w.update(ctx, id, u.Patch)
 	}
+	if err == nil && w.stolen != "" {
+		err = w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error { return c.Forget(&it.Summary) })
+	}
 	return u.Change, err
 }
 
+// checkHolder returns an [*item.HeldError] if another agent holds an item, or with steal, who does.
+func (w *writer) checkHolder(ctx context.Context, it *item.Summary, steal bool) (stolen string, err error) {
+	err = w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error {
+		stolen, err = c.Check(it, steal)
+		return err
+	})
+	return stolen, err
+}
+
 // deleteAlone deletes an item that no other refers to.
-func (w *writer) deleteAlone(ctx context.Context, it item.Item, change string) error {
+func (w *writer) deleteAlone(ctx context.Context, it item.Item, change string, steal bool) error {
 	s, err := w.Snapshot()
 	if err != nil {
 		return err
@@ -121,7 +140,7 @@ func (w *writer) deleteAlone(ctx context.Context, it item.Item, change string) e
 	if others := slices.Concat(s.Children(it.ID), s.Dependents(it.ID)); len(others) > 0 {
 		return &item.UndoError{ID: it.ID, Change: change, Reason: "work item #" + others[0].ID.String() + " refers to it since; delete it if nobody needs it"}
 	}
-	return w.delete(ctx, it.ID, "")
+	return w.delete(ctx, it.ID, "", steal)
 }
 
 // removeComment takes the last comment away that is the same as c.

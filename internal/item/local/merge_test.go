@@ -175,7 +175,7 @@ func TestDeletedAndChanged(t *testing.T) {
 		}
 		ours.commit()
 		theirs = ours.clone()
-		if err := open(t, ours.dir, true).Delete(t.Context(), 2, ""); err != nil {
+		if err := open(t, ours.dir, true).Delete(t.Context(), 2, "", false); err != nil {
 			t.Fatal(err)
 		}
 		ours.comment(1, "x")
@@ -251,7 +251,7 @@ func TestDeletedAndChanged(t *testing.T) {
 			t.Errorf("the description is %q, %v", it.Description, err)
 		}
 		// Who deletes it now has seen the change.
-		if err := ours.store().Delete(t.Context(), 2, ""); err != nil {
+		if err := ours.store().Delete(t.Context(), 2, "", false); err != nil {
 			t.Fatal(err)
 		}
 		ours.commit()
@@ -281,7 +281,7 @@ func TestCherryPickedCopies(t *testing.T) {
 		ours.create("one")
 		ours.commit()
 		theirs := ours.clone()
-		if err := theirs.store().Delete(t.Context(), 1, ""); err != nil {
+		if err := theirs.store().Delete(t.Context(), 1, "", false); err != nil {
 			t.Fatal(err)
 		}
 		theirs.commit()

@@ -56,7 +56,7 @@ names items
 `)
 
 	// The record of the move is on disk before the item moves, and is removed last.
-	if err := s.Delete(ctx, 1, ""); err != nil {
+	if err := s.Delete(ctx, 1, "", false); err != nil {
 		t.Fatal(err)
 	}
 	check("delete", `content .copse/pending.json
@@ -77,7 +77,7 @@ remove .copse/pending.json
 names .copse
 `)
 
-	if err := s.Delete(ctx, 2, ""); err != nil {
+	if err := s.Delete(ctx, 2, "", false); err != nil {
 		t.Fatal(err)
 	}
 	disk.Reset()

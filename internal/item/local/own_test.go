@@ -64,7 +64,7 @@ func TestEditedWhileUnmerged(t *testing.T) {
 	}
 	remove := func(t *testing.T, c clone, id item.ID) {
 		t.Helper()
-		if err := open(t, c.dir, true).Delete(t.Context(), id, ""); err != nil {
+		if err := open(t, c.dir, true).Delete(t.Context(), id, "", false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -94,7 +94,7 @@ func TestDeletedFileComesBack(t *testing.T) {
 		write(t, dir, name, text)
 	}
 	s := open(t, dir, true)
-	if err := s.Delete(t.Context(), 1, ""); err != nil {
+	if err := s.Delete(t.Context(), 1, "", false); err != nil {
 		t.Fatal(err)
 	}
 	deleted := read(t, dir, "trash/1.md")
@@ -117,7 +117,7 @@ func TestTrashHasTheNumber(t *testing.T) {
 	dir := project(t)
 	write(t, dir, "items/1.md", itemText("1"))
 	write(t, dir, "trash/1.md", "another")
-	err := open(t, dir, true).Delete(t.Context(), 1, "")
+	err := open(t, dir, true).Delete(t.Context(), 1, "", false)
 	if err == nil || err.Error() != "A deleted item has the number 1 as well: trash/1.md. Remove that file first" {
 		t.Errorf("got %v", err)
 	}

@@ -105,7 +105,7 @@ func TestMarksAroundTwoItems(t *testing.T) {
 	ours.git("checkout", "-q", "HEAD^", "--", ".tic/items/1.md")
 	var one string
 	ours.edit("items/1.md", func(text string) string { one = text; return text })
-	if err := open(t, ours.dir, true).Delete(t.Context(), 1, ""); err != nil {
+	if err := open(t, ours.dir, true).Delete(t.Context(), 1, "", false); err != nil {
 		t.Fatal(err)
 	}
 	ours.edit("items/5.md", func(text string) string {
@@ -140,7 +140,7 @@ func TestLostByGit(t *testing.T) {
 	commit(ours, "start")
 	theirs := ours.clone()
 	remove := func(id item.ID) {
-		if err := open(t, theirs.dir, true).Delete(t.Context(), id, ""); err != nil {
+		if err := open(t, theirs.dir, true).Delete(t.Context(), id, "", false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -195,7 +195,7 @@ func TestBuriedByACopy(t *testing.T) {
 		}
 		deletes.commit()
 		changes = deletes.clone()
-		if err := open(t, deletes.dir, true).Delete(t.Context(), 1, ""); err != nil {
+		if err := open(t, deletes.dir, true).Delete(t.Context(), 1, "", false); err != nil {
 			t.Fatal(err)
 		}
 		deletes.git("add", "-A")
@@ -219,7 +219,7 @@ func TestBuriedByACopy(t *testing.T) {
 		diff(t, "warnings", []item.Warning(nil), warnings)
 		c.commit()
 		// Who deletes it now has seen the change.
-		if err := open(t, c.dir, true).Delete(t.Context(), 1, ""); err != nil {
+		if err := open(t, c.dir, true).Delete(t.Context(), 1, "", false); err != nil {
 			t.Fatal(err)
 		}
 		c.commit()
@@ -256,7 +256,7 @@ func TestBuriedByACopy(t *testing.T) {
 	t.Run("a rebase of both, of one clone", func(t *testing.T) {
 		t.Parallel()
 		_, changes := prepare(t)
-		if err := open(t, changes.dir, true).Delete(t.Context(), 1, ""); err != nil {
+		if err := open(t, changes.dir, true).Delete(t.Context(), 1, "", false); err != nil {
 			t.Fatal(err)
 		}
 		changes.git("add", "-A")

@@ -29,6 +29,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -229,7 +230,7 @@ func (s *Store) Update(ctx context.Context, id item.ID, p item.Patch) (it item.I
 
 // AddComment implements [item.Backend].
 func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
-	c, err := item.CheckComment(author, text)
+	c, err := item.CheckComment(cmp.Or(author, item.AgentOf(ctx).Name), text)
 	if err != nil {
 		return item.Comment{}, err
 	}
@@ -241,8 +242,8 @@ func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string)
 }
 
 // Delete implements [item.Backend]. The item goes to the trash.
-func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
-	return s.change(ctx, func(w *writer) error { return w.delete(ctx, id, seen) })
+func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
+	return s.change(ctx, func(w *writer) error { return w.delete(ctx, id, seen, steal) })
 }
 
 // Restore implements [item.Backend]. The item comes from the trash.

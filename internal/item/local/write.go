@@ -30,8 +30,9 @@ type writer struct {
 	// part in it, too, because the remote must have the mark.
 	syncing bool
 	by      item.Agent // who changes it
-	// undoes is the ID of the change that is being undone.
-	undoes string
+	// undoes is the ID of the change that is being undone, and stolen the agent from which its item is
+	// taken for that.
+	undoes, stolen string
 	// elsewhere returns a number, not less than one, that no other branch or worktree
 	// has given out; nil if nobody can tell.
 	elsewhere func(least item.ID) item.ID
@@ -160,11 +161,11 @@ func (w *writer) create(d item.Draft) (item.Item, error) {
 	if d, err = config.Values().Complete(d); err != nil {
 		return item.Item{}, err
 	}
-	id, err := w.nextID(config)
-	if err != nil {
+	if err := item.CheckNew(w.find, d.Parent, d.DependsOn); err != nil { // before a number is taken
 		return item.Item{}, err
 	}
-	if err := item.CheckNew(w.find, d.Parent, d.DependsOn); err != nil {
+	id, err := w.nextID(config)
+	if err != nil {
 		return item.Item{}, err
 	}
 	now := w.birth(id)
@@ -347,7 +348,7 @@ func (w *writer) initialize() (created bool, err error) {
 }
 
 // delete deletes an item that is as it was seen in a preview.
-func (w *writer) delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
+func (w *writer) delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
 	it, err := w.Item(id)
 	if err != nil {
 		return err
@@ -363,10 +364,13 @@ func (w *writer) delete(ctx context.Context, id item.ID, seen item.Fingerprint) 
 	if seen != "" && seen != preview.Fingerprint {
 		return &item.ChangedError{ID: id}
 	}
-	if err := w.trash().Delete(id, preview, w.moved(item.Deleted, id)); err != nil {
-		return err
-	}
-	return w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error { return c.Forget(&it.Summary) })
+	return w.claims.Change(ctx, w.tx, func(c *claimbook.Tx) error {
+		return c.Finish(&it.Summary, steal, func(stolen string) error {
+			change := w.moved(item.Deleted, id)
+			change.StolenFrom = stolen
+			return w.trash().Delete(id, preview, change)
+		})
+	})
 }
 
 // restore brings a deleted item back.

@@ -87,26 +87,36 @@ func (w *writer) lockItem(id item.ID) error {
 	return err
 }
 
-// finish ends the claim of an item that is done now. The error is an [*item.HeldError] if
-// another agent has it and it is not to be stolen.
+// finish ends the claim of an item that is done or deleted now. The error is an
+// [*item.HeldError] if another agent has it and it is not to be stolen.
 func (w *writer) finish(id item.ID, steal bool) error {
 	if err := w.lockItem(id); err != nil {
 		return err
 	}
-	c, err := w.claimOf(id)
-	if err != nil || c == nil {
+	if err := w.checkHolder(id, steal); err != nil {
 		return err
-	}
-	if err := item.CheckHolder(id, c, w.by, w.now); err != nil {
-		if !steal {
-			return err
-		}
-		if err := w.logTheft(id, c); err != nil {
-			return err
-		}
 	}
 	w.endClaim(id)
 	return nil
+}
+
+// checkHolder returns an [*item.HeldError] if another agent holds an item, whose row is locked.
+// With steal, it ends that claim instead, and the history records the holder.
+func (w *writer) checkHolder(id item.ID, steal bool) error {
+	if w.freed == id {
+		return nil
+	}
+	c, err := w.claimOf(id)
+	if err != nil {
+		return err
+	}
+	held := item.CheckHolder(id, c, w.by, w.now)
+	if held == nil || !steal {
+		return held
+	}
+	w.freed = id
+	w.endClaim(id)
+	return w.logTheft(id, c)
 }
 
 func (w *writer) endClaim(id item.ID) {
@@ -267,8 +277,10 @@ func (s *Store) take(ctx context.Context, w wanted, key string, by item.Agent, l
 				return err
 			}
 		}
-		got, err = scanClaimed(pool.QueryRow(ctx, takeStatement,
-			w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), item.ClaimGrace.Milliseconds(), lease.Milliseconds(), w.only))
+		err = often(ctx, pool, func(r pgx.Row) error {
+			got, err = scanClaimed(r)
+			return err
+		}, takeStatement, w.project, w.ids, w.version, key, sqltext.Encode(by.Name), sqltext.Encode(by.Host), string(holder), item.ClaimGrace.Milliseconds(), lease.Milliseconds(), w.only)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return nil
@@ -315,7 +327,7 @@ const takeStatement = `with free as (
 			where k.expires <= excluded.since or k.gone <= excluded.since - $8 * interval '1 millisecond'
 		returning k.*
 	)
-	select ` + claimColumns + ", " + wholeColumns + " from taken k join copse.item i on i.project_id = k.project_id and i.id = k.item_id"
+	select ` + claimColumns + ", " + wholeColumns + processColumn + " from taken k join copse.item i on i.project_id = k.project_id and i.id = k.item_id"
 
 // claimItem gives the agent the item that it asks for.
 func (s *Store) claimItem(ctx context.Context, r item.ClaimRequest) (claimed item.Claimed, err error) {
@@ -398,10 +410,10 @@ func (s *Store) noteGoneAtTimes(ctx context.Context) error {
 
 // noteGone notes which holders on this machine have ended.
 func (s *Store) noteGone(ctx context.Context, all *item.Snapshot) error {
-	by, now := item.AgentOf(ctx), time.Now()
+	find := item.HolderCheck{By: item.AgentOf(ctx), Now: time.Now()}
 	gone := map[item.ID]item.Claim{}
 	for _, it := range all.Claims() {
-		if c, _ := all.Claim(it.ID); c.MarkGone(by, now) != c {
+		if c, _ := all.Claim(it.ID); find.Mark(c) != c {
 			gone[it.ID] = c
 		}
 	}
@@ -468,9 +480,10 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine item.Claim, held
 			return err
 		}
 		var project int64
-		_, mine, _, err = scanClaim(withMore(pool.QueryRow(ctx, `delete from copse.claim k using copse.project p
-			where p.name = $1 and k.project_id = p.id and k.item_id = $2 and k.holder = $3 and k.gone is null and k.expires > clock_timestamp()
-			returning `+claimColumns+", k.project_id", sqltext.Encode(name), int64(id), string(holder)), &project))
+		err = often(ctx, pool, func(r pgx.Row) error {
+			_, mine, _, err = scanClaim(withMore(r, &project))
+			return err
+		}, giveBackStatement, sqltext.Encode(name), int64(id), string(holder))
 		held = err == nil
 		switch {
 		case held:
@@ -485,6 +498,11 @@ func (s *Store) giveBack(ctx context.Context, id item.ID) (mine item.Claim, held
 	})
 	return mine, held && err == nil, err
 }
+
+// giveBackStatement is the statement of [Store.giveBack].
+const giveBackStatement = `delete from copse.claim k using copse.project p
+	where p.name = $1 and k.project_id = p.id and k.item_id = $2 and k.holder = $3 and k.gone is null and k.expires > clock_timestamp()
+	returning ` + claimColumns + ", k.project_id" + processColumn
 
 // more is a row with more columns than scanClaim reads.
 type more struct {
@@ -540,17 +558,18 @@ func (s *Store) due(ctx context.Context, by item.Agent) (due []item.ID, gone map
 			return err
 		}
 		defer rows.Close()
+		find := item.HolderCheck{By: by, Now: time.Now()}
 		for rows.Next() {
 			id, c, now, err := scanClaim(rows)
 			switch {
 			case err != nil:
 				return err
 			case c.Ended(now):
-			case by.Continues(c.Holder):
-				if c.Due(now) || c.Holder != by {
+			case by.Shares(c.Holder):
+				if c.Due(by, now) {
 					due = append(due, id)
 				}
-			case c.MarkGone(by, now) != c:
+			case find.Mark(c) != c:
 				gone[id] = c
 			}
 		}
@@ -565,10 +584,10 @@ func (w *writer) renew(id item.ID) error {
 		return err
 	}
 	c, err := w.claimOf(id)
-	if err != nil || c == nil || !w.by.Continues(c.Holder) {
+	if err != nil || c == nil || !w.by.Shares(c.Holder) {
 		return err
 	}
-	return w.keepClaim(id, c.Renew(w.by, w.now.UTC(), c.Lease()))
+	return w.keepClaim(id, c.Renew(w.by, w.now.UTC()))
 }
 
 // toRenew reports whether the claims of an agent were not looked at for a while, and notes

@@ -99,7 +99,7 @@ func TestFullDisk(t *testing.T) {
 		"create":  func() error { _, err := s.Create(ctx, item.Draft{Title: "second", Iteration: "other"}); return err },
 		"update":  func() error { _, err := s.Update(ctx, 1, item.Patch{Title: new("changed")}); return err },
 		"comment": func() error { _, err := s.AddComment(ctx, 1, "", "text"); return err },
-		"delete":  func() error { return s.Delete(ctx, 1, "") },
+		"delete":  func() error { return s.Delete(ctx, 1, "", false) },
 	} {
 		failed := storeError(t, change())
 		if !strings.Contains(failed.Problem, "the disk of the database is full") || !strings.Contains(failed.Next, "Nothing was changed") {

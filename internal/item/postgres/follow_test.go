@@ -68,7 +68,7 @@ func changes(s *postgres.Store) []func(context.Context) error {
 			_, err := s.Claim(item.WithAgent(ctx, ada), item.ClaimRequest{})
 			return err
 		},
-		func(ctx context.Context) error { return s.Delete(ctx, id, "") },
+		func(ctx context.Context) error { return s.Delete(item.WithAgent(ctx, ada), id, "", false) },
 		func(ctx context.Context) error { return s.SetIteration(ctx, "next") },
 	}
 }

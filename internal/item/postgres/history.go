@@ -84,16 +84,16 @@ func (s *Store) History(ctx context.Context, id item.ID) (log []item.Change, err
 }
 
 // Undo implements [item.Historian].
-func (s *Store) Undo(ctx context.Context, id item.ID, change string) (undone item.Change, err error) {
+func (s *Store) Undo(ctx context.Context, id item.ID, change string, steal bool) (undone item.Change, err error) {
 	_, _, err = s.change(ctx, func(w *writer) (item.ID, error) {
-		undone, err = w.undo(id, change)
+		undone, err = w.undo(id, change, steal)
 		return id, err
 	})
 	return undone, err
 }
 
 // undo undoes a change of an item.
-func (w *writer) undo(id item.ID, change string) (item.Change, error) {
+func (w *writer) undo(id item.ID, change string, steal bool) (item.Change, error) {
 	it, err := anyItem(w.ctx, w.tx, w.id, id)
 	if err != nil {
 		return item.Change{}, err
@@ -106,12 +106,21 @@ func (w *writer) undo(id item.ID, change string) (item.Change, error) {
 	if err != nil {
 		return item.Change{}, err
 	}
+	if !u.Restore { // a deleted item has no claim
+		if err := w.lockItem(id); err != nil {
+			return item.Change{}, err
+		}
+		if err := w.checkHolder(id, steal); err != nil {
+			return item.Change{}, err
+		}
+	}
 	w.undoes = u.Change.ID
+	u.Patch.Steal = steal
 	switch {
 	case u.Restore:
 		_, err = w.restore(id)
 	case u.Delete:
-		err = w.discard(id, u.Change.ID)
+		err = w.discard(id, u.Change.ID, steal)
 	case u.Comment != nil:
 		err = w.takeBack(id, *u.Comment)
 	default:
@@ -121,7 +130,7 @@ func (w *writer) undo(id item.ID, change string) (item.Change, error) {
 }
 
 // discard deletes an item that nothing refers to.
-func (w *writer) discard(id item.ID, change string) error {
+func (w *writer) discard(id item.ID, change string, steal bool) error {
 	others, err := loadItems(w.ctx, w.tx, "i.project_id = $1 and i.state = 'live' and (i.parent = $2 or $2 = any(i.depends_on))", w.id, int64(id))
 	if err != nil {
 		return err
@@ -129,7 +138,7 @@ func (w *writer) discard(id item.ID, change string) error {
 	if len(others) > 0 {
 		return &item.UndoError{ID: id, Change: change, Reason: "other items refer to it; delete it if nobody needs it"}
 	}
-	return w.delete(id, "")
+	return w.delete(id, "", steal)
 }
 
 // takeBack removes the last comment that is the same as c.

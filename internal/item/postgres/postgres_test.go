@@ -21,13 +21,23 @@ func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
 // open returns the store of a project at an address.
 func open(tb testing.TB, at, project string) *postgres.Store {
 	tb.Helper()
+	return openWith(tb, at, project, func(*pgxpool.Config) {})
+}
+
+// openWith is open with other connections.
+func openWith(tb testing.TB, at, project string, change func(*pgxpool.Config)) *postgres.Store {
+	tb.Helper()
 	s := postgres.New(postgres.Options{
 		Connect: func() (*pgxpool.Config, error) {
 			a, err := address.Parse(at)
 			if err != nil {
 				return nil, err
 			}
-			return a.Config(address.Environment{Getenv: func(string) string { return "" }, GOOS: "linux"})
+			config, err := a.Config(address.Environment{Getenv: func(string) string { return "" }, GOOS: "linux"})
+			if err == nil {
+				change(config)
+			}
+			return config, err
 		},
 		Project: func() (string, error) { return project, nil },
 	})
@@ -80,7 +90,7 @@ func TestDescriptions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Delete(ctx, 3, ""); err != nil {
+	if err := s.Delete(ctx, 3, "", false); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Descriptions(ctx, []item.ID{1, 2, 3, 4})

@@ -182,7 +182,7 @@ func (s *Store) again(ctx context.Context, it item.Item, id item.ID, replayed bo
 
 // AddComment implements [item.Backend].
 func (s *Store) AddComment(ctx context.Context, id item.ID, author, text string) (item.Comment, error) {
-	c, err := item.CheckComment(author, text)
+	c, err := item.CheckComment(cmp.Or(author, item.AgentOf(ctx).Name), text)
 	if err != nil {
 		return item.Comment{}, err
 	}
@@ -211,8 +211,8 @@ func (s *Store) lastComment(ctx context.Context, id item.ID, c item.Comment) (it
 }
 
 // Delete implements [item.Backend]. The item goes to the trash.
-func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint) error {
-	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return id, w.delete(id, seen) })
+func (s *Store) Delete(ctx context.Context, id item.ID, seen item.Fingerprint, steal bool) error {
+	_, _, err := s.change(ctx, func(w *writer) (item.ID, error) { return id, w.delete(id, seen, steal) })
 	return err
 }
 

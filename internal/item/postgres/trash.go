@@ -11,7 +11,7 @@ import (
 )
 
 // delete takes an item out of those that refer to it, and notes in its row which they were.
-func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
+func (w *writer) delete(id item.ID, seen item.Fingerprint, steal bool) error {
 	r, err := loadItem(w.ctx, w.tx, w.id, id, live)
 	if err != nil {
 		return err
@@ -31,6 +31,9 @@ func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
 	if seen != "" && seen != preview.Fingerprint {
 		return &item.ChangedError{ID: id}
 	}
+	if err := w.finish(id, steal); err != nil {
+		return err
+	}
 	for _, other := range others {
 		var a assignments
 		if other.Parent == id {
@@ -49,7 +52,6 @@ func (w *writer) delete(id item.ID, seen item.Fingerprint) error {
 	a.set("lost_children", sqltext.Numbers(r.lost.children))
 	a.set("lost_dependents", sqltext.Numbers(r.lost.dependents))
 	w.store(id, a)
-	w.endClaim(id)
 	change := w.entry(item.Deleted, id)
 	change.Undoes = w.undoes
 	return w.log(change)

@@ -40,6 +40,7 @@ type writer struct {
 	by     item.Agent
 	rules  item.Config // the configuration, completed by the settings
 	undoes string      // the ID of the change that is undone
+	freed  item.ID     // the item whose claim was stolen
 	batch  pgx.Batch   // what is written at the end
 	quiet  bool        // nobody needs to know of it at once
 }

@@ -304,7 +304,7 @@ func (c *clone) change() error {
 		}
 		c.note("%s deletes #%d", c.name, it.ID)
 		c.deleted[it.Created] = true
-		err = s.Delete(c.ctx, it.ID, "")
+		err = s.Delete(c.ctx, it.ID, "", false)
 	}
 	return err
 }

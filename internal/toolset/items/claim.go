@@ -72,7 +72,7 @@ func (t *Tools) ReleaseItem(ctx context.Context, in ReleaseIn) (ReleaseOut, erro
 // nextOfClaim returns the next step for an error of a claim; "" if it is none.
 func nextOfClaim(err error) string {
 	if _, ok := errors.AsType[*item.HeldError](err); ok {
-		return "Use claim_item without id to get another item. If the user asks for this one, pass steal: true."
+		return "Use claim_item without id to get another item. If the user asks for this one, use claim_item with steal: true first."
 	}
 	if e, ok := errors.AsType[*item.NothingToClaimError](err); ok {
 		if e.Claimed > 0 {

@@ -56,7 +56,7 @@ const affectedBudget = 4 << 10
 
 // DeleteItem previews the deletion of an item, and stores the preview.
 func (t *Tools) DeleteItem(ctx context.Context, in DeleteIn) (DeleteOut, error) {
-	p, broken, err := t.backlog.PreviewDeletion(ctx, in.ID)
+	p, broken, err := t.backlog.PreviewDeletion(ctx, in.ID, false)
 	if err != nil {
 		return DeleteOut{}, err
 	}
@@ -129,7 +129,7 @@ func (t *Tools) ConfirmDelete(ctx context.Context, in DeleteIn) (ConfirmOut, err
 	if err != nil {
 		return ConfirmOut{}, err
 	}
-	if err := t.project.Delete(ctx, in.ID, p.seen); err != nil {
+	if err := t.project.Delete(ctx, in.ID, p.seen, false); err != nil {
 		return ConfirmOut{}, err
 	}
 	t.mu.Lock()

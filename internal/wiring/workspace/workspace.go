@@ -271,8 +271,7 @@ func (w *Workspace) agent(ctx context.Context) item.Agent {
 
 // Person returns the user of the command line, who has no lasting process.
 func (w *Workspace) Person() item.Agent {
-	user := cmp.Or(w.env.Getenv("USER"), w.env.Getenv("LOGNAME"), w.env.Getenv("USERNAME"), "a user")
-	return item.Agent{Name: user, Worktree: w.Workspace(), Host: w.env.Hostname}
+	return item.Agent{Name: w.env.User(), Worktree: w.Workspace(), Host: w.env.Hostname}
 }
 
 // Claims returns the claims of a store.

@@ -149,8 +149,9 @@ func (b *Backlog) Related(ctx context.Context, v View, id item.ID, list func(*it
 }
 
 // PreviewDeletion returns the effects of deleting an item, and the problems of items that could be
-// affected without being named.
-func (b *Backlog) PreviewDeletion(ctx context.Context, id item.ID) (item.Preview, []item.Warning, error) {
+// affected without being named. The error is an [*item.HeldError] if another agent than that of the
+// context holds the item and it is not to be stolen.
+func (b *Backlog) PreviewDeletion(ctx context.Context, id item.ID, steal bool) (item.Preview, []item.Warning, error) {
 	it, err := b.backend.Item(ctx, id)
 	if err != nil {
 		return item.Preview{}, nil, err
@@ -158,6 +159,9 @@ func (b *Backlog) PreviewDeletion(ctx context.Context, id item.ID) (item.Preview
 	s, err := b.backend.Snapshot(ctx)
 	if err != nil {
 		return item.Preview{}, nil, err
+	}
+	if c, held := s.Claim(id); held && !steal && !item.AgentOf(ctx).Shares(c.Holder) {
+		return item.Preview{}, nil, &item.HeldError{ID: id, Claim: c}
 	}
 	p, err := s.Preview(it)
 	return p, s.Warnings, err

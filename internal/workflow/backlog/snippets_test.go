@@ -75,7 +75,7 @@ func TestSnippetsAreReadAtOnce(t *testing.T) {
 	if len(db.asked) > 32 {
 		t.Errorf("a page of 20 read %d descriptions", len(db.asked))
 	}
-	if err := store.Delete(ctx, hits[99].ID, ""); err != nil {
+	if err := store.Delete(ctx, hits[99].ID, "", false); err != nil {
 		t.Fatal(err)
 	}
 	if got := work.Snippets("needle", hits).Of(ctx, hits[99]); got != "" {

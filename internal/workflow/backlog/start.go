@@ -36,10 +36,21 @@ type Start struct {
 	Worktree string `json:"worktree,omitempty"`
 	// Command is the git command that creates or switches to the branch.
 	Command []string `json:"command"`
+
+	// Held means that the agent that planned the start holds the item already.
+	Held bool `json:"-"`
+}
+
+// Worker returns the agent who works on the item after the start: the given one, in the new worktree
+// if there is one.
+func (s *Start) Worker(by item.Agent) item.Agent {
+	by.Worktree = cmp.Or(s.Worktree, by.Worktree)
+	return by
 }
 
 // PlanStart returns the start of work on an item. It changes nothing. The error is an
-// [*item.HeldError] if another agent than that of the context holds the item.
+// [*item.HeldError] if another agent than that of the context, here or in the new worktree, holds
+// the item.
 func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o StartOptions) (Start, error) {
 	it, err := b.backend.Item(ctx, id)
 	if err != nil {
@@ -49,15 +60,23 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 	if err != nil {
 		return Start{}, err
 	}
-	if c, held := all.Claim(id); held && !item.AgentOf(ctx).Continues(c.Holder) {
-		return Start{}, &item.HeldError{ID: id, Claim: c}
-	}
 	if _, err := (item.Config{}).Check(item.Patch{Branch: &o.Branch}); err != nil {
 		return Start{}, err
 	}
 	s := Start{ID: it.ID, Branch: cmp.Or(o.Branch, it.Link.Branch)}
 	if s.Branch == "" {
 		s.Branch = it.BranchName()
+	}
+	if o.NewWorktree {
+		name := strings.ReplaceAll(strings.TrimPrefix(s.Branch, "tic/"), "/", "-")
+		s.Worktree = filepath.Join(mainRoot(repo), worktrees, name)
+	}
+	if c, held := all.Claim(id); held {
+		by := item.AgentOf(ctx)
+		s.Held = by.Shares(c.Holder)
+		if worker := s.Worker(by); !s.Held && !worker.Shares(c.Holder) {
+			return Start{}, &item.HeldError{ID: id, Claim: c}
+		}
 	}
 	exists, err := repo.HasBranch(ctx, s.Branch)
 	if err != nil {
@@ -72,12 +91,9 @@ func (b *Backlog) PlanStart(ctx context.Context, repo *git.Repo, id item.ID, o S
 	}
 	switch {
 	case o.NewWorktree:
-		name := strings.ReplaceAll(strings.TrimPrefix(s.Branch, "tic/"), "/", "-")
-		dir := filepath.Join(mainRoot(repo), worktrees)
-		if err := checkOwn(dir); err != nil {
+		if err := checkOwn(filepath.Dir(s.Worktree)); err != nil {
 			return Start{}, err
 		}
-		s.Worktree = filepath.Join(dir, name)
 		if _, err := os.Lstat(s.Worktree); err == nil {
 			return Start{}, &OccupiedError{Path: s.Worktree}
 		}
@@ -200,8 +216,9 @@ func checkOwn(dir string) error {
 // inProgress is the status of a started item, in projects that have it.
 const inProgress = "in-progress"
 
-// Begin runs the command of a start, links the item with its branch and worktree, and
-// sets it in progress if it is in the first status.
+// Begin runs the command of a start, links the item with its branch and worktree, assigns it to the
+// agent of the context if it is assigned to nobody, and sets it in progress if it is in the first
+// status.
 func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
 	it, err := b.backend.Item(ctx, s.ID)
 	if err != nil {
@@ -214,6 +231,9 @@ func (b *Backlog) Begin(ctx context.Context, repo *git.Repo, s Start) error {
 	p := item.Patch{Branch: &s.Branch}
 	if s.Worktree != "" {
 		p.Worktree = &s.Worktree
+	}
+	if by := item.AgentOf(ctx).Name; it.Assignee == "" && by != "" {
+		p.Assignee = &by
 	}
 	if it.Status == config.Statuses[0] && slices.Contains(config.Statuses, inProgress) {
 		p.Status = new(inProgress)

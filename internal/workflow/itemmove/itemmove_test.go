@@ -154,7 +154,7 @@ func fill(t *testing.T, s *local.Store, n int) {
 			check(err)
 		}
 		if i%11 == 5 {
-			check(s.Delete(ctx, it.ID, ""))
+			check(s.Delete(ctx, it.ID, "", false))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"sync"
 )
 
 // processes returns the numbers of all processes.
@@ -46,13 +47,13 @@ func parentOf(pid int) int {
 }
 
 // bootID names this start of the system, since which process starts are counted.
-func bootID() string {
+var bootID = sync.OnceValue(func() string { //nolint:gochecknoglobals // a constant
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
 	}
 	return string(bytes.TrimSpace(text))
-}
+})
 
 // Started returns a text that differs between all processes that ever had a number: the
 // system's boot and the clock tick in which the process started. It is "" if there is no
@@ -86,10 +87,10 @@ func Marked(variable string) []*os.Process {
 }
 
 // space names this start of the system and the processes that are seen from here.
-func space() string {
+var space = sync.OnceValue(func() string { //nolint:gochecknoglobals // a constant
 	namespace, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
 		return ""
 	}
 	return bootID() + "/" + namespace
-}
+})

@@ -20,6 +20,7 @@ import (
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/item/local"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
+	"github.com/copse-dev/copse/internal/workflow/claims"
 )
 
 // Base is what a command about work items needs.
@@ -116,6 +117,9 @@ func (c Base) explain(ctx context.Context, err error, here *workspace.Workspace,
 		}
 		return fmt.Errorf("not a tic project (no .tic/ directory found). Run `%s` first", c.InitCommand)
 	}
+	if _, done := errors.AsType[*explainedError](err); done {
+		return err
+	}
 	if held, ok := errors.AsType[*item.HeldError](err); ok {
 		return fmt.Errorf("%w; choose another item with `%s claim`, or take this one with `%[2]s claim %[3]d --steal`", err, c.Program, held.ID)
 	}
@@ -130,6 +134,34 @@ func (c Base) explain(ctx context.Context, err error, here *workspace.Workspace,
 	}
 	if _, changed := errors.AsType[*item.ChangedError](err); changed {
 		return errors.New("the item or a related item has changed in the meantime; run the command again")
+	}
+	return err
+}
+
+// explainedError is an error with the next step.
+type explainedError struct {
+	err  error
+	next string
+}
+
+func (e *explainedError) Error() string { return e.err.Error() + "; " + e.next }
+func (e *explainedError) Unwrap() error { return e.err }
+
+// NoteClaim warns of a claim that another clone can still get.
+func (c Base) NoteClaim(got claims.Taken) {
+	if got.Unconfirmed != nil {
+		c.Env.Notef("warning: not confirmed by the remote, so another clone can still get the item: %v", got.Unconfirmed)
+	}
+}
+
+// Explained returns an error with the next step, in place of the one that commands about items add.
+func Explained(err error, next string) error { return &explainedError{err, next} }
+
+// ExplainHeld adds the next step to an [*item.HeldError] of a command with the flag --steal. what is
+// what the command does then.
+func (c Base) ExplainHeld(err error, what string) error {
+	if _, ok := errors.AsType[*item.HeldError](err); ok {
+		return Explained(err, "to "+what+", add --steal")
 	}
 	return err
 }

@@ -7,16 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/copse-dev/copse/internal/app"
+	"github.com/copse-dev/copse/internal/cleantext"
 	"github.com/copse-dev/copse/internal/cli/item/itemcmd"
 	"github.com/copse-dev/copse/internal/cli/output"
 	"github.com/copse-dev/copse/internal/git"
 	"github.com/copse-dev/copse/internal/item"
 	"github.com/copse-dev/copse/internal/wiring/workspace"
 	"github.com/copse-dev/copse/internal/workflow/backlog"
+	"github.com/copse-dev/copse/internal/workflow/claims"
 	"github.com/copse-dev/copse/internal/workflow/track"
 	"github.com/copse-dev/copse/internal/workflow/verdict/nextstep"
 )
@@ -97,6 +100,8 @@ func printLink(o *output.Writer, it *item.Item, asJSON bool) error {
 type started struct {
 	backlog.Start
 	Ran bool `json:"ran"`
+	// Claim is the claim of the started item.
+	Claim *backlog.Claim `json:"claim,omitempty"`
 }
 
 func (c cli) start() *cobra.Command {
@@ -106,11 +111,16 @@ func (c cli) start() *cobra.Command {
 		Use:   "start ID",
 		Short: "Propose a branch for an item, and print the git command",
 		Long: `Propose a branch for an item, and print the git command that creates it from the current commit,
-in this worktree, or in a new one with --worktree. With --run, also run the command, link the item
-to the branch, and set the item in progress if it is not started and the project has a status
-in-progress. If copse tracks the branches of the repository, it records the current branch as the
-parent. A linked item keeps its branch. No hook or filter of the repository runs. An item that
-another agent holds is refused.`,
+in this worktree, or in a new one with --worktree. With --run, also run the command, and
+  - claim the item for the worktree;
+  - assign it to you if it is assigned to nobody;
+  - link it to the branch;
+  - set it in progress if it is not started and the project has a status in-progress;
+  - record the current branch as the parent if copse tracks the branches of the repository.
+
+The claim is like that of "claim". An assistant in the worktree can use it: it can take the item
+over, finish it, and release it. A linked item keeps its branch. No hook or filter of the
+repository runs. An item that another agent holds is refused.`,
 		Example: fmt.Sprintf("  %[1]s start 3\n  %[1]s start 3 --worktree --run", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 	}
@@ -131,19 +141,23 @@ another agent holds is refused.`,
 		work := backlog.New(s)
 		plan, err := work.PlanStart(ctx, repo, id, o)
 		if err != nil {
-			return c.explainStart(err)
+			return c.explainStart(ctx, err)
 		}
-		out := c.Out()
+		out, done := c.Out(), started{Start: plan, Ran: run}
 		if run {
-			if err := work.Begin(ctx, repo, plan); err != nil {
+			got, err := begin(ctx, here.Claims(s), plan, func(ctx context.Context) error { return work.Begin(ctx, repo, plan) })
+			if err != nil {
 				return err
 			}
+			done.Claim = backlog.ClaimOf(got.Claim)
+			c.NoteClaim(got)
+			c.Env.Notef("note: claimed until %s", got.Claim.Expires.UTC().Format(time.RFC3339))
 			if err := c.recordParent(ctx, here, plan); err != nil {
 				c.Env.Notef("warning: the parent of %s is not recorded: %v; run `copse branch parent %[1]s %[3]s`", plan.Branch, err, plan.Parent)
 			}
 		}
 		if asJSON {
-			return out.JSON(started{plan, run})
+			return out.JSON(done)
 		}
 		if run && plan.Worktree != "" {
 			c.Env.Notef("note: to work on the item, run `%s`", shellLine([]string{"cd", plan.Worktree}))
@@ -153,8 +167,43 @@ another agent holds is refused.`,
 	return cmd
 }
 
-// explainStart adds the next step to an error of a branch or directory that exists.
-func (c cli) explainStart(err error) error {
+// begin claims an item for the worktree of a start, and calls do as its holder. A claim in this
+// worktree moves to the new one. If do fails, everything is as before.
+func begin(ctx context.Context, c *claims.Claims, s backlog.Start, do func(context.Context) error) (claims.Taken, error) {
+	worker := item.WithAgent(ctx, s.Worker(item.AgentOf(ctx)))
+	moves := s.Held && s.Worktree != ""
+	if moves {
+		if _, err := c.Release(ctx, s.ID, false); err != nil {
+			return claims.Taken{}, err
+		}
+	}
+	got, err := c.Claim(worker, item.ClaimRequest{ID: s.ID})
+	if err != nil {
+		return claims.Taken{}, err
+	}
+	if err := do(worker); err != nil {
+		if !s.Held || moves {
+			_, released := c.Release(worker, s.ID, false)
+			err = errors.Join(err, released)
+		}
+		if moves {
+			_, claimed := c.Claim(ctx, item.ClaimRequest{ID: s.ID})
+			err = errors.Join(err, claimed)
+		}
+		return claims.Taken{}, err
+	}
+	return got, nil
+}
+
+// explainStart adds the next step to an error of an item that the same person holds in another
+// worktree, and of a branch or directory that exists.
+func (c cli) explainStart(ctx context.Context, err error) error {
+	if held, ok := errors.AsType[*item.HeldError](err); ok {
+		by, me := held.Claim.Holder, item.AgentOf(ctx)
+		if there := me.Worktree != by.Worktree; there && by.Name == me.Name && by.Host == me.Host && by.Process == me.Process {
+			return itemcmd.Explained(err, fmt.Sprintf("to work on it there, run `%s`", shellLine([]string{"cd", cleantext.Line(by.Worktree)})))
+		}
+	}
 	if taken, ok := errors.AsType[*backlog.CheckedOutError](err); ok && !taken.Here {
 		return fmt.Errorf("%w; run `%s`", err, shellLine([]string{"cd", taken.Path}))
 	} else if ok {

@@ -33,31 +33,32 @@ type deleted struct {
 }
 
 func (c cli) delete() *cobra.Command {
-	var yes, asJSON bool
+	var yes, steal, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "delete ID",
 		Short: "Delete an item",
 		Long: `Move an item to the trash of the project. Its children lose their parent, and other items no
 longer depend on it. "restore" restores the item and these relations. At a terminal, the command
-shows the effects and asks; elsewhere, pass --yes.`,
-		Example: "  " + c.Program + " delete 3 --yes",
+shows the effects and asks; elsewhere, pass --yes. An item that another agent holds is refused
+without --steal.`,
+		Example: fmt.Sprintf("  %[1]s delete 3 --yes\n  %[1]s delete 3 --yes --steal", c.Program),
 		Args:    app.Args(1, 1, "ID"), ValidArgsFunction: c.CompleteItem,
 		RunE: c.Run(func(ctx context.Context, s item.Store, args []string) error {
 			id, err := itemcmd.ParseID(args[0])
 			if err != nil {
 				return err
 			}
-			preview, _, err := backlog.New(s).PreviewDeletion(ctx, id)
+			preview, _, err := backlog.New(s).PreviewDeletion(ctx, id, steal)
 			if err != nil {
-				return err
+				return c.ExplainHeld(err, "delete it anyway")
 			}
 			if !yes {
 				if err := c.confirm(preview); err != nil {
 					return err
 				}
 			}
-			if err := s.Delete(ctx, id, preview.Fingerprint); err != nil {
-				return err
+			if err := s.Delete(ctx, id, preview.Fingerprint, steal); err != nil {
+				return c.ExplainHeld(err, "delete it anyway")
 			}
 			if asJSON {
 				return c.Out().JSON(deleted{id})
@@ -67,6 +68,7 @@ shows the effects and asks; elsewhere, pass --yes.`,
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
+	f.BoolVar(&steal, "steal", false, "delete an item that another agent holds; the history records it")
 	output.JSONFlag[deleted](cmd, &asJSON)
 	return cmd
 }

@@ -235,16 +235,17 @@ func (b *Book) Due(by item.Agent) (bool, error) {
 func (b *Book) due(by item.Agent) ([]claimfile.Record, error) {
 	records, err := b.records()
 	now := b.now().UTC().Truncate(time.Millisecond)
+	find := item.HolderCheck{By: by, Now: now}
 	var due []claimfile.Record
 	for _, r := range records {
-		switch noted := r.MarkGone(by, now); {
+		switch noted := find.Mark(r.Claim); {
 		case r.Ended(now):
 			continue
-		case by.Continues(r.Holder):
-			if !r.Due(now) && by == r.Holder {
+		case by.Shares(r.Holder):
+			if !r.Due(by, now) {
 				continue
 			}
-			r.Claim = r.Renew(by, now, r.Lease())
+			r.Claim = r.Renew(by, now)
 		case noted != r.Claim:
 			r.Claim = noted
 		default:

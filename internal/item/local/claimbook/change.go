@@ -11,7 +11,6 @@ import (
 	"github.com/copse-dev/copse/internal/item/claimfile"
 	"github.com/copse-dev/copse/internal/item/renumbered"
 	"github.com/copse-dev/copse/internal/lockedstore"
-	"github.com/copse-dev/copse/internal/xec/family"
 )
 
 // Tx changes the claims of a book while nobody else does.
@@ -40,7 +39,8 @@ func (t *Tx) Take(it *item.Summary, r item.ClaimRequest) (item.Claim, error) {
 	if err == nil {
 		return claim, t.put(it, claim)
 	}
-	if gone := old.MarkGone(t.by, now); gone != *old {
+	find := item.HolderCheck{By: t.by, Now: now}
+	if gone := find.Mark(*old); gone != *old {
 		if err := t.put(it, gone); err != nil {
 			return item.Claim{}, err
 		}
@@ -52,18 +52,12 @@ func (t *Tx) Take(it *item.Summary, r item.ClaimRequest) (item.Claim, error) {
 // snapshot with the notes.
 func (t *Tx) NoteGone(s *item.Snapshot) (*item.Snapshot, error) {
 	noted := map[item.ID]item.Claim{}
-	now := t.book.now().UTC().Truncate(time.Millisecond)
-	alive := map[family.Process]bool{} // looked at once
+	find := item.HolderCheck{By: t.by, Now: t.book.now().UTC().Truncate(time.Millisecond)}
 	for _, it := range s.Claims() {
 		claim, _ := s.Claim(it.ID)
 		noted[it.ID] = claim
-		process := claim.Holder.Process
-		if process.PID == 0 || !claim.Gone.IsZero() || alive[process] {
-			continue
-		}
-		gone := claim.MarkGone(t.by, now)
+		gone := find.Mark(claim)
 		if gone == claim {
-			alive[process] = true
 			continue
 		}
 		if err := t.put(it, gone); err != nil {
@@ -90,24 +84,30 @@ func (t *Tx) Release(it *item.Summary, steal bool) (claim item.Claim, was bool, 
 	return *old, true, t.Forget(it)
 }
 
-// Finish calls do, which finishes an item, and ends the claim of the item. If another agent holds
-// the item, it calls do only with steal, and stolen names the holder.
+// Finish calls do, which finishes or deletes an item, and ends the claim of the item. If another
+// agent holds the item, it calls do only with steal, and stolen names the holder.
 func (t *Tx) Finish(it *item.Summary, steal bool, do func(stolen string) error) error {
-	now, stolen := t.book.now(), ""
-	old := t.former(it)
-	if err := item.CheckHolder(it.ID, old, t.by, now); err != nil {
-		if !steal {
-			return err
-		}
-		stolen = old.Holder.String()
-	}
-	if err := do(stolen); err != nil {
+	stolen, err := t.Check(it, steal)
+	if err != nil {
 		return err
 	}
-	if old == nil {
-		return nil
+	if err := do(stolen); err != nil || t.former(it) == nil {
+		return err
 	}
 	return t.Forget(it)
+}
+
+// Check returns an [*item.HeldError] if another agent holds an item, or with steal, the holder.
+func (t *Tx) Check(it *item.Summary, steal bool) (stolen string, err error) {
+	old := t.former(it)
+	switch err := item.CheckHolder(it.ID, old, t.by, t.book.now()); {
+	case err == nil:
+		return "", nil
+	case steal:
+		return old.Holder.String(), nil
+	default:
+		return "", err
+	}
 }
 
 // Forget removes the claim of an item, under each of its numbers.

@@ -77,7 +77,10 @@ func isOurs(err error) bool {
 	_, invalid := errors.AsType[*item.InvalidError](err)
 	_, changed := errors.AsType[*item.ChangedError](err)
 	_, config := errors.AsType[*item.ConfigError](err)
-	return store || invalid || changed || config || item.IsNotFound(err) || errors.Is(err, item.ErrNoProject)
+	_, held := errors.AsType[*item.HeldError](err)
+	_, nothing := errors.AsType[*item.NothingToClaimError](err)
+	_, undo := errors.AsType[*item.UndoError](err)
+	return held || nothing || undo || store || invalid || changed || config || item.IsNotFound(err) || errors.Is(err, item.ErrNoProject)
 }
 
 // Clean returns what a server wrote on one line, without anything that a terminal or a
